@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from longshore_study.analyses.best_choices import Answer, answers
-from longshore_study.analyses.winners import entries
+from longshore_study.analyses.best_choices import BestChoice, best_choices
+from longshore_study.analyses.winners import ranked_variants
 from longshore_study.cli.command_line import main, parser_of
 from longshore_study.metrics.launch_metrics import measure
 from longshore_study.output.next_commands import next_commands
@@ -58,8 +58,8 @@ def copies(store: Store, figure: float, **more: Any) -> None:
         launch(store, [result("control", {"kernel": "copy"}, "bandwidth", figure * speed, "GB/s")], index=index, **more)
 
 
-def answered(store: Store) -> list[Answer]:
-    return answers(entries(measure(store.launches("q")).figures))
+def answered(store: Store) -> list[BestChoice]:
+    return best_choices(ranked_variants(measure(store.launches("q")).figures))
 
 
 @pytest.fixture

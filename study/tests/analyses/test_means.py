@@ -10,7 +10,7 @@ import pytest
 
 from longshore_study.analyses.means import Mean, means_of
 from longshore_study.cli.command_line import main
-from longshore_study.metrics.counters import accounts_of
+from longshore_study.metrics.counters import counter_summaries
 from longshore_study.metrics.launch_metrics import measure
 from longshore_study.report.facts import gather_facts
 from longshore_study.report.markup import to_text
@@ -111,7 +111,7 @@ def test_the_report_shows_means_of_the_patterns_whose_original_does(store: Store
 def test_what_was_counted_is_shown_and_what_was_not_has_its_reason(
     store: Store, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    first = accounts_of(store.launches())[0]
+    first = counter_summaries(store.launches())[0]
     assert (first.launches, first.numbers["minor faults"], first.numbers["cycles"]) == (3, 12.5, 1e6)
     assert "instructions" not in first.numbers, "what is not counted is no 0"
     assert first.why_not == {"instructions": "not supported: so"}

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from longshore_study.analyses.winners import Entry, entries
+from longshore_study.analyses.winners import RankedVariant, ranked_variants
 from longshore_study.base.errors import UsageError
 from longshore_study.cli.command_line import main
 from longshore_study.metrics.launch_metrics import measure
@@ -56,8 +56,8 @@ def store(tmp_path: Path) -> Store:
     return Store(tmp_path / "store")
 
 
-def ranked(store: Store) -> list[Entry]:
-    return entries(measure(store.launches("q")).figures)
+def ranked(store: Store) -> list[RankedVariant]:
+    return ranked_variants(measure(store.launches("q")).figures)
 
 
 def test_variants_compete_only_over_the_same_work(store: Store) -> None:

@@ -14,8 +14,8 @@ import pytest
 from longshore_study.base.errors import UsageError
 from longshore_study.cli.command_line import main
 from longshore_study.compare.common_shift import CommonShift
-from longshore_study.compare.judgement import Comparison, parse_margin
-from longshore_study.compare.pairing import Row
+from longshore_study.compare.comparison import Comparison, parse_margin
+from longshore_study.compare.judged_row import JudgedRow
 from longshore_study.metrics.launch_metrics import Key
 from longshore_study.stats.verdict import Judgement
 from longshore_study.store.launch_store import Store
@@ -397,14 +397,14 @@ def test_the_exit_status_rests_on_the_stricter_correction(holm_p: float, status:
     """Two rows with p = 0.03 each are regressed by Benjamini-Hochberg, but not by Holm."""
     key = Key("s", "halo", "process_bandwidth", "{}", "{}")
     judgement = Judgement("regressed", (-0.2, -0.06), 0.03, 0.03, holm_p, 1.0)
-    row = Row(key, judgement=judgement, verdict="regressed")
+    row = JudgedRow(key, judgement=judgement, verdict="regressed")
     comparison = Comparison(Side("old", []), Side("new", []), 0.05, [row], CommonShift(), [], 0)
     assert comparison.exit_status == status
 
 
 @pytest.mark.parametrize(("holm_p", "status"), [(0.04, 1), (0.06, 2)])
 def test_a_common_shift_counts_as_one_of_the_hypotheses(holm_p: float, status: int) -> None:
-    row = Row(Key("s", "halo", "b", "{}", "{}"), verdict="inconclusive")
+    row = JudgedRow(Key("s", "halo", "b", "{}", "{}"), verdict="inconclusive")
     shift = CommonShift(verdict="regressed", holm_p=holm_p)
     assert Comparison(Side("old", []), Side("new", []), 0.05, [row], shift, [], 0).exit_status == status
 

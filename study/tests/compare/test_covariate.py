@@ -15,10 +15,9 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from longshore_study.compare.judgement import Comparison, compare, document
-from longshore_study.compare.row_document import row_document
-from longshore_study.report.answer import comparison_details
-from longshore_study.report.facts import read_comparison
+from longshore_study.compare.comparison import Comparison, compare
+from longshore_study.output.compare_document import document, row_document
+from longshore_study.report.verdict_summary import comparison_details
 from longshore_study.stats import covariate, effect
 from longshore_study.store.selection import Side
 from simulated_launches import halo, launch
@@ -186,12 +185,13 @@ def test_nothing_is_taken_out_where_that_cannot_be() -> None:
 
 
 def test_the_comparison_and_the_report_tell_it() -> None:
-    told = document(compared(Machine(smooth), 5, {}))
+    comparison = compared(Machine(smooth), 5, {})
+    told = document(comparison)
     assert told["pulse"]["rows"] == len(MODES)
     assert 0.8 < told["pulse"]["variance_explained"][0] <= told["pulse"]["variance_explained"][1] < 1
-    details = " ".join(comparison_details(read_comparison(told)))
+    details = " ".join(comparison_details(comparison))
     assert "was taken out of 4 rows" in details
     assert "a launch is the unit of replication" in details
-    silent = document(compared(Machine(smooth), 5, {}, beat=False))
-    assert silent["pulse"] is None
-    assert "pulse" not in " ".join(comparison_details(read_comparison(silent)))
+    silent = compared(Machine(smooth), 5, {}, beat=False)
+    assert document(silent)["pulse"] is None
+    assert "pulse" not in " ".join(comparison_details(silent))

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from longshore_study.cli.command_line import main
-from longshore_study.metrics.engines import Account, accounts_of
+from longshore_study.metrics.engines import EngineSummary, engine_summaries
 from longshore_study.report.engines import engines_section
 from longshore_study.report.facts import Facts, gather_facts
 from longshore_study.report.markup import to_text
@@ -62,12 +62,12 @@ def store(tmp_path: Path) -> Store:
     return store
 
 
-def accounts(store: Store) -> dict[str, Account]:
-    return {str(account.factors["strategy"]): account for account in accounts_of(store.launches())}
+def summaries(store: Store) -> dict[str, EngineSummary]:
+    return {str(summary.factors["strategy"]): summary for summary in engine_summaries(store.launches())}
 
 
 def test_an_account_has_the_medians_over_launches(store: Store) -> None:
-    found = accounts(store)
+    found = summaries(store)
     assert set(found) == {"conveyor", "exstack"}
     conveyor = found["conveyor"]
     assert conveyor.launches == 3
@@ -92,7 +92,7 @@ def test_an_account_has_the_medians_over_launches(store: Store) -> None:
 def test_what_is_no_account_is_left_out(tmp_path: Path, told: object) -> None:
     store = Store(tmp_path)
     store_launch(store, "t", "day", [gather("conveyor", told)])
-    assert accounts_of(store.launches()) == []
+    assert engine_summaries(store.launches()) == []
 
 
 def test_a_damaged_part_is_missing_and_the_rest_is_read(tmp_path: Path) -> None:
@@ -103,17 +103,17 @@ def test_a_damaged_part_is_missing_and_the_rest_is_read(tmp_path: Path) -> None:
     }
     told["hops"][2]["wire_bytes"] = None
     store_launch(store, "t", "day", [gather("conveyor", told)])
-    (account,) = accounts_of(store.launches())
-    assert (account.slot, account.arrival, account.moving) == pytest.approx((0.0, 0.0, 0.01))
-    assert len(account.hops) == 1
-    assert account.hops[0].wire_per_payload is None
-    assert set(account.latency["requests"].seconds) == {"p50", "p90"}
+    (summary,) = engine_summaries(store.launches())
+    assert (summary.slot, summary.arrival, summary.moving) == pytest.approx((0.0, 0.0, 0.01))
+    assert len(summary.hops) == 1
+    assert summary.hops[0].wire_per_payload is None
+    assert set(summary.latency["requests"].seconds) == {"p50", "p90"}
 
 
 def test_a_launch_that_is_not_to_be_trusted_tells_nothing(tmp_path: Path) -> None:
     store = Store(tmp_path)
     store_launch(store, "t", "day", [gather("conveyor", engine())], end=False)
-    assert accounts_of(store.launches()) == []
+    assert engine_summaries(store.launches()) == []
 
 
 @pytest.mark.usefixtures("store")

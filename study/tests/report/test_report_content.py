@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +18,8 @@ from longshore_study.report.facts import Facts, gather_facts
 from longshore_study.report.fastest import fastest
 from longshore_study.report.labels import naming
 from longshore_study.report.markup import to_text
-from longshore_study.report.provenance import entries, provenance_section, unrecorded
-from longshore_study.report.rules import MET, NO_OBJECT, NOT_MET, judgements
+from longshore_study.report.provenance import provenance_section, recorded_properties, unrecorded
+from longshore_study.report.reporting_rules import MET, NO_OBJECT, NOT_MET, rule_results
 from longshore_study.store import records
 from longshore_study.store.launch_store import Store
 from longshore_study.store.selection import sides
@@ -140,7 +141,7 @@ def test_provenance_shows_what_differs_and_not_what_is_measured_anew(tmp_path: P
             header = HEADER | {"system": HEADER["system"] | {"kernel": kernel}, "clock": noise}
             store_one(store, [gather("a", 1.0)], tag=tag, index=index, header=header)
     facts = facts_of(store, "old", "new")
-    found = {e.key: e for e in entries(facts)}
+    found = {e.key: e for e in recorded_properties(facts)}
     assert list(differing([side.launches for side in facts.groups])) == ["system: kernel"]
     assert found["system: kernel"].values == (("6.1.0",), ("6.9.9",))
     assert found["environment: OMPI_MCA_btl"].values == (("self,vader",),) * 2
@@ -165,7 +166,7 @@ def test_what_of_the_setup_is_not_recorded_is_named(tmp_path: Path) -> None:
 
 
 def rules_of(facts: Facts) -> dict[int, str]:
-    return {i: j.state for i, (_, j) in enumerate(judgements(facts), start=1)}
+    return {i: j.state for i, (_, j) in enumerate(rule_results(facts), start=1)}
 
 
 def test_the_rules_follow_the_data(tmp_path: Path) -> None:
@@ -183,9 +184,11 @@ def test_aggregates_break_the_rules_that_need_repetitions(tmp_path: Path) -> Non
     store = write_halobench(tmp_path)
     judged = rules_of(gather_facts(sides(store, ["reference", "new"]), compared_halobench()))
     assert [n for n, state in judged.items() if state == MET] == [1, 4, 5, 7]
-    document = compared_halobench()
-    document["rows"][0] |= {"verdict": "untestable", "interval": None}
-    judged = rules_of(gather_facts(sides(store, ["reference", "new"]), document))
+    comparison = compared_halobench()
+    row = comparison.rows[0]
+    assert row.estimate is not None
+    comparison.rows[0] = replace(row, verdict="untestable", estimate=replace(row.estimate, judged=None))
+    judged = rules_of(gather_facts(sides(store, ["reference", "new"]), comparison))
     assert judged[5] == judged[7] == NOT_MET
 
 
@@ -194,7 +197,7 @@ def test_idle_cores_need_a_reason(tmp_path: Path) -> None:
     header = json.loads(json.dumps(HEADER))
     header["system"]["cores"] = 64
     store_one(store, [gather("a", 1.0)], header=header)
-    rule = judgements(facts_of(store, "t"))[1][1]
+    rule = rule_results(facts_of(store, "t"))[1][1]
     assert rule.state == NOT_MET
     assert "4 of 64 cores" in rule.why
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from longshore_study.analyses.winners import Entry, not_told_apart
+from longshore_study.analyses.winners import RankedVariant, not_told_apart
 from longshore_study.base import terminal
 from longshore_study.base.json_values import canonical
 from longshore_study.compare.contrast import contrasts
@@ -29,7 +29,7 @@ ABOVE_COPY = 1.05
 class Auto:
     """How `auto` did, beside the best level that could have been set in its place."""
 
-    entry: Entry
+    entry: RankedVariant
     share: float
     """Its figure relative to that of the best fixed level: 1 is as good."""
     near: bool
@@ -50,8 +50,8 @@ class Auto:
 
 
 @dataclass(frozen=True)
-class Answer:
-    best: Entry
+class BestChoice:
+    best: RankedVariant
     name: str
     """What was chosen; empty where there was only one choice."""
     near: tuple[str, ...]
@@ -93,9 +93,9 @@ class Answer:
         }  # fmt: skip
 
 
-def answers(ranked: Sequence[Entry]) -> list[Answer]:
+def best_choices(ranked: Sequence[RankedVariant]) -> list[BestChoice]:
     """REQUIRES: entries as `winners.entries` ranks them: by pattern, then work, the best first."""
-    groups: dict[str, list[Entry]] = {}
+    groups: dict[str, list[RankedVariant]] = {}
     for entry in ranked:
         given = {name: entry.how.get(name) for name in _GIVEN}
         groups.setdefault(canonical({"pattern": entry.pattern, "work": entry.work, "given": given}), []).append(entry)
@@ -112,11 +112,13 @@ def answers(ranked: Sequence[Entry]) -> list[Answer]:
         best, others, named = group[0], group[1:], names[group[0].pattern]
         alike = tuple(named.chosen(other) for other in others if near[best, other])
         auto = _judged(*pair, near=near[pair]) if pair else None
-        found.append(Answer(best, named.chosen(best), alike, len(others), named.where(best), named.problem(best), auto))
+        found.append(
+            BestChoice(best, named.chosen(best), alike, len(others), named.where(best), named.problem(best), auto)
+        )
     return found
 
 
-def _auto_and_fixed(group: Sequence[Entry]) -> tuple[Entry, Entry] | None:
+def _auto_and_fixed(group: Sequence[RankedVariant]) -> tuple[RankedVariant, RankedVariant] | None:
     """The best entry with auto, and the best in which something else was set in its place; the
     better one first."""
     factor = LEFT_TO_AUTO.get(group[0].pattern, "")
@@ -130,14 +132,14 @@ def _auto_and_fixed(group: Sequence[Entry]) -> tuple[Entry, Entry] | None:
     return None
 
 
-def _judged(better: Entry, other: Entry, *, near: bool) -> Auto:
+def _judged(better: RankedVariant, other: RankedVariant, *, near: bool) -> Auto:
     auto, fixed = (better, other) if better.how[LEFT_TO_AUTO[better.pattern]] == "auto" else (other, better)
     (ratio,) = contrasts([(fixed.figures, auto.figures)])
     plain = auto.value / fixed.value if auto.better != "lower" else fixed.value / auto.value
     return Auto(auto, ratio.ratio if ratio else plain, near)
 
 
-def _differ_in(factor: str, one: Entry, other: Entry) -> bool:
+def _differ_in(factor: str, one: RankedVariant, other: RankedVariant) -> bool:
     """In nothing else that both have: a strategy may have factors of its own, such as the size of
     its buffers."""
     return all(other.how[name] == value for name, value in one.how.items() if name != factor and name in other.how)
@@ -146,19 +148,19 @@ def _differ_in(factor: str, one: Entry, other: Entry) -> bool:
 class _Names:
     """What the entries of one pattern are called: as short as tells them apart."""
 
-    def __init__(self, ranked: Iterable[Entry], pattern: str) -> None:
+    def __init__(self, ranked: Iterable[RankedVariant], pattern: str) -> None:
         mine = [entry for entry in ranked if entry.pattern == pattern]
         order = [*FACTORS[pattern], *sorted({name for entry in mine for name in (*entry.how, *entry.work)})]
         self._how = _levels_of([entry.how for entry in mine], order)
         self._work = _levels_of([entry.work for entry in mine], order)
 
-    def chosen(self, entry: Entry) -> str:
+    def chosen(self, entry: RankedVariant) -> str:
         return " + ".join(_told(entry.how, [name for name in self._how if name not in _GIVEN]))
 
-    def problem(self, entry: Entry) -> str:
+    def problem(self, entry: RankedVariant) -> str:
         return ", ".join(_told(entry.work, [name for name in self._work if name not in ("nodes", "ranks_per_node")]))
 
-    def where(self, entry: Entry) -> str:
+    def where(self, entry: RankedVariant) -> str:
         place = _place(entry)
         return ", ".join(filter(None, (place, *(str(entry.how[name]) for name in _GIVEN if entry.how.get(name)))))
 
@@ -179,7 +181,7 @@ def _told(factors: Mapping[str, Any], names: Iterable[str]) -> list[str]:
     ]
 
 
-def _place(entry: Entry) -> str:
+def _place(entry: RankedVariant) -> str:
     nodes = {figure.nodes for figure in entry.figures}
     count = nodes.pop() if len(nodes) == 1 else None
     if count is None:

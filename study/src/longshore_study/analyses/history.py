@@ -13,28 +13,26 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from longshore_study.base.errors import suggestion
 from longshore_study.base.expression import Expression
 from longshore_study.compare.estimate import ratio, ratios
 from longshore_study.compare.pairing import known_factors
-from longshore_study.metrics.launch_metrics import Figure, Key, Measured, measure, pattern_rank, require_metrics
-from longshore_study.metrics.metric_rows import reading_order
+from longshore_study.metrics.launch_metrics import Figure, Key, Measurements, measure, pattern_rank, require_metrics
+from longshore_study.metrics.variant_rows import reading_order
 from longshore_study.stats import change_points
 from longshore_study.stats.change_points import Change, History
 from longshore_study.store.launch_store import Launch
 from longshore_study.study_file.events import Event
 from longshore_study.study_file.factors import BETWEEN, FACTORS
 
-SCHEMA = 1
 DEFAULT_MARGIN = 0.05
 STATISTIC = "geometric mean over sessions"
 MOST_SESSIONS = 400  # of a row; of more, the latest
 
 
 @dataclass(frozen=True)
-class Point:
+class SessionPoint:
     tag: str
     session: str
     when: str
@@ -45,11 +43,11 @@ class Point:
 
 
 @dataclass
-class Row:
+class HistoryRow:
     key: Key
     unit: str
     better: str
-    points: list[Point]
+    points: list[SessionPoint]
     found: History = field(default_factory=lambda: History((), 0.0, None))
     events: dict[int, list[Event]] = field(default_factory=dict)
     """What is known to have happened before a point, by its place."""
@@ -85,10 +83,10 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Table:
-    rows: list[Row]
+class HistoryTable:
+    rows: list[HistoryRow]
     margin: float
-    measured: Measured
+    measured: Measurements
     warnings: list[str] = field(default_factory=list)
     """Of events that name what no row has."""
 
@@ -101,7 +99,7 @@ def build(
     margin: float | None = None,
     where: Expression | None = None,
     metrics: Iterable[str] = (),
-) -> Table:
+) -> HistoryTable:
     """A row per figure that was measured in any session, controls among them: they tell a change of
     the machine.
 
@@ -130,7 +128,7 @@ def build(
     found = change_points.find_changes([row.logs for row in rows], margin, [list(row.events) for row in rows])
     for row, history in zip(rows, found, strict=True):
         row.found = history
-    return Table(rows, margin, measured, warnings)
+    return HistoryTable(rows, margin, measured, warnings)
 
 
 def _unknown_factors(events: Iterable[Event], keys: Iterable[Key]) -> list[str]:
@@ -155,22 +153,24 @@ def _times(launches: Iterable[Launch]) -> dict[tuple[str, str, str], str]:
     return found
 
 
-def _row(key: Key, figures: Sequence[Figure], times: dict[tuple[str, str, str], str], order: Mapping[str, int]) -> Row:
+def _row(
+    key: Key, figures: Sequence[Figure], times: dict[tuple[str, str, str], str], order: Mapping[str, int]
+) -> HistoryRow:
     sessions: dict[tuple[str, str], list[Figure]] = defaultdict(list)
     for figure in figures:
         sessions[figure.tag, figure.session].append(figure)
     points = [
-        Point(
+        SessionPoint(
             tag, session, times.get((key.study, tag, session), ""),
             math.exp(math.fsum(math.log(f.value) for f in members) / len(members)), len({f.launch for f in members}),
         )
         for (tag, session), members in sessions.items()
     ]  # fmt: skip
     points.sort(key=lambda point: (point.when, order.get(point.tag, len(order)), point.tag, point.session))
-    return Row(key, figures[0].unit, figures[0].better, points[-MOST_SESSIONS:])
+    return HistoryRow(key, figures[0].unit, figures[0].better, points[-MOST_SESSIONS:])
 
 
-def _events(row: Row, events: Sequence[Event]) -> dict[int, list[Event]]:
+def _events(row: HistoryRow, events: Sequence[Event]) -> dict[int, list[Event]]:
     found: dict[int, list[Event]] = defaultdict(list)
     for event in events:
         if event.touches(row.key.factors):
@@ -183,43 +183,3 @@ def _events(row: Row, events: Sequence[Event]) -> dict[int, list[Event]]:
         for place, (tag, _) in zip(itertools.accumulate(count for _, count in tags), tags[1:], strict=False):
             found[place].append(Event(row.points[place].when, f"tag {tag} begins"))
     return dict(found)
-
-
-def document(table: Table, events: Sequence[Event]) -> dict[str, Any]:
-    """What `history --json` prints."""
-    return {
-        "schema": SCHEMA,
-        "margin": table.margin,
-        "statistic": STATISTIC,
-        "events": [{"date": e.date, "text": e.text, "factors": dict(e.factors)} for e in events],
-        "rows": [_row_document(row) for row in table.rows],
-        "problems": [*table.warnings, *table.measured.problems],
-    }
-
-
-def _row_document(row: Row) -> dict[str, Any]:
-    return {
-        "study": row.key.study, "pattern": row.key.pattern, "variant": row.key.variant, "between": row.key.cell,
-        "metric": row.key.metric, "unit": row.unit, "better": row.better,
-        "points": [
-            {"tag": p.tag, "session": p.session, "when": p.when, "value": p.value, "launches": p.launches}
-            for p in row.points
-        ],
-        "noise": row.found.noise, "correlation": row.found.correlation,
-        "changes": [change_document(row, change) for change in row.changes],
-    }  # fmt: skip
-
-
-def change_document(row: Row, change: Change) -> dict[str, Any]:
-    before, after = row.points[change.at - 1], row.points[change.at]
-    return {
-        "kind": change.kind,
-        "between": [{"tag": p.tag, "session": p.session, "when": p.when} for p in (before, after)],
-        "verdict": "improved" if change.difference > 0 else "regressed",
-        "ratio": row.ratio(change),
-        "interval": list(row.interval(change)),
-        "p": change.p,
-        "adjusted_p": change.adjusted_p,
-        "known": change.known,
-        "events": row.told_events(change),
-    }

@@ -16,7 +16,7 @@ from typing import Any
 
 from longshore_study.base.json_values import canonical
 from longshore_study.metrics.launch_metrics import MAIN_METRICS, Figure, pattern_rank
-from longshore_study.metrics.metric_rows import reading_order
+from longshore_study.metrics.variant_rows import reading_order
 from longshore_study.stats import effect
 
 SHOWN = {"sort": ("total_seconds", "exchange_seconds")}

@@ -15,8 +15,8 @@ from longshore_study.analyses.communication_model import Costs, Exchange, NotMod
 from longshore_study.analyses.model_parameters import Place, costs_of, place_of
 from longshore_study.base.json_values import canonical, number_in
 from longshore_study.metrics.launch_metrics import pattern_rank
-from longshore_study.metrics.metric_rows import reading_order
 from longshore_study.metrics.variant_results import factors_of
+from longshore_study.metrics.variant_rows import reading_order
 from longshore_study.store.launch_store import Launch
 from longshore_study.store.records import Record
 

@@ -18,7 +18,7 @@ from typing import Any
 
 from longshore_study.base.json_values import canonical
 from longshore_study.compare import contrast
-from longshore_study.metrics.launch_metrics import CONTROL, Figure, Measured, pattern_rank
+from longshore_study.metrics.launch_metrics import CONTROL, Figure, Measurements, pattern_rank
 from longshore_study.store.launch_store import Launch
 
 Factors = dict[str, Any]
@@ -38,7 +38,7 @@ class Layout:
 
 
 @dataclass
-class Point:
+class ScalingPoint:
     at: int
     layout: Layout
     figures: list[Figure]
@@ -73,7 +73,7 @@ class Curve:
     unit: str
     factors: Factors
     """All but the axis and what follows from it."""
-    points: list[Point] = field(default_factory=list)
+    points: list[ScalingPoint] = field(default_factory=list)
 
 
 def per_node(figure: Figure, layout: Layout) -> tuple[float, str]:
@@ -88,7 +88,7 @@ def per_node(figure: Figure, layout: Layout) -> tuple[float, str]:
             return 1.0, figure.unit  # stream and gather count all ranks of the node
 
 
-def curves_of(launches: Iterable[Launch], measured: Measured) -> list[Curve]:
+def curves_of(launches: Iterable[Launch], measured: Measurements) -> list[Curve]:
     """Curves with at least two points, of rates by which patterns are judged; control cells scale
     in their way."""
     layouts = {str(launch.path): layout for launch in launches if (layout := _layout(launch)) is not None}
@@ -143,7 +143,7 @@ def _curves(model: Curve, figures: Sequence[Figure], layouts: Mapping[str, Layou
         )
         point = next((p for p in curve.points if p.at == at(figure)), None)
         if point is None:
-            point = Point(at(figure), layouts[figure.launch], [])
+            point = ScalingPoint(at(figure), layouts[figure.launch], [])
             curve.points.append(point)
         point.figures.append(figure)
     for curve in found.values():
@@ -180,7 +180,7 @@ def _fill_in_efficiency(curves: Sequence[Curve]) -> None:
         point.why_no_interval = one.why_no_interval
 
 
-def _work(curve: Curve, point: Point) -> float:
+def _work(curve: Curve, point: ScalingPoint) -> float:
     """What turns a figure into a rate per rank, or per node where nodes are the axis."""
     factor, _ = per_node(point.figures[0], point.layout)
     return factor * (1.0 if curve.axis == "nodes" else point.layout.nodes / point.layout.ranks)

@@ -17,7 +17,7 @@ from longshore_study.base.errors import LongshoreError
 from longshore_study.base.json_values import canonical
 from longshore_study.compare import contrast
 from longshore_study.compare.contrast import Contrast
-from longshore_study.metrics.launch_metrics import Figure, Measured, pattern_rank
+from longshore_study.metrics.launch_metrics import Figure, Measurements, pattern_rank
 from longshore_study.store.launch_store import Launch
 from longshore_study.study_file.study import Step, Study
 
@@ -28,7 +28,7 @@ NOT_MEASURED = "not measured"
 
 
 @dataclass
-class Cell:
+class StepCell:
     """One step in one column."""
 
     figures: list[Figure] = field(default_factory=list)
@@ -67,12 +67,12 @@ class StepTable:
     unit: str
     steps: tuple[Step, ...]
     columns: list[Factors]
-    cells: list[list[Cell]]
+    cells: list[list[StepCell]]
     """Of each step, in the order of the columns."""
 
 
 @dataclass(frozen=True)
-class Source:
+class SteppedLaunches:
     """The launches of one study and tag, and the steps that go with them."""
 
     study: str
@@ -84,7 +84,9 @@ class Source:
     file."""
 
 
-def sources(launches: Iterable[Launch], given: Study | None = None, problems: list[str] | None = None) -> list[Source]:
+def stepped_launches(
+    launches: Iterable[Launch], given: Study | None = None, problems: list[str] | None = None
+) -> list[SteppedLaunches]:
     """The steps of each study and tag: of the file that is given, else of the copy beside the
     launches, else those that an importer found. Studies without steps are left out; a copy that
     cannot be read is added to `problems`."""
@@ -103,18 +105,18 @@ def sources(launches: Iterable[Launch], given: Study | None = None, problems: li
             continue
         steps = study.steps if study else _imported_steps(members, problems)
         if steps:
-            found.append(Source(study_name, tag, members, steps, planned))
+            found.append(SteppedLaunches(study_name, tag, members, steps, planned))
     return found
 
 
-def step_tables(source: Source, measured: Measured) -> list[StepTable]:
+def step_tables(source: SteppedLaunches, measured: Measurements) -> list[StepTable]:
     """A table for each pattern that has steps. REQUIRES: `measured` is of the launches of
     `source`."""
     patterns = sorted({step.pattern for step in source.steps}, key=pattern_rank)
     return [table for pattern in patterns if (table := _table(source, measured, pattern)) is not None]
 
 
-def _table(source: Source, measured: Measured, pattern: str) -> StepTable | None:
+def _table(source: SteppedLaunches, measured: Measurements, pattern: str) -> StepTable | None:
     steps = tuple(step for step in source.steps if step.pattern == pattern)
     known = _Known(source, measured, pattern, {factor for step in steps for factor in step.levels})
     columns = known.columns()
@@ -128,7 +130,7 @@ def _table(source: Source, measured: Measured, pattern: str) -> StepTable | None
 class _Known:
     """What is known of one pattern: figures by their column, and reasons for there being none."""
 
-    def __init__(self, source: Source, measured: Measured, pattern: str, named: set[str]) -> None:
+    def __init__(self, source: SteppedLaunches, measured: Measurements, pattern: str, named: set[str]) -> None:
         self.named = named
         """The factors that the steps name: all others make the columns."""
         mine = [f for f in measured.figures if f.key.pattern == pattern and f.main]
@@ -159,22 +161,22 @@ class _Known:
                 ordered |= {canonical(column): column for column in fitting or [rest]}
         return list((ordered | seen).values())
 
-    def cell(self, step: Step, column: Factors) -> Cell:
+    def cell(self, step: Step, column: Factors) -> StepCell:
         found = [f for factors, f in self.figures.get(canonical(column), ()) if agree(factors, step.levels)]
         if found:
             lacking = [name for name in step.changes if name not in found[0].key.factors]
             all_lack = len(lacking) == len(step.changes)
-            return Cell(found, no_change=f"{' and '.join(lacking)} cannot be chosen here" if all_lack else None)
+            return StepCell(found, no_change=f"{' and '.join(lacking)} cannot be chosen here" if all_lack else None)
         for factors, reason in (*self.absent, *self.failed):
             if agree(factors, step.levels) and agree(self.rest(factors), column):
-                return Cell(why=reason)
+                return StepCell(why=reason)
         asked = any(agree(factors, step.levels) and agree(self.rest(factors), column) for factors in self.planned)
-        return Cell(why=NOT_YET if asked else NOT_PLANNED if self.planned else NOT_MEASURED)
+        return StepCell(why=NOT_YET if asked else NOT_PLANNED if self.planned else NOT_MEASURED)
 
 
-def _compare(steps: Sequence[Step], cells: Sequence[Sequence[Cell]]) -> None:
+def _compare(steps: Sequence[Step], cells: Sequence[Sequence[StepCell]]) -> None:
     """Fills in the gains, of all cells at once: their variances are moderated together."""
-    wanted: list[tuple[str, Cell, Cell]] = []
+    wanted: list[tuple[str, StepCell, StepCell]] = []
     for column in range(len(cells[0])):
         measured = [(step.name, row[column]) for step, row in zip(steps, cells, strict=True) if row[column].figures]
         for (former_name, former), (_, latter) in itertools.pairwise(measured):

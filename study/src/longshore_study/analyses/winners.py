@@ -33,7 +33,7 @@ _SAME_LAUNCHING = ("transport", "ranks", "nodes", "ranks_per_node", "environment
 
 
 @dataclass(eq=False)
-class Entry:
+class RankedVariant:
     """One variant doing one piece of work, over its launches."""
 
     pattern: str
@@ -81,11 +81,11 @@ class Entry:
         }
 
 
-def entries(figures: Iterable[Figure]) -> list[Entry]:
+def ranked_variants(figures: Iterable[Figure]) -> list[RankedVariant]:
     """All variants, ranked within their work: by pattern, then work, then best first."""
     kept = list(figures)
     copies = memory_copies(kept)
-    found: dict[str, Entry] = {}
+    found: dict[str, RankedVariant] = {}
     for figure in kept:
         pattern = figure.key.pattern
         if pattern == CONTROL or pattern not in WORK:
@@ -96,7 +96,7 @@ def entries(figures: Iterable[Figure]) -> list[Entry]:
         work = {name: value for name, value in factors.items() if name in work_names and value not in ({}, None)}
         how = {name: value for name, value in factors.items() if name not in work_names}
         name = canonical({"pattern": pattern, "work": work, "how": how})
-        entry = found.setdefault(name, Entry(pattern, work, how, figure.unit, figure.better))
+        entry = found.setdefault(name, RankedVariant(pattern, work, how, figure.unit, figure.better))
         entry.figures.append(figure)
         copy = copies.get(_launching(figure, factors))
         moved = moved_gigabytes_per_second(pattern, figure.value, factors)
@@ -119,8 +119,8 @@ def _launching(figure: Figure, factors: Mapping[str, Any]) -> str:
     return canonical({**{name: factors.get(name) for name in _SAME_LAUNCHING}, "when": [figure.tag, figure.session]})
 
 
-def _ranked(found: Iterable[Entry]) -> list[Entry]:
-    groups: dict[str, list[Entry]] = {}
+def _ranked(found: Iterable[RankedVariant]) -> list[RankedVariant]:
+    groups: dict[str, list[RankedVariant]] = {}
     for entry in found:
         groups.setdefault(canonical({"pattern": entry.pattern, "work": entry.work}), []).append(entry)
     ordered = sorted(groups.values(), key=lambda group: (pattern_rank(group[0].pattern), _size(group[0])))
@@ -135,7 +135,7 @@ def _ranked(found: Iterable[Entry]) -> list[Entry]:
     return ranked
 
 
-def not_told_apart(pairs: Sequence[tuple[Entry, Entry]]) -> list[bool]:
+def not_told_apart(pairs: Sequence[tuple[RankedVariant, RankedVariant]]) -> list[bool]:
     """Of each pair (better, other): whether the 95 % interval of their ratio includes 1, where
     launches are compared with themselves if they measured both; whether figures overlap, where
     nothing says how much launches differ."""
@@ -148,7 +148,7 @@ def not_told_apart(pairs: Sequence[tuple[Entry, Entry]]) -> list[bool]:
     return near
 
 
-def _near(better: Entry, other: Entry, ratio: Contrast | None) -> bool:
+def _near(better: RankedVariant, other: RankedVariant, ratio: Contrast | None) -> bool:
     if ratio is not None and ratio.interval is not None:
         return ratio.interval[1] >= 1.0
     if better.better == "lower":
@@ -169,7 +169,7 @@ def newest_session(store: Store, name: str, session: str | None = None) -> tuple
     return max(own, key=lambda names: store.session_path(*names).stat().st_mtime)
 
 
-def _size(entry: Entry) -> list[tuple[float, str]]:
+def _size(entry: RankedVariant) -> list[tuple[float, str]]:
     """Pieces of work in the order of the command line's factors, numbers by size."""
     levels = [entry.work.get(name) for name in (*WORK[entry.pattern], *WORK_BETWEEN)]
     return [(float(level), "") if isinstance(level, int | float) else (0.0, str(level or "")) for level in levels]

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from longshore_study.compare.pairing import Row
+from longshore_study.compare.pairing import PairedRow
 from longshore_study.store.launch_properties import is_fraction, values_by_side
 from longshore_study.store.launch_store import Launch
 from longshore_study.store.selection import Side
@@ -64,7 +64,7 @@ def differences(reference: Side, new: Side) -> list[Difference]:
 
 
 @dataclass(frozen=True)
-class InRows:
+class DifferenceInRows:
     """A difference, as the rows have it whose own launches differ in it."""
 
     difference: Difference
@@ -72,7 +72,7 @@ class InRows:
     """The places of these rows; where there are none, the values are those of all launches."""
 
 
-def in_rows(sides: tuple[Side, Side], rows: Sequence[Row]) -> list[InRows]:
+def differences_in_rows(sides: tuple[Side, Side], rows: Sequence[PairedRow]) -> list[DifferenceInRows]:
     """The same differences, and in which rows they are."""
     launches = [{str(launch.path): launch for launch in side.launches} for side in sides]
     kept: dict[tuple[frozenset[str], ...], Mapping[str, Values]] = {}
@@ -87,7 +87,7 @@ def in_rows(sides: tuple[Side, Side], rows: Sequence[Row]) -> list[InRows]:
             for texts, more in zip(values[name], of_sides, strict=True):
                 texts.update(dict.fromkeys(more))
     return [
-        InRows(
+        DifferenceInRows(
             Difference(one.name, *(tuple(texts) for texts in values[one.name])) if one.name in places else one,
             frozenset(places[one.name]),
         )

@@ -1,4 +1,4 @@
-"""What was counted while variants were timed (member `counters` of a result): one account per
+"""What was counted while variants were timed (member `counters` of a result): one summary per
 variant, of the medians over its launches. What a machine does not count is missing, with its
 reason, and never zero."""
 
@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from longshore_study.metrics.launch_metrics import pattern_rank
-from longshore_study.metrics.metric_rows import reading_order
 from longshore_study.metrics.variant_results import Names, by_variant, middle
+from longshore_study.metrics.variant_rows import reading_order
 from longshore_study.store.launch_store import Launch
 from longshore_study.store.records import Record
 
@@ -36,7 +36,7 @@ class Phase:
 
 
 @dataclass(frozen=True)
-class Account:
+class CounterSummary:
     study: str
     tag: str
     pattern: str
@@ -49,9 +49,9 @@ class Account:
     phases: tuple[Phase, ...]
 
 
-def accounts_of(launches: Iterable[Launch]) -> list[Account]:
-    accounts = [_account(*one) for one in by_variant(launches, _counters)]
-    return sorted(accounts, key=lambda a: (pattern_rank(a.pattern), a.study, a.tag, reading_order(a.factors)))
+def counter_summaries(launches: Iterable[Launch]) -> list[CounterSummary]:
+    summaries = [_summary(*one) for one in by_variant(launches, _counters)]
+    return sorted(summaries, key=lambda a: (pattern_rank(a.pattern), a.study, a.tag, reading_order(a.factors)))
 
 
 def _counters(result: Record) -> Mapping[str, Any] | None:
@@ -59,7 +59,7 @@ def _counters(result: Record) -> Mapping[str, Any] | None:
     return counters if isinstance(counters, dict) else None
 
 
-def _account(names: Names, factors: Mapping[str, Any], members: Sequence[Mapping[str, Any]]) -> Account:
+def _summary(names: Names, factors: Mapping[str, Any], members: Sequence[Mapping[str, Any]]) -> CounterSummary:
     places = {**COUNTED, **{name: ("hardware", name) for name in HARDWARE}}
     numbers = {name: value for name, path in places.items() if (value := middle(members, *path)) is not None}
     reasons: dict[str, str] = {}
@@ -79,4 +79,4 @@ def _account(names: Names, factors: Mapping[str, Any], members: Sequence[Mapping
         )
         for name in named
     )
-    return Account(*names, factors, len(members), numbers, reasons, phases)
+    return CounterSummary(*names, factors, len(members), numbers, reasons, phases)

@@ -1,5 +1,5 @@
 """What aggregation engines did, as records tell it (member `engine` of a result): messages and
-their fill by hop, how long items were on their way, what the ranks waited for. One account per
+their fill by hop, how long items were on their way, what the ranks waited for. One summary per
 variant, of the medians over its launches.
 """
 
@@ -43,7 +43,7 @@ class Latency:
 
 
 @dataclass(frozen=True, slots=True)
-class Account:
+class EngineSummary:
     study: str
     tag: str
     pattern: str
@@ -68,11 +68,11 @@ class Account:
         return list(dict.fromkeys(hop.direction for hop in self.hops))
 
 
-def accounts_of(launches: Iterable[Launch]) -> list[Account]:
+def engine_summaries(launches: Iterable[Launch]) -> list[EngineSummary]:
     """Of all sound launches whose results tell of engines, in the order of patterns and of their
     first record."""
-    accounts = [_account(*one) for one in by_variant(launches, _engine)]
-    return sorted(accounts, key=lambda account: pattern_rank(account.pattern))
+    summaries = [_summary(*one) for one in by_variant(launches, _engine)]
+    return sorted(summaries, key=lambda summary: pattern_rank(summary.pattern))
 
 
 def _engine(result: Record) -> Mapping[str, Any] | None:
@@ -80,8 +80,8 @@ def _engine(result: Record) -> Mapping[str, Any] | None:
     return engine if isinstance(engine, dict) and number_in(engine, "seconds") is not None else None
 
 
-def _account(names: Names, factors: Mapping[str, Any], engines: Sequence[Mapping[str, Any]]) -> Account:
-    return Account(
+def _summary(names: Names, factors: Mapping[str, Any], engines: Sequence[Mapping[str, Any]]) -> EngineSummary:
+    return EngineSummary(
         *names,
         factors=factors,
         launches=len(engines),

@@ -67,6 +67,11 @@ class Key:
     def factors(self) -> dict[str, Any]:
         return {"pattern": self.pattern, **self.cell, **self.variant}
 
+    @property
+    def shown_factors(self) -> dict[str, Any]:
+        """The factors without those that name the pattern."""
+        return {name: level for name, level in self.factors.items() if name not in ("pattern", "program")}
+
 
 def unit_of_whom(pattern: str, metric: str, unit: str) -> str:
     """`GB/s per node`: a unit for people, who take half of the ranks for half as fast else."""
@@ -111,7 +116,7 @@ class Figure:
 
 
 @dataclass(slots=True)
-class Measured:
+class Measurements:
     """The figures of some launches, and all that did not become a figure."""
 
     figures: list[Figure] = field(default_factory=list)
@@ -130,13 +135,13 @@ class Measured:
         return [launch.problem for launch in self.failed if launch.problem]
 
 
-def measure(launches: Iterable[Launch], *, metrics: Iterable[str] = (), with_study: bool = True) -> Measured:
+def measure(launches: Iterable[Launch], *, metrics: Iterable[str] = (), with_study: bool = True) -> Measurements:
     """The main figures of launches, and other metrics by name ("all" for all of them).
 
     `with_study`: whether figures of two studies are different things, or the studies are what is
     compared.
     """
-    measured = Measured()
+    measured = Measurements()
     kept = list(launches)
     measured.launches = len(kept)
     succeeded = {_attempt(launch) for launch in kept if launch.problem is None}

@@ -10,7 +10,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from longshore_study.analyses.best_choices import Answer
+from longshore_study.analyses.best_choices import BestChoice
 from longshore_study.metrics.launch_metrics import LEFT_TO_AUTO
 from longshore_study.store.launch_store import Launch
 
@@ -18,7 +18,7 @@ DEFAULT_STORE = "longshore-results"
 _LAUNCHING = ("program", "transport", "nodes", "stack", "environment")
 
 
-def next_commands(answers: Sequence[Answer], launches: Iterable[Launch], told: str = "") -> list[tuple[str, str]]:
+def next_commands(answers: Sequence[BestChoice], launches: Iterable[Launch], told: str = "") -> list[tuple[str, str]]:
     """(command line, what it is for), of launches of one study and tag of our own program; nothing
     for others. `told`: the verb whose answer this is, which need not be typed again."""
     own = [launch for launch in launches if not launch.imported]
@@ -51,7 +51,7 @@ def _new_session(launch: Launch) -> str:
     return next(name for name in (f"s{number}" for number in count(len(taken) + 1)) if name not in taken)
 
 
-def _alone(answers: Sequence[Answer], launches: Mapping[str, Launch]) -> list[tuple[str, str]]:
+def _alone(answers: Sequence[BestChoice], launches: Mapping[str, Launch]) -> list[tuple[str, str]]:
     """Per pattern its first winner among threads, which need no launcher, beside auto."""
     found: dict[str, tuple[str, str]] = {}
     for answer in answers:

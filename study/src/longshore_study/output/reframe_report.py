@@ -16,8 +16,8 @@ from typing import Any
 from longshore_study import __version__
 from longshore_study.base import terminal
 from longshore_study.base.json_values import canonical
-from longshore_study.metrics.launch_metrics import Measured
-from longshore_study.metrics.metric_rows import Row, rows_of
+from longshore_study.metrics.launch_metrics import Measurements
+from longshore_study.metrics.variant_rows import VariantRow, variant_rows
 from longshore_study.store.launch_store import Launch
 
 DATA_VERSION = "4.2"
@@ -25,10 +25,10 @@ _NAMESPACE = uuid.UUID("6f1c2f0e-2d0b-4f0e-9a55-6c6f6e677368")
 _FORMAT = "%Y-%m-%dT%H:%M:%S%z"
 
 
-def run_report(launches: Sequence[Launch], measured: Measured) -> dict[str, Any]:
+def run_report(launches: Sequence[Launch], measured: Measurements) -> dict[str, Any]:
     """The same report for the same figures."""
-    rows = rows_of(measured.figures, by_session=True)
-    sessions: dict[tuple[str, str, str], list[Row]] = {}
+    rows = variant_rows(measured.figures, by_session=True)
+    sessions: dict[tuple[str, str, str], list[VariantRow]] = {}
     for row in rows:
         sessions.setdefault((row.study, row.tag, row.session or ""), []).append(row)
     told = canonical({"rows": [[r.tag, r.session, r.metrics] for r in rows]})
@@ -55,7 +55,7 @@ def run_report(launches: Sequence[Launch], measured: Measured) -> dict[str, Any]
     }  # fmt: skip
 
 
-def _run(number: int, rows: Sequence[Row], launches: Sequence[Launch], identity: str) -> dict[str, Any]:
+def _run(number: int, rows: Sequence[VariantRow], launches: Sequence[Launch], identity: str) -> dict[str, Any]:
     cases = [_case(number, place, row, launches, identity) for place, row in enumerate(rows)]
     return {
         "num_cases": len(cases), "num_failures": sum(case["result"] == "fail" for case in cases), "num_aborted": 0,
@@ -63,7 +63,7 @@ def _run(number: int, rows: Sequence[Row], launches: Sequence[Launch], identity:
     }  # fmt: skip
 
 
-def _case(number: int, place: int, row: Row, launches: Sequence[Launch], identity: str) -> dict[str, Any]:
+def _case(number: int, place: int, row: VariantRow, launches: Sequence[Launch], identity: str) -> dict[str, Any]:
     system, partition = _host(launches), str(row.cell.get("transport", "default"))
     parameters = {**row.cell, **row.variant}
     digest = hashlib.sha256(canonical({"pattern": row.pattern, **parameters}).encode("utf-8", "replace")).hexdigest()[

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from longshore_study.analyses.scaling import DEFINITIONS, Curve, Point
+from longshore_study.analyses.scaling import DEFINITIONS, Curve, ScalingPoint
 from longshore_study.base import terminal
 
 
@@ -31,7 +31,7 @@ def document(curves: Sequence[Curve]) -> dict[str, Any]:
     }
 
 
-def _point_document(curve: Curve, point: Point) -> dict[str, Any]:
+def _point_document(curve: Curve, point: ScalingPoint) -> dict[str, Any]:
     return {
         curve.axis: point.at,
         "layout": {"ranks": point.layout.ranks, "nodes": point.layout.nodes},

@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any
 
-from longshore_study.analyses.steps import Cell, Factors, StepTable
+from longshore_study.analyses.steps import Factors, StepCell, StepTable
 from longshore_study.base import terminal
 from longshore_study.compare.contrast import Contrast
 from longshore_study.metrics.launch_metrics import unit_of_whom
-from longshore_study.metrics.metric_rows import LAYOUT
+from longshore_study.metrics.variant_rows import LAYOUT
 
 WIDEST = 160  # characters, where there is no terminal to ask
 _ALL_STEPS = "all steps"
@@ -56,7 +56,7 @@ def document(tables: Sequence[StepTable]) -> dict[str, Any]:
     }
 
 
-def _cell_document(cell: Cell) -> dict[str, Any]:
+def _cell_document(cell: StepCell) -> dict[str, Any]:
     return {
         "value": cell.value,
         "spread": list(cell.spread) if cell.spread else None,
@@ -202,7 +202,7 @@ def _level(column: Factors, name: str) -> str:
     return terminal.factor(column[name]) if name in column else ""
 
 
-def _cell_text(cell: Cell, notes: Notes) -> str:
+def _cell_text(cell: StepCell, notes: Notes) -> str:
     if cell.value is None:
         why = cell.why or ""
         return f"{why.partition(':')[0] if ':' in why else '-'} {notes.mark(why)}"

@@ -7,11 +7,11 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from longshore_study.analyses.best_choices import Answer, answers
-from longshore_study.analyses.winners import Entry, entries, memory_copies, newest_session
+from longshore_study.analyses.best_choices import BestChoice, best_choices
+from longshore_study.analyses.winners import RankedVariant, memory_copies, newest_session, ranked_variants
 from longshore_study.base import terminal
 from longshore_study.base.errors import LongshoreError
-from longshore_study.metrics.launch_metrics import MAIN_METRICS, Measured, measure, unit_of_whom
+from longshore_study.metrics.launch_metrics import MAIN_METRICS, Measurements, measure, unit_of_whom
 from longshore_study.metrics.memory_bound import DEFINITIONS
 from longshore_study.output.next_commands import next_commands
 from longshore_study.store.launch_store import Store
@@ -21,13 +21,13 @@ from longshore_study.study_file.factors import FACTORS
 def document(store: Store, name: str, session: str | None = None) -> dict[str, Any]:
     """What `render` prints, as `show --winners --json` prints it."""
     study, tag, session = newest_session(store, name, session)
-    found = entries(measure(store.launches(study, tag, session)).figures)
+    found = ranked_variants(measure(store.launches(study, tag, session)).figures)
     return {
         "schema": 1,
         "study": study,
         "tag": tag,
         "session": session,
-        "answers": [answer.as_json() for answer in answers(found)],
+        "answers": [answer.as_json() for answer in best_choices(found)],
         "rows": [entry.as_json() for entry in found],
     }
 
@@ -42,7 +42,7 @@ def render(store: Store, name: str, session: str | None = None, *, verbose: bool
     study, tag, session = newest_session(store, name, session)
     launches = list(store.launches(study, tag, session))
     measured = measure(launches)
-    ranked = entries(measured.figures)
+    ranked = ranked_variants(measured.figures)
     if not ranked:
         what = f"; {len(measured.failed)} launches failed ('longshore status' lists them)" if measured.failed else ""
         raise LongshoreError(f"study '{study}' has no figures in {store.path} yet{what}; 'longshore run' measures")
@@ -56,11 +56,11 @@ def render(store: Store, name: str, session: str | None = None, *, verbose: bool
             terminal.print_line(f"and {terminal.count(len(mine) - len(shown), 'slower choice')}; -v shows all")
         terminal.print_line()
     _print_footer(measured, memory_copies(measured.figures), ranked)
-    found = answers(ranked)
+    found = best_choices(ranked)
     _print_answers(found, next_commands(found, launches, told="show"))
 
 
-def _print_pattern(pattern: str, ranked: list[Entry]) -> None:
+def _print_pattern(pattern: str, ranked: list[RankedVariant]) -> None:
     how_shared, how_names = terminal.varying([entry.how for entry in ranked])
     work_shared, work_names = terminal.varying([entry.work for entry in ranked])
     work_names, how_names = _in_order(pattern, work_names), _in_order(pattern, how_names)
@@ -86,7 +86,7 @@ def _print_pattern(pattern: str, ranked: list[Entry]) -> None:
     )
 
 
-def _print_footer(measured: Measured, copies: Mapping[str, float], ranked: list[Entry]) -> None:
+def _print_footer(measured: Measurements, copies: Mapping[str, float], ranked: list[RankedVariant]) -> None:
     if copies:
         low, high = min(copies.values()), max(copies.values())
         figures = terminal.number(low) + ("" if low == high else f" to {terminal.number(high)}")
@@ -104,7 +104,7 @@ def _print_footer(measured: Measured, copies: Mapping[str, float], ranked: list[
         )
 
 
-def _print_answers(found: Sequence[Answer], commands: Sequence[tuple[str, str]]) -> None:
+def _print_answers(found: Sequence[BestChoice], commands: Sequence[tuple[str, str]]) -> None:
     """Last, where a person looks first."""
     problems = any(answer.problem for answer in found)
     columns = ["", "where", *(["work"] if problems else []), "fastest", "figure", "of copy", "within noise", "auto"]
@@ -134,7 +134,7 @@ def _print_answers(found: Sequence[Answer], commands: Sequence[tuple[str, str]])
             terminal.print_line(f"  {line:<{width}}  # {what}")
 
 
-def _figure(entry: Entry) -> str:
+def _figure(entry: RankedVariant) -> str:
     scale, _ = _scale([entry])
     return f"{terminal.number(entry.value / scale)} {'10^6 ' if scale > 1 else ''}{entry.unit}"
 
@@ -145,7 +145,7 @@ def _in_order(pattern: str, names: list[str]) -> list[str]:
     return sorted(names, key=order.index)
 
 
-def _scale(ranked: list[Entry]) -> tuple[float, str]:
+def _scale(ranked: list[RankedVariant]) -> tuple[float, str]:
     """Millions, where there are some."""
     unit = unit_of_whom(ranked[0].pattern, MAIN_METRICS[ranked[0].pattern], ranked[0].unit)
     return (1e6, f"10^6 {unit}") if max(entry.value for entry in ranked) >= 1e6 else (1.0, unit)

@@ -13,7 +13,7 @@ from typing import Any
 from longshore_study.base.texts import figure, quantity
 from longshore_study.metrics.launch_metrics import CONTROL
 from longshore_study.metrics.memory_bound import moved_gigabytes_per_second
-from longshore_study.report.facts import Facts, Figure
+from longshore_study.report.facts import Facts, PlottedFigure
 
 # Factors that must agree between a control and what it bounds, where both have them.
 SAME_LAUNCHING = ("transport", "ranks", "ranks_per_node", "environment")
@@ -43,7 +43,7 @@ def bounds_text(bounds: Iterable[Bound]) -> str:
     return f"{name}, {told}" if low.value == low.copy else f"{name} of {figure(low.copy)} GB/s, here {told}"
 
 
-def bound_for(facts: Facts, figures: Iterable[Figure]) -> Bound | None:
+def bound_for(facts: Facts, figures: Iterable[PlottedFigure]) -> Bound | None:
     """One bound for figures that are drawn together: the highest of theirs, so that none is above
     it by mistake."""
     distinct = {(f.side, f.pattern, f.unit, str([f.factors.get(k) for k in COUNTED])): f for f in figures}
@@ -51,7 +51,7 @@ def bound_for(facts: Facts, figures: Iterable[Figure]) -> Bound | None:
     return max(found, key=lambda b: b.value, default=None)
 
 
-def _bound(facts: Facts, f: Figure) -> Bound | None:
+def _bound(facts: Facts, f: PlottedFigure) -> Bound | None:
     if f.pattern == CONTROL or not f.main:
         return None
     moved = moved_gigabytes_per_second(f.pattern, 1.0, f.factors)

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from longshore_study.base.texts import counted
-from longshore_study.report.facts import Absent, Facts, Figure, by_key, frozen
+from longshore_study.report.facts import Facts, MissingVariant, PlottedFigure, by_key, frozen
 from longshore_study.report.labels import level_text, naming, pattern_title, value_text
 from longshore_study.report.markup import Child, Element, element
 from longshore_study.report.tables import folded
@@ -73,7 +73,7 @@ def _invalid(facts: Facts) -> Iterable[Absence]:
 def _skipped(facts: Facts) -> Iterable[Absence]:
     """Variants of one pattern with the same reason are one line: twenty lines that say the same
     hide the others."""
-    groups: dict[tuple[str, str, str], list[Absent]] = {}
+    groups: dict[tuple[str, str, str], list[MissingVariant]] = {}
     for a in facts.absent:
         groups.setdefault((a.pattern, a.side, a.reason), []).append(a)
     for (pattern, side, reason), group in groups.items():
@@ -102,9 +102,9 @@ def _missing(facts: Facts) -> Iterable[Absence]:
         names = naming(row.factors for row in facts.comparison.rows)
         for row in facts.comparison.rows:
             if row.verdict == "missing":
-                absent = facts.comparison.new if row.new is None else facts.comparison.reference
+                absent = facts.comparison.new.name if row.new_mean is None else facts.comparison.reference.name
                 reason = row.warnings[0] if row.warnings else "measured on the other side only"
-                yield Absence("missing", row.pattern, names.text(row.factors), absent, reason)
+                yield Absence("missing", row.key.pattern, names.text(row.factors), absent, reason)
         return
     for group in by_key(facts.main_figures).values():
         present = {f.side for f in group}
@@ -114,7 +114,7 @@ def _missing(facts: Facts) -> Iterable[Absence]:
                 yield Absence("missing", group[0].pattern, _all_factors(group[0]), side, reason)
 
 
-def _all_factors(f: Figure) -> str:
+def _all_factors(f: PlottedFigure) -> str:
     return ", ".join(level_text(k, v) for k, v in f.factors.items())
 
 

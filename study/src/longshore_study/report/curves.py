@@ -13,7 +13,7 @@ from longshore_study.base.json_values import number_in
 from longshore_study.base.texts import counted, figure, name_text, plain_number, power_of_two, quantity
 from longshore_study.metrics.launch_metrics import CONTROL
 from longshore_study.report.bounds import Bound, bound_for, bounds_text
-from longshore_study.report.facts import Facts, Figure, by_key, median_value
+from longshore_study.report.facts import Facts, PlottedFigure, by_key, median_value
 from longshore_study.report.labels import SPEAKING, level_text, metric_title, naming
 from longshore_study.report.marks import SERIES_COUNT, SERIES_SHAPES, Axes, chart, legend, line, mark, polyline
 from longshore_study.report.markup import Child, Element, element
@@ -34,7 +34,7 @@ PANELS_SHOWN = 6
 
 
 @dataclass(frozen=True)
-class Point:
+class SeriesPoint:
     size: float
     value: float
     low: float
@@ -52,7 +52,7 @@ class Series:
     look: int
     dashed: bool
     unit: str
-    points: tuple[Point, ...]
+    points: tuple[SeriesPoint, ...]
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class Panel:
     bounds: tuple[tuple[float, Bound], ...]
 
 
-def size_factors(figures: Sequence[Figure]) -> list[str]:
+def size_factors(figures: Sequence[PlottedFigure]) -> list[str]:
     """Numeric factors with at least two levels, the best known first; of those that change together
     (nodes and ranks) one."""
     levels: dict[str, set[float]] = {}
@@ -96,20 +96,20 @@ def determined_by(factor: str, all_factors: Sequence[Mapping[str, Any]]) -> set[
     }
 
 
-def curves(facts: Facts, figures: Sequence[Figure]) -> list[Element]:
+def curves(facts: Facts, figures: Sequence[PlottedFigure]) -> list[Element]:
     """One block per size factor, of the variants that have it; scaling.py draws what is over ranks
     and nodes. REQUIRES: all figures have the same metric and unit."""
     factors = [factor for factor in size_factors(figures) if factor not in scaled_over(figures)]
     return [_block(facts, [f for f in figures if factor in f.factors], factor) for factor in factors]
 
 
-def scaled_over(figures: Sequence[Figure]) -> tuple[str, ...]:
+def scaled_over(figures: Sequence[PlottedFigure]) -> tuple[str, ...]:
     """The factors that the section about scaling shows, of these figures."""
     rates = any(f.pattern != CONTROL and f.main and f.better == "higher" for f in figures)
     return AXES if rates else ()
 
 
-def panels(facts: Facts, figures: Sequence[Figure], factor: str) -> list[Panel]:
+def panels(facts: Facts, figures: Sequence[PlottedFigure], factor: str) -> list[Panel]:
     """Small multiples: series by the choice with most levels that shapes can tell apart, panels by
     the rest."""
     groups = list(by_key(figures).values())
@@ -119,7 +119,7 @@ def panels(facts: Facts, figures: Sequence[Figure], factor: str) -> list[Panel]:
     names = naming({k: v for k, v in other.items() if k not in following} for other in rest)
     chosen = series_factor(rest, names.varying)
     looks = looks_of(rest, chosen)
-    grouped: dict[str, dict[tuple[str, str], list[Figure]]] = {}
+    grouped: dict[str, dict[tuple[str, str], list[PlottedFigure]]] = {}
     for group, other in zip(groups, rest, strict=True):
         title = ", ".join(names.parts(other, without=[chosen]))
         name = level_text(chosen, other[chosen]) if chosen in other else "all"
@@ -127,7 +127,7 @@ def panels(facts: Facts, figures: Sequence[Figure], factor: str) -> list[Panel]:
             grouped.setdefault(title, {}).setdefault((name, f.side), []).append(f)
     two_sides = len(facts.sides) > 1
 
-    def order(one: tuple[tuple[str, str], list[Figure]]) -> tuple[int, int]:
+    def order(one: tuple[tuple[str, str], list[PlottedFigure]]) -> tuple[int, int]:
         name, side = one[0]
         return looks.get(name, 0), facts.sides.index(side)
 
@@ -155,8 +155,8 @@ def _without(factors: Mapping[str, Any], name: str) -> dict[str, Any]:
     return {k: v for k, v in factors.items() if k != name}
 
 
-def _bounds(facts: Facts, figures: Sequence[Figure], factor: str) -> tuple[tuple[float, Bound], ...]:
-    sized: dict[float, list[Figure]] = {}
+def _bounds(facts: Facts, figures: Sequence[PlottedFigure], factor: str) -> tuple[tuple[float, Bound], ...]:
+    sized: dict[float, list[PlottedFigure]] = {}
     for f in figures:
         sized.setdefault(number_in(f.factors[factor]) or 0.0, []).append(f)
     found = [(size, bound_for(facts, group)) for size, group in sorted(sized.items())]
@@ -176,17 +176,17 @@ def looks_of(rest: Sequence[Mapping[str, object]], factor: str) -> dict[str, int
     return {name: i % SERIES_COUNT for i, name in enumerate(sorted(names))}
 
 
-def _points(members: Sequence[Figure], factor: str) -> tuple[Point, ...]:
+def _points(members: Sequence[PlottedFigure], factor: str) -> tuple[SeriesPoint, ...]:
     sized = sorted(((number_in(f.factors[factor]) or 0.0, f) for f in members), key=lambda pair: pair[0])
     points = []
     for size, group in groupby(sized, key=lambda pair: pair[0]):
         same = [f for _, f in group]
         values = [f.value for f in same]
-        points.append(Point(size, median_value(same), min(values), max(values), len(values)))
+        points.append(SeriesPoint(size, median_value(same), min(values), max(values), len(values)))
     return tuple(points)
 
 
-def _block(facts: Facts, figures: Sequence[Figure], factor: str) -> Element:
+def _block(facts: Facts, figures: Sequence[PlottedFigure], factor: str) -> Element:
     found = panels(facts, figures, factor)
     bounds = [bound for p in found for _, bound in p.bounds]
     values = [v for p in found for s in p.series for point in s.points for v in (point.low, point.high)]
@@ -209,7 +209,7 @@ def _block(facts: Facts, figures: Sequence[Figure], factor: str) -> Element:
     note += f" The dashed line is {bounds_text(bounds)}." if bounds else " No bound was measured."
     if constant:
         note += f" All: {constant}."
-    drawn = [panel_figure(axes, panel, metric_title(figures[0].metric)) for panel in found]
+    drawn = [draw_panel(axes, panel, metric_title(figures[0].metric)) for panel in found]
     return element(
         "div",
         element(
@@ -248,7 +248,7 @@ def size_label(sizes: Sequence[float]) -> Callable[[float], str]:
     return lambda size: power_of_two(int(size))
 
 
-def panel_figure(axes: Axes, panel: Panel, metric: str, bound_name: str = "memory copy") -> Element:
+def draw_panel(axes: Axes, panel: Panel, metric: str, bound_name: str = "memory copy") -> Element:
     marks: list[Child] = []
     if panel.bounds:
         places = [(axes.x.fraction(size), 1 - axes.y.clipped(bound.value)) for size, bound in panel.bounds]
@@ -289,7 +289,7 @@ def _series(axes: Axes, series: Series) -> Element:
     )
 
 
-def _told(series: Series, point: Point) -> str:
+def _told(series: Series, point: SeriesPoint) -> str:
     if point.told:
         return f"{series.name}, {series.side}, {point.told}"
     text = f"{series.name}, {series.side}, at {plain_number(point.size)}: {figure(point.value, series.unit)}"

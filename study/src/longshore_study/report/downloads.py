@@ -11,6 +11,7 @@ import json
 from typing import Any
 
 from longshore_study.base.texts import counted
+from longshore_study.output import compare_document, guideline_table
 from longshore_study.report.facts import Facts
 from longshore_study.report.markup import Element, element
 
@@ -93,8 +94,8 @@ def comparison_csv(facts: Facts) -> str:
     writer.writerow([*columns, "variant", "warnings"])
     for r in facts.comparison.rows if facts.comparison else ():
         low, high = r.interval or (None, None)
-        values = (r.pattern, r.metric, r.verdict, r.ratio, low, high, r.reference, r.new, r.unit, r.ratio_is,
-                  r.raw_ratio, *(r.raw_interval or (None, None)))  # fmt: skip
+        values = (r.key.pattern, r.key.metric, r.verdict, r.ratio, low, high, r.reference_mean, r.new_mean, r.unit,
+                  r.ratio_kind, r.raw_ratio, *(r.raw_interval or (None, None)))  # fmt: skip
         writer.writerow([*(_cell(v) for v in values), json.dumps(r.factors, ensure_ascii=False), "; ".join(r.warnings)])
     return out.getvalue()
 
@@ -103,8 +104,10 @@ def report_json(facts: Facts, rows: list[dict[str, Any]]) -> str:
     document = {
         "schema": 1,
         "sides": list(facts.sides),
-        "comparison": dict(facts.comparison.raw) if facts.comparison else None,
-        "guidelines": {tag: list(rules) for tag, rules in facts.guidelines.items()},
+        "comparison": compare_document.document(facts.comparison) if facts.comparison else None,
+        "guidelines": {
+            tag: [guideline_table.row_document(row) for row in checked] for tag, checked in facts.guidelines.items()
+        },
         "figures": rows,
         "absent": [
             {"side": a.side, "pattern": a.pattern, "factors": a.factors, "reason": a.reason} for a in facts.absent

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from longshore_study.base.texts import change, figure, plain_number
-from longshore_study.report.facts import Facts, Figure, by_key, median_value
+from longshore_study.report.facts import Facts, PlottedFigure, by_key, median_value
 from longshore_study.report.labels import pattern_title
 from longshore_study.report.marks import SERIES_SHAPES, Axes, chart, legend, line, mark
 from longshore_study.report.markup import Child, Element, element
@@ -29,7 +29,7 @@ class Deviation:
     variants: int
 
 
-def deviations(figures: Sequence[Figure]) -> list[Deviation]:
+def deviations(figures: Sequence[PlottedFigure]) -> list[Deviation]:
     """REQUIRES: figures of one tag and session; those without a run order are left out."""
     at: dict[int, list[float]] = {}
     for group in by_key(figures).values():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from longshore_study.base.texts import figure, ratio, seconds, share
-from longshore_study.metrics.engines import PERCENTILES, Account, Hop, accounts_of
+from longshore_study.metrics.engines import PERCENTILES, EngineSummary, Hop, engine_summaries
 from longshore_study.report.facts import Facts
 from longshore_study.report.labels import Naming, naming, pattern_title
 from longshore_study.report.marks import legend
@@ -21,9 +21,9 @@ def engines_section(facts: Facts) -> Element | None:
     """None where no record tells of engines."""
     blocks = []
     for side in facts.groups:
-        found: dict[str, list[Account]] = {}
-        for account in accounts_of(side.launches):
-            found.setdefault(account.pattern, []).append(account)
+        found: dict[str, list[EngineSummary]] = {}
+        for summary in engine_summaries(side.launches):
+            found.setdefault(summary.pattern, []).append(summary)
         where = f": {side.name}" if len(facts.groups) > 1 else ""
         blocks += [_block(pattern_title(pattern) + where, members) for pattern, members in found.items()]
     if not blocks:
@@ -31,8 +31,8 @@ def engines_section(facts: Facts) -> Element | None:
     return element("section", element("h2", "What the engines did"), blocks, id="engines")
 
 
-def _block(title: str, accounts: Sequence[Account]) -> Element:
-    names = naming(account.factors for account in accounts)
+def _block(title: str, summaries: Sequence[EngineSummary]) -> Element:
+    names = naming(summary.factors for summary in summaries)
     told = (
         "Where the time of an operation went, mean over the ranks: to move items; to wait because no buffer was free, "
         "since a receiver was behind; to wait for items, with nothing left to send. Medians over launches."
@@ -44,7 +44,7 @@ def _block(title: str, accounts: Sequence[Account]) -> Element:
         element("h3", title),
         element("p", told, class_="note"),
         legend([("square", style, name) for name, style in PARTS]),
-        _times(accounts, names),
+        _times(summaries, names),
         element(
             "details",
             element("summary", "Messages, hop by hop"),
@@ -54,25 +54,25 @@ def _block(title: str, accounts: Sequence[Account]) -> Element:
                 "the push of an item to its delivery; – where clocks differ or nothing was timed.",
                 class_="note",
             ),
-            element("div", _hops(accounts, names), class_="scroll", tabindex="0", role="region", aria_label="hops"),
-            open=len(accounts) <= SHOWN_OPEN,
+            element("div", _hops(summaries, names), class_="scroll", tabindex="0", role="region", aria_label="hops"),
+            open=len(summaries) <= SHOWN_OPEN,
         ),
         class_="pattern",
     )
 
 
-def _times(accounts: Sequence[Account], names: Naming) -> Element:
+def _times(summaries: Sequence[EngineSummary], names: Naming) -> Element:
     heads = [
         ("name", "Variant"),
         ("plot", "share of the time"),
         *(("share number", name) for name, _ in PARTS),
         ("median number", "Time"),
     ]
-    return strip_table(heads, [_time_row(account, names) for account in accounts])
+    return strip_table(heads, [_time_row(summary, names) for summary in summaries])
 
 
-def _time_row(account: Account, names: Naming) -> Element:
-    parts = [account.share(part) for part in (account.moving, account.slot, account.arrival)]
+def _time_row(summary: EngineSummary, names: Naming) -> Element:
+    parts = [summary.share(part) for part in (summary.moving, summary.slot, summary.arrival)]
     bars: list[Child] = []
     left = 0.0
     for part, (_, style) in zip(parts, PARTS, strict=True):
@@ -82,31 +82,31 @@ def _time_row(account: Account, names: Naming) -> Element:
         )
         left += width
     drawn = element("svg", bars, class_="strip", aria_hidden="true")  # the numbers beside it say the same
-    numbers = [*(("share", share(part)) for part in parts), ("median", seconds(account.seconds))]
-    return strip_row(names.markup(account.factors), drawn, numbers)
+    numbers = [*(("share", share(part)) for part in parts), ("median", seconds(summary.seconds))]
+    return strip_row(names.markup(summary.factors), drawn, numbers)
 
 
-def _hops(accounts: Sequence[Account], names: Naming) -> Element:
+def _hops(summaries: Sequence[EngineSummary], names: Naming) -> Element:
     heads = ["Variant", "Direction", "Hop", "Messages", "Fill", "Wire / payload", "Off-node MB", "Refusals"]
     return element(
         "table",
         element("thead", element("tr", [element("th", head, scope="col") for head in (*heads, *PERCENTILES)])),
-        element("tbody", [row for account in accounts for row in _hop_rows(account, names)]),
+        element("tbody", [row for summary in summaries for row in _hop_rows(summary, names)]),
         class_="plain",
     )
 
 
-def _hop_rows(account: Account, names: Naming) -> list[Element]:
+def _hop_rows(summary: EngineSummary, names: Naming) -> list[Element]:
     rows = []
-    for place, hop in enumerate(account.hops):
+    for place, hop in enumerate(summary.hops):
         first = place == 0
         cells: list[Child] = []
         if first:
-            cells.append(element("th", names.markup(account.factors), scope="row", rowspan=len(account.hops)))
+            cells.append(element("th", names.markup(summary.factors), scope="row", rowspan=len(summary.hops)))
         cells += [element("td", text) for text in _told(hop)]
-        if first or account.hops[place - 1].direction != hop.direction:
-            latency = account.latency.get(hop.direction)
-            span = sum(other.direction == hop.direction for other in account.hops)
+        if first or summary.hops[place - 1].direction != hop.direction:
+            latency = summary.latency.get(hop.direction)
+            span = sum(other.direction == hop.direction for other in summary.hops)
             known = latency.seconds if latency else {}
             cells += [element("td", seconds(known.get(name)), rowspan=span) for name in PERCENTILES]
         rows.append(element("tr", cells))

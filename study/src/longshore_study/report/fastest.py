@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from longshore_study.analyses.best_choices import ABOVE_COPY
-from longshore_study.analyses.winners import Entry
+from longshore_study.analyses.winners import RankedVariant
 from longshore_study.base.json_values import canonical
 from longshore_study.base.texts import counted, figure, share
 from longshore_study.report.facts import Facts
@@ -21,8 +21,8 @@ NUMBERS = ("Figure", "Lead", "Of memory copy")
 
 @dataclass(frozen=True)
 class Winner:
-    best: Entry
-    runner_up: Entry | None
+    best: RankedVariant
+    runner_up: RankedVariant | None
     contestants: int
     # What was chosen and what was given, in words; "" where there was only one.
     name: str
@@ -59,15 +59,15 @@ def fastest(facts: Facts) -> list[Winner]:
     return sorted(found, key=lambda w: (patterns[w.best.pattern], works.index((w.best.pattern, w.problem))))
 
 
-def _of_pattern(side: str, ranked: Sequence[Entry]) -> list[Winner]:
+def _of_pattern(side: str, ranked: Sequence[RankedVariant]) -> list[Winner]:
     chosen, given = naming(entry.how for entry in ranked), naming(entry.work for entry in ranked)
-    works: dict[str, list[Entry]] = {}
+    works: dict[str, list[RankedVariant]] = {}
     for entry in ranked:
         works.setdefault(canonical(entry.work), []).append(entry)
     return [_winner(side, members, chosen, given) for members in works.values()]
 
 
-def _winner(side: str, members: Sequence[Entry], chosen: Naming, given: Naming) -> Winner:
+def _winner(side: str, members: Sequence[RankedVariant], chosen: Naming, given: Naming) -> Winner:
     best, second = members[0], members[1] if len(members) > 1 else None
     return Winner(
         best=best,

@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from longshore_study.base.texts import counted, figure, quantity
+from longshore_study.compare.estimate import ratios
+from longshore_study.compare.guideline_check import GuidelineRow
 from longshore_study.report.facts import Facts
 from longshore_study.report.labels import Naming, level_text, naming, pattern_title
 from longshore_study.report.markup import Child, Element, element
@@ -40,12 +42,12 @@ def guidelines_section(facts: Facts) -> Element | None:
     )
 
 
-def _tag(tag: str, rows: Sequence[Mapping[str, Any]], *, titled: bool) -> Child:
-    broken = sum(1 for r in rows if r.get("holds") is False)
-    open_ = sum(1 for r in rows if r.get("holds") is None)
+def _tag(tag: str, rows: Sequence[GuidelineRow], *, titled: bool) -> Child:
+    broken = sum(1 for r in rows if r.holds is False)
+    open_ = sum(1 for r in rows if r.holds is None)
     summary = f"{broken} of {counted(len(rows), 'guideline')} broken" + (f", {open_} not decided." if open_ else ".")
     # Broken first, the worst of those at the top; then what is open, then what holds.
-    ordered = sorted(rows, key=lambda r: ({False: 0, None: 1, True: 2}[r.get("holds")], -_times_slower(r)))
+    ordered = sorted(rows, key=lambda r: ({False: 0, None: 1, True: 2}[r.holds], -r.times_slower))
     names = naming(_where(r) for r in rows)
     return [
         element("h3", tag) if titled else None,
@@ -60,7 +62,7 @@ def _tag(tag: str, rows: Sequence[Mapping[str, Any]], *, titled: bool) -> Child:
     ]
 
 
-def _table(tag: str, rows: Sequence[Mapping[str, Any]], names: Naming) -> Element:
+def _table(tag: str, rows: Sequence[GuidelineRow], names: Naming) -> Element:
     heads = ["Verdict", "Pattern", "This", "is not slower than", "Measured", "So it is"]
     if names.varying:
         heads.append("Where")
@@ -79,11 +81,10 @@ def _table(tag: str, rows: Sequence[Mapping[str, Any]], names: Naming) -> Elemen
     )
 
 
-def _row(row: Mapping[str, Any], names: Naming) -> Element:
-    state = str(row.get("verdict") or {True: "holds", False: "broken", None: "untestable"}[row.get("holds")])
-    style, glyph = LOOKS.get(state, ("untestable", "–"))
+def _row(row: GuidelineRow, names: Naming) -> Element:
+    style, glyph = LOOKS[row.verdict]
     where = names.parts(_where(row))
-    notes = [str(row["why"])] if row.get("why") and row.get("holds") is False else []
+    notes = [row.guideline.why] if row.guideline.why and row.holds is False else []
     return element(
         "tr",
         element(
@@ -91,14 +92,16 @@ def _row(row: Mapping[str, Any], names: Naming) -> Element:
             element(
                 "span",
                 element("span", glyph, class_="glyph", aria_hidden="true"),
-                f" {state}",
+                f" {row.verdict}",
                 class_=f"badge v-{style}",
             ),
         ),
-        element("td", pattern_title(str(row.get("pattern", ""))), class_="unbroken"),
-        element("td", element("b", _factors(row["faster"]))),
+        element("td", pattern_title(row.pattern), class_="unbroken"),
+        element("td", element("b", _factors(row.guideline.faster))),
         element(
-            "td", _factors(row["than"]), [element("span", note, class_="warning") for note in (*notes, *_warnings(row))]
+            "td",
+            _factors(row.guideline.than),
+            [element("span", note, class_="warning") for note in (*notes, *row.warnings)],
         ),
         element("td", _measured(row)),
         element("td", _how_much(row)),
@@ -106,27 +109,16 @@ def _row(row: Mapping[str, Any], names: Naming) -> Element:
     )
 
 
-def _times_slower(row: Mapping[str, Any]) -> float:
-    """Above 1 where the guideline's first variant is the slower one, whichever way its metric
-    counts."""
-    slower = row.get("times_slower")
-    if isinstance(slower, (int, float)):
-        return float(slower)
-    ratio = row.get("ratio")
-    return 1 / ratio if isinstance(ratio, (int, float)) and ratio > 0 else 1.0
+def _measured(row: GuidelineRow) -> str:
+    shown_as = quantity(row.unit, row.values)
+    return f"{' against '.join(shown_as.number(v) for v in row.values)} {shown_as.name}"
 
 
-def _measured(row: Mapping[str, Any]) -> str:
-    values = [v for v in row.get("values") or () if isinstance(v, (int, float))]
-    shown_as = quantity(str(row.get("unit") or ""), values)
-    return f"{' against '.join(shown_as.number(v) for v in values)} {shown_as.name}" if values else "–"
-
-
-def _how_much(row: Mapping[str, Any]) -> Child:
-    told = _slower_text(_times_slower(row))
-    if not (bounds := row.get("times_slower_interval")):
+def _how_much(row: GuidelineRow) -> Child:
+    told = _slower_text(row.times_slower)
+    if row.interval is None:
         return told
-    low, high = (_slower_text(float(bound)) for bound in bounds)
+    low, high = (_slower_text(bound) for bound in ratios(row.interval, "lower"))
     return [told, element("span", f"95 % interval {low} to {high}", class_="warning")]
 
 
@@ -139,12 +131,8 @@ def _slower_text(slower: float) -> str:
     return f"{size:.1f} % {'slower' if slower > 1 else 'faster'}"
 
 
-def _warnings(row: Mapping[str, Any]) -> list[str]:
-    return [str(w) for w in row.get("warnings") or ()]
-
-
-def _where(row: Mapping[str, Any]) -> Mapping[str, Any]:
-    return {k: v for k, v in (row.get("context") or {}).items() if k not in ("program", "pattern")}
+def _where(row: GuidelineRow) -> Mapping[str, Any]:
+    return {k: v for k, v in row.context.items() if k not in ("program", "pattern")}
 
 
 def _factors(factors: Mapping[str, Any]) -> str:

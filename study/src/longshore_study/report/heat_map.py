@@ -7,12 +7,13 @@ from math import log
 
 from longshore_study.base.json_values import number_in
 from longshore_study.base.texts import change
-from longshore_study.report.facts import Comparison, Row
+from longshore_study.compare.comparison import Comparison
+from longshore_study.compare.judged_row import JudgedRow
 from longshore_study.report.forest import row_groups
 from longshore_study.report.labels import NO_BREAK, SPEAKING, level_text, metric_title, naming, pattern_title
 from longshore_study.report.markup import Child, Element, element
 from longshore_study.report.ratio_text import ratio_text
-from longshore_study.report.verdicts import badge, base_name, verdict_of
+from longshore_study.report.verdict_style import badge, base_name, verdict_of
 
 COLUMNS_MOST = 12
 # Steps of |log ratio| beyond the margin: 15 %, 1.5 times, 3 times.
@@ -36,7 +37,7 @@ def heat_map_section(comparison: Comparison) -> Element | None:
     )
 
 
-def _table(rows: Sequence[Row], margin: float) -> Element | None:
+def _table(rows: Sequence[JudgedRow], margin: float) -> Element | None:
     """None where the rows do not span two factors, or the columns would not fit."""
     names = naming(row.factors for row in rows)
     if len(names.varying) < 2:
@@ -55,7 +56,7 @@ def _table(rows: Sequence[Row], margin: float) -> Element | None:
     }
     return element(
         "div",
-        element("h3", f"{pattern_title(rows[0].pattern)}: {metric_title(rows[0].metric)}"),
+        element("h3", f"{pattern_title(rows[0].key.pattern)}: {metric_title(rows[0].key.metric)}"),
         element(
             "div",
             element(
@@ -79,7 +80,7 @@ def _table(rows: Sequence[Row], margin: float) -> Element | None:
             class_="scroll",
             tabindex="0",
             role="region",
-            aria_label=f"changes of {pattern_title(rows[0].pattern)}",
+            aria_label=f"changes of {pattern_title(rows[0].key.pattern)}",
         ),
         class_="group",
     )
@@ -95,7 +96,7 @@ def _lines(text: str) -> Child:
     return [[part.replace(" ", NO_BREAK), element("br")] for part in text.split(", ")]
 
 
-def _cell(row: Row | None, margin: float) -> Element:
+def _cell(row: JudgedRow | None, margin: float) -> Element:
     if row is None:
         return element("td", "not run", class_="absent")
     if row.ratio is None or row.ratio <= 0:

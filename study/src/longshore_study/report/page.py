@@ -10,14 +10,13 @@ from datetime import UTC, datetime
 from importlib.resources import files
 
 from longshore_study import __version__
-from longshore_study.report.answer import verdict_section
 from longshore_study.report.association import attribution_section
 from longshore_study.report.coverage import coverage_section
 from longshore_study.report.curves import curves
 from longshore_study.report.downloads import downloads_section
 from longshore_study.report.drift import drift_section
 from longshore_study.report.engines import engines_section
-from longshore_study.report.facts import Facts, Figure
+from longshore_study.report.facts import Facts, PlottedFigure
 from longshore_study.report.fastest import fastest_section
 from longshore_study.report.forest import forest_section
 from longshore_study.report.guideline_table import guidelines_section
@@ -30,10 +29,11 @@ from longshore_study.report.markup import Child, Element, Verbatim, element, to_
 from longshore_study.report.means import means_section
 from longshore_study.report.predictions import predictions_section
 from longshore_study.report.provenance import provenance_section
-from longshore_study.report.rules import rules_section
+from longshore_study.report.reporting_rules import rules_section
 from longshore_study.report.scaling import scaling_section
 from longshore_study.report.steps import steps_section
-from longshore_study.report.works import split_by_work
+from longshore_study.report.verdict_summary import verdict_section
+from longshore_study.report.work_groups import split_by_work
 
 Section = Callable[[Facts], Element | None]
 
@@ -73,7 +73,7 @@ def sections_of(facts: Facts) -> list[Element]:
 def _title(facts: Facts) -> str:
     studies = list(dict.fromkeys(launch.study for launch in facts.launches))
     if facts.comparison:
-        return f"{facts.comparison.new} against {facts.comparison.reference}"
+        return f"{facts.comparison.new.name} against {facts.comparison.reference.name}"
     tags = [s for s in facts.sides if s not in studies]
     return ": ".join(part for part in (", ".join(studies), ", ".join(tags)) if part) or "No data"
 
@@ -116,7 +116,7 @@ def patterns_section(facts: Facts) -> Element | None:
 
 def _pattern(facts: Facts, pattern: str) -> Element:
     """Curves and dots per metric and unit (controls have two) and kind of work."""
-    kinds: dict[tuple[str, str], list[Figure]] = {}
+    kinds: dict[tuple[str, str], list[PlottedFigure]] = {}
     for f in facts.of_pattern(pattern):
         kinds.setdefault((f.metric, f.unit), []).append(f)
     drawn: list[Child] = []

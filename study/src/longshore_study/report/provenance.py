@@ -31,18 +31,18 @@ SETUP = {
 
 
 @dataclass(frozen=True)
-class Entry:
+class PropertyValues:
     """One property and the values it had per side, each as text."""
 
     key: str
     values: tuple[tuple[str, ...], ...]
 
 
-def entries(facts: Facts) -> list[Entry]:
+def recorded_properties(facts: Facts) -> list[PropertyValues]:
     """All properties that any launch recorded, in the order in which they were met."""
     per_side = values_by_side([side.launches for side in facts.groups])
     keys = list(dict.fromkeys(key for side in per_side for key in side))
-    return [Entry(key, tuple(tuple(side.get(key, ())) for side in per_side)) for key in keys]
+    return [PropertyValues(key, tuple(tuple(side.get(key, ())) for side in per_side)) for key in keys]
 
 
 def unrecorded(facts: Facts) -> list[str]:
@@ -64,8 +64,10 @@ def unrecorded(facts: Facts) -> list[str]:
 
 
 def provenance_section(facts: Facts) -> Element:
-    found = entries(facts)
-    differing = [Entry(name, v) for name, v in differences.differing([s.launches for s in facts.groups]).items()]
+    found = recorded_properties(facts)
+    differing = [
+        PropertyValues(name, v) for name, v in differences.differing([s.launches for s in facts.groups]).items()
+    ]
     parts: list[Child] = [element("h2", "Provenance")]
     if not found:
         parts.append(element("p", "Nothing is recorded about where these figures come from.", class_="empty"))
@@ -94,7 +96,7 @@ def provenance_section(facts: Facts) -> Element:
     return element("section", parts, _commands(facts), id="provenance")
 
 
-def _table(sides: Sequence[str], rows: Sequence[Entry], label: str) -> Element:
+def _table(sides: Sequence[str], rows: Sequence[PropertyValues], label: str) -> Element:
     return element(
         "div",
         element(

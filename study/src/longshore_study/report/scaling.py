@@ -11,9 +11,9 @@ from longshore_study.analyses.scaling import DEFINITIONS, Curve, per_node
 from longshore_study.analyses.steps import agree
 from longshore_study.base.json_values import canonical
 from longshore_study.base.texts import counted, plain_number, quantity, share
-from longshore_study.metrics.launch_metrics import Measured
+from longshore_study.metrics.launch_metrics import Measurements
 from longshore_study.report.bounds import Bound, bound_for, bounds_text
-from longshore_study.report.curves import PANELS_SHOWN, Panel, Point, Series, curve_legend, looks_of, panel_figure
+from longshore_study.report.curves import PANELS_SHOWN, Panel, Series, SeriesPoint, curve_legend, draw_panel, looks_of
 from longshore_study.report.facts import Facts
 from longshore_study.report.labels import SPEAKING, Naming, level_text, naming, pattern_title
 from longshore_study.report.marks import SERIES_COUNT, Axes
@@ -27,7 +27,7 @@ def scaling_section(facts: Facts) -> Element | None:
     """None where nothing was measured at several numbers of ranks or nodes."""
     found: dict[tuple[str, str, str], list[Sided]] = {}
     for side in facts.groups:
-        measured = Measured(figures=list(facts.main_measured.get(side.name, ())))
+        measured = Measurements(figures=list(facts.main_measured.get(side.name, ())))
         for curve in scaling.curves_of(side.launches, measured):
             found.setdefault((curve.pattern, curve.axis, curve.unit), []).append((side.name, curve))
     if not found:
@@ -64,10 +64,10 @@ def _block(facts: Facts, members: Sequence[Sided]) -> Element:
         element("p", note, class_="note"),
         curve_legend([panel for panel, _ in panels]),
         element("h4", f"{model.unit} per node"),
-        _small_multiples([panel_figure(rate_axes, panel, f"{model.unit} per node") for panel, _ in panels]),
+        _small_multiples([draw_panel(rate_axes, panel, f"{model.unit} per node") for panel, _ in panels]),
         element("h4", "Efficiency"),
         element("p", told, class_="note"),
-        _small_multiples([panel_figure(efficiency_axes, panel, "efficiency", "ideal") for panel in efficiencies]),
+        _small_multiples([draw_panel(efficiency_axes, panel, "efficiency", "ideal") for panel in efficiencies]),
         class_="pattern",
     )
 
@@ -139,7 +139,9 @@ def _name(curve: Curve, factor: str) -> str:
 
 
 def _series(side: str, curve: Curve, looks: Mapping[str, int], chosen: str, *, dashed: bool) -> Series:
-    points = tuple(Point(point.at, point.value, *point.spread, launches=len(point.figures)) for point in curve.points)
+    points = tuple(
+        SeriesPoint(point.at, point.value, *point.spread, launches=len(point.figures)) for point in curve.points
+    )
     name = _name(curve, chosen)
     return Series(name, side, looks.get(name, 0), dashed, f"{curve.unit} per node", points)
 
@@ -158,7 +160,7 @@ def _efficiencies(panel: Panel, group: Sequence[Sided]) -> Panel:
                 told += f" (95 % interval {share(low)} to {share(high)})"
             elif point.why_no_interval:
                 told += f" ({point.why_no_interval})"
-            points.append(Point(point.at, point.efficiency, low, high, len(point.figures), told))
+            points.append(SeriesPoint(point.at, point.efficiency, low, high, len(point.figures), told))
         series.append(Series(one.name, one.side, one.look, one.dashed, "", tuple(points)))
     sizes = sorted({point.size for one in series for point in one.points})
     return Panel(panel.title, tuple(series), tuple((size, Bound(1.0, "", 1.0)) for size in sizes))

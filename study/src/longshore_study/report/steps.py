@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import groupby
 
 from longshore_study.analyses import steps
-from longshore_study.analyses.steps import Cell, StepTable
+from longshore_study.analyses.steps import StepCell, StepTable
 from longshore_study.base.terminal import varying
 from longshore_study.base.texts import figure, name_text
 from longshore_study.compare.contrast import Contrast
@@ -29,7 +29,7 @@ def steps_section(facts: Facts) -> Element | None:
     blocks = [
         _table_block(facts, side.name, table)
         for side in facts.groups
-        for source in steps.sources(side.launches, problems=problems)
+        for source in steps.stepped_launches(side.launches, problems=problems)
         for table in steps.step_tables(source, measure(source.launches))
     ]
     if not blocks and not problems:
@@ -94,7 +94,7 @@ def _part(
         level_text(name, shared[name]) for name in column_order(shared) if shared[name] not in ({}, "", None)
     )
     rows = []
-    former: dict[int, Cell] = {}
+    former: dict[int, StepCell] = {}
     for step, row in zip(table.steps, table.cells, strict=True):
         cells = [_cell(row[place], former.get(place), bounds[place], scale, notes) for place in places]
         rows.append(element("tr", element("th", step.name, scope="row"), cells))
@@ -141,7 +141,7 @@ def _heads(chosen: Sequence[steps.Factors], names: Sequence[str]) -> list[Elemen
     return rows or [element("tr", element("th", "step", scope="col"), element("th", "", scope="col"))]
 
 
-def _cell(cell: Cell, former: Cell | None, bound: Bound | None, scale: float, notes: Notes) -> Element:
+def _cell(cell: StepCell, former: StepCell | None, bound: Bound | None, scale: float, notes: Notes) -> Element:
     if cell.value is None:
         why = cell.why or ""
         word = why.partition(":")[0] if ":" in why else "–"

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
 
-from longshore_study.analyses.best_choices import Answer
+from longshore_study.analyses.best_choices import BestChoice
 from longshore_study.base.texts import counted, figure, share
 from longshore_study.output.next_commands import next_commands
 from longshore_study.report.facts import Facts
@@ -20,7 +20,7 @@ from longshore_study.report.scales import Scale
 @dataclass(frozen=True)
 class Best:
     side: str
-    answer: Answer
+    answer: BestChoice
 
     @property
     def pattern(self) -> str:
@@ -57,7 +57,7 @@ def best_of_patterns(facts: Facts) -> list[Best]:
 
 
 def _all(facts: Facts) -> list[Best]:
-    return [Best(side, answer) for side, found in facts.answers.items() for answer in found]
+    return [Best(side, answer) for side, found in facts.best_choices.items() for answer in found]
 
 
 def _best_by(found: Iterable[Best], key: Callable[[Best], Hashable]) -> list[Best]:
@@ -106,7 +106,7 @@ def _unranked_sentence(facts: Facts) -> str:
     return f"{told} They are shown below; none is ranked against another."
 
 
-def _with(answer: Answer) -> str:
+def _with(answer: BestChoice) -> str:
     """Nothing where nothing was chosen."""
     if answer.name and answer.problem:
         return f" with {answer.name} ({answer.problem})"
@@ -172,7 +172,7 @@ def _next(facts: Facts) -> Element | None:
     """Of one study and tag; a page of several is read by somebody who knows what to type."""
     if len(facts.sides) != 1:
         return None
-    commands = next_commands(facts.answers[facts.sides[0]], facts.launches, told="report")
+    commands = next_commands(facts.best_choices[facts.sides[0]], facts.launches, told="report")
     if not commands:
         return None
     return element(
@@ -193,7 +193,7 @@ def _bar(one: Best, scale: Scale) -> Element:
     return strip(bar, vertical(scale, 1.0, "bound"), label=f"{name}: {share(found)} of memory copy")
 
 
-def _share(answer: Answer) -> Element:
+def _share(answer: BestChoice) -> Element:
     return element(
         "td",
         "no bound" if answer.best.share is None else share(answer.best.share),

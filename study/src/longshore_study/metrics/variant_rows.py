@@ -31,7 +31,7 @@ MEASUREMENTS = ("part", "test", "datatype", "processes")
 
 
 @dataclass(slots=True)
-class Row:
+class VariantRow:
     study: str
     tag: str
     session: str | None
@@ -63,7 +63,7 @@ class Row:
         return (self.study, self.tag, self.session or "", self.pattern, self.main, asked)
 
 
-def rows_of(figures: Iterable[Figure], *, by_session: bool) -> list[Row]:
+def variant_rows(figures: Iterable[Figure], *, by_session: bool) -> list[VariantRow]:
     """One row per variant and cell, of each session or of all sessions together."""
     groups: dict[tuple[Any, ...], list[Figure]] = defaultdict(list)
     for figure in figures:
@@ -76,7 +76,7 @@ def rows_of(figures: Iterable[Figure], *, by_session: bool) -> list[Row]:
     return rows
 
 
-def _row(session: str | None, figures: Sequence[Figure]) -> Row:
+def _row(session: str | None, figures: Sequence[Figure]) -> VariantRow:
     by_metric: dict[str, list[Figure]] = defaultdict(list)
     for figure in figures:
         by_metric[figure.key.metric].append(figure)
@@ -87,7 +87,7 @@ def _row(session: str | None, figures: Sequence[Figure]) -> Row:
     }
     values = [f.value for f in by_metric[main.key.metric]]
     key: Key = main.key
-    return Row(
+    return VariantRow(
         key.study,
         main.tag,
         session,
@@ -104,8 +104,8 @@ def _row(session: str | None, figures: Sequence[Figure]) -> Row:
     )
 
 
-def _mark_best(rows: Iterable[Row]) -> None:
-    questions: dict[tuple[str, ...], list[Row]] = defaultdict(list)
+def _mark_best(rows: Iterable[VariantRow]) -> None:
+    questions: dict[tuple[str, ...], list[VariantRow]] = defaultdict(list)
     for row in rows:
         if row.pattern != CONTROL:
             questions[row.question].append(row)
@@ -118,11 +118,11 @@ def _mark_best(rows: Iterable[Row]) -> None:
             row.of_best = math.exp(_goodness(row) - _goodness(best))
 
 
-def _goodness(row: Row) -> float:
+def _goodness(row: VariantRow) -> float:
     return math.log(row.value) * (-1.0 if row.metrics[row.main]["better"] == "lower" else 1.0)
 
 
-def _order(row: Row) -> tuple[Any, ...]:
+def _order(row: VariantRow) -> tuple[Any, ...]:
     asked = {name: value for name, value in {**row.cell, **row.variant}.items() if name not in CHOICES}
     whose = (pattern_rank(row.pattern), row.study, row.tag, row.session or "")
     return (*whose, reading_order(asked), -_goodness(row))

@@ -8,14 +8,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from longshore_study.base import terminal
-from longshore_study.metrics.launch_metrics import Measured, unit_of_whom
-from longshore_study.metrics.metric_rows import CHOICES, LAYOUT, Row
+from longshore_study.metrics.launch_metrics import Measurements, unit_of_whom
+from longshore_study.metrics.variant_rows import CHOICES, LAYOUT, VariantRow
 
 STATISTIC = "median over launches"
 """What a figure of these tables is; `compare` has geometric means."""
 
 
-def document(rows: Sequence[Row], measured: Measured) -> dict[str, Any]:
+def document(rows: Sequence[VariantRow], measured: Measurements) -> dict[str, Any]:
     """What `show --json` prints."""
     return {
         "schema": 1,
@@ -48,8 +48,8 @@ def document(rows: Sequence[Row], measured: Measured) -> dict[str, Any]:
     }
 
 
-def render(rows: Sequence[Row], measured: Measured, *, verbose: bool) -> None:
-    tables: dict[tuple[str, str], list[Row]] = defaultdict(list)
+def render(rows: Sequence[VariantRow], measured: Measurements, *, verbose: bool) -> None:
+    tables: dict[tuple[str, str], list[VariantRow]] = defaultdict(list)
     for row in rows:
         tables[row.pattern, row.main].append(row)
     for (pattern, metric), members in tables.items():
@@ -62,7 +62,7 @@ def render(rows: Sequence[Row], measured: Measured, *, verbose: bool) -> None:
         terminal.print_line(f"warning: not in the tables: {problem}", "failed")
 
 
-def _print_pattern(pattern: str, metric: str, rows: Sequence[Row], *, verbose: bool) -> None:
+def _print_pattern(pattern: str, metric: str, rows: Sequence[VariantRow], *, verbose: bool) -> None:
     described = [
         {"tag": row.tag, "study": row.study}
         | ({"session": row.session} if row.session else {})
@@ -117,12 +117,12 @@ def _implied(names: Sequence[str], described: Sequence[dict[str, Any]]) -> list[
     return implied
 
 
-def _note(row: Row, *, every_row: bool) -> str:
+def _note(row: VariantRow, *, every_row: bool) -> str:
     doubt = f"invalid? {'; '.join(row.doubts)}" if row.doubts else ""
     return "; ".join(text for text in (doubt, "imported" if row.imported and not every_row else "") if text)
 
 
-def _print_absent(measured: Measured, *, verbose: bool) -> None:
+def _print_absent(measured: Measurements, *, verbose: bool) -> None:
     """Skipped combinations by reason; each of them when asked to say more."""
     reasons: dict[str, list[str]] = defaultdict(list)
     for key, reason in measured.absent.items():

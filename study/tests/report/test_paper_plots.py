@@ -18,7 +18,7 @@ from longshore_study.report.drawing import Drawing, Line, Symbol, Text, outline,
 from longshore_study.report.facts import Facts, gather_facts
 from longshore_study.report.marks import SHAPES
 from longshore_study.report.page import sections_of
-from longshore_study.report.paper_figures import PaperFigure, paper_figures
+from longshore_study.report.paper_plots import PaperPlot, paper_plots
 from longshore_study.report.pdf_file import pdf, text_width
 from longshore_study.report.svg_file import svg
 from longshore_study.store.selection import sides
@@ -34,8 +34,8 @@ def facts(tmp_path: Path) -> Facts:
     return gather_facts(sides(store, ["reference", "new"]), compared_halobench())
 
 
-def named(facts: Facts) -> dict[str, PaperFigure]:
-    return {one.name: one for one in paper_figures(sections_of(facts))}
+def named(facts: Facts) -> dict[str, PaperPlot]:
+    return {one.name: one for one in paper_plots(sections_of(facts))}
 
 
 def texts(drawing: Drawing) -> list[str]:

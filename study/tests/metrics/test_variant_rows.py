@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from longshore_study.cli.command_line import main
-from longshore_study.metrics import metric_rows
+from longshore_study.metrics import variant_rows
 from longshore_study.metrics.launch_metrics import measure
 from longshore_study.store.launch_store import Store
 from longshore_study.store.records import metric, result_record
@@ -20,8 +20,8 @@ def results(tmp_path: Path) -> Store:
     return Store(tmp_path / "results")
 
 
-def rows_of(store: Store, *, by_session: bool = False) -> list[metric_rows.Row]:
-    return metric_rows.rows_of(measure(store.launches(), metrics=("all",)).figures, by_session=by_session)
+def rows_of(store: Store, *, by_session: bool = False) -> list[variant_rows.VariantRow]:
+    return variant_rows.variant_rows(measure(store.launches(), metrics=("all",)).figures, by_session=by_session)
 
 
 def test_a_row_is_the_median_over_launches(results: Store) -> None:

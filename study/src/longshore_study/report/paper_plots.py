@@ -33,15 +33,15 @@ _SYMBOL = 0.62  # symbols are drawn for the page's size of text
 
 
 @dataclass(frozen=True)
-class PaperFigure:
+class PaperPlot:
     name: str
     title: str
     drawing: Drawing
 
 
-def paper_figures(sections: Sequence[Element]) -> list[PaperFigure]:
+def paper_plots(sections: Sequence[Element]) -> list[PaperPlot]:
     """Every plot of these sections, named after the headings above it."""
-    found: list[PaperFigure] = []
+    found: list[PaperPlot] = []
     names: dict[str, int] = {}
     for section in sections:
         for title, plot, legend in _plots(section, [], None):
@@ -51,7 +51,7 @@ def paper_figures(sections: Sequence[Element]) -> list[PaperFigure]:
                 continue
             name = re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")[:60].strip("-") or "figure"
             names[name] = names.get(name, 0) + 1
-            found.append(PaperFigure(name if names[name] == 1 else f"{name}-{names[name]}", title, drawing))
+            found.append(PaperPlot(name if names[name] == 1 else f"{name}-{names[name]}", title, drawing))
     return found
 
 
