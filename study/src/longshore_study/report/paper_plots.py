@@ -20,10 +20,10 @@ from longshore_study.report.drawing import (
     faint,
     outline,
     palette,
+    text_width,
 )
 from longshore_study.report.marks import SHAPES
 from longshore_study.report.markup import Element, Node
-from longshore_study.report.pdf_file import text_width
 
 CHART_WIDTH, CHART_HEIGHT, LOW_HEIGHT = 252.0, 150.0, 100.0  # a column of a paper is 3.5 inches wide
 STRIP_WIDTH, STRIP_HEIGHT = 200.0, 15.0
