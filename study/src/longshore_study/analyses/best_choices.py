@@ -1,9 +1,8 @@
-"""What a person wants to know first: which choice is the fastest, and which are within noise of it;
-how far that is from the bound; how near `auto` comes to it. Said in words, for `show --winners` and
-for the top of the report.
+"""The best choice for each piece of work, in words, for `show --winners` and the top of the report.
 
-One answer per piece of work, place (one node, or several) and transport: what a user cannot choose
-freely.
+It states which choice is the fastest, which others are within noise of it, how far it is from the
+bound, and how near `auto` comes to it. There is one best choice per piece of work, place (one node,
+or several) and transport, because a user cannot choose these freely.
 """
 
 from __future__ import annotations
@@ -20,20 +19,20 @@ from longshore_study.metrics.launch_metrics import LEFT_TO_AUTO
 from longshore_study.study_file.factors import FACTORS
 
 _GIVEN = ("transport", "stack")
-_NAMED = 3  # of those within noise; a reader wants no more
+_NAMED = 3  # choices within noise that are listed by name
 ABOVE_COPY = 1.05
-"""A share of memory copy that is noise no longer."""
+"""A share of memory copy above this is not explained by noise."""
 
 
 @dataclass(frozen=True)
 class Auto:
-    """How `auto` did, beside the best level that could have been set in its place."""
+    """The result of `auto`, beside that of the best fixed level of the same factor."""
 
     entry: RankedVariant
     share: float
-    """Its figure relative to that of the best fixed level: 1 is as good."""
+    """The figure relative to that of the best fixed level: 1 is as good."""
     near: bool
-    """The launches do not tell the two apart."""
+    """The difference between the two is within noise."""
 
     @property
     def took(self) -> str:
@@ -53,14 +52,15 @@ class Auto:
 class BestChoice:
     best: RankedVariant
     name: str
-    """What was chosen; empty where there was only one choice."""
+    """The choice in words; empty where there was only one."""
     near: tuple[str, ...]
-    """Other choices within noise of it: the launches do not tell them from the best one."""
+    """The other choices that are within noise of the best one."""
     others: int
-    """Choices that were measured beside the best one."""
+    """The number of choices that were measured beside the best one."""
     where: str
     problem: str
-    """What tells this piece of work from others of the pattern; empty where there is one."""
+    """The factors that distinguish this piece of work from others of the pattern; empty where there
+    is only one."""
     auto: Auto | None
 
     @property
@@ -94,7 +94,8 @@ class BestChoice:
 
 
 def best_choices(ranked: Sequence[RankedVariant]) -> list[BestChoice]:
-    """REQUIRES: entries as `winners.entries` ranks them: by pattern, then work, the best first."""
+    """REQUIRES: variants as `winners.ranked_variants` sorts them: by pattern, then work, the best
+    first."""
     groups: dict[str, list[RankedVariant]] = {}
     for entry in ranked:
         given = {name: entry.how.get(name) for name in _GIVEN}
@@ -103,8 +104,8 @@ def best_choices(ranked: Sequence[RankedVariant]) -> list[BestChoice]:
     names = {pattern: _Names(ranked, pattern) for pattern in {entry.pattern for entry in ranked}}
     rivals = [_auto_and_fixed(group) for group in kept]
     pairs = [(group[0], other) for group in kept for other in group[1:]]
-    # All pairs at once: what is said of auto and of the fastest must not come of two estimates of
-    # the noise.
+    # All pairs at once, so that auto and the fastest choice are judged by one estimate of the
+    # noise.
     pairs += [pair for pair in rivals if pair is not None and pair not in pairs]
     near = dict(zip(pairs, not_told_apart(pairs), strict=True))
     found = []
@@ -119,8 +120,8 @@ def best_choices(ranked: Sequence[RankedVariant]) -> list[BestChoice]:
 
 
 def _auto_and_fixed(group: Sequence[RankedVariant]) -> tuple[RankedVariant, RankedVariant] | None:
-    """The best entry with auto, and the best in which something else was set in its place; the
-    better one first."""
+    """The best variant with auto, and the best one with a fixed level in its place; the better one
+    comes first."""
     factor = LEFT_TO_AUTO.get(group[0].pattern, "")
     for entry in group:
         if entry.how.get(factor) == "auto":
@@ -140,13 +141,13 @@ def _judged(better: RankedVariant, other: RankedVariant, *, near: bool) -> Auto:
 
 
 def _differ_in(factor: str, one: RankedVariant, other: RankedVariant) -> bool:
-    """In nothing else that both have: a strategy may have factors of its own, such as the size of
-    its buffers."""
+    """Whether the two variants differ in no other factor that both have. A strategy may have
+    factors of its own, such as the size of its buffers."""
     return all(other.how[name] == value for name, value in one.how.items() if name != factor and name in other.how)
 
 
 class _Names:
-    """What the entries of one pattern are called: as short as tells them apart."""
+    """The shortest names that distinguish the variants of one pattern."""
 
     def __init__(self, ranked: Iterable[RankedVariant], pattern: str) -> None:
         mine = [entry for entry in ranked if entry.pattern == pattern]
@@ -166,14 +167,14 @@ class _Names:
 
 
 def _levels_of(rows: Sequence[Mapping[str, Any]], order: Sequence[str]) -> list[str]:
-    """The factors that have several levels. A factor that only some rows have, with one level,
-    tells nothing more: such are the buffers of strategies that have some."""
+    """The factors that have several levels. A factor that only some rows have, with one level, is
+    left out: for instance the size of buffers, where one strategy has them."""
     names = dict.fromkeys(name for name in order if any(name in row for row in rows))
     return [name for name in names if len({terminal.factor(row[name]) for row in rows if name in row}) > 1]
 
 
 def _told(factors: Mapping[str, Any], names: Iterable[str]) -> list[str]:
-    """Words speak for themselves, numbers need a name."""
+    """Numbers get the name of their factor; words need none."""
     told = {name: terminal.factor(factors[name]) for name in names if name in factors}
     return [
         text if isinstance(factors[name], str | dict) else f"{name.replace('_', ' ')} {text}"

@@ -1,9 +1,9 @@
-"""How patterns scale: the figure per node, and the efficiency, over ranks or nodes, one curve per
+"""Scaling curves: the figure per node and the efficiency over ranks or nodes, one curve per
 variant.
 
-Efficiency is the rate per rank relative to that with the fewest ranks of the curve (per node, where
-nodes are what varies). It is 1 when every rank (node) does as much work per second as it did alone;
-its interval is from launches.
+Efficiency is the rate per rank relative to that at the fewest ranks of the curve (the rate per
+node, where the number of nodes varies). It is 1 when every rank (node) does as much work per second
+as at the start of the curve. Its interval is from launches.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from longshore_study.store.launch_store import Launch
 
 Factors = dict[str, Any]
 AXES = ("nodes", "ranks")
-"""What scaling is over, the first that varies."""
+"""The factors over which scaling is shown: the first one that varies."""
 _MIB_IN_GB = 2**20 / 1e9
 DEFINITIONS = {
     "ranks": "rate per rank, relative to that with the fewest ranks",
@@ -47,8 +47,7 @@ class ScalingPoint:
     why_no_interval: str | None = None
 
     def per_node(self, figure: Figure) -> float:
-        """The figure of a launch in the unit of the curve; what no number can hold is the nearest
-        that there is."""
+        """The figure of a launch in the unit of the curve, limited to the range of numbers."""
         factor, _ = per_node(figure, self.layout)
         return min(max(figure.value * factor, ulp(0.0)), sys.float_info.max)
 
@@ -72,13 +71,13 @@ class Curve:
     """"ranks" or "nodes"."""
     unit: str
     factors: Factors
-    """All but the axis and what follows from it."""
+    """All factors except the axis and those that follow from it."""
     points: list[ScalingPoint] = field(default_factory=list)
 
 
 def per_node(figure: Figure, layout: Layout) -> tuple[float, str]:
-    """What turns a main figure into one per node, and its unit then. docs/reference/figures.md
-    defines the figures."""
+    """The factor that converts a main figure to one per node, and the unit of the result.
+    docs/reference/figures.md defines the figures."""
     match figure.key.pattern, figure.key.metric:
         case "halo", "process_bandwidth":
             return layout.ranks / layout.nodes * _MIB_IN_GB, "GB/s"
@@ -89,8 +88,8 @@ def per_node(figure: Figure, layout: Layout) -> tuple[float, str]:
 
 
 def curves_of(launches: Iterable[Launch], measured: Measurements) -> list[Curve]:
-    """Curves with at least two points, of rates by which patterns are judged; control cells scale
-    in their way."""
+    """The curves with at least two points of the main metrics that are rates, without the
+    controls."""
     layouts = {str(launch.path): layout for launch in launches if (layout := _layout(launch)) is not None}
     groups: dict[tuple[str, str, str, str], list[Figure]] = {}
     for figure in measured.figures:
@@ -107,7 +106,7 @@ def curves_of(launches: Iterable[Launch], measured: Measurements) -> list[Curve]
 
 
 def _layout(launch: Launch) -> Layout | None:
-    """As the cell asks for it; else as the program says it, which counts nodes."""
+    """As the study asked for it, else as the program recorded it."""
     header = launch.header or {}
     nodes = launch.cell.get("nodes") or header.get("nodes")
     ranks = launch.cell.get("ranks") or header.get("ranks")
@@ -121,7 +120,7 @@ def _layout(launch: Launch) -> Layout | None:
 
 
 def _axis(layouts: Sequence[Layout]) -> str | None:
-    """Nodes, where each node has the same number of ranks; else ranks."""
+    """Nodes, where their number varies and all have the same number of ranks; else ranks."""
     nodes, ranks = {one.nodes for one in layouts}, {one.ranks for one in layouts}
     if len(nodes) > 1 and len({one.ranks / one.nodes for one in layouts}) == 1:
         return "nodes"
@@ -152,8 +151,7 @@ def _curves(model: Curve, figures: Sequence[Figure], layouts: Mapping[str, Layou
 
 
 def following_factors(rows: Sequence[tuple[int, Factors]]) -> set[str]:
-    """The factors that vary with the axis and have one level at each place of it, as a grid of
-    processes does."""
+    """The factors that vary and are determined by the axis, such as a grid of processes."""
     levels: dict[str, dict[int, set[str]]] = {}
     for at, factors in rows:
         for name, value in factors.items():
@@ -166,7 +164,7 @@ def following_factors(rows: Sequence[tuple[int, Factors]]) -> set[str]:
 
 
 def _fill_in_efficiency(curves: Sequence[Curve]) -> None:
-    """Against the first point of each curve; the variances of all are moderated together."""
+    """Compares each point with the first one of its curve; moderates all variances together."""
     pairs = [(curve, point) for curve in curves for point in curve.points[1:]]
     found = contrast.contrasts([(curve.points[0].figures, point.figures) for curve, point in pairs])
     for curve in curves:
@@ -181,6 +179,7 @@ def _fill_in_efficiency(curves: Sequence[Curve]) -> None:
 
 
 def _work(curve: Curve, point: ScalingPoint) -> float:
-    """What turns a figure into a rate per rank, or per node where nodes are the axis."""
+    """The factor that converts a figure to a rate per rank, or per node where nodes are the
+    axis."""
     factor, _ = per_node(point.figures[0], point.layout)
     return factor * (1.0 if curve.axis == "nodes" else point.layout.nodes / point.layout.ranks)

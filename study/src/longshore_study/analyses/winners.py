@@ -1,9 +1,9 @@
-"""Which strategy wins on this machine, and how far it is from its bound: for `show --winners` and
-the report.
+"""Ranks the variants that do the same work, for `show --winners` and the report.
 
-Variants are ranked among those that do the same work (same factors of the problem, same number of
-ranks); strategies and transports compete. The bound is the memory copy that the control cells
-measure, launched in the same way in the same session, so that a noisy hour lowers both.
+Two variants do the same work when they agree in the factors of the problem and in the number of
+ranks; strategies and transports compete. Each figure is also compared with its bound: the memory
+copy of the control cells that were launched in the same way in the same session, so that noise
+affects both.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ WORK = {
     "halo": ("contiguous", "domain", "halo", "fields", "type", "periodic"),
     "sort": ("keys", "scaling", "max_key", "key_pattern"),
 }
-"""Per pattern, the factors that say what is to be done; all others say how."""
+"""Per pattern, the factors that define the work; all others define how it is done."""
 
 WORK_BETWEEN = ("ranks", "nodes", "ranks_per_node", "environment")
 _SAME_LAUNCHING = ("transport", "ranks", "nodes", "ranks_per_node", "environment")
@@ -34,7 +34,7 @@ _SAME_LAUNCHING = ("transport", "ranks", "nodes", "ranks_per_node", "environment
 
 @dataclass(eq=False)
 class RankedVariant:
-    """One variant doing one piece of work, over its launches."""
+    """One variant with all its launches, ranked among the variants that do the same work."""
 
     pattern: str
     work: dict[str, Any]
@@ -43,10 +43,10 @@ class RankedVariant:
     better: str
     figures: list[Figure] = field(default_factory=list)
     shares: list[float] = field(default_factory=list)
-    """Of memory copy, per launch, where it is known."""
+    """The share of memory copy, per launch where it is known."""
     rank: int = 0
     near: bool = False
-    """The launches do not tell it from the winner."""
+    """The difference from the winner is within noise."""
 
     @property
     def values(self) -> list[float]:
@@ -62,7 +62,7 @@ class RankedVariant:
 
     @property
     def spread(self) -> float:
-        """Largest minus smallest of the launches, relative to their median."""
+        """The range of the launches relative to their median."""
         return (max(self.values) - min(self.values)) / self.value
 
     def as_json(self) -> dict[str, Any]:
@@ -82,7 +82,7 @@ class RankedVariant:
 
 
 def ranked_variants(figures: Iterable[Figure]) -> list[RankedVariant]:
-    """All variants, ranked within their work: by pattern, then work, then best first."""
+    """All variants, sorted by pattern, then work, then the best first."""
     kept = list(figures)
     copies = memory_copies(kept)
     found: dict[str, RankedVariant] = {}
@@ -106,7 +106,7 @@ def ranked_variants(figures: Iterable[Figure]) -> list[RankedVariant]:
 
 
 def memory_copies(figures: Iterable[Figure]) -> dict[str, float]:
-    """GB/s of the control `copy`, per way of launching and session: the median over its
+    """The GB/s of the control `copy` for each launch configuration and session: the median over its
     launches."""
     values: dict[str, list[float]] = {}
     for figure in figures:
@@ -136,9 +136,11 @@ def _ranked(found: Iterable[RankedVariant]) -> list[RankedVariant]:
 
 
 def not_told_apart(pairs: Sequence[tuple[RankedVariant, RankedVariant]]) -> list[bool]:
-    """Of each pair (better, other): whether the 95 % interval of their ratio includes 1, where
-    launches are compared with themselves if they measured both; whether figures overlap, where
-    nothing says how much launches differ."""
+    """Whether the difference of each pair (better, other) is within noise.
+
+    It is where the 95 % interval of the ratio (contrast.py) includes 1. Without an interval, it is
+    where the figures of the two overlap.
+    """
     near = [False] * len(pairs)
     for pattern in dict.fromkeys(better.pattern for better, _ in pairs):
         places = [place for place, (better, _) in enumerate(pairs) if better.pattern == pattern]
@@ -157,9 +159,11 @@ def _near(better: RankedVariant, other: RankedVariant, ratio: Contrast | None) -
 
 
 def newest_session(store: Store, name: str, session: str | None = None) -> tuple[str, str, str]:
-    """(study, tag, session) of the launches stored last, of this study, else of this tag: winners
-    of one table were measured in one state of the machine. Raises UsageError when there is no such
-    study, tag or session."""
+    """(study, tag, session) of the launches stored last, of the study or else the tag `name`.
+
+    A table of winners has one session, so that all variants saw the same state of the machine.
+    Raises UsageError when there is no such study, tag or session.
+    """
     stored = selection.stored_names(store)
     selection.require_known(name, {one for triple in stored for one in triple[:2]}, "tag or study")
     own = [triple for triple in stored if triple[0] == name] or [triple for triple in stored if triple[1] == name]
@@ -170,6 +174,6 @@ def newest_session(store: Store, name: str, session: str | None = None) -> tuple
 
 
 def _size(entry: RankedVariant) -> list[tuple[float, str]]:
-    """Pieces of work in the order of the command line's factors, numbers by size."""
+    """A sort key: pieces of work by the factors in the order of the command line."""
     levels = [entry.work.get(name) for name in (*WORK[entry.pattern], *WORK_BETWEEN)]
     return [(float(level), "") if isinstance(level, int | float) else (0.0, str(level or "")) for level in levels]

@@ -1,6 +1,6 @@
-"""What was counted while variants were timed (member `counters` of a result): one summary per
-variant, of the medians over its launches. What a machine does not count is missing, with its
-reason, and never zero."""
+"""Summaries of the counters that were read while variants were timed (member `counters` of a
+result): one per variant, of medians over its launches. An event that a machine does not count is
+missing, with the reason; it is never zero."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ COUNTED: dict[str, tuple[str, ...]] = {
     "waited mean": ("waited_seconds", "mean"),
     "waited max": ("waited_seconds", "max"),
 }
-"""What every record has, and where."""
+"""The counters that every record has, with their paths in `counters`."""
 HARDWARE = ("cycles", "instructions", "cache_misses", "llc_misses")
 
 
@@ -43,9 +43,9 @@ class CounterSummary:
     factors: Mapping[str, Any]
     launches: int
     numbers: Mapping[str, float]
-    """Of one operation, all ranks together; seconds are of one rank."""
+    """Counts are of one operation on all ranks together; seconds are of one rank."""
     why_not: Mapping[str, str]
-    """By event that the machine did not count."""
+    """The reason, by event that the machine did not count."""
     phases: tuple[Phase, ...]
 
 

@@ -1,5 +1,5 @@
-"""Stored figures in rows: the median over launches of each variant, and which variant is the best
-of those one can choose between.
+"""Rows of stored figures: the median over launches of each variant, and the best variant among
+those that a user can choose between.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ CHOICES = frozenset((
     "tasks", "task_count", "memory", "first_touch", "stores", "transport", "stack",
     "environment",
 ))  # fmt: skip
-"""Factors that a user chooses; rows that agree in all others answer the same question, and one of
-them is the best."""
+"""The factors that a user chooses. Rows that agree in all other factors answer the same question;
+one of them is the best."""
 
 
 LAYOUT = ("nodes", "ranks", "ranks_per_node", "tasks_per_node", "grid", "domain")
-"""Where it was measured: no figure is shown without it."""
+"""The layout of ranks: no figure is shown without it."""
 
 
 MEASUREMENTS = ("part", "test", "datatype", "processes")
-"""What one of many benchmarks in one table is, before its sizes."""
+"""The factors that name a benchmark; they come before its sizes."""
 
 
 @dataclass(slots=True)
@@ -45,12 +45,12 @@ class VariantRow:
     launches: int
     sessions: int
     spread: tuple[float, float]
-    """Smallest and largest main figure of a launch."""
+    """The smallest and the largest main figure of a launch."""
     imported: bool
     doubts: list[str] = field(default_factory=list)
     best: bool = False
     of_best: float | None = None
-    """How good the main figure is as a share of the best one's: 1 for the best."""
+    """The main figure relative to the best one: 1 for the best, smaller for all others."""
 
     @property
     def value(self) -> float:
@@ -64,7 +64,7 @@ class VariantRow:
 
 
 def variant_rows(figures: Iterable[Figure], *, by_session: bool) -> list[VariantRow]:
-    """One row per variant and cell, of each session or of all sessions together."""
+    """One row per variant and cell, for each session or for all sessions together."""
     groups: dict[tuple[Any, ...], list[Figure]] = defaultdict(list)
     for figure in figures:
         key = figure.key
@@ -129,15 +129,15 @@ def _order(row: VariantRow) -> tuple[Any, ...]:
 
 
 def reading_order(factors: Mapping[str, Any]) -> tuple[Any, ...]:
-    """By layout, then by sizes, then by what was chosen."""
+    """A sort key: by layout, then by sizes, then by the chosen factors."""
     first = {name: place for place, name in enumerate((*LAYOUT, *MEASUREMENTS))}
-    # What was measured before how large it was: two tests of many sizes stand one below the other.
+    # The name of a test comes before its size, so that the sizes of one test stand together.
     names = sorted(factors, key=lambda name: (name in CHOICES, first.get(name, len(first)), name == "bytes", name))
     return tuple((name, _sortable(factors[name])) for name in names)
 
 
 def _sortable(value: Any) -> tuple[int, float, str]:
-    """Numbers by size, everything else by its text."""
+    """Sorts numbers by size and everything else by its text."""
     if isinstance(value, int | float):
         return (0, float(value), "")
     return (1, 0.0, str(value))
