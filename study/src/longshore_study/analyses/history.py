@@ -1,9 +1,9 @@
-"""Figures over time: of each row the sessions of all tags in the order in which they were measured,
-and when the level changed. A point is a session of a tag, for sessions are what differs by chance
-(stats/change_points.py).
+"""Figures over time: the sessions of all tags in the order of measurement, and when the level of a
+row changed.
 
-Known events are looked at first: those of events.toml, and the change from one tag to the next
-where tags follow each other with several sessions each.
+A point is one session of a tag, because chance varies between sessions (stats/change_points.py).
+Changes are looked for first at known events: those of events.toml, and the change from one tag to
+the next where each tag has several consecutive sessions.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from longshore_study.study_file.factors import BETWEEN, FACTORS
 
 DEFAULT_MARGIN = 0.05
 STATISTIC = "geometric mean over sessions"
-MOST_SESSIONS = 400  # of a row; of more, the latest
+MOST_SESSIONS = 400  # of a row; with more, the latest are kept
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class SessionPoint:
     tag: str
     session: str
     when: str
-    """The start of the session's first launch; empty where nothing is known of the time."""
+    """The start of the session's first launch; empty where it is not known."""
     value: float
     """Geometric mean over the launches."""
     launches: int
@@ -50,7 +50,7 @@ class HistoryRow:
     points: list[SessionPoint]
     found: History = field(default_factory=lambda: History((), 0.0, None))
     events: dict[int, list[Event]] = field(default_factory=dict)
-    """What is known to have happened before a point, by its place."""
+    """The known events before a point, by the index of the point."""
 
     @property
     def logs(self) -> list[float]:
@@ -62,7 +62,7 @@ class HistoryRow:
         return self.found.changes
 
     def levels(self) -> list[tuple[int, int, float]]:
-        """(first, last + 1, geometric mean) between the steps."""
+        """(first point, last point + 1, geometric mean) of each level between two changes."""
         edges = [0, *(change.at for change in self.changes), len(self.points)]
         return [
             (a, b, math.exp(math.fsum(math.log(p.value) for p in self.points[a:b]) / (b - a)))
@@ -70,12 +70,12 @@ class HistoryRow:
         ]
 
     def interval(self, change: Change) -> tuple[float, float]:
-        """Of the ratio of the figure, the smaller end first."""
+        """The interval of the ratio of the metric, the smaller end first."""
         low, high = ratios(change.interval, self.better)
         return low, high
 
     def told_events(self, change: Change) -> list[str]:
-        """What is known to have happened there; a drift has not begun with it."""
+        """The known events at the change; none for a drift, which does not begin at an event."""
         return [event.text for event in self.events.get(change.at, ())] if change.known else []
 
     def ratio(self, change: Change) -> float:
@@ -88,7 +88,7 @@ class HistoryTable:
     margin: float
     measured: Measurements
     warnings: list[str] = field(default_factory=list)
-    """Of events that name what no row has."""
+    """Warnings about events with a factor that no row has."""
 
 
 def build(
@@ -100,10 +100,10 @@ def build(
     where: Expression | None = None,
     metrics: Iterable[str] = (),
 ) -> HistoryTable:
-    """A row per figure that was measured in any session, controls among them: they tell a change of
-    the machine.
+    """A row per metric of a variant and cell that any session measured.
 
-    `tags`: their order, where imported sessions do not tell their times.
+    Controls have rows too, because they show a change of the machine. `tags`: the order of tags
+    whose imported sessions have no times.
     """
     if margin is None:
         margins = {float(m) for launch in launches if (m := launch.envelope.get("margin"))}
@@ -132,7 +132,7 @@ def build(
 
 
 def _unknown_factors(events: Iterable[Event], keys: Iterable[Key]) -> list[str]:
-    """A warning and no error: an event may speak of other studies than those that are shown."""
+    """Only warns, because an event may concern studies that are not shown."""
     known = {name for key in keys for name in key.factors}
     ours = {name.replace("-", "_") for of_pattern in (*FACTORS.values(), BETWEEN) for name in of_pattern}
     return [

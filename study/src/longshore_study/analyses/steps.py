@@ -1,8 +1,7 @@
-"""What each step of a piece of work brought: the steps of a study (step_reader.py) laid over its
-figures.
+"""The gain of each step of an optimisation: the steps of a study (step_reader.py) with its figures.
 
 A table has a row per step and a column per combination of the factors that no step names. A cell
-without a figure says why; nothing of what the study planned vanishes.
+without a figure gives the reason, so everything that the study planned is in the table.
 """
 
 from __future__ import annotations
@@ -33,19 +32,18 @@ class StepCell:
 
     figures: list[Figure] = field(default_factory=list)
     why: str | None = None
-    """Why there is no figure."""
+    """The reason why there is no figure."""
     no_change: str | None = None
-    """Why the step changes nothing here: its factors do not exist in this column."""
+    """The reason why the step changes nothing: its factors do not exist in this column."""
     against: str | None = None
-    """The step whose figures the gain is relative to: the former one with figures."""
+    """The step to which the gain is relative: the one before that has figures."""
     gain: Contrast | None = None
     overall: Contrast | None = None
-    """Against the first step that has figures."""
+    """The gain relative to the first step that has figures."""
 
     @property
     def value(self) -> float | None:
-        """The geometric mean over launches, so that a gain is the ratio of the values it stands
-        between."""
+        """The geometric mean over launches, so that a gain is the ratio of two values."""
         return geometric_mean(f.value for f in self.figures) if self.figures else None
 
     @property
@@ -68,28 +66,29 @@ class StepTable:
     steps: tuple[Step, ...]
     columns: list[Factors]
     cells: list[list[StepCell]]
-    """Of each step, in the order of the columns."""
+    """By step, then by column."""
 
 
 @dataclass(frozen=True)
 class SteppedLaunches:
-    """The launches of one study and tag, and the steps that go with them."""
+    """The launches of one study and tag, with their steps."""
 
     study: str
     tag: str
     launches: list[Launch]
     steps: tuple[Step, ...]
     planned: list[Factors]
-    """All combinations that the study asks for, as its file names them; nothing where there is no
-    file."""
+    """All combinations that the study file asks for; empty without a file."""
 
 
 def stepped_launches(
     launches: Iterable[Launch], given: Study | None = None, problems: list[str] | None = None
 ) -> list[SteppedLaunches]:
-    """The steps of each study and tag: of the file that is given, else of the copy beside the
-    launches, else those that an importer found. Studies without steps are left out; a copy that
-    cannot be read is added to `problems`."""
+    """The launches of each study and tag that has steps.
+
+    The steps come from `given`, else from the copy of the study file beside the launches, else from
+    an importer. A copy that cannot be read is reported in `problems`.
+    """
     groups: dict[tuple[str, str], list[Launch]] = {}
     for launch in launches:
         groups.setdefault((launch.study, launch.tag), []).append(launch)
@@ -110,8 +109,7 @@ def stepped_launches(
 
 
 def step_tables(source: SteppedLaunches, measured: Measurements) -> list[StepTable]:
-    """A table for each pattern that has steps. REQUIRES: `measured` is of the launches of
-    `source`."""
+    """A table for each pattern with steps. REQUIRES: `measured` is of the launches of `source`."""
     patterns = sorted({step.pattern for step in source.steps}, key=pattern_rank)
     return [table for pattern in patterns if (table := _table(source, measured, pattern)) is not None]
 
@@ -128,11 +126,11 @@ def _table(source: SteppedLaunches, measured: Measurements, pattern: str) -> Ste
 
 
 class _Known:
-    """What is known of one pattern: figures by their column, and reasons for there being none."""
+    """The figures of one pattern by column, and the reasons where there are none."""
 
     def __init__(self, source: SteppedLaunches, measured: Measurements, pattern: str, named: set[str]) -> None:
         self.named = named
-        """The factors that the steps name: all others make the columns."""
+        """The factors that the steps name; all others form the columns."""
         mine = [f for f in measured.figures if f.key.pattern == pattern and f.main]
         self.metric, self.unit = (mine[0].key.metric, mine[0].unit) if mine else ("", "")
         self.figures: dict[str, list[tuple[Factors, Figure]]] = {}
@@ -147,8 +145,11 @@ class _Known:
         return {name: value for name, value in factors.items() if name not in self.named}
 
     def columns(self) -> list[Factors]:
-        """In the order of the study file. Results tell more factors (defaults) than what was asked
-        for, so a column that was asked for is the one of the results that it fits."""
+        """The columns in the order of the study file.
+
+        Results have more factors (the defaults) than the study file names. A planned column is
+        therefore the column of the results with which it agrees.
+        """
         seen: dict[str, Factors] = {}
         for factors, _ in (*itertools.chain.from_iterable(self.figures.values()), *self.absent):
             rest = self.rest(factors)
@@ -175,7 +176,7 @@ class _Known:
 
 
 def _compare(steps: Sequence[Step], cells: Sequence[Sequence[StepCell]]) -> None:
-    """Fills in the gains, of all cells at once: their variances are moderated together."""
+    """Fills in the gains of all cells at once, so that their variances are moderated together."""
     wanted: list[tuple[str, StepCell, StepCell]] = []
     for column in range(len(cells[0])):
         measured = [(step.name, row[column]) for step, row in zip(steps, cells, strict=True) if row[column].figures]
@@ -185,7 +186,7 @@ def _compare(steps: Sequence[Step], cells: Sequence[Sequence[StepCell]]) -> None
                 wanted.append(("gain", former, latter))
         if len(measured) > 1:
             wanted.append(("overall", measured[0][1], measured[-1][1]))
-    # Apart, for the whole way is no independent look at the variance of its parts.
+    # Separately, because the gain of all steps is not independent of the gains of single steps.
     for what in ("gain", "overall"):
         chosen = [(former, latter) for kind, former, latter in wanted if kind == what]
         found = contrast.contrasts([(former.figures, latter.figures) for former, latter in chosen])
@@ -194,17 +195,17 @@ def _compare(steps: Sequence[Step], cells: Sequence[Sequence[StepCell]]) -> None
 
 
 def agree(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-    """Whether two sets of factors say the same as far as both speak."""
+    """Whether two sets of factors have the same levels in the factors that both have."""
     return all(other[name] == value for name, value in one.items() if name in other)
 
 
 def told(factors: Mapping[str, Any]) -> Factors:
-    """Without the names of program and pattern, which the table says already."""
+    """The factors without those that name the pattern."""
     return {name: value for name, value in factors.items() if name not in ("program", "pattern")}
 
 
 def _asked(launch: Launch, pattern: str) -> Iterator[Factors]:
-    """What a launch was asked to measure: known also when it failed."""
+    """The variants that a launch was asked to measure, also if it failed."""
     if launch.cell.get("program") == pattern:
         within = launch.envelope.get("within") or {}
         for levels in itertools.product(*within.values()):
@@ -226,8 +227,7 @@ def _planned(study: Study) -> list[Factors]:
 
 
 def _kept_study(launches: Sequence[Launch]) -> Study | None:
-    """The study file that the launches were last run with, from the copy in their session's
-    folder."""
+    """The study file of the latest launch, from the copy in the folder of its session."""
     known = [launch for launch in launches if (launch.envelope.get("study_file") or {}).get("digest")]
     for launch in sorted(known, key=lambda one: str(one.envelope.get("started") or ""), reverse=True):
         path = launch.path.parent / f"study-{launch.envelope['study_file']['digest']}.toml"
@@ -239,7 +239,7 @@ def _kept_study(launches: Sequence[Launch]) -> Study | None:
 
 
 def _imported_steps(launches: Sequence[Launch], problems: list[str] | None) -> tuple[Step, ...]:
-    """Those that an importer wrote into the envelope, in their order."""
+    """The steps that an importer wrote into the envelopes, in their order."""
     steps: dict[str, Step] = {}
     for launch in launches:
         for one in launch.envelope.get("steps") or ():

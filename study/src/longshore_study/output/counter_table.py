@@ -1,4 +1,4 @@
-"""What was counted, as `show --counters` prints it: JSON, or a table per study and pattern."""
+"""The counters, as `show --counters` prints them: JSON, or a table per study and pattern."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _SECONDS = ("waited mean", "waited max")
 
 
 def document(summaries: Sequence[CounterSummary]) -> dict[str, Any]:
-    """What `show --counters --json` prints."""
+    """The JSON of `show --counters --json`."""
     return {
         "schema": 1,
         "rows": [

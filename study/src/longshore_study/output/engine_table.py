@@ -1,4 +1,4 @@
-"""What engines did, as `show --engines` prints it: JSON, or a table of hops and one of times."""
+"""The engines, as `show --engines` prints them: JSON, or a table of hops and one of times."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ TIME_COLUMNS = ("ms", "moving", "no slot", "nothing arrived")
 
 
 def document(summaries: Sequence[EngineSummary]) -> dict[str, Any]:
-    """What `show --engines --json` prints."""
+    """The JSON of `show --engines --json`."""
     return {
         "schema": 1,
         "rows": [

@@ -1,4 +1,4 @@
-"""What to type next: command lines made from what is stored, to be pasted as they are."""
+"""The command lines that a user may want to type next, made from the stored launches."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ _LAUNCHING = ("program", "transport", "nodes", "stack", "environment")
 
 
 def next_commands(answers: Sequence[BestChoice], launches: Iterable[Launch], told: str = "") -> list[tuple[str, str]]:
-    """(command line, what it is for), of launches of one study and tag of our own program; nothing
-    for others. `told`: the verb whose answer this is, which need not be typed again."""
+    """(command line, purpose) for the launches of one study and tag of longshore-bench; empty for
+    imported launches. `told`: the command that shows this list; it is left out."""
     own = [launch for launch in launches if not launch.imported]
     names = {(launch.study, launch.tag) for launch in own}
     if len(names) != 1:
@@ -46,13 +46,13 @@ def next_commands(answers: Sequence[BestChoice], launches: Iterable[Launch], tol
 
 
 def _new_session(launch: Launch) -> str:
-    """A name that no session of this study and tag has yet."""
+    """A name that no session of this study and tag has."""
     taken = {folder.name for folder in launch.path.parents[1].iterdir()}
     return next(name for name in (f"s{number}" for number in count(len(taken) + 1)) if name not in taken)
 
 
 def _alone(answers: Sequence[BestChoice], launches: Mapping[str, Launch]) -> list[tuple[str, str]]:
-    """Per pattern its first winner among threads, which need no launcher, beside auto."""
+    """For each pattern the first winner among threads, beside auto: threads need no launcher."""
     found: dict[str, tuple[str, str]] = {}
     for answer in answers:
         entry = answer.best
@@ -72,14 +72,14 @@ def _alone(answers: Sequence[BestChoice], launches: Mapping[str, Launch]) -> lis
 
 
 def _asked(launch: Launch, factors: Mapping[str, Any]) -> dict[str, Any]:
-    """The levels of what the study asked for; all else has its default."""
+    """The levels that the study asked for; all others have their defaults."""
     asked = [*launch.cell, *(launch.envelope.get("within") or {})]
     return {name: factors[name] for name in asked if name not in _LAUNCHING and factors.get(name) is not None}
 
 
 def _activation() -> list[str]:
-    """Where this program lies in an environment of its own that the shell does not know of: `make`
-    knows it."""
+    """The command that activates the virtual environment of this program, if the shell has not: as
+    under `make`."""
     script = Path(sys.prefix) / "bin" / "activate"
     if sys.prefix == sys.base_prefix or os.environ.get("VIRTUAL_ENV") or not script.is_file():
         return []

@@ -1,6 +1,6 @@
-"""Stored figures as a run report of ReFrame (its JSON schema runreport.json, data version 4.2), so
-that a site's own dashboards read them: a run per session, a test case per variant, its metrics as
-performance variables.
+"""Stored figures as a run report of ReFrame (its JSON schema runreport.json, data version 4.2), for
+the dashboards of a site: a run per session, a test case per variant, its metrics as performance
+variables.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def run_report(launches: Sequence[Launch], measured: Measurements) -> dict[str, 
     told = canonical({"rows": [[r.tag, r.session, r.metrics] for r in rows]})
     identity = str(uuid.uuid5(_NAMESPACE, told.encode("utf-8", "replace").decode()))  # tags are bytes
     times = [stamp for launch in launches if (stamp := _seconds(launch)) is not None]
-    # Of imported figures no time is known: null, but the schema wants numbers of a session.
+    # Imported figures have no time: null. The session needs numbers by the schema.
     begin, end = (min(times), max(times)) if times else (0.0, 0.0)
     failures = len(measured.failed)
     runs = [
@@ -104,7 +104,7 @@ def _total(launches: Iterable[Launch]) -> float | None:
 
 
 def _host(launches: Iterable[Launch]) -> str:
-    """ReFrame's names of systems have no colon and no space."""
+    """The host without characters that ReFrame forbids in names of systems, such as a colon."""
     for launch in launches:
         host = ((launch.header or {}).get("system") or {}).get("host")
         if isinstance(host, str) and host:

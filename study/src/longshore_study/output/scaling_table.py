@@ -1,5 +1,5 @@
-"""Scaling over ranks or nodes as `show --scaling` prints it: a line per curve and place, JSON or
-text."""
+"""Scaling over ranks or nodes, as `show --scaling` prints it: JSON, or tables with a line per
+curve."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from longshore_study.base import terminal
 
 
 def document(curves: Sequence[Curve]) -> dict[str, Any]:
-    """What `show --scaling --json` prints."""
+    """The JSON of `show --scaling --json`."""
     return {
         "schema": 1,
         "efficiency": DEFINITIONS,

@@ -1,5 +1,5 @@
-"""The tables of `longshore show`: a line per variant with its figure, the best of each question
-marked; JSON, text."""
+"""The tables of `longshore show`: a line per variant with its figure, the best of comparable
+variants marked; JSON or text."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from longshore_study.metrics.launch_metrics import Measurements, unit_of_whom
 from longshore_study.metrics.variant_rows import CHOICES, LAYOUT, VariantRow
 
 STATISTIC = "median over launches"
-"""What a figure of these tables is; `compare` has geometric means."""
+"""The statistic of these tables; `compare` uses geometric means."""
 
 
 def document(rows: Sequence[VariantRow], measured: Measurements) -> dict[str, Any]:
-    """What `show --json` prints."""
+    """The JSON of `show --json`."""
     return {
         "schema": 1,
         "statistic": STATISTIC,
@@ -71,8 +71,8 @@ def _print_pattern(pattern: str, metric: str, rows: Sequence[VariantRow], *, ver
         for row in rows
     ]
     shared, names = terminal.varying(described)
-    # What was measured comes before its sizes: of many benchmarks in one table, sizes would tell
-    # them apart by chance.
+    # The name of a test comes before its sizes, so that the test and not a size distinguishes the
+    # rows of several benchmarks.
     names.sort(key=lambda name: (name not in ("tag", "study"), name not in LAYOUT, name != "test", name in CHOICES))
     implied = [] if verbose else _implied(names, described)
     unit = unit_of_whom(pattern, metric, rows[0].metrics[metric]["unit"])
@@ -103,8 +103,7 @@ def _print_pattern(pattern: str, metric: str, rows: Sequence[VariantRow], *, ver
 
 
 def _implied(names: Sequence[str], described: Sequence[dict[str, Any]]) -> list[str]:
-    """The columns that tell no two rows apart which the columns before them do not tell apart;
-    never the layout."""
+    """The columns that distinguish no rows beyond the columns before them; never the layout."""
     implied: list[str] = []
     kept: list[str] = []
     for name in names:
@@ -123,7 +122,7 @@ def _note(row: VariantRow, *, every_row: bool) -> str:
 
 
 def _print_absent(measured: Measurements, *, verbose: bool) -> None:
-    """Skipped combinations by reason; each of them when asked to say more."""
+    """Counts the variants without a figure by reason. `verbose`: lists them."""
     reasons: dict[str, list[str]] = defaultdict(list)
     for key, reason in measured.absent.items():
         reasons[reason].append(f"{key.pattern} {terminal.factors({**key.cell, **key.variant})}")

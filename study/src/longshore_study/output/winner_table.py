@@ -1,5 +1,4 @@
-"""The winners as tables, and what they mean for a person who must choose, as `show --winners`
-prints it."""
+"""The ranked variants and the best choices, as `show --winners` prints them: JSON or tables."""
 
 from __future__ import annotations
 
@@ -19,7 +18,7 @@ from longshore_study.study_file.factors import FACTORS
 
 
 def document(store: Store, name: str, session: str | None = None) -> dict[str, Any]:
-    """What `render` prints, as `show --winners --json` prints it."""
+    """The JSON of `show --winners --json`."""
     study, tag, session = newest_session(store, name, session)
     found = ranked_variants(measure(store.launches(study, tag, session)).figures)
     return {
@@ -32,13 +31,15 @@ def document(store: Store, name: str, session: str | None = None) -> dict[str, A
     }
 
 
-_SHOWN = 8  # of the choices for one piece of work
+_SHOWN = 8  # choices for one piece of work
 
 
 def render(store: Store, name: str, session: str | None = None, *, verbose: bool = False) -> None:
-    """Prints a table per pattern, of the newest session of a study or tag, or of the newest one of
-    the name that is given, and then what to choose; raises LongshoreError when it has no figures.
-    `verbose`: all choices."""
+    """Prints a table per pattern of one session, then the best choices and the next commands.
+
+    The session is the newest one of the study or tag `name`, or the newest one called `session`.
+    `verbose`: shows all choices. Raises LongshoreError when the session has no figures.
+    """
     study, tag, session = newest_session(store, name, session)
     launches = list(store.launches(study, tag, session))
     measured = measure(launches)
@@ -105,7 +106,7 @@ def _print_footer(measured: Measurements, copies: Mapping[str, float], ranked: l
 
 
 def _print_answers(found: Sequence[BestChoice], commands: Sequence[tuple[str, str]]) -> None:
-    """Last, where a person looks first."""
+    """Comes last: a reader of a terminal looks there first."""
     problems = any(answer.problem for answer in found)
     columns = ["", "where", *(["work"] if problems else []), "fastest", "figure", "of copy", "within noise", "auto"]
     rows = [
@@ -140,13 +141,13 @@ def _figure(entry: RankedVariant) -> str:
 
 
 def _in_order(pattern: str, names: list[str]) -> list[str]:
-    """The order of the command line; what is set between launches comes last."""
+    """The order of the command line; factors between launches come last."""
     order = [*FACTORS[pattern], *names]
     return sorted(names, key=order.index)
 
 
 def _scale(ranked: list[RankedVariant]) -> tuple[float, str]:
-    """Millions, where there are some."""
+    """Millions, where a value is that large."""
     unit = unit_of_whom(ranked[0].pattern, MAIN_METRICS[ranked[0].pattern], ranked[0].unit)
     return (1e6, f"10^6 {unit}") if max(entry.value for entry in ranked) >= 1e6 else (1.0, unit)
 
