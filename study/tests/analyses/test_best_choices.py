@@ -213,7 +213,7 @@ def test_the_session_to_measure_next_is_a_new_one(
 def test_what_was_just_typed_is_not_told_again(store: Store) -> None:
     gathers(store, {"agp": 4.0})
     assert any(line.startswith("longshore show q --winners") for line in commands(store))
-    assert not any(line.startswith("longshore show") for line in commands(store, told="show"))
+    assert not any(line.startswith("longshore show") for line in commands(store, shown_by="show"))
 
 
 def test_a_study_whose_file_is_elsewhere_is_not_run_again(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,7 +19,7 @@ from longshore_study.report.fastest import fastest
 from longshore_study.report.labels import naming
 from longshore_study.report.markup import to_text
 from longshore_study.report.provenance import provenance_section, recorded_properties, unrecorded
-from longshore_study.report.reporting_rules import MET, NO_OBJECT, NOT_MET, rule_results
+from longshore_study.report.reporting_rules import MET, NOT_APPLICABLE, NOT_MET, rule_results
 from longshore_study.store import records
 from longshore_study.store.launch_store import Store
 from longshore_study.store.selection import sides
@@ -173,7 +173,7 @@ def test_the_rules_follow_the_data(tmp_path: Path) -> None:
     few = rules_of(facts_of(write_study(tmp_path / "few", launches=5), "quick"))
     many = rules_of(facts_of(write_study(tmp_path / "many", launches=6), "quick"))
     assert len(few) == 12
-    assert (few[1], few[4]) == (NO_OBJECT, NO_OBJECT)
+    assert (few[1], few[4]) == (NOT_APPLICABLE, NOT_APPLICABLE)
     # Six launches make an interval of the median possible; nothing else changes.
     assert (few.pop(5), many.pop(5)) == (NOT_MET, MET)
     assert few == many

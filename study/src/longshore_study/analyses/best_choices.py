@@ -156,10 +156,12 @@ class _Names:
         self._work = _levels_of([entry.work for entry in mine], order)
 
     def chosen(self, entry: RankedVariant) -> str:
-        return " + ".join(_told(entry.how, [name for name in self._how if name not in _GIVEN]))
+        return " + ".join(_level_names(entry.how, [name for name in self._how if name not in _GIVEN]))
 
     def problem(self, entry: RankedVariant) -> str:
-        return ", ".join(_told(entry.work, [name for name in self._work if name not in ("nodes", "ranks_per_node")]))
+        return ", ".join(
+            _level_names(entry.work, [name for name in self._work if name not in ("nodes", "ranks_per_node")])
+        )
 
     def where(self, entry: RankedVariant) -> str:
         place = _place(entry)
@@ -173,12 +175,12 @@ def _levels_of(rows: Sequence[Mapping[str, Any]], order: Sequence[str]) -> list[
     return [name for name in names if len({terminal.factor(row[name]) for row in rows if name in row}) > 1]
 
 
-def _told(factors: Mapping[str, Any], names: Iterable[str]) -> list[str]:
+def _level_names(factors: Mapping[str, Any], names: Iterable[str]) -> list[str]:
     """Numbers get the name of their factor; words need none."""
-    told = {name: terminal.factor(factors[name]) for name in names if name in factors}
+    texts = {name: terminal.factor(factors[name]) for name in names if name in factors}
     return [
         text if isinstance(factors[name], str | dict) else f"{name.replace('_', ' ')} {text}"
-        for name, text in told.items()
+        for name, text in texts.items()
     ]
 
 

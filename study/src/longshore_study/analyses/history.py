@@ -74,7 +74,7 @@ class HistoryRow:
         low, high = ratios(change.interval, self.better)
         return low, high
 
-    def told_events(self, change: Change) -> list[str]:
+    def known_events(self, change: Change) -> list[str]:
         """The known events at the change; none for a drift, which does not begin at an event."""
         return [event.text for event in self.events.get(change.at, ())] if change.known else []
 

@@ -75,16 +75,12 @@ def _only_one(figure: Figure) -> bool:
 
 
 def _factors_text(figure: Figure, pooled: Collection[str]) -> str:
-    return canonical({name: level for name, level in _factors(figure).items() if name not in pooled})
-
-
-def _factors(figure: Figure) -> dict[str, Any]:
-    return {name: level for name, level in figure.key.factors.items() if name not in ("pattern", "program")}
+    return canonical({name: level for name, level in figure.key.shown_factors.items() if name not in pooled})
 
 
 def _mean(figures: Sequence[Figure], pooled: Collection[str]) -> Mean:
     first = figures[0]
-    levels = {name: {canonical({"": _factors(figure).get(name)}) for figure in figures} for name in pooled}
+    levels = {name: {canonical({"": figure.key.shown_factors.get(name)}) for figure in figures} for name in pooled}
     by_session: dict[str, list[float]] = defaultdict(list)
     for figure in figures:
         by_session[figure.session].append(math.log(figure.value))
@@ -97,7 +93,7 @@ def _mean(figures: Sequence[Figure], pooled: Collection[str]) -> Mean:
         metric=first.key.metric,
         unit=first.unit,
         better=first.better,
-        factors={name: level for name, level in _factors(first).items() if name not in pooled},
+        factors={name: level for name, level in first.key.shown_factors.items() if name not in pooled},
         values=tuple(figure.value for figure in figures),
         sessions=len(by_session),
         geometric=math.exp(math.fsum(units) / len(units)),

@@ -131,7 +131,7 @@ def _curves(model: Curve, figures: Sequence[Figure], layouts: Mapping[str, Layou
     def at(figure: Figure) -> int:
         return int(getattr(layouts[figure.launch], model.axis))
 
-    factors = [{k: v for k, v in f.key.factors.items() if k not in ("program", "pattern")} for f in figures]
+    factors = [figure.key.shown_factors for figure in figures]
     following = following_factors([(at(f), one) for f, one in zip(figures, factors, strict=True)])
     found: dict[str, Curve] = {}
     for figure, own in zip(figures, factors, strict=True):

@@ -135,11 +135,11 @@ class _Known:
         self.metric, self.unit = (mine[0].key.metric, mine[0].unit) if mine else ("", "")
         self.figures: dict[str, list[tuple[Factors, Figure]]] = {}
         for figure in mine:
-            factors = told(figure.key.factors)
+            factors = figure.key.shown_factors
             self.figures.setdefault(canonical(self.rest(factors)), []).append((factors, figure))
-        self.absent = [(told(key.factors), reason) for key, reason in measured.absent.items() if key.pattern == pattern]
+        self.absent = [(key.shown_factors, reason) for key, reason in measured.absent.items() if key.pattern == pattern]
         self.failed = [(factors, _problem(launch)) for launch in measured.failed for factors in _asked(launch, pattern)]
-        self.planned = [told(factors) for factors in source.planned if factors.get("program") == pattern]
+        self.planned = [without_pattern(factors) for factors in source.planned if factors.get("program") == pattern]
 
     def rest(self, factors: Factors) -> Factors:
         return {name: value for name, value in factors.items() if name not in self.named}
@@ -199,7 +199,7 @@ def agree(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
     return all(other[name] == value for name, value in one.items() if name in other)
 
 
-def told(factors: Mapping[str, Any]) -> Factors:
+def without_pattern(factors: Mapping[str, Any]) -> Factors:
     """The factors without those that name the pattern."""
     return {name: value for name, value in factors.items() if name not in ("program", "pattern")}
 
@@ -209,7 +209,7 @@ def _asked(launch: Launch, pattern: str) -> Iterator[Factors]:
     if launch.cell.get("program") == pattern:
         within = launch.envelope.get("within") or {}
         for levels in itertools.product(*within.values()):
-            yield told({**launch.cell, **dict(zip(within, levels, strict=True))})
+            yield without_pattern({**launch.cell, **dict(zip(within, levels, strict=True))})
 
 
 def _problem(launch: Launch) -> str:

@@ -53,10 +53,10 @@ def differing(sides: Sequence[Iterable[Launch]]) -> dict[str, Values]:
     left out: those that every launch measures, such as the overhead of the clock, and those that
     the user has named.
     """
-    told = values_by_side([[launch for launch in side if launch.problem is None] for side in sides])
+    recorded = values_by_side([[launch for launch in side if launch.problem is None] for side in sides])
     found = {}
-    for name in dict.fromkeys(name for side in told for name in side):
-        values = tuple(tuple(side.get(name, ())) for side in told)
+    for name in dict.fromkeys(name for side in recorded for name in side):
+        values = tuple(tuple(side.get(name, ())) for side in recorded)
         anew = any(len(texts) > 1 and all(map(is_fraction, texts)) for texts in values)
         if len({frozenset(texts) for texts in values}) > 1 and not anew and name not in _NAMED_BY_THE_USER:
             found[name] = values

@@ -68,8 +68,8 @@ def _summary(names: Names, factors: Mapping[str, Any], members: Sequence[Mapping
         for name, reason in refused.items() if isinstance(refused, dict) else ():
             if name not in numbers:
                 reasons.setdefault(str(name), str(reason))
-    told = [phases for one in members if isinstance(phases := one.get("phases"), dict)]
-    named = dict.fromkeys(name for one in told for name in one)
+    by_launch = [phases for one in members if isinstance(phases := one.get("phases"), dict)]
+    named = dict.fromkeys(name for one in by_launch for name in one)
     phases = tuple(
         Phase(
             str(name),

@@ -110,8 +110,8 @@ def _hops(engines: Sequence[Mapping[str, Any]]) -> tuple[Hop, ...]:
 def _latency(engines: Sequence[Mapping[str, Any]]) -> dict[str, Latency]:
     by_direction: dict[str, list[Mapping[str, Any]]] = {}
     for engine in engines:
-        told = engine.get("latency_seconds")
-        for direction, numbers in told.items() if isinstance(told, dict) else ():
+        by_percentile = engine.get("latency_seconds")
+        for direction, numbers in by_percentile.items() if isinstance(by_percentile, dict) else ():
             if isinstance(numbers, dict):
                 by_direction.setdefault(direction, []).append(numbers)
     return {

@@ -241,8 +241,8 @@ def _became(result: Record) -> str | None:
     if factor is None or result["variant"].get(factor) != "auto":
         return None
     chosen = result.get("chosen")
-    told = chosen.get(factor) if isinstance(chosen, dict) else result.get(factor)
-    return told if isinstance(told, str) else None
+    level = chosen.get(factor) if isinstance(chosen, dict) else result.get(factor)
+    return level if isinstance(level, str) else None
 
 
 def _pulse(result: Record) -> float | None:

@@ -31,12 +31,12 @@ def by_variant(
         if launch.problem is not None:
             continue
         for result in launch.results:
-            told = part(result)
-            if told is None:
+            member = part(result)
+            if member is None:
                 continue
             factors = factors_of(launch, result)
             names = (launch.study, launch.tag, str(result["pattern"]))
-            found.setdefault((names, canonical(factors)), (factors, []))[1].append(told)
+            found.setdefault((names, canonical(factors)), (factors, []))[1].append(member)
     return [(names, factors, parts) for (names, _), (factors, parts) in found.items()]
 
 

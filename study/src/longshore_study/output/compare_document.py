@@ -1,7 +1,7 @@
 """A comparison as JSON: what `longshore compare --json` prints and the report offers for download.
 
 The keys are part of the command line's contract (docs/reference/commands.md). To add one, add it to
-`_row` and read its value from compare/judged_row.py.
+`row_document` and read its value from compare/judged_row.py.
 """
 
 from __future__ import annotations

@@ -85,6 +85,6 @@ def _times(summary: EngineSummary, levels: list[str]) -> list[list[str]]:
     rows: list[list[str]] = []
     for direction, latency in summary.latency.items():
         known = [latency.seconds.get(name) for name in PERCENTILES]
-        told = [terminal.number(None if value is None else value * 1e6) for value in known]
-        rows.append([*(before if not rows else [""] * len(before)), direction, *told])
+        texts = [terminal.number(None if value is None else value * 1e6) for value in known]
+        rows.append([*(before if not rows else [""] * len(before)), direction, *texts])
     return rows or [[*before, "", *["-"] * len(PERCENTILES)]]

@@ -56,7 +56,7 @@ def change_document(row: HistoryRow, change: Change) -> dict[str, Any]:
         "p": change.p,
         "adjusted_p": change.adjusted_p,
         "known": change.known,
-        "events": row.told_events(change),
+        "events": row.known_events(change),
     }
 
 
@@ -177,7 +177,7 @@ def sentence(row: HistoryRow, change: Change) -> str:
     verb = "drifted" if change.kind == DRIFT else "became"
     low, high = row.interval(change)
     tags = f" (tags {before.tag} and {after.tag})" if before.tag != after.tag else f" (tag {after.tag})"
-    what = "; ".join(row.told_events(change))
+    what = "; ".join(row.known_events(change))
     known = f"; after: {what}" if what else "; no known event"
     date = f"{after.when[:10]}, " if after.when else ""
     return (

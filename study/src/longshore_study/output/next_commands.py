@@ -18,9 +18,11 @@ DEFAULT_STORE = "longshore-results"
 _LAUNCHING = ("program", "transport", "nodes", "stack", "environment")
 
 
-def next_commands(answers: Sequence[BestChoice], launches: Iterable[Launch], told: str = "") -> list[tuple[str, str]]:
+def next_commands(
+    answers: Sequence[BestChoice], launches: Iterable[Launch], shown_by: str = ""
+) -> list[tuple[str, str]]:
     """(command line, purpose) for the launches of one study and tag of longshore-bench; empty for
-    imported launches. `told`: the command that shows this list; it is left out."""
+    imported launches. `shown_by`: the command that shows this list; it is left out."""
     own = [launch for launch in launches if not launch.imported]
     names = {(launch.study, launch.tag) for launch in own}
     if len(names) != 1:
@@ -38,7 +40,7 @@ def next_commands(answers: Sequence[BestChoice], launches: Iterable[Launch], tol
         (["longshore", "show", study, "--winners"], "all choices that were measured, ranked"),
         (["longshore", "report", study], "all that was measured, with plots, as one page: report.html"),
     ):
-        if words[1] != told:
+        if words[1] != shown_by:
             found.append((shlex.join([*words, *store]), what))
     found.append(("longshore init my-study.toml", "a study of your own sizes and ranks: edit it, then"))
     found.append((shlex.join(["longshore", "run", "my-study.toml", *store]), "measure it"))

@@ -31,8 +31,8 @@ def run_report(launches: Sequence[Launch], measured: Measurements) -> dict[str, 
     sessions: dict[tuple[str, str, str], list[VariantRow]] = {}
     for row in rows:
         sessions.setdefault((row.study, row.tag, row.session or ""), []).append(row)
-    told = canonical({"rows": [[r.tag, r.session, r.metrics] for r in rows]})
-    identity = str(uuid.uuid5(_NAMESPACE, told.encode("utf-8", "replace").decode()))  # tags are bytes
+    content = canonical({"rows": [[r.tag, r.session, r.metrics] for r in rows]})
+    identity = str(uuid.uuid5(_NAMESPACE, content.encode("utf-8", "replace").decode()))  # tags are bytes
     times = [stamp for launch in launches if (stamp := _seconds(launch)) is not None]
     # Imported figures have no time: null. The session needs numbers by the schema.
     begin, end = (min(times), max(times)) if times else (0.0, 0.0)

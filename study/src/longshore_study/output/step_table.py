@@ -190,9 +190,9 @@ def _grid(table: StepTable, places: Sequence[int], notes: Notes) -> tuple[str, l
     gains = [overall(table, place) for place in places]
     if any(gains):
         rows.append([_ALL_STEPS, *(_gain_text(gain) if gain else "" for gain in gains)])
-    told = terminal.shared_factors({name: shared[name] for name in column_order(shared)})
+    shared_text = terminal.shared_factors({name: shared[name] for name in column_order(shared)})
     unit = unit_of_whom(table.pattern, table.metric, table.unit)
-    title = f"{terminal.side(table.study, table.tag)}: {table.pattern} {table.metric}, {unit}{told}"
+    title = f"{terminal.side(table.study, table.tag)}: {table.pattern} {table.metric}, {unit}{shared_text}"
     return title, heads[0], rows
 
 

@@ -58,7 +58,7 @@ def render(store: Store, name: str, session: str | None = None, *, verbose: bool
         terminal.print_line()
     _print_footer(measured, memory_copies(measured.figures), ranked)
     found = best_choices(ranked)
-    _print_answers(found, next_commands(found, launches, told="show"))
+    _print_answers(found, next_commands(found, launches, shown_by="show"))
 
 
 def _print_pattern(pattern: str, ranked: list[RankedVariant]) -> None:

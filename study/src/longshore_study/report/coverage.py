@@ -1,5 +1,5 @@
-"""What is not there: failed launches, skipped variants with their reasons, and what only one side
-has measured."""
+"""Missing results: failed launches, skipped variants with their reasons, and variants that only one
+side measured."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NUMBERS = ("Launches", "Failed", "Variants")
 
 @dataclass(frozen=True)
 class Absence:
-    """One line of the table, of one or several variants."""
+    """One line of the table, for one or several variants."""
 
     what: str
     pattern: str
@@ -32,7 +32,7 @@ class Absence:
 
 
 def absences(facts: Facts) -> list[Absence]:
-    """Everything missing, in the order failed, invalid, skipped, missing; equal lines once."""
+    """Everything missing, in the order failed, invalid, skipped, missing, without duplicates."""
     return list(dict.fromkeys((*_failed(facts), *_invalid(facts), *_skipped(facts), *_missing(facts))))
 
 
@@ -63,16 +63,15 @@ def _failed(facts: Facts) -> Iterable[Absence]:
 
 
 def _invalid(facts: Facts) -> Iterable[Absence]:
-    """A variant that is above its bound in several launches is one line, with what was said of the
-    first."""
-    told = {(f.side, f.key): f for f in reversed(facts.main_figures) if f.above}
-    for f in reversed(told.values()):
+    """One line for a variant that is above its bound in several launches, with the first reason."""
+    first_reasons = {(f.side, f.key): f for f in reversed(facts.main_figures) if f.above}
+    for f in reversed(first_reasons.values()):
         yield Absence("invalid?", f.pattern, _all_factors(f), f.side, f.above or "")
 
 
 def _skipped(facts: Facts) -> Iterable[Absence]:
-    """Variants of one pattern with the same reason are one line: twenty lines that say the same
-    hide the others."""
+    """One line for all variants of a pattern with the same reason, so that repetitions do not hide
+    other lines."""
     groups: dict[tuple[str, str, str], list[MissingVariant]] = {}
     for a in facts.absent:
         groups.setdefault((a.pattern, a.side, a.reason), []).append(a)
@@ -83,7 +82,7 @@ def _skipped(facts: Facts) -> Iterable[Absence]:
 
 
 def _levels(variants: Sequence[dict[str, Any]]) -> str:
-    """Such as "waitall, persistent × halo 1, 2": every level that occurs, per factor."""
+    """Every level that occurs, by factor: "waitall, persistent × halo 1, 2"."""
     names = naming(variants)
     if not names.varying:
         return ", ".join(level_text(k, v) for k, v in variants[0].items())
@@ -96,8 +95,7 @@ def _levels(variants: Sequence[dict[str, Any]]) -> str:
 
 
 def _missing(facts: Facts) -> Iterable[Absence]:
-    """Where there is a comparison it has said so itself; otherwise what some tags have and others
-    lack."""
+    """The missing rows of the comparison; without a comparison, variants that some tags lack."""
     if facts.comparison:
         names = naming(row.factors for row in facts.comparison.rows)
         for row in facts.comparison.rows:
@@ -119,7 +117,7 @@ def _all_factors(f: PlottedFigure) -> str:
 
 
 def _sessions(facts: Facts) -> Element:
-    """What was stored, per tag and session."""
+    """The stored launches by tag and session."""
     failed = {f.launch.path for f in facts.failed}
     groups: dict[tuple[str, str, str], list[Launch]] = {}
     for launch in facts.launches:
@@ -129,9 +127,7 @@ def _sessions(facts: Facts) -> Element:
         variants = {f.key for f in facts.main_figures if (f.tag, f.session, f.study) == (tag, session, study)}
         started = sorted(str(x.envelope["started"]) for x in launches if x.envelope.get("started"))
         broken = sum(1 for x in launches if x.path in failed)
-        rows.append(
-            (tag, session, study, _told_time(started[0]) if started else "–", len(launches), broken, len(variants))
-        )
+        rows.append((tag, session, study, _utc(started[0]) if started else "–", len(launches), broken, len(variants)))
     heads = ("Tag", "Session", "Study", "Started", *NUMBERS[:3])
     return element(
         "div",
@@ -159,7 +155,7 @@ def _sessions(facts: Facts) -> Element:
     )
 
 
-def _told_time(text: str) -> str:
+def _utc(text: str) -> str:
     try:
         return datetime.fromisoformat(text).astimezone(UTC).strftime("%Y-%m-%d %H:%M UTC")
     except ValueError:

@@ -1,5 +1,5 @@
-"""Figures over a size factor. Only levels of a numeric factor are joined by lines; the machine's
-bound is drawn."""
+"""Curves of figures over a size factor, with the bound of the machine. Lines join only levels of a
+numeric factor."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from longshore_study.report.marks import SERIES_COUNT, SERIES_SHAPES, Axes, char
 from longshore_study.report.markup import Child, Element, element
 from longshore_study.report.scales import Scale, for_figures
 
-# Sizes that a reader looks for first; any other numeric factor with several levels is drawn too.
+# The sizes that come first; any other numeric factor with several levels is drawn too.
 SIZE_FACTORS = (
     "halo", "contiguous", "message_bytes", "bytes", "requests", "table", "elements", "keys", "buffer_items", "fields",
     "task_count", "nodes", "ranks", "ranks_per_node",
@@ -40,15 +40,15 @@ class SeriesPoint:
     low: float
     high: float
     launches: int
-    told: str = ""
-    """What is said when it is pointed at; the figure and its launches, where nothing is given."""
+    tooltip: str = ""
+    """The text shown when the mouse points at it; if empty, the figure and its launches."""
 
 
 @dataclass(frozen=True)
 class Series:
     name: str
     side: str
-    # Which colour and shape; the same name has the same one on every panel.
+    # The index of colour and shape; a name has the same look on every panel.
     look: int
     dashed: bool
     unit: str
@@ -59,13 +59,13 @@ class Series:
 class Panel:
     title: str
     series: tuple[Series, ...]
-    # (size, bound there): the bound of a process falls with the number of ranks.
+    # (size, bound at this size): the bound per process falls with the number of ranks.
     bounds: tuple[tuple[float, Bound], ...]
 
 
 def size_factors(figures: Sequence[PlottedFigure]) -> list[str]:
-    """Numeric factors with at least two levels, the best known first; of those that change together
-    (nodes and ranks) one."""
+    """The numeric factors with at least two levels, in the order of SIZE_FACTORS. Of factors that
+    change together (nodes and ranks) only the first is used."""
     levels: dict[str, set[float]] = {}
     spoiled = set()
     for f in figures:
@@ -82,8 +82,8 @@ def size_factors(figures: Sequence[PlottedFigure]) -> list[str]:
 
 
 def determined_by(factor: str, all_factors: Sequence[Mapping[str, Any]]) -> set[str]:
-    """The other numeric factors that follow from this one, and vary with it: the ranks of a number
-    of nodes."""
+    """The other numeric factors that vary and are determined by this one, such as the ranks by the
+    number of nodes."""
     seen: dict[str, dict[object, set[object]]] = {}
     for factors in all_factors:
         for name, value in factors.items():
@@ -97,24 +97,24 @@ def determined_by(factor: str, all_factors: Sequence[Mapping[str, Any]]) -> set[
 
 
 def curves(facts: Facts, figures: Sequence[PlottedFigure]) -> list[Element]:
-    """One block per size factor, of the variants that have it; scaling.py draws what is over ranks
-    and nodes. REQUIRES: all figures have the same metric and unit."""
+    """One block per size factor, of the variants that have it. scaling.py draws the curves over
+    ranks and nodes. REQUIRES: all figures have the same metric and unit."""
     factors = [factor for factor in size_factors(figures) if factor not in scaled_over(figures)]
     return [_block(facts, [f for f in figures if factor in f.factors], factor) for factor in factors]
 
 
 def scaled_over(figures: Sequence[PlottedFigure]) -> tuple[str, ...]:
-    """The factors that the section about scaling shows, of these figures."""
+    """The factors of these figures that the section of scaling shows."""
     rates = any(f.pattern != CONTROL and f.main and f.better == "higher" for f in figures)
     return AXES if rates else ()
 
 
 def panels(facts: Facts, figures: Sequence[PlottedFigure], factor: str) -> list[Panel]:
-    """Small multiples: series by the choice with most levels that shapes can tell apart, panels by
-    the rest."""
+    """Small multiples: the choice with the most levels that the shapes can distinguish makes the
+    series, the other factors make the panels."""
     groups = list(by_key(figures).values())
     rest = [_without(group[0].factors, factor) for group in groups]
-    # What follows from the size tells no panels apart.
+    # Factors determined by the size do not distinguish panels.
     following = determined_by(factor, [group[0].factors for group in groups])
     names = naming({k: v for k, v in other.items() if k not in following} for other in rest)
     chosen = series_factor(rest, names.varying)
@@ -230,8 +230,7 @@ def _block(facts: Facts, figures: Sequence[PlottedFigure], factor: str) -> Eleme
 
 
 def size_scale(sizes: Sequence[float]) -> Scale:
-    """Logarithmic for sizes that span more than a factor of six (and no equal steps), with air at
-    both ends."""
+    """Logarithmic for sizes that span more than a factor of six, with a margin at both ends."""
     low, high = min(sizes), max(sizes)
     if high / low > 6:
         air = (high / low) ** 0.04
@@ -241,7 +240,7 @@ def size_scale(sizes: Sequence[float]) -> Scale:
 
 
 def size_label(sizes: Sequence[float]) -> Callable[[float], str]:
-    """Powers of two are written as such where they are large: 1.05·10⁶ is nobody's name for 2²⁰."""
+    """Labels large powers of two as powers: 2²⁰ instead of 1.05·10⁶."""
     whole = [int(size) for size in sizes if size == int(size) and size > 0]
     if len(whole) < len(sizes) or max(whole) < 2**16 or any(one & (one - 1) for one in whole):
         return plain_number
@@ -252,17 +251,17 @@ def draw_panel(axes: Axes, panel: Panel, metric: str, bound_name: str = "memory 
     marks: list[Child] = []
     if panel.bounds:
         places = [(axes.x.fraction(size), 1 - axes.y.clipped(bound.value)) for size, bound in panel.bounds]
-        # To both ends of the axis: the first and the last size stand a little inside.
+        # Extends the line to both ends of the axis, beyond the first and the last size.
         ends = [(0.0, places[0][1]), *places, (1.0, places[-1][1])]
         marks += [line(x1, y1, x2, y2, "bound") for (x1, y1), (x2, y2) in pairwise(ends)]
         name_at = f"{100 * ends[-1][1]:.2f}%"
         marks.append(element("text", bound_name, x="100%", y=name_at, dy="-5", text_anchor="end", class_="bound-name"))
     marks += [_series(axes, series) for series in panel.series]
-    told = f"{metric} over {axes.x_title}" + (f", {panel.title}" if panel.title else "")
+    label = f"{metric} over {axes.x_title}" + (f", {panel.title}" if panel.title else "")
     return element(
         "figure",
         element("figcaption", panel.title) if panel.title else None,
-        chart(axes, *marks, label=told),
+        chart(axes, *marks, label=label),
         class_="panel",
     )
 
@@ -276,7 +275,7 @@ def _series(axes: Axes, series: Series) -> Element:
         if p.high > p.low
     ]
     dots = [
-        mark(SERIES_SHAPES[series.look], *at, style, _told(series, p))
+        mark(SERIES_SHAPES[series.look], *at, style, _tooltip(series, p))
         for p, at in zip(series.points, places, strict=True)
     ]
     return element(
@@ -289,9 +288,9 @@ def _series(axes: Axes, series: Series) -> Element:
     )
 
 
-def _told(series: Series, point: SeriesPoint) -> str:
-    if point.told:
-        return f"{series.name}, {series.side}, {point.told}"
+def _tooltip(series: Series, point: SeriesPoint) -> str:
+    if point.tooltip:
+        return f"{series.name}, {series.side}, {point.tooltip}"
     text = f"{series.name}, {series.side}, at {plain_number(point.size)}: {figure(point.value, series.unit)}"
     if point.launches > 1:
         text += f" ({figure(point.low)} to {figure(point.high)} over {point.launches} launches)"

@@ -1,5 +1,4 @@
-"""The data behind the page, as links that carry it: they work without a network and without a
-script."""
+"""The data of the page as links that contain it: they work without network and script."""
 
 from __future__ import annotations
 
@@ -22,7 +21,7 @@ FIGURE_COLUMNS = (
 )  # fmt: skip
 
 
-# Larger data are packed, so that the page stays small enough to send.
+# Larger data is compressed, so that the page stays small enough to send.
 PACKED_FROM = 300_000
 
 
@@ -132,15 +131,15 @@ def _cell(value: object) -> str:
     return json.dumps(value, ensure_ascii=False) if isinstance(value, (dict, list)) else str(value)
 
 
-def _link(name: str, kind: str, content: str, told: str) -> Element:
+def _link(name: str, kind: str, content: str, description: str) -> Element:
     data = content.encode("utf-8", "replace")
     if len(data) > PACKED_FROM:
-        # Without the time of packing: the same data make the same page.
+        # Without a time stamp, so that the same data gives the same page.
         name, kind, data = f"{name}.gz", "application/gzip", gzip.compress(data, mtime=0)
     size = f"{len(data) / 1000:.0f} kB" if len(data) >= 1000 else f"{len(data)} bytes"
     encoded = base64.b64encode(data).decode("ascii")
     return element(
         "li",
         element("a", name, href=f"data:{kind};base64,{encoded}", download=name),
-        f" {told}, {size}",
+        f" {description}, {size}",
     )

@@ -1,7 +1,6 @@
-"""Drift over run order: every launch against the median of its own variant, in the order in which
-they ran.
+"""Drift: every launch relative to the median of its own variant, in the order in which they ran.
 
-A random order turns drift into noise, it does not remove it; here it can be seen.
+A random order turns drift into noise but does not remove it; this section makes it visible.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ DEFAULT_MARGIN = 0.05
 
 @dataclass(frozen=True)
 class Deviation:
-    """One launch: the median over its variants of (figure / median of the variant in this tag)."""
+    """One launch: the median over its variants of figure / median of the variant in this tag."""
 
     position: int
     ratio: float
@@ -30,7 +29,7 @@ class Deviation:
 
 
 def deviations(figures: Sequence[PlottedFigure]) -> list[Deviation]:
-    """REQUIRES: figures of one tag and session; those without a run order are left out."""
+    """REQUIRES: figures of one tag and session. Figures without a run order are left out."""
     at: dict[int, list[float]] = {}
     for group in by_key(figures).values():
         middle = median_value(group)
@@ -42,8 +41,8 @@ def deviations(figures: Sequence[PlottedFigure]) -> list[Deviation]:
 
 
 def trend(found: Sequence[Deviation]) -> float | None:
-    """The last third over the first third, as medians; None below nine launches, where it says
-    nothing."""
+    """The median of the last third over that of the first third; None for fewer than nine
+    launches."""
     third = len(found) // 3
     if third < 3:
         return None

@@ -1,4 +1,5 @@
-"""What the engines did: where the time of each variant went, and its messages hop by hop."""
+"""The section of aggregation engines: the parts of the time of each variant, and its messages hop
+by hop."""
 
 from __future__ import annotations
 
@@ -13,12 +14,12 @@ from longshore_study.report.markup import Child, Element, element, percent
 from longshore_study.report.tables import strip_row, strip_table
 
 SHOWN_OPEN = 12
-"""More variants than this, and the table of hops waits to be opened."""
+"""With more variants than this, the table of hops is folded."""
 PARTS = (("moving items", "s1"), ("waiting for a slot", "s2"), ("waiting for items", "s3"))
 
 
 def engines_section(facts: Facts) -> Element | None:
-    """None where no record tells of engines."""
+    """None where no record has engines."""
     blocks = []
     for side in facts.groups:
         found: dict[str, list[EngineSummary]] = {}
@@ -33,16 +34,16 @@ def engines_section(facts: Facts) -> Element | None:
 
 def _block(title: str, summaries: Sequence[EngineSummary]) -> Element:
     names = naming(summary.factors for summary in summaries)
-    told = (
+    note = (
         "Where the time of an operation went, mean over the ranks: to move items; to wait because no buffer was free, "
         "since a receiver was behind; to wait for items, with nothing left to send. Medians over launches."
     )
     if names.constant:
-        told += f" All: {names.constant_text}."
+        note += f" All: {names.constant_text}."
     return element(
         "div",
         element("h3", title),
-        element("p", told, class_="note"),
+        element("p", note, class_="note"),
         legend([("square", style, name) for name, style in PARTS]),
         _times(summaries, names),
         element(
@@ -81,7 +82,7 @@ def _time_row(summary: EngineSummary, names: Naming) -> Element:
             element("rect", x=percent(left), y="25%", width=percent(width), height="50%", class_=f"bar {style}")
         )
         left += width
-    drawn = element("svg", bars, class_="strip", aria_hidden="true")  # the numbers beside it say the same
+    drawn = element("svg", bars, class_="strip", aria_hidden="true")  # the numbers beside it have the same content
     numbers = [*(("share", share(part)) for part in parts), ("median", seconds(summary.seconds))]
     return strip_row(names.markup(summary.factors), drawn, numbers)
 
@@ -103,7 +104,7 @@ def _hop_rows(summary: EngineSummary, names: Naming) -> list[Element]:
         cells: list[Child] = []
         if first:
             cells.append(element("th", names.markup(summary.factors), scope="row", rowspan=len(summary.hops)))
-        cells += [element("td", text) for text in _told(hop)]
+        cells += [element("td", text) for text in _hop_texts(hop)]
         if first or summary.hops[place - 1].direction != hop.direction:
             latency = summary.latency.get(hop.direction)
             span = sum(other.direction == hop.direction for other in summary.hops)
@@ -113,7 +114,7 @@ def _hop_rows(summary: EngineSummary, names: Naming) -> list[Element]:
     return rows
 
 
-def _told(hop: Hop) -> list[str]:
+def _hop_texts(hop: Hop) -> list[str]:
     numbers = hop.numbers
     offnode = numbers.get("offnode_bytes")
     return [

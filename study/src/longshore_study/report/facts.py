@@ -1,8 +1,6 @@
 """The data of the page, gathered once from stored launches, a comparison and checked guidelines.
 
-A PlottedFigure is one metric of one variant in one launch: the dot of the plots. Which results are
-figures, and which are not and why, is decided by metrics/launch_metrics.py, the same for the report
-and for every verdict.
+metrics/launch_metrics.py decides which results are figures, for the report and for every verdict.
 """
 
 from __future__ import annotations
@@ -17,6 +15,7 @@ from typing import Any
 from longshore_study.analyses import history
 from longshore_study.analyses.best_choices import BestChoice, best_choices
 from longshore_study.analyses.winners import RankedVariant, ranked_variants
+from longshore_study.attribution.association import Attribution
 from longshore_study.base.json_values import canonical
 from longshore_study.compare.comparison import Comparison
 from longshore_study.compare.guideline_check import GuidelineRow
@@ -44,19 +43,19 @@ class PlottedFigure:
     value: float
     unit: str
     better: str
-    # Whether this is the metric by which the pattern is judged; the others are in the data to
-    # download.
+    # Whether this is the metric by which the pattern is judged; other metrics are only in the
+    # downloads.
     main: bool
-    # Why the value cannot be: it is above a bound.
+    # Why the value is not plausible: it is above a bound.
     above: str | None
     verified: bool | None
     repetitions: int | None
-    # The spread inside the launch, as factors on the value: (p10, p90) of the repetitions; None for
+    # The spread within the launch, as factors of the value: (p10, p90) of the repetitions; None for
     # aggregates.
     spread: tuple[float, float] | None
     aggregate: bool
     key: FigureKey
-    """What is measured, the same on all sides."""
+    """Identifies what is measured; it is the same on all sides."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +71,7 @@ class MissingVariant:
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """A launch that is not to be trusted and was not repeated with success."""
+    """A launch that failed and was not repeated with success."""
 
     side: str
     launch: Launch
@@ -80,21 +79,20 @@ class Failed:
 
 @dataclass(frozen=True)
 class Facts:
-    """REQUIRES: sides with different names, in the order in which they are to be read, the
-    reference first."""
+    """The data of the page. REQUIRES: sides with different names, in reading order, the reference
+    first."""
 
     groups: tuple[Side, ...]
     comparison: Comparison | None = None
     guidelines: Mapping[str, Sequence[GuidelineRow]] = field(default_factory=dict)
     figures: tuple[PlottedFigure, ...] = ()
-    # Per side the figures of longshore_study.metrics.launch_metrics by which patterns are judged.
+    # Per side, the figures of the main metrics.
     main_measured: Mapping[str, Sequence[Figure]] = field(default_factory=dict)
-    # Per side all figures of longshore_study.metrics.launch_metrics.
+    # Per side, all figures.
     all_measured: Mapping[str, Sequence[Figure]] = field(default_factory=dict)
     absent: tuple[MissingVariant, ...] = ()
     failed: tuple[Failed, ...] = ()
-    # What `attribute --json` says of the comparison.
-    attribution: Mapping[str, Any] | None = None
+    attribution: Attribution | None = None
     history: history.HistoryTable | None = None
 
     @property
@@ -126,7 +124,7 @@ class Facts:
 
     @cached_property
     def ranked(self) -> dict[str, list[RankedVariant]]:
-        """Per side. A figure above its bound is told under what is missing, and wins nothing."""
+        """Per side, without figures above their bounds: coverage.py lists those."""
         return {
             side: ranked_variants(f for f in found if f.above is None) for side, found in self.main_measured.items()
         }
@@ -137,7 +135,7 @@ class Facts:
 
     @property
     def patterns(self) -> list[str]:
-        """Those with figures, the controls last."""
+        """The patterns with figures, the controls last."""
         return sorted(self._by_pattern, key=pattern_rank)
 
 
@@ -146,11 +144,11 @@ def gather_facts(
     comparison: Comparison | None = None,
     guidelines: Mapping[str, Sequence[GuidelineRow]] | None = None,
     *,
-    attribution: Mapping[str, Any] | None = None,
+    attribution: Attribution | None = None,
     past: history.HistoryTable | None = None,
 ) -> Facts:
-    # Studies as sides are compared as a whole; under tags, figures of two studies are different
-    # things.
+    # Where sides are studies, their figures are matched. Where sides are tags, figures of different
+    # studies are not.
     with_study = all(side.is_tag for side in sides)
     measured = [measure(side.launches, metrics=["all"], with_study=with_study) for side in sides]
     pairs = list(zip(sides, measured, strict=True))
@@ -229,7 +227,7 @@ def _figures(side: Side, measured: Measurements) -> list[PlottedFigure]:
 
 
 def _spread(times: object) -> tuple[float, float] | None:
-    """Of a rate: the time's p90 is the rate's low end."""
+    """The spread of a rate: the p90 of the time is the low end of the rate."""
     if not isinstance(times, dict):
         return None
     middle, low, high = (times.get(k) for k in ("median", "p10", "p90"))

@@ -1,5 +1,4 @@
-"""Per piece of work the fastest choice, for who must choose one: ranked by analyses/winners.py, as
-`show` does."""
+"""The fastest choice for each piece of work, as analyses/winners.py ranks them for `show` too."""
 
 from __future__ import annotations
 
@@ -24,7 +23,7 @@ class Winner:
     best: RankedVariant
     runner_up: RankedVariant | None
     contestants: int
-    # What was chosen and what was given, in words; "" where there was only one.
+    # The choices and the work in words; "" where there was only one.
     name: str
     runner_up_name: str
     problem: str
@@ -32,7 +31,7 @@ class Winner:
 
     @property
     def lead(self) -> float | None:
-        """How many times better than the runner-up, at least 1."""
+        """The factor by which it is better than the runner-up, at least 1."""
         if self.runner_up is None or min(self.best.value, self.runner_up.value) <= 0:
             return None
         pair = (self.best.value, self.runner_up.value)
@@ -40,7 +39,7 @@ class Winner:
 
     @property
     def separated(self) -> bool:
-        """The launches tell the runner-up from the winner."""
+        """The runner-up is not within noise of the winner."""
         return self.runner_up is None or not self.runner_up.near
 
     @property
@@ -49,7 +48,7 @@ class Winner:
 
 
 def fastest(facts: Facts) -> list[Winner]:
-    """By pattern and work; the sides of one work stand together."""
+    """Sorted by pattern and work; the sides of one work stand together."""
     found = []
     for side, ranked in facts.ranked.items():
         for pattern in dict.fromkeys(entry.pattern for entry in ranked):

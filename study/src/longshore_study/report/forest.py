@@ -1,6 +1,6 @@
 """Ratios with their intervals against the margin: a table whose middle column is a forest plot.
 
-A table, because a reader wants the numbers beside the marks, and because a table wraps on a phone,
+It is a table because the numbers belong beside the marks, and because a table wraps on a phone,
 breaks over printed pages, and can be read aloud.
 """
 
@@ -21,8 +21,8 @@ from longshore_study.report.verdict_style import badge, base_name, glyph_list, m
 from longshore_study.report.work_groups import split_by_work
 
 ROWS_SHOWN = 60
-# An interval from two sessions may span decades; beyond this factor around the ratios it is drawn
-# as an arrow.
+# An interval from two sessions may span decades. An arrow replaces the part that is beyond this
+# factor of the ratios.
 INTERVAL_REACH = 3.0
 
 
@@ -49,7 +49,7 @@ def forest_section(comparison: Comparison) -> Element | None:
 
 
 def row_groups(comparison: Comparison) -> list[list[JudgedRow]]:
-    """One table each: by pattern, metric and kind of work."""
+    """The rows of each table: by pattern, metric and kind of work."""
     groups: dict[tuple[str, str], list[JudgedRow]] = {}
     for row in sorted(comparison.rows, key=lambda r: pattern_rank(r.key.pattern)):
         groups.setdefault((row.key.pattern, row.key.metric), []).append(row)
@@ -74,7 +74,7 @@ def ratio_scale(comparison: Comparison) -> Scale:
 
 
 def _filter(present: Sequence[str], count: int) -> Child:
-    """Shown by the script only: without it every row is visible anyway."""
+    """Only the script shows the filter: without the script every row is visible."""
     if count < 2:
         return None
     boxes = [
@@ -173,12 +173,12 @@ def _row(comparison: Comparison, row: JudgedRow, names: Naming, look: tuple[Scal
 
 
 def _could_find(row: JudgedRow) -> str | None:
-    """Beside what could not be decided: what these data could have decided."""
+    """For an inconclusive row: the slowdown that these data could have found."""
     if base_name(row.verdict) != "inconclusive" or row.smallest_slowdown is None:
         return None
     smallest = row.smallest_slowdown
-    told = share(smallest) if smallest < 1 else f"a factor of {plain_number(float(f'{1 + smallest:.3g}'))}"
-    return f"would have found {told}"
+    size = share(smallest) if smallest < 1 else f"a factor of {plain_number(float(f'{1 + smallest:.3g}'))}"
+    return f"would have found {size}"
 
 
 def _strip(comparison: Comparison, row: JudgedRow, names: Naming, scale: Scale) -> Element:
@@ -191,10 +191,10 @@ def _strip(comparison: Comparison, row: JudgedRow, names: Naming, scale: Scale) 
     ]
     if row.ratio is None or row.ratio <= 0:
         return strip(*back, label=f"{name}: {row.verdict}, no ratio")
-    told = f"{name}: {ratio_text(row)}, {row.verdict}; sessions {row.sessions[0]} and {row.sessions[1]}"
+    label = f"{name}: {ratio_text(row)}, {row.verdict}; sessions {row.sessions[0]} and {row.sessions[1]}"
     style = mark_style(row.verdict)
     front: list[Child] = []
     if row.interval:
         front += interval(scale, row.interval[0], row.interval[1], 0.5, style)
-    front.append(mark(verdict_of(row.verdict).shape, scale.clipped(row.ratio), 0.5, style, told))
-    return strip(*back, *front, label=told)
+    front.append(mark(verdict_of(row.verdict).shape, scale.clipped(row.ratio), 0.5, style, label))
+    return strip(*back, *front, label=label)

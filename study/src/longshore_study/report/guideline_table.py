@@ -1,5 +1,5 @@
-"""What must hold on any machine, without history: a call must not be slower than the calls it could
-be replaced by."""
+"""The section of guidelines, which hold on any machine without history: a call must not be slower
+than the calls that could replace it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from longshore_study.report.markup import Child, Element, element
 from longshore_study.report.tables import folded
 
 ROWS_SHOWN = 40
-# From here on a ratio is said in times, below it in percent.
+# Ratios from here on are written as factors, smaller ones in percent.
 TIMES = 1.5
 LOOKS = {
     "broken": ("regressed", "✕"), "holds": ("same", "✓"), "inconclusive": ("inconclusive", "?"),
@@ -46,7 +46,7 @@ def _tag(tag: str, rows: Sequence[GuidelineRow], *, titled: bool) -> Child:
     broken = sum(1 for r in rows if r.holds is False)
     open_ = sum(1 for r in rows if r.holds is None)
     summary = f"{broken} of {counted(len(rows), 'guideline')} broken" + (f", {open_} not decided." if open_ else ".")
-    # Broken first, the worst of those at the top; then what is open, then what holds.
+    # Broken guidelines first, the worst at the top; then undecided ones; then those that hold.
     ordered = sorted(rows, key=lambda r: ({False: 0, None: 1, True: 2}[r.holds], -r.times_slower))
     names = naming(_where(r) for r in rows)
     return [
@@ -115,11 +115,11 @@ def _measured(row: GuidelineRow) -> str:
 
 
 def _how_much(row: GuidelineRow) -> Child:
-    told = _slower_text(row.times_slower)
+    size = _slower_text(row.times_slower)
     if row.interval is None:
-        return told
+        return size
     low, high = (_slower_text(bound) for bound in ratios(row.interval, "lower"))
-    return [told, element("span", f"95 % interval {low} to {high}", class_="warning")]
+    return [size, element("span", f"95 % interval {low} to {high}", class_="warning")]
 
 
 def _slower_text(slower: float) -> str:

@@ -1,4 +1,5 @@
-"""Changes as a table of factors: signs and numbers in every cell, colour only underlines them."""
+"""Changes as a table of two factors: every cell has a sign and a number, which colour
+underlines."""
 
 from __future__ import annotations
 
@@ -43,7 +44,7 @@ def _table(rows: Sequence[JudgedRow], margin: float) -> Element | None:
     if len(names.varying) < 2:
         return None
     down = next((n for n in names.varying if n in SPEAKING), names.varying[0])
-    # The rows are sorted by verdict; a map is read by its factors.
+    # The rows are sorted by verdict, but a map is read by its factors.
     ordered = sorted(rows, key=lambda row: [_rank(row.factors.get(name)) for name in names.varying])
     columns = list(dict.fromkeys(names.text(row.factors, without=[down]) for row in ordered))
     lines = list(dict.fromkeys(level_text(down, row.factors[down]) for row in ordered if down in row.factors))
@@ -87,12 +88,12 @@ def _table(rows: Sequence[JudgedRow], margin: float) -> Element | None:
 
 
 def _rank(value: object) -> tuple[float, str]:
-    """Numbers by size, everything else by name."""
+    """Sorts numbers by size and everything else by name."""
     return (number_in(value) or 0.0, str(value))
 
 
 def _lines(text: str) -> Child:
-    """A factor per line: columns stay narrow."""
+    """One factor per line, so that columns stay narrow."""
     return [[part.replace(" ", NO_BREAK), element("br")] for part in text.split(", ")]
 
 

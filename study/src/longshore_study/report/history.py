@@ -1,4 +1,4 @@
-"""Figures over sessions, as far as there are enough of them: dots, the levels between steps, and
+"""Figures over sessions, where there are enough sessions: dots, the levels between changes, and
 known events."""
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from longshore_study.report.scales import Scale, log_around
 from longshore_study.stats.change_points import STEP, Change
 
 FEWEST_SESSIONS = 6
-"""Fewer are told better by the comparison."""
+"""With fewer sessions the comparison shows more."""
 PANELS_SHOWN = 6
 
 
@@ -74,7 +74,7 @@ def _factors(row: HistoryRow) -> dict[str, object]:
 def _sentence(row: HistoryRow, one: Change, names: Naming) -> Child:
     before, after = row.points[one.at - 1], row.points[one.at]
     low, high = row.interval(one)
-    known = "; ".join(row.told_events(one))
+    known = "; ".join(row.known_events(one))
     where = f"between {before.tag}, {before.session} and {after.tag}, {after.session}"
     date = f"{after.when[:10]}, " if after.when else ""
     return [
@@ -86,7 +86,8 @@ def _sentence(row: HistoryRow, one: Change, names: Naming) -> Child:
 
 
 def history_panel(row: HistoryRow, rows: Sequence[HistoryRow], tags: Sequence[str]) -> Element:
-    """The panel of one row. `rows` name it, `tags` give it its marks."""
+    """The panel of one row. `rows`: all rows, to choose its name. `tags`: all tags, to choose the
+    shapes of marks."""
     values = [point.value for point in row.points]
     y = log_around([*values, min(values) / 1.02, max(values) * 1.02], 1.02)
     x = Scale(0.5, len(values) + 0.5)

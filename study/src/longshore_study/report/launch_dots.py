@@ -1,5 +1,5 @@
-"""Every launch a dot, by variant: spread, outliers and two-humped figures show, and nothing hides
-in a mean."""
+"""Every launch as a dot, by variant: shows the spread, outliers and bimodal figures, which a mean
+would hide."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ from longshore_study.report.scales import Scale, for_figures
 from longshore_study.report.tables import folded
 
 ROWS_SHOWN = 40
-# Fewer launches have no 95 % interval of the median.
+# With fewer launches there is no 95 % interval of the median.
 SIX_LAUNCHES = 6
 SIDE_SHAPES = ("circle", "diamond", "up", "square")
 
 
 def side_style(index: int) -> tuple[str, str]:
-    """(shape, style) of a tag: the first open where it is the reference of several."""
+    """The (shape, style) of a side."""
     return SIDE_SHAPES[index % len(SIDE_SHAPES)], f"s{index % 8 + 1}"
 
 
 def launch_dots(facts: Facts, figures: Sequence[PlottedFigure]) -> Element | None:
-    """Rows of one metric of one pattern. REQUIRES: all figures have the same unit."""
+    """The table of one metric of one pattern. REQUIRES: all figures have the same unit."""
     if not figures:
         return None
     keyed = by_key(figures)
     bounds = {key: bound for key, group in keyed.items() if (bound := bound_for(facts, group)) is not None}
     values = [f.value for f in figures]
-    # A bound belongs on the axis while it does not squeeze the figures into a corner.
+    # A bound is on the axis only if the figures still have enough room.
     near = {key: bound for key, bound in bounds.items() if bound.value < 4 * max(values)}
     scale = for_figures([*values, *(bound.value for bound in near.values())])
     names = naming(group[0].factors for group in keyed.values())
@@ -155,7 +155,7 @@ def _per_side(
 def _lane(
     figures: Sequence[PlottedFigure], scale: Scale, lane: tuple[float, float], look: tuple[str, str]
 ) -> list[Element]:
-    """The dots of one side of a row, spread over its lane from top to bottom in run order."""
+    """The dots of one side of a row, from top to bottom of its lane in run order."""
     shape, style = look
     top, bottom = lane[0] + 0.25 * (lane[1] - lane[0]), lane[1] - 0.25 * (lane[1] - lane[0])
     middle = scale.clipped(median_value(figures))
@@ -220,13 +220,13 @@ def median_interval_ranks(count: int) -> tuple[int, int] | None:
     """Indices of the order statistics that hold the median with at least 95 %, or None for fewer
     than six values.
 
-    Conover, Practical Nonparametric Statistics, section 3.2: the count below the median is
-    binomial.
+    The number of values below the median is binomial (Conover, Practical Nonparametric Statistics,
+    section 3.2).
     """
     best = None
-    ways = below = 1  # of so many values below the median, and of so many or fewer: exact, and each from the one before
+    ways = below = 1  # ways to have `low` values below the median, and `low` or fewer: exact integers
     for low in range(count // 2):
-        if 40 * below > 2**count:  # both tails together are more than 5 %
+        if 40 * below > 2**count:  # both tails together exceed 5 %
             break
         best = (low, count - 1 - low)
         ways = ways * (count - low) // (low + 1)

@@ -1,5 +1,4 @@
-"""The page: all sections in the order in which a reader asks, in one file without references to
-anything outside."""
+"""The page: all sections in reading order, in one file without external references."""
 
 from __future__ import annotations
 
@@ -39,7 +38,7 @@ Section = Callable[[Facts], Element | None]
 
 
 def build_page(facts: Facts, now: datetime | None = None) -> str:
-    """The whole file as text. `now` dates it; given by tests."""
+    """The whole file as text. `now`: its date; tests pass it."""
     sections = sections_of(facts)
     style, script = _ours("page.css"), _ours("page.js")
     title = _title(facts)
@@ -48,7 +47,7 @@ def build_page(facts: Facts, now: datetime | None = None) -> str:
         element("meta", charset="utf-8"),
         element("meta", name="viewport", content="width=device-width, initial-scale=1"),
         element("meta", name="color-scheme", content="light dark"),
-        # Nothing may be loaded, and no script but ours may run, whatever the data contain.
+        # Whatever the data contain, nothing may be loaded and only our script may run.
         element("meta", http_equiv="Content-Security-Policy", content=_policy(script)),
         element("title", title),
         element("style", Verbatim(style)),
@@ -79,7 +78,7 @@ def _title(facts: Facts) -> str:
 
 
 def _subtitle(facts: Facts) -> Element:
-    """The machine in a line, as far as it is known and the same for all launches."""
+    """The machine in one line: the properties that are known and the same for all launches."""
     known: list[str] = []
     for key in ("host", "hostname", "cpu", "cpu_model", "kernel"):
         values = {_system(launch.header, key) for launch in facts.launches if launch.header}
@@ -115,7 +114,7 @@ def patterns_section(facts: Facts) -> Element | None:
 
 
 def _pattern(facts: Facts, pattern: str) -> Element:
-    """Curves and dots per metric and unit (controls have two) and kind of work."""
+    """Curves and dots for each metric, unit and kind of work; controls have two metrics."""
     kinds: dict[tuple[str, str], list[PlottedFigure]] = {}
     for f in facts.of_pattern(pattern):
         kinds.setdefault((f.metric, f.unit), []).append(f)

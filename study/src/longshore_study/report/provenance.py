@@ -1,5 +1,5 @@
-"""Where figures come from: host, CPU, kernel, compiler, MPI, binding; and what of it differs
-between the two sides."""
+"""The provenance of the figures: host, CPU, kernel, compiler, MPI, binding; and the properties that
+differ between the two sides."""
 
 from __future__ import annotations
 
@@ -12,13 +12,14 @@ from longshore_study.report.facts import Facts
 from longshore_study.report.markup import Child, Element, element
 from longshore_study.store.launch_properties import VARIABLE, is_fraction, properties, values_by_side
 
-# Options, each with a value, that are given anew in each launch.
+# Options with a value that differs in each launch.
 ANEW = ("--json", "--seed")
 LONGEST_TEXT = 120
 VALUES_SHOWN = 4
 
 
-# What a reader needs to repeat a measurement, and words by which a recorded property answers it.
+# The properties that a reader needs to repeat a measurement, and the words that identify them in
+# recorded names.
 LIBRARY = "communication library and its version"
 SETUP = {
     "host": ("host",),
@@ -32,21 +33,21 @@ SETUP = {
 
 @dataclass(frozen=True)
 class PropertyValues:
-    """One property and the values it had per side, each as text."""
+    """One property and its values on each side, as texts."""
 
     key: str
     values: tuple[tuple[str, ...], ...]
 
 
 def recorded_properties(facts: Facts) -> list[PropertyValues]:
-    """All properties that any launch recorded, in the order in which they were met."""
+    """All properties that any launch recorded, in the order of first occurrence."""
     per_side = values_by_side([side.launches for side in facts.groups])
     keys = list(dict.fromkeys(key for side in per_side for key in side))
     return [PropertyValues(key, tuple(tuple(side.get(key, ())) for side in per_side)) for key in keys]
 
 
 def unrecorded(facts: Facts) -> list[str]:
-    """What of the set-up any launch does not tell, in words; failed launches are not asked."""
+    """The parts of SETUP that a successful launch did not record."""
     known = [
         ({key.lower() for key, _ in properties(launch) if not key.startswith(VARIABLE)}, launch.cell.get("transport"))
         for launch in facts.launches
@@ -56,7 +57,7 @@ def unrecorded(facts: Facts) -> list[str]:
         what
         for what, words in SETUP.items()
         if not all(
-            # Threads of one process need no library to reach each other.
+            # Threads of one process need no communication library.
             any(word in key for word in words for key in keys) or (what == LIBRARY and transport == "threads")
             for keys, transport in known
         )
@@ -146,8 +147,8 @@ def _long(text: str) -> Child:
     return element("details", element("summary", text[: LONGEST_TEXT - 20], "…"), element("code", text))
 
 
-def _told_command(words: list[str]) -> str:
-    """Without what differs in every launch: where its records go, and its seed."""
+def _repeatable_command(words: list[str]) -> str:
+    """The command without the options that differ in every launch: records file and seed."""
     kept: list[str] = []
     skip = False
     for word in words:
@@ -158,12 +159,12 @@ def _told_command(words: list[str]) -> str:
 
 
 def _commands(facts: Facts) -> Element | None:
-    """The command line per cell, so that a reader can repeat it."""
+    """The different command lines, so that a reader can repeat them."""
     seen: dict[str, None] = {}
     for launch in facts.launches:
         command = launch.envelope.get("command")
         if isinstance(command, list) and command:
-            seen[_told_command([str(word) for word in command])] = None
+            seen[_repeatable_command([str(word) for word in command])] = None
     if not seen:
         return None
     return element(

@@ -1,5 +1,5 @@
-"""The ratio of a compared row in words: with its interval, what was taken out of it, and the raw
-one beside it."""
+"""The ratio of a compared row in words: its interval, the parts that were removed from it, and the
+raw ratio."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ def ratio_text(row: JudgedRow) -> str:
 
 
 def shows_raw(row: JudgedRow) -> bool:
-    """As it is printed: what rounding hides is not said twice."""
+    """Compares the printed texts: a raw ratio that looks the same is not shown."""
     return row.raw_ratio is not None and ratio(row.raw_ratio) != ratio(row.ratio)
 
 
 def kinds_text(rows: Sequence[JudgedRow]) -> str:
-    """What the figures and the ratios of a table are."""
+    """Explains the figures and the ratios of a table."""
     kinds = list(dict.fromkeys(row.ratio_kind for row in rows if row.ratio_kind))
     figures = f"The two figures: {STATISTIC}."
     if not kinds:

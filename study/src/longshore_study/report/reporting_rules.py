@@ -1,5 +1,6 @@
 """The twelve rules of Hoefler and Belli (Scientific Benchmarking of Parallel Computing Systems,
-SC15), each judged from the data of this page: met, not met and why, or without object."""
+SC15), each checked against the data of this page: met, not met with the reason, or not
+applicable."""
 
 from __future__ import annotations
 
@@ -17,9 +18,9 @@ from longshore_study.report.launch_dots import median_interval_ranks
 from longshore_study.report.markup import Element, element
 from longshore_study.report.provenance import unrecorded
 
-MET, NOT_MET, NO_OBJECT = "met", "not met", "without object"
-GLYPHS = {MET: "✓", NOT_MET: "✕", NO_OBJECT: "–"}
-STYLES = {MET: "same", NOT_MET: "regressed", NO_OBJECT: "untestable"}
+MET, NOT_MET, NOT_APPLICABLE = "met", "not met", "not applicable"
+GLYPHS = {MET: "✓", NOT_MET: "✕", NOT_APPLICABLE: "–"}
+STYLES = {MET: "same", NOT_MET: "regressed", NOT_APPLICABLE: "untestable"}
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,7 @@ def rules_section(facts: Facts) -> Element:
         element(
             "p",
             f"{met} of the twelve rules of Hoefler and Belli (SC15) are met, {missed} not; "
-            f"{len(judged) - met - missed} have no object here.",
+            f"{len(judged) - met - missed} do not apply here.",
             class_="note",
         ),
         element(
@@ -70,7 +71,7 @@ def rules_section(facts: Facts) -> Element:
 
 def _speedup(facts: Facts) -> RuleResult:
     if facts.comparison is None:
-        return RuleResult(NO_OBJECT, "No speed-up is shown, only absolute figures.")
+        return RuleResult(NOT_APPLICABLE, "No speed-up is shown, only absolute figures.")
     bare = sum(1 for r in facts.comparison.rows if r.ratio is not None and None in (r.reference, r.new))
     if bare:
         return RuleResult(NOT_MET, f"{counted(bare, 'ratio')} without the two figures.")
@@ -79,7 +80,7 @@ def _speedup(facts: Facts) -> RuleResult:
 
 def _subsets(facts: Facts) -> RuleResult:
     if not facts.figures:
-        return RuleResult(NO_OBJECT, "Nothing was measured.")
+        return RuleResult(NOT_APPLICABLE, "Nothing was measured.")
     if all(launch.imported for launch in facts.launches):
         return RuleResult(NOT_MET, "Imported output does not say what was left out, nor why.")
     idle = _idle_cores(facts)
@@ -94,7 +95,7 @@ def _subsets(facts: Facts) -> RuleResult:
 
 
 def _idle_cores(facts: Facts) -> str:
-    """A sentence where no cell uses all cores that the header reports, else ""."""
+    """A sentence if no cell uses all cores that the header reports, else ""."""
     best = 0
     cores = 0
     for launch in facts.launches:
@@ -116,14 +117,14 @@ def _means(facts: Facts) -> RuleResult:
     imported = facts.imported_from
     if imported:
         return RuleResult(
-            NOT_MET, f"How {', '.join(imported)} averaged over repetitions and ranks is its own affair and not shown."
+            NOT_MET, f"How {', '.join(imported)} averaged over repetitions and ranks is not in its output."
         )
     return RuleResult(MET, "Times are summarised by their median and rates derived from it; no rate is averaged.")
 
 
 def _ratios(facts: Facts) -> RuleResult:
     if facts.comparison is None:
-        return RuleResult(NO_OBJECT, "No ratios are summarised.")
+        return RuleResult(NOT_APPLICABLE, "No ratios are summarised.")
     return RuleResult(MET, "Ratios of different figures are never averaged; over sessions the logarithms are.")
 
 
@@ -138,7 +139,7 @@ def _intervals(facts: Facts) -> RuleResult:
     groups = list(by_key(facts.main_figures).values())
     without = sum(1 for g in groups if median_interval_ranks(len(g)) is None)
     if not groups:
-        return RuleResult(NO_OBJECT, "Nothing was measured.")
+        return RuleResult(NOT_APPLICABLE, "Nothing was measured.")
     if without:
         return RuleResult(
             NOT_MET,
@@ -167,7 +168,7 @@ def _soundness(facts: Facts) -> RuleResult:
         return RuleResult(MET, "Verdicts come from intervals over sessions, corrected for their number.")
     contested = [w for w in fastest(facts) if w.runner_up is not None]
     if not contested:
-        return RuleResult(NO_OBJECT, "Nothing is compared.")
+        return RuleResult(NOT_APPLICABLE, "Nothing is compared.")
     close = sum(1 for w in contested if not w.separated)
     alone = sum(1 for w in contested if w.runner_up and min(len(w.best.values), len(w.runner_up.values)) < 2)
     if alone:
@@ -205,7 +206,8 @@ def _method(facts: Facts) -> RuleResult:
     imported = facts.imported_from
     if imported:
         return RuleResult(
-            NOT_MET, f"What {', '.join(imported)} timed, and how ranks were synchronised, is not in its output."
+            NOT_MET,
+            f"The output of {', '.join(imported)} does not say what was timed, nor how ranks were synchronised.",
         )
     return RuleResult(
         MET, "“How the figures are made”, above, says what is timed, how ranks start together and how it is summarised."
@@ -221,7 +223,7 @@ def _bounds(facts: Facts) -> RuleResult:
     if lacking:
         return RuleResult(NOT_MET, f"No bound is known for: {', '.join(lacking)}.")
     if not facts.main_figures:
-        return RuleResult(NO_OBJECT, "Nothing was measured.")
+        return RuleResult(NOT_APPLICABLE, "Nothing was measured.")
     return RuleResult(MET, "The measured memory copy is drawn with every pattern.")
 
 

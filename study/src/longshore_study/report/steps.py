@@ -1,5 +1,5 @@
-"""What each step of the work brought: a table with a row per step and a column per layer, with a
-bar in each cell."""
+"""The section of steps: the gain of each step of an optimisation, as a table with a row per step, a
+column per layer, and a bar in each cell."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def _table_block(facts: Facts, side: str, table: StepTable) -> Element:
     bounds = [_bound(facts, side, table, place) for place in range(len(table.columns))]
     values = [cell.value for row in table.cells for cell in row if cell.value is not None]
     high = max(values, default=1.0)
-    # A bound belongs into the bars while it does not squeeze them.
+    # A bound is drawn only if the bars still have enough room.
     near = [bound if bound is not None and bound.value < 2 * high else None for bound in bounds]
     scale = max([high, *(bound.value for bound in near if bound is not None)])
     notes = Notes()
@@ -68,19 +68,17 @@ def _several(facts: Facts) -> bool:
 def _explanation(table: StepTable, bounds: Sequence[Bound]) -> str:
     cells = [cell for row in table.cells for cell in row]
     gains = [cell.gain for cell in cells if cell.gain]
-    text = (
-        "Each step comes on top of those before it. The bar is the geometric mean over launches, its strong end what "
-    )
-    text += "the step added to the one before, an empty frame what it lost; ×N is N times the step before."
+    text = "Each step comes on top of those before it. The bar is the geometric mean over launches. Its strong end is "
+    text += "the gain over the step before, an empty frame the loss; ×N is N times the step before."
     if any(gain.interval for gain in gains):
-        text += " Below it the 95 % interval from launches; ~ where it includes 1: no change is shown."
+        text += " Below it is the 95 % interval from launches; ~ where it includes 1: no change is shown."
     elif gains:
         text += " There are no intervals: " + "; ".join(sorted({g.why_no_interval for g in gains if g.why_no_interval}))
         text += "."
     if bounds:
         text += f" The stroke across a bar is {bounds_text(bounds)}."
     if any(cell.no_change for cell in cells):
-        text += " “=”: what the step sets cannot be chosen in this column."
+        text += " “=”: the factors of the step cannot be chosen in this column."
     return text
 
 
@@ -125,8 +123,8 @@ def _part(
 
 
 def _heads(chosen: Sequence[steps.Factors], names: Sequence[str]) -> list[Element]:
-    """A row per factor that tells the columns apart; neighbours with the same levels, down to it,
-    share a heading."""
+    """A row per factor that distinguishes the columns. Neighbours share a heading where they agree
+    in this factor and those above it."""
     rows = []
     for depth, name in enumerate(names):
 
@@ -156,10 +154,10 @@ def _cell(cell: StepCell, former: StepCell | None, bound: Bound | None, scale: f
         texts.append(
             element("span", " invalid?", element("sup", notes.mark("; ".join(cell.doubts)).strip("[]")), class_="close")
         )
-    told = f"{figure(cell.value)}, geometric mean of {len(cell.figures)} launches" + (
+    tooltip = f"{figure(cell.value)}, geometric mean of {len(cell.figures)} launches" + (
         f"; against “{cell.against}”" if cell.against else ""
     )
-    return element("td", _bar(cell.value, former.value if former else None, bound, scale), texts, title=told)
+    return element("td", _bar(cell.value, former.value if former else None, bound, scale), texts, title=tooltip)
 
 
 def _bar(value: float, former: float | None, bound: Bound | None, scale: float) -> Element:
@@ -171,7 +169,7 @@ def _bar(value: float, former: float | None, bound: Bound | None, scale: float) 
         marks.append(_rect(common / scale, former / scale, "bar lost"))
     if bound is not None:
         marks.append(line(bound.value / scale, 0, bound.value / scale, 1, "bound"))
-    # The numbers beside it say the same.
+    # The numbers beside it have the same content.
     return element("svg", marks, class_="strip", aria_hidden="true")
 
 

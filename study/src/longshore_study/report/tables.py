@@ -1,5 +1,4 @@
-"""What tables of many rows have in common: the heads of their columns, and rows that wait to be
-opened."""
+"""The common parts of tables: column heads, strips, and folded rows."""
 
 from __future__ import annotations
 
@@ -14,7 +13,8 @@ Row = TypeVar("Row")
 def folded(
     rows: Sequence[Row], shown: int, summary: Callable[[int], str], table: Callable[[Sequence[Row]], Child]
 ) -> list[Child]:
-    """`summary`: of so many rows that are folded."""
+    """The first `shown` rows as a table, the others folded. `summary`: a text for the number of
+    folded rows."""
     if len(rows) <= shown:
         return [table(rows)]
     rest = element("details", element("summary", summary(len(rows) - shown)), table(rows[shown:]))
@@ -22,12 +22,12 @@ def folded(
 
 
 def strip_table(heads: Sequence[tuple[str, Child]], rows: Sequence[Child]) -> Element:
-    """Rows of names, drawings on one axis and numbers."""
+    """A table whose rows have a name, a drawing on a common axis, and numbers."""
     return element("table", column_heads(heads), element("tbody", list(rows)), class_="strips")
 
 
 def strip_row(name: Child, drawn: Child, numbers: Sequence[tuple[str, str]]) -> Element:
-    """`numbers`: the kind of the column, as its head has it, and what stands there."""
+    """`numbers`: pairs of the kind of the column, as in its head, and the text."""
     return element(
         "tr",
         element("th", name, class_="c-name", scope="row"),
@@ -37,7 +37,7 @@ def strip_row(name: Child, drawn: Child, numbers: Sequence[tuple[str, str]]) -> 
 
 
 def column_heads(heads: Sequence[tuple[str, Child]]) -> Element:
-    """Of the class and the text of each column."""
+    """`heads`: pairs of the class and the text of each column."""
     return element(
         "thead", element("tr", [element("th", text, class_=f"c-{kind}", scope="col") for kind, text in heads])
     )

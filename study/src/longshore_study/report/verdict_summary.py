@@ -1,4 +1,4 @@
-"""The answer first: the verdict in a sentence, what stands behind it, and the counts by verdict."""
+"""The first section: the verdict in a sentence, its details, and the counts by verdict."""
 
 from __future__ import annotations
 
@@ -120,8 +120,8 @@ def _pulse(comparison: Comparison) -> list[str]:
         return []
     least, most = (f"{100 * part:.0f}" for part in (explained[0], explained[-1]))
     rows = counted(len(explained), "row")
-    told = f"was taken out of {rows}: it was {least} to {most} % of the variance between launches"
-    return [f"The pulse of the machine, a small exchange before each repetition, {told}."]
+    removed = f"was taken out of {rows}: it was {least} to {most} % of the variance between launches"
+    return [f"The pulse of the machine, a small exchange before each repetition, {removed}."]
 
 
 def _shift(comparison: Comparison) -> list[str]:

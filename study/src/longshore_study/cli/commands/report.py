@@ -118,10 +118,9 @@ def _compared(store: Store, names: list[str], studies: list[str], margin: str | 
         sides = [replace(side, launches=[x for x in side.launches if x.study in studies]) for side in sides]
     options = CompareOptions(margin=parse_margin(margin) if margin is not None else None)
     compared = compare(sides[0], sides[1], options)
-    associated = association.document(association.attribute(compared), None)
     # The new side is what somebody would have to act on.
     return gather_facts(
-        sides, compared, _guidelines(sides[1:]), attribution=associated,
+        sides, compared, _guidelines(sides[1:]), attribution=association.attribute(compared),
         past=_history(store, sides, compared.margin),
     )  # fmt: skip
 
