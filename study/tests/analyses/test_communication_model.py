@@ -65,7 +65,7 @@ BY_HAND = {
 
 
 @pytest.mark.parametrize("strategy", BY_HAND)
-def test_a_prediction_is_what_is_calculated_by_hand(strategy: str) -> None:
+def test_a_prediction_agrees_with_a_calculation_by_hand(strategy: str) -> None:
     """Four ranks, two on each node, 1000 bytes for each."""
     parts = communication_model.predict(Exchange(strategy, "round-robin", near=1, remote=2, block_bytes=BLOCK), COSTS)
     assert {name: seconds / MICRO for name, seconds in parts.items()} == pytest.approx(BY_HAND[strategy])
@@ -79,7 +79,7 @@ def test_one_sided_calls_cost_claims_for_the_own_block_too() -> None:
     assert {name: seconds / MICRO for name, seconds in parts.items()} == pytest.approx(by_hand)
 
 
-def test_a_call_that_moves_the_own_block_is_measured_with_it() -> None:
+def test_a_call_that_moves_the_own_block_includes_its_cost() -> None:
     """Three times as slow as a copy: 3 us instead of 1."""
     slow = Costs(COSTS.copy, {**COSTS.messages, ("alltoallv", SELF): line(9 * MICRO, 3 * NANO)}, COSTS.barrier)
     parts = communication_model.predict(Exchange("alltoallv", "xor", near=1, remote=2, block_bytes=BLOCK), slow)
@@ -101,7 +101,7 @@ def test_a_gap_is_the_line_between_measured_sizes_and_the_last_slope_beyond() ->
     assert Gap(((8.0, 1.0),)).seconds(1e9) == 1.0
 
 
-def test_blocks_that_fit_into_a_cache_one_by_one_cost_what_they_cost_together() -> None:
+def test_blocks_that_fit_into_a_cache_only_one_by_one_cost_as_much_as_together() -> None:
     """Slow beyond 1000 bytes: 3 of 4 blocks of 500 bytes cost three quarters of what 2000 bytes
     cost."""
     bent = Gap(((0.0, 0.0), (1000.0, 1.0), (2000.0, 11.0)))
@@ -120,7 +120,7 @@ def test_blocks_that_fit_into_a_cache_one_by_one_cost_what_they_cost_together() 
         ("put", Costs(COSTS.copy, COSTS.messages, 1.0), "fetch-add to a near rank was not measured"),
     ],
 )
-def test_what_cannot_be_predicted_has_a_reason(strategy: str, costs: Costs, reason: str) -> None:
+def test_an_exchange_that_cannot_be_predicted_has_a_reason(strategy: str, costs: Costs, reason: str) -> None:
     with pytest.raises(NotModelledError, match=reason):
         communication_model.predict(Exchange(strategy, "xor", near=1, remote=0, block_bytes=BLOCK), costs)
 
@@ -140,7 +140,7 @@ def stored(
     return predictions_of(store.launches())
 
 
-def test_a_measured_exchange_stands_beside_its_prediction(tmp_path: Path) -> None:
+def test_a_measured_exchange_is_shown_with_its_prediction(tmp_path: Path) -> None:
     (row,) = stored(Store(tmp_path), sort_with_model("put", 1.1 * BY_HAND_SECONDS))
     assert row.predicted == pytest.approx(BY_HAND_SECONDS, rel=1e-3)
     assert row.ratio == pytest.approx(1 / 1.1, rel=1e-3)
@@ -148,7 +148,7 @@ def test_a_measured_exchange_stands_beside_its_prediction(tmp_path: Path) -> Non
     assert row.close
 
 
-def test_ranks_that_begin_late_are_not_the_models_fault(tmp_path: Path) -> None:
+def test_a_prediction_is_also_compared_with_the_time_since_the_last_rank_began(tmp_path: Path) -> None:
     results = sort_with_model("put", 3 * BY_HAND_SECONDS)
     results[0]["phases_least"] = {"exchange": 0.9 * BY_HAND_SECONDS}
     (row,) = stored(Store(tmp_path), results)
@@ -187,14 +187,14 @@ def test_keys_that_are_not_spread_evenly_are_not_predicted(tmp_path: Path) -> No
     ]
 
 
-def test_what_auto_became_is_predicted(tmp_path: Path) -> None:
+def test_the_choice_of_auto_is_predicted(tmp_path: Path) -> None:
     results = sort_with_model("auto", BY_HAND_SECONDS)
     results[0]["exchange"] = "put"
     (row,) = stored(Store(tmp_path), results)
     assert row.ratio == pytest.approx(1.0, rel=1e-3)
 
 
-def test_nothing_is_predicted_from_what_was_wrong_or_without_a_model(tmp_path: Path) -> None:
+def test_wrong_results_and_unknown_patterns_are_not_predicted(tmp_path: Path) -> None:
     assert stored(Store(tmp_path / "a"), [sort("put", 1.0)]) == []
     wrong = [result | {"verified": False} for result in sort_with_model("put", 1.0)[1:]]
     store = Store(tmp_path / "b")
@@ -204,7 +204,7 @@ def test_nothing_is_predicted_from_what_was_wrong_or_without_a_model(tmp_path: P
     assert costs == Costs(barrier=costs.barrier)
 
 
-def test_a_message_costs_what_the_slowest_rank_takes(tmp_path: Path) -> None:
+def test_a_message_costs_the_time_of_the_slowest_rank(tmp_path: Path) -> None:
     """A rank takes 10 us on average, all have met after 19, of which the barrier is 4: 15. Below a
     barrier: 10."""
     shift = parameter("shift", 10.0, over="put", pair="near", bytes=8)
@@ -234,7 +234,7 @@ def test_show_prints_measured_and_predicted(tmp_path: Path, capsys: pytest.Captu
     stored(Store(tmp_path), [*sort_with_model("put", 2 * BY_HAND_SECONDS), sort("sendrecv", 1.0)])
     assert main(["--store", str(tmp_path), "show", "t", "--model"]) == 0
     printed = capsys.readouterr().out
-    assert "0 of 1 predictions are within 25% of what was measured; 0 are" in printed
+    assert "0 of 1 predictions are within 25% of the measured time; 0 are" in printed
     assert "no prediction of 1 variant: kernel shift over channel to a near rank was not measured here" in printed
     assert main(["--store", str(tmp_path), "--json", "show", "t", "--model"]) == 0
     document = json_of(capsys.readouterr().out)
@@ -244,7 +244,7 @@ def test_show_prints_measured_and_predicted(tmp_path: Path, capsys: pytest.Captu
     assert sum(row["parts_seconds"].values()) == pytest.approx(row["predicted_seconds"])
 
 
-def test_show_says_what_is_missing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_show_names_the_missing_kernels(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     stored(Store(tmp_path), [sort("put", 1.0)])
     assert main(["--store", str(tmp_path), "show", "t", "--model"]) == 3
     assert "nothing stored can be predicted" in capsys.readouterr().err
@@ -264,7 +264,7 @@ def test_the_report_has_the_ratio_of_each(tmp_path: Path) -> None:
     assert predictions_section(gather_facts(sides(empty, ["t"]))) is None
 
 
-def test_the_study_of_isx_measures_what_its_predictions_need() -> None:
+def test_the_study_of_isx_measures_the_parameters_of_its_predictions() -> None:
     """In every layout in which it sorts: kernels, ways and the pairs that there are."""
     plan = make_plan(load(Path(__file__).parents[3] / "studies" / "isx.toml"))
     layouts: dict[str, dict[str, set[str]]] = {}

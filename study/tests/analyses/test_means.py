@@ -94,7 +94,7 @@ def test_show_prints_means(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     assert main(["--store", str(tmp_path), "show", "t", "--pool", "environment"]) == 64
 
 
-def test_the_report_shows_means_of_the_patterns_whose_original_does(store: Store) -> None:
+def test_the_report_shows_means_where_the_reference_program_does(store: Store) -> None:
     section = means_section(gather_facts(sides(store, ["t"])))
     assert section is not None
     text = to_text(section)
@@ -108,9 +108,7 @@ def test_the_report_shows_means_of_the_patterns_whose_original_does(store: Store
 # ---- counters
 
 
-def test_what_was_counted_is_shown_and_what_was_not_has_its_reason(
-    store: Store, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_counters_are_shown_and_missing_ones_have_a_reason(store: Store, capsys: pytest.CaptureFixture[str]) -> None:
     first = counter_summaries(store.launches())[0]
     assert (first.launches, first.numbers["minor faults"], first.numbers["cycles"]) == (3, 12.5, 1e6)
     assert "instructions" not in first.numbers, "what is not counted is no 0"
@@ -127,7 +125,7 @@ def test_what_was_counted_is_shown_and_what_was_not_has_its_reason(
     assert row["phases"][0]["wire_bytes"] == 4000
 
 
-def test_records_without_counters_say_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_records_without_counters_are_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     store_launch(Store(tmp_path), "t", "day", [halo("waitall", 7.0)])
     assert main(["--store", str(tmp_path), "show", "t", "--counters"]) == 3
     assert "no stored record has counters" in capsys.readouterr().err

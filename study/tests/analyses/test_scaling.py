@@ -95,7 +95,7 @@ def test_the_same_ranks_on_more_nodes_are_another_curve(tmp_path: Path) -> None:
         assert [p.value for p in curve.points] == pytest.approx([1.0 * curve.factors["nodes"]] * 2)
 
 
-def test_what_follows_from_the_ranks_tells_no_curves_apart(tmp_path: Path) -> None:
+def test_factors_determined_by_the_ranks_do_not_split_curves(tmp_path: Path) -> None:
     store = Store(tmp_path)
     for ranks, grid in ((1, [1, 1, 1]), (8, [2, 2, 2])):
         cell = {"program": "halo", "ranks": ranks, "grid": grid}
@@ -156,7 +156,7 @@ def test_both_plots_have_a_curve_per_strategy_at_equal_steps_of_a_log_axis(secti
             assert places[1] - places[0] == pytest.approx(places[2] - places[1], abs=1e-3)
 
 
-def test_the_efficiency_falls_from_the_ideal_line_and_says_what_it_is(section: Tag) -> None:
+def test_the_efficiency_falls_from_the_ideal_line_and_is_defined(section: Tag) -> None:
     _, plot = section.all("figure")
     ideal = {line.fraction("y1") for line in plot.all("line", "bound")}
     assert len(ideal) == 1
@@ -184,7 +184,7 @@ def test_the_bound_of_halos_is_that_of_the_node(tmp_path: Path) -> None:
     assert "here 10.0 GB/s" in parse(to_text(found)).text
 
 
-def test_efficiencies_of_single_launches_say_why_they_have_no_intervals(tmp_path: Path) -> None:
+def test_efficiencies_of_single_launches_state_why_they_have_no_intervals(tmp_path: Path) -> None:
     store = Store(tmp_path)
     for ranks in (1, 2):
         gathered = result("gather", {"strategy": "a"}, "injection_bandwidth", 2.0, "GB/s")
@@ -197,7 +197,7 @@ def test_efficiencies_of_single_launches_say_why_they_have_no_intervals(tmp_path
 @pytest.mark.parametrize(
     "values", [{1: 1.7e308, 2: 5e-324, 4: 1.7e308}, {1: 5e-324, 2: 5e-324}, {8: 1.7e308, 4096: 1.7e308}]
 )
-def test_figures_at_the_ends_of_what_a_number_holds_have_a_curve(tmp_path: Path, values: dict[int, float]) -> None:
+def test_the_smallest_and_largest_numbers_have_a_curve(tmp_path: Path, values: dict[int, float]) -> None:
     """A rate of keys per node is a fraction of 5e-324, which is 0, and 1.7e308 MiB/s of 4096 ranks
     are infinite."""
     store = Store(tmp_path)

@@ -167,9 +167,7 @@ def test_other_metrics_are_judged_when_asked_for(results: Store, capsys: pytest.
 # controls
 
 
-def test_a_slower_machine_is_one_finding_and_not_one_per_row(
-    results: Store, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_slower_machine_is_reported_once_and_not_per_row(results: Store, capsys: pytest.CaptureFixture[str]) -> None:
     sessions = ("a", "b", "c", "d")
     fill(results, "old", sessions, controls={"copy": 1.0, "pingpong": 1.0})
     slower = dict.fromkeys(MODES, 0.8) | {"persistent": 0.4}
@@ -199,7 +197,7 @@ def test_a_slower_machine_alone_fails_too(results: Store, capsys: pytest.Capture
     assert (status, document["verdict"]) == (1, "regressed")
 
 
-def test_healthy_controls_leave_the_rows_alone(results: Store, capsys: pytest.CaptureFixture[str]) -> None:
+def test_controls_without_a_shift_do_not_change_the_rows(results: Store, capsys: pytest.CaptureFixture[str]) -> None:
     sessions = ("a", "b", "c", "d")
     fill(results, "old", sessions, controls={"copy": 1.0, "pingpong": 1.0})
     fill(
@@ -217,7 +215,7 @@ def test_healthy_controls_leave_the_rows_alone(results: Store, capsys: pytest.Ca
 # what is not there
 
 
-def test_what_one_side_lacks_is_a_row(results: Store, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_variant_that_one_side_lacks_has_a_row(results: Store, capsys: pytest.CaptureFixture[str]) -> None:
     for session in ("a", "b", "c"):
         store_launch(results, "old", session, [halo("waitall", 100.0 + len(session)), halo("persistent", 50.0)])
         store_launch(results, "new", session, [halo("waitall", 101.0 + ord(session) / 100), halo("rma-fence", 50.0)])
@@ -244,14 +242,16 @@ def test_a_failed_launch_makes_its_rows_failed(results: Store, capsys: pytest.Ca
     assert any("rank 1 died" in problem for problem in document["problems"])
 
 
-def test_a_failed_launch_that_was_repeated_is_forgotten(results: Store, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_failed_launch_that_was_repeated_with_success_is_ignored(
+    results: Store, capsys: pytest.CaptureFixture[str]
+) -> None:
     fill(results, "old", ("a", "b"))
     store_launch(results, "new", "a", [], index=0, exit_status=1, end=False)
     fill(results, "new", ("a", "b"))
     assert compare(results, capsys)[1]["problems"] == []
 
 
-def test_a_wrong_result_is_failed(results: Store, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_wrong_result_makes_its_row_failed(results: Store, capsys: pytest.CaptureFixture[str]) -> None:
     fill(results, "old", ("a", "b"))
     for session in ("a", "b"):
         wrong = halo("waitall", 5000.0) | {"verified": False}
@@ -261,7 +261,7 @@ def test_a_wrong_result_is_failed(results: Store, capsys: pytest.CaptureFixture[
     assert status == 3
 
 
-def test_what_is_skipped_on_both_sides_is_no_row(results: Store, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_variant_skipped_on_both_sides_has_no_row(results: Store, capsys: pytest.CaptureFixture[str]) -> None:
     skipped = {"record": "result", "pattern": "halo", "variant": {"mode": "redblack"}, "skipped": "needs even ranks"}
     for tag in ("old", "new"):
         for session in ("a", "b"):
@@ -274,7 +274,9 @@ def test_what_is_skipped_on_both_sides_is_no_row(results: Store, capsys: pytest.
     assert "needs even ranks" in str(document["rows"])
 
 
-def test_a_truncated_record_file_is_said_and_exits_with_3(results: Store, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_truncated_record_file_is_reported_and_exits_with_3(
+    results: Store, capsys: pytest.CaptureFixture[str]
+) -> None:
     fill(results, "old", ("a", "b", "c"), launches=4)
     fill(results, "new", ("a", "b", "c"), launches=4)
     assert compare(results, capsys)[0] == 0
@@ -286,7 +288,7 @@ def test_a_truncated_record_file_is_said_and_exits_with_3(results: Store, capsys
     assert set(verdicts(document).values()) == {"same"}, "what is whole is still judged"
 
 
-def test_a_figure_above_its_bound_is_not_celebrated(results: Store, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_figure_above_its_bound_is_invalid(results: Store, capsys: pytest.CaptureFixture[str]) -> None:
     def stream(value: float) -> dict[str, Any]:
         return {
             "record": "result", "pattern": "stream", "variant": {"kernel": "triad"},
@@ -303,7 +305,7 @@ def test_a_figure_above_its_bound_is_not_celebrated(results: Store, capsys: pyte
     assert "200 GB/s per node" in document["rows"][0]["warnings"][0]
 
 
-def test_the_same_file_under_two_sessions_judges_nothing(results: Store, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_file_stored_under_two_sessions_is_not_judged(results: Store, capsys: pytest.CaptureFixture[str]) -> None:
     for tag, value in (("old", 100.0), ("new", 50.0)):
         for session in ("a", "b"):
             store_launch(results, tag, session, [halo("waitall", value)])
@@ -358,7 +360,7 @@ def test_factors_can_be_ignored(results: Store, capsys: pytest.CaptureFixture[st
         (("old", "new", "--metric", "bandwith"), "unknown metric 'bandwith'; did you mean '"),
     ],
 )
-def test_a_wrong_question_is_64(
+def test_a_wrong_argument_exits_with_64(
     results: Store, capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], said: str
 ) -> None:
     fill(results, "old", ("a", "b"))
@@ -375,7 +377,7 @@ def test_a_side_without_any_figure_has_failed_rows(results: Store, capsys: pytes
     assert set(verdicts(document).values()) == {"failed"}
 
 
-def test_nothing_left_to_compare_is_said(results: Store, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_empty_comparison_is_an_error(results: Store, capsys: pytest.CaptureFixture[str]) -> None:
     for tag in ("old", "new"):
         store_launch(results, tag, "a", [], end=False)
     assert main(["--store", str(results.path), "compare", "old", "new"]) == 3
@@ -464,7 +466,7 @@ def test_a_cell_that_failed_on_both_sides_is_missing_data(results: Store, capsys
     assert any("exit status 2" in problem for problem in document["problems"])
 
 
-def test_launches_that_failed_alike_are_told_in_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_launches_with_the_same_failure_share_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     store = Store(tmp_path)
     for session in ("a", "b"):
         for tag in ("old", "new"):
@@ -482,7 +484,7 @@ def test_launches_that_failed_alike_are_told_in_one_line(tmp_path: Path, capsys:
     assert "alike" not in warnings[1]
 
 
-def test_figures_of_one_launch_count_as_their_mean_where_their_factor_is_ignored(
+def test_figures_of_one_launch_count_as_their_mean_when_a_factor_is_ignored(
     results: Store, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Not the last of them alone: here another mode than the last has changed."""
@@ -495,7 +497,7 @@ def test_figures_of_one_launch_count_as_their_mean_where_their_factor_is_ignored
     assert (row["reference"], row["new"]) == (pytest.approx(1000), pytest.approx(500))
 
 
-def test_a_study_and_one_of_its_tags_are_its_other_tags_and_this_one(
+def test_a_study_against_one_of_its_tags_compares_its_other_tags_with_it(
     results: Store, capsys: pytest.CaptureFixture[str]
 ) -> None:
     sessions = ("a", "b", "c")

@@ -90,7 +90,7 @@ def verdict_of(comparison: Comparison, mode: str) -> str:
 
 
 @pytest.mark.parametrize("groups", [1, 2])
-def test_it_is_the_regression_with_a_mean_per_side_and_session(groups: int) -> None:
+def test_the_adjustment_is_a_regression_with_a_mean_per_side_and_session(groups: int) -> None:
     """And with a level per group of pulses, where there are two."""
     generator = random.Random(7)
     figures: tuple[Numbers, Numbers] = ({}, {})
@@ -124,7 +124,7 @@ def test_it_is_the_regression_with_a_mean_per_side_and_session(groups: int) -> N
 
 
 @pytest.mark.parametrize("mood", [smooth, bimodal])
-def test_what_the_pulse_shows_is_no_noise_any_more(mood: Callable[[random.Random], float]) -> None:
+def test_the_noise_that_the_probe_shows_is_removed(mood: Callable[[random.Random], float]) -> None:
     machine = Machine(mood)
     studies = range(STUDIES // 5)
     with_pulse = sum(
@@ -137,7 +137,7 @@ def test_what_the_pulse_shows_is_no_noise_any_more(mood: Callable[[random.Random
     assert without <= 0.3 * len(studies)
 
 
-def test_two_kinds_of_launches_have_a_level_each() -> None:
+def test_two_groups_of_launches_have_a_level_each() -> None:
     """Cores near each other and far: from one to the other figures follow the pulse less than
     within each."""
     machine = Machine(near_and_far, slope=0.6, bent=0.4)
@@ -163,7 +163,7 @@ def test_false_alarms_are_as_rare_as_promised(mood: Callable[[random.Random], fl
     assert alarms / STUDIES <= 0.05 + 2 * math.sqrt(0.05 * 0.95 / STUDIES)
 
 
-def test_a_pulse_that_the_new_state_made_slower_explains_nothing_away(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_probe_that_the_new_state_made_slower_hides_no_regression(monkeypatch: pytest.MonkeyPatch) -> None:
     """All messages became slower, those of the pulse most: the rows have regressed, and are not
     called the same."""
     machine = Machine(lambda generator: generator.gauss(0, 0.05), slope=0.8)
@@ -175,7 +175,7 @@ def test_a_pulse_that_the_new_state_made_slower_explains_nothing_away(monkeypatc
     assert {row.verdict for row in compared(machine, 1, slower, pulse_slower=0.4).rows} != {"regressed"}
 
 
-def test_nothing_is_taken_out_where_that_cannot_be() -> None:
+def test_nothing_is_removed_with_too_few_launches_or_without_a_probe() -> None:
     machine = Machine(smooth)
     few = compared(machine, 3, {}, launches=2)
     assert all(row.adjustment is None for row in few.rows), "a slope of four launches costs more than it gives"
@@ -184,7 +184,7 @@ def test_nothing_is_taken_out_where_that_cannot_be() -> None:
     assert all(0.8 < one["variance_explained"] < 1 and 0.25 < one["slope"] < 0.35 for one in told)
 
 
-def test_the_comparison_and_the_report_tell_it() -> None:
+def test_the_comparison_and_the_report_state_the_removed_noise() -> None:
     comparison = compared(Machine(smooth), 5, {})
     told = document(comparison)
     assert told["pulse"]["rows"] == len(MODES)

@@ -122,7 +122,9 @@ def test_the_page_has_the_same_ratios(study: Path, capsys: pytest.CaptureFixture
         assert kind in text
 
 
-def test_random_studies_have_what_makes_ratios_differ(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_random_studies_have_raw_and_judged_ratios_that_differ(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """Else the tests above would hold of nothing."""
     kinds, designs, lower = set(), set(), 0
     for seed in SEEDS:

@@ -66,7 +66,7 @@ def summaries(store: Store) -> dict[str, EngineSummary]:
     return {str(summary.factors["strategy"]): summary for summary in engine_summaries(store.launches())}
 
 
-def test_an_account_has_the_medians_over_launches(store: Store) -> None:
+def test_a_summary_has_the_medians_over_launches(store: Store) -> None:
     found = summaries(store)
     assert set(found) == {"conveyor", "exstack"}
     conveyor = found["conveyor"]
@@ -89,7 +89,7 @@ def test_an_account_has_the_medians_over_launches(store: Store) -> None:
     "told",
     [7, {}, {"seconds": "long"}, {"seconds": True}, [1]],
 )
-def test_what_is_no_account_is_left_out(tmp_path: Path, told: object) -> None:
+def test_a_malformed_engine_member_is_left_out(tmp_path: Path, told: object) -> None:
     store = Store(tmp_path)
     store_launch(store, "t", "day", [gather("conveyor", told)])
     assert engine_summaries(store.launches()) == []
@@ -110,7 +110,7 @@ def test_a_damaged_part_is_missing_and_the_rest_is_read(tmp_path: Path) -> None:
     assert set(summary.latency["requests"].seconds) == {"p50", "p90"}
 
 
-def test_a_launch_that_is_not_to_be_trusted_tells_nothing(tmp_path: Path) -> None:
+def test_a_failed_launch_is_left_out(tmp_path: Path) -> None:
     store = Store(tmp_path)
     store_launch(store, "t", "day", [gather("conveyor", engine())], end=False)
     assert engine_summaries(store.launches()) == []
@@ -135,7 +135,7 @@ def test_show_prints_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     assert rows[0]["hops"][1]["messages"] == 20
 
 
-def test_show_says_when_there_is_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_show_without_engines_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     store_launch(Store(tmp_path), "t", "day", [gather("agp", None)])
     assert main(["--store", str(tmp_path), "show", "--engines"]) == 3
     assert "tells of aggregation engines" in capsys.readouterr().err

@@ -44,7 +44,7 @@ def texts(drawing: Drawing) -> list[str]:
     return [one.text for one in drawing.marks if isinstance(one, Text)]
 
 
-def test_ratios_stand_where_the_axis_says(facts: Facts) -> None:
+def test_ratios_are_at_their_places_on_the_axis(facts: Facts) -> None:
     drawing = named(facts)[RATIOS].drawing
     ticks = {one.text: one.x for one in drawing.marks if isinstance(one, Text) and re.fullmatch(r"[\d.]+", one.text)}
     assert {"0.1", "1"} <= ticks.keys()

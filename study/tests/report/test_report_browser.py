@@ -112,7 +112,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 
 @pytest.mark.parametrize("name", ["solo", "compared"])
-def test_the_browser_has_nothing_to_complain_of(browser: Browser, pages: dict[str, Path], name: str) -> None:
+def test_the_browser_reports_no_error(browser: Browser, pages: dict[str, Path], name: str) -> None:
     browser.show(pages[name])
     assert browser.complaints() == []
     assert browser.ask("return document.title")
@@ -207,7 +207,7 @@ def test_rows_can_be_filtered_and_sorted(browser: Browser, pages: dict[str, Path
     assert browser.ask(shown)[0] == "neighbor"
 
 
-def test_without_script_all_is_there(browser: Browser, pages: dict[str, Path]) -> None:
+def test_without_script_everything_is_visible(browser: Browser, pages: dict[str, Path]) -> None:
     browser.driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
     try:
         browser.show(pages["compared"])

@@ -69,7 +69,7 @@ def test_sizes_are_problems_and_strategies_are_choices(tmp_path: Path) -> None:
     assert {w.contestants for w in halo} == {4}
 
 
-def test_a_figure_above_its_bound_is_told_and_never_wins(tmp_path: Path) -> None:
+def test_a_figure_above_its_bound_is_listed_and_never_wins(tmp_path: Path) -> None:
     store = Store(tmp_path)
     copy = result("control", {"kernel": "copy"}, "bandwidth", 10.0, "GB/s")
     stream = [
@@ -114,7 +114,7 @@ def test_the_bound_of_a_process_is_its_share_of_the_node(tmp_path: Path) -> None
     assert bound_for(facts, [f for f in facts.figures if f.unit == "us"]) is None
 
 
-def test_skips_with_one_reason_are_one_line_and_failures_are_told(tmp_path: Path) -> None:
+def test_skips_with_one_reason_share_a_line_and_failures_are_listed(tmp_path: Path) -> None:
     store = write_study(tmp_path)
     write_failure(store)
     found = absences(facts_of(store, "quick"))
@@ -125,7 +125,7 @@ def test_skips_with_one_reason_are_one_line_and_failures_are_told(tmp_path: Path
     assert "halo 1, 2, 3" in found[1].variant
 
 
-def test_what_one_tag_lacks_is_told_without_a_comparison(tmp_path: Path) -> None:
+def test_variants_that_one_tag_lacks_are_listed_without_a_comparison(tmp_path: Path) -> None:
     store = Store(tmp_path)
     store_one(store, [gather("a", 1.0), gather("b", 2.0)], tag="one")
     store_one(store, [gather("a", 1.0)], tag="two")
@@ -133,7 +133,7 @@ def test_what_one_tag_lacks_is_told_without_a_comparison(tmp_path: Path) -> None
     assert [(a.side, "b" in a.variant.split(", ")) for a in missing] == [("two", True)]
 
 
-def test_provenance_shows_what_differs_and_not_what_is_measured_anew(tmp_path: Path) -> None:
+def test_provenance_shows_differences_but_not_values_of_each_launch(tmp_path: Path) -> None:
     store = Store(tmp_path)
     for tag, kernel in (("old", "6.1.0"), ("new", "6.9.9")):
         for index in range(2):
@@ -149,7 +149,7 @@ def test_provenance_shows_what_differs_and_not_what_is_measured_anew(tmp_path: P
     assert not any("seed" in key or key == "launch" for key in found)
 
 
-def test_command_lines_are_told_once_without_what_is_anew_in_each_launch(tmp_path: Path) -> None:
+def test_command_lines_are_listed_once_without_options_of_each_launch(tmp_path: Path) -> None:
     store = Store(tmp_path)
     for seed in (1, 2):
         head = envelope("s", "t", "day", {}, index=seed)
@@ -160,7 +160,7 @@ def test_command_lines_are_told_once_without_what_is_anew_in_each_launch(tmp_pat
     assert [item.text for item in commands.all("li")] == ["bench --ranks 2"]
 
 
-def test_what_of_the_setup_is_not_recorded_is_named(tmp_path: Path) -> None:
+def test_missing_parts_of_the_setup_are_named(tmp_path: Path) -> None:
     assert unrecorded(facts_of(write_study(tmp_path / "a"), "quick")) == []
     assert unrecorded(facts_of(write_halobench(tmp_path / "b"), "new"))[:3] == ["host", "CPU", "kernel"]
 
@@ -202,7 +202,7 @@ def test_idle_cores_need_a_reason(tmp_path: Path) -> None:
     assert "4 of 64 cores" in rule.why
 
 
-def test_only_what_varies_names_a_row() -> None:
+def test_only_varying_factors_name_a_row() -> None:
     names = naming([{"mode": "waitall", "ranks": 4, "halo": 1}, {"mode": "direct", "ranks": 4, "halo": 2}])
     assert names.text({"mode": "waitall", "ranks": 4, "halo": 1}) == "waitall, halo 1"
     assert names.constant_text == "ranks 4"
@@ -224,7 +224,7 @@ def test_figures_have_three_digits(value: float | None, shown: str) -> None:
     assert texts.figure(value).replace("\u202f", " ") == shown
 
 
-def test_ratios_are_said_as_people_say_them() -> None:
+def test_ratios_in_words_are_percentages_or_factors() -> None:
     def plain(text: str) -> str:
         return text.replace("\u202f", " ")
 

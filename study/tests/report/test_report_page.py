@@ -64,7 +64,7 @@ def test_a_comparison_has_all_sections_in_reading_order(compared: Facts) -> None
     ]  # fmt: skip
 
 
-def test_one_tag_alone_has_no_ratios_and_speaks_of_winners(solo: Facts) -> None:
+def test_one_tag_alone_has_winners_and_no_ratios(solo: Facts) -> None:
     tree = page(solo)
     ids = [s.attributes["id"] for s in tree.all("section")]
     assert "ratios" not in ids
@@ -171,7 +171,7 @@ def test_imported_figures_are_marked_as_aggregates(compared: Facts) -> None:
     assert all("open" in d.classes and "(imported aggregate)" in d.text for d in dots)
 
 
-def test_nothing_at_all_still_makes_a_page(tmp_path: Path) -> None:
+def test_an_empty_study_has_a_page(tmp_path: Path) -> None:
     store = write_study(tmp_path, launches=0)
     write_failure(store)
     tree = page(gather_facts(sides(store, ["quick"])))
@@ -191,7 +191,7 @@ def test_of_two_broken_guidelines_the_worse_one_is_first(compared: Facts) -> Non
     assert [row.all("td")[-1].text for row in rows] == ["30.3 times slower", "2.00 times slower", "2.0 % faster"]
 
 
-def test_numbers_and_verdicts_are_told_without_colour(compared: Facts) -> None:
+def test_numbers_and_verdicts_do_not_depend_on_colour(compared: Facts) -> None:
     """Glyph and word in every row; a mark's shape differs by verdict."""
     section = page(compared).one("section", id="ratios")
     for row in section.one("tbody").all("tr"):
@@ -203,7 +203,7 @@ def test_numbers_and_verdicts_are_told_without_colour(compared: Facts) -> None:
     assert len(set(shapes.values())) == len(shapes) == 3
 
 
-def test_large_data_are_packed(solo: Facts, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_large_data_is_compressed(solo: Facts, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(downloads, "PACKED_FROM", 10_000)
     links = {a.attributes["download"]: a for a in page(solo).one("section", id="data").all("a")}
     assert set(links) == {"figures.csv.gz", "report.json.gz"}

@@ -41,7 +41,7 @@ class Auto:
     @property
     def text(self) -> str:
         factor, close = LEFT_TO_AUTO[self.entry.pattern], ", within noise" if self.near else ""
-        return f"auto took {self.took}: {100 * self.share:.0f} % of the best fixed {factor}{close}"
+        return f"auto chose {self.took}: {100 * self.share:.0f} % of the best fixed {factor}{close}"
 
     @property
     def short_text(self) -> str:

@@ -136,7 +136,7 @@ def _unknown_factors(events: Iterable[Event], keys: Iterable[Key]) -> list[str]:
     known = {name for key in keys for name in key.factors}
     ours = {name.replace("-", "_") for of_pattern in (*FACTORS.values(), BETWEEN) for name in of_pattern}
     return [
-        f"the event of {event.date} touches nothing: no row has a factor '{name}'{suggestion(name, known | ours)}"
+        f"the event of {event.date} affects no row: no row has a factor '{name}'{suggestion(name, known | ours)}"
         for event in events
         for name in event.factors
         if known and name not in known | ours

@@ -36,7 +36,7 @@ from longshore_study.store.selection import Side
 from longshore_study.study_file import environment_variables
 from longshore_study.study_file.study import Hypothesis
 
-_SINGLE = "one session per side: nothing says how much sessions differ"
+_SINGLE = "one session per side: the data do not show how much sessions differ"
 
 
 @dataclass(frozen=True)

@@ -199,7 +199,7 @@ def _estimated(row: PairedRow, found: RowEffect, shift: CommonShift) -> JudgedRo
     if doubts:
         warnings += doubts
     elif found.effect and not found.moderated and not warnings:
-        warnings.append("one session per side: nothing says how much sessions differ")
+        warnings.append("one session per side: the data do not show how much sessions differ")
     return JudgedRow(
         row.key,
         row.reference,

@@ -18,7 +18,7 @@ from longshore_study.stats.effect import Effect
 
 WITHIN_LAUNCH, IN_TURNS, BY_SESSION = "launch", "in turns", "session"
 _NO_VARIANCE = 1e-20  # of logarithms: the rounding errors of equal figures
-SINGLE = "one launch: nothing says how much launches differ"
+SINGLE = "one launch: the data do not show how much launches differ"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ def _contrast(design: str, found: Effect, mod: moderated.Moderated | None) -> Co
         low, high = effect.interval(found.difference, mod.se, mod.df)
         interval = (_ratio(low), _ratio(high))
     elif found.variance is None:
-        why = SINGLE if design != BY_SESSION else "one session: nothing says how much sessions differ"
+        why = SINGLE if design != BY_SESSION else "one session: the data do not show how much sessions differ"
     else:
         why = "the figures do not vary at all between launches"
     return Contrast(_ratio(found.difference), interval, min(found.units), design, why)

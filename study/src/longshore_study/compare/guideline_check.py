@@ -149,7 +149,7 @@ def _row(guideline: Guideline, study: str, faster: Sequence[Figure], than: Seque
             found = effect.stratified(*({k: side[k] for k in shared} for side in reversed(launches)))
         else:
             compared = BY_SESSION
-            warnings = ("measured in launches of their own: sessions are compared",)
+            warnings = ("the variants were measured in different launches: sessions are compared",)
             found = effect.paired({k: sides[1][k] for k in shared}, {k: sides[0][k] for k in shared})
     first = faster[0]
     sign = -1.0 if first.better == "lower" else 1.0
@@ -207,7 +207,7 @@ def _judged(rows: list[GuidelineRow]) -> list[GuidelineRow]:
         row = rows[place]
         if result is None:
             what = "session" if row.compared == BY_SESSION else "launch"
-            why = f"one {what}: nothing says how much {what}{'e' * (what == 'launch')}s differ"
+            why = f"one {what}: the data do not show how much {what}{'e' * (what == 'launch')}s differ"
             rows[place] = replace(row, warnings=(*row.warnings, why))
         elif result.variance == 0.0:
             why = "figures do not vary at all between launches: was one file stored twice?"

@@ -28,11 +28,11 @@ BUILT_IN = (
     ),
     Guideline(
         {"mode": "waitall"}, {"mode": "sendrecv"}, 0.05, "halo",
-        "messages in flight together may be sent one after the other, not the reverse",
+        "concurrent messages could always be sent one after the other, but not the reverse",
     ),
     Guideline(
         {"strategy": "direct"}, {"strategy": "agp"}, 0.05, "gather",
-        "loads from shared memory are what a one-sided get within a node does, without its call",
+        "a one-sided get within a node also loads from shared memory, but adds a call",
     ),
     Guideline(
         {"scope": "global"}, {"scope": "ep"}, 0.05, "stream",
@@ -73,7 +73,7 @@ def of_study_files(side: Side, warnings: list[str]) -> list[Guideline]:
 def _tolerance(one: Mapping[str, Any]) -> float:
     tolerance = float(one.get("tolerance", 0.05))
     if not 0.0 <= tolerance < 100.0:
-        raise ValueError(f"a tolerance of {tolerance} cannot be")
+        raise ValueError(f"a tolerance of {tolerance} is not possible")
     return tolerance
 
 

@@ -262,7 +262,7 @@ def _why_no_figure(result: Record, name: str, main: str | None) -> str | None:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return "failed: it has no figure"
     if value == 0 and name != main:
-        return "skipped: 0 has no ratio to anything"  # other programs print an overlap of 0 %
+        return "skipped: a figure of 0 has no ratio"  # other programs print an overlap of 0 %
     if not (math.isfinite(value) and value > 0):
-        return f"failed: a figure of {value} cannot be"
+        return f"failed: a figure of {value} is not possible"
     return None

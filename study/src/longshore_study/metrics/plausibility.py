@@ -41,13 +41,13 @@ class Bounds:
         if result["pattern"] == "stream" and name in ("bandwidth", "best_bandwidth"):
             memory = given.get("memory_GBps_per_node")
             if memory is not None:
-                return f"above the memory bandwidth given, {memory:g} GB/s per node" if value > memory else None
+                return f"above the given memory bandwidth of {memory:g} GB/s per node" if value > memory else None
             return self._above_copy(launch, result, value)
         injection = given.get("injection_GBps_per_node")
         if injection is not None:
             injected = _injected(launch, result, name, value)
             if injected is not None and injected > injection:
-                return f"{injected:.3g} GB/s per node leave the node, more than the {injection:g} given as its bound"
+                return f"{injected:.3g} GB/s leave the node, more than its given bound of {injection:g} GB/s"
         return None
 
     def _above_copy(self, launch: Launch, result: Record, value: float) -> str | None:

@@ -170,7 +170,7 @@ def _print_differences(comparison: Comparison, *, everything: bool) -> None:
     if not found:
         return
     most = len(found) if everything else _MOST_DIFFERENCES
-    print("what else differs between the sides, as far as it is recorded:")
+    print("other recorded differences between the sides:")
     for one in found[:most]:
         print(f"  {one.name}: {in_words(one.reference)} -> {in_words(one.new)}")
     if len(found) > most:

@@ -88,9 +88,7 @@ def render(table: HistoryTable, *, everything: bool) -> None:
         print()
     _print_changes(table, everything=everything)
     if any(not point.when for row in table.rows for point in row.points):
-        print(
-            "warning: imported sessions tell no time: their tags stand in the order of the command line, else by name"
-        )
+        print("warning: imported sessions have no times: their tags are in the order of the command line, else by name")
     for warning in table.warnings:
         print(f"warning: {warning}")
     for problem in table.measured.problems:

@@ -69,8 +69,8 @@ def close_sentence(rows: Sequence[Prediction]) -> str:
     close = sum(row.close for row in rows)
     between = sum(row.between for row in rows)
     return (
-        f"{close} of {len(rows)} predictions are within {CLOSE:.0%} of what was measured; "
-        f"{between} are, or lie between the time since the last rank began and the whole phase, which waits for it"
+        f"{close} of {len(rows)} predictions are within {CLOSE:.0%} of the measured time; {between} are, or lie "
+        "between the time since the last rank began and the whole phase, which includes waiting for that rank"
     )
 
 

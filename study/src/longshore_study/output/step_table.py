@@ -120,7 +120,7 @@ def legend(table: StepTable) -> list[str]:
     if any(gain.interval and shows_nothing(gain) for gain in gains):
         lines.append("~ the interval includes 1: the launches do not show that the step changed anything")
     if any(cell.no_change for row in table.cells for cell in row):
-        lines.append("= the step changes nothing here, since what it sets cannot be chosen here")
+        lines.append("= the step changes nothing here, because its factors cannot be chosen here")
     if any(gain.interval is None for gain in gains):
         reasons = sorted({gain.why_no_interval for gain in gains if gain.interval is None and gain.why_no_interval})
         lines.append(f"no interval: {'; '.join(reasons)}")

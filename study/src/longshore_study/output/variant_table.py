@@ -99,7 +99,7 @@ def _print_pattern(pattern: str, metric: str, rows: Sequence[VariantRow], *, ver
             for name in implied
         }
         listed = "; ".join(f"{name} {' or '.join(values)}" for name, values in levels.items())
-        print(f"as these columns imply: {listed}  (-v: in columns)")
+        print(f"implied by these columns: {listed}  (-v: in columns)")
 
 
 def _implied(names: Sequence[str], described: Sequence[dict[str, Any]]) -> list[str]:

@@ -93,9 +93,9 @@ def _print_footer(measured: Measurements, copies: Mapping[str, float], ranked: l
         figures = terminal.number(low) + ("" if low == high else f" to {terminal.number(high)}")
         terminal.print_line(f"memory copy of this machine, measured with the study: {figures} GB/s read and written")
     else:
-        terminal.print_line("memory copy was not measured in these launches, so nothing is set against it")
+        terminal.print_line("memory copy was not measured in these launches, so there is no comparison with it")
     if any(entry.near for entry in ranked):
-        terminal.print_line("~ not told apart from the winner: more launches would tell which is faster")
+        terminal.print_line("~ within noise of the winner: more launches would show which one is faster")
     for reason, amount in Counter(measured.absent.values()).most_common():
         terminal.print_line(f"no figure of {terminal.count(amount, 'variant')}: {reason}")
     failed = len(measured.failed)
@@ -124,10 +124,10 @@ def _print_answers(found: Sequence[BestChoice], commands: Sequence[tuple[str, st
     ]
     terminal.print_line()
     terminal.print_table("which to choose", columns, rows, right=("figure", "of copy"))
-    terminal.print_line("within noise: launches do not tell it from the fastest (95 % interval of the ratio)")
+    terminal.print_line("within noise: the difference from the fastest is not significant (95 % interval of the ratio)")
     terminal.print_line("of copy: the share of what memory allows (above); what a network allows is not known")
     if any(answer.auto for answer in found):
-        terminal.print_line("auto: how near it came to the best fixed choice (~ within noise), and what it took")
+        terminal.print_line("auto: its speed relative to the best fixed choice (~ within noise), and its choice")
     if commands:
         width = max(len(line) for line, _ in commands)
         terminal.print_line("\nwhat to type next")

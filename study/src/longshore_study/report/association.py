@@ -17,7 +17,7 @@ def attribution_section(facts: Facts) -> Element | None:
     if attribution is None or not (attribution.rules or attribution.unexplained):
         return None
     note = (
-        "Conjunctions of factor levels, found by a search that pays for every condition. An association is not a "
+        "Combinations of factor levels, found by a search with a penalty for every condition. An association is not a "
         "cause: 'longshore attribute' writes a study that tests it."
     )
     lacking = len(attribution.unexplained)

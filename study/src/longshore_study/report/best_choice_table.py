@@ -159,7 +159,7 @@ def _soft(text: str) -> Element:
 
 
 def _legend(best: list[Best]) -> Element:
-    text = ["“Within noise”: the launches do not tell it from the best (95 % interval of the ratio)."]
+    text = ["“Within noise”: the difference from the best is not significant (95 % interval of the ratio)."]
     if any(one.answer.best.share is not None for one in best):
         text.append("The bound is what the memory of this machine allows; what a network allows is not measured.")
     else:
@@ -223,4 +223,4 @@ def _undecided(facts: Facts) -> list[str]:
     if not unclear:
         return []
     total = len(fastest(facts))
-    return [f"{len(unclear)} of {counted(total, 'winner')} not told apart from the runner-up (marked “close” below)."]
+    return [f"{len(unclear)} of {counted(total, 'winner')} within noise of the runner-up (marked “close” below)."]

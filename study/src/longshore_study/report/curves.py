@@ -203,7 +203,7 @@ def _block(facts: Facts, figures: Sequence[PlottedFigure], factor: str) -> Eleme
         y_ticks=y.ticks(shown_as.tick, 5),
     )
     constant = naming(_without(group[0].factors, factor) for group in by_key(figures).values()).constant_text
-    note = "Median over launches; the upright line spans them."
+    note = "Median over launches; the vertical line spans them."
     if len(facts.sides) > 1:
         note += f" Dashed and open: {facts.sides[0]}."
     note += f" The dashed line is {bounds_text(bounds)}." if bounds else " No bound was measured."

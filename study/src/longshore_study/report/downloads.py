@@ -48,7 +48,7 @@ def downloads_section(facts: Facts) -> Element:
         element("h2", "Data"),
         element(
             "p",
-            "What this page was made from. Repetitions are in the store’s files, which ",
+            "The data of this page. Repetitions are in the files of the store, which ",
             element("code", "longshore export"),
             " also reads.",
             class_="note",

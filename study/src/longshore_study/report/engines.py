@@ -35,8 +35,8 @@ def engines_section(facts: Facts) -> Element | None:
 def _block(title: str, summaries: Sequence[EngineSummary]) -> Element:
     names = naming(summary.factors for summary in summaries)
     note = (
-        "Where the time of an operation went, mean over the ranks: to move items; to wait because no buffer was free, "
-        "since a receiver was behind; to wait for items, with nothing left to send. Medians over launches."
+        "The parts of the time of an operation, mean over the ranks: moving items; waiting for a free buffer, because "
+        "a receiver was behind; waiting for items, with nothing left to send. Medians over launches."
     )
     if names.constant:
         note += f" All: {names.constant_text}."
@@ -51,8 +51,8 @@ def _block(title: str, summaries: Sequence[EngineSummary]) -> Element:
             element("summary", "Messages, hop by hop"),
             element(
                 "p",
-                "Of one operation, all ranks together. Fill: items sent per item that would have fitted. Latency: from "
-                "the push of an item to its delivery; – where clocks differ or nothing was timed.",
+                "Of one operation, all ranks together. Fill: items sent, relative to the capacity of the messages. "
+                "Latency: from the push of an item to its delivery; – where clocks differ or nothing was timed.",
                 class_="note",
             ),
             element("div", _hops(summaries, names), class_="scroll", tabindex="0", role="region", aria_label="hops"),

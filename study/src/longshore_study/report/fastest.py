@@ -88,8 +88,8 @@ def fastest_section(facts: Facts) -> Element | None:
         element("h2", "Fastest choices"),
         element(
             "p",
-            "Per piece of work, the choice with the best median over launches. “Close” marks a winner that launches do "
-            "not tell from the runner-up: the 95 % interval of their ratio includes 1.",
+            "Per piece of work, the choice with the best median over launches. “Close” marks a winner that is "
+            "not significantly better than the runner-up: the 95 % interval of their ratio includes 1.",
             class_="note",
         ),
         folded(found, ROWS_SHOWN, lambda more: counted(more, "more line"), lambda some: _table(facts, some)),

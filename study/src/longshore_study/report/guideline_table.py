@@ -32,8 +32,8 @@ def guidelines_section(facts: Facts) -> Element | None:
         element("h2", "Guidelines"),
         element(
             "p",
-            "Self-consistency that needs no reference: the first variant must not be slower than the second, which "
-            "does the same work with more general means. Measured: geometric means. A broken one is worth a "
+            "Guidelines need no reference: the first variant must not be slower than the second, which "
+            "does the same work with more general means. Measured: geometric means. A broken guideline is worth a "
             "question to the library’s authors.",
             class_="note",
         ),

@@ -30,7 +30,7 @@ def heat_map_section(comparison: Comparison) -> Element | None:
         element("h2", "Where it changed"),
         element(
             "p",
-            "Change of each figure by two factors; ▲ better, ▼ worse, as judged; no glyph where not decided.",
+            "The change of each figure by two factors. ▲: better, ▼: worse, by verdict; no sign where undecided.",
             class_="note",
         ),
         tables,

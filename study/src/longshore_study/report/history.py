@@ -32,7 +32,7 @@ def history_section(facts: Facts) -> Element | None:
     note = (
         "Each mark is a session, in the order of time; lines are the levels (geometric means) between changes larger "
         f"than {table.margin * 100:g} % beyond doubt, dashed lines known events. A drift is a change that a slope "
-        "tells as well."
+        "explains as well."
     )
     return element(
         "section",

@@ -56,15 +56,15 @@ def launch_dots(facts: Facts, figures: Sequence[PlottedFigure]) -> Element | Non
 def _explanation(
     figures: Sequence[PlottedFigure], names: Naming, bounds: Mapping[FigureKey, Bound], near: Mapping[FigureKey, Bound]
 ) -> str:
-    text = "One dot per launch, from top to bottom in the order of running; the upright stroke is the median."
+    text = "One dot per launch, from top to bottom in the order of running; the vertical line is the median."
     if any(f.aggregate for f in figures):
         text += " Open dots are imported aggregates: what one run printed, its repetitions unknown."
     if any(len(g) >= SIX_LAUNCHES for g in by_key(figures).values()):
-        text += " The lying stroke is the 95 % interval of the median, by order statistics."
+        text += " The horizontal line is the 95 % interval of the median, by order statistics."
     if near:
         text += f" The dashed line is {bounds_text(near.values())}."
     elif bounds:
-        text += f" Off the axis: {bounds_text(bounds.values())}."
+        text += f" Beyond the axis: {bounds_text(bounds.values())}."
     if names.constant:
         text += f" All: {names.constant_text}."
     return text

@@ -138,7 +138,7 @@ def methods_section(facts: Facts) -> Element:
         ]
     if imported:
         lines.append(
-            "Imported figures are what the other program printed, under the same names where they mean the same."
+            "Imported figures are the values that the other program printed, under our names where definitions agree."
         )
     if facts.comparison:
         lines.append(

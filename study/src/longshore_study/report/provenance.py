@@ -71,7 +71,7 @@ def provenance_section(facts: Facts) -> Element:
     ]
     parts: list[Child] = [element("h2", "Provenance")]
     if not found:
-        parts.append(element("p", "Nothing is recorded about where these figures come from.", class_="empty"))
+        parts.append(element("p", "No provenance of these figures is recorded.", class_="empty"))
     elif len(facts.sides) > 1:
         parts.append(element("h3", "What differs between the sides"))
         parts.append(

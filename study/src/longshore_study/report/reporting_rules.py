@@ -155,8 +155,8 @@ def _normality(facts: Facts) -> RuleResult:
     fewest = min((min(r.sessions) for r in facts.comparison.rows if r.sessions != (0, 0)), default=0)
     return RuleResult(
         NOT_MET,
-        f"The intervals take the logarithms of session medians as normal; {counted(fewest, 'session')} per side are "
-        "too few to check that. The dots let a reader judge.",
+        f"The intervals assume that the logarithms of session medians are normal; {counted(fewest, 'session')} per "
+        "side are too few to check that. The dots let a reader judge.",
     )
 
 

@@ -45,7 +45,7 @@ def _block(facts: Facts, members: Sequence[Sided]) -> Element:
     names = naming(_named_factors(curve) for _, curve in members)
     bounds = [bound for panel, _ in panels for _, bound in panel.bounds]
     note = f"One curve per {'variant' if not _varying(panels) else 'choice'}; the fastest panels come first."
-    note += " Dot: geometric mean over launches; the upright line spans them."
+    note += " Dot: geometric mean over launches; the vertical line spans them."
     if len(sides) > 1:
         note += f" Dashed and open: {sides[0]}."
     if bounds:
@@ -76,7 +76,7 @@ def _intervals(curves: Iterable[Curve]) -> str:
     """Explains the upright lines of efficiencies, or why there are none."""
     points = [point for curve in curves for point in curve.points[1:]]
     if any(point.interval for point in points):
-        return "The upright lines are 95 % intervals from launches."
+        return "The vertical lines are 95 % intervals from launches."
     reasons = sorted({point.why_no_interval for point in points if point.why_no_interval})
     return f"There are no intervals: {'; '.join(reasons)}." if reasons else ""
 

@@ -68,7 +68,7 @@ def _several(facts: Facts) -> bool:
 def _explanation(table: StepTable, bounds: Sequence[Bound]) -> str:
     cells = [cell for row in table.cells for cell in row]
     gains = [cell.gain for cell in cells if cell.gain]
-    text = "Each step comes on top of those before it. The bar is the geometric mean over launches. Its strong end is "
+    text = "Each step adds to the steps before it. The bar is the geometric mean over launches. Its strong end is "
     text += "the gain over the step before, an empty frame the loss; ×N is N times the step before."
     if any(gain.interval for gain in gains):
         text += " Below it is the 95 % interval from launches; ~ where it includes 1: no change is shown."

@@ -23,8 +23,8 @@ examples:
 The two figures are geometric means. The ratio is new / reference of the metric, without the common shift and the pulse
 of the machine where these were taken out; a line under each table says so. Sessions of the same name are pairs.
 A row is 'regressed' when the slowdown is larger than the margin beyond doubt (95 %), 'same' when a difference larger
-than the margin is ruled out, and 'untestable' with one session per side, for then nothing says how much sessions
-differ.
+than the margin is ruled out, and 'untestable' with one session per side, because the data then do not show how much
+sessions differ.
 
 exit status: 0 fine, 1 regressed, 2 inconclusive or untestable, 3 invalid or missing data, 64 usage
 """
