@@ -1,5 +1,4 @@
-"""Which choice for which pattern, how far from the bound, how near auto came, and what to type
-next."""
+"""The best choice for each pattern: its bound, the result of auto, and the next commands."""
 
 from __future__ import annotations
 
@@ -26,7 +25,7 @@ from report_data import HEADER, envelope, result
 from report_tree import parse
 
 BUSY = (1.0, 0.4, 0.7)
-"""How fast the machine was in each of three launches: more than any two strategies differ."""
+"""The speed of the machine in each of three launches; it varies more than the strategies differ."""
 GATHER = {"operation": "gather", "requests": 1000, "table": 100}
 
 
@@ -43,7 +42,7 @@ def launch(
 
 
 def gathers(store: Store, figures: Mapping[str, float], *, took: str = "agp", **more: Any) -> None:
-    """Three launches that all measured these strategies while the machine was more or less busy."""
+    """Three launches that all measured these strategies at different speeds of the machine."""
     for index, speed in enumerate(BUSY):
         found = []
         for place, (strategy, figure) in enumerate(figures.items()):
@@ -81,7 +80,7 @@ def test_each_place_and_transport_has_a_best_choice(store: Store) -> None:
 
 
 def test_noise_common_to_a_launch_does_not_hide_the_winner(store: Store) -> None:
-    """Figures of launches overlap by far; the ratio within each launch is the same."""
+    """Figures of launches overlap; the ratio within each launch is the same."""
     gathers(store, {"direct": 9.0, "agp": 8.0, "exstack": 8.999})
     (answer,) = answered(store)
     assert (answer.name, answer.near, answer.others) == ("direct", ("exstack",), 2)

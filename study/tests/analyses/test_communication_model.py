@@ -1,5 +1,5 @@
-"""The model: predictions that are calculated by hand, what it refuses and why, and where they are
-shown."""
+"""The communication model: predictions agree with calculations by hand, refusals have reasons, and
+both are shown."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ NANO, MICRO = 1e-9, 1e-6
 
 
 def line(per_message: float, per_byte: float) -> Gap:
-    """Measured at no bytes and at a million."""
+    """Two measured sizes: 0 bytes and a million."""
     return Gap(((0.0, per_message), (1e6, per_message + 1e6 * per_byte)))
 
 
@@ -66,14 +66,14 @@ BY_HAND = {
 
 @pytest.mark.parametrize("strategy", BY_HAND)
 def test_a_prediction_agrees_with_a_calculation_by_hand(strategy: str) -> None:
-    """Four ranks, two on each node, 1000 bytes for each."""
+    """Four ranks, two on each node, with blocks of 1000 bytes."""
     parts = communication_model.predict(Exchange(strategy, "round-robin", near=1, remote=2, block_bytes=BLOCK), COSTS)
     assert {name: seconds / MICRO for name, seconds in parts.items()} == pytest.approx(BY_HAND[strategy])
 
 
 def test_one_sided_calls_cost_claims_for_the_own_block_too() -> None:
-    """Measured: 17 us with the barrier of 5: three calls of 4. Three ranks: 12 + 2 x 4 for claims,
-    2 x 2 for bytes."""
+    """The kernel takes 17 us with a barrier of 5, which leaves three calls of 4. Three ranks:
+    12 + 2 x 4 for claims, 2 x 2 for bytes."""
     parts = communication_model.predict(Exchange("rma", "round-robin", near=2, remote=0, block_bytes=BLOCK), COSTS)
     by_hand = {"copy": 1.0, "claims": 20.0, "messages": 4.0, "barrier": 5.0}
     assert {name: seconds / MICRO for name, seconds in parts.items()} == pytest.approx(by_hand)
@@ -102,8 +102,8 @@ def test_a_gap_is_the_line_between_measured_sizes_and_the_last_slope_beyond() ->
 
 
 def test_blocks_that_fit_into_a_cache_only_one_by_one_cost_as_much_as_together() -> None:
-    """Slow beyond 1000 bytes: 3 of 4 blocks of 500 bytes cost three quarters of what 2000 bytes
-    cost."""
+    """Copies are slow beyond 1000 bytes: 3 of 4 blocks of 500 bytes cost three quarters of 2000
+    bytes."""
     bent = Gap(((0.0, 0.0), (1000.0, 1.0), (2000.0, 11.0)))
     costs = Costs(copy=line(0, 0), messages={("put", NEAR): bent}, barrier=0.0)
     parts = communication_model.predict(Exchange("put-scan", "xor", near=3, remote=0, block_bytes=500.0), costs)
@@ -128,8 +128,8 @@ def test_an_exchange_that_cannot_be_predicted_has_a_reason(strategy: str, costs:
 # ---- from records
 
 BY_HAND_SECONDS = (2 + (1 + 2) + (2 + 2) + 3) * MICRO
-"""Of sort_with_model: a block of 2000 bytes is copied, one is put, two places claimed, a
-barrier."""
+"""The prediction for sort_with_model: one block of 2000 bytes is copied, one is put, two places are
+claimed, and a barrier follows."""
 CELL = {"program": "sort", "ranks": 2}
 
 
@@ -144,7 +144,7 @@ def test_a_measured_exchange_is_shown_with_its_prediction(tmp_path: Path) -> Non
     (row,) = stored(Store(tmp_path), sort_with_model("put", 1.1 * BY_HAND_SECONDS))
     assert row.predicted == pytest.approx(BY_HAND_SECONDS, rel=1e-3)
     assert row.ratio == pytest.approx(1 / 1.1, rel=1e-3)
-    assert row.begun is None, "an older program does not tell"
+    assert row.begun is None, "older programs do not record it"
     assert row.close
 
 
@@ -157,7 +157,7 @@ def test_a_prediction_is_also_compared_with_the_time_since_the_last_rank_began(t
     results[0]["phases_least"] = {"exchange": 1.1 * BY_HAND_SECONDS}
     store_launch(Store(tmp_path / "b"), "t", "day", results, cell=CELL)
     (row,) = predictions_of(Store(tmp_path / "b").launches())
-    assert not row.between, "late ranks do not explain it"
+    assert not row.between, "late ranks do not explain the difference"
 
 
 def test_a_wrong_prediction_is_not_close(tmp_path: Path) -> None:
@@ -205,8 +205,8 @@ def test_wrong_results_and_unknown_patterns_are_not_predicted(tmp_path: Path) ->
 
 
 def test_a_message_costs_the_time_of_the_slowest_rank(tmp_path: Path) -> None:
-    """A rank takes 10 us on average, all have met after 19, of which the barrier is 4: 15. Below a
-    barrier: 10."""
+    """A rank takes 10 us on average. All ranks have met after 19 us, of which the barrier takes 4:
+    the message costs 15. If the barrier takes longer than that, it costs 10."""
     shift = parameter("shift", 10.0, over="put", pair="near", bytes=8)
     rma = parameter("shift", 10.0, over="rma", pair="near", bytes=8)
     for result in (shift, rma):
@@ -216,7 +216,7 @@ def test_a_message_costs_the_time_of_the_slowest_rank(tmp_path: Path) -> None:
         store_launch(store, "t", "day", [shift, rma, parameter("barrier", barrier)])
         (costs,) = costs_of(store.launches()).values()
         assert costs.messages["put", NEAR].per_message == pytest.approx(expected * MICRO)
-        assert costs.messages["rma", NEAR].per_message == pytest.approx(10 * MICRO), "its barrier is in it"
+        assert costs.messages["rma", NEAR].per_message == pytest.approx(10 * MICRO), "the kernel includes its barrier"
 
 
 @pytest.mark.parametrize("factor", ["nodes", "stack"])
@@ -265,7 +265,7 @@ def test_the_report_has_the_ratio_of_each(tmp_path: Path) -> None:
 
 
 def test_the_study_of_isx_measures_the_parameters_of_its_predictions() -> None:
-    """In every layout in which it sorts: kernels, ways and the pairs that there are."""
+    """In every layout in which it sorts, it measures all kernels, kinds of transfer and pairs."""
     plan = make_plan(load(Path(__file__).parents[3] / "studies" / "isx.toml"))
     layouts: dict[str, dict[str, set[str]]] = {}
     for cell in plan.cells:

@@ -18,7 +18,7 @@ from stored_launches import halo, import_published_images, json_of, store_launch
 
 @pytest.fixture
 def nightly(tmp_path: Path) -> Store:
-    """Twenty nights; from the twelfth on, persistent is 30 % slower. Sessions are stored in no
+    """Twenty nights; from the twelfth on, persistent is 30 % slower. Sessions are not stored in the
     order of time."""
     store = Store(tmp_path / "results")
     generator = random.Random(8)
@@ -163,7 +163,7 @@ def test_misspelt_names_are_reported(nightly: Store, capsys: pytest.CaptureFixtu
     assert f"warning: {said}" in capsys.readouterr().out
     assert main(["--store", str(nightly.path), "history", "--json"]) == 0
     assert json_of(capsys.readouterr().out)["problems"] == [said]
-    # What rows of other studies have is no mistake.
+    # A factor of another study is not a mistake.
     file.write_text('[[event]]\ndate = 2026-03-01\ntext = "x"\nfactors = { "buffer-items" = 64 }\n')
     assert main(["--store", str(nightly.path), "history"]) == 0
     assert "touches nothing" not in capsys.readouterr().out

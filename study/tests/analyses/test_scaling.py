@@ -163,7 +163,7 @@ def test_the_efficiency_falls_from_the_ideal_line_and_is_defined(section: Tag) -
     for series in plot.all("g", "series"):
         heights = [mark.fraction("y") for mark in series.all("use")]
         assert heights[0] == pytest.approx(ideal.copy().pop(), abs=1e-4)
-        assert heights[0] < heights[1] < heights[2], "lower and lower, and y goes down"
+        assert heights[0] < heights[1] < heights[2], "y grows downwards, so it grows as the efficiency falls"
         assert len(series.all("line", "span")) == 2, "the first is 1 by definition and has no interval"
     assert "rate per rank, relative to that with the fewest ranks" in section.text
 
@@ -171,7 +171,7 @@ def test_the_efficiency_falls_from_the_ideal_line_and_is_defined(section: Tag) -
 def test_the_bound_of_the_rate_is_the_measured_copy(section: Tag) -> None:
     plot, _ = section.all("figure")
     assert plot.one("text", "bound-name").text == "memory copy"
-    # 24 bytes move for the 16 of a request that count.
+    # A request moves 24 bytes and is counted as 16.
     assert "here 13.3 GB/s" in section.text
 
 
@@ -180,7 +180,7 @@ def test_the_bound_of_halos_is_that_of_the_node(tmp_path: Path) -> None:
     fill(store, "halo", "process_bandwidth", "MiB/s", {2: 1000.0, 4: 900.0})
     found = scaling_section(gather_facts(sides(store, ["t"])))
     assert found is not None
-    # Each payload byte is read once and written once, which the copy counts as two.
+    # Each payload byte is read once and written once: two bytes as memory copy counts.
     assert "here 10.0 GB/s" in parse(to_text(found)).text
 
 
@@ -198,8 +198,8 @@ def test_efficiencies_of_single_launches_state_why_they_have_no_intervals(tmp_pa
     "values", [{1: 1.7e308, 2: 5e-324, 4: 1.7e308}, {1: 5e-324, 2: 5e-324}, {8: 1.7e308, 4096: 1.7e308}]
 )
 def test_the_smallest_and_largest_numbers_have_a_curve(tmp_path: Path, values: dict[int, float]) -> None:
-    """A rate of keys per node is a fraction of 5e-324, which is 0, and 1.7e308 MiB/s of 4096 ranks
-    are infinite."""
+    """Without limits, a fraction of 5e-324 keys/s per node would be 0, and 1.7e308 MiB/s of 4096
+    ranks would be infinite."""
     store = Store(tmp_path)
     for ranks, value in values.items():
         for index in range(3):

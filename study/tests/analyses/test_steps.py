@@ -1,4 +1,4 @@
-"""The steps of a study: what a study file may say of them, and the table of what each brought."""
+"""The steps of a study: their syntax in the study file, and the table of their gains."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ DIGEST = "0123456789ab"
 
 
 def bandwidth(scope: str, tasks: str, memory: str, touch: str) -> float:
-    """Parallel first touch doubles what threads get; malloc brings 10 % to all."""
+    """Parallel first touch doubles the figure of threads; malloc adds 10 % to all."""
     speed = {"serial": 10.0, "threads": 12.0}[tasks]
     if tasks == "threads" and touch == "parallel":
         speed *= 2
@@ -126,7 +126,7 @@ def bandwidth(scope: str, tasks: str, memory: str, touch: str) -> float:
 
 def launch_results(noise: random.Random) -> list[dict[str, Any]]:
     results = []
-    level = exp(noise.gauss(0, 0.3))  # of the whole launch: what is paired does not see it
+    level = exp(noise.gauss(0, 0.3))  # noise of the whole launch: it does not affect paired figures
     for scope in ("ep", "global"):
         for tasks in ("serial", "threads", "tbb"):
             for memory in ("malloc", "calloc") if scope == "ep" else ("",):
@@ -185,7 +185,7 @@ def test_each_step_has_its_gain_with_an_interval_from_launches(
     assert (touch["launches"], touch["against"], touch["gain"]["design"]) == (4, "initial", "launch")
     assert touch["gain"]["ratio"] == pytest.approx(2.0, rel=0.02)
     low, high = touch["gain"]["interval"]
-    assert 1.9 < low < 2.0 < high < 2.1, "the launches' own level, 30 %, is not in it"
+    assert 1.9 < low < 2.0 < high < 2.1, "it does not contain the noise of launches, 30 %"
     assert touch["value"] / found["initial", "threads", "ep", "threads"]["value"] == pytest.approx(
         touch["gain"]["ratio"]
     )

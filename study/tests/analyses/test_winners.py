@@ -1,4 +1,4 @@
-"""Winners: who is ranked against whom, and what is said of the machine's bound."""
+"""Winners: the ranking of variants, and their share of the machine's bound."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When a shift of the whole machine is reported, and when it is taken out."""
+"""The common shift: when it is reported, and when it is removed from the rows."""
 
 from __future__ import annotations
 

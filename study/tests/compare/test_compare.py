@@ -1,5 +1,5 @@
-"""Comparison from stored launches to verdicts and exit status: designs, controls, bounds, and what
-is missing."""
+"""Comparisons from stored launches to verdicts and exit status: designs, controls, bounds and
+missing data."""
 
 from __future__ import annotations
 
@@ -180,7 +180,7 @@ def test_a_slower_machine_is_reported_once_and_not_per_row(results: Store, capsy
     assert found["persistent"] == "regressed"
     assert {found[m] for m in MODES if m != "persistent"} <= {"same", "inconclusive"}
     row = next(row for row in document["rows"] if row["variant"]["mode"] == "persistent")
-    assert row["ratio"] == pytest.approx(0.5, rel=0.03), "what the verdict rests on"
+    assert row["ratio"] == pytest.approx(0.5, rel=0.03), "the judged ratio"
     assert row["ratio_is"] == "new / reference, without the common shift"
     assert row["raw"]["ratio"] == pytest.approx(row["new"] / row["reference"])
     assert row["raw"]["ratio"] == pytest.approx(0.4, rel=0.03), "as measured"
@@ -209,10 +209,10 @@ def test_controls_without_a_shift_do_not_change_the_rows(results: Store, capsys:
     )
     _, document = compare(results, capsys)
     assert document["common_shift"]["removed"] is False
-    assert verdicts(document)["neighbor"] == "same", "the healthy one of four is not called improved"
+    assert verdicts(document)["neighbor"] == "same", "the mode that did not regress is not improved"
 
 
-# what is not there
+# missing data
 
 
 def test_a_variant_that_one_side_lacks_has_a_row(results: Store, capsys: pytest.CaptureFixture[str]) -> None:
@@ -285,7 +285,7 @@ def test_a_truncated_record_file_is_reported_and_exits_with_3(
     status, document = compare(results, capsys)
     assert status == 3
     assert any(str(path) in problem for problem in document["problems"])
-    assert set(verdicts(document).values()) == {"same"}, "what is whole is still judged"
+    assert set(verdicts(document).values()) == {"same"}, "complete records are judged"
 
 
 def test_a_figure_above_its_bound_is_invalid(results: Store, capsys: pytest.CaptureFixture[str]) -> None:
@@ -315,7 +315,7 @@ def test_a_file_stored_under_two_sessions_is_not_judged(results: Store, capsys: 
     assert "stored twice" in document["rows"][0]["warnings"][0]
 
 
-# choosing
+# selection of rows
 
 
 def test_a_condition_chooses_rows(results: Store, capsys: pytest.CaptureFixture[str]) -> None:
@@ -487,7 +487,7 @@ def test_launches_with_the_same_failure_share_one_line(tmp_path: Path, capsys: p
 def test_figures_of_one_launch_count_as_their_mean_when_a_factor_is_ignored(
     results: Store, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Not the last of them alone: here another mode than the last has changed."""
+    """The mean is over all modes: here a mode other than the last one changed."""
     for tag, session in itertools.product(("old", "new"), "abc"):
         modes = {"waitall": 0.25 if tag == "new" else 1.0, "persistent": 1.0}
         store_launch(results, tag, session, [halo(mode, 1000 * factor) for mode, factor in modes.items()])

@@ -1,4 +1,4 @@
-"""How much better one variant is than another, in the units in which both were measured."""
+"""Contrasts of two variants, in the units in which both were measured."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_variants_in_different_launches_are_compared_within_their_session() -> N
     assert quicker is not None
     assert halved.design == IN_TURNS
     assert halved.ratio == pytest.approx(0.5, rel=0.02)
-    assert quicker.ratio == pytest.approx(2.0, rel=0.02), "less is better: half is twice as good"
+    assert quicker.ratio == pytest.approx(2.0, rel=0.02), "less is better: half the latency is twice as good"
     assert halved.interval is not None
     assert halved.interval[1] < 0.6
 

@@ -1,4 +1,4 @@
-"""Guidelines: what holds, what is broken, what cannot be told."""
+"""Guidelines that hold, are broken, or cannot be decided."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def results(tmp_path: Path) -> Store:
 def fill(store: Store, values: dict[str, float], launches: int = 4, **more: Any) -> None:
     generator = random.Random(9)
     for index in range(launches):
-        luck = generator.gauss(1, 0.3)  # of a launch, shared by its variants
+        luck = generator.gauss(1, 0.3)  # noise of a launch, common to its variants
         store_launch(
             store, "t", "a", [halo(m, v * luck * generator.gauss(1, 0.01)) for m, v in values.items()], index, **more
         )
@@ -131,8 +131,8 @@ def test_variants_in_different_launches_are_compared_by_session(
 def test_launches_in_turns_are_compared_within_their_session(
     results: Store, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Two stacks, in launches of their own but in random order: one session can tell them apart.
-    One after the other, a session could tell a stack from a bad hour no more."""
+    """Two stacks in separate launches in random order: one session can distinguish them. If they
+    ran one after the other, a session could not distinguish a stack from noise."""
     generator = random.Random(4)
     own = {"faster": {"stack": "a"}, "than": {"stack": "b"}}
     for session, alternating in (("turns", True), ("blocks", False)):

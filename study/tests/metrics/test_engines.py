@@ -1,5 +1,4 @@
-"""What engines did: read from records, shown as a table and in the report; what is missing is not
-invented."""
+"""Summaries of engines from records, as a table and in the report; missing values stay missing."""
 
 from __future__ import annotations
 
@@ -32,7 +31,7 @@ def hop(direction: str, number: int, messages: float, fill: float | None) -> dic
 
 
 def engine(scale: float = 1.0, *, p99: float | None = 4e-5) -> dict[str, Any]:
-    """10 ms of which 3 waited for a slot and 1 for items; two hops out, one back."""
+    """10 ms, of which 3 are waiting for a slot and 1 for items; two hops out, one hop back."""
     return {
         "repetitions": 5, "operations": 10, "seconds": 10 * MILLISECONDS * scale,
         "waited_seconds": {
@@ -54,7 +53,7 @@ def gather(strategy: str, told: object) -> dict[str, Any]:
 
 @pytest.fixture
 def store(tmp_path: Path) -> Store:
-    """Three launches of two engines, and a strategy without one."""
+    """Three launches of two strategies with engines and one without."""
     store = Store(tmp_path)
     for index, scale in enumerate((1.0, 2.0, 9.0)):
         results = [gather("conveyor", engine(scale)), gather("exstack", engine()), gather("agp", None)]

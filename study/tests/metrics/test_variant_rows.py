@@ -1,4 +1,4 @@
-"""Rows of stored figures: medians, the best of what can be chosen, doubts."""
+"""Rows of stored figures: medians, the best choice, implausible figures."""
 
 from __future__ import annotations
 
@@ -190,4 +190,4 @@ def test_a_table_states_per_node_or_per_rank(
     main(["--store", str(results.path), "compare", "t", "u"])
     assert f"{pattern}: {name} in {heading} (" in capsys.readouterr().out
     row = rows_of(results)[0]
-    assert row.metrics[name]["unit"] == "GB/s", "for people only: records are as they were"
+    assert row.metrics[name]["unit"] == "GB/s", "only texts for people have it; records do not change"

@@ -1,4 +1,4 @@
-"""Figures for other tools."""
+"""`longshore export`: figures and comparisons in every format."""
 
 from __future__ import annotations
 
@@ -189,7 +189,7 @@ def test_a_comparison_is_exported_completely(tmp_path: Path, capsys: pytest.Capt
     rows = {row["mode"]: row for row in table(capsys.readouterr().out)}
     assert len(rows) == 8
     assert float(rows["persistent"]["low"]) < float(rows["persistent"]["ratio"]) < float(rows["persistent"]["high"])
-    assert rows["persistent"]["ranks"] == "128", "no figure without its layout"
+    assert rows["persistent"]["ranks"] == "128", "a figure has its layout"
     assert main(["--store", store, "export", "new", "--compare", "reference", "new"]) == 64
 
 
@@ -206,7 +206,7 @@ def test_names_are_escaped_in_tables() -> None:
 def test_tables_for_papers_leave_out_constants_and_state_per_node_or_per_rank(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A factor of one pattern is absent in the others, and varies no more for that."""
+    """A factor that only one pattern has does not vary because other patterns lack it."""
     store = Store(tmp_path / "results")
     gather: list[dict[str, Any]] = [{"strategy": "exstack", "buffer_items": 1024}, {"strategy": "direct"}]
     rows = [
@@ -269,7 +269,7 @@ def test_a_run_report_is_as_reframe_writes_it(tmp_path: Path, capsys: pytest.Cap
     assert values[0] == pytest.approx(381.8, abs=0.1)
     assert values[1:] == [0, None, None, "MiB/s", "pass"]
     times = {case[name] for case in cases for name in ("job_completion_time", "job_completion_time_unix")}
-    assert times == {None}, "of what was imported no time is known"
+    assert times == {None}, "imported launches have no time"
 
 
 def test_the_checks_for_reframe_are_python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

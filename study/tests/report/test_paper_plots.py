@@ -1,5 +1,5 @@
-"""The plots of the page as files for a paper: nothing lost, nothing outside, and readable by
-others."""
+"""The plots of the page as files for a paper: complete, within the page, and readable by other
+programs."""
 
 from __future__ import annotations
 
@@ -60,7 +60,9 @@ def test_ratios_are_at_their_places_on_the_axis(facts: Facts) -> None:
 
     assert ratio(at("persistent")) == pytest.approx(1 / 17.45, rel=0.05)
     assert ratio(at("waitall")) == pytest.approx(1.0, rel=0.05)
-    assert {"regressed", "inconclusive", "same"} <= set(texts(drawing)), "a legend, for colour alone says nothing"
+    assert {"regressed", "inconclusive", "same"} <= set(texts(drawing)), (
+        "the legend names verdicts, because colour is not enough"
+    )
 
 
 def test_every_plot_of_the_page_is_a_figure_with_its_marks_inside(tmp_path: Path) -> None:
@@ -93,7 +95,7 @@ def test_a_pdf_holds_the_texts_of_the_drawing(facts: Facts, tmp_path: Path) -> N
     drawing = named(facts)[RATIOS].drawing
     data = pdf(drawing)
     assert data.startswith(b"%PDF-1.4")
-    assert data == pdf(drawing), "the same drawing, the same bytes"
+    assert data == pdf(drawing), "the same drawing gives the same bytes"
     if reader := shutil.which("pdftotext"):
         path = tmp_path / "f.pdf"
         path.write_bytes(data)

@@ -1,5 +1,5 @@
-"""`longshore report` as it is called: on the published outputs, on two studies, and on nothing at
-all."""
+"""The command `longshore report`: on the published outputs, on two studies, and on an empty
+store."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the page says in words: winners, bounds, what is missing, provenance, rules, numbers."""
+"""The texts of the page: winners, bounds, missing results, provenance, rules, numbers."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_a_figure_above_its_bound_is_listed_and_never_wins(tmp_path: Path) -> No
 
 
 def test_controls_of_the_session_bound_what_is_as_large_as_theirs(tmp_path: Path) -> None:
-    """Control cells are launches of their own. What fits in caches may be faster than memory
+    """Control cells are separate launches. Data that fits in caches may be faster than memory
     copy."""
     store = Store(tmp_path)
     store_one(store, [result("control", {"kernel": "copy"}, "bandwidth", 10.0, "GB/s")], program="control")

@@ -1,4 +1,4 @@
-"""The page as a whole: one file, well formed, whatever the data are called, with the data in it."""
+"""The whole page: one well-formed file that contains its data, whatever names the data has."""
 
 from __future__ import annotations
 

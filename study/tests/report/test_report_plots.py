@@ -1,4 +1,4 @@
-"""Marks are where the data say: positions are read back from the attributes of the page."""
+"""Plots: the positions of marks, read back from the attributes of the page, agree with the data."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ def test_every_launch_is_one_dot_at_its_figure(both: Facts) -> None:
         assert drawn == pytest.approx(expected, abs=1e-4)
 
 
-def test_the_spread_of_a_dot_is_said_in_the_unit_of_its_figure(both: Facts) -> None:
+def test_the_spread_of_a_dot_is_stated_in_the_unit_of_its_figure(both: Facts) -> None:
     dot = replace(both.of_pattern("halo")[0], value=4e7, unit="keys/s", spread=(0.5, 2.0), aggregate=False)
     assert tooltip(dot).endswith("40.0 million keys/s, repetitions p10–p90 20.0 million keys/s – 80.0 million keys/s")
 
@@ -191,7 +191,7 @@ def test_of_sizes_that_change_together_one_is_drawn(tmp_path: Path) -> None:
     assert (panel.title, [p.size for p in panel.series[0].points]) == ("", [1, 2, 4])
 
 
-def test_kinds_of_work_have_tables_of_their_own() -> None:
+def test_each_kind_of_work_has_its_own_table() -> None:
     faces: dict[str, Any] = {"mode": "persistent", "contiguous": 10}
     bare: dict[str, Any] = {"mode": "waitall", "contiguous": 10, "buffer_items": 3}
     domain: dict[str, Any] = {"mode": "channel", "domain": [4, 4, 4], "halo": 1, "fields": 1}
@@ -230,7 +230,7 @@ def test_the_bound_of_a_process_falls_with_the_ranks(tmp_path: Path) -> None:
     (panel,) = panels(facts, halo, "ranks")
     assert [size for size, _ in panel.bounds] == [2, 4]
     assert [b.value for _, b in panel.bounds] == pytest.approx([20e9 / 2**20 / 2 / ranks for ranks in (2, 4)])
-    assert curves(facts, halo) == [], "what is over ranks is drawn under scaling"
+    assert curves(facts, halo) == [], "curves over ranks are in the section of scaling"
     rows = tree_of(launch_dots(facts, halo)).one("tbody").all("tr")
     assert len({row.one("line", "bound").fraction("x1") for row in rows}) == 2
 
@@ -241,11 +241,11 @@ def test_large_powers_of_two_are_written_as_powers() -> None:
     assert size_label([1.0, 8.0])(8.0) == "8"
 
 
-def test_levels_that_are_no_numbers_are_not_joined(both: Facts) -> None:
+def test_levels_that_are_not_numbers_are_not_joined(both: Facts) -> None:
     assert curves(both, both.of_pattern("halo")) == []
 
 
-def test_drift_is_seen_where_there_is_one(tmp_path: Path) -> None:
+def test_drift_is_detected(tmp_path: Path) -> None:
     facts = gather_facts(sides(write_study(tmp_path, launches=6), ["quick"]))
     figures = facts.of_pattern("gather")
     found = deviations(figures)
@@ -315,7 +315,7 @@ def test_labels_of_logarithmic_axes_never_touch(low: float, high: float) -> None
 
 
 @pytest.mark.parametrize("values", [(1e308, 1e-5), (1.79e308, 1.7e308), (1.79e308, 5e-324), (5e-324, 1e-320)])
-def test_any_figures_that_a_double_holds_have_axes(values: tuple[float, float]) -> None:
+def test_any_range_of_doubles_has_an_axis(values: tuple[float, float]) -> None:
     for scale in (log_around(values), for_figures(values)):
         assert 0 <= scale.low < scale.high < math.inf
         ticks = scale.ticks()
@@ -323,7 +323,7 @@ def test_any_figures_that_a_double_holds_have_axes(values: tuple[float, float]) 
         assert all(0 <= tick.fraction <= 1 and tick.label for tick in ticks)
 
 
-def test_labels_of_crowded_sizes_are_thinned_and_the_roundest_kept() -> None:
+def test_of_crowded_labels_the_roundest_are_kept() -> None:
     scale = Scale(900, 70_000, logarithmic=True)
     ticks = scale.ticks_at([1000, 1024, 1100, 2000, 4000, 8000, 10_000, 16_000, 32_000, 64_000], lambda v: f"{v:.0f}")
     assert next(t.label for t in ticks if t.shown == "always") == "1000"
@@ -352,6 +352,6 @@ def test_the_interval_of_a_median_holds_it_with_95_percent() -> None:
         outside = 2 * sum(math.comb(count, k) for k in range(ranks[0] + 1)) / 2**count
         one_tighter = outside + 2 * math.comb(count, ranks[0] + 1) / 2**count
         assert outside <= 0.05 < one_tighter
-    many = median_interval_ranks(10_000)  # of binomials added up anew for each rank it would be hours
+    many = median_interval_ranks(10_000)  # summing the binomials again for each rank would take hours
     assert many is not None
     assert many[0] == pytest.approx(5000 - 0.98 * 100, abs=2)

@@ -185,7 +185,7 @@ def _print_summary(comparison: Comparison, *, verbose: bool) -> None:
     if explained := comparison.pulse_explained:
         rows = terminal.count(len(explained), "row")
         most = f"{100 * explained[0]:.0f} to {100 * explained[-1]:.0f} %"
-        print(f"pulse of the machine: taken out of {rows}; it was {most} of the variance between launches")
+        print(f"noise probe (pulse): removed from {rows}; it explained {most} of the variance between launches")
     for problem in _grouped(comparison.problems):
         print(f"warning: {problem}")
     _print_differences(comparison, everything=verbose)

@@ -89,7 +89,7 @@ def comparison_details(comparison: Comparison) -> list[str]:
             f"Judged from {counted(least[0], 'session')} of “{comparison.reference.name}” and {least[1]} of "
             f"“{comparison.new.name}”; {_unit(comparison)}."
         )
-    details += [*_shift(comparison), *_pulse(comparison)]
+    details += [*_shift(comparison), *_noise_probe(comparison)]
     return details
 
 
@@ -114,14 +114,14 @@ def _unit(comparison: Comparison) -> str:
     return "a session is the unit of replication"
 
 
-def _pulse(comparison: Comparison) -> list[str]:
+def _noise_probe(comparison: Comparison) -> list[str]:
     explained = comparison.pulse_explained
     if not explained:
         return []
     least, most = (f"{100 * part:.0f}" for part in (explained[0], explained[-1]))
     rows = counted(len(explained), "row")
-    removed = f"was taken out of {rows}: it was {least} to {most} % of the variance between launches"
-    return [f"The pulse of the machine, a small exchange before each repetition, {removed}."]
+    removed = f"was removed from {rows}: it explained {least} to {most} % of the variance between launches"
+    return [f"The noise probe (pulse), a small exchange before each repetition, {removed}."]
 
 
 def _shift(comparison: Comparison) -> list[str]:
