@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from longshore_study.analyses.winners import RankedVariant, not_told_apart
+from longshore_study.analyses.winners import RankedVariant, within_noise
 from longshore_study.base import terminal
 from longshore_study.base.json_values import canonical
 from longshore_study.compare.contrast import contrasts
@@ -107,7 +107,7 @@ def best_choices(ranked: Sequence[RankedVariant]) -> list[BestChoice]:
     # All pairs at once, so that auto and the fastest choice are judged by one estimate of the
     # noise.
     pairs += [pair for pair in rivals if pair is not None and pair not in pairs]
-    near = dict(zip(pairs, not_told_apart(pairs), strict=True))
+    near = dict(zip(pairs, within_noise(pairs), strict=True))
     found = []
     for group, pair in zip(kept, rivals, strict=True):
         best, others, named = group[0], group[1:], names[group[0].pattern]

@@ -12,7 +12,7 @@ import itertools
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from longshore_study.base.errors import suggestion
 from longshore_study.base.expression import Expression
@@ -42,7 +42,7 @@ class SessionPoint:
     launches: int
 
 
-@dataclass
+@dataclass(frozen=True)
 class HistoryRow:
     key: Key
     unit: str
@@ -123,11 +123,9 @@ def build(
     rows.sort(
         key=lambda row: (pattern_rank(row.key.pattern), row.key.study, reading_order(row.key.factors), row.key.metric)
     )
-    for row in rows:
-        row.events = _events(row, events)
-    found = change_points.find_changes([row.logs for row in rows], margin, [list(row.events) for row in rows])
-    for row, history in zip(rows, found, strict=True):
-        row.found = history
+    known = [_events(row, events) for row in rows]
+    found = change_points.find_changes([row.logs for row in rows], margin, [list(one) for one in known])
+    rows = [replace(row, events=one, found=history) for row, one, history in zip(rows, known, found, strict=True)]
     return HistoryTable(rows, margin, measured, warnings)
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from math import ulp
 from statistics import geometric_mean
 from typing import Any
@@ -37,7 +37,7 @@ class Layout:
     nodes: int
 
 
-@dataclass
+@dataclass(frozen=True)
 class ScalingPoint:
     at: int
     layout: Layout
@@ -61,7 +61,7 @@ class ScalingPoint:
         return (min(values), max(values))
 
 
-@dataclass
+@dataclass(frozen=True)
 class Curve:
     study: str
     tag: str
@@ -72,7 +72,7 @@ class Curve:
     unit: str
     factors: Factors
     """All factors except the axis and those that follow from it."""
-    points: list[ScalingPoint] = field(default_factory=list)
+    points: tuple[ScalingPoint, ...] = ()
 
 
 def per_node(figure: Figure, layout: Layout) -> tuple[float, str]:
@@ -101,8 +101,7 @@ def curves_of(launches: Iterable[Launch], measured: Measurements) -> list[Curve]
         axis = _axis([layouts[f.launch] for f in figures])
         if axis is not None:
             found += _curves(Curve(study, tag, pattern, metric, axis, "", {}), figures, layouts)
-    _fill_in_efficiency(found)
-    return sorted(found, key=lambda curve: pattern_rank(curve.pattern))
+    return sorted(_with_efficiency(found), key=lambda curve: pattern_rank(curve.pattern))
 
 
 def _layout(launch: Launch) -> Layout | None:
@@ -133,21 +132,22 @@ def _curves(model: Curve, figures: Sequence[Figure], layouts: Mapping[str, Layou
 
     factors = [figure.key.shown_factors for figure in figures]
     following = following_factors([(at(f), one) for f, one in zip(figures, factors, strict=True)])
-    found: dict[str, Curve] = {}
+    found: dict[str, tuple[Curve, dict[int, list[Figure]]]] = {}
     for figure, own in zip(figures, factors, strict=True):
         rest = {name: value for name, value in own.items() if name not in following}
         unit = per_node(figure, layouts[figure.launch])[1]
-        curve = found.setdefault(
-            canonical(rest), Curve(model.study, model.tag, model.pattern, model.metric, model.axis, unit, rest)
+        _, by_place = found.setdefault(canonical(rest), (replace(model, unit=unit, factors=rest), {}))
+        by_place.setdefault(at(figure), []).append(figure)
+    return [
+        replace(
+            curve,
+            points=tuple(
+                ScalingPoint(place, layouts[members[0].launch], members) for place, members in sorted(by_place.items())
+            ),
         )
-        point = next((p for p in curve.points if p.at == at(figure)), None)
-        if point is None:
-            point = ScalingPoint(at(figure), layouts[figure.launch], [])
-            curve.points.append(point)
-        point.figures.append(figure)
-    for curve in found.values():
-        curve.points.sort(key=lambda p: p.at)
-    return [curve for curve in found.values() if len(curve.points) > 1]
+        for curve, by_place in found.values()
+        if len(by_place) > 1
+    ]
 
 
 def following_factors(rows: Sequence[tuple[int, Factors]]) -> set[str]:
@@ -163,19 +163,28 @@ def following_factors(rows: Sequence[tuple[int, Factors]]) -> set[str]:
     }
 
 
-def _fill_in_efficiency(curves: Sequence[Curve]) -> None:
+def _with_efficiency(curves: Sequence[Curve]) -> list[Curve]:
     """Compares each point with the first one of its curve; moderates all variances together."""
-    pairs = [(curve, point) for curve in curves for point in curve.points[1:]]
-    found = contrast.contrasts([(curve.points[0].figures, point.figures) for curve, point in pairs])
-    for curve in curves:
-        curve.points[0].efficiency = 1.0
-    for (curve, point), one in zip(pairs, found, strict=True):
-        if one is None:
-            continue
-        factor = _work(curve, point) / _work(curve, curve.points[0])
-        point.efficiency = one.ratio * factor
-        point.interval = (one.interval[0] * factor, one.interval[1] * factor) if one.interval else None
-        point.why_no_interval = one.why_no_interval
+    pairs = [(curve.points[0].figures, point.figures) for curve in curves for point in curve.points[1:]]
+    found = iter(contrast.contrasts(pairs))
+    return [
+        replace(
+            curve,
+            points=(
+                replace(curve.points[0], efficiency=1.0),
+                *(_compared(curve, point, next(found)) for point in curve.points[1:]),
+            ),
+        )
+        for curve in curves
+    ]
+
+
+def _compared(curve: Curve, point: ScalingPoint, one: contrast.Contrast | None) -> ScalingPoint:
+    if one is None:
+        return point
+    factor = _work(curve, point) / _work(curve, curve.points[0])
+    interval = (one.interval[0] * factor, one.interval[1] * factor) if one.interval else None
+    return replace(point, efficiency=one.ratio * factor, interval=interval, why_no_interval=one.why_no_interval)
 
 
 def _work(curve: Curve, point: ScalingPoint) -> float:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from statistics import geometric_mean
 from typing import Any
 
@@ -26,7 +26,7 @@ NOT_YET = "not measured yet"
 NOT_MEASURED = "not measured"
 
 
-@dataclass
+@dataclass(frozen=True)
 class StepCell:
     """One step in one column."""
 
@@ -56,7 +56,7 @@ class StepCell:
         return sorted({f.above for f in self.figures if f.above})
 
 
-@dataclass
+@dataclass(frozen=True)
 class StepTable:
     study: str
     tag: str
@@ -120,8 +120,7 @@ def _table(source: SteppedLaunches, measured: Measurements, pattern: str) -> Ste
     columns = known.columns()
     if not columns:
         return None
-    cells = [[known.cell(step, column) for column in columns] for step in steps]
-    _compare(steps, cells)
+    cells = _with_gains(steps, [[known.cell(step, column) for column in columns] for step in steps])
     return StepTable(source.study, source.tag, pattern, known.metric, known.unit, steps, columns, cells)
 
 
@@ -175,23 +174,31 @@ class _Known:
         return StepCell(why=NOT_YET if asked else NOT_PLANNED if self.planned else NOT_MEASURED)
 
 
-def _compare(steps: Sequence[Step], cells: Sequence[Sequence[StepCell]]) -> None:
-    """Fills in the gains of all cells at once, so that their variances are moderated together."""
-    wanted: list[tuple[str, StepCell, StepCell]] = []
+def _with_gains(steps: Sequence[Step], cells: list[list[StepCell]]) -> list[list[StepCell]]:
+    """Adds the gains of all cells at once, so that their variances are moderated together."""
+    gains: list[tuple[int, int, StepCell]] = []
+    overall: list[tuple[int, int, StepCell]] = []
+    against: dict[tuple[int, int], str] = {}
     for column in range(len(cells[0])):
-        measured = [(step.name, row[column]) for step, row in zip(steps, cells, strict=True) if row[column].figures]
-        for (former_name, former), (_, latter) in itertools.pairwise(measured):
-            latter.against = former_name
-            if latter.no_change is None:
-                wanted.append(("gain", former, latter))
+        measured = [row for row in range(len(steps)) if cells[row][column].figures]
+        for former, latter in itertools.pairwise(measured):
+            against[latter, column] = steps[former].name
+            if cells[latter][column].no_change is None:
+                gains.append((latter, column, cells[former][column]))
         if len(measured) > 1:
-            wanted.append(("overall", measured[0][1], measured[-1][1]))
+            overall.append((measured[-1], column, cells[measured[0]][column]))
+
+    def contrasts(places: Sequence[tuple[int, int, StepCell]]) -> dict[tuple[int, int], Contrast | None]:
+        pairs = [(former.figures, cells[row][column].figures) for row, column, former in places]
+        return {(row, column): one for (row, column, _), one in zip(places, contrast.contrasts(pairs), strict=True)}
+
     # Separately, because the gain of all steps is not independent of the gains of single steps.
-    for what in ("gain", "overall"):
-        chosen = [(former, latter) for kind, former, latter in wanted if kind == what]
-        found = contrast.contrasts([(former.figures, latter.figures) for former, latter in chosen])
-        for (_, latter), one in zip(chosen, found, strict=True):
-            setattr(latter, what, one)
+    gain, whole = contrasts(gains), contrasts(overall)
+    return [
+        [replace(cell, against=against.get(at), gain=gain.get(at), overall=whole.get(at))
+         for column, cell in enumerate(line) for at in [(row, column)]]
+        for row, line in enumerate(cells)
+    ]  # fmt: skip
 
 
 def agree(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:

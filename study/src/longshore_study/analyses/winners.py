@@ -9,7 +9,7 @@ affects both.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from statistics import median
 from typing import Any
 
@@ -32,7 +32,7 @@ WORK_BETWEEN = ("ranks", "nodes", "ranks_per_node", "environment")
 _SAME_LAUNCHING = ("transport", "ranks", "nodes", "ranks_per_node", "environment")
 
 
-@dataclass(eq=False)
+@dataclass(frozen=True, eq=False)
 class RankedVariant:
     """One variant with all its launches, ranked among the variants that do the same work."""
 
@@ -41,8 +41,8 @@ class RankedVariant:
     how: dict[str, Any]
     unit: str
     better: str
-    figures: list[Figure] = field(default_factory=list)
-    shares: list[float] = field(default_factory=list)
+    figures: Sequence[Figure]
+    shares: Sequence[float]
     """The share of memory copy, per launch where it is known."""
     rank: int = 0
     near: bool = False
@@ -85,7 +85,8 @@ def ranked_variants(figures: Iterable[Figure]) -> list[RankedVariant]:
     """All variants, sorted by pattern, then work, then the best first."""
     kept = list(figures)
     copies = memory_copies(kept)
-    found: dict[str, RankedVariant] = {}
+    members: dict[str, tuple[list[Figure], list[float]]] = {}
+    found: list[RankedVariant] = []
     for figure in kept:
         pattern = figure.key.pattern
         if pattern == CONTROL or pattern not in WORK:
@@ -96,13 +97,15 @@ def ranked_variants(figures: Iterable[Figure]) -> list[RankedVariant]:
         work = {name: value for name, value in factors.items() if name in work_names and value not in ({}, None)}
         how = {name: value for name, value in factors.items() if name not in work_names}
         name = canonical({"pattern": pattern, "work": work, "how": how})
-        entry = found.setdefault(name, RankedVariant(pattern, work, how, figure.unit, figure.better))
-        entry.figures.append(figure)
+        if name not in members:
+            members[name] = ([], [])
+            found.append(RankedVariant(pattern, work, how, figure.unit, figure.better, *members[name]))
+        members[name][0].append(figure)
         copy = copies.get(_launching(figure, factors))
         moved = moved_gigabytes_per_second(pattern, figure.value, factors)
         if copy and moved is not None:
-            entry.shares.append(moved / copy)
-    return _ranked(found.values())
+            members[name][1].append(moved / copy)
+    return _ranked(found)
 
 
 def memory_copies(figures: Iterable[Figure]) -> dict[str, float]:
@@ -126,16 +129,15 @@ def _ranked(found: Iterable[RankedVariant]) -> list[RankedVariant]:
     ordered = sorted(groups.values(), key=lambda group: (pattern_rank(group[0].pattern), _size(group[0])))
     for group in ordered:
         group.sort(key=lambda entry: entry.value, reverse=group[0].better != "lower")
-        for place, entry in enumerate(group, 1):
-            entry.rank = place
-    ranked = [entry for group in ordered for entry in group]
-    pairs = [(group[0], entry) for group in ordered for entry in group[1:]]
-    for (_, entry), near in zip(pairs, not_told_apart(pairs), strict=True):
-        entry.near = near
-    return ranked
+    near = iter(within_noise([(group[0], entry) for group in ordered for entry in group[1:]]))
+    return [
+        replace(entry, rank=rank, near=rank > 1 and next(near))
+        for group in ordered
+        for rank, entry in enumerate(group, 1)
+    ]
 
 
-def not_told_apart(pairs: Sequence[tuple[RankedVariant, RankedVariant]]) -> list[bool]:
+def within_noise(pairs: Sequence[tuple[RankedVariant, RankedVariant]]) -> list[bool]:
     """Whether the difference of each pair (better, other) is within noise.
 
     It is where the 95 % interval of the ratio (contrast.py) includes 1. Without an interval, it is

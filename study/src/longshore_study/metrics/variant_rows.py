@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from longshore_study.base.json_values import canonical
@@ -30,7 +30,7 @@ MEASUREMENTS = ("part", "test", "datatype", "processes")
 """The factors that name a benchmark; they come before its sizes."""
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class VariantRow:
     study: str
     tag: str
@@ -70,10 +70,7 @@ def variant_rows(figures: Iterable[Figure], *, by_session: bool) -> list[Variant
         key = figure.key
         session = figure.session if by_session else None
         groups[key.study, figure.tag, session, key.pattern, key.variant_text, key.cell_text].append(figure)
-    rows = [_row(group[2], found) for group, found in groups.items()]
-    _mark_best(rows)
-    rows.sort(key=_order)
-    return rows
+    return sorted(_with_best([_row(group[2], found) for group, found in groups.items()]), key=_order)
 
 
 def _row(session: str | None, figures: Sequence[Figure]) -> VariantRow:
@@ -104,18 +101,18 @@ def _row(session: str | None, figures: Sequence[Figure]) -> VariantRow:
     )
 
 
-def _mark_best(rows: Iterable[VariantRow]) -> None:
+def _with_best(rows: Iterable[VariantRow]) -> Iterator[VariantRow]:
     questions: dict[tuple[str, ...], list[VariantRow]] = defaultdict(list)
     for row in rows:
-        if row.pattern != CONTROL:
+        if row.pattern == CONTROL:
+            yield row
+        else:
             questions[row.question].append(row)
     for answers in questions.values():
-        if len(answers) < 2:
-            continue
         best = max(answers, key=_goodness)
-        best.best = True
         for row in answers:
-            row.of_best = math.exp(_goodness(row) - _goodness(best))
+            of_best = math.exp(_goodness(row) - _goodness(best)) if len(answers) > 1 else None
+            yield replace(row, best=len(answers) > 1 and row is best, of_best=of_best)
 
 
 def _goodness(row: VariantRow) -> float:
