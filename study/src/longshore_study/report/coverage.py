@@ -12,7 +12,7 @@ from longshore_study.base.texts import counted
 from longshore_study.report.facts import Facts, MissingVariant, PlottedFigure, by_key, frozen
 from longshore_study.report.labels import level_text, naming, pattern_title, value_text
 from longshore_study.report.markup import Child, Element, element
-from longshore_study.report.tables import folded
+from longshore_study.report.tables import folded, scroll_table
 from longshore_study.store.launch_store import Launch
 
 ROWS_SHOWN = 30
@@ -129,30 +129,11 @@ def _sessions(facts: Facts) -> Element:
         broken = sum(1 for x in launches if x.path in failed)
         rows.append((tag, session, study, _utc(started[0]) if started else "–", len(launches), broken, len(variants)))
     heads = ("Tag", "Session", "Study", "Started", *NUMBERS[:3])
-    return element(
-        "div",
-        element(
-            "table",
-            element(
-                "thead",
-                element(
-                    "tr", [element("th", h, scope="col", class_="number" if h in NUMBERS else None) for h in heads]
-                ),
-            ),
-            element(
-                "tbody",
-                [
-                    element("tr", [element("td", str(v), class_="number" if isinstance(v, int) else None) for v in row])
-                    for row in rows
-                ],
-            ),
-            class_="plain",
-        ),
-        class_="scroll",
-        tabindex="0",
-        role="region",
-        aria_label="sessions",
-    )
+    body = [
+        element("tr", [element("td", str(v), class_="number" if isinstance(v, int) else None) for v in row])
+        for row in rows
+    ]
+    return scroll_table(heads, body, "sessions", numbers=NUMBERS)
 
 
 def _utc(text: str) -> str:
@@ -164,35 +145,16 @@ def _utc(text: str) -> str:
 
 def _table(lines: Sequence[Absence], *, several: bool) -> Child:
     heads = ("What", "Pattern", "Variant", *(("Side",) if several else ()), "Variants", "Why")
-    return element(
-        "div",
+    rows = [
         element(
-            "table",
-            element(
-                "thead",
-                element(
-                    "tr", [element("th", h, scope="col", class_="number" if h in NUMBERS else None) for h in heads]
-                ),
-            ),
-            element(
-                "tbody",
-                [
-                    element(
-                        "tr",
-                        element("td", element("b", a.what)),
-                        element("td", pattern_title(a.pattern)),
-                        element("td", a.variant),
-                        element("td", a.side) if several else None,
-                        element("td", str(a.variants), class_="number"),
-                        element("td", a.reason),
-                    )
-                    for a in lines
-                ],
-            ),
-            class_="plain",
-        ),
-        class_="scroll",
-        tabindex="0",
-        role="region",
-        aria_label="what is missing",
-    )
+            "tr",
+            element("td", element("b", a.what)),
+            element("td", pattern_title(a.pattern)),
+            element("td", a.variant),
+            element("td", a.side) if several else None,
+            element("td", str(a.variants), class_="number"),
+            element("td", a.reason),
+        )
+        for a in lines
+    ]
+    return scroll_table(heads, rows, "what is missing", numbers=NUMBERS)

@@ -11,7 +11,7 @@ from longshore_study.report.facts import Facts
 from longshore_study.report.labels import Naming, naming, pattern_title
 from longshore_study.report.marks import legend
 from longshore_study.report.markup import Child, Element, element, percent
-from longshore_study.report.tables import strip_row, strip_table
+from longshore_study.report.tables import scroll_table, strip_row, strip_table
 
 SHOWN_OPEN = 12
 """With more variants than this, the table of hops is folded."""
@@ -55,7 +55,7 @@ def _block(title: str, summaries: Sequence[EngineSummary]) -> Element:
                 "Latency: from the push of an item to its delivery; – where clocks differ or nothing was timed.",
                 class_="note",
             ),
-            element("div", _hops(summaries, names), class_="scroll", tabindex="0", role="region", aria_label="hops"),
+            _hops(summaries, names),
             open=len(summaries) <= SHOWN_OPEN,
         ),
         class_="pattern",
@@ -89,12 +89,8 @@ def _time_row(summary: EngineSummary, names: Naming) -> Element:
 
 def _hops(summaries: Sequence[EngineSummary], names: Naming) -> Element:
     heads = ["Variant", "Direction", "Hop", "Messages", "Fill", "Wire / payload", "Off-node MB", "Refusals"]
-    return element(
-        "table",
-        element("thead", element("tr", [element("th", head, scope="col") for head in (*heads, *PERCENTILES)])),
-        element("tbody", [row for summary in summaries for row in _hop_rows(summary, names)]),
-        class_="plain",
-    )
+    rows = [row for summary in summaries for row in _hop_rows(summary, names)]
+    return scroll_table([*heads, *PERCENTILES], rows, "hops")
 
 
 def _hop_rows(summary: EngineSummary, names: Naming) -> list[Element]:

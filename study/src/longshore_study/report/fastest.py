@@ -12,7 +12,7 @@ from longshore_study.base.texts import counted, figure, share
 from longshore_study.report.facts import Facts
 from longshore_study.report.labels import Naming, naming, pattern_title
 from longshore_study.report.markup import Child, Element, element
-from longshore_study.report.tables import folded
+from longshore_study.report.tables import folded, scroll_table
 
 ROWS_SHOWN = 20
 NUMBERS = ("Figure", "Lead", "Of memory copy")
@@ -100,24 +100,7 @@ def fastest_section(facts: Facts) -> Element | None:
 def _table(facts: Facts, rows: Sequence[Winner]) -> Child:
     several = len(facts.sides) > 1
     heads = ["Pattern", "Work", *(["Side"] if several else []), "Fastest", "Figure", "Runner-up", *NUMBERS[1:]]
-    return element(
-        "div",
-        element(
-            "table",
-            element(
-                "thead",
-                element(
-                    "tr", [element("th", h, scope="col", class_="number" if h in NUMBERS else None) for h in heads]
-                ),
-            ),
-            element("tbody", [_row(w, several=several) for w in rows]),
-            class_="plain",
-        ),
-        class_="scroll",
-        tabindex="0",
-        role="region",
-        aria_label="fastest choices",
-    )
+    return scroll_table(heads, [_row(w, several=several) for w in rows], "fastest choices", numbers=NUMBERS)
 
 
 def _row(winner: Winner, *, several: bool) -> Element:

@@ -12,7 +12,7 @@ from longshore_study.compare.guideline_check import GuidelineRow
 from longshore_study.report.facts import Facts
 from longshore_study.report.labels import Naming, level_text, naming, pattern_title
 from longshore_study.report.markup import Child, Element, element
-from longshore_study.report.tables import folded
+from longshore_study.report.tables import folded, scroll_table
 
 ROWS_SHOWN = 40
 # Ratios from here on are written as factors, smaller ones in percent.
@@ -66,19 +66,7 @@ def _table(tag: str, rows: Sequence[GuidelineRow], names: Naming) -> Element:
     heads = ["Verdict", "Pattern", "This", "is not slower than", "Measured", "So it is"]
     if names.varying:
         heads.append("Where")
-    return element(
-        "div",
-        element(
-            "table",
-            element("thead", element("tr", [element("th", h, scope="col") for h in heads])),
-            element("tbody", [_row(r, names) for r in rows]),
-            class_="plain",
-        ),
-        class_="scroll",
-        tabindex="0",
-        role="region",
-        aria_label=f"guidelines of {tag}",
-    )
+    return scroll_table(heads, [_row(row, names) for row in rows], f"guidelines of {tag}")
 
 
 def _row(row: GuidelineRow, names: Naming) -> Element:

@@ -10,6 +10,7 @@ from longshore_study.base.texts import counted
 from longshore_study.compare import differences
 from longshore_study.report.facts import Facts
 from longshore_study.report.markup import Child, Element, element
+from longshore_study.report.tables import scroll_table
 from longshore_study.store.launch_properties import VARIABLE, is_fraction, properties, values_by_side
 
 # Options with a value that differs in each launch.
@@ -98,35 +99,12 @@ def provenance_section(facts: Facts) -> Element:
 
 
 def _table(sides: Sequence[str], rows: Sequence[PropertyValues], label: str) -> Element:
-    return element(
-        "div",
-        element(
-            "table",
-            element(
-                "thead",
-                element(
-                    "tr",
-                    [element("th", h, scope="col") for h in ("Property", *(sides if len(sides) > 1 else ["Value"]))],
-                ),
-            ),
-            element(
-                "tbody",
-                [
-                    element(
-                        "tr",
-                        element("th", e.key, scope="row"),
-                        [element("td", _shown(values)) for values in e.values],
-                    )
-                    for e in rows
-                ],
-            ),
-            class_="plain provenance",
-        ),
-        class_="scroll",
-        tabindex="0",
-        role="region",
-        aria_label=label,
-    )
+    heads = ("Property", *(sides if len(sides) > 1 else ["Value"]))
+    body = [
+        element("tr", element("th", e.key, scope="row"), [element("td", _shown(values)) for values in e.values])
+        for e in rows
+    ]
+    return scroll_table(heads, body, label, style="plain provenance")
 
 
 def _shown(values: Sequence[str]) -> Child:

@@ -73,7 +73,7 @@ def _block(facts: Facts, members: Sequence[Sided]) -> Element:
 
 
 def _intervals(curves: Iterable[Curve]) -> str:
-    """Explains the upright lines of efficiencies, or why there are none."""
+    """Explains the vertical lines of efficiencies, or why there are none."""
     points = [point for curve in curves for point in curve.points[1:]]
     if any(point.interval for point in points):
         return "The vertical lines are 95 % intervals from launches."

@@ -21,6 +21,16 @@ def folded(
     return [table(rows[:shown]), rest]
 
 
+def scroll_table(
+    heads: Sequence[str], rows: Sequence[Child], label: str, *, numbers: Sequence[str] = (), style: str = "plain"
+) -> Element:
+    """A table that scrolls sideways on a narrow page. `numbers`: the heads of columns of
+    numbers."""
+    cells = [element("th", head, scope="col", class_="number" if head in numbers else None) for head in heads]
+    table = element("table", element("thead", element("tr", cells)), element("tbody", list(rows)), class_=style)
+    return element("div", table, class_="scroll", tabindex="0", role="region", aria_label=label)
+
+
 def strip_table(heads: Sequence[tuple[str, Child]], rows: Sequence[Child]) -> Element:
     """A table whose rows have a name, a drawing on a common axis, and numbers."""
     return element("table", column_heads(heads), element("tbody", list(rows)), class_="strips")
