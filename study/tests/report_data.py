@@ -5,13 +5,26 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
-from math import exp
+from dataclasses import replace
+from math import exp, inf, log
 from pathlib import Path
 from typing import Any
 
+from longshore_study.base.json_values import canonical
+from longshore_study.compare.common_shift import CommonShift
+from longshore_study.compare.comparison import Comparison
+from longshore_study.compare.estimate import COMMON_SHIFT, Estimate
+from longshore_study.compare.guideline_check import GuidelineRow
+from longshore_study.compare.judged_row import JudgedRow
+from longshore_study.metrics.launch_metrics import Figure, Key
+from longshore_study.stats.effect import paired
+from longshore_study.stats.student import quantile
+from longshore_study.stats.verdict import Judgement, Measured
 from longshore_study.store import records
 from longshore_study.store.launch_store import Store
 from longshore_study.store.records import Record
+from longshore_study.store.selection import Side
+from longshore_study.study_file.study import Guideline
 
 HEADER: Record = {
     "record": "launch",
@@ -152,34 +165,59 @@ def write_halobench(path: Path, reference: str = "reference", new: str = "new") 
     return store
 
 
-def compared_halobench(reference: str = "reference", new: str = "new") -> dict[str, Any]:
-    """What a comparison of them prints, with plausible intervals."""
-    rows = []
-    for mode, (before, after) in HALOBENCH.items():
-        ratio = (after[0] * after[1] / before[0] / before[1]) ** 0.5
-        verdict = "regressed" if ratio < 0.7 else "inconclusive" if mode == "redblack" else "same"
-        rows.append(
-            {
-                "pattern": "halo",
-                "variant": {"mode": mode},
-                "metric": "process_bandwidth",
-                "verdict": verdict,
-                "ratio": ratio,
-                "interval": [ratio / 1.12, ratio * 1.12] if mode == "redblack" else [ratio / 1.04, ratio * 1.04],
-                "reference": (before[0] * before[1]) ** 0.5,
-                "new": (after[0] * after[1]) ** 0.5,
-                "unit": "MiB/s",
-                "sessions": [2, 2],
-                "warnings": ["two sessions per side"] if mode == "redblack" else [],
-            }
-        )
-    return {
-        "schema": 1, "reference": reference, "new": new, "margin": 0.05, "verdict": "regressed",
-        "common_shift": {}, "rows": rows,
-    }  # fmt: skip
+def compared_halobench(reference: str = "reference", new: str = "new") -> Comparison:
+    """A comparison of them with plausible intervals."""
+    rows = [_compared_row(mode, before, after) for mode, (before, after) in HALOBENCH.items()]
+    return Comparison(Side(reference, []), Side(new, []), 0.05, rows, CommonShift(), [], 0)
 
 
-GUIDELINES: list[dict[str, Any]] = [
-    {"faster": {"mode": "persistent"}, "than": {"mode": "waitall"}, "pattern": "halo", "ratio": 0.033, "holds": False},
-    {"faster": {"mode": "neighbor"}, "than": {"mode": "waitall"}, "pattern": "halo", "ratio": 1.02, "holds": True},
-]
+def _compared_row(mode: str, before: tuple[float, float], after: tuple[float, float]) -> JudgedRow:
+    ratio = (after[0] * after[1] / before[0] / before[1]) ** 0.5
+    key = Key("", "halo", "process_bandwidth", canonical({"mode": mode}), "{}")
+    redblack = mode == "redblack"
+    regressed = ratio < 0.7
+    return JudgedRow(
+        key,
+        _figures_of(key, "reference", before),
+        _figures_of(key, "new", after),
+        estimate=estimate_of(ratio, 1.12 if redblack else 1.04),
+        judgement=Judgement("regressed", (0.0, 0.0), 0.01, 0.01, 0.01, 1.0) if regressed else None,
+        verdict="regressed" if regressed else "inconclusive" if redblack else "same",
+        warnings=("two sessions per side",) if redblack else (),
+    )
+
+
+def _figures_of(key: Key, tag: str, values: tuple[float, float]) -> tuple[Figure, ...]:
+    sessions = zip(("production", "tds"), values, strict=True)
+    return tuple(
+        Figure(key, tag, session, f"{tag}/{session}", None, None, value, "MiB/s", "higher")
+        for session, value in sessions
+    )
+
+
+def estimate_of(ratio: float, reach: float, raw: tuple[float, float] | None = None) -> Estimate:
+    """A ratio whose interval is from ratio / reach to ratio * reach. `raw`: ratio and reach of the
+    raw ratio, from which the common shift was removed."""
+    judged = Measured(log(ratio), log(reach) / quantile(0.975, inf), inf)
+    if raw is None:
+        return Estimate(log(ratio), judged, log(ratio), (log(ratio / reach), log(ratio * reach)), ())
+    bounds = (log(raw[0] / raw[1]), log(raw[0] * raw[1]))
+    return Estimate(log(ratio), judged, log(raw[0]), bounds, (COMMON_SHIFT,))
+
+
+def with_levels(row: JudgedRow, **levels: Any) -> JudgedRow:
+    """The same row of a variant with other levels."""
+    return replace(row, key=replace(row.key, variant_text=canonical(row.key.variant | levels)))
+
+
+def checked_guideline(faster: str, ratio: float, verdict: str) -> GuidelineRow:
+    """The guideline that this mode is not slower than waitall; `ratio` of the two bandwidths."""
+    effect = paired({"a": 0.0}, {"a": log(ratio)})
+    guideline = Guideline({"mode": faster}, {"mode": "waitall"})
+    values = (1000.0 * ratio, 1000.0)
+    return GuidelineRow(
+        guideline, "s", "halo", "process_bandwidth", {}, "MiB/s", "higher", values, effect, "launch", verdict
+    )
+
+
+GUIDELINES = [checked_guideline("persistent", 0.033, "broken"), checked_guideline("neighbor", 1.02, "holds")]

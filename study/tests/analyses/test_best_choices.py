@@ -1,5 +1,4 @@
-"""Which choice for which pattern, how far from the bound, how near auto came, and what to type
-next."""
+"""The best choice for each pattern: its bound, the result of auto, and the next commands."""
 
 from __future__ import annotations
 
@@ -11,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from longshore_study.analyses.best_choices import Answer, answers
-from longshore_study.analyses.winners import entries
+from longshore_study.analyses.best_choices import BestChoice, best_choices
+from longshore_study.analyses.winners import ranked_variants
 from longshore_study.cli.command_line import main, parser_of
 from longshore_study.metrics.launch_metrics import measure
 from longshore_study.output.next_commands import next_commands
@@ -26,7 +25,7 @@ from report_data import HEADER, envelope, result
 from report_tree import parse
 
 BUSY = (1.0, 0.4, 0.7)
-"""How fast the machine was in each of three launches: more than any two strategies differ."""
+"""The speed of the machine in each of three launches; it varies more than the strategies differ."""
 GATHER = {"operation": "gather", "requests": 1000, "table": 100}
 
 
@@ -43,7 +42,7 @@ def launch(
 
 
 def gathers(store: Store, figures: Mapping[str, float], *, took: str = "agp", **more: Any) -> None:
-    """Three launches that all measured these strategies while the machine was more or less busy."""
+    """Three launches that all measured these strategies at different speeds of the machine."""
     for index, speed in enumerate(BUSY):
         found = []
         for place, (strategy, figure) in enumerate(figures.items()):
@@ -58,8 +57,8 @@ def copies(store: Store, figure: float, **more: Any) -> None:
         launch(store, [result("control", {"kernel": "copy"}, "bandwidth", figure * speed, "GB/s")], index=index, **more)
 
 
-def answered(store: Store) -> list[Answer]:
-    return answers(entries(measure(store.launches("q")).figures))
+def answered(store: Store) -> list[BestChoice]:
+    return best_choices(ranked_variants(measure(store.launches("q")).figures))
 
 
 @pytest.fixture
@@ -67,7 +66,7 @@ def store(tmp_path: Path) -> Store:
     return Store(tmp_path / "store")
 
 
-def test_each_place_and_transport_has_its_answer(store: Store) -> None:
+def test_each_place_and_transport_has_a_best_choice(store: Store) -> None:
     gathers(store, {"direct": 9.0, "agp": 5.0})
     gathers(store, {"direct": 4.0, "agp": 8.0}, transport="mpi")
     gathers(store, {"agp": 1.0, "exstack": 3.0}, transport="mpi", ranks_per_node=1, nodes=2)
@@ -80,8 +79,8 @@ def test_each_place_and_transport_has_its_answer(store: Store) -> None:
     }
 
 
-def test_what_all_strategies_of_a_launch_share_does_not_hide_the_winner(store: Store) -> None:
-    """Figures of launches overlap by far; the ratio within each launch is the same."""
+def test_noise_common_to_a_launch_does_not_hide_the_winner(store: Store) -> None:
+    """Figures of launches overlap; the ratio within each launch is the same."""
     gathers(store, {"direct": 9.0, "agp": 8.0, "exstack": 8.999})
     (answer,) = answered(store)
     assert (answer.name, answer.near, answer.others) == ("direct", ("exstack",), 2)
@@ -95,13 +94,13 @@ def test_only_the_first_of_many_within_noise_are_named(store: Store) -> None:
     assert answer.near_text.endswith("; 3 more")
 
 
-def test_auto_is_judged_beside_the_best_that_could_have_been_set(store: Store) -> None:
+def test_auto_is_judged_against_the_best_fixed_level(store: Store) -> None:
     gathers(store, {"direct": 10.0, "agp": 4.0, "auto": 9.0}, took="direct")
     (answer,) = answered(store)
     assert answer.auto is not None
     assert answer.auto.share == pytest.approx(0.9, abs=0.01)
     assert not answer.auto.near
-    assert answer.auto.text == "auto took direct: 90 % of the best fixed strategy"
+    assert answer.auto.text == "auto chose direct: 90 % of the best fixed strategy"
 
 
 def test_auto_that_wins_is_judged_too(store: Store) -> None:
@@ -109,7 +108,7 @@ def test_auto_that_wins_is_judged_too(store: Store) -> None:
     (answer,) = answered(store)
     assert answer.name == "auto"
     assert answer.auto is not None
-    assert answer.auto.text == "auto took exstack: 200 % of the best fixed strategy"
+    assert answer.auto.text == "auto chose exstack: 200 % of the best fixed strategy"
 
 
 def test_auto_within_noise_says_so_and_auto_alone_is_not_judged(store: Store) -> None:
@@ -117,13 +116,13 @@ def test_auto_within_noise_says_so_and_auto_alone_is_not_judged(store: Store) ->
     gathers(store, {"auto": 1.0}, transport="mpi")
     near, alone = answered(store)
     assert near.auto is not None
-    assert near.auto.text == "auto took direct: 100 % of the best fixed strategy, within noise"
+    assert near.auto.text == "auto chose direct: 100 % of the best fixed strategy, within noise"
     assert near.auto.short_text == "100%~ (direct)"
     assert alone.auto is None
     assert alone.near_text == "no other was measured"
 
 
-def test_an_algorithm_is_left_to_auto_within_its_mode(store: Store) -> None:
+def test_an_automatic_algorithm_is_judged_within_its_mode(store: Store) -> None:
     for index, speed in enumerate(BUSY):
         figures = {
             ("standard", "direct"): 90.0 + index,
@@ -140,21 +139,21 @@ def test_an_algorithm_is_left_to_auto_within_its_mode(store: Store) -> None:
     assert answer.name == "standard + direct"
     assert answer.auto is not None
     assert answer.auto.share == pytest.approx(38 / 39, abs=0.01)
-    assert "auto took staged" in answer.auto.text
+    assert "auto chose staged" in answer.auto.text
 
 
 @pytest.mark.parametrize("chosen", [None, "direct", {}, {"strategy": 3}])
-def test_a_record_that_does_not_tell_what_auto_took_is_read(store: Store, chosen: object) -> None:
+def test_a_record_without_the_choice_of_auto_is_read(store: Store, chosen: object) -> None:
     found = [
         result("gather", GATHER | {"strategy": name}, "injection_bandwidth", 1.0, "GB/s") for name in ("auto", "agp")
     ]
     launch(store, [one | {"chosen": chosen} for one in found], index=0)
     (answer,) = answered(store)
     assert answer.auto is not None
-    assert answer.auto.text.startswith("auto took a choice of its own")
+    assert answer.auto.text.startswith("auto chose a choice of its own")
 
 
-def test_the_bound_is_told_and_what_has_none(store: Store) -> None:
+def test_the_bound_is_shown_or_its_absence(store: Store) -> None:
     gathers(store, {"direct": 2.0})
     gathers(store, {"direct": 2.0}, transport="mpi")
     gathers(store, {"direct": 4.0}, transport="shmem")
@@ -169,7 +168,7 @@ def commands(store: Store, **more: Any) -> list[str]:
     return [line for line, _ in next_commands(answered(store), store.launches("q"), **more)]
 
 
-def test_what_to_type_next_can_be_typed(
+def test_the_next_commands_can_be_typed(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     gathers(store, {"agp": 4.0, "direct": 8.0, "auto": 7.0}, took="direct")
@@ -210,10 +209,10 @@ def test_the_session_to_measure_next_is_a_new_one(
     assert any("--session s4 " in line for line in typed)
 
 
-def test_what_was_just_typed_is_not_told_again(store: Store) -> None:
+def test_the_command_just_typed_is_not_repeated(store: Store) -> None:
     gathers(store, {"agp": 4.0})
     assert any(line.startswith("longshore show q --winners") for line in commands(store))
-    assert not any(line.startswith("longshore show") for line in commands(store, told="show"))
+    assert not any(line.startswith("longshore show") for line in commands(store, shown_by="show"))
 
 
 def test_a_study_whose_file_is_elsewhere_is_not_run_again(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -236,14 +235,14 @@ def test_a_shell_without_our_environment_enters_it_first(
     assert commands(store)[0].startswith("longshore-bench")
 
 
-def test_figures_of_other_programs_have_nothing_to_type(store: Store) -> None:
+def test_imported_figures_have_no_next_commands(store: Store) -> None:
     one = result("gather", GATHER | {"strategy": "agp"}, "injection_bandwidth", 1.0, "GB/s")
     head = envelope("q", "q", "s", {"program": "gather", "transport": "mpi", "ranks": 2}) | {"source": "import bale"}
     store.write_launch(head, [records.dump(record) for record in (HEADER, one, records.end_record())])
     assert commands(store) == []
 
 
-def test_the_report_begins_with_the_answers(store: Store) -> None:
+def test_the_report_begins_with_the_best_choices(store: Store) -> None:
     gathers(store, {"agp": 4.0, "direct": 8.0, "auto": 7.0}, took="direct")
     gathers(store, {"agp": 1.0, "exstack": 3.0}, transport="mpi", ranks_per_node=1, nodes=2)
     copies(store, 20.0)
@@ -252,14 +251,14 @@ def test_the_report_begins_with_the_answers(store: Store) -> None:
     assert set(rows) == {"Gather one node, threads", "Gather 2 virtual nodes, mpi"}
     threads = rows["Gather one node, threads"]
     assert threads.one("td", "c-choice").one("b").text == "direct"
-    assert "auto took direct: 8" in threads.text
+    assert "auto chose direct: 8" in threads.text
     assert "60 %" in threads.one("td", "c-share").text.replace("\u202f", " ")
     assert "no bound" in rows["Gather 2 virtual nodes, mpi"].one("td", "c-share").text
     typed = [code.text for code in section.one("dl", "commands").all("code")]
     assert any(line.startswith("longshore-bench gather --ranks 2 --strategy direct,auto") for line in typed)
 
 
-def test_a_report_of_several_tags_tells_no_commands(store: Store) -> None:
+def test_a_report_of_several_tags_has_no_next_commands(store: Store) -> None:
     gathers(store, {"agp": 4.0})
     head = envelope("q", "other", "s", {"program": "gather", "transport": "threads", "ranks": 2})
     one = result("gather", GATHER | {"strategy": "agp"}, "injection_bandwidth", 1.0, "GB/s")

@@ -1,5 +1,5 @@
-"""The model: predictions that are calculated by hand, what it refuses and why, and where they are
-shown."""
+"""The communication model: predictions agree with calculations by hand, refusals have reasons, and
+both are shown."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ NANO, MICRO = 1e-9, 1e-6
 
 
 def line(per_message: float, per_byte: float) -> Gap:
-    """Measured at no bytes and at a million."""
+    """Two measured sizes: 0 bytes and a million."""
     return Gap(((0.0, per_message), (1e6, per_message + 1e6 * per_byte)))
 
 
@@ -65,21 +65,21 @@ BY_HAND = {
 
 
 @pytest.mark.parametrize("strategy", BY_HAND)
-def test_a_prediction_is_what_is_calculated_by_hand(strategy: str) -> None:
-    """Four ranks, two on each node, 1000 bytes for each."""
+def test_a_prediction_agrees_with_a_calculation_by_hand(strategy: str) -> None:
+    """Four ranks, two on each node, with blocks of 1000 bytes."""
     parts = communication_model.predict(Exchange(strategy, "round-robin", near=1, remote=2, block_bytes=BLOCK), COSTS)
     assert {name: seconds / MICRO for name, seconds in parts.items()} == pytest.approx(BY_HAND[strategy])
 
 
 def test_one_sided_calls_cost_claims_for_the_own_block_too() -> None:
-    """Measured: 17 us with the barrier of 5: three calls of 4. Three ranks: 12 + 2 x 4 for claims,
-    2 x 2 for bytes."""
+    """The kernel takes 17 us with a barrier of 5, which leaves three calls of 4. Three ranks:
+    12 + 2 x 4 for claims, 2 x 2 for bytes."""
     parts = communication_model.predict(Exchange("rma", "round-robin", near=2, remote=0, block_bytes=BLOCK), COSTS)
     by_hand = {"copy": 1.0, "claims": 20.0, "messages": 4.0, "barrier": 5.0}
     assert {name: seconds / MICRO for name, seconds in parts.items()} == pytest.approx(by_hand)
 
 
-def test_a_call_that_moves_the_own_block_is_measured_with_it() -> None:
+def test_a_call_that_moves_the_own_block_includes_its_cost() -> None:
     """Three times as slow as a copy: 3 us instead of 1."""
     slow = Costs(COSTS.copy, {**COSTS.messages, ("alltoallv", SELF): line(9 * MICRO, 3 * NANO)}, COSTS.barrier)
     parts = communication_model.predict(Exchange("alltoallv", "xor", near=1, remote=2, block_bytes=BLOCK), slow)
@@ -101,9 +101,9 @@ def test_a_gap_is_the_line_between_measured_sizes_and_the_last_slope_beyond() ->
     assert Gap(((8.0, 1.0),)).seconds(1e9) == 1.0
 
 
-def test_blocks_that_fit_into_a_cache_one_by_one_cost_what_they_cost_together() -> None:
-    """Slow beyond 1000 bytes: 3 of 4 blocks of 500 bytes cost three quarters of what 2000 bytes
-    cost."""
+def test_blocks_that_fit_into_a_cache_only_one_by_one_cost_as_much_as_together() -> None:
+    """Copies are slow beyond 1000 bytes: 3 of 4 blocks of 500 bytes cost three quarters of 2000
+    bytes."""
     bent = Gap(((0.0, 0.0), (1000.0, 1.0), (2000.0, 11.0)))
     costs = Costs(copy=line(0, 0), messages={("put", NEAR): bent}, barrier=0.0)
     parts = communication_model.predict(Exchange("put-scan", "xor", near=3, remote=0, block_bytes=500.0), costs)
@@ -120,7 +120,7 @@ def test_blocks_that_fit_into_a_cache_one_by_one_cost_what_they_cost_together() 
         ("put", Costs(COSTS.copy, COSTS.messages, 1.0), "fetch-add to a near rank was not measured"),
     ],
 )
-def test_what_cannot_be_predicted_has_a_reason(strategy: str, costs: Costs, reason: str) -> None:
+def test_an_exchange_that_cannot_be_predicted_has_a_reason(strategy: str, costs: Costs, reason: str) -> None:
     with pytest.raises(NotModelledError, match=reason):
         communication_model.predict(Exchange(strategy, "xor", near=1, remote=0, block_bytes=BLOCK), costs)
 
@@ -128,8 +128,8 @@ def test_what_cannot_be_predicted_has_a_reason(strategy: str, costs: Costs, reas
 # ---- from records
 
 BY_HAND_SECONDS = (2 + (1 + 2) + (2 + 2) + 3) * MICRO
-"""Of sort_with_model: a block of 2000 bytes is copied, one is put, two places claimed, a
-barrier."""
+"""The prediction for sort_with_model: one block of 2000 bytes is copied, one is put, two places are
+claimed, and a barrier follows."""
 CELL = {"program": "sort", "ranks": 2}
 
 
@@ -140,15 +140,15 @@ def stored(
     return predictions_of(store.launches())
 
 
-def test_a_measured_exchange_stands_beside_its_prediction(tmp_path: Path) -> None:
+def test_a_measured_exchange_is_shown_with_its_prediction(tmp_path: Path) -> None:
     (row,) = stored(Store(tmp_path), sort_with_model("put", 1.1 * BY_HAND_SECONDS))
     assert row.predicted == pytest.approx(BY_HAND_SECONDS, rel=1e-3)
     assert row.ratio == pytest.approx(1 / 1.1, rel=1e-3)
-    assert row.begun is None, "an older program does not tell"
+    assert row.begun is None, "older programs do not record it"
     assert row.close
 
 
-def test_ranks_that_begin_late_are_not_the_models_fault(tmp_path: Path) -> None:
+def test_a_prediction_is_also_compared_with_the_time_since_the_last_rank_began(tmp_path: Path) -> None:
     results = sort_with_model("put", 3 * BY_HAND_SECONDS)
     results[0]["phases_least"] = {"exchange": 0.9 * BY_HAND_SECONDS}
     (row,) = stored(Store(tmp_path), results)
@@ -157,7 +157,7 @@ def test_ranks_that_begin_late_are_not_the_models_fault(tmp_path: Path) -> None:
     results[0]["phases_least"] = {"exchange": 1.1 * BY_HAND_SECONDS}
     store_launch(Store(tmp_path / "b"), "t", "day", results, cell=CELL)
     (row,) = predictions_of(Store(tmp_path / "b").launches())
-    assert not row.between, "late ranks do not explain it"
+    assert not row.between, "late ranks do not explain the difference"
 
 
 def test_a_wrong_prediction_is_not_close(tmp_path: Path) -> None:
@@ -187,14 +187,14 @@ def test_keys_that_are_not_spread_evenly_are_not_predicted(tmp_path: Path) -> No
     ]
 
 
-def test_what_auto_became_is_predicted(tmp_path: Path) -> None:
+def test_the_choice_of_auto_is_predicted(tmp_path: Path) -> None:
     results = sort_with_model("auto", BY_HAND_SECONDS)
     results[0]["exchange"] = "put"
     (row,) = stored(Store(tmp_path), results)
     assert row.ratio == pytest.approx(1.0, rel=1e-3)
 
 
-def test_nothing_is_predicted_from_what_was_wrong_or_without_a_model(tmp_path: Path) -> None:
+def test_wrong_results_and_unknown_patterns_are_not_predicted(tmp_path: Path) -> None:
     assert stored(Store(tmp_path / "a"), [sort("put", 1.0)]) == []
     wrong = [result | {"verified": False} for result in sort_with_model("put", 1.0)[1:]]
     store = Store(tmp_path / "b")
@@ -204,9 +204,9 @@ def test_nothing_is_predicted_from_what_was_wrong_or_without_a_model(tmp_path: P
     assert costs == Costs(barrier=costs.barrier)
 
 
-def test_a_message_costs_what_the_slowest_rank_takes(tmp_path: Path) -> None:
-    """A rank takes 10 us on average, all have met after 19, of which the barrier is 4: 15. Below a
-    barrier: 10."""
+def test_a_message_costs_the_time_of_the_slowest_rank(tmp_path: Path) -> None:
+    """A rank takes 10 us on average. All ranks have met after 19 us, of which the barrier takes 4:
+    the message costs 15. If the barrier takes longer than that, it costs 10."""
     shift = parameter("shift", 10.0, over="put", pair="near", bytes=8)
     rma = parameter("shift", 10.0, over="rma", pair="near", bytes=8)
     for result in (shift, rma):
@@ -216,7 +216,7 @@ def test_a_message_costs_what_the_slowest_rank_takes(tmp_path: Path) -> None:
         store_launch(store, "t", "day", [shift, rma, parameter("barrier", barrier)])
         (costs,) = costs_of(store.launches()).values()
         assert costs.messages["put", NEAR].per_message == pytest.approx(expected * MICRO)
-        assert costs.messages["rma", NEAR].per_message == pytest.approx(10 * MICRO), "its barrier is in it"
+        assert costs.messages["rma", NEAR].per_message == pytest.approx(10 * MICRO), "the kernel includes its barrier"
 
 
 @pytest.mark.parametrize("factor", ["nodes", "stack"])
@@ -234,7 +234,7 @@ def test_show_prints_measured_and_predicted(tmp_path: Path, capsys: pytest.Captu
     stored(Store(tmp_path), [*sort_with_model("put", 2 * BY_HAND_SECONDS), sort("sendrecv", 1.0)])
     assert main(["--store", str(tmp_path), "show", "t", "--model"]) == 0
     printed = capsys.readouterr().out
-    assert "0 of 1 predictions are within 25% of what was measured; 0 are" in printed
+    assert "0 of 1 predictions are within 25% of the measured time; 0 are" in printed
     assert "no prediction of 1 variant: kernel shift over channel to a near rank was not measured here" in printed
     assert main(["--store", str(tmp_path), "--json", "show", "t", "--model"]) == 0
     document = json_of(capsys.readouterr().out)
@@ -244,7 +244,7 @@ def test_show_prints_measured_and_predicted(tmp_path: Path, capsys: pytest.Captu
     assert sum(row["parts_seconds"].values()) == pytest.approx(row["predicted_seconds"])
 
 
-def test_show_says_what_is_missing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_show_names_the_missing_kernels(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     stored(Store(tmp_path), [sort("put", 1.0)])
     assert main(["--store", str(tmp_path), "show", "t", "--model"]) == 3
     assert "nothing stored can be predicted" in capsys.readouterr().err
@@ -264,8 +264,8 @@ def test_the_report_has_the_ratio_of_each(tmp_path: Path) -> None:
     assert predictions_section(gather_facts(sides(empty, ["t"]))) is None
 
 
-def test_the_study_of_isx_measures_what_its_predictions_need() -> None:
-    """In every layout in which it sorts: kernels, ways and the pairs that there are."""
+def test_the_study_of_isx_measures_the_parameters_of_its_predictions() -> None:
+    """In every layout in which it sorts, it measures all kernels, kinds of transfer and pairs."""
     plan = make_plan(load(Path(__file__).parents[3] / "studies" / "isx.toml"))
     layouts: dict[str, dict[str, set[str]]] = {}
     for cell in plan.cells:

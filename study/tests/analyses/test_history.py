@@ -18,7 +18,7 @@ from stored_launches import halo, import_published_images, json_of, store_launch
 
 @pytest.fixture
 def nightly(tmp_path: Path) -> Store:
-    """Twenty nights; from the twelfth on, persistent is 30 % slower. Sessions are stored in no
+    """Twenty nights; from the twelfth on, persistent is 30 % slower. Sessions are not stored in the
     order of time."""
     store = Store(tmp_path / "results")
     generator = random.Random(8)
@@ -57,7 +57,7 @@ def test_the_night_of_a_change_is_found(nightly: Store, capsys: pytest.CaptureFi
     assert "no known event" in text
 
 
-def test_events_are_looked_at_first_and_named(nightly: Store, capsys: pytest.CaptureFixture[str]) -> None:
+def test_known_events_are_tested_first_and_named(nightly: Store, capsys: pytest.CaptureFixture[str]) -> None:
     (nightly.path / "events.toml").write_text(
         '[[event]]\ndate = 2026-03-12\ntext = "new MPI"\nfactors = { mode = "persistent" }\n'
         '[[event]]\ndate = 2026-03-05T01:00:00\ntext = "new switch"\n'
@@ -68,7 +68,7 @@ def test_events_are_looked_at_first_and_named(nightly: Store, capsys: pytest.Cap
     assert "after: new MPI" in capsys.readouterr().out
 
 
-def test_tags_that_follow_each_other_are_events(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_consecutive_tags_are_events(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     import_published_images(tmp_path / "results")
     rows = history(Store(tmp_path / "results"), capsys, "reference", "new")
     changed = {mode: row["changes"] for mode, row in rows.items() if row["changes"]}
@@ -76,7 +76,7 @@ def test_tags_that_follow_each_other_are_events(tmp_path: Path, capsys: pytest.C
     assert changed["persistent"][0]["events"] == ["tag new begins"]
 
 
-def test_sessions_of_one_name_are_told_with_their_tag(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_sessions_of_the_same_name_are_shown_with_their_tag(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     store = Store(tmp_path / "results")
     generator = random.Random(3)
     for place, (tag, night) in enumerate((tag, night) for tag in ("old", "new") for night in range(10)):
@@ -101,7 +101,7 @@ def test_a_noise_above_a_hundred_per_cent_is_a_number(tmp_path: Path, capsys: py
     assert re.search(r"\b\d{3} %", text)
 
 
-def test_rows_that_change_together_are_told_together(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_rows_that_change_together_share_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     store = Store(tmp_path / "results")
     generator = random.Random(2)
     for night in range(14):
@@ -146,7 +146,7 @@ def test_a_latency_that_grows_is_worse(tmp_path: Path, capsys: pytest.CaptureFix
         ("[event]\n", "write [[event]], not [event]"),
     ],
 )
-def test_mistakes_in_events_are_told_with_their_line(tmp_path: Path, text: str, message: str) -> None:
+def test_mistakes_in_events_are_reported_with_their_line(tmp_path: Path, text: str, message: str) -> None:
     path = tmp_path / "events.toml"
     path.write_text(text)
     with pytest.raises(UsageError, match=r".") as caught:
@@ -154,16 +154,16 @@ def test_mistakes_in_events_are_told_with_their_line(tmp_path: Path, text: str, 
     assert message in str(caught.value)
 
 
-def test_misspelt_names_are_said(nightly: Store, capsys: pytest.CaptureFixture[str]) -> None:
+def test_misspelt_names_are_reported(nightly: Store, capsys: pytest.CaptureFixture[str]) -> None:
     file = nightly.path / "events.toml"
     file.write_text('[[event]]\ndate = 2026-03-01\ntext = "x"\nfactors = { mod = "persistent" }\n')
     capsys.readouterr()
     assert main(["--store", str(nightly.path), "history"]) == 0
-    said = "the event of 2026-03-01 touches nothing: no row has a factor 'mod'; did you mean 'mode'?"
+    said = "the event of 2026-03-01 affects no row: no row has a factor 'mod'; did you mean 'mode'?"
     assert f"warning: {said}" in capsys.readouterr().out
     assert main(["--store", str(nightly.path), "history", "--json"]) == 0
     assert json_of(capsys.readouterr().out)["problems"] == [said]
-    # What rows of other studies have is no mistake.
+    # A factor of another study is not a mistake.
     file.write_text('[[event]]\ndate = 2026-03-01\ntext = "x"\nfactors = { "buffer-items" = 64 }\n')
     assert main(["--store", str(nightly.path), "history"]) == 0
     assert "touches nothing" not in capsys.readouterr().out
@@ -171,7 +171,7 @@ def test_misspelt_names_are_said(nightly: Store, capsys: pytest.CaptureFixture[s
     assert "unknown metric 'process_bandwith'; did you mean 'process_bandwidth'?" in capsys.readouterr().err
 
 
-def test_nothing_to_show_is_said(nightly: Store, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_empty_history_is_an_error(nightly: Store, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--store", str(nightly.path), "history", "--where", "mode == 'channel'"]) == 3
     assert "no row has mode 'channel' (known: persistent, waitall)" in capsys.readouterr().err
     assert main(["--store", str(nightly.path), "history", "nightli"]) == 64

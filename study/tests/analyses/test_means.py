@@ -1,4 +1,4 @@
-"""Means with extremes and an interval, and what was counted: as calculated by hand, in show and in
+"""Means with extremes and interval, and counters, agree with calculations by hand, in show and in
 the report."""
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import pytest
 
 from longshore_study.analyses.means import Mean, means_of
 from longshore_study.cli.command_line import main
-from longshore_study.metrics.counters import accounts_of
+from longshore_study.metrics.counters import counter_summaries
 from longshore_study.metrics.launch_metrics import measure
 from longshore_study.report.facts import gather_facts
 from longshore_study.report.markup import to_text
@@ -71,7 +71,7 @@ def test_with_several_sessions_the_interval_is_from_sessions(tmp_path: Path) -> 
     assert row.sessions == 2
     assert row.geometric == pytest.approx(math.sqrt(2))
     assert row.interval is not None
-    assert row.interval[1] / row.geometric > 50, "two sessions tell little"
+    assert row.interval[1] / row.geometric > 50, "two sessions give a wide interval"
 
 
 def test_one_launch_has_no_interval(tmp_path: Path) -> None:
@@ -94,26 +94,24 @@ def test_show_prints_means(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     assert main(["--store", str(tmp_path), "show", "t", "--pool", "environment"]) == 64
 
 
-def test_the_report_shows_means_of_the_patterns_whose_original_does(store: Store) -> None:
+def test_the_report_shows_means_where_the_reference_program_does(store: Store) -> None:
     section = means_section(gather_facts(sides(store, ["t"])))
     assert section is not None
     text = to_text(section)
     assert "Bucket sort" in text
     assert "Halo" not in text
     assert "1.00 to 4.00" in text
-    assert "Geometric mean, 95 %" in text, "the interval is not one of the mean beside it"
+    assert "Geometric mean, 95 %" in text, "the interval is that of the geometric mean"
     assert "2.00 (" in text
 
 
 # ---- counters
 
 
-def test_what_was_counted_is_shown_and_what_was_not_has_its_reason(
-    store: Store, capsys: pytest.CaptureFixture[str]
-) -> None:
-    first = accounts_of(store.launches())[0]
+def test_counters_are_shown_and_missing_ones_have_a_reason(store: Store, capsys: pytest.CaptureFixture[str]) -> None:
+    first = counter_summaries(store.launches())[0]
     assert (first.launches, first.numbers["minor faults"], first.numbers["cycles"]) == (3, 12.5, 1e6)
-    assert "instructions" not in first.numbers, "what is not counted is no 0"
+    assert "instructions" not in first.numbers, "an event that was not counted is missing, not 0"
     assert first.why_not == {"instructions": "not supported: so"}
     (phase,) = first.phases
     assert (phase.name, phase.waited, phase.messages) == ("exchange", 0.5, 2)
@@ -127,7 +125,7 @@ def test_what_was_counted_is_shown_and_what_was_not_has_its_reason(
     assert row["phases"][0]["wire_bytes"] == 4000
 
 
-def test_records_without_counters_say_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_records_without_counters_are_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     store_launch(Store(tmp_path), "t", "day", [halo("waitall", 7.0)])
     assert main(["--store", str(tmp_path), "show", "t", "--counters"]) == 3
     assert "no stored record has counters" in capsys.readouterr().err

@@ -95,7 +95,7 @@ def test_the_same_ranks_on_more_nodes_are_another_curve(tmp_path: Path) -> None:
         assert [p.value for p in curve.points] == pytest.approx([1.0 * curve.factors["nodes"]] * 2)
 
 
-def test_what_follows_from_the_ranks_tells_no_curves_apart(tmp_path: Path) -> None:
+def test_factors_determined_by_the_ranks_do_not_split_curves(tmp_path: Path) -> None:
     store = Store(tmp_path)
     for ranks, grid in ((1, [1, 1, 1]), (8, [2, 2, 2])):
         cell = {"program": "halo", "ranks": ranks, "grid": grid}
@@ -156,14 +156,14 @@ def test_both_plots_have_a_curve_per_strategy_at_equal_steps_of_a_log_axis(secti
             assert places[1] - places[0] == pytest.approx(places[2] - places[1], abs=1e-3)
 
 
-def test_the_efficiency_falls_from_the_ideal_line_and_says_what_it_is(section: Tag) -> None:
+def test_the_efficiency_falls_from_the_ideal_line_and_is_defined(section: Tag) -> None:
     _, plot = section.all("figure")
     ideal = {line.fraction("y1") for line in plot.all("line", "bound")}
     assert len(ideal) == 1
     for series in plot.all("g", "series"):
         heights = [mark.fraction("y") for mark in series.all("use")]
         assert heights[0] == pytest.approx(ideal.copy().pop(), abs=1e-4)
-        assert heights[0] < heights[1] < heights[2], "lower and lower, and y goes down"
+        assert heights[0] < heights[1] < heights[2], "y grows downwards, so it grows as the efficiency falls"
         assert len(series.all("line", "span")) == 2, "the first is 1 by definition and has no interval"
     assert "rate per rank, relative to that with the fewest ranks" in section.text
 
@@ -171,7 +171,7 @@ def test_the_efficiency_falls_from_the_ideal_line_and_says_what_it_is(section: T
 def test_the_bound_of_the_rate_is_the_measured_copy(section: Tag) -> None:
     plot, _ = section.all("figure")
     assert plot.one("text", "bound-name").text == "memory copy"
-    # 24 bytes move for the 16 of a request that count.
+    # A request moves 24 bytes and is counted as 16.
     assert "here 13.3 GB/s" in section.text
 
 
@@ -180,11 +180,11 @@ def test_the_bound_of_halos_is_that_of_the_node(tmp_path: Path) -> None:
     fill(store, "halo", "process_bandwidth", "MiB/s", {2: 1000.0, 4: 900.0})
     found = scaling_section(gather_facts(sides(store, ["t"])))
     assert found is not None
-    # Each payload byte is read once and written once, which the copy counts as two.
+    # Each payload byte is read once and written once: two bytes as memory copy counts.
     assert "here 10.0 GB/s" in parse(to_text(found)).text
 
 
-def test_efficiencies_of_single_launches_say_why_they_have_no_intervals(tmp_path: Path) -> None:
+def test_efficiencies_of_single_launches_state_why_they_have_no_intervals(tmp_path: Path) -> None:
     store = Store(tmp_path)
     for ranks in (1, 2):
         gathered = result("gather", {"strategy": "a"}, "injection_bandwidth", 2.0, "GB/s")
@@ -197,9 +197,9 @@ def test_efficiencies_of_single_launches_say_why_they_have_no_intervals(tmp_path
 @pytest.mark.parametrize(
     "values", [{1: 1.7e308, 2: 5e-324, 4: 1.7e308}, {1: 5e-324, 2: 5e-324}, {8: 1.7e308, 4096: 1.7e308}]
 )
-def test_figures_at_the_ends_of_what_a_number_holds_have_a_curve(tmp_path: Path, values: dict[int, float]) -> None:
-    """A rate of keys per node is a fraction of 5e-324, which is 0, and 1.7e308 MiB/s of 4096 ranks
-    are infinite."""
+def test_the_smallest_and_largest_numbers_have_a_curve(tmp_path: Path, values: dict[int, float]) -> None:
+    """Without limits, a fraction of 5e-324 keys/s per node would be 0, and 1.7e308 MiB/s of 4096
+    ranks would be infinite."""
     store = Store(tmp_path)
     for ranks, value in values.items():
         for index in range(3):

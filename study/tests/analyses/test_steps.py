@@ -1,4 +1,4 @@
-"""The steps of a study: what a study file may say of them, and the table of what each brought."""
+"""The steps of a study: their syntax in the study file, and the table of their gains."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_the_environment_can_be_a_step() -> None:
         (FIRST.replace("environment = {}", "environment = { X = 1 }"), "environment: { X = \"1\" } is none of"),
     ],
 )  # fmt: skip
-def test_a_mistaken_step_is_told_with_its_line(steps: str, said: str) -> None:
+def test_a_mistaken_step_is_reported_with_its_line(steps: str, said: str) -> None:
     assert any(said in problem for problem in problems(STUDY + steps)), problems(STUDY + steps)
 
 
@@ -78,7 +78,7 @@ def test_a_step_whose_combinations_are_excluded_selects_nothing() -> None:
     assert len(loads(some + FIRST + TOUCH + MALLOC, "s.toml").steps) == 3, "on one rank it is measured"
 
 
-def test_a_step_of_several_patterns_must_say_which() -> None:
+def test_a_step_of_several_patterns_must_name_its_pattern() -> None:
     second = '\n[[pattern]]\nprogram = "sort"\nbetween = { ranks = 2 }\n'
     (problem,) = problems(STUDY + second + FIRST)
     assert "it is one of stream, sort" in problem
@@ -117,7 +117,7 @@ DIGEST = "0123456789ab"
 
 
 def bandwidth(scope: str, tasks: str, memory: str, touch: str) -> float:
-    """Parallel first touch doubles what threads get; malloc brings 10 % to all."""
+    """Parallel first touch doubles the figure of threads; malloc adds 10 % to all."""
     speed = {"serial": 10.0, "threads": 12.0}[tasks]
     if tasks == "threads" and touch == "parallel":
         speed *= 2
@@ -126,7 +126,7 @@ def bandwidth(scope: str, tasks: str, memory: str, touch: str) -> float:
 
 def launch_results(noise: random.Random) -> list[dict[str, Any]]:
     results = []
-    level = exp(noise.gauss(0, 0.3))  # of the whole launch: what is paired does not see it
+    level = exp(noise.gauss(0, 0.3))  # noise of the whole launch: it does not affect paired figures
     for scope in ("ep", "global"):
         for tasks in ("serial", "threads", "tbb"):
             for memory in ("malloc", "calloc") if scope == "ep" else ("",):
@@ -185,7 +185,7 @@ def test_each_step_has_its_gain_with_an_interval_from_launches(
     assert (touch["launches"], touch["against"], touch["gain"]["design"]) == (4, "initial", "launch")
     assert touch["gain"]["ratio"] == pytest.approx(2.0, rel=0.02)
     low, high = touch["gain"]["interval"]
-    assert 1.9 < low < 2.0 < high < 2.1, "the launches' own level, 30 %, is not in it"
+    assert 1.9 < low < 2.0 < high < 2.1, "it does not contain the noise of launches, 30 %"
     assert touch["value"] / found["initial", "threads", "ep", "threads"]["value"] == pytest.approx(
         touch["gain"]["ratio"]
     )
@@ -195,14 +195,14 @@ def test_each_step_has_its_gain_with_an_interval_from_launches(
     assert whole["ratio"] == pytest.approx(2.2, rel=0.02)
 
 
-def test_what_cannot_be_chosen_changes_nothing(store: Store, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_factor_that_cannot_be_chosen_changes_nothing(store: Store, capsys: pytest.CaptureFixture[str]) -> None:
     row = cells(table_of(store, capsys))["malloc", "threads", "global", "threads"]
     assert row["no_change"] == "memory cannot be chosen here"
     assert row["gain"] is None
     assert row["value"] is not None
 
 
-def test_what_is_missing_is_there_with_its_reason(store: Store, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_missing_figure_is_shown_with_its_reason(store: Store, capsys: pytest.CaptureFixture[str]) -> None:
     found = cells(table_of(store, capsys))
     assert len(found) == 3 * 2 * 2 * 3, "every step on every layer that the study asks for"
     assert found["touch", "threads", "ep", "tbb"]["reason"] == "skipped: tasks tbb: not built"
@@ -218,7 +218,7 @@ def test_what_is_missing_is_there_with_its_reason(store: Store, capsys: pytest.C
     assert found["initial", "mpi", "ep", "threads"]["reason"] == "not measured yet"
 
 
-def test_people_see_the_same_table(store: Store, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_text_table_has_the_same_content(store: Store, capsys: pytest.CaptureFixture[str]) -> None:
     capsys.readouterr()
     assert main(["--store", str(store.path), "show", "layers", "--steps"]) == 0
     text = capsys.readouterr().out
@@ -236,21 +236,21 @@ def test_people_see_the_same_table(store: Store, capsys: pytest.CaptureFixture[s
 @pytest.mark.parametrize(
     "words", [("--steps", "--scaling"), ("--steps", "--where", "ranks == 2"), ("--scaling", "--sessions")]
 )
-def test_a_table_of_its_own_takes_no_other_choice(
+def test_a_special_table_excludes_other_tables(
     store: Store, capsys: pytest.CaptureFixture[str], words: tuple[str, ...]
 ) -> None:
     assert main(["--store", str(store.path), "show", *words]) == 64
     assert "is a table of its own, and does not go with" in capsys.readouterr().err
 
 
-def test_a_study_without_steps_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_study_without_steps_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     store = Store(tmp_path)
     store_launch(store, "t", "a", [result_record("stream", {}, {"bandwidth": metric(1.0, "GB/s")})])
     assert main(["--store", str(store.path), "show", "--steps"]) == 3
     assert "no study here has steps; a study file names them in [[step]]" in capsys.readouterr().err
 
 
-def test_steps_of_an_edited_file_are_laid_over_what_is_stored(
+def test_steps_of_an_edited_file_apply_to_stored_launches(
     store: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     edited = tmp_path / "edited.toml"

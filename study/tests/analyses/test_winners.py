@@ -1,4 +1,4 @@
-"""Winners: who is ranked against whom, and what is said of the machine's bound."""
+"""Winners: the ranking of variants, and their share of the machine's bound."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from longshore_study.analyses.winners import Entry, entries
+from longshore_study.analyses.winners import RankedVariant, ranked_variants
 from longshore_study.base.errors import UsageError
 from longshore_study.cli.command_line import main
 from longshore_study.metrics.launch_metrics import measure
@@ -56,8 +56,8 @@ def store(tmp_path: Path) -> Store:
     return Store(tmp_path / "store")
 
 
-def ranked(store: Store) -> list[Entry]:
-    return entries(measure(store.launches("q")).figures)
+def ranked(store: Store) -> list[RankedVariant]:
+    return ranked_variants(measure(store.launches("q")).figures)
 
 
 def test_variants_compete_only_over_the_same_work(store: Store) -> None:
@@ -81,7 +81,7 @@ def test_one_node_does_not_win_against_two(store: Store) -> None:
     assert [(entry.work["nodes"], entry.rank) for entry in ranked(store)] == [(1, 1), (2, 1)]
 
 
-def test_a_figure_is_the_median_of_its_launches_and_what_is_not_told_apart_is_marked(store: Store) -> None:
+def test_a_figure_is_the_median_of_launches_and_ties_are_marked(store: Store) -> None:
     for index, (agp, direct, exstack) in enumerate([(10.0, 8.0, 1.9), (12.0, 11.0, 2.0), (11.0, 9.9, 2.1)]):
         put(store, "gather", {"strategy": "agp"}, agp, index=index)
         put(store, "gather", {"strategy": "direct"}, direct, index=index)
@@ -138,7 +138,7 @@ def test_bytes_are_counted_as_memory_copy_counts_them(
     assert moved_gigabytes_per_second(pattern, value, factors) == (None if moved is None else pytest.approx(moved))
 
 
-def test_the_tables_name_the_winner_the_bound_and_what_failed(store: Store, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_tables_name_the_winner_the_bound_and_failures(store: Store, capsys: pytest.CaptureFixture[str]) -> None:
     put(store, "control", {"kernel": "copy"}, 20.0)
     put(store, "stream", {"kernel": "copy", "scope": "ep"}, 10.0)
     put(store, "stream", {"kernel": "copy", "scope": "global"}, 9.0)
@@ -205,7 +205,7 @@ def test_winners_are_those_of_one_tag(store: Store, capsys: pytest.CaptureFixtur
         assert row["value"] == shown
 
 
-def test_what_a_sort_moves_depends_on_its_items_and_its_exchange() -> None:
+def test_the_traffic_of_a_sort_depends_on_its_items_and_its_exchange() -> None:
     keys = moved_gigabytes_per_second("sort", 1e9, {"exchange": "put", "key_type": "uint32", "payload": 0})
     assert keys == 28
     assert moved_gigabytes_per_second("sort", 1e9, {"exchange": "put", "key_type": "uint64", "payload": 56}) == 64 * 7

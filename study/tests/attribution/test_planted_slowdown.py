@@ -11,7 +11,7 @@ import os
 import random
 
 from longshore_study.attribution.association import attribute, rule_text
-from longshore_study.compare.judgement import compare
+from longshore_study.compare.comparison import compare
 from longshore_study.store.selection import Side
 from simulated_launches import copy, halo, launch
 

@@ -1,4 +1,4 @@
-"""When a shift of the whole machine is reported, and when it is taken out."""
+"""The common shift: when it is reported, and when it is removed from the rows."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from longshore_study.stats.verdict import Measured
 def test_without_controls_nothing_is_removed() -> None:
     shift = find_shift([], 0.05)
     assert not shift.removed
-    assert shift.document()["ratio"] is None
+    assert shift.ratio is None
     row = Measured(-0.3, 0.01, 5.0)
     assert shift.remove_from(row) == row
 
@@ -23,7 +23,7 @@ def test_controls_that_agree_are_removed() -> None:
     shift = find_shift(controls, 0.05)
     assert shift.removed
     assert shift.verdict == "regressed"
-    assert shift.document()["ratio"] == pytest.approx(math.exp(-0.205))
+    assert shift.ratio == pytest.approx(math.exp(-0.205))
     row = shift.remove_from(Measured(-0.205, 0.02, 8.0))
     assert row.difference == pytest.approx(0.0)
     assert row.se == pytest.approx(math.hypot(0.02, 0.01))
@@ -41,7 +41,7 @@ def test_a_slower_network_is_not_a_slower_machine() -> None:
     shift = find_shift([("copy", Measured(0.0, 0.01, 10.0)), ("pingpong", Measured(-0.4, 0.01, 10.0))], 0.05)
     assert not shift.removed
     assert "contradict" in shift.reason
-    assert {one["kernel"]: round(one["ratio"], 2) for one in shift.document()["controls"]} == {
+    assert {kernel: round(math.exp(one.difference), 2) for kernel, one in shift.kernels.items()} == {
         "copy": 1.0,
         "pingpong": 0.67,
     }

@@ -1,5 +1,5 @@
-"""Comparison from stored launches to verdicts and exit status: designs, controls, bounds, and what
-is missing."""
+"""Comparisons from stored launches to verdicts and exit status: designs, controls, bounds and
+missing data."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ import pytest
 from longshore_study.base.errors import UsageError
 from longshore_study.cli.command_line import main
 from longshore_study.compare.common_shift import CommonShift
-from longshore_study.compare.judgement import Comparison, parse_margin
-from longshore_study.compare.pairing import Row
+from longshore_study.compare.comparison import Comparison, parse_margin
+from longshore_study.compare.judged_row import JudgedRow
 from longshore_study.metrics.launch_metrics import Key
 from longshore_study.stats.verdict import Judgement
 from longshore_study.store.launch_store import Store
@@ -167,9 +167,7 @@ def test_other_metrics_are_judged_when_asked_for(results: Store, capsys: pytest.
 # controls
 
 
-def test_a_slower_machine_is_one_finding_and_not_one_per_row(
-    results: Store, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_slower_machine_is_reported_once_and_not_per_row(results: Store, capsys: pytest.CaptureFixture[str]) -> None:
     sessions = ("a", "b", "c", "d")
     fill(results, "old", sessions, controls={"copy": 1.0, "pingpong": 1.0})
     slower = dict.fromkeys(MODES, 0.8) | {"persistent": 0.4}
@@ -182,7 +180,7 @@ def test_a_slower_machine_is_one_finding_and_not_one_per_row(
     assert found["persistent"] == "regressed"
     assert {found[m] for m in MODES if m != "persistent"} <= {"same", "inconclusive"}
     row = next(row for row in document["rows"] if row["variant"]["mode"] == "persistent")
-    assert row["ratio"] == pytest.approx(0.5, rel=0.03), "what the verdict rests on"
+    assert row["ratio"] == pytest.approx(0.5, rel=0.03), "the judged ratio"
     assert row["ratio_is"] == "new / reference, without the common shift"
     assert row["raw"]["ratio"] == pytest.approx(row["new"] / row["reference"])
     assert row["raw"]["ratio"] == pytest.approx(0.4, rel=0.03), "as measured"
@@ -199,7 +197,7 @@ def test_a_slower_machine_alone_fails_too(results: Store, capsys: pytest.Capture
     assert (status, document["verdict"]) == (1, "regressed")
 
 
-def test_healthy_controls_leave_the_rows_alone(results: Store, capsys: pytest.CaptureFixture[str]) -> None:
+def test_controls_without_a_shift_do_not_change_the_rows(results: Store, capsys: pytest.CaptureFixture[str]) -> None:
     sessions = ("a", "b", "c", "d")
     fill(results, "old", sessions, controls={"copy": 1.0, "pingpong": 1.0})
     fill(
@@ -211,13 +209,13 @@ def test_healthy_controls_leave_the_rows_alone(results: Store, capsys: pytest.Ca
     )
     _, document = compare(results, capsys)
     assert document["common_shift"]["removed"] is False
-    assert verdicts(document)["neighbor"] == "same", "the healthy one of four is not called improved"
+    assert verdicts(document)["neighbor"] == "same", "the mode that did not regress is not improved"
 
 
-# what is not there
+# missing data
 
 
-def test_what_one_side_lacks_is_a_row(results: Store, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_variant_that_one_side_lacks_has_a_row(results: Store, capsys: pytest.CaptureFixture[str]) -> None:
     for session in ("a", "b", "c"):
         store_launch(results, "old", session, [halo("waitall", 100.0 + len(session)), halo("persistent", 50.0)])
         store_launch(results, "new", session, [halo("waitall", 101.0 + ord(session) / 100), halo("rma-fence", 50.0)])
@@ -244,14 +242,16 @@ def test_a_failed_launch_makes_its_rows_failed(results: Store, capsys: pytest.Ca
     assert any("rank 1 died" in problem for problem in document["problems"])
 
 
-def test_a_failed_launch_that_was_repeated_is_forgotten(results: Store, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_failed_launch_that_was_repeated_with_success_is_ignored(
+    results: Store, capsys: pytest.CaptureFixture[str]
+) -> None:
     fill(results, "old", ("a", "b"))
     store_launch(results, "new", "a", [], index=0, exit_status=1, end=False)
     fill(results, "new", ("a", "b"))
     assert compare(results, capsys)[1]["problems"] == []
 
 
-def test_a_wrong_result_is_failed(results: Store, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_wrong_result_makes_its_row_failed(results: Store, capsys: pytest.CaptureFixture[str]) -> None:
     fill(results, "old", ("a", "b"))
     for session in ("a", "b"):
         wrong = halo("waitall", 5000.0) | {"verified": False}
@@ -261,7 +261,7 @@ def test_a_wrong_result_is_failed(results: Store, capsys: pytest.CaptureFixture[
     assert status == 3
 
 
-def test_what_is_skipped_on_both_sides_is_no_row(results: Store, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_variant_skipped_on_both_sides_has_no_row(results: Store, capsys: pytest.CaptureFixture[str]) -> None:
     skipped = {"record": "result", "pattern": "halo", "variant": {"mode": "redblack"}, "skipped": "needs even ranks"}
     for tag in ("old", "new"):
         for session in ("a", "b"):
@@ -274,7 +274,9 @@ def test_what_is_skipped_on_both_sides_is_no_row(results: Store, capsys: pytest.
     assert "needs even ranks" in str(document["rows"])
 
 
-def test_a_truncated_record_file_is_said_and_exits_with_3(results: Store, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_truncated_record_file_is_reported_and_exits_with_3(
+    results: Store, capsys: pytest.CaptureFixture[str]
+) -> None:
     fill(results, "old", ("a", "b", "c"), launches=4)
     fill(results, "new", ("a", "b", "c"), launches=4)
     assert compare(results, capsys)[0] == 0
@@ -283,10 +285,10 @@ def test_a_truncated_record_file_is_said_and_exits_with_3(results: Store, capsys
     status, document = compare(results, capsys)
     assert status == 3
     assert any(str(path) in problem for problem in document["problems"])
-    assert set(verdicts(document).values()) == {"same"}, "what is whole is still judged"
+    assert set(verdicts(document).values()) == {"same"}, "complete records are judged"
 
 
-def test_a_figure_above_its_bound_is_not_celebrated(results: Store, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_figure_above_its_bound_is_invalid(results: Store, capsys: pytest.CaptureFixture[str]) -> None:
     def stream(value: float) -> dict[str, Any]:
         return {
             "record": "result", "pattern": "stream", "variant": {"kernel": "triad"},
@@ -303,7 +305,7 @@ def test_a_figure_above_its_bound_is_not_celebrated(results: Store, capsys: pyte
     assert "200 GB/s per node" in document["rows"][0]["warnings"][0]
 
 
-def test_the_same_file_under_two_sessions_judges_nothing(results: Store, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_file_stored_under_two_sessions_is_not_judged(results: Store, capsys: pytest.CaptureFixture[str]) -> None:
     for tag, value in (("old", 100.0), ("new", 50.0)):
         for session in ("a", "b"):
             store_launch(results, tag, session, [halo("waitall", value)])
@@ -313,7 +315,7 @@ def test_the_same_file_under_two_sessions_judges_nothing(results: Store, capsys:
     assert "stored twice" in document["rows"][0]["warnings"][0]
 
 
-# choosing
+# selection of rows
 
 
 def test_a_condition_chooses_rows(results: Store, capsys: pytest.CaptureFixture[str]) -> None:
@@ -358,7 +360,7 @@ def test_factors_can_be_ignored(results: Store, capsys: pytest.CaptureFixture[st
         (("old", "new", "--metric", "bandwith"), "unknown metric 'bandwith'; did you mean '"),
     ],
 )
-def test_a_wrong_question_is_64(
+def test_a_wrong_argument_exits_with_64(
     results: Store, capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], said: str
 ) -> None:
     fill(results, "old", ("a", "b"))
@@ -375,7 +377,7 @@ def test_a_side_without_any_figure_has_failed_rows(results: Store, capsys: pytes
     assert set(verdicts(document).values()) == {"failed"}
 
 
-def test_nothing_left_to_compare_is_said(results: Store, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_empty_comparison_is_an_error(results: Store, capsys: pytest.CaptureFixture[str]) -> None:
     for tag in ("old", "new"):
         store_launch(results, tag, "a", [], end=False)
     assert main(["--store", str(results.path), "compare", "old", "new"]) == 3
@@ -397,14 +399,14 @@ def test_the_exit_status_rests_on_the_stricter_correction(holm_p: float, status:
     """Two rows with p = 0.03 each are regressed by Benjamini-Hochberg, but not by Holm."""
     key = Key("s", "halo", "process_bandwidth", "{}", "{}")
     judgement = Judgement("regressed", (-0.2, -0.06), 0.03, 0.03, holm_p, 1.0)
-    row = Row(key, judgement=judgement, verdict="regressed")
+    row = JudgedRow(key, judgement=judgement, verdict="regressed")
     comparison = Comparison(Side("old", []), Side("new", []), 0.05, [row], CommonShift(), [], 0)
     assert comparison.exit_status == status
 
 
 @pytest.mark.parametrize(("holm_p", "status"), [(0.04, 1), (0.06, 2)])
 def test_a_common_shift_counts_as_one_of_the_hypotheses(holm_p: float, status: int) -> None:
-    row = Row(Key("s", "halo", "b", "{}", "{}"), verdict="inconclusive")
+    row = JudgedRow(Key("s", "halo", "b", "{}", "{}"), verdict="inconclusive")
     shift = CommonShift(verdict="regressed", holm_p=holm_p)
     assert Comparison(Side("old", []), Side("new", []), 0.05, [row], shift, [], 0).exit_status == status
 
@@ -464,7 +466,7 @@ def test_a_cell_that_failed_on_both_sides_is_missing_data(results: Store, capsys
     assert any("exit status 2" in problem for problem in document["problems"])
 
 
-def test_launches_that_failed_alike_are_told_in_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_launches_with_the_same_failure_share_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     store = Store(tmp_path)
     for session in ("a", "b"):
         for tag in ("old", "new"):
@@ -482,10 +484,10 @@ def test_launches_that_failed_alike_are_told_in_one_line(tmp_path: Path, capsys:
     assert "alike" not in warnings[1]
 
 
-def test_figures_of_one_launch_count_as_their_mean_where_their_factor_is_ignored(
+def test_figures_of_one_launch_count_as_their_mean_when_a_factor_is_ignored(
     results: Store, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Not the last of them alone: here another mode than the last has changed."""
+    """The mean is over all modes: here a mode other than the last one changed."""
     for tag, session in itertools.product(("old", "new"), "abc"):
         modes = {"waitall": 0.25 if tag == "new" else 1.0, "persistent": 1.0}
         store_launch(results, tag, session, [halo(mode, 1000 * factor) for mode, factor in modes.items()])
@@ -495,7 +497,7 @@ def test_figures_of_one_launch_count_as_their_mean_where_their_factor_is_ignored
     assert (row["reference"], row["new"]) == (pytest.approx(1000), pytest.approx(500))
 
 
-def test_a_study_and_one_of_its_tags_are_its_other_tags_and_this_one(
+def test_a_study_against_one_of_its_tags_compares_its_other_tags_with_it(
     results: Store, capsys: pytest.CaptureFixture[str]
 ) -> None:
     sessions = ("a", "b", "c")

@@ -1,4 +1,4 @@
-"""How much better one variant is than another, in the units in which both were measured."""
+"""Contrasts of two variants, in the units in which both were measured."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_launches_that_measured_both_are_compared_with_themselves() -> None:
     assert 1.08 < found.interval[0] < found.ratio < found.interval[1] < 1.12
 
 
-def test_launches_of_their_own_are_compared_within_their_session() -> None:
+def test_variants_in_different_launches_are_compared_within_their_session() -> None:
     pairs = []
     for better in ("higher", "lower"):
         before = figures([10.0, 10.4, 9.7], ["a", "b", "c"], better=better)
@@ -48,7 +48,7 @@ def test_launches_of_their_own_are_compared_within_their_session() -> None:
     assert quicker is not None
     assert halved.design == IN_TURNS
     assert halved.ratio == pytest.approx(0.5, rel=0.02)
-    assert quicker.ratio == pytest.approx(2.0, rel=0.02), "less is better: half is twice as good"
+    assert quicker.ratio == pytest.approx(2.0, rel=0.02), "less is better: half the latency is twice as good"
     assert halved.interval is not None
     assert halved.interval[1] < 0.6
 
@@ -61,7 +61,7 @@ def test_one_launch_each_gives_a_ratio_and_no_interval() -> None:
     assert found.why_no_interval
 
 
-def test_figures_that_never_vary_are_no_sign_of_precision() -> None:
+def test_figures_without_variance_give_no_interval() -> None:
     names = ["a", "b", "c"]
     (found,) = contrasts([(figures([2.0] * 3, names), figures([3.0] * 3, names))])
     assert found is not None
@@ -69,12 +69,12 @@ def test_figures_that_never_vary_are_no_sign_of_precision() -> None:
     assert found.why_no_interval == "the figures do not vary at all between launches"
 
 
-def test_what_was_measured_in_different_sessions_is_not_compared() -> None:
+def test_variants_of_different_sessions_are_not_compared() -> None:
     assert contrasts([(figures([1.0], ["a"], "monday"), figures([1.0], ["b"], "tuesday"))]) == [None]
     assert contrasts([([], figures([1.0], ["b"]))]) == [None]
 
 
-def test_the_interval_holds_the_truth_as_often_as_it_says() -> None:
+def test_the_interval_covers_the_truth_as_often_as_stated() -> None:
     noise = random.Random(5)
     missed = tables = 0
     for _ in range(300):

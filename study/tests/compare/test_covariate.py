@@ -1,6 +1,6 @@
-"""The pulse of the machine as a covariate: the formulas against a regression by numpy; power where
-the pulse shows the noise; false alarms as rare as promised; and a pulse that the new state itself
-made slower explains nothing away.
+"""The noise probe (pulse) as a covariate. Its formulas agree with a regression by numpy; it adds
+power where it shows the noise; false alarms are as rare as promised; and a probe that the new state
+made slower hides no regression.
 """
 
 from __future__ import annotations
@@ -15,10 +15,9 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from longshore_study.compare.judgement import Comparison, compare, document
-from longshore_study.compare.row_document import row_document
-from longshore_study.report.answer import comparison_details
-from longshore_study.report.facts import read_comparison
+from longshore_study.compare.comparison import Comparison, compare
+from longshore_study.output.compare_document import document, row_document
+from longshore_study.report.verdict_summary import comparison_details
 from longshore_study.stats import covariate, effect
 from longshore_study.store.selection import Side
 from simulated_launches import halo, launch
@@ -30,15 +29,16 @@ STUDIES = 200 * int(os.environ.get("LONGSHORE_SIMULATIONS", "1"))
 
 @dataclass(frozen=True)
 class Machine:
-    """What its launches have: a mood that figures follow with `slope`, and what is a mode's own."""
+    """A simulated machine. Its state (`mood`) varies between launches; figures follow it with
+    `slope`, and each mode has noise of its own."""
 
     mood: Callable[[random.Random], float]
     slope: float = 0.3
     own: float = 0.015
     felt: float = 1.0
-    """How much of the mood the pulse shows."""
+    """The share of the mood that the probe shows."""
     bent: float = 0.0
-    """How much slower or faster than the slope says figures are where the mood is far down."""
+    """The deviation of the figures from the slope where the mood is low."""
 
 
 BEND = -0.5
@@ -65,8 +65,8 @@ def compared(
     launches: int = 8,
     beat: bool = True,
 ) -> Comparison:
-    """Two sessions in turns, launch by launch."""
-    # By its numbers: the address of a function is another one in each process.
+    """Two sides in turns, launch by launch, in each session."""
+    # Seeded by numbers only: the address of a function differs between processes.
     named = (machine.mood.__name__, machine.slope, machine.own, machine.felt, machine.bent)
     generator = random.Random(f"{named} {seed}")
     sides = {tag: Side(tag, []) for tag in ("before", "after")}
@@ -91,8 +91,8 @@ def verdict_of(comparison: Comparison, mode: str) -> str:
 
 
 @pytest.mark.parametrize("groups", [1, 2])
-def test_it_is_the_regression_with_a_mean_per_side_and_session(groups: int) -> None:
-    """And with a level per group of pulses, where there are two."""
+def test_the_adjustment_is_a_regression_with_a_mean_per_side_and_session(groups: int) -> None:
+    """With a level per group of probes where there are two groups."""
     generator = random.Random(7)
     figures: tuple[Numbers, Numbers] = ({}, {})
     pulses: tuple[Numbers, Numbers] = ({}, {})
@@ -125,7 +125,7 @@ def test_it_is_the_regression_with_a_mean_per_side_and_session(groups: int) -> N
 
 
 @pytest.mark.parametrize("mood", [smooth, bimodal])
-def test_what_the_pulse_shows_is_no_noise_any_more(mood: Callable[[random.Random], float]) -> None:
+def test_the_noise_that_the_probe_shows_is_removed(mood: Callable[[random.Random], float]) -> None:
     machine = Machine(mood)
     studies = range(STUDIES // 5)
     with_pulse = sum(
@@ -138,9 +138,9 @@ def test_what_the_pulse_shows_is_no_noise_any_more(mood: Callable[[random.Random
     assert without <= 0.3 * len(studies)
 
 
-def test_two_kinds_of_launches_have_a_level_each() -> None:
-    """Cores near each other and far: from one to the other figures follow the pulse less than
-    within each."""
+def test_two_groups_of_launches_have_a_level_each() -> None:
+    """Near and distant cores: figures follow the probe less between these groups than within
+    each."""
     machine = Machine(near_and_far, slope=0.6, bent=0.4)
     studies = range(STUDIES // 5)
     found = [compared(machine, k, {"persistent": 0.08}) for k in studies]
@@ -154,7 +154,7 @@ def test_two_kinds_of_launches_have_a_level_each() -> None:
 @pytest.mark.parametrize("mood", [smooth, bimodal, near_and_far])
 @pytest.mark.parametrize("felt", [1.0, 0.3, 0.0])
 def test_false_alarms_are_as_rare_as_promised(mood: Callable[[random.Random], float], felt: float) -> None:
-    """The worst case: all rows on the margin. Pulses that show all of the mood, a part of it, and
+    """The worst case: all rows are on the margin. The probe shows all of the mood, a part of it, or
     nothing."""
     on_margin = dict.fromkeys(MODES, 0.05)
     alarms = sum(
@@ -164,34 +164,36 @@ def test_false_alarms_are_as_rare_as_promised(mood: Callable[[random.Random], fl
     assert alarms / STUDIES <= 0.05 + 2 * math.sqrt(0.05 * 0.95 / STUDIES)
 
 
-def test_a_pulse_that_the_new_state_made_slower_explains_nothing_away(monkeypatch: pytest.MonkeyPatch) -> None:
-    """All messages became slower, those of the pulse most: the rows have regressed, and are not
-    called the same."""
+def test_a_probe_that_the_new_state_made_slower_hides_no_regression(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All messages became slower, those of the probe most: the rows are regressed, not same."""
     machine = Machine(lambda generator: generator.gauss(0, 0.05), slope=0.8)
     slower = dict.fromkeys(MODES, 0.3)
     found = compared(machine, 1, slower, pulse_slower=0.4)
     assert {row.verdict for row in found.rows} == {"regressed"}
     assert all(row.adjustment is None for row in found.rows)
-    monkeypatch.setattr(covariate, "CHANCE", 0.0)  # without the question whether pulses differ they would be explained
+    monkeypatch.setattr(
+        covariate, "CHANCE", 0.0
+    )  # without the test whether probes differ, the regression would be hidden
     assert {row.verdict for row in compared(machine, 1, slower, pulse_slower=0.4).rows} != {"regressed"}
 
 
-def test_nothing_is_taken_out_where_that_cannot_be() -> None:
+def test_nothing_is_removed_with_too_few_launches_or_without_a_probe() -> None:
     machine = Machine(smooth)
     few = compared(machine, 3, {}, launches=2)
-    assert all(row.adjustment is None for row in few.rows), "a slope of four launches costs more than it gives"
+    assert all(row.adjustment is None for row in few.rows), "a slope from four launches costs more than it gains"
     assert all("pulse" not in row_document(row) for row in compared(machine, 3, {}, beat=False).rows)
     told = [row_document(row)["pulse"] for row in compared(machine, 5, {}).rows]
     assert all(0.8 < one["variance_explained"] < 1 and 0.25 < one["slope"] < 0.35 for one in told)
 
 
-def test_the_comparison_and_the_report_tell_it() -> None:
-    told = document(compared(Machine(smooth), 5, {}))
+def test_the_comparison_and_the_report_state_the_removed_noise() -> None:
+    comparison = compared(Machine(smooth), 5, {})
+    told = document(comparison)
     assert told["pulse"]["rows"] == len(MODES)
     assert 0.8 < told["pulse"]["variance_explained"][0] <= told["pulse"]["variance_explained"][1] < 1
-    details = " ".join(comparison_details(read_comparison(told)))
-    assert "was taken out of 4 rows" in details
+    details = " ".join(comparison_details(comparison))
+    assert "was removed from 4 rows" in details
     assert "a launch is the unit of replication" in details
-    silent = document(compared(Machine(smooth), 5, {}, beat=False))
-    assert silent["pulse"] is None
-    assert "pulse" not in " ".join(comparison_details(read_comparison(silent)))
+    silent = compared(Machine(smooth), 5, {}, beat=False)
+    assert document(silent)["pulse"] is None
+    assert "pulse" not in " ".join(comparison_details(silent))

@@ -1,4 +1,4 @@
-"""Guidelines: what holds, what is broken, what cannot be told."""
+"""Guidelines that hold, are broken, or cannot be decided."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def results(tmp_path: Path) -> Store:
 def fill(store: Store, values: dict[str, float], launches: int = 4, **more: Any) -> None:
     generator = random.Random(9)
     for index in range(launches):
-        luck = generator.gauss(1, 0.3)  # of a launch, shared by its variants
+        luck = generator.gauss(1, 0.3)  # noise of a launch, common to its variants
         store_launch(
             store, "t", "a", [halo(m, v * luck * generator.gauss(1, 0.01)) for m, v in values.items()], index, **more
         )
@@ -33,7 +33,7 @@ def check(store: Store, capsys: pytest.CaptureFixture[str]) -> tuple[int, list[d
     return status, list(json_of(capsys.readouterr().out)["rows"])
 
 
-def test_pairs_within_a_launch_see_through_its_luck(results: Store, capsys: pytest.CaptureFixture[str]) -> None:
+def test_pairs_within_a_launch_are_independent_of_its_speed(results: Store, capsys: pytest.CaptureFixture[str]) -> None:
     fill(results, {"waitall": 1000.0, "persistent": 800.0, "neighbor": 1010.0})
     status, rows = check(results, capsys)
     assert status == 1
@@ -44,9 +44,7 @@ def test_pairs_within_a_launch_see_through_its_luck(results: Store, capsys: pyte
     assert found["neighbor"]["holds"] is True
 
 
-def test_a_sentence_says_of_whom_its_figures_are_and_names_what_was_chosen(
-    results: Store, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_sentence_names_the_unit_and_the_chosen_factors(results: Store, capsys: pytest.CaptureFixture[str]) -> None:
     fill(results, {"waitall": 2e7, "persistent": 1e7}, cell={"program": "halo", "ranks": 2, "environment": {}})
     assert main(["--store", str(results.path), "guidelines", "t"]) == 1
     said = capsys.readouterr().out
@@ -55,12 +53,12 @@ def test_a_sentence_says_of_whom_its_figures_are_and_names_what_was_chosen(
     assert "environment" not in said
 
 
-def test_all_that_hold_exit_with_0(results: Store, capsys: pytest.CaptureFixture[str]) -> None:
+def test_guidelines_that_all_hold_exit_with_0(results: Store, capsys: pytest.CaptureFixture[str]) -> None:
     fill(results, {"waitall": 1000.0, "persistent": 1100.0})
     assert check(results, capsys)[0] == 0
 
 
-def test_one_launch_shows_and_does_not_judge(results: Store, capsys: pytest.CaptureFixture[str]) -> None:
+def test_one_launch_is_shown_and_not_judged(results: Store, capsys: pytest.CaptureFixture[str]) -> None:
     fill(results, {"waitall": 1000.0, "persistent": 30.0}, launches=1)
     status, (row,) = check(results, capsys)
     assert status == 2
@@ -68,7 +66,7 @@ def test_one_launch_shows_and_does_not_judge(results: Store, capsys: pytest.Capt
     assert row["times_slower"] > 20
 
 
-def test_a_study_file_may_say_more_after_the_run(
+def test_a_study_file_may_add_guidelines_after_the_run(
     results: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     fill(results, {"waitall": 1000.0, "redblack": 500.0})
@@ -84,7 +82,7 @@ def test_a_study_file_may_say_more_after_the_run(
     assert [row["verdict"] for row in rows if row["faster"] == {"mode": "redblack"}] == ["broken"]
 
 
-def test_a_study_adds_its_own(results: Store, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_study_adds_its_own_guidelines(results: Store, capsys: pytest.CaptureFixture[str]) -> None:
     own = {"faster": {"mode": "sendrecv"}, "than": {"mode": "waitall"}, "tolerance": 0.05, "pattern": "halo"}
     fill(results, {"waitall": 1000.0, "sendrecv": 100.0}, guidelines=[own])
     status, rows = check(results, capsys)
@@ -92,7 +90,7 @@ def test_a_study_adds_its_own(results: Store, capsys: pytest.CaptureFixture[str]
     assert {(r["faster"]["mode"], r["holds"]) for r in rows} == {("sendrecv", False), ("waitall", True)}
 
 
-def test_a_study_may_tolerate_more(results: Store, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_study_may_raise_the_tolerance(results: Store, capsys: pytest.CaptureFixture[str]) -> None:
     own = {"faster": {"mode": "persistent"}, "than": {"mode": "waitall"}, "tolerance": 0.6}
     fill(results, {"waitall": 1000.0, "persistent": 800.0}, guidelines=[own])
     status, rows = check(results, capsys)
@@ -117,7 +115,7 @@ than = { mode = "waitall" }
     assert {row["faster"]["mode"] for row in check(results, capsys)[1]} == {"sendrecv", "waitall"}
 
 
-def test_variants_in_launches_of_their_own_are_compared_by_session(
+def test_variants_in_different_launches_are_compared_by_session(
     results: Store, capsys: pytest.CaptureFixture[str]
 ) -> None:
     generator = random.Random(4)
@@ -133,8 +131,8 @@ def test_variants_in_launches_of_their_own_are_compared_by_session(
 def test_launches_in_turns_are_compared_within_their_session(
     results: Store, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Two stacks, in launches of their own but in random order: one session can tell them apart.
-    One after the other, a session could tell a stack from a bad hour no more."""
+    """Two stacks in separate launches in random order: one session can distinguish them. If they
+    ran one after the other, a session could not distinguish a stack from noise."""
     generator = random.Random(4)
     own = {"faster": {"stack": "a"}, "than": {"stack": "b"}}
     for session, alternating in (("turns", True), ("blocks", False)):
@@ -155,7 +153,7 @@ def test_launches_in_turns_are_compared_within_their_session(
     assert "one session" in found["blocks"]["warnings"][1]
 
 
-def test_an_environment_is_a_factor_as_others_are(results: Store, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_environment_is_a_factor_like_others(results: Store, capsys: pytest.CaptureFixture[str]) -> None:
     generator = random.Random(4)
     own = {"faster": {"environment": {"A": "1"}}, "than": {"environment": {}}}
     for index in range(5):
@@ -175,10 +173,10 @@ def test_other_factors_must_agree(results: Store, capsys: pytest.CaptureFixture[
     status, rows = check(results, capsys)
     assert (status, rows) == (0, [])
     main(["--store", str(results.path), "guidelines", "t"])
-    assert "no guideline speaks of two variants" in capsys.readouterr().out
+    assert "no guideline applies to two variants" in capsys.readouterr().out
 
 
-def test_damaged_data_is_said(results: Store, capsys: pytest.CaptureFixture[str]) -> None:
+def test_damaged_data_is_reported(results: Store, capsys: pytest.CaptureFixture[str]) -> None:
     fill(results, {"waitall": 1000.0, "persistent": 1100.0})
     path = min(results.path.rglob("*.jsonl"))
     path.write_bytes(path.read_bytes()[:-10])

@@ -1,4 +1,4 @@
-"""One kind of ratio everywhere: within its interval, the same in every output, and labelled."""
+"""All outputs show the same ratio: it lies within its interval and has a label."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def document(capsys: pytest.CaptureFixture[str], study: Path, *arguments: str) -
 
 
 def check(told: Told, what: str) -> int:
-    """How many there were; all of them within their interval."""
+    """Checks that every ratio lies within its interval; returns their number."""
     number = 0
     for number, (ratio, (low, high)) in enumerate(told, 1):  # noqa: B007 - counted
         assert low <= ratio <= high, what
@@ -63,7 +63,9 @@ def test_documents_have_every_ratio_within_its_interval(study: Path, capsys: pyt
     compared = document(capsys, study, "compare", "old", "new", "--metric", "all")
     assert check(every_ratio(compared), "compare") or {row["verdict"] for row in compared["rows"]} == {"untestable"}
     for row in compared["rows"]:
-        assert row["raw"]["ratio"] == pytest.approx(row["new"] / row["reference"]), "the raw one is of the two figures"
+        assert row["raw"]["ratio"] == pytest.approx(row["new"] / row["reference"]), (
+            "the raw ratio is that of the two figures"
+        )
         differs = row["ratio"] != pytest.approx(row["raw"]["ratio"], rel=1e-9)
         assert not differs or "without" in row["ratio_is"]
     out = str(study / "confirm.toml")
@@ -99,7 +101,7 @@ def test_exports_have_the_same_ratios(study: Path, capsys: pytest.CaptureFixture
     for told in (dict(zip(names, line, strict=True)) for line in cells[1:]):
         assert not told["low"] or float(told["low"]) <= float(told["ratio"]) <= float(told["high"])
     assert ("ratio_is" in names) == any("without" in row["ratio_is"] for row in rows), (
-        "a table that has a shift says so"
+        "a table without the common shift states it"
     )
 
 
@@ -122,8 +124,10 @@ def test_the_page_has_the_same_ratios(study: Path, capsys: pytest.CaptureFixture
         assert kind in text
 
 
-def test_random_studies_have_what_makes_ratios_differ(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Else the tests above would hold of nothing."""
+def test_random_studies_have_raw_and_judged_ratios_that_differ(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Without such studies the tests above would check nothing."""
     kinds, designs, lower = set(), set(), 0
     for seed in SEEDS:
         fill(Store(tmp_path / str(seed) / "results"), seed)

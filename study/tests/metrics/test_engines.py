@@ -1,5 +1,4 @@
-"""What engines did: read from records, shown as a table and in the report; what is missing is not
-invented."""
+"""Summaries of engines from records, as a table and in the report; missing values stay missing."""
 
 from __future__ import annotations
 
@@ -9,7 +8,7 @@ from typing import Any
 import pytest
 
 from longshore_study.cli.command_line import main
-from longshore_study.metrics.engines import Account, accounts_of
+from longshore_study.metrics.engines import EngineSummary, engine_summaries
 from longshore_study.report.engines import engines_section
 from longshore_study.report.facts import Facts, gather_facts
 from longshore_study.report.markup import to_text
@@ -32,7 +31,7 @@ def hop(direction: str, number: int, messages: float, fill: float | None) -> dic
 
 
 def engine(scale: float = 1.0, *, p99: float | None = 4e-5) -> dict[str, Any]:
-    """10 ms of which 3 waited for a slot and 1 for items; two hops out, one back."""
+    """10 ms, of which 3 are waiting for a slot and 1 for items; two hops out, one hop back."""
     return {
         "repetitions": 5, "operations": 10, "seconds": 10 * MILLISECONDS * scale,
         "waited_seconds": {
@@ -54,7 +53,7 @@ def gather(strategy: str, told: object) -> dict[str, Any]:
 
 @pytest.fixture
 def store(tmp_path: Path) -> Store:
-    """Three launches of two engines, and a strategy without one."""
+    """Three launches of two strategies with engines and one without."""
     store = Store(tmp_path)
     for index, scale in enumerate((1.0, 2.0, 9.0)):
         results = [gather("conveyor", engine(scale)), gather("exstack", engine()), gather("agp", None)]
@@ -62,12 +61,12 @@ def store(tmp_path: Path) -> Store:
     return store
 
 
-def accounts(store: Store) -> dict[str, Account]:
-    return {str(account.factors["strategy"]): account for account in accounts_of(store.launches())}
+def summaries(store: Store) -> dict[str, EngineSummary]:
+    return {str(summary.factors["strategy"]): summary for summary in engine_summaries(store.launches())}
 
 
-def test_an_account_has_the_medians_over_launches(store: Store) -> None:
-    found = accounts(store)
+def test_a_summary_has_the_medians_over_launches(store: Store) -> None:
+    found = summaries(store)
     assert set(found) == {"conveyor", "exstack"}
     conveyor = found["conveyor"]
     assert conveyor.launches == 3
@@ -89,10 +88,10 @@ def test_an_account_has_the_medians_over_launches(store: Store) -> None:
     "told",
     [7, {}, {"seconds": "long"}, {"seconds": True}, [1]],
 )
-def test_what_is_no_account_is_left_out(tmp_path: Path, told: object) -> None:
+def test_a_malformed_engine_member_is_left_out(tmp_path: Path, told: object) -> None:
     store = Store(tmp_path)
     store_launch(store, "t", "day", [gather("conveyor", told)])
-    assert accounts_of(store.launches()) == []
+    assert engine_summaries(store.launches()) == []
 
 
 def test_a_damaged_part_is_missing_and_the_rest_is_read(tmp_path: Path) -> None:
@@ -103,17 +102,17 @@ def test_a_damaged_part_is_missing_and_the_rest_is_read(tmp_path: Path) -> None:
     }
     told["hops"][2]["wire_bytes"] = None
     store_launch(store, "t", "day", [gather("conveyor", told)])
-    (account,) = accounts_of(store.launches())
-    assert (account.slot, account.arrival, account.moving) == pytest.approx((0.0, 0.0, 0.01))
-    assert len(account.hops) == 1
-    assert account.hops[0].wire_per_payload is None
-    assert set(account.latency["requests"].seconds) == {"p50", "p90"}
+    (summary,) = engine_summaries(store.launches())
+    assert (summary.slot, summary.arrival, summary.moving) == pytest.approx((0.0, 0.0, 0.01))
+    assert len(summary.hops) == 1
+    assert summary.hops[0].wire_per_payload is None
+    assert set(summary.latency["requests"].seconds) == {"p50", "p90"}
 
 
-def test_a_launch_that_is_not_to_be_trusted_tells_nothing(tmp_path: Path) -> None:
+def test_a_failed_launch_is_left_out(tmp_path: Path) -> None:
     store = Store(tmp_path)
     store_launch(store, "t", "day", [gather("conveyor", engine())], end=False)
-    assert accounts_of(store.launches()) == []
+    assert engine_summaries(store.launches()) == []
 
 
 @pytest.mark.usefixtures("store")
@@ -135,7 +134,7 @@ def test_show_prints_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     assert rows[0]["hops"][1]["messages"] == 20
 
 
-def test_show_says_when_there_is_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_show_without_engines_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     store_launch(Store(tmp_path), "t", "day", [gather("agp", None)])
     assert main(["--store", str(tmp_path), "show", "--engines"]) == 3
     assert "tells of aggregation engines" in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""Figures for other tools."""
+"""`longshore export`: figures and comparisons in every format."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def test_the_ending_of_a_file_decides_on_its_format(results: Store, tmp_path: Pa
         (["t.tex", "--json"], "a file that ends in '.tex' is latex, and not json"),
     ],
 )
-def test_a_file_whose_name_says_another_format_is_refused_and_not_written(
+def test_a_file_name_of_another_format_is_refused(
     results: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], told: str
 ) -> None:
     file, *options = arguments
@@ -100,7 +100,7 @@ def test_a_file_whose_name_says_another_format_is_refused_and_not_written(
     assert not (tmp_path / file).exists()
 
 
-def test_a_format_that_is_asked_for_goes_into_a_file_of_any_other_name(results: Store, tmp_path: Path) -> None:
+def test_a_requested_format_is_written_to_a_file_with_an_unknown_ending(results: Store, tmp_path: Path) -> None:
     for name, form in (("figures.txt", "csv"), ("run.json", "reframe")):
         assert main(["--store", str(results.path), "export", "--format", form, "-o", str(tmp_path / name)]) == 0
     assert (tmp_path / "figures.txt").read_text(encoding="utf-8").startswith("study,tag,")
@@ -115,7 +115,7 @@ def test_json_is_one_document(results: Store, capsys: pytest.CaptureFixture[str]
     assert main(["--store", str(results.path), "export", "--json", "--format", "csv"]) == 64
 
 
-def test_damage_and_unknown_names_are_said(results: Store, capsys: pytest.CaptureFixture[str]) -> None:
+def test_damage_and_unknown_names_are_reported(results: Store, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--store", str(results.path), "export", "u"]) == 64
     store_launch(results, "t", "a", [], index=1, end=False)
     capsys.readouterr()
@@ -125,7 +125,7 @@ def test_damage_and_unknown_names_are_said(results: Store, capsys: pytest.Captur
     assert len(table(captured.out)) == 2
 
 
-def test_damage_of_a_comparison_is_said(results: Store, capsys: pytest.CaptureFixture[str]) -> None:
+def test_damage_of_a_comparison_is_reported(results: Store, capsys: pytest.CaptureFixture[str]) -> None:
     for tag in ("old", "new"):
         store_launch(results, tag, "a", [halo("waitall", 10.0)])
     comparison = ["--store", str(results.path), "export", "--compare", "old", "new"]
@@ -183,17 +183,17 @@ def test_tables_for_papers_have_a_row_per_variant(tmp_path: Path, capsys: pytest
     assert any("persistent" in line and "regressed" in line and "0.0573" in line for line in body)
 
 
-def test_a_comparison_is_exported_whole(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_comparison_is_exported_completely(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     store = images(tmp_path, capsys)
     assert main(["--store", store, "export", "--compare", "reference", "new"]) == 0
     rows = {row["mode"]: row for row in table(capsys.readouterr().out)}
     assert len(rows) == 8
     assert float(rows["persistent"]["low"]) < float(rows["persistent"]["ratio"]) < float(rows["persistent"]["high"])
-    assert rows["persistent"]["ranks"] == "128", "no figure without its layout"
+    assert rows["persistent"]["ranks"] == "128", "a figure has its layout"
     assert main(["--store", store, "export", "new", "--compare", "reference", "new"]) == 64
 
 
-def test_names_do_no_harm_in_tables() -> None:
+def test_names_are_escaped_in_tables() -> None:
     rows: list[dict[str, Any]] = [{"a|b": "x_1 & 50 % $\\input{y}", "n": 1.25e-7}, {"a|b": "<b>\x1b[31m", "n": None}]
     latex = export_tables.table(rows, "latex").decode()
     assert "x\\_1 \\& 50 \\% \\$\\textbackslash{}input\\{y\\}" in latex
@@ -203,10 +203,10 @@ def test_names_do_no_harm_in_tables() -> None:
     assert "\x1b" not in latex + markdown
 
 
-def test_tables_for_papers_leave_out_what_does_not_vary_and_say_of_whom_figures_are(
+def test_tables_for_papers_leave_out_constants_and_state_per_node_or_per_rank(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A factor of one pattern is absent in the others, and varies no more for that."""
+    """A factor that only one pattern has does not vary because other patterns lack it."""
     store = Store(tmp_path / "results")
     gather: list[dict[str, Any]] = [{"strategy": "exstack", "buffer_items": 1024}, {"strategy": "direct"}]
     rows = [
@@ -242,7 +242,7 @@ def test_parquet_holds_what_csv_holds(tmp_path: Path, capsys: pytest.CaptureFixt
     assert found[0]["ranks"] == 128
 
 
-def test_parquet_says_what_it_needs(
+def test_parquet_without_pyarrow_is_an_error_that_names_it(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow", None)
@@ -269,7 +269,7 @@ def test_a_run_report_is_as_reframe_writes_it(tmp_path: Path, capsys: pytest.Cap
     assert values[0] == pytest.approx(381.8, abs=0.1)
     assert values[1:] == [0, None, None, "MiB/s", "pass"]
     times = {case[name] for case in cases for name in ("job_completion_time", "job_completion_time_unix")}
-    assert times == {None}, "of what was imported no time is known"
+    assert times == {None}, "imported launches have no time"
 
 
 def test_the_checks_for_reframe_are_python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -279,6 +279,6 @@ def test_the_checks_for_reframe_are_python(tmp_path: Path, monkeypatch: pytest.M
     assert main(["init", "--reframe"]) == 64, "an existing file is never touched"
 
 
-def test_a_place_that_cannot_be_written_is_said(results: Store, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_output_that_cannot_be_written_is_reported(results: Store, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--store", str(results.path), "export", "-o", "/nowhere/x.csv"]) == 3
     assert "/nowhere/x.csv: cannot be written" in capsys.readouterr().err

@@ -11,7 +11,7 @@ import random
 
 import pytest
 
-from longshore_study.compare.judgement import Comparison, compare
+from longshore_study.compare.comparison import Comparison, compare
 from longshore_study.planning.plan import make_plan
 from longshore_study.planning.power_analysis import PowerAnalysis, Spread
 from longshore_study.stats import verdict

@@ -1,5 +1,5 @@
-"""The page in a real browser, headless Chromium: what only a browser can tell (script, style,
-downloads, printing)."""
+"""The page in headless Chromium, for properties that need a browser: script, style, downloads,
+printing."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ OPTIONS = [
 
 
 class Browser:
-    """The few things that these tests ask of a browser."""
+    """The operations of a browser that these tests need."""
 
     def __init__(self, folder: Path) -> None:
         from selenium.webdriver.chrome.options import Options  # noqa: PLC0415 - only where a browser is
@@ -112,11 +112,11 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 
 @pytest.mark.parametrize("name", ["solo", "compared"])
-def test_the_browser_has_nothing_to_complain_of(browser: Browser, pages: dict[str, Path], name: str) -> None:
+def test_the_browser_reports_no_error(browser: Browser, pages: dict[str, Path], name: str) -> None:
     browser.show(pages[name])
     assert browser.complaints() == []
     assert browser.ask("return document.title")
-    # The page's own script has run: it shows what only a script can work.
+    # The script of the page has run: it shows the controls that need a script.
     assert browser.ask("return document.querySelectorAll('button.sorting').length") > 3
 
 
@@ -174,7 +174,7 @@ def test_dark_mode_is_dark_and_light_mode_light(browser: Browser, pages: dict[st
 
 def test_the_download_link_gives_the_data(browser: Browser, pages: dict[str, Path]) -> None:
     browser.show(pages["solo"])
-    # Followed by the browser itself; the policy of the page must not stand in the way.
+    # The browser itself follows the link; the policy of the page must allow it.
     browser.ask("document.querySelector('a[download=\"figures.csv\"]').click()")
     target = browser.downloads / "figures.csv"
     for _ in range(100):
@@ -207,14 +207,14 @@ def test_rows_can_be_filtered_and_sorted(browser: Browser, pages: dict[str, Path
     assert browser.ask(shown)[0] == "neighbor"
 
 
-def test_without_script_all_is_there(browser: Browser, pages: dict[str, Path]) -> None:
+def test_without_script_everything_is_visible(browser: Browser, pages: dict[str, Path]) -> None:
     browser.driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
     try:
         browser.show(pages["compared"])
         nodes = browser.driver.find_elements("css selector", "#ratios tbody tr")
         assert len(nodes) == 8
         assert all(node.is_displayed() for node in nodes)
-        # A form that only a script can work is not shown.
+        # A form that needs a script is not shown.
         assert not browser.driver.find_element("css selector", "form.filter").is_displayed()
     finally:
         browser.driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})

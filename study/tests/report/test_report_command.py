@@ -1,5 +1,5 @@
-"""`longshore report` as it is called: on the published outputs, on two studies, and on nothing at
-all."""
+"""The command `longshore report`: on the published outputs, on two studies, and on an empty
+store."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_all_tags_are_described_without_a_judgement(published: list[str], tmp_pa
     assert len(tree.one("section", id="figures").all("use", "dot")) == 32
 
 
-def test_json_says_where_the_file_is(published: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_json_names_the_file(published: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     output = tmp_path / "r.html"
     capsys.readouterr()
     assert main(["report", "--compare", "reference", "new", "-o", str(output), "--json", *published]) == 0
@@ -116,13 +116,13 @@ def test_mistakes_are_one_line(
     assert told.count("\n") == 1
 
 
-def test_nothing_stored_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_empty_store_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["report", "--store", str(tmp_path / "none"), "-o", str(tmp_path / "r.html")]) == 3
     assert "nothing is stored" in capsys.readouterr().err
     assert not (tmp_path / "r.html").exists()
 
 
-def test_where_nothing_was_chosen_nothing_is_said_of_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_without_a_choice_no_choice_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     result = halo("waitall", 10.0) | {"variant": {}}
     store_launch(Store(tmp_path / "store"), "t", "a", [result], cell={"program": "halo"})
     assert main(["report", "-o", str(tmp_path / "one.html"), "--store", str(tmp_path / "store")]) == 0
@@ -130,9 +130,7 @@ def test_where_nothing_was_chosen_nothing_is_said_of_it(tmp_path: Path, capsys: 
     assert "10.0 MiB/s. Memory copy was not measured with them." in said
 
 
-def test_figures_of_programs_that_are_not_ours_are_not_called_missing(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_imported_figures_are_not_called_missing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = tmp_path / "app.out"
     text.write_text("copy rate: 5 GB/s\nadd rate: 6 GB/s\n", encoding="utf-8")
     store, output = ["--store", str(tmp_path / "store")], tmp_path / "app.html"

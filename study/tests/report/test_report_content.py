@@ -1,8 +1,9 @@
-"""What the page says in words: winners, bounds, what is missing, provenance, rules, numbers."""
+"""The texts of the page: winners, bounds, missing results, provenance, rules, numbers."""
 
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +18,8 @@ from longshore_study.report.facts import Facts, gather_facts
 from longshore_study.report.fastest import fastest
 from longshore_study.report.labels import naming
 from longshore_study.report.markup import to_text
-from longshore_study.report.provenance import entries, provenance_section, unrecorded
-from longshore_study.report.rules import MET, NO_OBJECT, NOT_MET, judgements
+from longshore_study.report.provenance import provenance_section, recorded_properties, unrecorded
+from longshore_study.report.reporting_rules import MET, NOT_APPLICABLE, NOT_MET, rule_results
 from longshore_study.store import records
 from longshore_study.store.launch_store import Store
 from longshore_study.store.selection import sides
@@ -68,7 +69,7 @@ def test_sizes_are_problems_and_strategies_are_choices(tmp_path: Path) -> None:
     assert {w.contestants for w in halo} == {4}
 
 
-def test_a_figure_above_its_bound_is_told_and_never_wins(tmp_path: Path) -> None:
+def test_a_figure_above_its_bound_is_listed_and_never_wins(tmp_path: Path) -> None:
     store = Store(tmp_path)
     copy = result("control", {"kernel": "copy"}, "bandwidth", 10.0, "GB/s")
     stream = [
@@ -83,7 +84,7 @@ def test_a_figure_above_its_bound_is_told_and_never_wins(tmp_path: Path) -> None
 
 
 def test_controls_of_the_session_bound_what_is_as_large_as_theirs(tmp_path: Path) -> None:
-    """Control cells are launches of their own. What fits in caches may be faster than memory
+    """Control cells are separate launches. Data that fits in caches may be faster than memory
     copy."""
     store = Store(tmp_path)
     store_one(store, [result("control", {"kernel": "copy"}, "bandwidth", 10.0, "GB/s")], program="control")
@@ -113,7 +114,7 @@ def test_the_bound_of_a_process_is_its_share_of_the_node(tmp_path: Path) -> None
     assert bound_for(facts, [f for f in facts.figures if f.unit == "us"]) is None
 
 
-def test_skips_with_one_reason_are_one_line_and_failures_are_told(tmp_path: Path) -> None:
+def test_skips_with_one_reason_share_a_line_and_failures_are_listed(tmp_path: Path) -> None:
     store = write_study(tmp_path)
     write_failure(store)
     found = absences(facts_of(store, "quick"))
@@ -124,7 +125,7 @@ def test_skips_with_one_reason_are_one_line_and_failures_are_told(tmp_path: Path
     assert "halo 1, 2, 3" in found[1].variant
 
 
-def test_what_one_tag_lacks_is_told_without_a_comparison(tmp_path: Path) -> None:
+def test_variants_that_one_tag_lacks_are_listed_without_a_comparison(tmp_path: Path) -> None:
     store = Store(tmp_path)
     store_one(store, [gather("a", 1.0), gather("b", 2.0)], tag="one")
     store_one(store, [gather("a", 1.0)], tag="two")
@@ -132,7 +133,7 @@ def test_what_one_tag_lacks_is_told_without_a_comparison(tmp_path: Path) -> None
     assert [(a.side, "b" in a.variant.split(", ")) for a in missing] == [("two", True)]
 
 
-def test_provenance_shows_what_differs_and_not_what_is_measured_anew(tmp_path: Path) -> None:
+def test_provenance_shows_differences_but_not_values_of_each_launch(tmp_path: Path) -> None:
     store = Store(tmp_path)
     for tag, kernel in (("old", "6.1.0"), ("new", "6.9.9")):
         for index in range(2):
@@ -140,7 +141,7 @@ def test_provenance_shows_what_differs_and_not_what_is_measured_anew(tmp_path: P
             header = HEADER | {"system": HEADER["system"] | {"kernel": kernel}, "clock": noise}
             store_one(store, [gather("a", 1.0)], tag=tag, index=index, header=header)
     facts = facts_of(store, "old", "new")
-    found = {e.key: e for e in entries(facts)}
+    found = {e.key: e for e in recorded_properties(facts)}
     assert list(differing([side.launches for side in facts.groups])) == ["system: kernel"]
     assert found["system: kernel"].values == (("6.1.0",), ("6.9.9",))
     assert found["environment: OMPI_MCA_btl"].values == (("self,vader",),) * 2
@@ -148,7 +149,7 @@ def test_provenance_shows_what_differs_and_not_what_is_measured_anew(tmp_path: P
     assert not any("seed" in key or key == "launch" for key in found)
 
 
-def test_command_lines_are_told_once_without_what_is_anew_in_each_launch(tmp_path: Path) -> None:
+def test_command_lines_are_listed_once_without_options_of_each_launch(tmp_path: Path) -> None:
     store = Store(tmp_path)
     for seed in (1, 2):
         head = envelope("s", "t", "day", {}, index=seed)
@@ -159,20 +160,20 @@ def test_command_lines_are_told_once_without_what_is_anew_in_each_launch(tmp_pat
     assert [item.text for item in commands.all("li")] == ["bench --ranks 2"]
 
 
-def test_what_of_the_setup_is_not_recorded_is_named(tmp_path: Path) -> None:
+def test_missing_parts_of_the_setup_are_named(tmp_path: Path) -> None:
     assert unrecorded(facts_of(write_study(tmp_path / "a"), "quick")) == []
     assert unrecorded(facts_of(write_halobench(tmp_path / "b"), "new"))[:3] == ["host", "CPU", "kernel"]
 
 
 def rules_of(facts: Facts) -> dict[int, str]:
-    return {i: j.state for i, (_, j) in enumerate(judgements(facts), start=1)}
+    return {i: j.state for i, (_, j) in enumerate(rule_results(facts), start=1)}
 
 
 def test_the_rules_follow_the_data(tmp_path: Path) -> None:
     few = rules_of(facts_of(write_study(tmp_path / "few", launches=5), "quick"))
     many = rules_of(facts_of(write_study(tmp_path / "many", launches=6), "quick"))
     assert len(few) == 12
-    assert (few[1], few[4]) == (NO_OBJECT, NO_OBJECT)
+    assert (few[1], few[4]) == (NOT_APPLICABLE, NOT_APPLICABLE)
     # Six launches make an interval of the median possible; nothing else changes.
     assert (few.pop(5), many.pop(5)) == (NOT_MET, MET)
     assert few == many
@@ -183,9 +184,11 @@ def test_aggregates_break_the_rules_that_need_repetitions(tmp_path: Path) -> Non
     store = write_halobench(tmp_path)
     judged = rules_of(gather_facts(sides(store, ["reference", "new"]), compared_halobench()))
     assert [n for n, state in judged.items() if state == MET] == [1, 4, 5, 7]
-    document = compared_halobench()
-    document["rows"][0] |= {"verdict": "untestable", "interval": None}
-    judged = rules_of(gather_facts(sides(store, ["reference", "new"]), document))
+    comparison = compared_halobench()
+    row = comparison.rows[0]
+    assert row.estimate is not None
+    comparison.rows[0] = replace(row, verdict="untestable", estimate=replace(row.estimate, judged=None))
+    judged = rules_of(gather_facts(sides(store, ["reference", "new"]), comparison))
     assert judged[5] == judged[7] == NOT_MET
 
 
@@ -194,12 +197,12 @@ def test_idle_cores_need_a_reason(tmp_path: Path) -> None:
     header = json.loads(json.dumps(HEADER))
     header["system"]["cores"] = 64
     store_one(store, [gather("a", 1.0)], header=header)
-    rule = judgements(facts_of(store, "t"))[1][1]
+    rule = rule_results(facts_of(store, "t"))[1][1]
     assert rule.state == NOT_MET
     assert "4 of 64 cores" in rule.why
 
 
-def test_only_what_varies_names_a_row() -> None:
+def test_only_varying_factors_name_a_row() -> None:
     names = naming([{"mode": "waitall", "ranks": 4, "halo": 1}, {"mode": "direct", "ranks": 4, "halo": 2}])
     assert names.text({"mode": "waitall", "ranks": 4, "halo": 1}) == "waitall, halo 1"
     assert names.constant_text == "ranks 4"
@@ -221,7 +224,7 @@ def test_figures_have_three_digits(value: float | None, shown: str) -> None:
     assert texts.figure(value).replace("\u202f", " ") == shown
 
 
-def test_ratios_are_said_as_people_say_them() -> None:
+def test_ratios_in_words_are_percentages_or_factors() -> None:
     def plain(text: str) -> str:
         return text.replace("\u202f", " ")
 

@@ -1,4 +1,4 @@
-"""The report over time, and what it says of associations."""
+"""The sections of history and of associations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page as a whole: one file, well formed, whatever the data are called, with the data in it."""
+"""The whole page: one well-formed file that contains its data, whatever names the data has."""
 
 from __future__ import annotations
 
@@ -18,7 +18,15 @@ from longshore_study.report import downloads
 from longshore_study.report.facts import Facts, gather_facts
 from longshore_study.report.page import build_page
 from longshore_study.store.selection import sides
-from report_data import GUIDELINES, compared_halobench, write_failure, write_halobench, write_study
+from report_data import (
+    GUIDELINES,
+    checked_guideline,
+    compared_halobench,
+    with_levels,
+    write_failure,
+    write_halobench,
+    write_study,
+)
 from report_tree import Tag, parse
 
 NOW = datetime(2026, 1, 6, 12, 30, tzinfo=UTC)
@@ -56,7 +64,7 @@ def test_a_comparison_has_all_sections_in_reading_order(compared: Facts) -> None
     ]  # fmt: skip
 
 
-def test_one_tag_alone_has_no_ratios_and_speaks_of_winners(solo: Facts) -> None:
+def test_one_tag_alone_has_winners_and_no_ratios(solo: Facts) -> None:
     tree = page(solo)
     ids = [s.attributes["id"] for s in tree.all("section")]
     assert "ratios" not in ids
@@ -116,10 +124,10 @@ def test_the_policy_forbids_loading_and_allows_only_the_page_own_script(compared
 
 def test_text_of_the_data_never_becomes_markup(tmp_path: Path) -> None:
     store = write_halobench(tmp_path, HOSTILE, "new")
-    document = compared_halobench(HOSTILE, "new")
-    document["rows"][0]["variant"] = {"mode": HOSTILE, HOSTILE: 3}
-    document["rows"][1]["warnings"] = [HOSTILE]
-    text = build_page(gather_facts(sides(store, [HOSTILE, "new"]), document), NOW)
+    comparison = compared_halobench(HOSTILE, "new")
+    comparison.rows[0] = with_levels(comparison.rows[0], mode=HOSTILE, **{HOSTILE: 3})
+    comparison.rows[1] = replace(comparison.rows[1], warnings=(HOSTILE,))
+    text = build_page(gather_facts(sides(store, [HOSTILE, "new"]), comparison), NOW)
     tree = parse(text)
     assert len(tree.all("script")) == 1
     assert not [t for t in tree.walk() if "onload" in t.attributes]
@@ -148,7 +156,7 @@ def test_the_downloads_hold_every_figure(solo: Facts, compared: Facts) -> None:
     assert len(expected) == 5
     whole = json.loads(data_of(links["report.json"]))
     assert len(whole["figures"]) == len(rows)
-    assert whole["guidelines"]["quick"] == GUIDELINES
+    assert [rule["holds"] for rule in whole["guidelines"]["quick"]] == [False, True]
     links = {a.attributes["download"]: a for a in page(compared).one("section", id="data").all("a")}
     ratios = list(csv.DictReader(io.StringIO(data_of(links["comparison.csv"]))))
     assert {json.loads(r["variant"])["mode"]: r["verdict"] for r in ratios}["persistent"] == "regressed"
@@ -163,7 +171,7 @@ def test_imported_figures_are_marked_as_aggregates(compared: Facts) -> None:
     assert all("open" in d.classes and "(imported aggregate)" in d.text for d in dots)
 
 
-def test_nothing_at_all_still_makes_a_page(tmp_path: Path) -> None:
+def test_an_empty_study_has_a_page(tmp_path: Path) -> None:
     store = write_study(tmp_path, launches=0)
     write_failure(store)
     tree = page(gather_facts(sides(store, ["quick"])))
@@ -178,12 +186,12 @@ def test_the_guideline_table_puts_the_broken_one_first(compared: Facts) -> None:
 
 
 def test_of_two_broken_guidelines_the_worse_one_is_first(compared: Facts) -> None:
-    rules = [GUIDELINES[1], GUIDELINES[0] | {"ratio": 0.5}, GUIDELINES[0]]
+    rules = [GUIDELINES[1], checked_guideline("persistent", 0.5, "broken"), GUIDELINES[0]]
     rows = page(replace(compared, guidelines={"new": rules})).one("section", id="guidelines").one("tbody").all("tr")
     assert [row.all("td")[-1].text for row in rows] == ["30.3 times slower", "2.00 times slower", "2.0 % faster"]
 
 
-def test_numbers_and_verdicts_are_told_without_colour(compared: Facts) -> None:
+def test_numbers_and_verdicts_do_not_depend_on_colour(compared: Facts) -> None:
     """Glyph and word in every row; a mark's shape differs by verdict."""
     section = page(compared).one("section", id="ratios")
     for row in section.one("tbody").all("tr"):
@@ -195,7 +203,7 @@ def test_numbers_and_verdicts_are_told_without_colour(compared: Facts) -> None:
     assert len(set(shapes.values())) == len(shapes) == 3
 
 
-def test_large_data_are_packed(solo: Facts, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_large_data_is_compressed(solo: Facts, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(downloads, "PACKED_FROM", 10_000)
     links = {a.attributes["download"]: a for a in page(solo).one("section", id="data").all("a")}
     assert set(links) == {"figures.csv.gz", "report.json.gz"}

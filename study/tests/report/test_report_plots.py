@@ -1,4 +1,4 @@
-"""Marks are where the data say: positions are read back from the attributes of the page."""
+"""Plots: the positions of marks, read back from the attributes of the page, agree with the data."""
 
 from __future__ import annotations
 
@@ -12,18 +12,29 @@ import pytest
 
 from longshore_study.report.curves import curves, panels, size_factors, size_label
 from longshore_study.report.drift import Deviation, deviations, trend
-from longshore_study.report.facts import Facts, gather_facts, median_value, read_comparison
+from longshore_study.report.facts import Facts, gather_facts, median_value
 from longshore_study.report.forest import forest_section, margin_band, ratio_scale
 from longshore_study.report.heat_map import heat_map_section
 from longshore_study.report.launch_dots import launch_dots, median_interval_ranks, tooltip
 from longshore_study.report.markup import Element, to_text
 from longshore_study.report.ratio_text import ratio_text
 from longshore_study.report.scales import Scale, for_figures, log_around
-from longshore_study.report.works import split_by_work
+from longshore_study.report.work_groups import split_by_work
 from longshore_study.store import records
 from longshore_study.store.launch_store import Store
 from longshore_study.store.selection import sides
-from report_data import COPY_GBPS, HALOBENCH, HEADER, compared_halobench, envelope, result, write_halobench, write_study
+from report_data import (
+    COPY_GBPS,
+    HALOBENCH,
+    HEADER,
+    compared_halobench,
+    envelope,
+    estimate_of,
+    result,
+    with_levels,
+    write_halobench,
+    write_study,
+)
 from report_tree import Tag, parse
 
 
@@ -44,7 +55,7 @@ def both(tmp_path_factory: pytest.TempPathFactory) -> Facts:
 
 
 def forest_rows() -> dict[str, Tag]:
-    tree = tree_of(forest_section(read_comparison(compared_halobench())))
+    tree = tree_of(forest_section(compared_halobench()))
     return {row.one("th").text: row for row in tree.one("tbody").all("tr")}
 
 
@@ -61,7 +72,7 @@ def test_the_persistent_row_lies_left_of_the_margin_band_and_waitall_inside() ->
 
 
 def test_forest_marks_and_intervals_are_at_their_ratios() -> None:
-    comparison = read_comparison(compared_halobench())
+    comparison = compared_halobench()
     scale = ratio_scale(comparison)
     drawn = forest_rows()
     for row in comparison.rows:
@@ -81,9 +92,9 @@ def test_forest_rows_begin_with_the_worst() -> None:
 
 
 def test_an_interval_beyond_the_axis_ends_in_an_arrow() -> None:
-    document = compared_halobench()
-    document["rows"][6]["interval"] = [1e-9, 1e9]
-    tree = tree_of(forest_section(read_comparison(document)))
+    comparison = compared_halobench()
+    comparison.rows[6] = replace(comparison.rows[6], estimate=estimate_of(0.057, 1e9))
+    tree = tree_of(forest_section(comparison))
     row = next(r for r in tree.one("tbody").all("tr") if r.one("th").text == "persistent")
     assert [t.text for t in row.all("text", "clipped")] == ["‹", "›"]
     whisker = row.one("line", "interval")
@@ -91,20 +102,19 @@ def test_an_interval_beyond_the_axis_ends_in_an_arrow() -> None:
 
 
 def test_rows_without_a_ratio_are_shown_without_a_mark() -> None:
-    document = compared_halobench()
-    document["rows"][2] |= {"verdict": "missing", "ratio": None, "interval": None, "new": None, "warnings": ["not run"]}
-    tree = tree_of(forest_section(read_comparison(document)))
+    comparison = compared_halobench()
+    comparison.rows[2] = replace(comparison.rows[2], verdict="missing", estimate=None, new=(), warnings=("not run",))
+    tree = tree_of(forest_section(comparison))
     row = tree.one("tr", data_verdict="missing")
     assert not row.all("use")
     assert "not run" in row.text
 
 
 def test_where_a_common_shift_was_removed_the_drawn_ratio_is_the_judged_one() -> None:
-    document = compared_halobench()
-    kind, raw = "new / reference, without the common shift", {"ratio": 0.8, "interval": [0.78, 0.82]}
-    document["rows"][5] |= {"ratio": 1.0, "interval": [0.98, 1.02], "ratio_is": kind, "raw": raw}
-    row = read_comparison(document).rows[5]
-    assert (row.ratio, row.interval, row.raw_ratio, row.raw_interval) == (1.0, (0.98, 1.02), 0.8, (0.78, 0.82))
+    row = replace(compared_halobench().rows[5], estimate=estimate_of(1.0, 1.02, raw=(0.8, 1.025)))
+    assert row.interval == pytest.approx((1 / 1.02, 1.02))
+    assert row.raw_interval == pytest.approx((0.8 / 1.025, 0.82))
+    kind = "new / reference, without the common shift"
     assert ratio_text(row) == f"ratio 1.000, 95 % interval 0.980 to 1.020 ({kind}; raw ratio 0.800)"
 
 
@@ -126,7 +136,7 @@ def test_every_launch_is_one_dot_at_its_figure(both: Facts) -> None:
         assert drawn == pytest.approx(expected, abs=1e-4)
 
 
-def test_the_spread_of_a_dot_is_said_in_the_unit_of_its_figure(both: Facts) -> None:
+def test_the_spread_of_a_dot_is_stated_in_the_unit_of_its_figure(both: Facts) -> None:
     dot = replace(both.of_pattern("halo")[0], value=4e7, unit="keys/s", spread=(0.5, 2.0), aggregate=False)
     assert tooltip(dot).endswith("40.0 million keys/s, repetitions p10–p90 20.0 million keys/s – 80.0 million keys/s")
 
@@ -181,7 +191,7 @@ def test_of_sizes_that_change_together_one_is_drawn(tmp_path: Path) -> None:
     assert (panel.title, [p.size for p in panel.series[0].points]) == ("", [1, 2, 4])
 
 
-def test_kinds_of_work_have_tables_of_their_own() -> None:
+def test_each_kind_of_work_has_its_own_table() -> None:
     faces: dict[str, Any] = {"mode": "persistent", "contiguous": 10}
     bare: dict[str, Any] = {"mode": "waitall", "contiguous": 10, "buffer_items": 3}
     domain: dict[str, Any] = {"mode": "channel", "domain": [4, 4, 4], "halo": 1, "fields": 1}
@@ -220,7 +230,7 @@ def test_the_bound_of_a_process_falls_with_the_ranks(tmp_path: Path) -> None:
     (panel,) = panels(facts, halo, "ranks")
     assert [size for size, _ in panel.bounds] == [2, 4]
     assert [b.value for _, b in panel.bounds] == pytest.approx([20e9 / 2**20 / 2 / ranks for ranks in (2, 4)])
-    assert curves(facts, halo) == [], "what is over ranks is drawn under scaling"
+    assert curves(facts, halo) == [], "curves over ranks are in the section of scaling"
     rows = tree_of(launch_dots(facts, halo)).one("tbody").all("tr")
     assert len({row.one("line", "bound").fraction("x1") for row in rows}) == 2
 
@@ -231,11 +241,11 @@ def test_large_powers_of_two_are_written_as_powers() -> None:
     assert size_label([1.0, 8.0])(8.0) == "8"
 
 
-def test_levels_that_are_no_numbers_are_not_joined(both: Facts) -> None:
+def test_levels_that_are_not_numbers_are_not_joined(both: Facts) -> None:
     assert curves(both, both.of_pattern("halo")) == []
 
 
-def test_drift_is_seen_where_there_is_one(tmp_path: Path) -> None:
+def test_drift_is_detected(tmp_path: Path) -> None:
     facts = gather_facts(sides(write_study(tmp_path, launches=6), ["quick"]))
     figures = facts.of_pattern("gather")
     found = deviations(figures)
@@ -260,9 +270,9 @@ def test_better_is_up_in_the_drift_of_a_latency(quick: Facts) -> None:
 
 
 def test_the_heat_map_signs_every_cell() -> None:
-    document = compared_halobench()
-    rows = [dict(r, variant=r["variant"] | {"ranks": n}) for r in document["rows"] for n in (2, 4)]
-    tree = tree_of(heat_map_section(read_comparison(document | {"rows": rows})))
+    comparison = compared_halobench()
+    rows = [with_levels(row, ranks=ranks) for row in comparison.rows for ranks in (2, 4)]
+    tree = tree_of(heat_map_section(replace(comparison, rows=rows)))
     cells = {row.one("th").text: [c.text for c in row.all("td")] for row in tree.one("tbody").all("tr")}
     assert cells["persistent"] == ["▼ ÷17.5", "▼ ÷17.5"]
     assert cells["waitall"] == ["0.0 %", "0.0 %"]
@@ -270,10 +280,17 @@ def test_the_heat_map_signs_every_cell() -> None:
 
 
 def test_the_heat_map_knows_which_way_is_better() -> None:
-    document = compared_halobench()
-    latency = dict(document["rows"][0], metric="latency_us", better="lower", verdict="regressed", ratio=2.0)
-    rows = [dict(latency, variant={"mode": m, "ranks": n}) for m in ("a", "b") for n in (2, 4)]
-    tree = tree_of(heat_map_section(read_comparison(document | {"rows": rows})))
+    comparison = compared_halobench()
+    row = comparison.rows[0]
+    latency = replace(
+        row,
+        key=replace(row.key, metric="latency_us"),
+        reference=tuple(replace(figure, better="lower") for figure in row.reference),
+        verdict="regressed",
+        estimate=estimate_of(0.5, 1.01),
+    )
+    rows = [with_levels(latency, mode=mode, ranks=ranks) for mode in ("a", "b") for ranks in (2, 4)]
+    tree = tree_of(heat_map_section(replace(comparison, rows=rows)))
     cells = tree.one("tbody").all("td")
     assert len(cells) == 4
     assert all(cell.classes == ["heat-worse-3"] and cell.text == "▼ +100.0 %" for cell in cells)
@@ -298,7 +315,7 @@ def test_labels_of_logarithmic_axes_never_touch(low: float, high: float) -> None
 
 
 @pytest.mark.parametrize("values", [(1e308, 1e-5), (1.79e308, 1.7e308), (1.79e308, 5e-324), (5e-324, 1e-320)])
-def test_any_figures_that_a_double_holds_have_axes(values: tuple[float, float]) -> None:
+def test_any_range_of_doubles_has_an_axis(values: tuple[float, float]) -> None:
     for scale in (log_around(values), for_figures(values)):
         assert 0 <= scale.low < scale.high < math.inf
         ticks = scale.ticks()
@@ -306,7 +323,7 @@ def test_any_figures_that_a_double_holds_have_axes(values: tuple[float, float]) 
         assert all(0 <= tick.fraction <= 1 and tick.label for tick in ticks)
 
 
-def test_labels_of_crowded_sizes_are_thinned_and_the_roundest_kept() -> None:
+def test_of_crowded_labels_the_roundest_are_kept() -> None:
     scale = Scale(900, 70_000, logarithmic=True)
     ticks = scale.ticks_at([1000, 1024, 1100, 2000, 4000, 8000, 10_000, 16_000, 32_000, 64_000], lambda v: f"{v:.0f}")
     assert next(t.label for t in ticks if t.shown == "always") == "1000"
@@ -335,6 +352,6 @@ def test_the_interval_of_a_median_holds_it_with_95_percent() -> None:
         outside = 2 * sum(math.comb(count, k) for k in range(ranks[0] + 1)) / 2**count
         one_tighter = outside + 2 * math.comb(count, ranks[0] + 1) / 2**count
         assert outside <= 0.05 < one_tighter
-    many = median_interval_ranks(10_000)  # of binomials added up anew for each rank it would be hours
+    many = median_interval_ranks(10_000)  # summing the binomials again for each rank would take hours
     assert many is not None
     assert many[0] == pytest.approx(5000 - 0.98 * 100, abs=2)

@@ -1,5 +1,5 @@
-"""The section of the report about steps: every figure, its bar and its gain, and what is
-missing."""
+"""The section of steps: every figure with its bar and gain, and the missing ones with their
+reasons."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_a_row_per_step_has_figure_gain_and_interval(facts: Facts) -> None:
     assert rows["third"][0].one("span", "gain").text.startswith("~×1.00") or "~" in rows["third"][0].text
 
 
-def test_the_bar_ends_at_the_figure_and_shows_what_came_or_went(facts: Facts) -> None:
+def test_the_bar_ends_at_the_figure_and_shows_the_gain_or_loss(facts: Facts) -> None:
     rows = rows_of(facts)
     good, bad = rows["second"]
     # The scale ends at the bound, 20 GB/s.
@@ -75,7 +75,7 @@ def test_the_bar_ends_at_the_figure_and_shows_what_came_or_went(facts: Facts) ->
     assert good.one("line", "bound").fraction("x1") == pytest.approx(1.0)
 
 
-def test_a_skipped_step_is_there_with_its_reason(facts: Facts) -> None:
+def test_a_skipped_step_is_shown_with_its_reason(facts: Facts) -> None:
     page = section(facts)
     assert [cell.text for cell in page.all("td", "absent")] == ["skipped1"]
     assert [item.text for item in page.one("ol").all("li")] == ["skipped: no room"]
@@ -90,7 +90,7 @@ def test_without_steps_there_is_no_section(tmp_path: Path) -> None:
     assert "What each step brought" not in build_page(facts)
 
 
-def test_steps_that_cannot_be_read_are_told(tmp_path: Path) -> None:
+def test_steps_that_cannot_be_read_are_reported(tmp_path: Path) -> None:
     store = Store(tmp_path)
     steps = [{"name": "first", "pattern": "stream", "levels": {"tasks": "a"}}, {"name": "second"}, 7]
     results = [result("stream", {"tasks": "a"}, "bandwidth", 1.0, "GB/s")]
@@ -120,4 +120,4 @@ def test_the_published_table_is_drawn_as_published(tmp_path: Path) -> None:
     assert heads[1] == ["tasks", "qthreads", "qthreads", "muxed", "qthreads", "hpcc-mpi-openmp"]
     last = [cell.text for cell in tables[1].one("tbody").all("tr")[6].all("td")]
     assert last == ["74.0 ×1.00", "35.0 ×1.00", "70.0 ×1.09", "74.0 ×1.35", "74.0 ×1.00"]
-    assert "nothing says how much launches differ" in page.text
+    assert "the data do not show how much launches differ" in page.text

@@ -1,9 +1,9 @@
-"""A model of communication: what an exchange takes, from what single messages cost when all ranks
-send at once.
+"""A model of communication: predicts the time of an exchange from the cost of single messages while
+all ranks send at once.
 
 The parameters are measured on the machine at hand by kernels of pattern control
 (`model_parameters.py` reads them): a shift, in which every rank sends one message of s bytes to
-the next one, a barrier, and a fetch-and-add. As in parameterised LogP (T. Kielmann, H. Bal, K.
+the next one; a barrier; and a fetch-and-add. As in parameterised LogP (T. Kielmann, H. Bal, K.
 Verstoep: Fast measurement of LogP parameters for message passing platforms, IPDPS workshops
 2000) the gap is a function of the size and not a line, because caches and protocols bend it;
 between two measured sizes it is LogGP's line, a gap per message and a gap per byte (A.
@@ -19,23 +19,24 @@ from dataclasses import dataclass, field
 from longshore_study.base.errors import LongshoreError
 
 NEAR, REMOTE, SELF = "near", "remote", "self"
-"""Peers of the own node, and of others; the rank itself, where a call moves its own block too."""
+"""Peers on the same node and on other nodes; the rank itself, where a call moves its own block
+too."""
 
 
 class NotModelledError(LongshoreError):
-    """The model does not know such an exchange, or what it needs was not measured; says which."""
+    """The model does not cover this exchange, or lacks a parameter; the message says which."""
 
 
 @dataclass(frozen=True)
 class Gap:
-    """Seconds of one message by its bytes, as measured at some sizes."""
+    """The seconds of one message as a function of its bytes, measured at some sizes."""
 
     points: tuple[tuple[float, float], ...]
     """(bytes, seconds), ascending, at least one."""
 
     def seconds(self, size_bytes: float) -> float:
-        """On the line between the two measured sizes around; beyond the largest at the slope of the
-        last two; never below the smallest."""
+        """Interpolates linearly between the measured sizes. Beyond the largest it continues the
+        last slope; below the smallest it is constant."""
         sizes = [size for size, _ in self.points]
         place = bisect_right(sizes, size_bytes)
         if place == 0 or len(self.points) == 1:
@@ -46,30 +47,30 @@ class Gap:
 
     @property
     def per_message(self) -> float:
-        """Of the shortest one."""
+        """The seconds of the shortest message."""
         return self.points[0][1]
 
 
 @dataclass(frozen=True)
 class Costs:
-    """What was measured in one layout of ranks."""
+    """The parameters that were measured in one layout of ranks."""
 
     copy: Gap | None = None
-    """Into the rank's own memory, on all ranks at once."""
+    """A copy within the memory of each rank, on all ranks at once."""
     messages: Mapping[tuple[str, str], Gap] = field(default_factory=dict)
-    """By what carries them (put, channel, alltoallv, rma) and how far (near, remote)."""
+    """By kind of transfer (put, channel, alltoallv, rma) and peer (near, remote)."""
     barrier: float | None = None
     fetch_add: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Exchange:
-    """All ranks have a block for each rank, all blocks alike."""
+    """Every rank sends a block to every rank; all blocks have the same size."""
 
     strategy: str
     order: str
     near: int
-    """Other ranks of the own node."""
+    """The number of other ranks on the same node."""
     remote: int
     block_bytes: float
 
@@ -82,12 +83,12 @@ class Exchange:
 
 
 Parts = dict[str, float]
-"""Seconds by what they go into: `copy`, `messages`, `claims`, `queue`, `barrier`. Their sum is the
+"""Seconds by part: `copy`, `messages`, `claims`, `queue`, `barrier`. Their sum is the
 prediction."""
 
 
 def predict(exchange: Exchange, costs: Costs) -> Parts:
-    """Raises NotModelledError."""
+    """The predicted seconds, by part. Raises NotModelledError."""
     formula = EXCHANGES.get(exchange.strategy)
     if formula is None:
         raise NotModelledError(f"the model does not know the exchange {exchange.strategy}")
@@ -98,27 +99,29 @@ def predict(exchange: Exchange, costs: Costs) -> Parts:
 
 
 def _put(exchange: Exchange, costs: Costs) -> Parts:
-    """A place is claimed at each rank, the own one included, and a block put there."""
+    """Each rank claims a place at every rank, itself included, and puts a block there."""
     claims = sum(count * _claim(costs, pair) for pair, count in exchange.peers())
     return _put_scan(exchange, costs) | {"claims": claims + _claim(costs, exchange.peers()[0][0])}
 
 
 def _put_scan(exchange: Exchange, costs: Costs) -> Parts:
-    """As put, with places that follow from the counts, which belong to another phase."""
+    """As put, without claims: places follow from the counts, which another phase exchanges."""
     return _copied(exchange, costs, _messages(exchange, costs, "put"))
 
 
 def _direct(exchange: Exchange, costs: Costs) -> Parts:
-    """As put-scan, without the blocks for the own node: these are where they belong when the phase
+    """As put-scan, without the blocks for the same node, which are in place when the phase
     begins."""
     messages = sum(_train(_gap(costs, "put", pair), n, exchange) for pair, n in exchange.peers() if pair == REMOTE)
     return {"messages": messages, "barrier": _barrier(costs)}
 
 
 def _one_sided(exchange: Exchange, costs: Costs) -> Parts:
-    """MPI's one-sided calls for all blocks, the own one too. What was measured is an exchange of
-    one block: a claim, a put, two calls that set a counter back, of which each costs about as much
-    as a claim, and a barrier."""
+    """MPI's one-sided calls for all blocks, the rank's own included.
+
+    The measured kernel exchanges one block: a claim, a put, two calls that reset a counter, and a
+    barrier. Each of the two calls costs about as much as a claim.
+    """
     own, others = _barrier(costs), 0.0
     claim = 0.0
     for pair, count in exchange.peers():
@@ -131,13 +134,14 @@ def _one_sided(exchange: Exchange, costs: Costs) -> Parts:
 
 
 def _channels(exchange: Exchange, costs: Costs) -> Parts:
-    """Sent and received at the same time, in pieces."""
+    """Blocks are sent and received at the same time, in pieces."""
     return _copied(exchange, costs, _messages(exchange, costs, "channel"))
 
 
 def _two_hop(exchange: Exchange, costs: Costs) -> Parts:
-    """To each rank of the own node what it is to have and to pass on; then to one rank of each
-    other node what all of this node have for it. What a rank passes on for itself it copies."""
+    """The first hop sends to each rank of the same node the blocks that it keeps or forwards. The
+    second hop sends to one rank of each other node the blocks of the whole node for it. A rank
+    copies the blocks that it forwards for itself."""
     node = exchange.near + 1
     nodes = exchange.ranks // node
     block = exchange.block_bytes
@@ -148,7 +152,7 @@ def _two_hop(exchange: Exchange, costs: Costs) -> Parts:
 
 
 def _collective(exchange: Exchange, costs: Costs) -> Parts:
-    """One call: what it costs by itself counts once, however many blocks it moves."""
+    """One collective call: its fixed cost counts once, however many blocks it moves."""
     once = 0.0
     moving = 0.0
     for pair, count in exchange.peers():
@@ -186,8 +190,8 @@ def _messages(exchange: Exchange, costs: Costs, over: str) -> float:
 
 
 def _copied(exchange: Exchange, costs: Costs, messages: float, call: str = "") -> Parts:
-    """With the own block, and a barrier at the end, which every exchange has. `call`: what moves
-    the own block too."""
+    """Adds the rank's own block and the barrier that ends every exchange. `call`: the kind of
+    transfer that moves the own block too."""
     return {"copy": _own_block(exchange, costs, call), "messages": messages, "barrier": _barrier(costs)}
 
 
@@ -196,11 +200,11 @@ def _barrier(costs: Costs) -> float:
 
 
 def _train(gap: Gap, count: int, exchange: Exchange, message_bytes: float | None = None) -> float:
-    """`count` messages, one after the other: of a block each, unless something else is said.
+    """The seconds of `count` messages, one after the other, of a block each or `message_bytes`.
 
-    Each costs what a message of its size costs; and all of them at least what their bytes cost
-    where as many bytes are at work as in the whole exchange: blocks that fit into a cache one by
-    one need not fit together.
+    This is the larger of two costs: `count` times that of one message; and the cost of their bytes
+    at the size of the whole exchange, because blocks that each fit into a cache need not fit
+    together.
     """
     block = exchange.block_bytes if message_bytes is None else message_bytes
     work = exchange.ranks * exchange.block_bytes
@@ -221,9 +225,9 @@ def _own_block(exchange: Exchange, costs: Costs, call: str = "") -> float:
 
 
 def _queue(exchange: Exchange, costs: Costs, over: str) -> float:
-    """Incast: all begin at one target, which takes their blocks one after the other; from then on
-    they follow each other from target to target. Only where a target has to take part: memory is
-    written by who sends."""
+    """Incast: all ranks start with the same target, which receives their blocks one after the
+    other; after that they follow each other from target to target. Only remote blocks queue: within
+    a node the sender writes into memory by itself."""
     if exchange.remote < 2:
         return 0.0
     return (exchange.remote - 1) * _gap(costs, over, REMOTE).seconds(exchange.block_bytes)

@@ -1,9 +1,9 @@
-"""Figures over time: of each row the sessions of all tags in the order in which they were measured,
-and when the level changed. A point is a session of a tag, for sessions are what differs by chance
-(stats/change_points.py).
+"""Figures over time: the sessions of all tags in the order of measurement, and when the level of a
+row changed.
 
-Known events are looked at first: those of events.toml, and the change from one tag to the next
-where tags follow each other with several sessions each.
+A point is one session of a tag, because chance varies between sessions (stats/change_points.py).
+Changes are looked for first at known events: those of events.toml, and the change from one tag to
+the next where each tag has several consecutive sessions.
 """
 
 from __future__ import annotations
@@ -12,47 +12,45 @@ import itertools
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
 
 from longshore_study.base.errors import suggestion
 from longshore_study.base.expression import Expression
 from longshore_study.compare.estimate import ratio, ratios
 from longshore_study.compare.pairing import known_factors
-from longshore_study.metrics.launch_metrics import Figure, Key, Measured, measure, pattern_rank, require_metrics
-from longshore_study.metrics.metric_rows import reading_order
+from longshore_study.metrics.launch_metrics import Figure, Key, Measurements, measure, pattern_rank, require_metrics
+from longshore_study.metrics.variant_rows import reading_order
 from longshore_study.stats import change_points
 from longshore_study.stats.change_points import Change, History
 from longshore_study.store.launch_store import Launch
 from longshore_study.study_file.events import Event
 from longshore_study.study_file.factors import BETWEEN, FACTORS
 
-SCHEMA = 1
 DEFAULT_MARGIN = 0.05
 STATISTIC = "geometric mean over sessions"
-MOST_SESSIONS = 400  # of a row; of more, the latest
+MOST_SESSIONS = 400  # of a row; with more, the latest are kept
 
 
 @dataclass(frozen=True)
-class Point:
+class SessionPoint:
     tag: str
     session: str
     when: str
-    """The start of the session's first launch; empty where nothing is known of the time."""
+    """The start of the session's first launch; empty where it is not known."""
     value: float
     """Geometric mean over the launches."""
     launches: int
 
 
-@dataclass
-class Row:
+@dataclass(frozen=True)
+class HistoryRow:
     key: Key
     unit: str
     better: str
-    points: list[Point]
+    points: list[SessionPoint]
     found: History = field(default_factory=lambda: History((), 0.0, None))
     events: dict[int, list[Event]] = field(default_factory=dict)
-    """What is known to have happened before a point, by its place."""
+    """The known events before a point, by the index of the point."""
 
     @property
     def logs(self) -> list[float]:
@@ -64,7 +62,7 @@ class Row:
         return self.found.changes
 
     def levels(self) -> list[tuple[int, int, float]]:
-        """(first, last + 1, geometric mean) between the steps."""
+        """(first point, last point + 1, geometric mean) of each level between two changes."""
         edges = [0, *(change.at for change in self.changes), len(self.points)]
         return [
             (a, b, math.exp(math.fsum(math.log(p.value) for p in self.points[a:b]) / (b - a)))
@@ -72,12 +70,12 @@ class Row:
         ]
 
     def interval(self, change: Change) -> tuple[float, float]:
-        """Of the ratio of the figure, the smaller end first."""
+        """The interval of the ratio of the metric, the smaller end first."""
         low, high = ratios(change.interval, self.better)
         return low, high
 
-    def told_events(self, change: Change) -> list[str]:
-        """What is known to have happened there; a drift has not begun with it."""
+    def known_events(self, change: Change) -> list[str]:
+        """The known events at the change; none for a drift, which does not begin at an event."""
         return [event.text for event in self.events.get(change.at, ())] if change.known else []
 
     def ratio(self, change: Change) -> float:
@@ -85,12 +83,12 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Table:
-    rows: list[Row]
+class HistoryTable:
+    rows: list[HistoryRow]
     margin: float
-    measured: Measured
+    measured: Measurements
     warnings: list[str] = field(default_factory=list)
-    """Of events that name what no row has."""
+    """Warnings about events with a factor that no row has."""
 
 
 def build(
@@ -101,11 +99,11 @@ def build(
     margin: float | None = None,
     where: Expression | None = None,
     metrics: Iterable[str] = (),
-) -> Table:
-    """A row per figure that was measured in any session, controls among them: they tell a change of
-    the machine.
+) -> HistoryTable:
+    """A row per metric of a variant and cell that any session measured.
 
-    `tags`: their order, where imported sessions do not tell their times.
+    Controls have rows too, because they show a change of the machine. `tags`: the order of tags
+    whose imported sessions have no times.
     """
     if margin is None:
         margins = {float(m) for launch in launches if (m := launch.envelope.get("margin"))}
@@ -125,20 +123,18 @@ def build(
     rows.sort(
         key=lambda row: (pattern_rank(row.key.pattern), row.key.study, reading_order(row.key.factors), row.key.metric)
     )
-    for row in rows:
-        row.events = _events(row, events)
-    found = change_points.find_changes([row.logs for row in rows], margin, [list(row.events) for row in rows])
-    for row, history in zip(rows, found, strict=True):
-        row.found = history
-    return Table(rows, margin, measured, warnings)
+    known = [_events(row, events) for row in rows]
+    found = change_points.find_changes([row.logs for row in rows], margin, [list(one) for one in known])
+    rows = [replace(row, events=one, found=history) for row, one, history in zip(rows, known, found, strict=True)]
+    return HistoryTable(rows, margin, measured, warnings)
 
 
 def _unknown_factors(events: Iterable[Event], keys: Iterable[Key]) -> list[str]:
-    """A warning and no error: an event may speak of other studies than those that are shown."""
+    """Only warns, because an event may concern studies that are not shown."""
     known = {name for key in keys for name in key.factors}
     ours = {name.replace("-", "_") for of_pattern in (*FACTORS.values(), BETWEEN) for name in of_pattern}
     return [
-        f"the event of {event.date} touches nothing: no row has a factor '{name}'{suggestion(name, known | ours)}"
+        f"the event of {event.date} affects no row: no row has a factor '{name}'{suggestion(name, known | ours)}"
         for event in events
         for name in event.factors
         if known and name not in known | ours
@@ -155,22 +151,24 @@ def _times(launches: Iterable[Launch]) -> dict[tuple[str, str, str], str]:
     return found
 
 
-def _row(key: Key, figures: Sequence[Figure], times: dict[tuple[str, str, str], str], order: Mapping[str, int]) -> Row:
+def _row(
+    key: Key, figures: Sequence[Figure], times: dict[tuple[str, str, str], str], order: Mapping[str, int]
+) -> HistoryRow:
     sessions: dict[tuple[str, str], list[Figure]] = defaultdict(list)
     for figure in figures:
         sessions[figure.tag, figure.session].append(figure)
     points = [
-        Point(
+        SessionPoint(
             tag, session, times.get((key.study, tag, session), ""),
             math.exp(math.fsum(math.log(f.value) for f in members) / len(members)), len({f.launch for f in members}),
         )
         for (tag, session), members in sessions.items()
     ]  # fmt: skip
     points.sort(key=lambda point: (point.when, order.get(point.tag, len(order)), point.tag, point.session))
-    return Row(key, figures[0].unit, figures[0].better, points[-MOST_SESSIONS:])
+    return HistoryRow(key, figures[0].unit, figures[0].better, points[-MOST_SESSIONS:])
 
 
-def _events(row: Row, events: Sequence[Event]) -> dict[int, list[Event]]:
+def _events(row: HistoryRow, events: Sequence[Event]) -> dict[int, list[Event]]:
     found: dict[int, list[Event]] = defaultdict(list)
     for event in events:
         if event.affects(row.key.factors):
@@ -183,43 +181,3 @@ def _events(row: Row, events: Sequence[Event]) -> dict[int, list[Event]]:
         for place, (tag, _) in zip(itertools.accumulate(count for _, count in tags), tags[1:], strict=False):
             found[place].append(Event(row.points[place].when, f"tag {tag} begins"))
     return dict(found)
-
-
-def document(table: Table, events: Sequence[Event]) -> dict[str, Any]:
-    """What `history --json` prints."""
-    return {
-        "schema": SCHEMA,
-        "margin": table.margin,
-        "statistic": STATISTIC,
-        "events": [{"date": e.date, "text": e.text, "factors": dict(e.factors)} for e in events],
-        "rows": [_row_document(row) for row in table.rows],
-        "problems": [*table.warnings, *table.measured.problems],
-    }
-
-
-def _row_document(row: Row) -> dict[str, Any]:
-    return {
-        "study": row.key.study, "pattern": row.key.pattern, "variant": row.key.variant, "between": row.key.cell,
-        "metric": row.key.metric, "unit": row.unit, "better": row.better,
-        "points": [
-            {"tag": p.tag, "session": p.session, "when": p.when, "value": p.value, "launches": p.launches}
-            for p in row.points
-        ],
-        "noise": row.found.noise, "correlation": row.found.correlation,
-        "changes": [change_document(row, change) for change in row.changes],
-    }  # fmt: skip
-
-
-def change_document(row: Row, change: Change) -> dict[str, Any]:
-    before, after = row.points[change.at - 1], row.points[change.at]
-    return {
-        "kind": change.kind,
-        "between": [{"tag": p.tag, "session": p.session, "when": p.when} for p in (before, after)],
-        "verdict": "improved" if change.difference > 0 else "regressed",
-        "ratio": row.ratio(change),
-        "interval": list(row.interval(change)),
-        "p": change.p,
-        "adjusted_p": change.adjusted_p,
-        "known": change.known,
-        "events": row.told_events(change),
-    }

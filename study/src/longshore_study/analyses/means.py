@@ -1,9 +1,8 @@
-"""Means with the smallest and the largest, as ISx and many papers show them, and beside them what
-these cannot give: an interval that says how well the middle is known.
+"""Arithmetic means with the smallest and the largest value, as ISx and many papers show them, and
+the geometric mean with its 95 % interval.
 
-The mean and the extremes are of launches, each of which counts as its median over repetitions. The
-interval is of the geometric mean, 95 %, from launches where there is one session, else from
-sessions.
+The values are of launches; the value of a launch is its median over repetitions. The interval is
+from launches where there is one session, else from sessions.
 """
 
 from __future__ import annotations
@@ -16,11 +15,11 @@ from typing import Any
 
 from longshore_study.base.json_values import canonical
 from longshore_study.metrics.launch_metrics import MAIN_METRICS, Figure, pattern_rank
-from longshore_study.metrics.metric_rows import reading_order
+from longshore_study.metrics.variant_rows import reading_order
 from longshore_study.stats import effect
 
 SHOWN = {"sort": ("total_seconds", "exchange_seconds")}
-"""By pattern the figures that are shown, where these are not the one by which it is judged."""
+"""By pattern, the metrics that are shown in place of the main metric."""
 
 
 @dataclass(frozen=True)
@@ -33,13 +32,13 @@ class Mean:
     better: str
     factors: Mapping[str, Any]
     values: tuple[float, ...]
-    """Of launches, in the order of their files."""
+    """The value of each launch, in the order of the files."""
     sessions: int
     geometric: float
     interval: tuple[float, float] | None
-    """None where nothing says how much launches, or sessions, differ."""
+    """None where the data do not tell how much launches, or sessions, differ."""
     pooled: Mapping[str, int]
-    """How many levels there were of each factor that was pooled over."""
+    """The number of levels of each factor that was pooled over."""
 
     @property
     def mean(self) -> float:
@@ -55,8 +54,8 @@ class Mean:
 
 
 def means_of(figures: Iterable[Figure], *, pooled: Collection[str] = ()) -> list[Mean]:
-    """One row per variant, cell and shown figure; launches that differ only in `pooled` factors are
-    one row."""
+    """One row per variant, cell and shown metric; launches that differ only in `pooled` factors
+    share a row."""
     groups: dict[tuple[str, ...], list[Figure]] = defaultdict(list)
     for figure in figures:
         key = figure.key
@@ -71,21 +70,17 @@ def _order(row: Mean) -> tuple[Any, ...]:
 
 
 def _only_one(figure: Figure) -> bool:
-    """Of a pattern that this page does not know."""
+    """Whether this is the main figure of a pattern that longshore does not know."""
     return figure.main and figure.key.pattern not in MAIN_METRICS
 
 
 def _factors_text(figure: Figure, pooled: Collection[str]) -> str:
-    return canonical({name: level for name, level in _factors(figure).items() if name not in pooled})
-
-
-def _factors(figure: Figure) -> dict[str, Any]:
-    return {name: level for name, level in figure.key.factors.items() if name not in ("pattern", "program")}
+    return canonical({name: level for name, level in figure.key.shown_factors.items() if name not in pooled})
 
 
 def _mean(figures: Sequence[Figure], pooled: Collection[str]) -> Mean:
     first = figures[0]
-    levels = {name: {canonical({"": _factors(figure).get(name)}) for figure in figures} for name in pooled}
+    levels = {name: {canonical({"": figure.key.shown_factors.get(name)}) for figure in figures} for name in pooled}
     by_session: dict[str, list[float]] = defaultdict(list)
     for figure in figures:
         by_session[figure.session].append(math.log(figure.value))
@@ -98,7 +93,7 @@ def _mean(figures: Sequence[Figure], pooled: Collection[str]) -> Mean:
         metric=first.key.metric,
         unit=first.unit,
         better=first.better,
-        factors={name: level for name, level in _factors(first).items() if name not in pooled},
+        factors={name: level for name, level in first.key.shown_factors.items() if name not in pooled},
         values=tuple(figure.value for figure in figures),
         sessions=len(by_session),
         geometric=math.exp(math.fsum(units) / len(units)),
@@ -108,7 +103,7 @@ def _mean(figures: Sequence[Figure], pooled: Collection[str]) -> Mean:
 
 
 def _interval(logs: Sequence[float]) -> tuple[float, float] | None:
-    """Student's, of the mean of the logarithms."""
+    """Student's interval of the mean of the logarithms, converted to a ratio."""
     count = len(logs)
     if count < 2:
         return None

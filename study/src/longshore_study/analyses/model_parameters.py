@@ -1,5 +1,5 @@
-"""What messages cost, read from the control kernels shift, barrier and fetch-add of one session:
-the parameters of the model. Of each the median over launches."""
+"""Reads the parameters of the communication model from the control kernels shift, barrier and
+fetch-add of one session. Each parameter is the median over launches."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from longshore_study.metrics.launch_metrics import CONTROL
 from longshore_study.store.launch_store import Launch
 
 LAYOUT = ("transport", "stack", "nodes", "ranks", "ranks_per_node", "environment")
-"""The factors between launches in which a prediction and what it is made from must agree."""
+"""The factors of a launch in which a prediction and its parameters must agree."""
 FIGURES = {"shift": "shift_us", "barrier": "barrier_us", "fetch-add": "fetch_add_us"}
 UNTIL_MET = "until_met_us"
 
@@ -30,7 +30,7 @@ def place_of(launch: Launch) -> Place:
 
 
 def costs_of(launches: Iterable[Launch]) -> dict[Place, Costs]:
-    """By place, of those in which anything of it was measured."""
+    """By place; only places in which a parameter was measured."""
     seconds: dict[Place, dict[What, list[float]]] = defaultdict(lambda: defaultdict(list))
     for launch in launches:
         if launch.problem is not None:
@@ -58,8 +58,8 @@ def _costs(seconds: Mapping[What, float]) -> Costs:
     shifts: dict[tuple[str, str], list[tuple[float, float]]] = defaultdict(list)
     for (figure, over, pair, size), value in sorted(seconds.items()):
         if figure == FIGURES["shift"]:
-            # Ranks take turns in being the slowest, and an exchange ends when all have met: their
-            # means know nothing of that. One-sided exchanges of MPI have their barrier in them.
+            # An exchange ends when the slowest rank ends, and the slowest rank varies: the mean
+            # over ranks is too small. MPI's one-sided exchange includes its barrier already.
             met = seconds.get((UNTIL_MET, over, pair, size))
             until_met = met - barrier if met is not None and barrier is not None and over != "rma" else 0.0
             shifts[over, pair].append((size, max(value, until_met)))

@@ -1,6 +1,8 @@
-"""What the model says of measured exchanges: for each variant of a session the measured seconds of
-its phase, the predicted ones, and what these are made of. A further pattern is one more entry in
-EXCHANGES_OF."""
+"""Measured exchanges beside the predictions of the communication model.
+
+A prediction has, for each variant of a session, the measured seconds of the phase, the predicted
+ones, and their parts. To model another pattern, add an entry to EXCHANGES_OF.
+"""
 
 from __future__ import annotations
 
@@ -15,13 +17,13 @@ from longshore_study.analyses.communication_model import Costs, Exchange, NotMod
 from longshore_study.analyses.model_parameters import Place, costs_of, place_of
 from longshore_study.base.json_values import canonical, number_in
 from longshore_study.metrics.launch_metrics import pattern_rank
-from longshore_study.metrics.metric_rows import reading_order
 from longshore_study.metrics.variant_results import factors_of
+from longshore_study.metrics.variant_rows import reading_order
 from longshore_study.store.launch_store import Launch
 from longshore_study.store.records import Record
 
 CLOSE = 0.25
-"""A prediction is called close within this share of the measured time."""
+"""A prediction is close when it is within this share of the measured time."""
 
 
 @dataclass(frozen=True)
@@ -36,15 +38,16 @@ class Prediction:
     """Seconds, the median over launches."""
     launches: int
     begun: float | None = None
-    """Seconds since the last rank began the phase, which all end together. The rest of `measured`
-    is waiting for ranks that came late from the phase before, which no model of messages knows."""
+    """Seconds from the start of the last rank to the common end of the phase. The rest of
+    `measured` is waiting for ranks that were late in the phase before, which the model cannot
+    predict."""
     predicted: float | None = None
     parts: Mapping[str, float] = field(default_factory=dict)
     why_not: str | None = None
 
     @property
     def ratio(self) -> float | None:
-        """Predicted over measured."""
+        """Predicted / measured."""
         return self.predicted / self.measured if self.predicted is not None and self.measured > 0 else None
 
     @property
@@ -53,14 +56,13 @@ class Prediction:
 
     @property
     def between(self) -> bool:
-        """Close, or between the time since all ranks had begun and the whole phase: within what
-        late ranks explain."""
+        """Close, or between `begun` and `measured`: late ranks explain the difference."""
         low = self.measured if self.begun is None else self.begun
         return self.predicted is not None and (self.close or low <= self.predicted <= self.measured)
 
 
 def predictions_of(launches: Iterable[Launch]) -> list[Prediction]:
-    """Of all sound launches; empty where nothing of the model was measured at all."""
+    """The predictions for all successful launches; empty where no parameter was measured."""
     kept = [launch for launch in launches if launch.problem is None]
     costs = costs_of(kept)
     if not costs:
@@ -114,7 +116,7 @@ def _exchange_of_sort(launch: Launch, result: Record) -> Exchange:
     if not payload:
         raise NotModelledError("the record does not say how many bytes were exchanged")
     return Exchange(
-        strategy=str(result.get("exchange") or variant.get("exchange")),  # what auto became
+        strategy=str(result.get("exchange") or variant.get("exchange")),  # the choice of auto
         order=str(variant.get("order", "round-robin")),
         near=per_node - 1,
         remote=ranks - per_node,
@@ -123,11 +125,11 @@ def _exchange_of_sort(launch: Launch, result: Record) -> Exchange:
 
 
 EXCHANGES_OF: dict[str, tuple[str, Callable[[Launch, Record], Exchange]]] = {"sort": ("exchange", _exchange_of_sort)}
-"""By pattern: the phase that is predicted, and the exchange that it is."""
+"""By pattern: the predicted phase, and a function that describes it as an exchange."""
 
 
 def _layout(launch: Launch) -> tuple[int, int]:
-    """Ranks, and ranks of a node: as the program says, else as was asked."""
+    """The ranks, and the ranks per node: as the program recorded them, else as the study asked."""
     header = launch.header or {}
     ranks = header.get("ranks") if isinstance(header.get("ranks"), int) else launch.cell.get("ranks")
     nodes = header.get("nodes")

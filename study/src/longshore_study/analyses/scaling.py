@@ -1,9 +1,9 @@
-"""How patterns scale: the figure per node, and the efficiency, over ranks or nodes, one curve per
+"""Scaling curves: the figure per node and the efficiency over ranks or nodes, one curve per
 variant.
 
-Efficiency is the rate per rank relative to that with the fewest ranks of the curve (per node, where
-nodes are what varies). It is 1 when every rank (node) does as much work per second as it did alone;
-its interval is from launches.
+Efficiency is the rate per rank relative to that at the fewest ranks of the curve (the rate per
+node, where the number of nodes varies). It is 1 when every rank (node) does as much work per second
+as at the start of the curve. Its interval is from launches.
 """
 
 from __future__ import annotations
@@ -11,19 +11,19 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from math import ulp
 from statistics import geometric_mean
 from typing import Any
 
 from longshore_study.base.json_values import canonical
 from longshore_study.compare import contrast
-from longshore_study.metrics.launch_metrics import CONTROL, Figure, Measured, pattern_rank
+from longshore_study.metrics.launch_metrics import CONTROL, Figure, Measurements, pattern_rank
 from longshore_study.store.launch_store import Launch
 
 Factors = dict[str, Any]
 AXES = ("nodes", "ranks")
-"""What scaling is over, the first that varies."""
+"""The factors over which scaling is shown: the first one that varies."""
 _MIB_IN_GB = 2**20 / 1e9
 DEFINITIONS = {
     "ranks": "rate per rank, relative to that with the fewest ranks",
@@ -37,8 +37,8 @@ class Layout:
     nodes: int
 
 
-@dataclass
-class Point:
+@dataclass(frozen=True)
+class ScalingPoint:
     at: int
     layout: Layout
     figures: list[Figure]
@@ -47,8 +47,7 @@ class Point:
     why_no_interval: str | None = None
 
     def per_node(self, figure: Figure) -> float:
-        """The figure of a launch in the unit of the curve; what no number can hold is the nearest
-        that there is."""
+        """The figure of a launch in the unit of the curve, limited to the range of numbers."""
         factor, _ = per_node(figure, self.layout)
         return min(max(figure.value * factor, ulp(0.0)), sys.float_info.max)
 
@@ -62,7 +61,7 @@ class Point:
         return (min(values), max(values))
 
 
-@dataclass
+@dataclass(frozen=True)
 class Curve:
     study: str
     tag: str
@@ -72,13 +71,13 @@ class Curve:
     """"ranks" or "nodes"."""
     unit: str
     factors: Factors
-    """All but the axis and what follows from it."""
-    points: list[Point] = field(default_factory=list)
+    """All factors except the axis and those that follow from it."""
+    points: tuple[ScalingPoint, ...] = ()
 
 
 def per_node(figure: Figure, layout: Layout) -> tuple[float, str]:
-    """What turns a main figure into one per node, and its unit then. docs/reference/figures.md
-    defines the figures."""
+    """The factor that converts a main figure to one per node, and the unit of the result.
+    docs/reference/figures.md defines the figures."""
     match figure.key.pattern, figure.key.metric:
         case "halo", "process_bandwidth":
             return layout.ranks / layout.nodes * _MIB_IN_GB, "GB/s"
@@ -88,9 +87,9 @@ def per_node(figure: Figure, layout: Layout) -> tuple[float, str]:
             return 1.0, figure.unit  # stream and gather count all ranks of the node
 
 
-def curves_of(launches: Iterable[Launch], measured: Measured) -> list[Curve]:
-    """Curves with at least two points, of rates by which patterns are judged; control cells scale
-    in their way."""
+def curves_of(launches: Iterable[Launch], measured: Measurements) -> list[Curve]:
+    """The curves with at least two points of the main metrics that are rates, without the
+    controls."""
     layouts = {str(launch.path): layout for launch in launches if (layout := _layout(launch)) is not None}
     groups: dict[tuple[str, str, str, str], list[Figure]] = {}
     for figure in measured.figures:
@@ -102,12 +101,11 @@ def curves_of(launches: Iterable[Launch], measured: Measured) -> list[Curve]:
         axis = _axis([layouts[f.launch] for f in figures])
         if axis is not None:
             found += _curves(Curve(study, tag, pattern, metric, axis, "", {}), figures, layouts)
-    _fill_in_efficiency(found)
-    return sorted(found, key=lambda curve: pattern_rank(curve.pattern))
+    return sorted(_with_efficiency(found), key=lambda curve: pattern_rank(curve.pattern))
 
 
 def _layout(launch: Launch) -> Layout | None:
-    """As the cell asks for it; else as the program says it, which counts nodes."""
+    """As the study asked for it, else as the program recorded it."""
     header = launch.header or {}
     nodes = launch.cell.get("nodes") or header.get("nodes")
     ranks = launch.cell.get("ranks") or header.get("ranks")
@@ -121,7 +119,7 @@ def _layout(launch: Launch) -> Layout | None:
 
 
 def _axis(layouts: Sequence[Layout]) -> str | None:
-    """Nodes, where each node has the same number of ranks; else ranks."""
+    """Nodes, where their number varies and all have the same number of ranks; else ranks."""
     nodes, ranks = {one.nodes for one in layouts}, {one.ranks for one in layouts}
     if len(nodes) > 1 and len({one.ranks / one.nodes for one in layouts}) == 1:
         return "nodes"
@@ -132,28 +130,28 @@ def _curves(model: Curve, figures: Sequence[Figure], layouts: Mapping[str, Layou
     def at(figure: Figure) -> int:
         return int(getattr(layouts[figure.launch], model.axis))
 
-    factors = [{k: v for k, v in f.key.factors.items() if k not in ("program", "pattern")} for f in figures]
+    factors = [figure.key.shown_factors for figure in figures]
     following = following_factors([(at(f), one) for f, one in zip(figures, factors, strict=True)])
-    found: dict[str, Curve] = {}
+    found: dict[str, tuple[Curve, dict[int, list[Figure]]]] = {}
     for figure, own in zip(figures, factors, strict=True):
         rest = {name: value for name, value in own.items() if name not in following}
         unit = per_node(figure, layouts[figure.launch])[1]
-        curve = found.setdefault(
-            canonical(rest), Curve(model.study, model.tag, model.pattern, model.metric, model.axis, unit, rest)
+        _, by_place = found.setdefault(canonical(rest), (replace(model, unit=unit, factors=rest), {}))
+        by_place.setdefault(at(figure), []).append(figure)
+    return [
+        replace(
+            curve,
+            points=tuple(
+                ScalingPoint(place, layouts[members[0].launch], members) for place, members in sorted(by_place.items())
+            ),
         )
-        point = next((p for p in curve.points if p.at == at(figure)), None)
-        if point is None:
-            point = Point(at(figure), layouts[figure.launch], [])
-            curve.points.append(point)
-        point.figures.append(figure)
-    for curve in found.values():
-        curve.points.sort(key=lambda p: p.at)
-    return [curve for curve in found.values() if len(curve.points) > 1]
+        for curve, by_place in found.values()
+        if len(by_place) > 1
+    ]
 
 
 def following_factors(rows: Sequence[tuple[int, Factors]]) -> set[str]:
-    """The factors that vary with the axis and have one level at each place of it, as a grid of
-    processes does."""
+    """The factors that vary and are determined by the axis, such as a grid of processes."""
     levels: dict[str, dict[int, set[str]]] = {}
     for at, factors in rows:
         for name, value in factors.items():
@@ -165,22 +163,32 @@ def following_factors(rows: Sequence[tuple[int, Factors]]) -> set[str]:
     }
 
 
-def _fill_in_efficiency(curves: Sequence[Curve]) -> None:
-    """Against the first point of each curve; the variances of all are moderated together."""
-    pairs = [(curve, point) for curve in curves for point in curve.points[1:]]
-    found = contrast.contrasts([(curve.points[0].figures, point.figures) for curve, point in pairs])
-    for curve in curves:
-        curve.points[0].efficiency = 1.0
-    for (curve, point), one in zip(pairs, found, strict=True):
-        if one is None:
-            continue
-        factor = _work(curve, point) / _work(curve, curve.points[0])
-        point.efficiency = one.ratio * factor
-        point.interval = (one.interval[0] * factor, one.interval[1] * factor) if one.interval else None
-        point.why_no_interval = one.why_no_interval
+def _with_efficiency(curves: Sequence[Curve]) -> list[Curve]:
+    """Compares each point with the first one of its curve; moderates all variances together."""
+    pairs = [(curve.points[0].figures, point.figures) for curve in curves for point in curve.points[1:]]
+    found = iter(contrast.contrasts(pairs))
+    return [
+        replace(
+            curve,
+            points=(
+                replace(curve.points[0], efficiency=1.0),
+                *(_compared(curve, point, next(found)) for point in curve.points[1:]),
+            ),
+        )
+        for curve in curves
+    ]
 
 
-def _work(curve: Curve, point: Point) -> float:
-    """What turns a figure into a rate per rank, or per node where nodes are the axis."""
+def _compared(curve: Curve, point: ScalingPoint, one: contrast.Contrast | None) -> ScalingPoint:
+    if one is None:
+        return point
+    factor = _work(curve, point) / _work(curve, curve.points[0])
+    interval = (one.interval[0] * factor, one.interval[1] * factor) if one.interval else None
+    return replace(point, efficiency=one.ratio * factor, interval=interval, why_no_interval=one.why_no_interval)
+
+
+def _work(curve: Curve, point: ScalingPoint) -> float:
+    """The factor that converts a figure to a rate per rank, or per node where nodes are the
+    axis."""
     factor, _ = per_node(point.figures[0], point.layout)
     return factor * (1.0 if curve.axis == "nodes" else point.layout.nodes / point.layout.ranks)

@@ -1,15 +1,15 @@
-"""Which strategy wins on this machine, and how far it is from its bound: for `show --winners` and
-the report.
+"""Ranks the variants that do the same work, for `show --winners` and the report.
 
-Variants are ranked among those that do the same work (same factors of the problem, same number of
-ranks); strategies and transports compete. The bound is the memory copy that the control cells
-measure, launched in the same way in the same session, so that a noisy hour lowers both.
+Two variants do the same work when they agree in the factors of the problem and in the number of
+ranks; strategies and transports compete. Each figure is also compared with its bound: the memory
+copy of the control cells that were launched in the same way in the same session, so that noise
+affects both.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from statistics import median
 from typing import Any
 
@@ -26,27 +26,27 @@ WORK = {
     "halo": ("contiguous", "domain", "halo", "fields", "type", "periodic"),
     "sort": ("keys", "scaling", "max_key", "key_pattern"),
 }
-"""Per pattern, the factors that say what is to be done; all others say how."""
+"""Per pattern, the factors that define the work; all others define how it is done."""
 
 WORK_BETWEEN = ("ranks", "nodes", "ranks_per_node", "environment")
 _SAME_LAUNCHING = ("transport", "ranks", "nodes", "ranks_per_node", "environment")
 
 
-@dataclass(eq=False)
-class Entry:
-    """One variant doing one piece of work, over its launches."""
+@dataclass(frozen=True, eq=False)
+class RankedVariant:
+    """One variant with all its launches, ranked among the variants that do the same work."""
 
     pattern: str
     work: dict[str, Any]
     how: dict[str, Any]
     unit: str
     better: str
-    figures: list[Figure] = field(default_factory=list)
-    shares: list[float] = field(default_factory=list)
-    """Of memory copy, per launch, where it is known."""
+    figures: Sequence[Figure]
+    shares: Sequence[float]
+    """The share of memory copy, per launch where it is known."""
     rank: int = 0
     near: bool = False
-    """The launches do not tell it from the winner."""
+    """The difference from the winner is within noise."""
 
     @property
     def values(self) -> list[float]:
@@ -62,7 +62,7 @@ class Entry:
 
     @property
     def spread(self) -> float:
-        """Largest minus smallest of the launches, relative to their median."""
+        """The range of the launches relative to their median."""
         return (max(self.values) - min(self.values)) / self.value
 
     def as_json(self) -> dict[str, Any]:
@@ -81,11 +81,12 @@ class Entry:
         }
 
 
-def entries(figures: Iterable[Figure]) -> list[Entry]:
-    """All variants, ranked within their work: by pattern, then work, then best first."""
+def ranked_variants(figures: Iterable[Figure]) -> list[RankedVariant]:
+    """All variants, sorted by pattern, then work, then the best first."""
     kept = list(figures)
     copies = memory_copies(kept)
-    found: dict[str, Entry] = {}
+    members: dict[str, tuple[list[Figure], list[float]]] = {}
+    found: list[RankedVariant] = []
     for figure in kept:
         pattern = figure.key.pattern
         if pattern == CONTROL or pattern not in WORK:
@@ -96,17 +97,19 @@ def entries(figures: Iterable[Figure]) -> list[Entry]:
         work = {name: value for name, value in factors.items() if name in work_names and value not in ({}, None)}
         how = {name: value for name, value in factors.items() if name not in work_names}
         name = canonical({"pattern": pattern, "work": work, "how": how})
-        entry = found.setdefault(name, Entry(pattern, work, how, figure.unit, figure.better))
-        entry.figures.append(figure)
+        if name not in members:
+            members[name] = ([], [])
+            found.append(RankedVariant(pattern, work, how, figure.unit, figure.better, *members[name]))
+        members[name][0].append(figure)
         copy = copies.get(_launching(figure, factors))
         moved = moved_gigabytes_per_second(pattern, figure.value, factors)
         if copy and moved is not None:
-            entry.shares.append(moved / copy)
-    return _ranked(found.values())
+            members[name][1].append(moved / copy)
+    return _ranked(found)
 
 
 def memory_copies(figures: Iterable[Figure]) -> dict[str, float]:
-    """GB/s of the control `copy`, per way of launching and session: the median over its
+    """The GB/s of the control `copy` for each launch configuration and session: the median over its
     launches."""
     values: dict[str, list[float]] = {}
     for figure in figures:
@@ -119,26 +122,27 @@ def _launching(figure: Figure, factors: Mapping[str, Any]) -> str:
     return canonical({**{name: factors.get(name) for name in _SAME_LAUNCHING}, "when": [figure.tag, figure.session]})
 
 
-def _ranked(found: Iterable[Entry]) -> list[Entry]:
-    groups: dict[str, list[Entry]] = {}
+def _ranked(found: Iterable[RankedVariant]) -> list[RankedVariant]:
+    groups: dict[str, list[RankedVariant]] = {}
     for entry in found:
         groups.setdefault(canonical({"pattern": entry.pattern, "work": entry.work}), []).append(entry)
     ordered = sorted(groups.values(), key=lambda group: (pattern_rank(group[0].pattern), _size(group[0])))
     for group in ordered:
         group.sort(key=lambda entry: entry.value, reverse=group[0].better != "lower")
-        for place, entry in enumerate(group, 1):
-            entry.rank = place
-    ranked = [entry for group in ordered for entry in group]
-    pairs = [(group[0], entry) for group in ordered for entry in group[1:]]
-    for (_, entry), near in zip(pairs, not_told_apart(pairs), strict=True):
-        entry.near = near
-    return ranked
+    near = iter(within_noise([(group[0], entry) for group in ordered for entry in group[1:]]))
+    return [
+        replace(entry, rank=rank, near=rank > 1 and next(near))
+        for group in ordered
+        for rank, entry in enumerate(group, 1)
+    ]
 
 
-def not_told_apart(pairs: Sequence[tuple[Entry, Entry]]) -> list[bool]:
-    """Of each pair (better, other): whether the 95 % interval of their ratio includes 1, where
-    launches are compared with themselves if they measured both; whether figures overlap, where
-    nothing says how much launches differ."""
+def within_noise(pairs: Sequence[tuple[RankedVariant, RankedVariant]]) -> list[bool]:
+    """Whether the difference of each pair (better, other) is within noise.
+
+    It is where the 95 % interval of the ratio (contrast.py) includes 1. Without an interval, it is
+    where the figures of the two overlap.
+    """
     near = [False] * len(pairs)
     for pattern in dict.fromkeys(better.pattern for better, _ in pairs):
         places = [place for place, (better, _) in enumerate(pairs) if better.pattern == pattern]
@@ -148,7 +152,7 @@ def not_told_apart(pairs: Sequence[tuple[Entry, Entry]]) -> list[bool]:
     return near
 
 
-def _near(better: Entry, other: Entry, ratio: Contrast | None) -> bool:
+def _near(better: RankedVariant, other: RankedVariant, ratio: Contrast | None) -> bool:
     if ratio is not None and ratio.interval is not None:
         return ratio.interval[1] >= 1.0
     if better.better == "lower":
@@ -157,9 +161,11 @@ def _near(better: Entry, other: Entry, ratio: Contrast | None) -> bool:
 
 
 def newest_session(store: Store, name: str, session: str | None = None) -> tuple[str, str, str]:
-    """(study, tag, session) of the launches stored last, of this study, else of this tag: winners
-    of one table were measured in one state of the machine. Raises UsageError when there is no such
-    study, tag or session."""
+    """(study, tag, session) of the launches stored last, of the study or else the tag `name`.
+
+    A table of winners has one session, so that all variants saw the same state of the machine.
+    Raises UsageError when there is no such study, tag or session.
+    """
     stored = selection.stored_names(store)
     selection.require_known(name, {one for triple in stored for one in triple[:2]}, "tag or study")
     own = [triple for triple in stored if triple[0] == name] or [triple for triple in stored if triple[1] == name]
@@ -169,7 +175,7 @@ def newest_session(store: Store, name: str, session: str | None = None) -> tuple
     return max(own, key=lambda names: store.session_path(*names).stat().st_mtime)
 
 
-def _size(entry: Entry) -> list[tuple[float, str]]:
-    """Pieces of work in the order of the command line's factors, numbers by size."""
+def _size(entry: RankedVariant) -> list[tuple[float, str]]:
+    """A sort key: pieces of work by the factors in the order of the command line."""
     levels = [entry.work.get(name) for name in (*WORK[entry.pattern], *WORK_BETWEEN)]
     return [(float(level), "") if isinstance(level, int | float) else (0.0, str(level or "")) for level in levels]

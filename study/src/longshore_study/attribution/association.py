@@ -12,9 +12,9 @@ from typing import Any
 
 from longshore_study.attribution.rules import Case, Condition, Rule, find_rules
 from longshore_study.base import terminal
-from longshore_study.compare.differences import InRows, in_rows
-from longshore_study.compare.judgement import Comparison
-from longshore_study.compare.pairing import Row
+from longshore_study.compare.comparison import Comparison
+from longshore_study.compare.differences import DifferenceInRows, differences_in_rows
+from longshore_study.compare.judged_row import JudgedRow
 from longshore_study.stats import verdict
 
 SCHEMA = 1
@@ -26,20 +26,20 @@ do not."""
 @dataclass(frozen=True)
 class Attribution:
     comparison: Comparison
-    cases: list[Row]
+    cases: list[JudgedRow]
     """The rows that were asked: those with a verdict of their own."""
     factors: list[Mapping[str, Any]]
     rules: list[Rule]
     left: list[float]
     """Of each case, what no rule explains."""
-    differences: list[InRows]
+    differences: list[DifferenceInRows]
     """What differs between the sides, and in which of these rows."""
 
-    def rows_of(self, rule: Rule) -> list[Row]:
+    def rows_of(self, rule: Rule) -> list[JudgedRow]:
         return [self.cases[place] for place in rule.covered]
 
     @property
-    def unexplained(self) -> list[Row]:
+    def unexplained(self) -> list[JudgedRow]:
         """Changed rows that no rule covers."""
         covered = {place for rule in self.rules for place in rule.covered}
         changed = (verdict.REGRESSED, verdict.IMPROVED)
@@ -48,19 +48,19 @@ class Attribution:
 
 def attribute(comparison: Comparison) -> Attribution:
     rows = [row for row in comparison.rows if row.judgement is not None and row.effect is not None]
-    found = in_rows((comparison.reference, comparison.new), rows)
+    found = differences_in_rows((comparison.reference, comparison.new), rows)
     factors = [_factors(row, place, found) for place, row in enumerate(rows)]
     cases = [_case(row, told) for row, told in zip(rows, factors, strict=True)]
     rules, left = find_rules(cases, comparison.margin) if cases else ([], [])
     return Attribution(comparison, rows, list(factors), rules, left, found)
 
 
-def _factors(row: Row, place: int, found: Iterable[InRows]) -> dict[str, Any]:
+def _factors(row: JudgedRow, place: int, found: Iterable[DifferenceInRows]) -> dict[str, Any]:
     told = {name: value for name, value in row.key.factors.items() if name != "program"}
     return told | {f"{DIFFERS}{one.difference.name}": place in one.rows for one in found}
 
 
-def _case(row: Row, factors: Mapping[str, Any]) -> Case:
+def _case(row: JudgedRow, factors: Mapping[str, Any]) -> Case:
     assert row.estimate is not None  # noqa: S101 - chosen by the caller
     one = row.estimate.judged
     assert one is not None  # noqa: S101 - a row with a judgement has it

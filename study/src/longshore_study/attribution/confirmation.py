@@ -28,7 +28,7 @@ from longshore_study.attribution.variable_effect import (
 from longshore_study.base.errors import LongshoreError
 from longshore_study.compare.contrast import Contrast, contrasts
 from longshore_study.compare.estimate import ratio, ratios
-from longshore_study.compare.pairing import design, sessions_in_turns
+from longshore_study.compare.row_effect import effect_of_sessions, sessions_in_turns
 from longshore_study.metrics.launch_metrics import CONTROL, Figure, measure
 from longshore_study.stats import effect, verdict
 from longshore_study.stats.verdict import Measured
@@ -36,7 +36,7 @@ from longshore_study.store.selection import Side
 from longshore_study.study_file import environment_variables
 from longshore_study.study_file.study import Hypothesis
 
-_SINGLE = "one session per side: nothing says how much sessions differ"
+_SINGLE = "one session per side: the data do not show how much sessions differ"
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,9 @@ def _variables(sides: Iterable[Side], hypothesis: Hypothesis, limit: float) -> t
 def _levels(reference: Side, new: Side, hypothesis: Hypothesis, limit: float, warnings: list[str]) -> LevelEffect:
     sides = [_contrast(side, hypothesis) for side in (reference, new)]
     in_turns = sessions_in_turns(reference, new)
-    own, inside, outside = (design(sides[0][k], sides[1][k], in_turns, warnings if k == 0 else []) for k in range(3))
+    own, inside, outside = (
+        effect_of_sessions(sides[0][k], sides[1][k], in_turns, warnings if k == 0 else []) for k in range(3)
+    )
     if own is None or inside is None or outside is None:
         raise LongshoreError("the two sides have no figures of the hypothesis to compare")
     parts = (inside.difference, outside.difference, own.difference)

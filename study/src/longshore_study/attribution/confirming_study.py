@@ -20,8 +20,8 @@ from longshore_study.attribution.confirming_study_file import Draft, study_text
 from longshore_study.attribution.rules import Rule
 from longshore_study.attribution.suspected_variables import suspected_variables
 from longshore_study.base.errors import LongshoreError
-from longshore_study.compare.pairing import Row
-from longshore_study.planning.power_analysis import PowerAnalysis, Spread
+from longshore_study.compare.judged_row import JudgedRow
+from longshore_study.planning.power_analysis import Prospects, Spread
 from longshore_study.study_file.factors import FACTORS
 from longshore_study.study_file.reader import StudyFileError, loads
 
@@ -63,7 +63,7 @@ def confirming_study(attribution: Attribution, rule: Rule, name: str) -> Confirm
 
 
 def _beside(
-    attribution: Attribution, rule: Rule, affected: Sequence[Row], suspected: Mapping[str, Any]
+    attribution: Attribution, rule: Rule, affected: Sequence[JudgedRow], suspected: Mapping[str, Any]
 ) -> dict[str, list[Any]]:
     """Of each suspected factor, the levels of rows that are like an affected one but for it, least
     changed first."""
@@ -92,7 +92,7 @@ def _alike(one: Mapping[str, Any], other: Mapping[str, Any], but: str) -> bool:
 
 
 def _levels(
-    affected: Sequence[Row], beside: Mapping[str, list[Any]], suspected: Mapping[str, Any]
+    affected: Sequence[JudgedRow], beside: Mapping[str, list[Any]], suspected: Mapping[str, Any]
 ) -> dict[str, tuple[bool, list[Any]]]:
     """Of the strongest row and its contrasts; of factors that are not suspected, the level of the
     strongest alone."""

@@ -13,8 +13,8 @@ from typing import Any
 from longshore_study.attribution.association import Attribution, rule_text
 from longshore_study.attribution.rules import Rule
 from longshore_study.attribution.suspected_variables import Suspected
+from longshore_study.compare.comparison import Comparison
 from longshore_study.compare.estimate import ratio
-from longshore_study.compare.judgement import Comparison
 from longshore_study.store.launch_store import Launch
 from longshore_study.study_file.environment_variables import told, written
 from longshore_study.study_file.factors import BETWEEN, FACTORS

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from longshore_study.compare.pairing import Row
+from longshore_study.compare.judged_row import JudgedRow
 from longshore_study.store.launch_properties import ENVIRONMENT
 from longshore_study.store.launch_store import Launch
 from longshore_study.store.selection import Side
@@ -30,7 +30,7 @@ class Suspected:
     """Variables that differ, perhaps, and whose values are not recorded."""
 
 
-def suspected_variables(sides: tuple[Side, Side], rows: Sequence[Row]) -> Suspected:
+def suspected_variables(sides: tuple[Side, Side], rows: Sequence[JudgedRow]) -> Suspected:
     """From the launches of these rows: what all of one side have alike, and the other side has
     not."""
     before, after = (

@@ -12,7 +12,7 @@ from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from longshore_study.compare.pairing import design
+from longshore_study.compare.row_effect import effect_of_sessions
 from longshore_study.metrics.launch_metrics import Figure
 from longshore_study.stats import effect, verdict
 from longshore_study.stats.verdict import LEVEL, Measured
@@ -68,7 +68,7 @@ def variable_effect(
     reference, new = (
         {s: {k: math.fsum(v) / len(v) for k, v in of.items()} for s, of in side.items()} for side in sides
     )
-    found = design(reference, new, frozenset(reference), [])
+    found = effect_of_sessions(reference, new, frozenset(reference), [])
     if found is None:
         return None
     if found.variance is None:

@@ -1,3 +1,3 @@
-"""Verdicts: two sides compared row by row, variants contrasted with each other, and guidelines
-checked. It imports metrics, study_file and the packages below them.
+"""Verdicts: compares two sides row by row, contrasts variants with each other, and checks
+guidelines. It imports metrics, study_file and the packages below them.
 """

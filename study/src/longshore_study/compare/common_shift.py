@@ -1,9 +1,10 @@
-"""What the control cells say: did the whole machine get slower, memory copy and ping-pong included?
+"""The common shift: how much the speed of the whole machine differs between the two sides.
 
-The shift is a finding of its own. It is taken out of the other rows only when the controls show it:
-when its 95 % interval excludes no shift at all, and no control contradicts it. Without controls
-nothing is removed, for a shift of most rows is not a shift of the machine: where half of the ways
-to communicate regressed, subtracting the median would call the healthy half improved.
+The control cells (memory copy, ping-pong) measure it. The shift is a result of its own. It is
+removed from the other rows only where the controls prove it: its 95 % interval excludes zero, and
+no control contradicts it. Without controls nothing is removed, because a shift of most rows need
+not be a shift of the machine: if half of the strategies regressed, subtracting the median would
+show the other half as improved.
 """
 
 from __future__ import annotations
@@ -12,7 +13,6 @@ import math
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from longshore_study.stats import effect, verdict
 from longshore_study.stats.verdict import Measured
@@ -21,17 +21,35 @@ from longshore_study.stats.verdict import Measured
 @dataclass(frozen=True)
 class CommonShift:
     measured: Measured | None = None
+    """None without controls."""
     kernels: dict[str, Measured] = field(default_factory=dict)
+    """The shift that each control kernel shows."""
     removed: bool = False
     verdict: str | None = None
-    """Of the shift itself against the margin; None without controls."""
+    """The verdict of the shift itself against the margin; None without controls."""
     holm_p: float = 1.0
-    """Among the rows of the table; the exit status rests on it."""
+    """Corrected over the rows of the table and the shift; the exit status rests on it."""
     reason: str = "no control cells on both sides: nothing is removed"
 
+    @property
+    def ratio(self) -> float | None:
+        """The speed of the new side relative to the reference: below 1 is slower, for latencies
+        too."""
+        return math.exp(self.measured.difference) if self.measured else None
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """The 95 % interval of the ratio."""
+        if self.measured is None:
+            return None
+        low, high = effect.interval(self.measured.difference, self.measured.se, self.measured.df)
+        return math.exp(low), math.exp(high)
+
     def remove_from(self, row: Measured) -> Measured:
-        """The row relative to the controls; their uncertainty adds to its own (degrees of freedom
-        by Satterthwaite)."""
+        """The row relative to the controls.
+
+        The errors of both add up; the degrees of freedom follow Satterthwaite.
+        """
         if self.measured is None:
             return row
         own, shift = row.se**2, self.measured.se**2
@@ -42,24 +60,13 @@ class CommonShift:
         df = total**2 / spread if spread > 0.0 else math.inf
         return Measured(row.difference - self.measured.difference, math.sqrt(total), df)
 
-    def document(self) -> dict[str, Any]:
-        """Ratios say how good the new side is against the reference: below 1 is slower, for
-        latencies too."""
-        return {
-            **_ratio(self.measured),
-            "verdict": self.verdict,
-            "removed": self.removed,
-            "reason": self.reason,
-            "controls": [{"kernel": kernel, **_ratio(one)} for kernel, one in sorted(self.kernels.items())],
-        }
-
 
 def find_shift(controls: Sequence[tuple[str, Measured]], margin: float) -> CommonShift:
-    """The mean over kernels of the mean over their cells.
+    """The mean over kernels of the mean over their cells. `controls`: kernel and difference.
 
-    Cells of one kernel share sessions, and so do kernels; their errors are taken as moving
-    together, which makes the standard error of a mean the mean of the standard errors, and the
-    fewest degrees of freedom those of all.
+    The cells of a kernel share sessions, and so do the kernels. Their errors are assumed to move
+    together: the standard error of a mean is the mean of the standard errors, and its degrees of
+    freedom are the fewest of all.
     """
     if not controls:
         return CommonShift()
@@ -73,8 +80,8 @@ def find_shift(controls: Sequence[tuple[str, Measured]], margin: float) -> Commo
     if low <= 0.0 <= high:
         return CommonShift(shift, kernels, False, judged, reason="the controls show no shift: nothing is removed")
     if not _agree(kernels, shift):
-        # Then the machine has not become slower as a whole; each kernel is reported, and rows are
-        # left as they are.
+        # The machine did not change as a whole. Each kernel is reported, and the rows stay as they
+        # are.
         why = "the controls contradict each other: nothing is removed"
         return CommonShift(shift, kernels, False, verdict.INCONCLUSIVE, reason=why)
     why = "the controls show a shift: rows are judged relative to it"
@@ -96,10 +103,3 @@ def _mean(ones: Sequence[Measured]) -> Measured:
         math.fsum(one.se for one in ones) / count,
         min(one.df for one in ones),
     )
-
-
-def _ratio(one: Measured | None) -> dict[str, Any]:
-    if one is None:
-        return {"ratio": None, "interval": None}
-    bounds = effect.interval(one.difference, one.se, one.df)
-    return {"ratio": math.exp(one.difference), "interval": [math.exp(bound) for bound in bounds]}

@@ -1,7 +1,9 @@
-"""What differs between sides besides what was compared: host, kernel, libraries, firmware, modules,
-variables. Each is a candidate for the cause of a change, and none is hidden: a comparison of two
-images that also changed the compiler is a comparison of compilers too. `compare`, `attribute` and
-the report ask here, so that they name the same.
+"""The recorded properties that differ between the two sides: host, kernel, libraries, firmware,
+modules, variables.
+
+Each difference is a candidate for the cause of a change, and none is hidden: a comparison of two
+images with different compilers is also a comparison of compilers. `compare`, `attribute` and the
+report use this module, so that they list the same differences.
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from longshore_study.compare.pairing import Row
+from longshore_study.compare.pairing import PairedRow
 from longshore_study.store.launch_properties import is_fraction, values_by_side
 from longshore_study.store.launch_store import Launch
 from longshore_study.store.selection import Side
@@ -20,7 +22,7 @@ _NAMED_BY_THE_USER = frozenset({"source"})
 _MOST_VALUES = 3
 _LONGEST_VALUE = 60
 Values = tuple[tuple[str, ...], ...]
-"""Of each side; empty where a side did not record the property."""
+"""The values of a property on each side; empty where a side did not record it."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +38,7 @@ class Difference:
 
 
 def in_words(values: Sequence[str]) -> str:
-    """The values of one side in one line; of many and of long ones the beginning."""
+    """The values of one side in one line; long texts and lists are cut off."""
     shown = [
         text if len(text) <= _LONGEST_VALUE else f"{text[: _LONGEST_VALUE - 3]}..." for text in values[:_MOST_VALUES]
     ]
@@ -45,14 +47,16 @@ def in_words(values: Sequence[str]) -> str:
 
 
 def differing(sides: Sequence[Iterable[Launch]]) -> dict[str, Values]:
-    """The properties whose values are not the same on all sides, in the order in which they were
-    met. Launches that failed have no say: their figures are not compared. What is measured anew in
-    each launch, such as the overhead of the clock, always differs and is left out, and so is what
-    the user has named."""
-    told = values_by_side([[launch for launch in side if launch.problem is None] for side in sides])
+    """The properties whose values are not the same on all sides.
+
+    Failed launches are ignored, because their figures are not compared. Two kinds of properties are
+    left out: those that every launch measures, such as the overhead of the clock, and those that
+    the user has named.
+    """
+    recorded = values_by_side([[launch for launch in side if launch.problem is None] for side in sides])
     found = {}
-    for name in dict.fromkeys(name for side in told for name in side):
-        values = tuple(tuple(side.get(name, ())) for side in told)
+    for name in dict.fromkeys(name for side in recorded for name in side):
+        values = tuple(tuple(side.get(name, ())) for side in recorded)
         anew = any(len(texts) > 1 and all(map(is_fraction, texts)) for texts in values)
         if len({frozenset(texts) for texts in values}) > 1 and not anew and name not in _NAMED_BY_THE_USER:
             found[name] = values
@@ -64,16 +68,16 @@ def differences(reference: Side, new: Side) -> list[Difference]:
 
 
 @dataclass(frozen=True)
-class InRows:
-    """A difference, as the rows have it whose own launches differ in it."""
+class DifferenceInRows:
+    """A difference, and the rows whose own launches differ in it."""
 
     difference: Difference
     rows: frozenset[int]
-    """The places of these rows; where there are none, the values are those of all launches."""
+    """The indices of these rows; if empty, the values are those of all launches."""
 
 
-def in_rows(sides: tuple[Side, Side], rows: Sequence[Row]) -> list[InRows]:
-    """The same differences, and in which rows they are."""
+def differences_in_rows(sides: tuple[Side, Side], rows: Sequence[PairedRow]) -> list[DifferenceInRows]:
+    """The differences between the sides, each with the rows in which it occurs."""
     launches = [{str(launch.path): launch for launch in side.launches} for side in sides]
     kept: dict[tuple[frozenset[str], ...], Mapping[str, Values]] = {}
     values: dict[str, tuple[dict[str, None], dict[str, None]]] = defaultdict(lambda: ({}, {}))
@@ -87,7 +91,7 @@ def in_rows(sides: tuple[Side, Side], rows: Sequence[Row]) -> list[InRows]:
             for texts, more in zip(values[name], of_sides, strict=True):
                 texts.update(dict.fromkeys(more))
     return [
-        InRows(
+        DifferenceInRows(
             Difference(one.name, *(tuple(texts) for texts in values[one.name])) if one.name in places else one,
             frozenset(places[one.name]),
         )

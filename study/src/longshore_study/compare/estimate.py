@@ -1,15 +1,14 @@
-"""The ratio of a compared row: one kind of ratio, with its interval, in every table, file and page.
+"""The ratio of a compared row: one definition, with its interval, for every table, file and page.
 
-What is shown is what is judged: the difference from which the shift of the whole machine was taken
-out where the controls show one, and the part of the pulse where launches have one. The raw ratio,
-that of the two figures as they are, stands beside it with an interval of its own.
+The ratio shown is the ratio judged. It is taken after the removal of the common shift, where the
+controls prove one, and of the part that the noise probe explains, where launches have a probe. The
+raw ratio is that of the two figures as they are; it has an interval of its own.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 from longshore_study.compare.common_shift import CommonShift
 from longshore_study.stats import effect
@@ -19,23 +18,24 @@ from longshore_study.stats.moderated import Moderated
 from longshore_study.stats.verdict import Measured
 
 STATISTIC = "geometric mean over sessions"
-"""What the two figures of a row are; that of a session is the geometric mean of its launches."""
+"""The statistic of the two figures of a row. The figure of a session is the geometric mean of its
+launches."""
 PLAIN = "new / reference"
 COMMON_SHIFT, PULSE = "the common shift", "the pulse"
-_MOST = 700.0  # of a logarithm: the largest number is a little above
+_MOST = 700.0  # as a logarithm: a little below the largest number
 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """Differences of logarithms of goodness, new less reference; intervals are of 95 %."""
+    """Differences are of the logarithms of goodness, new minus reference; intervals are of 95 %."""
 
     difference: float
     judged: Measured | None
-    """The difference with its error; None where nothing says how much sessions differ."""
+    """The difference with its error; None where the data do not tell how much sessions differ."""
     raw: float
     raw_interval: tuple[float, float] | None
     taken_out: tuple[str, ...]
-    """What the difference is without, and the raw one is with."""
+    """The parts that were removed from the difference and are still in the raw one."""
 
     @property
     def interval(self) -> tuple[float, float] | None:
@@ -44,12 +44,12 @@ class Estimate:
 
     @property
     def kind(self) -> str:
-        """What the ratio is, in words."""
+        """Describes the ratio in words."""
         return PLAIN + (f", without {' and '.join(self.taken_out)}" if self.taken_out else "")
 
 
 def estimate(found: Effect, mod: Moderated | None, adjustment: Adjustment | None, shift: CommonShift) -> Estimate:
-    """Of every row that has an effect, also of those that cannot be judged."""
+    """Every row with an effect has an estimate, also a row that cannot be judged."""
     own = Measured(found.difference, mod.se, mod.df) if mod else None
     difference, judged, taken_out = found.difference, own, []
     if shift.removed and shift.measured is not None:
@@ -66,33 +66,19 @@ def estimate(found: Effect, mod: Moderated | None, adjustment: Adjustment | None
 
 
 def _own_error(plain: Effect) -> Measured | None:
-    """From the row's own launches: where a pulse is taken out, there are enough of them."""
+    """The error from the launches of this row alone: a row with a noise probe has enough of
+    them."""
     if plain.variance is None:
         return None
     return Measured(plain.difference, math.sqrt(plain.variance * plain.scale), float(plain.df))
 
 
 def ratio(difference: float, better: str) -> float:
-    """A difference of logarithms of goodness as a ratio of the metric."""
+    """Converts a difference of logarithms of goodness to a ratio of the metric."""
     sign = -1.0 if better == "lower" else 1.0
     return math.exp(max(-_MOST, min(_MOST, sign * difference)))
 
 
 def ratios(bounds: tuple[float, float], better: str) -> list[float]:
-    """Both ends of an interval likewise, the smaller one first."""
+    """Converts both ends of an interval; the smaller one comes first."""
     return sorted(ratio(bound, better) for bound in bounds)
-
-
-def ratio_document(found: Estimate | None, better: str) -> dict[str, Any]:
-    """The keys of a row of `compare --json` and of an exported table."""
-    if found is None:
-        return {"ratio": None, "interval": None, "ratio_is": None, "raw": None}
-    return {
-        "ratio": ratio(found.difference, better),
-        "interval": ratios(found.interval, better) if found.interval else None,
-        "ratio_is": found.kind,
-        "raw": {
-            "ratio": ratio(found.raw, better),
-            "interval": ratios(found.raw_interval, better) if found.raw_interval else None,
-        },
-    }

@@ -1,87 +1,78 @@
-"""Which figures of two sides belong together, and in which units they can be compared.
+"""Matches the figures of the two sides of a comparison.
 
-Rows are matched by study, pattern, variant, metric and cell; what one side lacks is a row too. The
-unit of replication is the session where the sides differ in time, else the launch (design_of).
+A row is one metric of one variant in one cell of one study. A row that only one side measured is
+kept: it is reported as missing.
 """
 
 from __future__ import annotations
 
-import datetime as dt
-import math
 from collections import defaultdict
-from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from longshore_study.base.errors import UsageError, suggestion
 from longshore_study.base.expression import Expression
 from longshore_study.base.json_values import canonical
-from longshore_study.compare.estimate import Estimate
-from longshore_study.metrics.launch_metrics import CONTROL, Figure, Key, Measured
-from longshore_study.stats import covariate, effect, moderated, verdict
-from longshore_study.stats.covariate import Adjustment
-from longshore_study.stats.effect import Effect
+from longshore_study.metrics.launch_metrics import CONTROL, Figure, Key, Measurements
 from longshore_study.store.launch_store import Launch
-from longshore_study.store.selection import Side
+
+Reasons = tuple[str | None, str | None]
 
 
-@dataclass(slots=True)
-class Row:
-    """One thing that was measured, on both sides as far as it was."""
+@dataclass(frozen=True)
+class PairedRow:
+    """The figures of one row on both sides; a side that measured nothing has none."""
 
     key: Key
-    reference: list[Figure] = field(default_factory=list)
-    new: list[Figure] = field(default_factory=list)
-    absent: list[str | None] = field(default_factory=lambda: [None, None])
-    """Why the reference and the new side have no figure, or not from all launches: skipped or
-    failed, and how."""
-    effect: Effect | None = None
-    adjustment: Adjustment | None = None
-    """What the pulse of the machine took out of the effect; None: nothing."""
-    moderated: moderated.Moderated | None = None
-    estimate: Estimate | None = None
-    """The ratio of the row and its interval: what every table, file and page shows."""
-    judgement: verdict.Judgement | None = None
-    verdict: str = verdict.UNTESTABLE
-    warnings: list[str] = field(default_factory=list)
+    reference: tuple[Figure, ...] = ()
+    new: tuple[Figure, ...] = ()
+    absent: Reasons = (None, None)
+    """Why the reference and the new side have no figures, or lack those of some launches."""
 
     @property
-    def used(self) -> tuple[list[Figure], list[Figure]]:
-        """The figures of both sides that the effect was computed from: sessions without a partner
-        are not in it."""
-        if self.effect is None or self.effect.design == effect.UNPAIRED:
-            return self.reference, self.new
-        shared = {f.session for f in self.reference} & {f.session for f in self.new}
-        return [f for f in self.reference if f.session in shared], [f for f in self.new if f.session in shared]
+    def figures(self) -> tuple[Figure, ...]:
+        return (*self.reference, *self.new)
 
 
-def pair(sides: Sequence[Measured], where: Expression | None = None, ignore: Collection[str] = ()) -> list[Row]:
-    """All that either side measured, failed to measure or skipped; what both skipped is agreed on,
-    and no row."""
+def pair(
+    sides: Sequence[Measurements], where: Expression | None = None, ignore: Collection[str] = ()
+) -> list[PairedRow]:
+    """Everything that either side measured, failed to measure or skipped.
+
+    A variant that both sides skipped makes no row. `where` selects rows; control rows are always
+    kept. `ignore` names factors that do not distinguish rows.
+    """
     _require_factors(ignore, sides)
-    rows: dict[Key, Row] = {}
+    figures: dict[Key, tuple[list[Figure], list[Figure]]] = {}
+    absent: dict[Key, list[str | None]] = defaultdict(lambda: [None, None])
     for side, measured in enumerate(sides):
         for figure in measured.figures:
-            key = _without(figure.key, ignore)
-            row = rows.setdefault(key, Row(key))
-            (row.new if side else row.reference).append(figure)
-        for absent, reason in measured.absent.items():
-            key = _without(absent, ignore)
-            rows.setdefault(key, Row(key)).absent[side] = reason
+            figures.setdefault(_without(figure.key, ignore), ([], []))[side].append(figure)
+        for missing, reason in measured.absent.items():
+            key = _without(missing, ignore)
+            figures.setdefault(key, ([], []))
+            absent[key][side] = reason
+    keys = list(figures)
     if where is not None:
-        chosen = set(where.select([key for key in rows if key.pattern != CONTROL], known_factors))
-        rows = {key: row for key, row in rows.items() if key.pattern == CONTROL or key in chosen}
+        chosen = set(where.select([key for key in keys if key.pattern != CONTROL], known_factors))
+        keys = [key for key in keys if key.pattern == CONTROL or key in chosen]
     failed = [
         {canonical(_remaining(launch.cell, ignore)): launch.problem for launch in measured.failed} for measured in sides
     ]
-    for row in rows.values():
-        for side, cells in enumerate(failed):
-            problem = cells.get(row.key.cell_text)
-            row.absent[side] = row.absent[side] or (f"failed: {problem}" if problem else None)
-    return [row for row in rows.values() if row.reference or row.new or not _skipped(row)]
+    rows = []
+    for key in keys:
+        reasons = [absent[key][side] or _failure(cells.get(key.cell_text)) for side, cells in enumerate(failed)]
+        reference, new = figures[key]
+        rows.append(PairedRow(key, tuple(reference), tuple(new), (reasons[0], reasons[1])))
+    return [row for row in rows if row.figures or not _skipped(row)]
 
 
-def _require_factors(ignore: Collection[str], sides: Sequence[Measured]) -> None:
+def _failure(problem: str | None) -> str | None:
+    return f"failed: {problem}" if problem else None
+
+
+def _require_factors(ignore: Collection[str], sides: Sequence[Measurements]) -> None:
     if not ignore:
         return
     keys = {key for measured in sides for key in (*(figure.key for figure in measured.figures), *measured.absent)}
@@ -91,24 +82,25 @@ def _require_factors(ignore: Collection[str], sides: Sequence[Measured]) -> None
             raise UsageError(f"unknown factor '{name}'{suggestion(name, known)} (known: {', '.join(sorted(known))})")
 
 
-def failed_without_row(sides: Sequence[Measured], rows: Iterable[Row], ignore: Collection[str] = ()) -> list[Launch]:
-    """Failed launches of cells that neither side measured: what they would have measured is not
-    known."""
-    told = {row.key.cell_text for row in rows}
+def failed_without_row(
+    sides: Sequence[Measurements], rows: Iterable[PairedRow], ignore: Collection[str] = ()
+) -> list[Launch]:
+    """Failed launches of cells that neither side measured: no row can report them."""
+    measured_cells = {row.key.cell_text for row in rows}
     return [
         launch
         for measured in sides
         for launch in measured.failed
-        if canonical(_remaining(launch.cell, ignore)) not in told
+        if canonical(_remaining(launch.cell, ignore)) not in measured_cells
     ]
 
 
-def _skipped(row: Row) -> bool:
+def _skipped(row: PairedRow) -> bool:
     return all(reason is None or reason.startswith("skipped") for reason in row.absent)
 
 
 def known_factors(key: Key) -> dict[str, Any]:
-    """What a condition can speak of."""
+    """The names that a condition can use, with their values in this row."""
     return {"study": key.study, "metric": key.metric, **key.factors}
 
 
@@ -123,14 +115,17 @@ def _remaining(factors: dict[str, Any], ignore: Collection[str]) -> dict[str, An
     return {name: value for name, value in factors.items() if name not in ignore}
 
 
-def set_apart(rows: Iterable[Row]) -> dict[str, tuple[list[Any], list[Any]]]:
-    """Where no row has both sides: the factors whose values on one side are none of those on the
-    other."""
+def disjoint_factors(rows: Iterable[PairedRow]) -> dict[str, tuple[list[Any], list[Any]]]:
+    """The factors that explain why no row has figures on both sides.
+
+    These are the factors whose values on the two sides have nothing in common, with the values of
+    each side. Empty where any row has both sides.
+    """
     values: dict[str, tuple[dict[str, Any], dict[str, Any]]] = defaultdict(lambda: ({}, {}))
     for row in rows:
         if row.reference and row.new:
             return {}
-        if row.key.pattern != CONTROL and (row.reference or row.new):
+        if row.key.pattern != CONTROL and row.figures:
             factors = {"study": row.key.study, **row.key.cell, **row.key.variant}
             for name, value in factors.items():
                 values[name][1 if row.new else 0][str(value)] = value
@@ -139,97 +134,3 @@ def set_apart(rows: Iterable[Row]) -> dict[str, tuple[list[Any], list[Any]]]:
         for name, (one, other) in values.items()
         if not one.keys() & other.keys()
     }
-
-
-def sessions_in_turns(reference: Side, new: Side) -> frozenset[str]:
-    """Sessions in which both sides were measured in turns: their spans of time overlap by half of
-    the shorter one."""
-    starts: list[dict[str, list[str]]] = [defaultdict(list), defaultdict(list)]
-    for side, times in zip((reference, new), starts, strict=True):
-        for launch in side.launches:
-            started = launch.envelope.get("started")
-            if isinstance(started, str):
-                times[launch.session].append(started)
-    return overlapping(*starts)
-
-
-def overlapping(*sides: Mapping[str, Sequence[str]]) -> frozenset[str]:
-    """The sessions in which launches of both sides, by their starts, were in turns."""
-    spans: dict[str, list[tuple[str, str]]] = defaultdict(list)
-    for side in sides:
-        for session, times in side.items():
-            if len(times) > 1:
-                spans[session].append((min(times), max(times)))
-    return frozenset(s for s, pair in spans.items() if len(pair) == 2 and _overlap(pair[0], pair[1]))
-
-
-def _overlap(one: tuple[str, str], other: tuple[str, str]) -> bool:
-    try:
-        a, b, c, d = (dt.datetime.fromisoformat(time).timestamp() for time in (*one, *other))
-    except ValueError:
-        return False
-    return min(b, d) - max(a, c) >= 0.5 * min(b - a, d - c) and min(b - a, d - c) > 0
-
-
-def design_of(row: Row, in_turns: frozenset[str]) -> Effect | None:
-    """The effect of a row, in the units in which its two sides can be compared; None where one side
-    is empty.
-
-    Where launches are the units and all of them have a pulse, its part in the noise is taken out
-    (row.adjustment).
-    """
-    sides = by_session(row.reference), by_session(row.new)
-    found = design(*sides, in_turns, row.warnings)
-    figures = [*row.reference, *row.new]
-    if found is None or row.key.pattern == CONTROL or any(figure.pulse is None for figure in figures):
-        return found
-    shared = sides[0].keys() & sides[1].keys()
-    reference, new = (_pulses(f for f in side if f.session in shared) for side in (row.reference, row.new))
-    adjusted = covariate.adjust(found, (reference, new))
-    if adjusted is None:
-        return found
-    found, row.adjustment = adjusted
-    return found
-
-
-Sessions = Mapping[str, Mapping[Hashable, float]]
-"""Logarithms of goodness by session and launch."""
-
-
-def design(reference: Sessions, new: Sessions, in_turns: frozenset[str], warnings: list[str]) -> Effect | None:
-    """As `design_of`, of numbers that are no row; what is not used is told in `warnings`."""
-    if not reference or not new:
-        return None
-    shared = sorted(reference.keys() & new.keys())
-    in_turns_here = [s for s in shared if s in in_turns and len(reference[s]) > 1 and len(new[s]) > 1]
-    if in_turns_here and len(in_turns_here) == len(shared):
-        if len(shared) < max(len(reference), len(new)):
-            warnings.append("sessions of one side alone are not used")
-        return effect.stratified({s: reference[s] for s in shared}, {s: new[s] for s in shared})
-    means = [{s: math.fsum(v.values()) / len(v) for s, v in side.items()} for side in (reference, new)]
-    if len(shared) > 1 or (len(reference) == len(new) == 1 and shared):
-        alone = sorted((reference.keys() | new.keys()) - set(shared))
-        if alone:
-            warnings.append(f"session {', '.join(alone)} has no partner on the other side and is not used")
-        return effect.paired({s: means[0][s] for s in shared}, {s: means[1][s] for s in shared})
-    found = effect.unpaired(means[0], means[1])
-    if found.df and min(len(reference), len(new)) == 1:
-        warnings.append("one side has one session: its variance is taken from the other side")
-    return found
-
-
-def by_session(figures: Iterable[Figure]) -> dict[str, dict[Hashable, float]]:
-    return _by_session((figure, figure.goodness) for figure in figures)
-
-
-def _pulses(figures: Iterable[Figure]) -> dict[str, dict[Hashable, float]]:
-    return _by_session((figure, figure.pulse or 0.0) for figure in figures)
-
-
-def _by_session(numbers: Iterable[tuple[Figure, float]]) -> dict[str, dict[Hashable, float]]:
-    """A launch has several figures where a factor that tells them apart is ignored: their mean is
-    the launch's."""
-    sessions: dict[str, dict[Hashable, list[float]]] = defaultdict(lambda: defaultdict(list))
-    for figure, number in numbers:
-        sessions[figure.session][figure.launch].append(number)
-    return {s: {launch: math.fsum(v) / len(v) for launch, v in found.items()} for s, found in sessions.items()}

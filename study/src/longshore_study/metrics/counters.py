@@ -1,6 +1,6 @@
-"""What was counted while variants were timed (member `counters` of a result): one account per
-variant, of the medians over its launches. What a machine does not count is missing, with its
-reason, and never zero."""
+"""Summaries of the counters that were read while variants were timed (member `counters` of a
+result): one per variant, of medians over its launches. An event that a machine does not count is
+missing, with the reason; it is never zero."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from longshore_study.metrics.launch_metrics import pattern_rank
-from longshore_study.metrics.metric_rows import reading_order
 from longshore_study.metrics.variant_results import Names, by_variant, middle
+from longshore_study.metrics.variant_rows import reading_order
 from longshore_study.store.launch_store import Launch
 from longshore_study.store.records import Record
 
@@ -22,7 +22,7 @@ COUNTED: dict[str, tuple[str, ...]] = {
     "waited mean": ("waited_seconds", "mean"),
     "waited max": ("waited_seconds", "max"),
 }
-"""What every record has, and where."""
+"""The counters that every record has, with their paths in `counters`."""
 HARDWARE = ("cycles", "instructions", "cache_misses", "llc_misses")
 
 
@@ -36,22 +36,22 @@ class Phase:
 
 
 @dataclass(frozen=True)
-class Account:
+class CounterSummary:
     study: str
     tag: str
     pattern: str
     factors: Mapping[str, Any]
     launches: int
     numbers: Mapping[str, float]
-    """Of one operation, all ranks together; seconds are of one rank."""
+    """Counts are of one operation on all ranks together; seconds are of one rank."""
     why_not: Mapping[str, str]
-    """By event that the machine did not count."""
+    """The reason, by event that the machine did not count."""
     phases: tuple[Phase, ...]
 
 
-def accounts_of(launches: Iterable[Launch]) -> list[Account]:
-    accounts = [_account(*one) for one in by_variant(launches, _counters)]
-    return sorted(accounts, key=lambda a: (pattern_rank(a.pattern), a.study, a.tag, reading_order(a.factors)))
+def counter_summaries(launches: Iterable[Launch]) -> list[CounterSummary]:
+    summaries = [_summary(*one) for one in by_variant(launches, _counters)]
+    return sorted(summaries, key=lambda a: (pattern_rank(a.pattern), a.study, a.tag, reading_order(a.factors)))
 
 
 def _counters(result: Record) -> Mapping[str, Any] | None:
@@ -59,7 +59,7 @@ def _counters(result: Record) -> Mapping[str, Any] | None:
     return counters if isinstance(counters, dict) else None
 
 
-def _account(names: Names, factors: Mapping[str, Any], members: Sequence[Mapping[str, Any]]) -> Account:
+def _summary(names: Names, factors: Mapping[str, Any], members: Sequence[Mapping[str, Any]]) -> CounterSummary:
     places = {**COUNTED, **{name: ("hardware", name) for name in HARDWARE}}
     numbers = {name: value for name, path in places.items() if (value := middle(members, *path)) is not None}
     reasons: dict[str, str] = {}
@@ -68,8 +68,8 @@ def _account(names: Names, factors: Mapping[str, Any], members: Sequence[Mapping
         for name, reason in refused.items() if isinstance(refused, dict) else ():
             if name not in numbers:
                 reasons.setdefault(str(name), str(reason))
-    told = [phases for one in members if isinstance(phases := one.get("phases"), dict)]
-    named = dict.fromkeys(name for one in told for name in one)
+    by_launch = [phases for one in members if isinstance(phases := one.get("phases"), dict)]
+    named = dict.fromkeys(name for one in by_launch for name in one)
     phases = tuple(
         Phase(
             str(name),
@@ -79,4 +79,4 @@ def _account(names: Names, factors: Mapping[str, Any], members: Sequence[Mapping
         )
         for name in named
     )
-    return Account(*names, factors, len(members), numbers, reasons, phases)
+    return CounterSummary(*names, factors, len(members), numbers, reasons, phases)

@@ -1,6 +1,6 @@
-"""What aggregation engines did, as records tell it (member `engine` of a result): messages and
-their fill by hop, how long items were on their way, what the ranks waited for. One account per
-variant, of the medians over its launches.
+"""Summaries of aggregation engines (member `engine` of a result): messages and their fill by hop,
+the latency of items, and the waiting time of the ranks. One summary per variant, of medians over
+its launches.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ NUMBERS = ("messages", "partial", "items", "payload_bytes", "wire_bytes", "offno
 
 @dataclass(frozen=True, slots=True)
 class Hop:
-    """One hop of one direction; numbers are of one operation, all ranks together."""
+    """One hop of one direction; numbers are of one operation on all ranks together."""
 
     direction: str
     hop: int
     numbers: Mapping[str, float]
     fill: float | None
-    """Items sent per item that would have fitted; None where nothing was sent."""
+    """The items sent, relative to the capacity of the messages; None where nothing was sent."""
 
     @property
     def wire_per_payload(self) -> float | None:
@@ -39,20 +39,22 @@ class Hop:
 class Latency:
     samples: float
     seconds: Mapping[str, float]
-    """By percentile; without those that no clock could tell."""
+    """By percentile; percentiles that the clock could not resolve are missing."""
 
 
 @dataclass(frozen=True, slots=True)
-class Account:
+class EngineSummary:
     study: str
     tag: str
     pattern: str
     factors: Mapping[str, Any]
     launches: int
     seconds: float
-    """Of one operation, mean over the ranks; the waits are parts of it."""
+    """The time of one operation, mean over the ranks; it includes the waiting times."""
     slot: float
+    """Seconds of waiting for a free buffer."""
     arrival: float
+    """Seconds of waiting for items."""
     hops: tuple[Hop, ...]
     latency: Mapping[str, Latency]
 
@@ -68,11 +70,10 @@ class Account:
         return list(dict.fromkeys(hop.direction for hop in self.hops))
 
 
-def accounts_of(launches: Iterable[Launch]) -> list[Account]:
-    """Of all sound launches whose results tell of engines, in the order of patterns and of their
-    first record."""
-    accounts = [_account(*one) for one in by_variant(launches, _engine)]
-    return sorted(accounts, key=lambda account: pattern_rank(account.pattern))
+def engine_summaries(launches: Iterable[Launch]) -> list[EngineSummary]:
+    """The summaries of successful launches with engines, ordered by pattern and first record."""
+    summaries = [_summary(*one) for one in by_variant(launches, _engine)]
+    return sorted(summaries, key=lambda summary: pattern_rank(summary.pattern))
 
 
 def _engine(result: Record) -> Mapping[str, Any] | None:
@@ -80,8 +81,8 @@ def _engine(result: Record) -> Mapping[str, Any] | None:
     return engine if isinstance(engine, dict) and number_in(engine, "seconds") is not None else None
 
 
-def _account(names: Names, factors: Mapping[str, Any], engines: Sequence[Mapping[str, Any]]) -> Account:
-    return Account(
+def _summary(names: Names, factors: Mapping[str, Any], engines: Sequence[Mapping[str, Any]]) -> EngineSummary:
+    return EngineSummary(
         *names,
         factors=factors,
         launches=len(engines),
@@ -109,8 +110,8 @@ def _hops(engines: Sequence[Mapping[str, Any]]) -> tuple[Hop, ...]:
 def _latency(engines: Sequence[Mapping[str, Any]]) -> dict[str, Latency]:
     by_direction: dict[str, list[Mapping[str, Any]]] = {}
     for engine in engines:
-        told = engine.get("latency_seconds")
-        for direction, numbers in told.items() if isinstance(told, dict) else ():
+        by_percentile = engine.get("latency_seconds")
+        for direction, numbers in by_percentile.items() if isinstance(by_percentile, dict) else ():
             if isinstance(numbers, dict):
                 by_direction.setdefault(direction, []).append(numbers)
     return {

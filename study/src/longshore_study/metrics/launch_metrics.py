@@ -1,5 +1,7 @@
-"""What launches measured, as figures: one metric of one variant in one launch. Comparison,
-guidelines and tables are built from figures; which figure stands for a pattern is said here once.
+"""The figures of launches. A figure is the value of one metric of one variant in one launch.
+
+Comparisons, guidelines and tables are built from figures. This module also defines the main metric
+of each pattern.
 """
 
 from __future__ import annotations
@@ -26,8 +28,8 @@ MAIN_METRICS = {
 }
 CONTROL = plausibility.CONTROL
 CONTROL_METRICS = {"copy": "bandwidth", "pingpong": "latency_us"}
-"""By kernel: those that say whether the machine as a whole has changed. The others are parameters
-of a model."""
+"""The control kernels that show whether the machine as a whole has changed, with their metrics. The
+other kernels of pattern control are parameters of the communication model."""
 PER = {
     ("stream", "bandwidth"): "node", ("stream", "best_bandwidth"): "node", ("stream", "mean_bandwidth"): "node",
     ("stream", "write_allocate_bandwidth"): "node", ("gather", "injection_bandwidth"): "node",
@@ -37,17 +39,17 @@ PER = {
     ("stream", "rank_bandwidth_max"): "rank", ("stream", "rank_bandwidth_mean"): "rank",
     ("stream", "rank_bandwidth_min"): "rank", ("halo", "process_bandwidth"): "rank",
 }  # fmt: skip
-"""Of whom a figure is, by pattern and metric (docs/reference/figures.md); of all ranks together
-where nothing stands here."""
+"""By pattern and metric, whether a figure is per node or per rank (docs/reference/figures.md). All
+other figures are of all ranks together."""
 LEFT_TO_AUTO = {"gather": "strategy", "halo": "algorithm", "sort": "exchange"}
-"""By pattern, the factor that the program chooses where its level is `auto`."""
+"""By pattern, the factor whose level the program chooses where it is `auto`."""
 PATTERN_ORDER = ("stream", "gather", "halo", "sort")
 
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """What is measured, the same on both sides of a comparison. Mappings are JSON texts, to be
-    compared as a whole."""
+    """Identifies what a figure measures; it is the same on both sides of a comparison. Mappings are
+    stored as JSON texts, so that keys can be compared and hashed."""
 
     study: str
     pattern: str
@@ -67,14 +69,19 @@ class Key:
     def factors(self) -> dict[str, Any]:
         return {"pattern": self.pattern, **self.cell, **self.variant}
 
+    @property
+    def shown_factors(self) -> dict[str, Any]:
+        """The factors without those that name the pattern."""
+        return {name: level for name, level in self.factors.items() if name not in ("pattern", "program")}
+
 
 def unit_of_whom(pattern: str, metric: str, unit: str) -> str:
-    """`GB/s per node`: a unit for people, who take half of the ranks for half as fast else."""
+    """`GB/s per node`: readers could take a plain GB/s for that of all ranks together."""
     whom = PER.get((pattern, metric))
     return f"{unit} per {whom}" if whom else unit
 
 
-# A store has few different keys and many figures.
+# A store has many figures and few different keys, so they share the objects.
 _shared_key = lru_cache(maxsize=200_000)(Key)
 
 
@@ -84,45 +91,44 @@ class Figure:
     tag: str
     session: str
     launch: str
-    """The launch's file: launches are what this tells apart."""
+    """The file of the launch, which identifies it."""
     started: str | None
     position: int | None
     value: float
     unit: str
     better: str
     main: bool = True
-    """The metric by which its pattern is judged."""
+    """Whether this is the metric by which the pattern is judged."""
     imported: bool = False
     above: str | None = None
-    """Why the value cannot be: it is above a bound."""
+    """Why the value is not plausible: it is above a bound."""
     pulse: float | None = None
-    """The logarithm of how fast the machine was at that time, as a small exchange before each
-    repetition showed it."""
+    """The logarithm of the machine's speed at that time, from the noise probe: a small exchange
+    before each repetition."""
     became: str | None = None
-    """What `auto` took, where a factor of the variant is left to the program and the record
-    tells."""
+    """The level that `auto` chose, where the record states it."""
     nodes: int | None = None
-    """Of the launch, virtual ones too; None where it does not say."""
+    """The number of nodes of the launch, virtual ones included; None where it is not recorded."""
 
     @property
     def goodness(self) -> float:
-        """The logarithm, with the sign that makes more better."""
+        """The logarithm of the value, negated where less is better."""
         return math.log(self.value) if self.better != "lower" else -math.log(self.value)
 
 
 @dataclass(slots=True)
-class Measured:
-    """The figures of some launches, and all that did not become a figure."""
+class Measurements:
+    """The figures of some launches, and everything that did not become a figure."""
 
     figures: list[Figure] = field(default_factory=list)
     absent: dict[Key, str] = field(default_factory=dict)
-    """Results without a figure: skipped, or wrong, with the reason."""
+    """Results without a figure, with the reason: skipped or failed."""
     failed: list[Launch] = field(default_factory=list)
-    """Launches that are not to be trusted and have not been repeated with success."""
+    """Launches that failed and were not repeated with success."""
     damaged: list[Launch] = field(default_factory=list)
-    """Those of them whose records are cut short or unreadable: data is missing."""
+    """The failed launches whose records are cut short or unreadable: data is missing."""
     partial: list[Launch] = field(default_factory=list)
-    """Imported on purpose although cut short."""
+    """Launches that were imported on purpose although they are cut short."""
     launches: int = 0
 
     @property
@@ -130,13 +136,12 @@ class Measured:
         return [launch.problem for launch in self.failed if launch.problem]
 
 
-def measure(launches: Iterable[Launch], *, metrics: Iterable[str] = (), with_study: bool = True) -> Measured:
-    """The main figures of launches, and other metrics by name ("all" for all of them).
+def measure(launches: Iterable[Launch], *, metrics: Iterable[str] = (), with_study: bool = True) -> Measurements:
+    """The figures of the main metrics and of `metrics`, which are names, or "all".
 
-    `with_study`: whether figures of two studies are different things, or the studies are what is
-    compared.
+    `with_study`: False where two studies are compared, so that their figures get the same key.
     """
-    measured = Measured()
+    measured = Measurements()
     kept = list(launches)
     measured.launches = len(kept)
     succeeded = {_attempt(launch) for launch in kept if launch.problem is None}
@@ -161,7 +166,7 @@ def measure(launches: Iterable[Launch], *, metrics: Iterable[str] = (), with_stu
 
 
 def require_metrics(wanted: Iterable[str], launches: Iterable[Launch]) -> None:
-    """Raises UsageError for one that no launch has, and that would show nothing without a word."""
+    """Raises UsageError for a metric that no launch has."""
     asked = set(wanted) - {"all"}
     if not asked:
         return
@@ -171,13 +176,13 @@ def require_metrics(wanted: Iterable[str], launches: Iterable[Launch]) -> None:
 
 
 def main_metric(pattern: str, variant: Mapping[str, Any], metrics: Mapping[str, Any]) -> str | None:
-    """The metric a pattern is judged by; for patterns unknown to us the first of the record."""
+    """The metric by which a pattern is judged; for unknown patterns the first one of the record."""
     wanted = CONTROL_METRICS.get(str(variant.get("kernel"))) if pattern == CONTROL else MAIN_METRICS.get(pattern)
     return wanted if wanted in metrics else next(iter(metrics), None)
 
 
 def pattern_rank(pattern: str) -> tuple[int, str]:
-    """Ours in our order, then others by name, the controls last."""
+    """Sorts our patterns in PATTERN_ORDER, then others by name, then the controls."""
     if pattern == CONTROL:
         return (len(PATTERN_ORDER) + 1, pattern)
     return (PATTERN_ORDER.index(pattern) if pattern in PATTERN_ORDER else len(PATTERN_ORDER), pattern)
@@ -231,13 +236,13 @@ def _nodes(launch: Launch) -> int | None:
 
 
 def _became(result: Record) -> str | None:
-    """docs/reference/records.md says where a record tells it."""
+    """docs/reference/records.md defines where a record states the choice."""
     factor = LEFT_TO_AUTO.get(result["pattern"])
     if factor is None or result["variant"].get(factor) != "auto":
         return None
     chosen = result.get("chosen")
-    told = chosen.get(factor) if isinstance(chosen, dict) else result.get(factor)
-    return told if isinstance(told, str) else None
+    level = chosen.get(factor) if isinstance(chosen, dict) else result.get(factor)
+    return level if isinstance(level, str) else None
 
 
 def _pulse(result: Record) -> float | None:
@@ -257,7 +262,7 @@ def _why_no_figure(result: Record, name: str, main: str | None) -> str | None:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return "failed: it has no figure"
     if value == 0 and name != main:
-        return "skipped: 0 has no ratio to anything"  # an overlap of 0 %, as others print it
+        return "skipped: a figure of 0 has no ratio"  # other programs print an overlap of 0 %
     if not (math.isfinite(value) and value > 0):
-        return f"failed: a figure of {value} cannot be"
+        return f"failed: a figure of {value} is not possible"
     return None

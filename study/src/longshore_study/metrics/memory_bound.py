@@ -1,10 +1,9 @@
-"""What a figure moves through the memory of a node, so that it can be set against memory copy: the
-bound as far as it can be measured on one machine. Said once here, used by tables and report;
-docs/reference/figures.md tells it to readers.
+"""The memory traffic behind a figure, so that it can be compared with memory copy.
 
-Memory copy counts each byte read and each byte written, and so do all of these. They are the bytes
-that any implementation has to move; one that moves more is further from the bound, and one that
-works in caches can be above it.
+Memory copy is the only bound that can be measured on one machine. It counts each byte read and
+each byte written, and so does this module: it counts the bytes that any implementation has to
+move. An implementation that moves more is further from the bound; one that works in caches can
+exceed it. docs/reference/figures.md explains the definitions to users.
 """
 
 from __future__ import annotations
@@ -13,10 +12,10 @@ from collections.abc import Mapping
 from typing import Any
 
 _KEY_BYTES = {"uint8": 1, "uint16": 2, "float": 4, "int64": 8, "uint64": 8, "double": 8}  # others have 4
-_SORT_PASSES = 7  # count: read; into buckets, exchange, sort: each read and write
-_DIRECT_PASSES = 5  # into buckets is the exchange
+_SORT_PASSES = 7  # count: read; bucket, exchange and sort: read and write
+_DIRECT_PASSES = 5  # the exchange writes into the buckets
 _GATHER_BYTES = 24
-_COUNTED_BYTES = {"gather": 16, "scatter": 8, "histogram": 8}  # by the figure injection_bandwidth, per request
+_COUNTED_BYTES = {"gather": 16, "scatter": 8, "histogram": 8}  # per request, as injection_bandwidth counts them
 _MIB = 2**20
 
 DEFINITIONS = {
@@ -26,12 +25,12 @@ DEFINITIONS = {
     "sort": f"{_SORT_PASSES} passes over the items (count: read; bucket, exchange, sort: read and write), "
     f"{_DIRECT_PASSES} with exchange direct",
 }
-"""What is counted, by pattern; "... per second, relative to memory copy" follows."""
+"""By pattern, what is counted; tables append "per second, relative to memory copy"."""
 
 
 def moved_gigabytes_per_second(pattern: str, value: float, factors: Mapping[str, Any]) -> float | None:
-    """GB/s per node that the main figure `value` of a pattern stands for; None where the factors do
-    not say."""
+    """The memory traffic, in GB/s per node, of the main figure `value`; None where the factors do
+    not determine it."""
     match pattern:
         case "stream":
             return value

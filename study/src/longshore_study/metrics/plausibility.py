@@ -1,6 +1,5 @@
-"""Figures that cannot be: above what the study file gives as the machine's bound, or above the
-memory copy that the controls of the same session measured. Such a figure is doubted, not
-celebrated.
+"""Detects figures that are not plausible: above the machine's bound in the study file, or above the
+memory copy that the control cells of the same session measured.
 """
 
 from __future__ import annotations
@@ -13,18 +12,18 @@ from longshore_study.store.records import Record
 
 CONTROL = "control"
 LAUNCHING = ("transport", "ranks", "ranks_per_node", "environment")
-"""Factors of a cell that its control shares."""
+"""The factors that a cell and its control have in common."""
 
-# STREAM's copy counts two words for each element where a cache moves three: no kernel can be faster
-# than 3/2 of it.
+# STREAM's copy counts two words for each element, but a cache with write-allocate moves three: no
+# kernel can be faster than 3/2 of it.
 _COPY_ALLOWANCE = 1.5
-# Controls copy arrays of several times the caches: what moves nearly as much in an operation fits
-# in them as little.
+# Controls copy arrays several times as large as the caches. An operation that moves nearly as much
+# does not fit into the caches either.
 _AS_LARGE = 0.75
 
 
 class Bounds:
-    """The bounds of some launches. `exceeded` says why a figure of one of them cannot be."""
+    """The bounds of some launches."""
 
     def __init__(self, launches: Iterable[Launch]) -> None:
         self._copies: dict[str, list[Record]] = {}
@@ -36,18 +35,19 @@ class Bounds:
                 self._copies.setdefault(_place(launch), []).extend(found)
 
     def exceeded(self, launch: Launch, result: Record, name: str) -> str | None:
+        """Why the metric `name` of this result is not plausible; None where it is."""
         value = float(result["metrics"][name]["value"])
         given = launch.envelope.get("bound") or {}
         if result["pattern"] == "stream" and name in ("bandwidth", "best_bandwidth"):
             memory = given.get("memory_GBps_per_node")
             if memory is not None:
-                return f"above the memory bandwidth given, {memory:g} GB/s per node" if value > memory else None
+                return f"above the given memory bandwidth of {memory:g} GB/s per node" if value > memory else None
             return self._above_copy(launch, result, value)
         injection = given.get("injection_GBps_per_node")
         if injection is not None:
             injected = _injected(launch, result, name, value)
             if injected is not None and injected > injection:
-                return f"{injected:.3g} GB/s per node leave the node, more than the {injection:g} given as its bound"
+                return f"{injected:.3g} GB/s leave the node, more than its given bound of {injection:g} GB/s"
         return None
 
     def _above_copy(self, launch: Launch, result: Record, value: float) -> str | None:
@@ -76,20 +76,20 @@ def _value(result: Record) -> float:
 
 
 def _moved(result: Record) -> float | None:
-    """Gigabytes that one operation moves on a node, as bandwidth x time; None where the record has
-    no time."""
+    """The gigabytes that one operation moves on a node: bandwidth times time. None where the record
+    has no time."""
     seconds = number_in((result.get("seconds") or {}).get("median"))
     return None if seconds is None else _value(result) * seconds
 
 
 def _as_large(moved: float | None, copied: float | None) -> bool:
-    """Whether caches are as little help as they are to the control; also where nothing is known of
-    the sizes."""
+    """Whether the data is too large for the caches, as that of the control is; also True where the
+    sizes are not known."""
     return moved is None or copied is None or moved >= _AS_LARGE * copied
 
 
 def _injected(launch: Launch, result: Record, name: str, value: float) -> float | None:
-    """GB/s that leave a node, as far as the records tell."""
+    """The GB/s that leave a node; None where the records do not determine it."""
     nodes = (launch.header or {}).get("nodes") or launch.cell.get("nodes")
     nodes = nodes if isinstance(nodes, int) else len(nodes) if isinstance(nodes, list) else None
     if not nodes or nodes < 2:
@@ -99,5 +99,5 @@ def _injected(launch: Launch, result: Record, name: str, value: float) -> float 
     if isinstance(offnode, int | float) and isinstance(seconds, int | float) and seconds > 0:
         return float(offnode) / nodes / seconds / 1e9
     if name == "injection_bandwidth":
-        return value * (nodes - 1) / nodes  # of evenly spread requests
+        return value * (nodes - 1) / nodes  # requests are spread evenly
     return None

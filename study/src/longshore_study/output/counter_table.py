@@ -1,4 +1,4 @@
-"""What was counted, as `show --counters` prints it: JSON, or a table per study and pattern."""
+"""The counters, as `show --counters` prints them: JSON, or a table per study and pattern."""
 
 from __future__ import annotations
 
@@ -6,27 +6,27 @@ from collections.abc import Sequence
 from typing import Any
 
 from longshore_study.base import terminal
-from longshore_study.metrics.counters import COUNTED, HARDWARE, Account
+from longshore_study.metrics.counters import COUNTED, HARDWARE, CounterSummary
 
 _SECONDS = ("waited mean", "waited max")
 
 
-def document(accounts: Sequence[Account]) -> dict[str, Any]:
-    """What `show --counters --json` prints."""
+def document(summaries: Sequence[CounterSummary]) -> dict[str, Any]:
+    """The JSON of `show --counters --json`."""
     return {
         "schema": 1,
         "rows": [
             {
-                "study": account.study,
-                "tag": account.tag,
-                "pattern": account.pattern,
-                "factors": dict(account.factors),
-                "launches": account.launches,
+                "study": summary.study,
+                "tag": summary.tag,
+                "pattern": summary.pattern,
+                "factors": dict(summary.factors),
+                "launches": summary.launches,
                 "numbers": {
                     name.replace(" ", "_") + ("_seconds" if name in _SECONDS else ""): value
-                    for name, value in account.numbers.items()
+                    for name, value in summary.numbers.items()
                 },
-                "why_not": dict(account.why_not),
+                "why_not": dict(summary.why_not),
                 "phases": [
                     {
                         "phase": phase.name,
@@ -34,29 +34,29 @@ def document(accounts: Sequence[Account]) -> dict[str, Any]:
                         "messages": phase.messages,
                         "wire_bytes": phase.wire_bytes,
                     }
-                    for phase in account.phases
+                    for phase in summary.phases
                 ],
             }
-            for account in accounts
+            for summary in summaries
         ],
     }
 
 
-def render(accounts: Sequence[Account]) -> None:
-    groups: dict[tuple[str, str, str], list[Account]] = {}
-    for account in accounts:
-        groups.setdefault((account.study, account.tag, account.pattern), []).append(account)
+def render(summaries: Sequence[CounterSummary]) -> None:
+    groups: dict[tuple[str, str, str], list[CounterSummary]] = {}
+    for summary in summaries:
+        groups.setdefault((summary.study, summary.tag, summary.pattern), []).append(summary)
     for (study, tag, pattern), members in groups.items():
         where = f"{terminal.side(study, tag)}: {pattern}"
-        shared, names = terminal.varying([account.factors for account in members])
-        counted = [name for name in (*COUNTED, *HARDWARE) if any(name in account.numbers for account in members)]
+        shared, names = terminal.varying([summary.factors for summary in members])
+        counted = [name for name in (*COUNTED, *HARDWARE) if any(name in summary.numbers for summary in members)]
         columns = [f"{name} ms" if name in _SECONDS else name.replace("_", " ") for name in counted]
         terminal.print_table(
             f"{where}, of one operation, all ranks together" + terminal.shared_factors(shared),
             [*terminal.options(names), *columns],
             [
-                [*terminal.levels(account.factors, names), *(_number(account, name) for name in counted)]
-                for account in members
+                [*terminal.levels(summary.factors, names), *(_number(summary, name) for name in counted)]
+                for summary in members
             ],
             right=columns,
         )
@@ -66,17 +66,17 @@ def render(accounts: Sequence[Account]) -> None:
         _print_phases(where, names, members)
 
 
-def _print_phases(where: str, names: Sequence[str], members: Sequence[Account]) -> None:
+def _print_phases(where: str, names: Sequence[str], members: Sequence[CounterSummary]) -> None:
     body = [
         [
-            *terminal.levels(account.factors, names),
+            *terminal.levels(summary.factors, names),
             phase.name,
             terminal.number(None if phase.waited is None else 1e3 * phase.waited),
             terminal.number(phase.messages),
             terminal.number(None if phase.wire_bytes is None else phase.wire_bytes / 1e6),
         ]
-        for account in members
-        for phase in account.phases
+        for summary in members
+        for phase in summary.phases
     ]
     if body:
         right = ("waited ms", "messages", "wire MB")
@@ -85,15 +85,15 @@ def _print_phases(where: str, names: Sequence[str], members: Sequence[Account]) 
         print()
 
 
-def _reasons(members: Sequence[Account]) -> dict[str, list[str]]:
+def _reasons(members: Sequence[CounterSummary]) -> dict[str, list[str]]:
     reasons: dict[str, list[str]] = {}
-    for account in members:
-        for event, reason in account.why_not.items():
+    for summary in members:
+        for event, reason in summary.why_not.items():
             if event not in reasons.setdefault(reason, []):
                 reasons[reason].append(event)
     return reasons
 
 
-def _number(account: Account, name: str) -> str:
-    value = account.numbers.get(name)
+def _number(summary: CounterSummary, name: str) -> str:
+    value = summary.numbers.get(name)
     return terminal.number(value * 1e3 if value is not None and name in _SECONDS else value)

@@ -1,5 +1,4 @@
-"""Tables for other programs and for papers: rows of one kind as CSV, JSON, JSON lines, Markdown,
-LaTeX or Parquet."""
+"""Writes rows of one kind as CSV, JSON, JSON lines, Markdown, LaTeX or Parquet."""
 
 from __future__ import annotations
 
@@ -25,7 +24,7 @@ def columns_of(rows: Sequence[Row], first: Sequence[str] = ()) -> list[str]:
 
 
 def table(rows: Sequence[Row], form: str, first: Sequence[str] = ()) -> bytes:
-    """The rows in this format. `first`: columns that stand at the left, also when no row has
+    """The rows in the format `form`. `first`: the leftmost columns, present even if no row has
     them."""
     columns = columns_of(rows, first)
     if form == "parquet":
@@ -37,9 +36,11 @@ def table(rows: Sequence[Row], form: str, first: Sequence[str] = ()) -> bytes:
 
 
 def write_lines(rows: Iterable[tuple[Row, Row]], form: str, first: Sequence[str], out: TextIO) -> None:
-    """CSV, JSON or JSON lines of more rows than memory holds, read once. A row is what it shares
-    with others, the same object in all of them, and what is its own; the columns of the second are
-    the same in all rows."""
+    """Writes CSV, JSON or JSON lines of more rows than memory holds; reads them once.
+
+    A row is a pair: the part that it shares with other rows (the same object in all of them), and
+    its own part. The own parts of all rows have the same columns.
+    """
     if form == "json":
         out.write(f'{{"schema":{_SCHEMA},"rows":[')
         lines = (json.dumps({**shared, **own}, ensure_ascii=False) for shared, own in rows)
@@ -50,7 +51,7 @@ def write_lines(rows: Iterable[tuple[Row, Row]], form: str, first: Sequence[str]
         out.writelines(json.dumps({**shared, **own}, ensure_ascii=False) + "\n" for shared, own in rows)
         return
     with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace", newline="") as beside:
-        # What columns there are is known only at the end; later ones stand at the right.
+        # All columns are known only at the end; later ones stand at the right.
         columns: dict[str, int] = {name: place for place, name in enumerate(first)}
         widths = _write_unheaded(rows, columns, beside)
         beside.seek(0)
@@ -63,7 +64,7 @@ def write_lines(rows: Iterable[tuple[Row, Row]], form: str, first: Sequence[str]
 
 
 def _write_unheaded(rows: Iterable[tuple[Row, Row]], columns: dict[str, int], out: TextIO) -> set[int]:
-    """Notes new columns in `columns`, and returns how many values the rows have."""
+    """Adds new columns to `columns`; returns the numbers of values that rows have."""
     writer = csv.writer(out, lineterminator="\n")
     widths: set[int] = set()
     last: Row | None = None
@@ -107,12 +108,12 @@ def _json(rows: Sequence[Row], columns: Sequence[str]) -> str:
 
 
 def _jsonl(rows: Sequence[Row], columns: Sequence[str]) -> str:
-    del columns  # each line tells its own
+    del columns  # each line names its own
     return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
 
 
 def shown(value: Any) -> str:
-    """As a person reads it: four significant digits; nothing for nothing."""
+    """A value as text for people: four significant digits; empty for None."""
     if value is None:
         return ""
     if isinstance(value, bool):
@@ -181,7 +182,7 @@ def _parquet(rows: Sequence[Row], columns: Sequence[str]) -> bytes:
 
 
 def _column(values: Sequence[Any]) -> list[Any]:
-    """Of one type: numbers where all are numbers, else texts, as CSV has them."""
+    """Values of one type: numbers where all are numbers, else texts as in CSV."""
     kinds = {type(one) for one in values if one is not None}
     if kinds <= {int, float}:
         return [None if one is None else float(one) if float in kinds else one for one in values]

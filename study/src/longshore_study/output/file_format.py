@@ -1,5 +1,4 @@
-"""In which format a file is written: its ending decides, or what was asked for where the ending
-says nothing of it."""
+"""The format of an output file: its ending decides, or --format where the ending is unknown."""
 
 from __future__ import annotations
 
@@ -10,13 +9,12 @@ from longshore_study.base.errors import UsageError
 
 
 def of_file(output: Path | None, asked: str | None, endings: Mapping[str, Sequence[str]], otherwise: str) -> str | None:
-    """The format of `output`. `endings` has the formats that may stand in a file of each ending,
-    the usual one first.
+    """The format of `output`, from its ending and from `asked`, the format that the user gave.
 
-    A file of another ending needs `asked`; one without an ending, and no file, have what was asked
-    for, perhaps None. `otherwise` tells a user what to do about another ending. Raises UsageError
-    where the ending and `asked` contradict each other, so that no file holds what its name does not
-    say.
+    `endings`: the formats of each ending, the usual one first. A file with an unknown ending needs
+    `asked`. A file without an ending, and no file, get `asked`, which may be None. `otherwise` is
+    advice for the error about an unknown ending. Raises UsageError where the ending contradicts
+    `asked`.
     """
     if output is None or not output.suffix:
         return asked

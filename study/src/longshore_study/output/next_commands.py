@@ -1,4 +1,4 @@
-"""What to type next: command lines made from what is stored, to be pasted as they are."""
+"""The command lines that a user may want to type next, made from the stored launches."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from longshore_study.analyses.best_choices import Answer
+from longshore_study.analyses.best_choices import BestChoice
 from longshore_study.metrics.launch_metrics import LEFT_TO_AUTO
 from longshore_study.store.launch_store import Launch
 
@@ -18,9 +18,11 @@ DEFAULT_STORE = "longshore-results"
 _LAUNCHING = ("program", "transport", "nodes", "stack", "environment")
 
 
-def next_commands(answers: Sequence[Answer], launches: Iterable[Launch], told: str = "") -> list[tuple[str, str]]:
-    """(command line, what it is for), of launches of one study and tag of our own program; nothing
-    for others. `told`: the verb whose answer this is, which need not be typed again."""
+def next_commands(
+    answers: Sequence[BestChoice], launches: Iterable[Launch], shown_by: str = ""
+) -> list[tuple[str, str]]:
+    """(command line, purpose) for the launches of one study and tag of longshore-bench; empty for
+    imported launches. `shown_by`: the command that shows this list; it is left out."""
     own = [launch for launch in launches if not launch.imported]
     names = {(launch.study, launch.tag) for launch in own}
     if len(names) != 1:
@@ -38,7 +40,7 @@ def next_commands(answers: Sequence[Answer], launches: Iterable[Launch], told: s
         (["longshore", "show", study, "--winners"], "all choices that were measured, ranked"),
         (["longshore", "report", study], "all that was measured, with plots, as one page: report.html"),
     ):
-        if words[1] != told:
+        if words[1] != shown_by:
             found.append((shlex.join([*words, *store]), what))
     found.append(("longshore init my-study.toml", "a study of your own sizes and ranks: edit it, then"))
     found.append((shlex.join(["longshore", "run", "my-study.toml", *store]), "measure it"))
@@ -46,13 +48,13 @@ def next_commands(answers: Sequence[Answer], launches: Iterable[Launch], told: s
 
 
 def _new_session(launch: Launch) -> str:
-    """A name that no session of this study and tag has yet."""
+    """A name that no session of this study and tag has."""
     taken = {folder.name for folder in launch.path.parents[1].iterdir()}
     return next(name for name in (f"s{number}" for number in count(len(taken) + 1)) if name not in taken)
 
 
-def _alone(answers: Sequence[Answer], launches: Mapping[str, Launch]) -> list[tuple[str, str]]:
-    """Per pattern its first winner among threads, which need no launcher, beside auto."""
+def _alone(answers: Sequence[BestChoice], launches: Mapping[str, Launch]) -> list[tuple[str, str]]:
+    """For each pattern the first winner among threads, beside auto: threads need no launcher."""
     found: dict[str, tuple[str, str]] = {}
     for answer in answers:
         entry = answer.best
@@ -72,14 +74,14 @@ def _alone(answers: Sequence[Answer], launches: Mapping[str, Launch]) -> list[tu
 
 
 def _asked(launch: Launch, factors: Mapping[str, Any]) -> dict[str, Any]:
-    """The levels of what the study asked for; all else has its default."""
+    """The levels that the study asked for; all others have their defaults."""
     asked = [*launch.cell, *(launch.envelope.get("within") or {})]
     return {name: factors[name] for name in asked if name not in _LAUNCHING and factors.get(name) is not None}
 
 
 def _activation() -> list[str]:
-    """Where this program lies in an environment of its own that the shell does not know of: `make`
-    knows it."""
+    """The command that activates the virtual environment of this program, if the shell has not: as
+    under `make`."""
     script = Path(sys.prefix) / "bin" / "activate"
     if sys.prefix == sys.base_prefix or os.environ.get("VIRTUAL_ENV") or not script.is_file():
         return []

@@ -13,7 +13,7 @@ COLUMNS = ("measured ms", "all begun ms", "predicted ms", "predicted/measured")
 
 
 def document(rows: Sequence[Prediction]) -> dict[str, Any]:
-    """What `show --model --json` prints."""
+    """The JSON of `show --model --json`."""
     predicted = [row for row in rows if row.ratio is not None]
     return {
         "schema": 1,
@@ -65,12 +65,12 @@ def heading(study: str, tag: str, session: str) -> str:
 
 
 def close_sentence(rows: Sequence[Prediction]) -> str:
-    """Of rows that have a prediction."""
+    """States how many of these rows, which all have a prediction, are close."""
     close = sum(row.close for row in rows)
     between = sum(row.between for row in rows)
     return (
-        f"{close} of {len(rows)} predictions are within {CLOSE:.0%} of what was measured; "
-        f"{between} are, or lie between the time since the last rank began and the whole phase, which waits for it"
+        f"{close} of {len(rows)} predictions are within {CLOSE:.0%} of the measured time; {between} are, or lie "
+        "between the time since the last rank began and the whole phase, which includes waiting for that rank"
     )
 
 

@@ -1,6 +1,6 @@
-"""Stored figures as a run report of ReFrame (its JSON schema runreport.json, data version 4.2), so
-that a site's own dashboards read them: a run per session, a test case per variant, its metrics as
-performance variables.
+"""Stored figures as a run report of ReFrame (its JSON schema runreport.json, data version 4.2), for
+the dashboards of a site: a run per session, a test case per variant, its metrics as performance
+variables.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from typing import Any
 from longshore_study import __version__
 from longshore_study.base import terminal
 from longshore_study.base.json_values import canonical
-from longshore_study.metrics.launch_metrics import Measured
-from longshore_study.metrics.metric_rows import Row, rows_of
+from longshore_study.metrics.launch_metrics import Measurements
+from longshore_study.metrics.variant_rows import VariantRow, variant_rows
 from longshore_study.store.launch_store import Launch
 
 DATA_VERSION = "4.2"
@@ -25,16 +25,16 @@ _NAMESPACE = uuid.UUID("6f1c2f0e-2d0b-4f0e-9a55-6c6f6e677368")
 _FORMAT = "%Y-%m-%dT%H:%M:%S%z"
 
 
-def run_report(launches: Sequence[Launch], measured: Measured) -> dict[str, Any]:
+def run_report(launches: Sequence[Launch], measured: Measurements) -> dict[str, Any]:
     """The same report for the same figures."""
-    rows = rows_of(measured.figures, by_session=True)
-    sessions: dict[tuple[str, str, str], list[Row]] = {}
+    rows = variant_rows(measured.figures, by_session=True)
+    sessions: dict[tuple[str, str, str], list[VariantRow]] = {}
     for row in rows:
         sessions.setdefault((row.study, row.tag, row.session or ""), []).append(row)
-    told = canonical({"rows": [[r.tag, r.session, r.metrics] for r in rows]})
-    identity = str(uuid.uuid5(_NAMESPACE, told.encode("utf-8", "replace").decode()))  # tags are bytes
+    content = canonical({"rows": [[r.tag, r.session, r.metrics] for r in rows]})
+    identity = str(uuid.uuid5(_NAMESPACE, content.encode("utf-8", "replace").decode()))  # tags are bytes
     times = [stamp for launch in launches if (stamp := _seconds(launch)) is not None]
-    # Of imported figures no time is known: null, but the schema wants numbers of a session.
+    # Imported figures have no time: null. The session needs numbers by the schema.
     begin, end = (min(times), max(times)) if times else (0.0, 0.0)
     failures = len(measured.failed)
     runs = [
@@ -55,7 +55,7 @@ def run_report(launches: Sequence[Launch], measured: Measured) -> dict[str, Any]
     }  # fmt: skip
 
 
-def _run(number: int, rows: Sequence[Row], launches: Sequence[Launch], identity: str) -> dict[str, Any]:
+def _run(number: int, rows: Sequence[VariantRow], launches: Sequence[Launch], identity: str) -> dict[str, Any]:
     cases = [_case(number, place, row, launches, identity) for place, row in enumerate(rows)]
     return {
         "num_cases": len(cases), "num_failures": sum(case["result"] == "fail" for case in cases), "num_aborted": 0,
@@ -63,7 +63,7 @@ def _run(number: int, rows: Sequence[Row], launches: Sequence[Launch], identity:
     }  # fmt: skip
 
 
-def _case(number: int, place: int, row: Row, launches: Sequence[Launch], identity: str) -> dict[str, Any]:
+def _case(number: int, place: int, row: VariantRow, launches: Sequence[Launch], identity: str) -> dict[str, Any]:
     system, partition = _host(launches), str(row.cell.get("transport", "default"))
     parameters = {**row.cell, **row.variant}
     digest = hashlib.sha256(canonical({"pattern": row.pattern, **parameters}).encode("utf-8", "replace")).hexdigest()[
@@ -104,7 +104,7 @@ def _total(launches: Iterable[Launch]) -> float | None:
 
 
 def _host(launches: Iterable[Launch]) -> str:
-    """ReFrame's names of systems have no colon and no space."""
+    """The host without characters that ReFrame forbids in names of systems, such as a colon."""
     for launch in launches:
         host = ((launch.header or {}).get("system") or {}).get("host")
         if isinstance(host, str) and host:

@@ -1,17 +1,17 @@
-"""Scaling over ranks or nodes as `show --scaling` prints it: a line per curve and place, JSON or
-text."""
+"""Scaling over ranks or nodes, as `show --scaling` prints it: JSON, or tables with a line per
+curve."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
-from longshore_study.analyses.scaling import DEFINITIONS, Curve, Point
+from longshore_study.analyses.scaling import DEFINITIONS, Curve, ScalingPoint
 from longshore_study.base import terminal
 
 
 def document(curves: Sequence[Curve]) -> dict[str, Any]:
-    """What `show --scaling --json` prints."""
+    """The JSON of `show --scaling --json`."""
     return {
         "schema": 1,
         "efficiency": DEFINITIONS,
@@ -31,7 +31,7 @@ def document(curves: Sequence[Curve]) -> dict[str, Any]:
     }
 
 
-def _point_document(curve: Curve, point: Point) -> dict[str, Any]:
+def _point_document(curve: Curve, point: ScalingPoint) -> dict[str, Any]:
     return {
         curve.axis: point.at,
         "layout": {"ranks": point.layout.ranks, "nodes": point.layout.nodes},

@@ -1,5 +1,5 @@
-"""The table of what each step brought, for `show --steps`: rows are steps, columns layers; JSON or
-text."""
+"""The gain of each step, as `show --steps` prints it: JSON, or tables with a row per step and a
+column per layer."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any
 
-from longshore_study.analyses.steps import Cell, Factors, StepTable
+from longshore_study.analyses.steps import Factors, StepCell, StepTable
 from longshore_study.base import terminal
 from longshore_study.compare.contrast import Contrast
 from longshore_study.metrics.launch_metrics import unit_of_whom
-from longshore_study.metrics.metric_rows import LAYOUT
+from longshore_study.metrics.variant_rows import LAYOUT
 
-WIDEST = 160  # characters, where there is no terminal to ask
+WIDEST = 160  # characters, where the output is no terminal
 _ALL_STEPS = "all steps"
 _ORDER = (
     *LAYOUT,
@@ -33,7 +33,7 @@ _ORDER = (
 
 
 def document(tables: Sequence[StepTable]) -> dict[str, Any]:
-    """What `show --steps --json` prints."""
+    """The JSON of `show --steps --json`."""
     return {
         "schema": 1,
         "tables": [
@@ -56,7 +56,7 @@ def document(tables: Sequence[StepTable]) -> dict[str, Any]:
     }
 
 
-def _cell_document(cell: Cell) -> dict[str, Any]:
+def _cell_document(cell: StepCell) -> dict[str, Any]:
     return {
         "value": cell.value,
         "spread": list(cell.spread) if cell.spread else None,
@@ -83,7 +83,7 @@ def _gain_document(gain: Contrast | None) -> dict[str, Any] | None:
 
 
 class Notes:
-    """Reasons told once, below the table, and referred to by number in it."""
+    """Numbered reasons: a cell shows the number, and the text stands once below the table."""
 
     def __init__(self) -> None:
         self.texts: list[str] = []
@@ -109,7 +109,7 @@ def render(tables: Sequence[StepTable]) -> None:
 
 
 def legend(table: StepTable) -> list[str]:
-    """How to read the cells, as far as there is something to explain."""
+    """Explains the signs that occur in the cells."""
     gains = [cell.gain for row in table.cells for cell in row if cell.gain]
     lines = []
     if gains:
@@ -120,7 +120,7 @@ def legend(table: StepTable) -> list[str]:
     if any(gain.interval and shows_nothing(gain) for gain in gains):
         lines.append("~ the interval includes 1: the launches do not show that the step changed anything")
     if any(cell.no_change for row in table.cells for cell in row):
-        lines.append("= the step changes nothing here, since what it sets cannot be chosen here")
+        lines.append("= the step changes nothing here, because its factors cannot be chosen here")
     if any(gain.interval is None for gain in gains):
         reasons = sorted({gain.why_no_interval for gain in gains if gain.interval is None and gain.why_no_interval})
         lines.append(f"no interval: {'; '.join(reasons)}")
@@ -132,8 +132,11 @@ def shows_nothing(gain: Contrast) -> bool:
 
 
 def split_to_fit(table: StepTable, width_of: Callable[[Sequence[int]], int], widest: int) -> list[list[int]]:
-    """The columns in groups, each narrow enough: apart by where they were measured first, then by
-    other factors, as long as that is needed and possible."""
+    """Groups the columns into tables that are narrow enough.
+
+    Groups that are too wide are split by layout first, then by the other factors, as far as
+    possible.
+    """
     groups = [list(range(len(table.columns)))]
     names = column_order(terminal.varying(table.columns)[1])
     for name in names:
@@ -150,12 +153,12 @@ def split_to_fit(table: StepTable, width_of: Callable[[Sequence[int]], int], wid
 
 
 def column_order(names: Iterable[str]) -> list[str]:
-    """The factors that tell columns apart, in the order in which tables name them."""
+    """The factors in the order in which tables name them."""
     return sorted(names, key=_rank)
 
 
 def _rank(name: str) -> tuple[int, str]:
-    """Where it was measured comes first, then the layers from the outermost to the innermost."""
+    """The layout comes first, then the layers from the outermost to the innermost."""
     return (_ORDER.index(name) if name in _ORDER else len(_ORDER), name)
 
 
@@ -170,8 +173,8 @@ def _width(table: StepTable, places: Sequence[int]) -> int:
 
 
 def _grid(table: StepTable, places: Sequence[int], notes: Notes) -> tuple[str, list[str], list[list[str]]]:
-    """Title, heading and rows. Each factor that tells the columns apart has a line of its own above
-    the steps."""
+    """Title, heading and rows. Each factor that distinguishes the columns has a line above the
+    steps."""
     chosen = [table.columns[place] for place in places]
     shared, names = terminal.varying(chosen)
     names = column_order(names)
@@ -187,9 +190,9 @@ def _grid(table: StepTable, places: Sequence[int], notes: Notes) -> tuple[str, l
     gains = [overall(table, place) for place in places]
     if any(gains):
         rows.append([_ALL_STEPS, *(_gain_text(gain) if gain else "" for gain in gains)])
-    told = terminal.shared_factors({name: shared[name] for name in column_order(shared)})
+    shared_text = terminal.shared_factors({name: shared[name] for name in column_order(shared)})
     unit = unit_of_whom(table.pattern, table.metric, table.unit)
-    title = f"{terminal.side(table.study, table.tag)}: {table.pattern} {table.metric}, {unit}{told}"
+    title = f"{terminal.side(table.study, table.tag)}: {table.pattern} {table.metric}, {unit}{shared_text}"
     return title, heads[0], rows
 
 
@@ -202,7 +205,7 @@ def _level(column: Factors, name: str) -> str:
     return terminal.factor(column[name]) if name in column else ""
 
 
-def _cell_text(cell: Cell, notes: Notes) -> str:
+def _cell_text(cell: StepCell, notes: Notes) -> str:
     if cell.value is None:
         why = cell.why or ""
         return f"{why.partition(':')[0] if ':' in why else '-'} {notes.mark(why)}"

@@ -1,5 +1,4 @@
-"""The winners as tables, and what they mean for a person who must choose, as `show --winners`
-prints it."""
+"""The ranked variants and the best choices, as `show --winners` prints them: JSON or tables."""
 
 from __future__ import annotations
 
@@ -7,11 +6,11 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from longshore_study.analyses.best_choices import Answer, answers
-from longshore_study.analyses.winners import Entry, entries, memory_copies, newest_session
+from longshore_study.analyses.best_choices import BestChoice, best_choices
+from longshore_study.analyses.winners import RankedVariant, memory_copies, newest_session, ranked_variants
 from longshore_study.base import terminal
 from longshore_study.base.errors import LongshoreError
-from longshore_study.metrics.launch_metrics import MAIN_METRICS, Measured, measure, unit_of_whom
+from longshore_study.metrics.launch_metrics import MAIN_METRICS, Measurements, measure, unit_of_whom
 from longshore_study.metrics.memory_bound import DEFINITIONS
 from longshore_study.output.next_commands import next_commands
 from longshore_study.store.launch_store import Store
@@ -19,30 +18,32 @@ from longshore_study.study_file.factors import FACTORS
 
 
 def document(store: Store, name: str, session: str | None = None) -> dict[str, Any]:
-    """What `render` prints, as `show --winners --json` prints it."""
+    """The JSON of `show --winners --json`."""
     study, tag, session = newest_session(store, name, session)
-    found = entries(measure(store.launches(study, tag, session)).figures)
+    found = ranked_variants(measure(store.launches(study, tag, session)).figures)
     return {
         "schema": 1,
         "study": study,
         "tag": tag,
         "session": session,
-        "answers": [answer.as_json() for answer in answers(found)],
+        "answers": [answer.as_json() for answer in best_choices(found)],
         "rows": [entry.as_json() for entry in found],
     }
 
 
-_SHOWN = 8  # of the choices for one piece of work
+_SHOWN = 8  # choices for one piece of work
 
 
 def render(store: Store, name: str, session: str | None = None, *, verbose: bool = False) -> None:
-    """Prints a table per pattern, of the newest session of a study or tag, or of the newest one of
-    the name that is given, and then what to choose; raises LongshoreError when it has no figures.
-    `verbose`: all choices."""
+    """Prints a table per pattern of one session, then the best choices and the next commands.
+
+    The session is the newest one of the study or tag `name`, or the newest one called `session`.
+    `verbose`: shows all choices. Raises LongshoreError when the session has no figures.
+    """
     study, tag, session = newest_session(store, name, session)
     launches = list(store.launches(study, tag, session))
     measured = measure(launches)
-    ranked = entries(measured.figures)
+    ranked = ranked_variants(measured.figures)
     if not ranked:
         what = f"; {len(measured.failed)} launches failed ('longshore status' lists them)" if measured.failed else ""
         raise LongshoreError(f"study '{study}' has no figures in {store.path} yet{what}; 'longshore run' measures")
@@ -56,11 +57,11 @@ def render(store: Store, name: str, session: str | None = None, *, verbose: bool
             terminal.print_line(f"and {terminal.count(len(mine) - len(shown), 'slower choice')}; -v shows all")
         terminal.print_line()
     _print_footer(measured, memory_copies(measured.figures), ranked)
-    found = answers(ranked)
-    _print_answers(found, next_commands(found, launches, told="show"))
+    found = best_choices(ranked)
+    _print_answers(found, next_commands(found, launches, shown_by="show"))
 
 
-def _print_pattern(pattern: str, ranked: list[Entry]) -> None:
+def _print_pattern(pattern: str, ranked: list[RankedVariant]) -> None:
     how_shared, how_names = terminal.varying([entry.how for entry in ranked])
     work_shared, work_names = terminal.varying([entry.work for entry in ranked])
     work_names, how_names = _in_order(pattern, work_names), _in_order(pattern, how_names)
@@ -86,15 +87,15 @@ def _print_pattern(pattern: str, ranked: list[Entry]) -> None:
     )
 
 
-def _print_footer(measured: Measured, copies: Mapping[str, float], ranked: list[Entry]) -> None:
+def _print_footer(measured: Measurements, copies: Mapping[str, float], ranked: list[RankedVariant]) -> None:
     if copies:
         low, high = min(copies.values()), max(copies.values())
         figures = terminal.number(low) + ("" if low == high else f" to {terminal.number(high)}")
         terminal.print_line(f"memory copy of this machine, measured with the study: {figures} GB/s read and written")
     else:
-        terminal.print_line("memory copy was not measured in these launches, so nothing is set against it")
+        terminal.print_line("memory copy was not measured in these launches, so there is no comparison with it")
     if any(entry.near for entry in ranked):
-        terminal.print_line("~ not told apart from the winner: more launches would tell which is faster")
+        terminal.print_line("~ within noise of the winner: more launches would show which one is faster")
     for reason, amount in Counter(measured.absent.values()).most_common():
         terminal.print_line(f"no figure of {terminal.count(amount, 'variant')}: {reason}")
     failed = len(measured.failed)
@@ -104,8 +105,8 @@ def _print_footer(measured: Measured, copies: Mapping[str, float], ranked: list[
         )
 
 
-def _print_answers(found: Sequence[Answer], commands: Sequence[tuple[str, str]]) -> None:
-    """Last, where a person looks first."""
+def _print_answers(found: Sequence[BestChoice], commands: Sequence[tuple[str, str]]) -> None:
+    """Comes last: a reader of a terminal looks there first."""
     problems = any(answer.problem for answer in found)
     columns = ["", "where", *(["work"] if problems else []), "fastest", "figure", "of copy", "within noise", "auto"]
     rows = [
@@ -123,10 +124,10 @@ def _print_answers(found: Sequence[Answer], commands: Sequence[tuple[str, str]])
     ]
     terminal.print_line()
     terminal.print_table("which to choose", columns, rows, right=("figure", "of copy"))
-    terminal.print_line("within noise: launches do not tell it from the fastest (95 % interval of the ratio)")
+    terminal.print_line("within noise: the difference from the fastest is not significant (95 % interval of the ratio)")
     terminal.print_line("of copy: the share of what memory allows (above); what a network allows is not known")
     if any(answer.auto for answer in found):
-        terminal.print_line("auto: how near it came to the best fixed choice (~ within noise), and what it took")
+        terminal.print_line("auto: its speed relative to the best fixed choice (~ within noise), and its choice")
     if commands:
         width = max(len(line) for line, _ in commands)
         terminal.print_line("\nwhat to type next")
@@ -134,19 +135,19 @@ def _print_answers(found: Sequence[Answer], commands: Sequence[tuple[str, str]])
             terminal.print_line(f"  {line:<{width}}  # {what}")
 
 
-def _figure(entry: Entry) -> str:
+def _figure(entry: RankedVariant) -> str:
     scale, _ = _scale([entry])
     return f"{terminal.number(entry.value / scale)} {'10^6 ' if scale > 1 else ''}{entry.unit}"
 
 
 def _in_order(pattern: str, names: list[str]) -> list[str]:
-    """The order of the command line; what is set between launches comes last."""
+    """The order of the command line; factors between launches come last."""
     order = [*FACTORS[pattern], *names]
     return sorted(names, key=order.index)
 
 
-def _scale(ranked: list[Entry]) -> tuple[float, str]:
-    """Millions, where there are some."""
+def _scale(ranked: list[RankedVariant]) -> tuple[float, str]:
+    """Millions, where a value is that large."""
     unit = unit_of_whom(ranked[0].pattern, MAIN_METRICS[ranked[0].pattern], ranked[0].unit)
     return (1e6, f"10^6 {unit}") if max(entry.value for entry in ranked) >= 1e6 else (1.0, unit)
 

@@ -1,6 +1,6 @@
-"""Where a figure would be if its bytes moved at the speed of memory copy (metrics/memory_bound.py),
-as a line to draw. Data that fits in a cache can be faster; the line is a yardstick, and is named as
-what it is.
+"""The bound of a figure as a line in plots: its value if its bytes moved at the speed of memory
+copy (metrics/memory_bound.py). Data that fits in a cache can be faster, so the line is named
+"memory copy".
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from typing import Any
 from longshore_study.base.texts import figure, quantity
 from longshore_study.metrics.launch_metrics import CONTROL
 from longshore_study.metrics.memory_bound import moved_gigabytes_per_second
-from longshore_study.report.facts import Facts, Figure
+from longshore_study.report.facts import Facts, PlottedFigure
 
-# Factors that must agree between a control and what it bounds, where both have them.
+# The factors in which a control and the figure that it bounds must agree, where both have them.
 SAME_LAUNCHING = ("transport", "ranks", "ranks_per_node", "environment")
-# Those on which the bytes moved for a figure depend.
+# The factors on which the bytes moved for a figure depend.
 COUNTED = (*SAME_LAUNCHING, "operation")
 
 
@@ -25,33 +25,33 @@ COUNTED = (*SAME_LAUNCHING, "operation")
 class Bound:
     value: float
     unit: str
-    # Of the control itself, GB/s read and written.
+    # The memory copy of the control: GB/s read and written.
     copy: float
 
 
 def bounds_text(bounds: Iterable[Bound]) -> str:
-    """What the lines stand for, with the numbers where there are few."""
+    """The meaning of the lines, with their value or range."""
     kept = sorted(set(bounds), key=lambda b: b.value)
     name = "the measured memory copy"
     low, high = kept[0], kept[-1]
     shown_as = quantity(high.unit, [high.value])
-    # Less is noise of the control, and not worth two numbers.
+    # A smaller difference is noise of the control.
     if high.value > 1.02 * low.value:
         ends = f"{shown_as.number(low.value)} to {shown_as.told(high.value)}"
         return f"{name}, {ends} depending on the launch"
-    told = shown_as.told(low.value)
-    return f"{name}, {told}" if low.value == low.copy else f"{name} of {figure(low.copy)} GB/s, here {told}"
+    value_text = shown_as.told(low.value)
+    return f"{name}, {value_text}" if low.value == low.copy else f"{name} of {figure(low.copy)} GB/s, here {value_text}"
 
 
-def bound_for(facts: Facts, figures: Iterable[Figure]) -> Bound | None:
-    """One bound for figures that are drawn together: the highest of theirs, so that none is above
-    it by mistake."""
+def bound_for(facts: Facts, figures: Iterable[PlottedFigure]) -> Bound | None:
+    """One bound for figures that are drawn together: the highest of their bounds, so that no figure
+    is above it by mistake."""
     distinct = {(f.side, f.pattern, f.unit, str([f.factors.get(k) for k in COUNTED])): f for f in figures}
     found = [bound for f in distinct.values() if (bound := _bound(facts, f)) is not None]
     return max(found, key=lambda b: b.value, default=None)
 
 
-def _bound(facts: Facts, f: Figure) -> Bound | None:
+def _bound(facts: Facts, f: PlottedFigure) -> Bound | None:
     if f.pattern == CONTROL or not f.main:
         return None
     moved = moved_gigabytes_per_second(f.pattern, 1.0, f.factors)

@@ -1,5 +1,5 @@
-"""What is not there: failed launches, skipped variants with their reasons, and what only one side
-has measured."""
+"""Missing results: failed launches, skipped variants with their reasons, and variants that only one
+side measured."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from datetime import UTC, datetime
 from typing import Any
 
 from longshore_study.base.texts import counted
-from longshore_study.report.facts import Absent, Facts, Figure, by_key, frozen
+from longshore_study.report.facts import Facts, MissingVariant, PlottedFigure, by_key, frozen
 from longshore_study.report.labels import level_text, naming, pattern_title, value_text
 from longshore_study.report.markup import Child, Element, element
-from longshore_study.report.tables import folded
+from longshore_study.report.tables import folded, scroll_table
 from longshore_study.store.launch_store import Launch
 
 ROWS_SHOWN = 30
@@ -21,7 +21,7 @@ NUMBERS = ("Launches", "Failed", "Variants")
 
 @dataclass(frozen=True)
 class Absence:
-    """One line of the table, of one or several variants."""
+    """One line of the table, for one or several variants."""
 
     what: str
     pattern: str
@@ -32,7 +32,7 @@ class Absence:
 
 
 def absences(facts: Facts) -> list[Absence]:
-    """Everything missing, in the order failed, invalid, skipped, missing; equal lines once."""
+    """Everything missing, in the order failed, invalid, skipped, missing, without duplicates."""
     return list(dict.fromkeys((*_failed(facts), *_invalid(facts), *_skipped(facts), *_missing(facts))))
 
 
@@ -63,17 +63,16 @@ def _failed(facts: Facts) -> Iterable[Absence]:
 
 
 def _invalid(facts: Facts) -> Iterable[Absence]:
-    """A variant that is above its bound in several launches is one line, with what was said of the
-    first."""
-    told = {(f.side, f.key): f for f in reversed(facts.main_figures) if f.above}
-    for f in reversed(told.values()):
+    """One line for a variant that is above its bound in several launches, with the first reason."""
+    first_reasons = {(f.side, f.key): f for f in reversed(facts.main_figures) if f.above}
+    for f in reversed(first_reasons.values()):
         yield Absence("invalid?", f.pattern, _all_factors(f), f.side, f.above or "")
 
 
 def _skipped(facts: Facts) -> Iterable[Absence]:
-    """Variants of one pattern with the same reason are one line: twenty lines that say the same
-    hide the others."""
-    groups: dict[tuple[str, str, str], list[Absent]] = {}
+    """One line for all variants of a pattern with the same reason, so that repetitions do not hide
+    other lines."""
+    groups: dict[tuple[str, str, str], list[MissingVariant]] = {}
     for a in facts.absent:
         groups.setdefault((a.pattern, a.side, a.reason), []).append(a)
     for (pattern, side, reason), group in groups.items():
@@ -83,7 +82,7 @@ def _skipped(facts: Facts) -> Iterable[Absence]:
 
 
 def _levels(variants: Sequence[dict[str, Any]]) -> str:
-    """Such as "waitall, persistent × halo 1, 2": every level that occurs, per factor."""
+    """Every level that occurs, by factor: "waitall, persistent × halo 1, 2"."""
     names = naming(variants)
     if not names.varying:
         return ", ".join(level_text(k, v) for k, v in variants[0].items())
@@ -96,15 +95,14 @@ def _levels(variants: Sequence[dict[str, Any]]) -> str:
 
 
 def _missing(facts: Facts) -> Iterable[Absence]:
-    """Where there is a comparison it has said so itself; otherwise what some tags have and others
-    lack."""
+    """The missing rows of the comparison; without a comparison, variants that some tags lack."""
     if facts.comparison:
         names = naming(row.factors for row in facts.comparison.rows)
         for row in facts.comparison.rows:
             if row.verdict == "missing":
-                absent = facts.comparison.new if row.new is None else facts.comparison.reference
+                absent = facts.comparison.new.name if row.new_mean is None else facts.comparison.reference.name
                 reason = row.warnings[0] if row.warnings else "measured on the other side only"
-                yield Absence("missing", row.pattern, names.text(row.factors), absent, reason)
+                yield Absence("missing", row.key.pattern, names.text(row.factors), absent, reason)
         return
     for group in by_key(facts.main_figures).values():
         present = {f.side for f in group}
@@ -114,12 +112,12 @@ def _missing(facts: Facts) -> Iterable[Absence]:
                 yield Absence("missing", group[0].pattern, _all_factors(group[0]), side, reason)
 
 
-def _all_factors(f: Figure) -> str:
+def _all_factors(f: PlottedFigure) -> str:
     return ", ".join(level_text(k, v) for k, v in f.factors.items())
 
 
 def _sessions(facts: Facts) -> Element:
-    """What was stored, per tag and session."""
+    """The stored launches by tag and session."""
     failed = {f.launch.path for f in facts.failed}
     groups: dict[tuple[str, str, str], list[Launch]] = {}
     for launch in facts.launches:
@@ -129,37 +127,16 @@ def _sessions(facts: Facts) -> Element:
         variants = {f.key for f in facts.main_figures if (f.tag, f.session, f.study) == (tag, session, study)}
         started = sorted(str(x.envelope["started"]) for x in launches if x.envelope.get("started"))
         broken = sum(1 for x in launches if x.path in failed)
-        rows.append(
-            (tag, session, study, _told_time(started[0]) if started else "–", len(launches), broken, len(variants))
-        )
+        rows.append((tag, session, study, _utc(started[0]) if started else "–", len(launches), broken, len(variants)))
     heads = ("Tag", "Session", "Study", "Started", *NUMBERS[:3])
-    return element(
-        "div",
-        element(
-            "table",
-            element(
-                "thead",
-                element(
-                    "tr", [element("th", h, scope="col", class_="number" if h in NUMBERS else None) for h in heads]
-                ),
-            ),
-            element(
-                "tbody",
-                [
-                    element("tr", [element("td", str(v), class_="number" if isinstance(v, int) else None) for v in row])
-                    for row in rows
-                ],
-            ),
-            class_="plain",
-        ),
-        class_="scroll",
-        tabindex="0",
-        role="region",
-        aria_label="sessions",
-    )
+    body = [
+        element("tr", [element("td", str(v), class_="number" if isinstance(v, int) else None) for v in row])
+        for row in rows
+    ]
+    return scroll_table(heads, body, "sessions", numbers=NUMBERS)
 
 
-def _told_time(text: str) -> str:
+def _utc(text: str) -> str:
     try:
         return datetime.fromisoformat(text).astimezone(UTC).strftime("%Y-%m-%d %H:%M UTC")
     except ValueError:
@@ -168,35 +145,16 @@ def _told_time(text: str) -> str:
 
 def _table(lines: Sequence[Absence], *, several: bool) -> Child:
     heads = ("What", "Pattern", "Variant", *(("Side",) if several else ()), "Variants", "Why")
-    return element(
-        "div",
+    rows = [
         element(
-            "table",
-            element(
-                "thead",
-                element(
-                    "tr", [element("th", h, scope="col", class_="number" if h in NUMBERS else None) for h in heads]
-                ),
-            ),
-            element(
-                "tbody",
-                [
-                    element(
-                        "tr",
-                        element("td", element("b", a.what)),
-                        element("td", pattern_title(a.pattern)),
-                        element("td", a.variant),
-                        element("td", a.side) if several else None,
-                        element("td", str(a.variants), class_="number"),
-                        element("td", a.reason),
-                    )
-                    for a in lines
-                ],
-            ),
-            class_="plain",
-        ),
-        class_="scroll",
-        tabindex="0",
-        role="region",
-        aria_label="what is missing",
-    )
+            "tr",
+            element("td", element("b", a.what)),
+            element("td", pattern_title(a.pattern)),
+            element("td", a.variant),
+            element("td", a.side) if several else None,
+            element("td", str(a.variants), class_="number"),
+            element("td", a.reason),
+        )
+        for a in lines
+    ]
+    return scroll_table(heads, rows, "what is missing", numbers=NUMBERS)

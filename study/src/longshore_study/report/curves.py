@@ -1,5 +1,5 @@
-"""Figures over a size factor. Only levels of a numeric factor are joined by lines; the machine's
-bound is drawn."""
+"""Curves of figures over a size factor, with the bound of the machine. Lines join only levels of a
+numeric factor."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from longshore_study.base.json_values import number_in
 from longshore_study.base.texts import counted, figure, name_text, plain_number, power_of_two, quantity
 from longshore_study.metrics.launch_metrics import CONTROL
 from longshore_study.report.bounds import Bound, bound_for, bounds_text
-from longshore_study.report.facts import Facts, Figure, by_key, median_value
+from longshore_study.report.facts import Facts, PlottedFigure, by_key, median_value
 from longshore_study.report.labels import SPEAKING, level_text, metric_title, naming
 from longshore_study.report.marks import SERIES_COUNT, SERIES_SHAPES, Axes, chart, legend, line, mark, polyline
 from longshore_study.report.markup import Child, Element, element
 from longshore_study.report.scales import Scale, for_figures
 
-# Sizes that a reader looks for first; any other numeric factor with several levels is drawn too.
+# The sizes that come first; any other numeric factor with several levels is drawn too.
 SIZE_FACTORS = (
     "halo", "contiguous", "message_bytes", "bytes", "requests", "table", "elements", "keys", "buffer_items", "fields",
     "task_count", "nodes", "ranks", "ranks_per_node",
@@ -34,38 +34,38 @@ PANELS_SHOWN = 6
 
 
 @dataclass(frozen=True)
-class Point:
+class SeriesPoint:
     size: float
     value: float
     low: float
     high: float
     launches: int
-    told: str = ""
-    """What is said when it is pointed at; the figure and its launches, where nothing is given."""
+    tooltip: str = ""
+    """The text shown when the mouse points at it; if empty, the figure and its launches."""
 
 
 @dataclass(frozen=True)
 class Series:
     name: str
     side: str
-    # Which colour and shape; the same name has the same one on every panel.
+    # The index of colour and shape; a name has the same look on every panel.
     look: int
     dashed: bool
     unit: str
-    points: tuple[Point, ...]
+    points: tuple[SeriesPoint, ...]
 
 
 @dataclass(frozen=True)
 class Panel:
     title: str
     series: tuple[Series, ...]
-    # (size, bound there): the bound of a process falls with the number of ranks.
+    # (size, bound at this size): the bound per process falls with the number of ranks.
     bounds: tuple[tuple[float, Bound], ...]
 
 
-def size_factors(figures: Sequence[Figure]) -> list[str]:
-    """Numeric factors with at least two levels, the best known first; of those that change together
-    (nodes and ranks) one."""
+def size_factors(figures: Sequence[PlottedFigure]) -> list[str]:
+    """The numeric factors with at least two levels, in the order of SIZE_FACTORS. Of factors that
+    change together (nodes and ranks) only the first is used."""
     levels: dict[str, set[float]] = {}
     spoiled = set()
     for f in figures:
@@ -82,8 +82,8 @@ def size_factors(figures: Sequence[Figure]) -> list[str]:
 
 
 def determined_by(factor: str, all_factors: Sequence[Mapping[str, Any]]) -> set[str]:
-    """The other numeric factors that follow from this one, and vary with it: the ranks of a number
-    of nodes."""
+    """The other numeric factors that vary and are determined by this one, such as the ranks by the
+    number of nodes."""
     seen: dict[str, dict[object, set[object]]] = {}
     for factors in all_factors:
         for name, value in factors.items():
@@ -96,30 +96,30 @@ def determined_by(factor: str, all_factors: Sequence[Mapping[str, Any]]) -> set[
     }
 
 
-def curves(facts: Facts, figures: Sequence[Figure]) -> list[Element]:
-    """One block per size factor, of the variants that have it; scaling.py draws what is over ranks
-    and nodes. REQUIRES: all figures have the same metric and unit."""
+def curves(facts: Facts, figures: Sequence[PlottedFigure]) -> list[Element]:
+    """One block per size factor, of the variants that have it. scaling.py draws the curves over
+    ranks and nodes. REQUIRES: all figures have the same metric and unit."""
     factors = [factor for factor in size_factors(figures) if factor not in scaled_over(figures)]
     return [_block(facts, [f for f in figures if factor in f.factors], factor) for factor in factors]
 
 
-def scaled_over(figures: Sequence[Figure]) -> tuple[str, ...]:
-    """The factors that the section about scaling shows, of these figures."""
+def scaled_over(figures: Sequence[PlottedFigure]) -> tuple[str, ...]:
+    """The factors of these figures that the section of scaling shows."""
     rates = any(f.pattern != CONTROL and f.main and f.better == "higher" for f in figures)
     return AXES if rates else ()
 
 
-def panels(facts: Facts, figures: Sequence[Figure], factor: str) -> list[Panel]:
-    """Small multiples: series by the choice with most levels that shapes can tell apart, panels by
-    the rest."""
+def panels(facts: Facts, figures: Sequence[PlottedFigure], factor: str) -> list[Panel]:
+    """Small multiples: the choice with the most levels that the shapes can distinguish makes the
+    series, the other factors make the panels."""
     groups = list(by_key(figures).values())
     rest = [_without(group[0].factors, factor) for group in groups]
-    # What follows from the size tells no panels apart.
+    # Factors determined by the size do not distinguish panels.
     following = determined_by(factor, [group[0].factors for group in groups])
     names = naming({k: v for k, v in other.items() if k not in following} for other in rest)
     chosen = series_factor(rest, names.varying)
     looks = looks_of(rest, chosen)
-    grouped: dict[str, dict[tuple[str, str], list[Figure]]] = {}
+    grouped: dict[str, dict[tuple[str, str], list[PlottedFigure]]] = {}
     for group, other in zip(groups, rest, strict=True):
         title = ", ".join(names.parts(other, without=[chosen]))
         name = level_text(chosen, other[chosen]) if chosen in other else "all"
@@ -127,7 +127,7 @@ def panels(facts: Facts, figures: Sequence[Figure], factor: str) -> list[Panel]:
             grouped.setdefault(title, {}).setdefault((name, f.side), []).append(f)
     two_sides = len(facts.sides) > 1
 
-    def order(one: tuple[tuple[str, str], list[Figure]]) -> tuple[int, int]:
+    def order(one: tuple[tuple[str, str], list[PlottedFigure]]) -> tuple[int, int]:
         name, side = one[0]
         return looks.get(name, 0), facts.sides.index(side)
 
@@ -155,8 +155,8 @@ def _without(factors: Mapping[str, Any], name: str) -> dict[str, Any]:
     return {k: v for k, v in factors.items() if k != name}
 
 
-def _bounds(facts: Facts, figures: Sequence[Figure], factor: str) -> tuple[tuple[float, Bound], ...]:
-    sized: dict[float, list[Figure]] = {}
+def _bounds(facts: Facts, figures: Sequence[PlottedFigure], factor: str) -> tuple[tuple[float, Bound], ...]:
+    sized: dict[float, list[PlottedFigure]] = {}
     for f in figures:
         sized.setdefault(number_in(f.factors[factor]) or 0.0, []).append(f)
     found = [(size, bound_for(facts, group)) for size, group in sorted(sized.items())]
@@ -176,17 +176,17 @@ def looks_of(rest: Sequence[Mapping[str, object]], factor: str) -> dict[str, int
     return {name: i % SERIES_COUNT for i, name in enumerate(sorted(names))}
 
 
-def _points(members: Sequence[Figure], factor: str) -> tuple[Point, ...]:
+def _points(members: Sequence[PlottedFigure], factor: str) -> tuple[SeriesPoint, ...]:
     sized = sorted(((number_in(f.factors[factor]) or 0.0, f) for f in members), key=lambda pair: pair[0])
     points = []
     for size, group in groupby(sized, key=lambda pair: pair[0]):
         same = [f for _, f in group]
         values = [f.value for f in same]
-        points.append(Point(size, median_value(same), min(values), max(values), len(values)))
+        points.append(SeriesPoint(size, median_value(same), min(values), max(values), len(values)))
     return tuple(points)
 
 
-def _block(facts: Facts, figures: Sequence[Figure], factor: str) -> Element:
+def _block(facts: Facts, figures: Sequence[PlottedFigure], factor: str) -> Element:
     found = panels(facts, figures, factor)
     bounds = [bound for p in found for _, bound in p.bounds]
     values = [v for p in found for s in p.series for point in s.points for v in (point.low, point.high)]
@@ -203,13 +203,13 @@ def _block(facts: Facts, figures: Sequence[Figure], factor: str) -> Element:
         y_ticks=y.ticks(shown_as.tick, 5),
     )
     constant = naming(_without(group[0].factors, factor) for group in by_key(figures).values()).constant_text
-    note = "Median over launches; the upright line spans them."
+    note = "Median over launches; the vertical line spans them."
     if len(facts.sides) > 1:
         note += f" Dashed and open: {facts.sides[0]}."
     note += f" The dashed line is {bounds_text(bounds)}." if bounds else " No bound was measured."
     if constant:
         note += f" All: {constant}."
-    drawn = [panel_figure(axes, panel, metric_title(figures[0].metric)) for panel in found]
+    drawn = [draw_panel(axes, panel, metric_title(figures[0].metric)) for panel in found]
     return element(
         "div",
         element(
@@ -230,8 +230,7 @@ def _block(facts: Facts, figures: Sequence[Figure], factor: str) -> Element:
 
 
 def size_scale(sizes: Sequence[float]) -> Scale:
-    """Logarithmic for sizes that span more than a factor of six (and no equal steps), with air at
-    both ends."""
+    """Logarithmic for sizes that span more than a factor of six, with a margin at both ends."""
     low, high = min(sizes), max(sizes)
     if high / low > 6:
         air = (high / low) ** 0.04
@@ -241,28 +240,28 @@ def size_scale(sizes: Sequence[float]) -> Scale:
 
 
 def size_label(sizes: Sequence[float]) -> Callable[[float], str]:
-    """Powers of two are written as such where they are large: 1.05·10⁶ is nobody's name for 2²⁰."""
+    """Labels large powers of two as powers: 2²⁰ instead of 1.05·10⁶."""
     whole = [int(size) for size in sizes if size == int(size) and size > 0]
     if len(whole) < len(sizes) or max(whole) < 2**16 or any(one & (one - 1) for one in whole):
         return plain_number
     return lambda size: power_of_two(int(size))
 
 
-def panel_figure(axes: Axes, panel: Panel, metric: str, bound_name: str = "memory copy") -> Element:
+def draw_panel(axes: Axes, panel: Panel, metric: str, bound_name: str = "memory copy") -> Element:
     marks: list[Child] = []
     if panel.bounds:
         places = [(axes.x.fraction(size), 1 - axes.y.clipped(bound.value)) for size, bound in panel.bounds]
-        # To both ends of the axis: the first and the last size stand a little inside.
+        # Extends the line to both ends of the axis, beyond the first and the last size.
         ends = [(0.0, places[0][1]), *places, (1.0, places[-1][1])]
         marks += [line(x1, y1, x2, y2, "bound") for (x1, y1), (x2, y2) in pairwise(ends)]
         name_at = f"{100 * ends[-1][1]:.2f}%"
         marks.append(element("text", bound_name, x="100%", y=name_at, dy="-5", text_anchor="end", class_="bound-name"))
     marks += [_series(axes, series) for series in panel.series]
-    told = f"{metric} over {axes.x_title}" + (f", {panel.title}" if panel.title else "")
+    label = f"{metric} over {axes.x_title}" + (f", {panel.title}" if panel.title else "")
     return element(
         "figure",
         element("figcaption", panel.title) if panel.title else None,
-        chart(axes, *marks, label=told),
+        chart(axes, *marks, label=label),
         class_="panel",
     )
 
@@ -276,7 +275,7 @@ def _series(axes: Axes, series: Series) -> Element:
         if p.high > p.low
     ]
     dots = [
-        mark(SERIES_SHAPES[series.look], *at, style, _told(series, p))
+        mark(SERIES_SHAPES[series.look], *at, style, _tooltip(series, p))
         for p, at in zip(series.points, places, strict=True)
     ]
     return element(
@@ -289,9 +288,9 @@ def _series(axes: Axes, series: Series) -> Element:
     )
 
 
-def _told(series: Series, point: Point) -> str:
-    if point.told:
-        return f"{series.name}, {series.side}, {point.told}"
+def _tooltip(series: Series, point: SeriesPoint) -> str:
+    if point.tooltip:
+        return f"{series.name}, {series.side}, {point.tooltip}"
     text = f"{series.name}, {series.side}, at {plain_number(point.size)}: {figure(point.value, series.unit)}"
     if point.launches > 1:
         text += f" ({figure(point.low)} to {figure(point.high)} over {point.launches} launches)"

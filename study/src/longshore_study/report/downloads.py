@@ -1,5 +1,4 @@
-"""The data behind the page, as links that carry it: they work without a network and without a
-script."""
+"""The data of the page as links that contain it: they work without network and script."""
 
 from __future__ import annotations
 
@@ -11,6 +10,7 @@ import json
 from typing import Any
 
 from longshore_study.base.texts import counted
+from longshore_study.output import compare_document, guideline_table
 from longshore_study.report.facts import Facts
 from longshore_study.report.markup import Element, element
 
@@ -21,7 +21,7 @@ FIGURE_COLUMNS = (
 )  # fmt: skip
 
 
-# Larger data are packed, so that the page stays small enough to send.
+# Larger data is compressed, so that the page stays small enough to send.
 PACKED_FROM = 300_000
 
 
@@ -48,7 +48,7 @@ def downloads_section(facts: Facts) -> Element:
         element("h2", "Data"),
         element(
             "p",
-            "What this page was made from. Repetitions are in the store’s files, which ",
+            "The data of this page. Repetitions are in the files of the store, which ",
             element("code", "longshore export"),
             " also reads.",
             class_="note",
@@ -93,8 +93,8 @@ def comparison_csv(facts: Facts) -> str:
     writer.writerow([*columns, "variant", "warnings"])
     for r in facts.comparison.rows if facts.comparison else ():
         low, high = r.interval or (None, None)
-        values = (r.pattern, r.metric, r.verdict, r.ratio, low, high, r.reference, r.new, r.unit, r.ratio_is,
-                  r.raw_ratio, *(r.raw_interval or (None, None)))  # fmt: skip
+        values = (r.key.pattern, r.key.metric, r.verdict, r.ratio, low, high, r.reference_mean, r.new_mean, r.unit,
+                  r.ratio_kind, r.raw_ratio, *(r.raw_interval or (None, None)))  # fmt: skip
         writer.writerow([*(_cell(v) for v in values), json.dumps(r.factors, ensure_ascii=False), "; ".join(r.warnings)])
     return out.getvalue()
 
@@ -103,8 +103,10 @@ def report_json(facts: Facts, rows: list[dict[str, Any]]) -> str:
     document = {
         "schema": 1,
         "sides": list(facts.sides),
-        "comparison": dict(facts.comparison.raw) if facts.comparison else None,
-        "guidelines": {tag: list(rules) for tag, rules in facts.guidelines.items()},
+        "comparison": compare_document.document(facts.comparison) if facts.comparison else None,
+        "guidelines": {
+            tag: [guideline_table.row_document(row) for row in checked] for tag, checked in facts.guidelines.items()
+        },
         "figures": rows,
         "absent": [
             {"side": a.side, "pattern": a.pattern, "factors": a.factors, "reason": a.reason} for a in facts.absent
@@ -129,15 +131,15 @@ def _cell(value: object) -> str:
     return json.dumps(value, ensure_ascii=False) if isinstance(value, (dict, list)) else str(value)
 
 
-def _link(name: str, kind: str, content: str, told: str) -> Element:
+def _link(name: str, kind: str, content: str, description: str) -> Element:
     data = content.encode("utf-8", "replace")
     if len(data) > PACKED_FROM:
-        # Without the time of packing: the same data make the same page.
+        # Without a time stamp, so that the same data gives the same page.
         name, kind, data = f"{name}.gz", "application/gzip", gzip.compress(data, mtime=0)
     size = f"{len(data) / 1000:.0f} kB" if len(data) >= 1000 else f"{len(data)} bytes"
     encoded = base64.b64encode(data).decode("ascii")
     return element(
         "li",
         element("a", name, href=f"data:{kind};base64,{encoded}", download=name),
-        f" {told}, {size}",
+        f" {description}, {size}",
     )

@@ -1,5 +1,5 @@
-"""A figure for a paper: lines, areas, symbols and texts at places in points, to be written as SVG
-or PDF. Colours are those of the page, on white.
+"""A plot for a paper: lines, areas, symbols and texts at positions in points. svg_file.py and
+pdf_file.py write it. The colours are those of the page, on white.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Rectangle:
 
 @dataclass(frozen=True)
 class Symbol:
-    """A closed outline; `points` are absolute. A circle has a radius instead."""
+    """A closed outline with absolute `points`, or a circle: its centre and a radius."""
 
     points: tuple[tuple[float, float], ...]
     fill: Colour
@@ -48,7 +48,7 @@ class Symbol:
 class Text:
     x: float
     y: float
-    """Of the base line."""
+    """The base line."""
     text: str
     anchor: str = "start"
     colour: Colour = (0.0, 0.0, 0.0)
@@ -61,7 +61,7 @@ Mark = Line | Rectangle | Symbol | Text
 
 @dataclass(frozen=True)
 class Drawing:
-    """y downwards, as in SVG; points of 1/72 inch."""
+    """y points down, as in SVG. The unit is a point of 1/72 inch."""
 
     width: float
     height: float
@@ -85,9 +85,25 @@ def _rgb(digits: str) -> Colour:
 
 
 def faint(colour: Colour, opacity: float) -> Colour:
-    """Over white: papers are printed, and transparency is a trouble to printers."""
+    """The colour over white: printers handle transparency badly."""
     red, green, blue = (1.0 - opacity * (1.0 - part) for part in colour)
     return red, green, blue
+
+
+# Widths of Helvetica from space to tilde, in thousandths of the size (Adobe Font Metrics).
+_WIDTHS = (
+    "278 278 355 556 556 889 667 191 333 333 389 584 278 333 278 278 556 556 556 556 556 556 556 556 556 556 278 "
+    "278 584 584 584 556 1015 667 667 722 722 667 611 778 722 278 500 667 556 833 722 778 667 778 722 667 611 722 "
+    "667 944 667 667 611 278 278 278 469 556 333 556 556 500 556 556 278 556 556 222 222 500 222 833 556 556 556 "
+    "556 333 500 278 556 500 722 500 500 500 334 260 334 584"
+)
+_WIDTH_OF = dict(zip(map(chr, range(32, 127)), map(int, _WIDTHS.split()), strict=True))
+_USUAL_WIDTH = 556
+
+
+def text_width(text: str, size: float) -> float:
+    """The room that a text needs, in points."""
+    return sum(_WIDTH_OF.get(one, _USUAL_WIDTH) for one in text) * size / 1000.0
 
 
 _TOKEN = re.compile(r"[MmLlHhVvZz]|-?\d*\.?\d+")

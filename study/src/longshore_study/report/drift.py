@@ -1,7 +1,6 @@
-"""Drift over run order: every launch against the median of its own variant, in the order in which
-they ran.
+"""Drift: every launch relative to the median of its own variant, in the order in which they ran.
 
-A random order turns drift into noise, it does not remove it; here it can be seen.
+A random order turns drift into noise but does not remove it; this section makes it visible.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from longshore_study.base.texts import change, figure, plain_number
-from longshore_study.report.facts import Facts, Figure, by_key, median_value
+from longshore_study.report.facts import Facts, PlottedFigure, by_key, median_value
 from longshore_study.report.labels import pattern_title
 from longshore_study.report.marks import SERIES_SHAPES, Axes, chart, legend, line, mark
 from longshore_study.report.markup import Child, Element, element
@@ -22,15 +21,15 @@ DEFAULT_MARGIN = 0.05
 
 @dataclass(frozen=True)
 class Deviation:
-    """One launch: the median over its variants of (figure / median of the variant in this tag)."""
+    """One launch: the median over its variants of figure / median of the variant in this tag."""
 
     position: int
     ratio: float
     variants: int
 
 
-def deviations(figures: Sequence[Figure]) -> list[Deviation]:
-    """REQUIRES: figures of one tag and session; those without a run order are left out."""
+def deviations(figures: Sequence[PlottedFigure]) -> list[Deviation]:
+    """REQUIRES: figures of one tag and session. Figures without a run order are left out."""
     at: dict[int, list[float]] = {}
     for group in by_key(figures).values():
         middle = median_value(group)
@@ -42,8 +41,8 @@ def deviations(figures: Sequence[Figure]) -> list[Deviation]:
 
 
 def trend(found: Sequence[Deviation]) -> float | None:
-    """The last third over the first third, as medians; None below nine launches, where it says
-    nothing."""
+    """The median of the last third over that of the first third; None for fewer than nine
+    launches."""
     third = len(found) // 3
     if third < 3:
         return None

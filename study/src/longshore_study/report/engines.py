@@ -1,29 +1,30 @@
-"""What the engines did: where the time of each variant went, and its messages hop by hop."""
+"""The section of aggregation engines: the parts of the time of each variant, and its messages hop
+by hop."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from longshore_study.base.texts import figure, ratio, seconds, share
-from longshore_study.metrics.engines import PERCENTILES, Account, Hop, accounts_of
+from longshore_study.metrics.engines import PERCENTILES, EngineSummary, Hop, engine_summaries
 from longshore_study.report.facts import Facts
 from longshore_study.report.labels import Naming, naming, pattern_title
 from longshore_study.report.marks import legend
 from longshore_study.report.markup import Child, Element, element, percent
-from longshore_study.report.tables import strip_row, strip_table
+from longshore_study.report.tables import scroll_table, strip_row, strip_table
 
 SHOWN_OPEN = 12
-"""More variants than this, and the table of hops waits to be opened."""
+"""With more variants than this, the table of hops is folded."""
 PARTS = (("moving items", "s1"), ("waiting for a slot", "s2"), ("waiting for items", "s3"))
 
 
 def engines_section(facts: Facts) -> Element | None:
-    """None where no record tells of engines."""
+    """None where no record has engines."""
     blocks = []
     for side in facts.groups:
-        found: dict[str, list[Account]] = {}
-        for account in accounts_of(side.launches):
-            found.setdefault(account.pattern, []).append(account)
+        found: dict[str, list[EngineSummary]] = {}
+        for summary in engine_summaries(side.launches):
+            found.setdefault(summary.pattern, []).append(summary)
         where = f": {side.name}" if len(facts.groups) > 1 else ""
         blocks += [_block(pattern_title(pattern) + where, members) for pattern, members in found.items()]
     if not blocks:
@@ -31,48 +32,48 @@ def engines_section(facts: Facts) -> Element | None:
     return element("section", element("h2", "What the engines did"), blocks, id="engines")
 
 
-def _block(title: str, accounts: Sequence[Account]) -> Element:
-    names = naming(account.factors for account in accounts)
-    told = (
-        "Where the time of an operation went, mean over the ranks: to move items; to wait because no buffer was free, "
-        "since a receiver was behind; to wait for items, with nothing left to send. Medians over launches."
+def _block(title: str, summaries: Sequence[EngineSummary]) -> Element:
+    names = naming(summary.factors for summary in summaries)
+    note = (
+        "The parts of the time of an operation, mean over the ranks: moving items; waiting for a free buffer, because "
+        "a receiver was behind; waiting for items, with nothing left to send. Medians over launches."
     )
     if names.constant:
-        told += f" All: {names.constant_text}."
+        note += f" All: {names.constant_text}."
     return element(
         "div",
         element("h3", title),
-        element("p", told, class_="note"),
+        element("p", note, class_="note"),
         legend([("square", style, name) for name, style in PARTS]),
-        _times(accounts, names),
+        _times(summaries, names),
         element(
             "details",
             element("summary", "Messages, hop by hop"),
             element(
                 "p",
-                "Of one operation, all ranks together. Fill: items sent per item that would have fitted. Latency: from "
-                "the push of an item to its delivery; – where clocks differ or nothing was timed.",
+                "Of one operation, all ranks together. Fill: items sent, relative to the capacity of the messages. "
+                "Latency: from the push of an item to its delivery; – where clocks differ or nothing was timed.",
                 class_="note",
             ),
-            element("div", _hops(accounts, names), class_="scroll", tabindex="0", role="region", aria_label="hops"),
-            open=len(accounts) <= SHOWN_OPEN,
+            _hops(summaries, names),
+            open=len(summaries) <= SHOWN_OPEN,
         ),
         class_="pattern",
     )
 
 
-def _times(accounts: Sequence[Account], names: Naming) -> Element:
+def _times(summaries: Sequence[EngineSummary], names: Naming) -> Element:
     heads = [
         ("name", "Variant"),
         ("plot", "share of the time"),
         *(("share number", name) for name, _ in PARTS),
         ("median number", "Time"),
     ]
-    return strip_table(heads, [_time_row(account, names) for account in accounts])
+    return strip_table(heads, [_time_row(summary, names) for summary in summaries])
 
 
-def _time_row(account: Account, names: Naming) -> Element:
-    parts = [account.share(part) for part in (account.moving, account.slot, account.arrival)]
+def _time_row(summary: EngineSummary, names: Naming) -> Element:
+    parts = [summary.share(part) for part in (summary.moving, summary.slot, summary.arrival)]
     bars: list[Child] = []
     left = 0.0
     for part, (_, style) in zip(parts, PARTS, strict=True):
@@ -81,39 +82,35 @@ def _time_row(account: Account, names: Naming) -> Element:
             element("rect", x=percent(left), y="25%", width=percent(width), height="50%", class_=f"bar {style}")
         )
         left += width
-    drawn = element("svg", bars, class_="strip", aria_hidden="true")  # the numbers beside it say the same
-    numbers = [*(("share", share(part)) for part in parts), ("median", seconds(account.seconds))]
-    return strip_row(names.markup(account.factors), drawn, numbers)
+    drawn = element("svg", bars, class_="strip", aria_hidden="true")  # the numbers beside it have the same content
+    numbers = [*(("share", share(part)) for part in parts), ("median", seconds(summary.seconds))]
+    return strip_row(names.markup(summary.factors), drawn, numbers)
 
 
-def _hops(accounts: Sequence[Account], names: Naming) -> Element:
+def _hops(summaries: Sequence[EngineSummary], names: Naming) -> Element:
     heads = ["Variant", "Direction", "Hop", "Messages", "Fill", "Wire / payload", "Off-node MB", "Refusals"]
-    return element(
-        "table",
-        element("thead", element("tr", [element("th", head, scope="col") for head in (*heads, *PERCENTILES)])),
-        element("tbody", [row for account in accounts for row in _hop_rows(account, names)]),
-        class_="plain",
-    )
+    rows = [row for summary in summaries for row in _hop_rows(summary, names)]
+    return scroll_table([*heads, *PERCENTILES], rows, "hops")
 
 
-def _hop_rows(account: Account, names: Naming) -> list[Element]:
+def _hop_rows(summary: EngineSummary, names: Naming) -> list[Element]:
     rows = []
-    for place, hop in enumerate(account.hops):
+    for place, hop in enumerate(summary.hops):
         first = place == 0
         cells: list[Child] = []
         if first:
-            cells.append(element("th", names.markup(account.factors), scope="row", rowspan=len(account.hops)))
-        cells += [element("td", text) for text in _told(hop)]
-        if first or account.hops[place - 1].direction != hop.direction:
-            latency = account.latency.get(hop.direction)
-            span = sum(other.direction == hop.direction for other in account.hops)
+            cells.append(element("th", names.markup(summary.factors), scope="row", rowspan=len(summary.hops)))
+        cells += [element("td", text) for text in _hop_texts(hop)]
+        if first or summary.hops[place - 1].direction != hop.direction:
+            latency = summary.latency.get(hop.direction)
+            span = sum(other.direction == hop.direction for other in summary.hops)
             known = latency.seconds if latency else {}
             cells += [element("td", seconds(known.get(name)), rowspan=span) for name in PERCENTILES]
         rows.append(element("tr", cells))
     return rows
 
 
-def _told(hop: Hop) -> list[str]:
+def _hop_texts(hop: Hop) -> list[str]:
     numbers = hop.numbers
     offnode = numbers.get("offnode_bytes")
     return [

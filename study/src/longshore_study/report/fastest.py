@@ -1,5 +1,4 @@
-"""Per piece of work the fastest choice, for who must choose one: ranked by analyses/winners.py, as
-`show` does."""
+"""The fastest choice for each piece of work, as analyses/winners.py ranks them for `show` too."""
 
 from __future__ import annotations
 
@@ -7,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from longshore_study.analyses.best_choices import ABOVE_COPY
-from longshore_study.analyses.winners import Entry
+from longshore_study.analyses.winners import RankedVariant
 from longshore_study.base.json_values import canonical
 from longshore_study.base.texts import counted, figure, share
 from longshore_study.report.facts import Facts
 from longshore_study.report.labels import Naming, naming, pattern_title
 from longshore_study.report.markup import Child, Element, element
-from longshore_study.report.tables import folded
+from longshore_study.report.tables import folded, scroll_table
 
 ROWS_SHOWN = 20
 NUMBERS = ("Figure", "Lead", "Of memory copy")
@@ -21,10 +20,10 @@ NUMBERS = ("Figure", "Lead", "Of memory copy")
 
 @dataclass(frozen=True)
 class Winner:
-    best: Entry
-    runner_up: Entry | None
+    best: RankedVariant
+    runner_up: RankedVariant | None
     contestants: int
-    # What was chosen and what was given, in words; "" where there was only one.
+    # The choices and the work in words; "" where there was only one.
     name: str
     runner_up_name: str
     problem: str
@@ -32,7 +31,7 @@ class Winner:
 
     @property
     def lead(self) -> float | None:
-        """How many times better than the runner-up, at least 1."""
+        """The factor by which it is better than the runner-up, at least 1."""
         if self.runner_up is None or min(self.best.value, self.runner_up.value) <= 0:
             return None
         pair = (self.best.value, self.runner_up.value)
@@ -40,7 +39,7 @@ class Winner:
 
     @property
     def separated(self) -> bool:
-        """The launches tell the runner-up from the winner."""
+        """The runner-up is not within noise of the winner."""
         return self.runner_up is None or not self.runner_up.near
 
     @property
@@ -49,7 +48,7 @@ class Winner:
 
 
 def fastest(facts: Facts) -> list[Winner]:
-    """By pattern and work; the sides of one work stand together."""
+    """Sorted by pattern and work; the sides of one work stand together."""
     found = []
     for side, ranked in facts.ranked.items():
         for pattern in dict.fromkeys(entry.pattern for entry in ranked):
@@ -59,15 +58,15 @@ def fastest(facts: Facts) -> list[Winner]:
     return sorted(found, key=lambda w: (patterns[w.best.pattern], works.index((w.best.pattern, w.problem))))
 
 
-def _of_pattern(side: str, ranked: Sequence[Entry]) -> list[Winner]:
+def _of_pattern(side: str, ranked: Sequence[RankedVariant]) -> list[Winner]:
     chosen, given = naming(entry.how for entry in ranked), naming(entry.work for entry in ranked)
-    works: dict[str, list[Entry]] = {}
+    works: dict[str, list[RankedVariant]] = {}
     for entry in ranked:
         works.setdefault(canonical(entry.work), []).append(entry)
     return [_winner(side, members, chosen, given) for members in works.values()]
 
 
-def _winner(side: str, members: Sequence[Entry], chosen: Naming, given: Naming) -> Winner:
+def _winner(side: str, members: Sequence[RankedVariant], chosen: Naming, given: Naming) -> Winner:
     best, second = members[0], members[1] if len(members) > 1 else None
     return Winner(
         best=best,
@@ -89,8 +88,8 @@ def fastest_section(facts: Facts) -> Element | None:
         element("h2", "Fastest choices"),
         element(
             "p",
-            "Per piece of work, the choice with the best median over launches. “Close” marks a winner that launches do "
-            "not tell from the runner-up: the 95 % interval of their ratio includes 1.",
+            "Per piece of work, the choice with the best median over launches. “Close” marks a winner that is "
+            "not significantly better than the runner-up: the 95 % interval of their ratio includes 1.",
             class_="note",
         ),
         folded(found, ROWS_SHOWN, lambda more: counted(more, "more line"), lambda some: _table(facts, some)),
@@ -101,24 +100,7 @@ def fastest_section(facts: Facts) -> Element | None:
 def _table(facts: Facts, rows: Sequence[Winner]) -> Child:
     several = len(facts.sides) > 1
     heads = ["Pattern", "Work", *(["Side"] if several else []), "Fastest", "Figure", "Runner-up", *NUMBERS[1:]]
-    return element(
-        "div",
-        element(
-            "table",
-            element(
-                "thead",
-                element(
-                    "tr", [element("th", h, scope="col", class_="number" if h in NUMBERS else None) for h in heads]
-                ),
-            ),
-            element("tbody", [_row(w, several=several) for w in rows]),
-            class_="plain",
-        ),
-        class_="scroll",
-        tabindex="0",
-        role="region",
-        aria_label="fastest choices",
-    )
+    return scroll_table(heads, [_row(w, several=several) for w in rows], "fastest choices", numbers=NUMBERS)
 
 
 def _row(winner: Winner, *, several: bool) -> Element:

@@ -1,6 +1,6 @@
 """Ratios with their intervals against the margin: a table whose middle column is a forest plot.
 
-A table, because a reader wants the numbers beside the marks, and because a table wraps on a phone,
+It is a table because the numbers belong beside the marks, and because a table wraps on a phone,
 breaks over printed pages, and can be read aloud.
 """
 
@@ -9,19 +9,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from longshore_study.base.texts import Quantity, counted, plain_number, quantity, ratio, share
+from longshore_study.compare.comparison import Comparison
+from longshore_study.compare.judged_row import JudgedRow
 from longshore_study.metrics.launch_metrics import pattern_rank
-from longshore_study.report.facts import Comparison, Row
 from longshore_study.report.labels import Naming, metric_title, naming, pattern_title
 from longshore_study.report.marks import band, grid, interval, mark, strip, strip_axis, vertical
 from longshore_study.report.markup import Child, Element, element
 from longshore_study.report.ratio_text import kinds_text, ratio_text, shows_raw
 from longshore_study.report.scales import Scale, log_around
-from longshore_study.report.verdicts import badge, base_name, glyph_list, mark_style, order_of, verdict_of
-from longshore_study.report.works import split_by_work
+from longshore_study.report.verdict_style import badge, base_name, glyph_list, mark_style, order_of, verdict_of
+from longshore_study.report.work_groups import split_by_work
 
 ROWS_SHOWN = 60
-# An interval from two sessions may span decades; beyond this factor around the ratios it is drawn
-# as an arrow.
+# An interval from two sessions may span decades. An arrow replaces the part that is beyond this
+# factor of the ratios.
 INTERVAL_REACH = 3.0
 
 
@@ -35,8 +36,8 @@ def forest_section(comparison: Comparison) -> Element | None:
         element("h2", "Ratios"),
         element(
             "p",
-            f"Each row is one figure: {comparison.new} divided by {comparison.reference}, with its 95 % interval "
-            f"on a logarithmic axis. {kinds_text(comparison.rows)} Inside the band, the margin of "
+            f"Each row is one figure: {comparison.new.name} divided by {comparison.reference.name}, with its 95 % "
+            f"interval on a logarithmic axis. {kinds_text(comparison.rows)} Inside the band, the margin of "
             f"{share(comparison.margin)}, a difference does not matter.",
             class_="note",
         ),
@@ -47,11 +48,11 @@ def forest_section(comparison: Comparison) -> Element | None:
     )
 
 
-def row_groups(comparison: Comparison) -> list[list[Row]]:
-    """One table each: by pattern, metric and kind of work."""
-    groups: dict[tuple[str, str], list[Row]] = {}
-    for row in sorted(comparison.rows, key=lambda r: pattern_rank(r.pattern)):
-        groups.setdefault((row.pattern, row.metric), []).append(row)
+def row_groups(comparison: Comparison) -> list[list[JudgedRow]]:
+    """The rows of each table: by pattern, metric and kind of work."""
+    groups: dict[tuple[str, str], list[JudgedRow]] = {}
+    for row in sorted(comparison.rows, key=lambda r: pattern_rank(r.key.pattern)):
+        groups.setdefault((row.key.pattern, row.key.metric), []).append(row)
     return [
         group for (pattern, _), rows in groups.items() for group in split_by_work(rows, pattern, lambda r: r.factors)
     ]
@@ -73,7 +74,7 @@ def ratio_scale(comparison: Comparison) -> Scale:
 
 
 def _filter(present: Sequence[str], count: int) -> Child:
-    """Shown by the script only: without it every row is visible anyway."""
+    """Only the script shows the filter: without the script every row is visible."""
     if count < 2:
         return None
     boxes = [
@@ -90,17 +91,19 @@ def _filter(present: Sequence[str], count: int) -> Child:
     )
 
 
-def _group(comparison: Comparison, rows: list[Row], scale: Scale) -> Element:
+def _group(comparison: Comparison, rows: list[JudgedRow], scale: Scale) -> Element:
     names = naming(row.factors for row in rows)
     ordered = sorted(rows, key=lambda r: (order_of(r.verdict), r.ratio if r.ratio is not None else 0.0))
     shown = ordered[:ROWS_SHOWN]
     hidden = ordered[ROWS_SHOWN:]
-    known = [v for row in rows for v in (row.reference, row.new) if v is not None]
+    known = [v for row in rows for v in (row.reference_mean, row.new_mean) if v is not None]
     shown_as = quantity(rows[0].unit, known)
-    metric = metric_title(rows[0].metric)
+    metric = metric_title(rows[0].key.metric)
     return element(
         "div",
-        element("h3", f"{pattern_title(rows[0].pattern)}: {metric}" + (f" ({shown_as.name})" if shown_as.name else "")),
+        element(
+            "h3", f"{pattern_title(rows[0].key.pattern)}: {metric}" + (f" ({shown_as.name})" if shown_as.name else "")
+        ),
         element("p", f"All: {names.constant_text}.", class_="note") if names.constant else None,
         _table(comparison, shown, names, (scale, shown_as)),
         element(
@@ -114,13 +117,13 @@ def _group(comparison: Comparison, rows: list[Row], scale: Scale) -> Element:
     )
 
 
-def _table(comparison: Comparison, rows: Sequence[Row], names: Naming, look: tuple[Scale, Quantity]) -> Element:
+def _table(comparison: Comparison, rows: Sequence[JudgedRow], names: Naming, look: tuple[Scale, Quantity]) -> Element:
     scale, _ = look
     ticks = scale.ticks(plain_number)
     heads: list[tuple[str, Child, str]] = [
         ("name", "Variant", "text"),
-        ("reference number", comparison.reference, "number"),
-        ("new number", comparison.new, "number"),
+        ("reference number", comparison.reference.name, "number"),
+        ("new number", comparison.new.name, "number"),
         ("plot", [element("span", "ratio, log axis", class_="axis-name"), strip_axis(ticks)], ""),
         ("ratio number", "Ratio [95 %]", "number"),
         ("verdict", "Verdict", "text"),
@@ -139,14 +142,14 @@ def _table(comparison: Comparison, rows: Sequence[Row], names: Naming, look: tup
     )
 
 
-def _row(comparison: Comparison, row: Row, names: Naming, look: tuple[Scale, Quantity]) -> Element:
+def _row(comparison: Comparison, row: JudgedRow, names: Naming, look: tuple[Scale, Quantity]) -> Element:
     scale, shown_as = look
     interval_text = f"[{ratio(row.interval[0])}, {ratio(row.interval[1])}]" if row.interval else ""
     return element(
         "tr",
         element("th", names.markup(row.factors), class_="c-name", scope="row"),
-        element("td", shown_as.number(row.reference), class_="c-reference number", data_value=row.reference),
-        element("td", shown_as.number(row.new), class_="c-new number", data_value=row.new),
+        element("td", shown_as.number(row.reference_mean), class_="c-reference number", data_value=row.reference_mean),
+        element("td", shown_as.number(row.new_mean), class_="c-new number", data_value=row.new_mean),
         element("td", _strip(comparison, row, names, scale), class_="c-plot"),
         element(
             "td",
@@ -169,16 +172,16 @@ def _row(comparison: Comparison, row: Row, names: Naming, look: tuple[Scale, Qua
     )
 
 
-def _could_find(row: Row) -> str | None:
-    """Beside what could not be decided: what these data could have decided."""
+def _could_find(row: JudgedRow) -> str | None:
+    """For an inconclusive row: the slowdown that these data could have found."""
     if base_name(row.verdict) != "inconclusive" or row.smallest_slowdown is None:
         return None
     smallest = row.smallest_slowdown
-    told = share(smallest) if smallest < 1 else f"a factor of {plain_number(float(f'{1 + smallest:.3g}'))}"
-    return f"would have found {told}"
+    size = share(smallest) if smallest < 1 else f"a factor of {plain_number(float(f'{1 + smallest:.3g}'))}"
+    return f"would have found {size}"
 
 
-def _strip(comparison: Comparison, row: Row, names: Naming, scale: Scale) -> Element:
+def _strip(comparison: Comparison, row: JudgedRow, names: Naming, scale: Scale) -> Element:
     ticks = scale.ticks(plain_number)
     name = names.text(row.factors)
     back: list[Child] = [
@@ -188,10 +191,10 @@ def _strip(comparison: Comparison, row: Row, names: Naming, scale: Scale) -> Ele
     ]
     if row.ratio is None or row.ratio <= 0:
         return strip(*back, label=f"{name}: {row.verdict}, no ratio")
-    told = f"{name}: {ratio_text(row)}, {row.verdict}; sessions {row.sessions[0]} and {row.sessions[1]}"
+    label = f"{name}: {ratio_text(row)}, {row.verdict}; sessions {row.sessions[0]} and {row.sessions[1]}"
     style = mark_style(row.verdict)
     front: list[Child] = []
     if row.interval:
         front += interval(scale, row.interval[0], row.interval[1], 0.5, style)
-    front.append(mark(verdict_of(row.verdict).shape, scale.clipped(row.ratio), 0.5, style, told))
-    return strip(*back, *front, label=told)
+    front.append(mark(verdict_of(row.verdict).shape, scale.clipped(row.ratio), 0.5, style, label))
+    return strip(*back, *front, label=label)

@@ -1,5 +1,5 @@
-"""What must hold on any machine, without history: a call must not be slower than the calls it could
-be replaced by."""
+"""The section of guidelines, which hold on any machine without history: a call must not be slower
+than the calls that could replace it."""
 
 from __future__ import annotations
 
@@ -7,13 +7,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from longshore_study.base.texts import counted, figure, quantity
+from longshore_study.compare.estimate import ratios
+from longshore_study.compare.guideline_check import GuidelineRow
 from longshore_study.report.facts import Facts
 from longshore_study.report.labels import Naming, level_text, naming, pattern_title
 from longshore_study.report.markup import Child, Element, element
-from longshore_study.report.tables import folded
+from longshore_study.report.tables import folded, scroll_table
 
 ROWS_SHOWN = 40
-# From here on a ratio is said in times, below it in percent.
+# Ratios from here on are written as factors, smaller ones in percent.
 TIMES = 1.5
 LOOKS = {
     "broken": ("regressed", "✕"), "holds": ("same", "✓"), "inconclusive": ("inconclusive", "?"),
@@ -30,8 +32,8 @@ def guidelines_section(facts: Facts) -> Element | None:
         element("h2", "Guidelines"),
         element(
             "p",
-            "Self-consistency that needs no reference: the first variant must not be slower than the second, which "
-            "does the same work with more general means. Measured: geometric means. A broken one is worth a "
+            "Guidelines need no reference: the first variant must not be slower than the second, which "
+            "does the same work with more general means. Measured: geometric means. A broken guideline is worth a "
             "question to the library’s authors.",
             class_="note",
         ),
@@ -40,12 +42,12 @@ def guidelines_section(facts: Facts) -> Element | None:
     )
 
 
-def _tag(tag: str, rows: Sequence[Mapping[str, Any]], *, titled: bool) -> Child:
-    broken = sum(1 for r in rows if r.get("holds") is False)
-    open_ = sum(1 for r in rows if r.get("holds") is None)
+def _tag(tag: str, rows: Sequence[GuidelineRow], *, titled: bool) -> Child:
+    broken = sum(1 for r in rows if r.holds is False)
+    open_ = sum(1 for r in rows if r.holds is None)
     summary = f"{broken} of {counted(len(rows), 'guideline')} broken" + (f", {open_} not decided." if open_ else ".")
-    # Broken first, the worst of those at the top; then what is open, then what holds.
-    ordered = sorted(rows, key=lambda r: ({False: 0, None: 1, True: 2}[r.get("holds")], -_times_slower(r)))
+    # Broken guidelines first, the worst at the top; then undecided ones; then those that hold.
+    ordered = sorted(rows, key=lambda r: ({False: 0, None: 1, True: 2}[r.holds], -r.times_slower))
     names = naming(_where(r) for r in rows)
     return [
         element("h3", tag) if titled else None,
@@ -60,30 +62,17 @@ def _tag(tag: str, rows: Sequence[Mapping[str, Any]], *, titled: bool) -> Child:
     ]
 
 
-def _table(tag: str, rows: Sequence[Mapping[str, Any]], names: Naming) -> Element:
+def _table(tag: str, rows: Sequence[GuidelineRow], names: Naming) -> Element:
     heads = ["Verdict", "Pattern", "This", "is not slower than", "Measured", "So it is"]
     if names.varying:
         heads.append("Where")
-    return element(
-        "div",
-        element(
-            "table",
-            element("thead", element("tr", [element("th", h, scope="col") for h in heads])),
-            element("tbody", [_row(r, names) for r in rows]),
-            class_="plain",
-        ),
-        class_="scroll",
-        tabindex="0",
-        role="region",
-        aria_label=f"guidelines of {tag}",
-    )
+    return scroll_table(heads, [_row(row, names) for row in rows], f"guidelines of {tag}")
 
 
-def _row(row: Mapping[str, Any], names: Naming) -> Element:
-    state = str(row.get("verdict") or {True: "holds", False: "broken", None: "untestable"}[row.get("holds")])
-    style, glyph = LOOKS.get(state, ("untestable", "–"))
+def _row(row: GuidelineRow, names: Naming) -> Element:
+    style, glyph = LOOKS[row.verdict]
     where = names.parts(_where(row))
-    notes = [str(row["why"])] if row.get("why") and row.get("holds") is False else []
+    notes = [row.guideline.why] if row.guideline.why and row.holds is False else []
     return element(
         "tr",
         element(
@@ -91,14 +80,16 @@ def _row(row: Mapping[str, Any], names: Naming) -> Element:
             element(
                 "span",
                 element("span", glyph, class_="glyph", aria_hidden="true"),
-                f" {state}",
+                f" {row.verdict}",
                 class_=f"badge v-{style}",
             ),
         ),
-        element("td", pattern_title(str(row.get("pattern", ""))), class_="unbroken"),
-        element("td", element("b", _factors(row["faster"]))),
+        element("td", pattern_title(row.pattern), class_="unbroken"),
+        element("td", element("b", _factors(row.guideline.faster))),
         element(
-            "td", _factors(row["than"]), [element("span", note, class_="warning") for note in (*notes, *_warnings(row))]
+            "td",
+            _factors(row.guideline.than),
+            [element("span", note, class_="warning") for note in (*notes, *row.warnings)],
         ),
         element("td", _measured(row)),
         element("td", _how_much(row)),
@@ -106,28 +97,17 @@ def _row(row: Mapping[str, Any], names: Naming) -> Element:
     )
 
 
-def _times_slower(row: Mapping[str, Any]) -> float:
-    """Above 1 where the guideline's first variant is the slower one, whichever way its metric
-    counts."""
-    slower = row.get("times_slower")
-    if isinstance(slower, (int, float)):
-        return float(slower)
-    ratio = row.get("ratio")
-    return 1 / ratio if isinstance(ratio, (int, float)) and ratio > 0 else 1.0
+def _measured(row: GuidelineRow) -> str:
+    shown_as = quantity(row.unit, row.values)
+    return f"{' against '.join(shown_as.number(v) for v in row.values)} {shown_as.name}"
 
 
-def _measured(row: Mapping[str, Any]) -> str:
-    values = [v for v in row.get("values") or () if isinstance(v, (int, float))]
-    shown_as = quantity(str(row.get("unit") or ""), values)
-    return f"{' against '.join(shown_as.number(v) for v in values)} {shown_as.name}" if values else "–"
-
-
-def _how_much(row: Mapping[str, Any]) -> Child:
-    told = _slower_text(_times_slower(row))
-    if not (bounds := row.get("times_slower_interval")):
-        return told
-    low, high = (_slower_text(float(bound)) for bound in bounds)
-    return [told, element("span", f"95 % interval {low} to {high}", class_="warning")]
+def _how_much(row: GuidelineRow) -> Child:
+    size = _slower_text(row.times_slower)
+    if row.interval is None:
+        return size
+    low, high = (_slower_text(bound) for bound in ratios(row.interval, "lower"))
+    return [size, element("span", f"95 % interval {low} to {high}", class_="warning")]
 
 
 def _slower_text(slower: float) -> str:
@@ -139,12 +119,8 @@ def _slower_text(slower: float) -> str:
     return f"{size:.1f} % {'slower' if slower > 1 else 'faster'}"
 
 
-def _warnings(row: Mapping[str, Any]) -> list[str]:
-    return [str(w) for w in row.get("warnings") or ()]
-
-
-def _where(row: Mapping[str, Any]) -> Mapping[str, Any]:
-    return {k: v for k, v in (row.get("context") or {}).items() if k not in ("program", "pattern")}
+def _where(row: GuidelineRow) -> Mapping[str, Any]:
+    return {k: v for k, v in row.context.items() if k not in ("program", "pattern")}
 
 
 def _factors(factors: Mapping[str, Any]) -> str:

@@ -1,4 +1,5 @@
-"""Changes as a table of factors: signs and numbers in every cell, colour only underlines them."""
+"""Changes as a table of two factors: every cell has a sign and a number, which colour
+underlines."""
 
 from __future__ import annotations
 
@@ -7,12 +8,13 @@ from math import log
 
 from longshore_study.base.json_values import number_in
 from longshore_study.base.texts import change
-from longshore_study.report.facts import Comparison, Row
+from longshore_study.compare.comparison import Comparison
+from longshore_study.compare.judged_row import JudgedRow
 from longshore_study.report.forest import row_groups
 from longshore_study.report.labels import NO_BREAK, SPEAKING, level_text, metric_title, naming, pattern_title
 from longshore_study.report.markup import Child, Element, element
 from longshore_study.report.ratio_text import ratio_text
-from longshore_study.report.verdicts import badge, base_name, verdict_of
+from longshore_study.report.verdict_style import badge, base_name, verdict_of
 
 COLUMNS_MOST = 12
 # Steps of |log ratio| beyond the margin: 15 %, 1.5 times, 3 times.
@@ -28,7 +30,7 @@ def heat_map_section(comparison: Comparison) -> Element | None:
         element("h2", "Where it changed"),
         element(
             "p",
-            "Change of each figure by two factors; ▲ better, ▼ worse, as judged; no glyph where not decided.",
+            "The change of each figure by two factors. ▲: better, ▼: worse, by verdict; no sign where undecided.",
             class_="note",
         ),
         tables,
@@ -36,13 +38,13 @@ def heat_map_section(comparison: Comparison) -> Element | None:
     )
 
 
-def _table(rows: Sequence[Row], margin: float) -> Element | None:
+def _table(rows: Sequence[JudgedRow], margin: float) -> Element | None:
     """None where the rows do not span two factors, or the columns would not fit."""
     names = naming(row.factors for row in rows)
     if len(names.varying) < 2:
         return None
     down = next((n for n in names.varying if n in SPEAKING), names.varying[0])
-    # The rows are sorted by verdict; a map is read by its factors.
+    # The rows are sorted by verdict, but a map is read by its factors.
     ordered = sorted(rows, key=lambda row: [_rank(row.factors.get(name)) for name in names.varying])
     columns = list(dict.fromkeys(names.text(row.factors, without=[down]) for row in ordered))
     lines = list(dict.fromkeys(level_text(down, row.factors[down]) for row in ordered if down in row.factors))
@@ -55,7 +57,7 @@ def _table(rows: Sequence[Row], margin: float) -> Element | None:
     }
     return element(
         "div",
-        element("h3", f"{pattern_title(rows[0].pattern)}: {metric_title(rows[0].metric)}"),
+        element("h3", f"{pattern_title(rows[0].key.pattern)}: {metric_title(rows[0].key.metric)}"),
         element(
             "div",
             element(
@@ -79,23 +81,23 @@ def _table(rows: Sequence[Row], margin: float) -> Element | None:
             class_="scroll",
             tabindex="0",
             role="region",
-            aria_label=f"changes of {pattern_title(rows[0].pattern)}",
+            aria_label=f"changes of {pattern_title(rows[0].key.pattern)}",
         ),
         class_="group",
     )
 
 
 def _rank(value: object) -> tuple[float, str]:
-    """Numbers by size, everything else by name."""
+    """Sorts numbers by size and everything else by name."""
     return (number_in(value) or 0.0, str(value))
 
 
 def _lines(text: str) -> Child:
-    """A factor per line: columns stay narrow."""
+    """One factor per line, so that columns stay narrow."""
     return [[part.replace(" ", NO_BREAK), element("br")] for part in text.split(", ")]
 
 
-def _cell(row: Row | None, margin: float) -> Element:
+def _cell(row: JudgedRow | None, margin: float) -> Element:
     if row is None:
         return element("td", "not run", class_="absent")
     if row.ratio is None or row.ratio <= 0:

@@ -1,4 +1,4 @@
-"""Figures over sessions, as far as there are enough of them: dots, the levels between steps, and
+"""Figures over sessions, where there are enough sessions: dots, the levels between changes, and
 known events."""
 
 from __future__ import annotations
@@ -6,9 +6,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from longshore_study.analyses.history import Row
+from longshore_study.analyses.history import HistoryRow
 from longshore_study.base.texts import change, counted, figure, plain_number, quantity
-from longshore_study.report.facts import Facts, told_factors
+from longshore_study.report.facts import Facts
 from longshore_study.report.labels import Naming, metric_title, naming, pattern_title
 from longshore_study.report.marks import SERIES_SHAPES, Axes, chart, legend, line, mark
 from longshore_study.report.markup import Child, Element, element
@@ -16,7 +16,7 @@ from longshore_study.report.scales import Scale, log_around
 from longshore_study.stats.change_points import STEP, Change
 
 FEWEST_SESSIONS = 6
-"""Fewer are told better by the comparison."""
+"""With fewer sessions the comparison shows more."""
 PANELS_SHOWN = 6
 
 
@@ -27,12 +27,12 @@ def history_section(facts: Facts) -> Element | None:
         return None
     changed = sorted((row for row in rows if row.changes), key=lambda row: -max(abs(c.difference) for c in row.changes))
     tags = list(dict.fromkeys(point.tag for row in rows for point in row.points))
-    drawn = [history_figure(row, rows, tags) for row in changed]
-    quiet = [history_figure(row, rows, tags) for row in rows if not row.changes][:PANELS_SHOWN]
+    drawn = [history_panel(row, rows, tags) for row in changed]
+    quiet = [history_panel(row, rows, tags) for row in rows if not row.changes][:PANELS_SHOWN]
     note = (
         "Each mark is a session, in the order of time; lines are the levels (geometric means) between changes larger "
         f"than {table.margin * 100:g} % beyond doubt, dashed lines known events. A drift is a change that a slope "
-        "tells as well."
+        "explains as well."
     )
     return element(
         "section",
@@ -54,7 +54,7 @@ def _folded(panels: Sequence[Element], one: str, many: str) -> Element | None:
     return element("details", summary, element("div", panels, class_="panels"))
 
 
-def _list(changed: Sequence[Row], rows: Sequence[Row]) -> Element:
+def _list(changed: Sequence[HistoryRow], rows: Sequence[HistoryRow]) -> Element:
     found = [(row.points[one.at].when, row, one) for row in changed for one in row.changes]
     return element(
         "ul",
@@ -63,18 +63,18 @@ def _list(changed: Sequence[Row], rows: Sequence[Row]) -> Element:
     )
 
 
-def _names(row: Row, rows: Sequence[Row]) -> Naming:
+def _names(row: HistoryRow, rows: Sequence[HistoryRow]) -> Naming:
     return naming(_factors(other) for other in rows if other.key.pattern == row.key.pattern)
 
 
-def _factors(row: Row) -> dict[str, object]:
-    return told_factors({**row.key.cell, **row.key.variant})
+def _factors(row: HistoryRow) -> dict[str, object]:
+    return row.key.shown_factors
 
 
-def _sentence(row: Row, one: Change, names: Naming) -> Child:
+def _sentence(row: HistoryRow, one: Change, names: Naming) -> Child:
     before, after = row.points[one.at - 1], row.points[one.at]
     low, high = row.interval(one)
-    known = "; ".join(row.told_events(one))
+    known = "; ".join(row.known_events(one))
     where = f"between {before.tag}, {before.session} and {after.tag}, {after.session}"
     date = f"{after.when[:10]}, " if after.when else ""
     return [
@@ -85,8 +85,9 @@ def _sentence(row: Row, one: Change, names: Naming) -> Child:
     ]
 
 
-def history_figure(row: Row, rows: Sequence[Row], tags: Sequence[str]) -> Element:
-    """The panel of one row. `rows` name it, `tags` give it its marks."""
+def history_panel(row: HistoryRow, rows: Sequence[HistoryRow], tags: Sequence[str]) -> Element:
+    """The panel of one row. `rows`: all rows, to choose its name. `tags`: all tags, to choose the
+    shapes of marks."""
     values = [point.value for point in row.points]
     y = log_around([*values, min(values) / 1.02, max(values) * 1.02], 1.02)
     x = Scale(0.5, len(values) + 0.5)

@@ -1,5 +1,5 @@
-"""Names of variants as short as they can be: what is the same everywhere is said once, what varies
-names the row."""
+"""Short names of variants: factors that vary name the rows, and factors that are constant are
+stated once."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import Any
 from longshore_study.base.texts import name_text, plain_number, whole_number
 from longshore_study.report.markup import Child, element
 
-# Factors whose levels speak for themselves ("persistent", "mpi"); the first present names the row,
-# in bold.
+# Factors whose levels need no name ("persistent", "mpi"); the first one that is present names the
+# row, in bold.
 SPEAKING = (
     "strategy", "mode", "exchange", "kernel", "algorithm", "operation", "scope", "order", "transport",
     "tasks", "memory", "distribution", "type", "key_pattern", "placement", "scaling",
@@ -33,7 +33,7 @@ METRIC_TITLES = {
 
 @dataclass(frozen=True)
 class Naming:
-    """Which factors name a row within a set, and which are the same throughout it."""
+    """The factors that name a row within a set of rows, and those that are constant in the set."""
 
     varying: tuple[str, ...]
     constant: tuple[tuple[str, Any], ...]
@@ -62,7 +62,7 @@ def naming(all_factors: Iterable[Mapping[str, Any]]) -> Naming:
     names = sorted({k for row in rows for k in row}, key=_rank)
     levels = {name: {value_text(row[name]) if name in row else None for row in rows} for name in names}
     varying = tuple(n for n in names if len(levels[n]) > 1)
-    # An empty level (no environment set) says nothing.
+    # An empty level (no environment set) is not shown.
     constant = tuple((n, rows[0][n]) for n in names if len(levels[n]) == 1 and rows[0][n] not in ({}, None, ""))
     return Naming(varying, constant)
 

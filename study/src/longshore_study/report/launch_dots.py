@@ -1,5 +1,5 @@
-"""Every launch a dot, by variant: spread, outliers and two-humped figures show, and nothing hides
-in a mean."""
+"""Every launch as a dot, by variant: shows the spread, outliers and bimodal figures, which a mean
+would hide."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import cache
 
 from longshore_study.base.texts import Quantity, counted, figure, plain_number, quantity
 from longshore_study.report.bounds import Bound, bound_for, bounds_text
-from longshore_study.report.facts import Facts, Figure, FigureKey, by_key, median_value
+from longshore_study.report.facts import Facts, FigureKey, PlottedFigure, by_key, median_value
 from longshore_study.report.labels import Naming, metric_title, naming
 from longshore_study.report.marks import grid, legend, line, mark, strip, strip_axis, vertical
 from longshore_study.report.markup import Child, Element, element
@@ -16,24 +16,24 @@ from longshore_study.report.scales import Scale, for_figures
 from longshore_study.report.tables import folded
 
 ROWS_SHOWN = 40
-# Fewer launches have no 95 % interval of the median.
+# With fewer launches there is no 95 % interval of the median.
 SIX_LAUNCHES = 6
 SIDE_SHAPES = ("circle", "diamond", "up", "square")
 
 
 def side_style(index: int) -> tuple[str, str]:
-    """(shape, style) of a tag: the first open where it is the reference of several."""
+    """The (shape, style) of a side."""
     return SIDE_SHAPES[index % len(SIDE_SHAPES)], f"s{index % 8 + 1}"
 
 
-def launch_dots(facts: Facts, figures: Sequence[Figure]) -> Element | None:
-    """Rows of one metric of one pattern. REQUIRES: all figures have the same unit."""
+def launch_dots(facts: Facts, figures: Sequence[PlottedFigure]) -> Element | None:
+    """The table of one metric of one pattern. REQUIRES: all figures have the same unit."""
     if not figures:
         return None
     keyed = by_key(figures)
     bounds = {key: bound for key, group in keyed.items() if (bound := bound_for(facts, group)) is not None}
     values = [f.value for f in figures]
-    # A bound belongs on the axis while it does not squeeze the figures into a corner.
+    # A bound is on the axis only if the figures still have enough room.
     near = {key: bound for key, bound in bounds.items() if bound.value < 4 * max(values)}
     scale = for_figures([*values, *(bound.value for bound in near.values())])
     names = naming(group[0].factors for group in keyed.values())
@@ -54,23 +54,23 @@ def launch_dots(facts: Facts, figures: Sequence[Figure]) -> Element | None:
 
 
 def _explanation(
-    figures: Sequence[Figure], names: Naming, bounds: Mapping[FigureKey, Bound], near: Mapping[FigureKey, Bound]
+    figures: Sequence[PlottedFigure], names: Naming, bounds: Mapping[FigureKey, Bound], near: Mapping[FigureKey, Bound]
 ) -> str:
-    text = "One dot per launch, from top to bottom in the order of running; the upright stroke is the median."
+    text = "One dot per launch, from top to bottom in the order of running; the vertical line is the median."
     if any(f.aggregate for f in figures):
         text += " Open dots are imported aggregates: what one run printed, its repetitions unknown."
     if any(len(g) >= SIX_LAUNCHES for g in by_key(figures).values()):
-        text += " The lying stroke is the 95 % interval of the median, by order statistics."
+        text += " The horizontal line is the 95 % interval of the median, by order statistics."
     if near:
         text += f" The dashed line is {bounds_text(near.values())}."
     elif bounds:
-        text += f" Off the axis: {bounds_text(bounds.values())}."
+        text += f" Beyond the axis: {bounds_text(bounds.values())}."
     if names.constant:
         text += f" All: {names.constant_text}."
     return text
 
 
-def _legend(facts: Facts, figures: Sequence[Figure]) -> Element:
+def _legend(facts: Facts, figures: Sequence[PlottedFigure]) -> Element:
     entries = []
     for i, side in enumerate(facts.sides):
         shape, style = side_style(i)
@@ -80,7 +80,11 @@ def _legend(facts: Facts, figures: Sequence[Figure]) -> Element:
 
 
 def _table(
-    facts: Facts, groups: Sequence[Sequence[Figure]], names: Naming, scale: Scale, bounds: Mapping[FigureKey, Bound]
+    facts: Facts,
+    groups: Sequence[Sequence[PlottedFigure]],
+    names: Naming,
+    scale: Scale,
+    bounds: Mapping[FigureKey, Bound],
 ) -> Element:
     first = groups[0][0]
     shown_as = quantity(first.unit, [scale.high])
@@ -106,7 +110,7 @@ def _table(
 
 
 def _row(
-    facts: Facts, group: Sequence[Figure], names: Naming, scale: Scale, bounds: Mapping[FigureKey, Bound]
+    facts: Facts, group: Sequence[PlottedFigure], names: Naming, scale: Scale, bounds: Mapping[FigureKey, Bound]
 ) -> Element:
     sides = [(i, sorted((f for f in group if f.side == s), key=run_order)) for i, s in enumerate(facts.sides)]
     present = [(i, figures) for i, figures in sides if figures]
@@ -136,7 +140,9 @@ def _row(
     )
 
 
-def _per_side(present: Sequence[tuple[int, list[Figure]]], text: object, column: str, data_value: float) -> Element:
+def _per_side(
+    present: Sequence[tuple[int, list[PlottedFigure]]], text: object, column: str, data_value: float
+) -> Element:
     assert callable(text)  # noqa: S101 - narrows for the type checker
     return element(
         "td",
@@ -146,8 +152,10 @@ def _per_side(present: Sequence[tuple[int, list[Figure]]], text: object, column:
     )
 
 
-def _lane(figures: Sequence[Figure], scale: Scale, lane: tuple[float, float], look: tuple[str, str]) -> list[Element]:
-    """The dots of one side of a row, spread over its lane from top to bottom in run order."""
+def _lane(
+    figures: Sequence[PlottedFigure], scale: Scale, lane: tuple[float, float], look: tuple[str, str]
+) -> list[Element]:
+    """The dots of one side of a row, from top to bottom of its lane in run order."""
     shape, style = look
     top, bottom = lane[0] + 0.25 * (lane[1] - lane[0]), lane[1] - 0.25 * (lane[1] - lane[0])
     middle = scale.clipped(median_value(figures))
@@ -165,7 +173,7 @@ def _lane(figures: Sequence[Figure], scale: Scale, lane: tuple[float, float], lo
     return parts
 
 
-def tooltip(f: Figure) -> str:
+def tooltip(f: PlottedFigure) -> str:
     text = f"{f.side}, session {f.session}"
     if f.position is not None:
         text += f", run {f.position + 1}"
@@ -178,22 +186,22 @@ def tooltip(f: Figure) -> str:
     return f"{text}; {f.above}" if f.above else text
 
 
-def run_order(f: Figure) -> tuple[str, int, int]:
+def run_order(f: PlottedFigure) -> tuple[str, int, int]:
     return (f.session, f.position if f.position is not None else f.launch_index, f.launch_index)
 
 
-def range_text(figures: Sequence[Figure], shown_as: Quantity) -> str:
+def range_text(figures: Sequence[PlottedFigure], shown_as: Quantity) -> str:
     """The smallest and the largest launch, in the unit of the column."""
     values = [f.value for f in figures]
     return "–" if len(values) < 2 else f"{shown_as.number(min(values))} – {shown_as.number(max(values))}"
 
 
-def _interval_text(figures: Sequence[Figure]) -> str:
+def _interval_text(figures: Sequence[PlottedFigure]) -> str:
     ends = median_interval(figures)
     return f" (95 % interval {figure(ends[0], figures[0].unit)} to {figure(ends[1], figures[0].unit)})" if ends else ""
 
 
-def median_interval(figures: Sequence[Figure]) -> tuple[float, float] | None:
+def median_interval(figures: Sequence[PlottedFigure]) -> tuple[float, float] | None:
     ranks = median_interval_ranks(len(figures))
     if ranks is None:
         return None
@@ -201,7 +209,7 @@ def median_interval(figures: Sequence[Figure]) -> tuple[float, float] | None:
     return values[ranks[0]], values[ranks[1]]
 
 
-def _relative_range(figures: Sequence[Figure]) -> float:
+def _relative_range(figures: Sequence[PlottedFigure]) -> float:
     values = [f.value for f in figures]
     middle = median_value(figures)
     return (max(values) - min(values)) / middle if middle else 0.0
@@ -212,13 +220,13 @@ def median_interval_ranks(count: int) -> tuple[int, int] | None:
     """Indices of the order statistics that hold the median with at least 95 %, or None for fewer
     than six values.
 
-    Conover, Practical Nonparametric Statistics, section 3.2: the count below the median is
-    binomial.
+    The number of values below the median is binomial (Conover, Practical Nonparametric Statistics,
+    section 3.2).
     """
     best = None
-    ways = below = 1  # of so many values below the median, and of so many or fewer: exact, and each from the one before
+    ways = below = 1  # ways to have `low` values below the median, and `low` or fewer: exact integers
     for low in range(count // 2):
-        if 40 * below > 2**count:  # both tails together are more than 5 %
+        if 40 * below > 2**count:  # both tails together exceed 5 %
             break
         best = (low, count - 1 - low)
         ways = ways * (count - low) // (low + 1)

@@ -1,8 +1,8 @@
-"""The marks that plots are made of, in SVG.
+"""The SVG marks of plots.
 
-Positions are percentages of the plot, so a plot is as wide as its reader's page while text and
-symbols keep their size. Nothing is told by colour alone: a series has a shape, a verdict has a
-glyph and a word.
+Positions are percentages of the plot: it is as wide as the reader's page, while text and symbols
+keep their size. Colour never carries information alone: a series has a shape, a verdict has a glyph
+and a word.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from itertools import pairwise
 from longshore_study.report.markup import Child, Element, element, percent
 from longshore_study.report.scales import Scale, Tick
 
-# Drawn around (0, 0); `use` puts them at their place. Areas are about equal.
+# Outlines around (0, 0) of about equal areas; `use` elements place them.
 SHAPES = {
     "circle": "M0,-4.4a4.4,4.4 0 1 0 .01,0z",
     "square": "M-4,-4h8v8h-8z",
@@ -31,7 +31,7 @@ SERIES_COUNT = len(SERIES_SHAPES)
 
 @dataclass(frozen=True)
 class Axes:
-    """A chart with two axes; titles name quantity and unit."""
+    """The axes of a chart; titles name quantity and unit."""
 
     x: Scale
     y: Scale
@@ -42,13 +42,13 @@ class Axes:
 
 
 def symbol_sheet() -> Element:
-    """The shapes, once per page; not drawn itself."""
+    """Defines the shapes once per page; it is not visible."""
     symbols = [element("path", id=f"m-{name}", d=path) for name, path in SHAPES.items()]
     return element("svg", element("defs", symbols), class_="sheet", aria_hidden="true", focusable="false")
 
 
 def mark(shape: str, x: float, y: float, style: str, title: str) -> Element:
-    """A symbol at fractions x, y (y downwards) that tells its numbers when pointed at."""
+    """A symbol at fractions x, y (y downwards); `title` is shown when the mouse points at it."""
     return element(
         "use", element("title", title), href=f"#m-{shape}", x=percent(x), y=percent(y), class_=f"mark {style}"
     )
@@ -70,7 +70,7 @@ def vertical(scale: Scale, value: float, style: str) -> Element | None:
 
 
 def interval(scale: Scale, low: float, high: float, y: float, style: str) -> list[Element]:
-    """A horizontal interval; an end beyond the axis gets an arrow head."""
+    """A horizontal interval; an end beyond the axis becomes an arrow head."""
     left, right = scale.fraction(low), scale.fraction(high)
     parts = [line(max(0.0, left), y, min(1.0, right), y, f"interval {style}")]
     for end, beyond, glyph, anchor in ((0.0, left < 0, "‹", "end"), (1.0, right > 1, "›", "start")):
@@ -88,7 +88,7 @@ def grid(ticks: list[Tick]) -> list[Element]:
 
 
 def strip(*marks: Child, label: str) -> Element:
-    """The plot of one table row; fills its cell."""
+    """The plot of one table row, as wide as its cell."""
     return element("svg", *marks, class_="strip", role="img", aria_label=label)
 
 
@@ -114,7 +114,7 @@ def strip_axis(ticks: list[Tick]) -> Element:
 
 
 def chart(axes: Axes, *marks: Child, label: str, style: str = "") -> Element:
-    """Grid, labels and titles around marks; `label` is what a screen reader says of it."""
+    """A chart with grid, labels and titles around marks; `label` is for screen readers."""
     horizontal = [line(0, 1 - t.fraction, 1, 1 - t.fraction, "grid") for t in axes.y_ticks]
     ticks_down = [line(t.fraction, 1, t.fraction, 1.02, "axis") for t in axes.x_ticks]
     y_labels = [
@@ -146,14 +146,14 @@ def chart(axes: Axes, *marks: Child, label: str, style: str = "") -> Element:
 
 
 def polyline(points: list[tuple[float, float]], style: str) -> list[Element]:
-    """Straight segments through fractions (y downwards): percentages exist for lines, not for
+    """Line segments through fractions (y downwards): SVG allows percentages in lines, but not in
     paths."""
     return [line(x1, y1, x2, y2, f"curve {style}") for (x1, y1), (x2, y2) in pairwise(points)]
 
 
 def legend(entries: list[tuple[str, str, str]]) -> Element:
-    """(shape, style, name) per series, in the order of the series; `style`'s first word names the
-    series."""
+    """`entries`: (shape, style, name) of each series in order; the first word of the style
+    identifies the series."""
     return element(
         "ul",
         [

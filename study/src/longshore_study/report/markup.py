@@ -1,5 +1,5 @@
-"""HTML and SVG as a tree of elements. Text and attribute values are escaped when the tree is
-written, so data (a tag named `<script>`, say) can never become markup."""
+"""HTML and SVG as a tree of elements. Writing escapes text and attribute values, so data such as a
+tag named `<script>` never becomes markup."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from html import escape
 
-# Elements that HTML forbids to close; every other element is closed explicitly.
+# Elements that HTML forbids to close; all others are closed explicitly.
 VOID = frozenset({"br", "col", "hr", "img", "input", "link", "meta", "wbr"})
 
 AttributeValue = str | int | float | bool | None
@@ -15,9 +15,9 @@ AttributeValue = str | int | float | bool | None
 
 @dataclass(frozen=True)
 class Verbatim:
-    """Text of our own that must not be escaped: the style sheet, the script, a JSON block.
+    """Our own text that is not escaped: the style sheet and the script.
 
-    REQUIRES: nothing in it comes from data, or the caller has made it inert.
+    REQUIRES: no part of it comes from data, unless the caller has escaped it.
     """
 
     text: str
@@ -44,7 +44,7 @@ class Element:
 
 
 Node = Element | Verbatim | str
-# What a caller may pass as a child; None and nested lists spare the callers their if and for.
+# A child may be None or a nested list, so that callers need no `if` and no `for`.
 Child = Node | None | Iterable["Child"]
 
 
@@ -70,7 +70,7 @@ def to_text(node: Node) -> str:
 
 
 def percent(fraction: float) -> str:
-    """A coordinate along the fluid axis of a plot: 0.3421 -> "34.21%"."""
+    """A coordinate along the axis of a plot: 0.3421 -> "34.21%"."""
     return f"{100 * fraction:.2f}%"
 
 

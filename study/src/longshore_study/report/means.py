@@ -1,5 +1,5 @@
-"""Means with the smallest and the largest over launches, as ISx shows them, and the interval of the
-middle."""
+"""Means with the smallest and the largest value of launches, as ISx shows them, and the geometric
+mean with its interval."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ROWS_SHOWN = 40
 
 
 def means_section(facts: Facts) -> Element | None:
-    """Of patterns whose original shows its figures so; None where there are none."""
+    """Only for patterns whose reference program shows its figures in this way; None without any."""
     blocks = []
     for side, figures in facts.all_measured.items():
         groups: dict[tuple[str, str, str], list[Mean]] = {}
@@ -36,17 +36,17 @@ def means_section(facts: Facts) -> Element | None:
 
 def _block(title: str, rows: Sequence[Mean]) -> Element:
     names = naming(row.factors for row in rows)
-    told = (
+    note = (
         "The thin line goes from the smallest to the largest launch, with a diamond at the mean: what ISx prints. The "
         "dot is the geometric mean, the thick line its 95 % interval"
         + (" from sessions." if rows[0].sessions > 1 else " from launches.")
     )
     if names.constant:
-        told += f" All: {names.constant_text}."
+        note += f" All: {names.constant_text}."
     return element(
         "div",
         element("h3", title),
-        element("p", told, class_="note"),
+        element("p", note, class_="note"),
         legend([("diamond", "s2 open", "mean"), ("circle", "s1", "geometric mean")]),
         folded(rows, ROWS_SHOWN, lambda more: counted(more, "more variant"), lambda some: _table(some, names)),
         class_="pattern",
@@ -74,14 +74,14 @@ def _row(row: Mean, names: Naming, scale: Scale, ticks: list[Tick], shown_as: Qu
     middle = shown_as.number(row.geometric)
     if row.interval is not None:
         middle += f" ({shown_as.number(row.interval[0])} to {shown_as.number(row.interval[1])})"
-    told = f"mean {shown_as.number(row.mean)} {shown_as.name}, {spread}"
+    label = f"mean {shown_as.number(row.mean)} {shown_as.name}, {spread}"
     drawn = strip(
         grid(ticks),
         line(scale.clipped(row.smallest), 0.5, scale.clipped(row.largest), 0.5, "axis"),
         interval(scale, *row.interval, 0.5, "s1") if row.interval else None,
         mark("circle", scale.clipped(row.geometric), 0.5, "s1", f"geometric mean {plain_number(row.geometric)}"),
-        mark("diamond", scale.clipped(row.mean), 0.5, "s2 open", told),
-        label=told,
+        mark("diamond", scale.clipped(row.mean), 0.5, "s2 open", label),
+        label=label,
     )
     numbers = [("median", shown_as.number(row.mean)), ("spread", spread), ("spread", middle)]
     return strip_row(names.markup(row.factors), drawn, [*numbers, ("launches", str(len(row.values)))])

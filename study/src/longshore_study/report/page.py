@@ -1,5 +1,4 @@
-"""The page: all sections in the order in which a reader asks, in one file without references to
-anything outside."""
+"""The page: all sections in reading order, in one file without external references."""
 
 from __future__ import annotations
 
@@ -10,14 +9,13 @@ from datetime import UTC, datetime
 from importlib.resources import files
 
 from longshore_study import __version__
-from longshore_study.report.answer import verdict_section
 from longshore_study.report.association import attribution_section
 from longshore_study.report.coverage import coverage_section
 from longshore_study.report.curves import curves
 from longshore_study.report.downloads import downloads_section
 from longshore_study.report.drift import drift_section
 from longshore_study.report.engines import engines_section
-from longshore_study.report.facts import Facts, Figure
+from longshore_study.report.facts import Facts, PlottedFigure
 from longshore_study.report.fastest import fastest_section
 from longshore_study.report.forest import forest_section
 from longshore_study.report.guideline_table import guidelines_section
@@ -30,16 +28,17 @@ from longshore_study.report.markup import Child, Element, Verbatim, element, to_
 from longshore_study.report.means import means_section
 from longshore_study.report.predictions import predictions_section
 from longshore_study.report.provenance import provenance_section
-from longshore_study.report.rules import rules_section
+from longshore_study.report.reporting_rules import rules_section
 from longshore_study.report.scaling import scaling_section
 from longshore_study.report.steps import steps_section
-from longshore_study.report.works import split_by_work
+from longshore_study.report.verdict_summary import verdict_section
+from longshore_study.report.work_groups import split_by_work
 
 Section = Callable[[Facts], Element | None]
 
 
 def build_page(facts: Facts, now: datetime | None = None) -> str:
-    """The whole file as text. `now` dates it; given by tests."""
+    """The whole file as text. `now`: its date; tests pass it."""
     sections = sections_of(facts)
     style, script = _ours("page.css"), _ours("page.js")
     title = _title(facts)
@@ -48,7 +47,7 @@ def build_page(facts: Facts, now: datetime | None = None) -> str:
         element("meta", charset="utf-8"),
         element("meta", name="viewport", content="width=device-width, initial-scale=1"),
         element("meta", name="color-scheme", content="light dark"),
-        # Nothing may be loaded, and no script but ours may run, whatever the data contain.
+        # Whatever the data contain, nothing may be loaded and only our script may run.
         element("meta", http_equiv="Content-Security-Policy", content=_policy(script)),
         element("title", title),
         element("style", Verbatim(style)),
@@ -73,13 +72,13 @@ def sections_of(facts: Facts) -> list[Element]:
 def _title(facts: Facts) -> str:
     studies = list(dict.fromkeys(launch.study for launch in facts.launches))
     if facts.comparison:
-        return f"{facts.comparison.new} against {facts.comparison.reference}"
+        return f"{facts.comparison.new.name} against {facts.comparison.reference.name}"
     tags = [s for s in facts.sides if s not in studies]
     return ": ".join(part for part in (", ".join(studies), ", ".join(tags)) if part) or "No data"
 
 
 def _subtitle(facts: Facts) -> Element:
-    """The machine in a line, as far as it is known and the same for all launches."""
+    """The machine in one line: the properties that are known and the same for all launches."""
     known: list[str] = []
     for key in ("host", "hostname", "cpu", "cpu_model", "kernel"):
         values = {_system(launch.header, key) for launch in facts.launches if launch.header}
@@ -115,8 +114,8 @@ def patterns_section(facts: Facts) -> Element | None:
 
 
 def _pattern(facts: Facts, pattern: str) -> Element:
-    """Curves and dots per metric and unit (controls have two) and kind of work."""
-    kinds: dict[tuple[str, str], list[Figure]] = {}
+    """Curves and dots for each metric, unit and kind of work; controls have two metrics."""
+    kinds: dict[tuple[str, str], list[PlottedFigure]] = {}
     for f in facts.of_pattern(pattern):
         kinds.setdefault((f.metric, f.unit), []).append(f)
     drawn: list[Child] = []
@@ -139,7 +138,7 @@ def methods_section(facts: Facts) -> Element:
         ]
     if imported:
         lines.append(
-            "Imported figures are what the other program printed, under the same names where they mean the same."
+            "Imported figures are the values that the other program printed, under our names where definitions agree."
         )
     if facts.comparison:
         lines.append(

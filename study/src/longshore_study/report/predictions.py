@@ -1,5 +1,5 @@
-"""Measured exchanges beside what the model makes of single messages: the ratio of the two on a
-logarithmic axis."""
+"""The section of the communication model: predicted / measured of each exchange on a logarithmic
+axis."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from longshore_study.report.tables import folded, strip_row, strip_table
 
 ROWS_SHOWN = 40
 INTRODUCTION = (
-    "Each rank sends single messages to the next one, all ranks at once, in the same session and layout; from their "
-    "times by size, and those of a barrier and of a fetch-and-add, a model makes the time of the exchange. The "
-    "phase has also the waiting for ranks that begin it late, which no model of messages knows: the time since the "
-    "last one began stands beside it."
+    "A model predicts the time of the exchange from the times of single messages by size, of a barrier and of a "
+    "fetch-and-add. They were measured in the same session and layout, while each rank sent to the next one. The "
+    "phase also contains the waiting for ranks that begin it late, which the model cannot predict: the time since the "
+    "last rank began stands beside it."
 )
 
 
 def predictions_section(facts: Facts) -> Element | None:
-    """None where nothing can be predicted."""
+    """None where there is no prediction."""
     groups: dict[tuple[str, str, str, str], list[Prediction]] = {}
     for side in facts.groups:
         for row in predictions_of(side.launches):
@@ -41,13 +41,13 @@ def _block(title: str, rows: Sequence[Prediction]) -> Element:
     predicted = [row for row in rows if row.ratio is not None]
     reasons = sorted({row.why_not for row in rows if row.why_not})
     names = naming(row.factors for row in rows)
-    told = f"Phase {rows[0].phase}. {close_sentence(predicted)}." if predicted else ""
+    note = f"Phase {rows[0].phase}. {close_sentence(predicted)}." if predicted else ""
     if names.constant:
-        told += f" All: {names.constant_text}."
+        note += f" All: {names.constant_text}."
     return element(
         "div",
         element("h3", title),
-        element("p", told, class_="note") if told else None,
+        element("p", note, class_="note") if note else None,
         folded(predicted, ROWS_SHOWN, lambda more: f"{more} more", lambda some: _table(some, names))
         if predicted
         else None,
@@ -78,13 +78,13 @@ def _table(rows: Sequence[Prediction], names: Naming) -> Element:
 
 def _row(row: Prediction, names: Naming, scale: Scale, ticks: list[Tick]) -> Element:
     value = row.ratio or 0.0
-    told = f"predicted / measured {ratio(value)}; close is within {share(CLOSE)}"
+    label = f"predicted / measured {ratio(value)}; close is within {share(CLOSE)}"
     drawn = strip(
         grid(ticks),
         band(scale, 1.0 - CLOSE, 1.0 + CLOSE, "margin"),
         vertical(scale, 1.0, "unity"),
-        mark("circle" if row.close else "diamond", scale.clipped(value), 0.5, "s1" if row.close else "s2 open", told),
-        label=told,
+        mark("circle" if row.close else "diamond", scale.clipped(value), 0.5, "s1" if row.close else "s2 open", label),
+        label=label,
     )
     times = (row.measured, row.begun, row.predicted)
     numbers = [("share", f"{ratio(value)}{'' if row.close else ' (not close)'}")]

@@ -1,5 +1,5 @@
-"""Where figures come from: host, CPU, kernel, compiler, MPI, binding; and what of it differs
-between the two sides."""
+"""The provenance of the figures: host, CPU, kernel, compiler, MPI, binding; and the properties that
+differ between the two sides."""
 
 from __future__ import annotations
 
@@ -10,15 +10,17 @@ from longshore_study.base.texts import counted
 from longshore_study.compare import differences
 from longshore_study.report.facts import Facts
 from longshore_study.report.markup import Child, Element, element
+from longshore_study.report.tables import scroll_table
 from longshore_study.store.launch_properties import VARIABLE, is_fraction, properties, values_by_side
 
-# Options, each with a value, that are given anew in each launch.
+# Options with a value that differs in each launch.
 ANEW = ("--json", "--seed")
 LONGEST_TEXT = 120
 VALUES_SHOWN = 4
 
 
-# What a reader needs to repeat a measurement, and words by which a recorded property answers it.
+# The properties that a reader needs to repeat a measurement, and the words that identify them in
+# recorded names.
 LIBRARY = "communication library and its version"
 SETUP = {
     "host": ("host",),
@@ -31,22 +33,22 @@ SETUP = {
 
 
 @dataclass(frozen=True)
-class Entry:
-    """One property and the values it had per side, each as text."""
+class PropertyValues:
+    """One property and its values on each side, as texts."""
 
     key: str
     values: tuple[tuple[str, ...], ...]
 
 
-def entries(facts: Facts) -> list[Entry]:
-    """All properties that any launch recorded, in the order in which they were met."""
+def recorded_properties(facts: Facts) -> list[PropertyValues]:
+    """All properties that any launch recorded, in the order of first occurrence."""
     per_side = values_by_side([side.launches for side in facts.groups])
     keys = list(dict.fromkeys(key for side in per_side for key in side))
-    return [Entry(key, tuple(tuple(side.get(key, ())) for side in per_side)) for key in keys]
+    return [PropertyValues(key, tuple(tuple(side.get(key, ())) for side in per_side)) for key in keys]
 
 
 def unrecorded(facts: Facts) -> list[str]:
-    """What of the set-up any launch does not tell, in words; failed launches are not asked."""
+    """The parts of SETUP that a successful launch did not record."""
     known = [
         ({key.lower() for key, _ in properties(launch) if not key.startswith(VARIABLE)}, launch.cell.get("transport"))
         for launch in facts.launches
@@ -56,7 +58,7 @@ def unrecorded(facts: Facts) -> list[str]:
         what
         for what, words in SETUP.items()
         if not all(
-            # Threads of one process need no library to reach each other.
+            # Threads of one process need no communication library.
             any(word in key for word in words for key in keys) or (what == LIBRARY and transport == "threads")
             for keys, transport in known
         )
@@ -64,11 +66,13 @@ def unrecorded(facts: Facts) -> list[str]:
 
 
 def provenance_section(facts: Facts) -> Element:
-    found = entries(facts)
-    differing = [Entry(name, v) for name, v in differences.differing([s.launches for s in facts.groups]).items()]
+    found = recorded_properties(facts)
+    differing = [
+        PropertyValues(name, v) for name, v in differences.differing([s.launches for s in facts.groups]).items()
+    ]
     parts: list[Child] = [element("h2", "Provenance")]
     if not found:
-        parts.append(element("p", "Nothing is recorded about where these figures come from.", class_="empty"))
+        parts.append(element("p", "No provenance of these figures is recorded.", class_="empty"))
     elif len(facts.sides) > 1:
         parts.append(element("h3", "What differs between the sides"))
         parts.append(
@@ -94,36 +98,13 @@ def provenance_section(facts: Facts) -> Element:
     return element("section", parts, _commands(facts), id="provenance")
 
 
-def _table(sides: Sequence[str], rows: Sequence[Entry], label: str) -> Element:
-    return element(
-        "div",
-        element(
-            "table",
-            element(
-                "thead",
-                element(
-                    "tr",
-                    [element("th", h, scope="col") for h in ("Property", *(sides if len(sides) > 1 else ["Value"]))],
-                ),
-            ),
-            element(
-                "tbody",
-                [
-                    element(
-                        "tr",
-                        element("th", e.key, scope="row"),
-                        [element("td", _shown(values)) for values in e.values],
-                    )
-                    for e in rows
-                ],
-            ),
-            class_="plain provenance",
-        ),
-        class_="scroll",
-        tabindex="0",
-        role="region",
-        aria_label=label,
-    )
+def _table(sides: Sequence[str], rows: Sequence[PropertyValues], label: str) -> Element:
+    heads = ("Property", *(sides if len(sides) > 1 else ["Value"]))
+    body = [
+        element("tr", element("th", e.key, scope="row"), [element("td", _shown(values)) for values in e.values])
+        for e in rows
+    ]
+    return scroll_table(heads, body, label, style="plain provenance")
 
 
 def _shown(values: Sequence[str]) -> Child:
@@ -144,8 +125,8 @@ def _long(text: str) -> Child:
     return element("details", element("summary", text[: LONGEST_TEXT - 20], "…"), element("code", text))
 
 
-def _told_command(words: list[str]) -> str:
-    """Without what differs in every launch: where its records go, and its seed."""
+def _repeatable_command(words: list[str]) -> str:
+    """The command without the options that differ in every launch: records file and seed."""
     kept: list[str] = []
     skip = False
     for word in words:
@@ -156,12 +137,12 @@ def _told_command(words: list[str]) -> str:
 
 
 def _commands(facts: Facts) -> Element | None:
-    """The command line per cell, so that a reader can repeat it."""
+    """The different command lines, so that a reader can repeat them."""
     seen: dict[str, None] = {}
     for launch in facts.launches:
         command = launch.envelope.get("command")
         if isinstance(command, list) and command:
-            seen[_told_command([str(word) for word in command])] = None
+            seen[_repeatable_command([str(word) for word in command])] = None
     if not seen:
         return None
     return element(

@@ -1,5 +1,5 @@
-"""The ratio of a compared row in words: with its interval, what was taken out of it, and the raw
-one beside it."""
+"""The ratio of a compared row in words: its interval, the parts that were removed from it, and the
+raw ratio."""
 
 from __future__ import annotations
 
@@ -7,26 +7,26 @@ from collections.abc import Sequence
 
 from longshore_study.base.texts import ratio
 from longshore_study.compare.estimate import STATISTIC
-from longshore_study.report.facts import Row
+from longshore_study.compare.judged_row import JudgedRow
 
 
-def ratio_text(row: Row) -> str:
+def ratio_text(row: JudgedRow) -> str:
     text = f"ratio {ratio(row.ratio)}"
     if row.interval:
         text += f", 95 % interval {ratio(row.interval[0])} to {ratio(row.interval[1])}"
     if shows_raw(row):
-        text += f" ({row.ratio_is}; raw ratio {ratio(row.raw_ratio)})"
+        text += f" ({row.ratio_kind}; raw ratio {ratio(row.raw_ratio)})"
     return text
 
 
-def shows_raw(row: Row) -> bool:
-    """As it is printed: what rounding hides is not said twice."""
+def shows_raw(row: JudgedRow) -> bool:
+    """Compares the printed texts: a raw ratio that looks the same is not shown."""
     return row.raw_ratio is not None and ratio(row.raw_ratio) != ratio(row.ratio)
 
 
-def kinds_text(rows: Sequence[Row]) -> str:
-    """What the figures and the ratios of a table are."""
-    kinds = list(dict.fromkeys(row.ratio_is for row in rows if row.ratio_is))
+def kinds_text(rows: Sequence[JudgedRow]) -> str:
+    """Explains the figures and the ratios of a table."""
+    kinds = list(dict.fromkeys(row.ratio_kind for row in rows if row.ratio_kind))
     figures = f"The two figures: {STATISTIC}."
     if not kinds:
         return figures

@@ -1,7 +1,7 @@
-"""Axes: from a value to a fraction of the axis, and the ticks that can be labelled without overlap.
+"""Axes: converts values to fractions of an axis, and chooses ticks whose labels do not overlap.
 
-Plots are fluid (their width is the reader's), so a tick also knows whether its label still has room
-on a phone; the style sheet hides the others there.
+A plot is as wide as the reader's page, so a tick also knows whether its label has room on a phone;
+the style sheet hides the other labels there.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from dataclasses import dataclass
 
 from longshore_study.base.texts import plain_number
 
-# Plot widths the labels are thinned for, and the mean advance of a digit at the labels' font size.
+# The plot widths for which labels are chosen, and the mean width of a digit of a label.
 NARROW_PIXELS = 250.0
 WIDE_PIXELS = 560.0
 DIGIT_PIXELS = 7.0
 GAP_PIXELS = 10.0
-# An axis ends within what a double holds with full precision, however much air it is given.
+# An axis ends within the range of normal doubles, margins included.
 _SMALLEST, _LARGEST = sys.float_info.min, sys.float_info.max
 
 
@@ -39,7 +39,7 @@ class Scale:
     logarithmic: bool = False
 
     def fraction(self, value: float) -> float:
-        """0 at low, 1 at high; outside [0, 1] where the value lies off the axis."""
+        """0 at low, 1 at high; outside [0, 1] where the value is off the axis."""
         if not self.logarithmic:
             return (value - self.low) / (self.high - self.low)
         if value <= 0:
@@ -55,13 +55,13 @@ class Scale:
     def tick_values(self, count: int = 6) -> list[float]:
         if self.logarithmic and self.low <= self.high / 4:
             return _log_values(self.low, self.high)
-        # A short logarithmic axis is read like a linear one, but its ticks crowd towards the end:
-        # more of them.
+        # A short logarithmic axis gets linear ticks, and more of them, because they crowd at the
+        # end.
         return _linear_values(self.low, self.high, count + 4 if self.logarithmic else count)
 
     def ticks_at(self, values: Iterable[float], label: Callable[[float], str]) -> list[Tick]:
-        """Ticks at these values; labels that would touch an earlier one are dropped, the roundest
-        kept."""
+        """Ticks at these values. Of labels that would overlap, the roundest value keeps its
+        label."""
         inside = [v for v in values if -1e-9 <= self.fraction(v) <= 1 + 1e-9]
         spots = [(self.fraction(v), label(v), _roundness(v)) for v in inside]
         wide = _without_overlap(spots, WIDE_PIXELS)
@@ -78,20 +78,20 @@ class Scale:
 
 
 def linear_from_zero(values: Iterable[float]) -> Scale:
-    """For figures where zero means something: 0 to a little above the largest."""
+    """From 0 to a little above the largest value."""
     top = max((v for v in values if math.isfinite(v)), default=1.0)
     return Scale(0.0, _nice_above(top if top > 0 else 1.0))
 
 
 def log_around(values: Iterable[float], padding: float = 1.12) -> Scale:
-    """Covers the positive values with some air; at least a factor of `padding` squared wide."""
+    """Covers the positive values with a margin of a factor `padding` at both ends."""
     positive = [v for v in values if _SMALLEST <= v <= _LARGEST]
     low, high = (min(positive), max(positive)) if positive else (1.0, 10.0)
     return Scale(max(_SMALLEST, low / padding), min(_LARGEST, high * padding), logarithmic=True)
 
 
 def for_figures(values: Sequence[float]) -> Scale:
-    """Linear from zero while the small values stay readable on it, else logarithmic."""
+    """Linear from zero where small values stay readable, else logarithmic."""
     positive = [v for v in values if v > 0 and math.isfinite(v)]
     if positive and max(positive) / 12 > min(positive):
         return log_around(positive, 1.25)
@@ -117,12 +117,12 @@ def _linear_values(low: float, high: float, count: int) -> list[float]:
 
 
 def _nice_above(top: float) -> float:
-    # An axis that ends a little above the data; its last tick need not be its end.
+    # The axis ends a little above the data, not necessarily at a tick.
     return min(_LARGEST, max(_SMALLEST, top * 1.08))
 
 
 def _roundness(value: float) -> int:
-    """The rounder the smaller: powers of ten, then 1 itself, then 5 and 2, then the rest."""
+    """Smaller is rounder: 0 and 1, then powers of ten, then 5 and 2 times these, then the rest."""
     if value in (0, 1):
         return 0
     mantissa = abs(value) / 10.0 ** math.floor(math.log10(abs(value)) + 1e-12)
@@ -133,7 +133,7 @@ def _roundness(value: float) -> int:
 
 
 def _without_overlap(spots: Sequence[tuple[float, str, int]], pixels: float) -> set[int]:
-    """Indices of the labels that fit on an axis of this width, the roundest chosen first."""
+    """The indices of labels that fit on an axis of this width; round values are chosen first."""
     kept: dict[int, tuple[float, float]] = {}
     for index in sorted(range(len(spots)), key=lambda i: (spots[i][2], i)):
         fraction, text, _ = spots[index]

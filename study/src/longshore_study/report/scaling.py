@@ -1,4 +1,4 @@
-"""How patterns scale over ranks or nodes: the figure per node, and the efficiency, one curve per
+"""The section of scaling over ranks or nodes: the figure per node and the efficiency, one curve per
 strategy or layer."""
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from longshore_study.analyses.scaling import DEFINITIONS, Curve, per_node
 from longshore_study.analyses.steps import agree
 from longshore_study.base.json_values import canonical
 from longshore_study.base.texts import counted, plain_number, quantity, share
-from longshore_study.metrics.launch_metrics import Measured
+from longshore_study.metrics.launch_metrics import Measurements
 from longshore_study.report.bounds import Bound, bound_for, bounds_text
-from longshore_study.report.curves import PANELS_SHOWN, Panel, Point, Series, curve_legend, looks_of, panel_figure
+from longshore_study.report.curves import PANELS_SHOWN, Panel, Series, SeriesPoint, curve_legend, draw_panel, looks_of
 from longshore_study.report.facts import Facts
 from longshore_study.report.labels import SPEAKING, Naming, level_text, naming, pattern_title
 from longshore_study.report.marks import SERIES_COUNT, Axes
@@ -24,10 +24,10 @@ Sided = tuple[str, Curve]
 
 
 def scaling_section(facts: Facts) -> Element | None:
-    """None where nothing was measured at several numbers of ranks or nodes."""
+    """None where there is only one number of ranks and of nodes."""
     found: dict[tuple[str, str, str], list[Sided]] = {}
     for side in facts.groups:
-        measured = Measured(figures=list(facts.main_measured.get(side.name, ())))
+        measured = Measurements(figures=list(facts.main_measured.get(side.name, ())))
         for curve in scaling.curves_of(side.launches, measured):
             found.setdefault((curve.pattern, curve.axis, curve.unit), []).append((side.name, curve))
     if not found:
@@ -42,10 +42,10 @@ def _block(facts: Facts, members: Sequence[Sided]) -> Element:
     efficiencies = [_efficiencies(panel, group) for panel, group in panels]
     sides = list(dict.fromkeys(side for side, _ in members))
     sizes = sorted({point.at for _, curve in members for point in curve.points})
-    names = naming(_told(curve) for _, curve in members)
+    names = naming(_named_factors(curve) for _, curve in members)
     bounds = [bound for panel, _ in panels for _, bound in panel.bounds]
     note = f"One curve per {'variant' if not _varying(panels) else 'choice'}; the fastest panels come first."
-    note += " Dot: geometric mean over launches; the upright line spans them."
+    note += " Dot: geometric mean over launches; the vertical line spans them."
     if len(sides) > 1:
         note += f" Dashed and open: {sides[0]}."
     if bounds:
@@ -53,9 +53,9 @@ def _block(facts: Facts, members: Sequence[Sided]) -> Element:
     if names.constant:
         note += f" All: {names.constant_text}."
     rate_axes = _axes(model, sizes, _rate_scale(panels), quantity(model.unit, [_largest(panels)]).name + " per node")
-    told = f"Efficiency: {DEFINITIONS[model.axis]}. {_intervals(curve for _, curve in members)}"
-    # By the values: a wide interval would press all curves to the ground, and is cut off at the
-    # axis instead.
+    efficiency_note = f"Efficiency: {DEFINITIONS[model.axis]}. {_intervals(curve for _, curve in members)}"
+    # The axis follows the values. A wide interval is cut off, because it would leave no room for
+    # the curves.
     whole = linear_from_zero([1.0, *(p.value for panel in efficiencies for s in panel.series for p in s.points)])
     efficiency_axes = _axes(model, sizes, whole, "efficiency")
     return element(
@@ -64,19 +64,19 @@ def _block(facts: Facts, members: Sequence[Sided]) -> Element:
         element("p", note, class_="note"),
         curve_legend([panel for panel, _ in panels]),
         element("h4", f"{model.unit} per node"),
-        _small_multiples([panel_figure(rate_axes, panel, f"{model.unit} per node") for panel, _ in panels]),
+        _small_multiples([draw_panel(rate_axes, panel, f"{model.unit} per node") for panel, _ in panels]),
         element("h4", "Efficiency"),
-        element("p", told, class_="note"),
-        _small_multiples([panel_figure(efficiency_axes, panel, "efficiency", "ideal") for panel in efficiencies]),
+        element("p", efficiency_note, class_="note"),
+        _small_multiples([draw_panel(efficiency_axes, panel, "efficiency", "ideal") for panel in efficiencies]),
         class_="pattern",
     )
 
 
 def _intervals(curves: Iterable[Curve]) -> str:
-    """What the upright lines of efficiencies are, or why there are none."""
+    """Explains the vertical lines of efficiencies, or why there are none."""
     points = [point for curve in curves for point in curve.points[1:]]
     if any(point.interval for point in points):
-        return "The upright lines are 95 % intervals from launches."
+        return "The vertical lines are 95 % intervals from launches."
     reasons = sorted({point.why_no_interval for point in points if point.why_no_interval})
     return f"There are no intervals: {'; '.join(reasons)}." if reasons else ""
 
@@ -96,7 +96,7 @@ def _small_multiples(drawn: Sequence[Element]) -> list[Child]:
     ]
 
 
-def _told(curve: Curve) -> dict[str, Any]:
+def _named_factors(curve: Curve) -> dict[str, Any]:
     return {name: value for name, value in curve.factors.items() if value not in ({}, None)}
 
 
@@ -105,8 +105,9 @@ def _varying(panels: Sequence[tuple[Panel, list[Sided]]]) -> bool:
 
 
 def _panels(facts: Facts, members: Sequence[Sided]) -> list[tuple[Panel, list[Sided]]]:
-    """Each with its curves in the order of its series; the panel with the highest figure first."""
-    rest = [_told(curve) for _, curve in members]
+    """The panels with their curves in the order of the series; the one with the highest figure
+    first."""
+    rest = [_named_factors(curve) for _, curve in members]
     names: Naming = naming(rest)
     chosen = series_factor(rest, names.varying)
     looks = looks_of(rest, chosen)
@@ -114,7 +115,7 @@ def _panels(facts: Facts, members: Sequence[Sided]) -> list[tuple[Panel, list[Si
     dashed = sides[0] if len(sides) > 1 else None
     grouped: dict[str, list[Sided]] = {}
     for side, curve in members:
-        grouped.setdefault(", ".join(names.parts(_told(curve), without=[chosen])), []).append((side, curve))
+        grouped.setdefault(", ".join(names.parts(_named_factors(curve), without=[chosen])), []).append((side, curve))
     found = []
     for title, group in grouped.items():
         ordered = sorted(group, key=lambda one: (looks.get(_name(one[1], chosen), 0), facts.sides.index(one[0])))
@@ -124,8 +125,11 @@ def _panels(facts: Facts, members: Sequence[Sided]) -> list[tuple[Panel, list[Si
 
 
 def series_factor(rest: Sequence[Mapping[str, Any]], varying: Sequence[str]) -> str:
-    """The factor whose levels become the curves of a panel: of those that shapes can tell apart the
-    one that leaves the fewest panels, since published layers are no full cross product."""
+    """The factor whose levels become the curves of a panel; "" where nothing varies.
+
+    Of the factors with few enough levels for the shapes, it is the one that leaves the fewest
+    panels, because published layers are no full cross product.
+    """
 
     def panels_left(name: str) -> int:
         return len({canonical({k: v for k, v in one.items() if k != name}) for one in rest})
@@ -135,17 +139,19 @@ def series_factor(rest: Sequence[Mapping[str, Any]], varying: Sequence[str]) -> 
 
 
 def _name(curve: Curve, factor: str) -> str:
-    return level_text(factor, curve.factors[factor]) if factor in _told(curve) else "all"
+    return level_text(factor, curve.factors[factor]) if factor in _named_factors(curve) else "all"
 
 
 def _series(side: str, curve: Curve, looks: Mapping[str, int], chosen: str, *, dashed: bool) -> Series:
-    points = tuple(Point(point.at, point.value, *point.spread, launches=len(point.figures)) for point in curve.points)
+    points = tuple(
+        SeriesPoint(point.at, point.value, *point.spread, launches=len(point.figures)) for point in curve.points
+    )
     name = _name(curve, chosen)
     return Series(name, side, looks.get(name, 0), dashed, f"{curve.unit} per node", points)
 
 
 def _efficiencies(panel: Panel, group: Sequence[Sided]) -> Panel:
-    """The same panel of efficiencies: the first point of each curve is 1 by definition."""
+    """The panel of efficiencies: the first point of each curve is 1 by definition."""
     series = []
     for one, (_, curve) in zip(panel.series, group, strict=True):
         points = []
@@ -153,19 +159,19 @@ def _efficiencies(panel: Panel, group: Sequence[Sided]) -> Panel:
             if point.efficiency is None:
                 continue
             low, high = point.interval or (point.efficiency, point.efficiency)
-            told = f"{share(point.efficiency)} at {plain_number(point.at)} {curve.axis}"
+            tooltip = f"{share(point.efficiency)} at {plain_number(point.at)} {curve.axis}"
             if point.interval:
-                told += f" (95 % interval {share(low)} to {share(high)})"
+                tooltip += f" (95 % interval {share(low)} to {share(high)})"
             elif point.why_no_interval:
-                told += f" ({point.why_no_interval})"
-            points.append(Point(point.at, point.efficiency, low, high, len(point.figures), told))
+                tooltip += f" ({point.why_no_interval})"
+            points.append(SeriesPoint(point.at, point.efficiency, low, high, len(point.figures), tooltip))
         series.append(Series(one.name, one.side, one.look, one.dashed, "", tuple(points)))
     sizes = sorted({point.size for one in series for point in one.points})
     return Panel(panel.title, tuple(series), tuple((size, Bound(1.0, "", 1.0)) for size in sizes))
 
 
 def _bounds(facts: Facts, group: Sequence[Sided]) -> tuple[tuple[float, Bound], ...]:
-    """Memory copy as far as it was measured, per node as the curves are."""
+    """The measured memory copy, per node as the curves are."""
     found: dict[float, Bound] = {}
     for side, curve in group:
         for point in curve.points:
@@ -177,7 +183,7 @@ def _bounds(facts: Facts, group: Sequence[Sided]) -> tuple[tuple[float, Bound], 
             bound = bound_for(facts, mine)
             if bound is None:
                 continue
-            # Of a process it is its share of the node; all other bounds are of the node already.
+            # The bound of halo is per process; all other bounds are per node already.
             factor = per_node(point.figures[0], point.layout)[0] if curve.pattern == "halo" else 1.0
             known = found.get(point.at)
             if known is None or factor * bound.value > known.value:
@@ -199,7 +205,7 @@ def _axes(model: Curve, sizes: Sequence[int], y: Scale, y_title: str) -> Axes:
 
 
 def log2_scale(sizes: Sequence[int]) -> Scale:
-    """Equal steps for equal factors, with air at both ends."""
+    """A logarithmic axis with a margin at both ends."""
     low, high = min(sizes), max(sizes)
     air = (high / low) ** 0.06
     return Scale(low / air, high * air, logarithmic=True)

@@ -1,5 +1,5 @@
-"""What each step of the work brought: a table with a row per step and a column per layer, with a
-bar in each cell."""
+"""The section of steps: the gain of each step of an optimisation, as a table with a row per step, a
+column per layer, and a bar in each cell."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import groupby
 
 from longshore_study.analyses import steps
-from longshore_study.analyses.steps import Cell, StepTable
+from longshore_study.analyses.steps import StepCell, StepTable
 from longshore_study.base.terminal import varying
 from longshore_study.base.texts import figure, name_text
 from longshore_study.compare.contrast import Contrast
@@ -29,7 +29,7 @@ def steps_section(facts: Facts) -> Element | None:
     blocks = [
         _table_block(facts, side.name, table)
         for side in facts.groups
-        for source in steps.sources(side.launches, problems=problems)
+        for source in steps.stepped_launches(side.launches, problems=problems)
         for table in steps.step_tables(source, measure(source.launches))
     ]
     if not blocks and not problems:
@@ -42,7 +42,7 @@ def _table_block(facts: Facts, side: str, table: StepTable) -> Element:
     bounds = [_bound(facts, side, table, place) for place in range(len(table.columns))]
     values = [cell.value for row in table.cells for cell in row if cell.value is not None]
     high = max(values, default=1.0)
-    # A bound belongs into the bars while it does not squeeze them.
+    # A bound is drawn only if the bars still have enough room.
     near = [bound if bound is not None and bound.value < 2 * high else None for bound in bounds]
     scale = max([high, *(bound.value for bound in near if bound is not None)])
     notes = Notes()
@@ -68,19 +68,17 @@ def _several(facts: Facts) -> bool:
 def _explanation(table: StepTable, bounds: Sequence[Bound]) -> str:
     cells = [cell for row in table.cells for cell in row]
     gains = [cell.gain for cell in cells if cell.gain]
-    text = (
-        "Each step comes on top of those before it. The bar is the geometric mean over launches, its strong end what "
-    )
-    text += "the step added to the one before, an empty frame what it lost; ×N is N times the step before."
+    text = "Each step adds to the steps before it. The bar is the geometric mean over launches. Its strong end is "
+    text += "the gain over the step before, an empty frame the loss; ×N is N times the step before."
     if any(gain.interval for gain in gains):
-        text += " Below it the 95 % interval from launches; ~ where it includes 1: no change is shown."
+        text += " Below it is the 95 % interval from launches; ~ where it includes 1: no change is shown."
     elif gains:
         text += " There are no intervals: " + "; ".join(sorted({g.why_no_interval for g in gains if g.why_no_interval}))
         text += "."
     if bounds:
         text += f" The stroke across a bar is {bounds_text(bounds)}."
     if any(cell.no_change for cell in cells):
-        text += " “=”: what the step sets cannot be chosen in this column."
+        text += " “=”: the factors of the step cannot be chosen in this column."
     return text
 
 
@@ -94,7 +92,7 @@ def _part(
         level_text(name, shared[name]) for name in column_order(shared) if shared[name] not in ({}, "", None)
     )
     rows = []
-    former: dict[int, Cell] = {}
+    former: dict[int, StepCell] = {}
     for step, row in zip(table.steps, table.cells, strict=True):
         cells = [_cell(row[place], former.get(place), bounds[place], scale, notes) for place in places]
         rows.append(element("tr", element("th", step.name, scope="row"), cells))
@@ -125,8 +123,8 @@ def _part(
 
 
 def _heads(chosen: Sequence[steps.Factors], names: Sequence[str]) -> list[Element]:
-    """A row per factor that tells the columns apart; neighbours with the same levels, down to it,
-    share a heading."""
+    """A row per factor that distinguishes the columns. Neighbours share a heading where they agree
+    in this factor and those above it."""
     rows = []
     for depth, name in enumerate(names):
 
@@ -141,7 +139,7 @@ def _heads(chosen: Sequence[steps.Factors], names: Sequence[str]) -> list[Elemen
     return rows or [element("tr", element("th", "step", scope="col"), element("th", "", scope="col"))]
 
 
-def _cell(cell: Cell, former: Cell | None, bound: Bound | None, scale: float, notes: Notes) -> Element:
+def _cell(cell: StepCell, former: StepCell | None, bound: Bound | None, scale: float, notes: Notes) -> Element:
     if cell.value is None:
         why = cell.why or ""
         word = why.partition(":")[0] if ":" in why else "–"
@@ -156,10 +154,10 @@ def _cell(cell: Cell, former: Cell | None, bound: Bound | None, scale: float, no
         texts.append(
             element("span", " invalid?", element("sup", notes.mark("; ".join(cell.doubts)).strip("[]")), class_="close")
         )
-    told = f"{figure(cell.value)}, geometric mean of {len(cell.figures)} launches" + (
+    tooltip = f"{figure(cell.value)}, geometric mean of {len(cell.figures)} launches" + (
         f"; against “{cell.against}”" if cell.against else ""
     )
-    return element("td", _bar(cell.value, former.value if former else None, bound, scale), texts, title=told)
+    return element("td", _bar(cell.value, former.value if former else None, bound, scale), texts, title=tooltip)
 
 
 def _bar(value: float, former: float | None, bound: Bound | None, scale: float) -> Element:
@@ -171,7 +169,7 @@ def _bar(value: float, former: float | None, bound: Bound | None, scale: float) 
         marks.append(_rect(common / scale, former / scale, "bar lost"))
     if bound is not None:
         marks.append(line(bound.value / scale, 0, bound.value / scale, 1, "bound"))
-    # The numbers beside it say the same.
+    # The numbers beside it have the same content.
     return element("svg", marks, class_="strip", aria_hidden="true")
 
 

@@ -1,4 +1,4 @@
-"""A drawing as an SVG file of its own: absolute places, no style sheet, editable text."""
+"""A drawing as an SVG file: absolute positions, no style sheet, editable text."""
 
 from __future__ import annotations
 

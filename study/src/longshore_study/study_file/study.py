@@ -60,13 +60,15 @@ class External:
 
 @dataclass(frozen=True)
 class Guideline:
-    """A rule that must hold without history: variants with `faster` are not slower than those with
-    `than`, all else equal."""
+    """A [[guideline]]: variants with the levels `faster` are not slower than those with `than`, all
+    other factors equal."""
 
     faster: dict[str, Any]
     than: dict[str, Any]
-    tolerance: float
+    tolerance: float = 0.05
     pattern: str | None = None
+    why: str = ""
+    """The reason, where it is a built-in guideline."""
 
 
 @dataclass(frozen=True)

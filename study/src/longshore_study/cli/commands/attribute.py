@@ -22,7 +22,7 @@ from longshore_study.base.errors import (
     LongshoreError,
     UsageError,
 )
-from longshore_study.compare import judgement
+from longshore_study.compare.comparison import CompareOptions, compare, parse_margin
 from longshore_study.compare.differences import in_words
 from longshore_study.compare.estimate import ratio, ratios
 from longshore_study.stats import verdict
@@ -68,16 +68,16 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    margin = judgement.parse_margin(args.margin) if args.margin is not None else None
+    margin = parse_margin(args.margin) if args.margin is not None else None
     if args.confirm is not None:
         return _confirm(args, margin)
-    options = judgement.Options(
+    options = CompareOptions(
         margin=margin,
         where=expression.parse(args.where) if args.where is not None else None,
         ignore=tuple(args.ignore),
     )
     sides = selection.sides(Store(args.store), [args.reference, args.new], args.study)
-    found = association.attribute(judgement.compare(sides[0], sides[1], options))
+    found = association.attribute(compare(sides[0], sides[1], options))
     written = why_not = refused = None
     try:
         written, why_not = _write_study(found, sides, args.output)

@@ -5,26 +5,14 @@ from __future__ import annotations
 
 import argparse
 import json
-import re
-from collections import defaultdict
-from collections.abc import Sequence
-from typing import Any
 
-from longshore_study.base import expression, terminal
+from longshore_study.base import expression
 from longshore_study.base.errors import UsageError, suggestion
-from longshore_study.compare import judgement
-from longshore_study.compare.differences import differences, in_words
-from longshore_study.compare.estimate import PLAIN, STATISTIC, ratio
-from longshore_study.compare.judgement import Comparison
-from longshore_study.compare.pairing import Row, known_factors
-from longshore_study.compare.row_document import row_document
-from longshore_study.metrics.launch_metrics import unit_of_whom
-from longshore_study.stats import verdict
+from longshore_study.compare.comparison import CompareOptions, Comparison, compare, parse_margin
+from longshore_study.compare.pairing import known_factors
+from longshore_study.output import compare_document, compare_table
 from longshore_study.store import selection
 from longshore_study.store.launch_store import Store
-
-_MOST_DIFFERENCES = 12
-_FILE = re.compile(r"\S+\.jsonl(:\d+)?: ")  # of a launch, before what is wrong with it
 
 EXAMPLES = """\
 examples:
@@ -35,8 +23,8 @@ examples:
 The two figures are geometric means. The ratio is new / reference of the metric, without the common shift and the pulse
 of the machine where these were taken out; a line under each table says so. Sessions of the same name are pairs.
 A row is 'regressed' when the slowdown is larger than the margin beyond doubt (95 %), 'same' when a difference larger
-than the margin is ruled out, and 'untestable' with one session per side, for then nothing says how much sessions
-differ.
+than the margin is ruled out, and 'untestable' with one session per side, because the data then do not show how much
+sessions differ.
 
 exit status: 0 fine, 1 regressed, 2 inconclusive or untestable, 3 invalid or missing data, 64 usage
 """
@@ -60,24 +48,22 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    options = judgement.Options(
-        margin=judgement.parse_margin(args.margin) if args.margin is not None else None,
+    options = CompareOptions(
+        margin=parse_margin(args.margin) if args.margin is not None else None,
         where=expression.parse(args.where) if args.where is not None else None,
         metrics=tuple(args.metric),
         ignore=tuple(args.ignore),
     )
     reference, new = selection.sides(Store(args.store), [args.reference, args.new], args.study)
-    comparison = judgement.compare(reference, new, options)
+    comparison = compare(reference, new, options)
     for name in (args.row, args.col):
         _require_factor(name, comparison)
     if args.json:
-        print(json.dumps(judgement.document(comparison), indent=1, ensure_ascii=False))
+        print(json.dumps(compare_document.document(comparison), indent=1, ensure_ascii=False))
     elif args.row or args.col:
-        _print_pivot(comparison, args.row, args.col)
-        _print_summary(comparison, verbose=args.verbose)
+        compare_table.render_pivot(comparison, args.row, args.col, verbose=args.verbose)
     else:
-        _print_rows(comparison)
-        _print_summary(comparison, verbose=args.verbose)
+        compare_table.render(comparison, verbose=args.verbose)
     return comparison.exit_status
 
 
@@ -85,156 +71,3 @@ def _require_factor(name: str | None, comparison: Comparison) -> None:
     known = sorted({factor for row in comparison.rows for factor in known_factors(row.key)})
     if name is not None and name not in known:
         raise UsageError(f"unknown factor '{name}'{suggestion(name, known)} (known: {', '.join(known)})")
-
-
-def _print_rows(comparison: Comparison) -> None:
-    groups: dict[tuple[str, str], list[Row]] = defaultdict(list)
-    for row in comparison.rows:
-        groups[row.key.pattern, row.key.metric].append(row)
-    for (pattern, metric), rows in groups.items():
-        described = [{"study": row.key.study, **row.key.cell, **row.key.variant} for row in rows]
-        shared, names = terminal.varying(described)
-        documents = [row_document(row) for row in rows]
-        unit = unit_of_whom(pattern, metric, next((d["unit"] for d in documents if d["unit"]), ""))
-        title = f"{pattern}: {metric} in {unit}{terminal.shared_factors(shared)}"
-        differing = any(_differs_from_raw(d) for d in documents)
-        columns = [*names, comparison.reference.name, comparison.new.name, *(["raw ratio"] if differing else [])]
-        columns += ["ratio", "95 % interval", "verdict"]
-        body = [
-            [
-                *(terminal.factor(factors.get(name)) for name in names),
-                terminal.number(d["reference"]), terminal.number(d["new"]),
-                *([terminal.ratio((d["raw"] or {}).get("ratio"))] if differing else []),
-                terminal.ratio(d["ratio"]), terminal.interval(d["interval"]), _verdict(d),
-            ]
-            for factors, d in zip(described, documents, strict=True)
-        ]  # fmt: skip
-        terminal.print_table(title, columns, body, right=columns[len(names) : -2], styles=[row.verdict for row in rows])
-        print(_legend(rows))
-        _print_warnings(rows, names)
-        print()
-
-
-def _differs_from_raw(document: dict[str, Any]) -> bool:
-    """As it is printed: what rounding hides needs no column of its own."""
-    raw = document["raw"]
-    return raw is not None and terminal.ratio(raw["ratio"]) != terminal.ratio(document["ratio"])
-
-
-def _legend(rows: Sequence[Row]) -> str:
-    """What the figures and the ratio are, under each table."""
-    kinds = list(dict.fromkeys(row.estimate.kind for row in rows if row.estimate))
-    told = f"ratio: {' or '.join(kinds)}" if kinds else "no ratio"
-    raw = f"; raw ratio: {PLAIN}" if any(row.estimate and row.estimate.taken_out for row in rows) else ""
-    return f"figures: {STATISTIC}; {told}{raw}"
-
-
-def _verdict(document: dict[str, Any]) -> str:
-    """What these data could have found stands beside what they could not decide."""
-    if document["verdict"] != verdict.INCONCLUSIVE or "smallest_slowdown" not in document:
-        return str(document["verdict"])
-    smallest = document["smallest_slowdown"]
-    found = terminal.percent(smallest) if smallest < 1 else f"{terminal.significant(1 + smallest, 2)} times"
-    return f"{document['verdict']} (would find {found})"
-
-
-def _print_warnings(rows: list[Row], names: list[str]) -> None:
-    grouped: dict[str, list[str]] = defaultdict(list)
-    told: dict[str, str] = {}  # each kind of warning as it was first met: failed launches differ in their files
-    for row in rows:
-        factors = {"study": row.key.study, **row.key.cell, **row.key.variant}
-        label = " ".join(terminal.factor(factors[name]) for name in names if name in factors)
-        for warning in row.warnings:
-            kind = _FILE.sub("", warning)
-            told.setdefault(kind, warning)
-            grouped[kind].append(label)
-    for kind, labels in grouped.items():
-        warning = told[kind]
-        which = "all rows" if len(labels) == len(rows) else ", ".join(labels[:4]) + (" ..." if len(labels) > 4 else "")
-        print(f"warning: {which}: {warning}")
-
-
-def _print_pivot(comparison: Comparison, down: str | None, across: str | None) -> None:
-    """Ratios by two factors; where several rows meet, the gravest of them and how many there
-    are."""
-    cells: dict[tuple[str, str], list[Row]] = defaultdict(list)
-    for row in comparison.rows:
-        factors = known_factors(row.key)
-        cells[_level(factors, down), _level(factors, across)].append(row)
-    lines = list(dict.fromkeys(line for line, _ in cells))
-    columns = list(dict.fromkeys(column for _, column in cells))
-    body = [[line, *(_cell(cells.get((line, column), [])) for column in columns)] for line in lines]
-    title = f"{comparison.new.name} / {comparison.reference.name}" + (f" by {across} across" if across else "")
-    terminal.print_table(title, [down or "", *columns], body)
-    print(_legend(comparison.rows))
-    print()
-
-
-def _level(factors: dict[str, Any], name: str | None) -> str:
-    return terminal.factor(factors.get(name)) if name else "all"
-
-
-def _cell(rows: list[Row]) -> str:
-    if not rows:
-        return ""
-    gravest = min(rows, key=lambda row: verdict.VERDICTS.index(row.verdict))
-    shown = terminal.ratio(row_document(gravest)["ratio"])
-    more = f" (gravest of {len(rows)})" if len(rows) > 1 else ""
-    return f"{shown} {gravest.verdict}{more}"
-
-
-def _grouped(problems: Sequence[str]) -> list[str]:
-    """Launches that failed alike are told in one line, with the file of the first."""
-    alike: dict[str, list[str]] = {}
-    for problem in problems:
-        alike.setdefault(_FILE.sub("", problem), []).append(problem)
-    return [
-        members[0] if len(members) == 1 else f"{members[0]}; and {terminal.count(len(members) - 1, 'launch')} alike"
-        for members in alike.values()
-    ]
-
-
-def _print_differences(comparison: Comparison, *, everything: bool) -> None:
-    """What else is not the same on both sides, and may be the cause."""
-    found = differences(comparison.reference, comparison.new)
-    if not found:
-        return
-    most = len(found) if everything else _MOST_DIFFERENCES
-    print("what else differs between the sides, as far as it is recorded:")
-    for one in found[:most]:
-        print(f"  {one.name}: {in_words(one.reference)} -> {in_words(one.new)}")
-    if len(found) > most:
-        print(f"  and {len(found) - most} more (-v lists them)")
-
-
-def _print_summary(comparison: Comparison, *, verbose: bool) -> None:
-    shift = comparison.shift
-    if shift.measured is not None:
-        document = shift.document()
-        how = terminal.times(document["ratio"])
-        size = f"{terminal.ratio(document['ratio'])}, 95 % interval {terminal.interval(document['interval'])}"
-        print(f"common shift: {how} (ratio of speed {size}); {shift.reason}")
-    if explained := comparison.pulse_explained:
-        rows = terminal.count(len(explained), "row")
-        most = f"{100 * explained[0]:.0f} to {100 * explained[-1]:.0f} %"
-        print(f"pulse of the machine: taken out of {rows}; it was {most} of the variance between launches")
-    for problem in _grouped(comparison.problems):
-        print(f"warning: {problem}")
-    _print_differences(comparison, everything=verbose)
-    counts = [
-        f"{sum(row.verdict == name for row in comparison.rows)} {name}"
-        for name in verdict.VERDICTS
-        if any(row.verdict == name for row in comparison.rows)
-    ]
-    word = comparison.verdict
-    terminal.print_line(
-        f"{comparison.new.name} against {comparison.reference.name}: {word} ({', '.join(counts)};"
-        f" margin {100 * comparison.margin:g} %)",
-        word,
-    )
-    regressed = (row for row in comparison.rows if row.verdict == verdict.REGRESSED)
-    worst = [(row.estimate.difference, row) for row in regressed if row.estimate]
-    if worst:
-        difference, row = min(worst, key=lambda one: one[0])
-        how = terminal.times(ratio(difference, "higher"))
-        print(f"worst: {row.key.pattern} {terminal.factors(row.key.variant)} is {how}")

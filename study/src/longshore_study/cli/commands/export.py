@@ -14,8 +14,8 @@ from typing import Any, TextIO
 
 from longshore_study.base.errors import EXIT_INVALID, EXIT_OK, LongshoreError, UsageError, suggestion
 from longshore_study.compare.estimate import PLAIN
-from longshore_study.metrics import metric_rows
-from longshore_study.metrics.launch_metrics import Figure, Measured, measure, unit_of_whom
+from longshore_study.metrics import variant_rows
+from longshore_study.metrics.launch_metrics import Figure, Measurements, measure, unit_of_whom
 from longshore_study.output import export_tables, file_format
 from longshore_study.store import selection
 from longshore_study.store.launch_store import Launch, Store
@@ -148,32 +148,32 @@ def _opened(args: argparse.Namespace) -> Iterator[TextIO]:
 def _export_comparison(args: argparse.Namespace, store: Store) -> int:
     if args.names or args.samples or args.format == "reframe":
         raise UsageError("--compare exports the rows of two tags; it goes with no other name, --samples or reframe")
-    from longshore_study.compare import judgement  # noqa: PLC0415 - for this table alone
+    from longshore_study.compare.comparison import CompareOptions, compare, parse_margin  # noqa: PLC0415 - for this table alone
 
-    margin = judgement.parse_margin(args.margin) if args.margin is not None else None
+    margin = parse_margin(args.margin) if args.margin is not None else None
     reference, new = selection.sides(store, list(args.compare))
-    found = judgement.compare(reference, new, judgement.Options(margin=margin))
+    found = compare(reference, new, CompareOptions(margin=margin))
     rows = []
-    for row in judgement.document(found)["rows"]:
-        low, high = row["interval"] or (None, None)
-        raw_low, raw_high = (row["raw"] or {}).get("interval") or (None, None)
+    for row in found.rows:
+        low, high = row.interval or (None, None)
+        raw_low, raw_high = row.raw_interval or (None, None)
         rows.append(
-            {"pattern": row["pattern"], "metric": row["metric"], **_factors(row["between"], row["variant"]),
-             "unit": row["unit"], "reference": row["reference"], "new": row["new"], "ratio": row["ratio"],
-             "low": low, "high": high, "ratio_is": row["ratio_is"], "raw_ratio": (row["raw"] or {}).get("ratio"),
-             "raw_low": raw_low, "raw_high": raw_high, "verdict": row["verdict"]}
+            {"pattern": row.key.pattern, "metric": row.key.metric, **_factors(row.key.cell, row.key.variant),
+             "unit": row.unit, "reference": row.reference_mean, "new": row.new_mean, "ratio": row.ratio,
+             "low": low, "high": high, "ratio_is": row.ratio_kind or None, "raw_ratio": row.raw_ratio,
+             "raw_low": raw_low, "raw_high": raw_high, "verdict": row.verdict}
         )  # fmt: skip
     _write(args, export_tables.table(_telling(rows, args.format), args.format))
     return _told(found.problems, damaged=bool(found.damaged))
 
 
-def _summary(measured: Measured) -> list[dict[str, Any]]:
+def _summary(measured: Measurements) -> list[dict[str, Any]]:
     """A row per variant: the median over launches of its main figure, the range, and how many."""
     rows = [
         {"study": row.study, "tag": row.tag, "pattern": row.pattern, **_factors(row.cell, row.variant),
          "metric": row.main, "unit": row.metrics[row.main]["unit"], "median": row.value, "smallest": row.spread[0],
          "largest": row.spread[1], "launches": row.launches}
-        for row in metric_rows.rows_of(measured.figures, by_session=False)
+        for row in variant_rows.variant_rows(measured.figures, by_session=False)
     ]  # fmt: skip
     return _telling(rows, "latex")
 

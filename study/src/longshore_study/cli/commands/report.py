@@ -6,14 +6,14 @@ import argparse
 import json
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from longshore_study.analyses import history
 from longshore_study.attribution import association
 from longshore_study.base.errors import EXIT_OK, LongshoreError, UsageError, suggestion
-from longshore_study.compare import guidelines, judgement
+from longshore_study.compare.comparison import CompareOptions, compare, parse_margin
+from longshore_study.compare.guideline_check import GuidelineRow, check
 from longshore_study.output import file_format
-from longshore_study.report.best import solo_sentence
+from longshore_study.report.best_choice_table import solo_sentence
 from longshore_study.report.facts import Facts, gather_facts
 from longshore_study.report.page import build_page, sections_of
 from longshore_study.store import selection
@@ -77,9 +77,9 @@ def _write(path: Path, content: bytes) -> None:
 
 def _figures(args: argparse.Namespace, facts: Facts) -> int:
     """The plots of the page by name: listed, or one of them as a file."""
-    from longshore_study.report.paper_figures import paper_figures  # noqa: PLC0415 - for papers alone
+    from longshore_study.report.paper_plots import paper_plots  # noqa: PLC0415 - for papers alone
 
-    found = {one.name: one for one in paper_figures(sections_of(facts))}
+    found = {one.name: one for one in paper_plots(sections_of(facts))}
     if args.figure is None:
         listed = [{"name": one.name, "title": one.title} for one in found.values()]
         if args.json:
@@ -116,12 +116,11 @@ def _compared(store: Store, names: list[str], studies: list[str], margin: str | 
     if len(studies) > 1:
         _require_known(store, studies)
         sides = [replace(side, launches=[x for x in side.launches if x.study in studies]) for side in sides]
-    options = judgement.Options(margin=judgement.parse_margin(margin) if margin is not None else None)
-    compared = judgement.compare(sides[0], sides[1], options)
-    associated = association.document(association.attribute(compared), None)
+    options = CompareOptions(margin=parse_margin(margin) if margin is not None else None)
+    compared = compare(sides[0], sides[1], options)
     # The new side is what somebody would have to act on.
     return gather_facts(
-        sides, judgement.document(compared), _guidelines(sides[1:]), attribution=associated,
+        sides, compared, _guidelines(sides[1:]), attribution=association.attribute(compared),
         past=_history(store, sides, compared.margin),
     )  # fmt: skip
 
@@ -138,7 +137,7 @@ def _described(store: Store, studies: list[str]) -> Facts:
     return gather_facts(sides, None, _guidelines(sides), past=_history(store, sides, None))
 
 
-def _history(store: Store, sides: list[Side], margin: float | None) -> history.Table:
+def _history(store: Store, sides: list[Side], margin: float | None) -> history.HistoryTable:
     known = events.of_store(store.path)
     launches = {str(launch.path): launch for side in sides for launch in side.launches}
     return history.build(list(launches.values()), known, tags=[side.name for side in sides], margin=margin)
@@ -154,11 +153,11 @@ def _require_known(store: Store, studies: list[str]) -> None:
         selection.require_known(study, known, "study")
 
 
-def _guidelines(sides: list[Side]) -> dict[str, list[dict[str, Any]]]:
+def _guidelines(sides: list[Side]) -> dict[str, list[GuidelineRow]]:
     found = {}
     for side in sides:
         try:
-            rows = guidelines.document(guidelines.check(side))["rows"]
+            rows = check(side).rows
         except LongshoreError:
             continue  # no usable figure on this side: the page says so under what is missing
         found[side.name] = rows

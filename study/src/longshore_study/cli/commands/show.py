@@ -9,10 +9,10 @@ from typing import Any
 
 from longshore_study.base import expression, terminal
 from longshore_study.base.errors import EXIT_INVALID, EXIT_OK, LongshoreError, UsageError, suggestion
-from longshore_study.metrics import metric_rows
+from longshore_study.metrics import variant_rows
 from longshore_study.metrics.launch_metrics import measure
-from longshore_study.metrics.metric_rows import Row
-from longshore_study.output import metric_table
+from longshore_study.metrics.variant_rows import VariantRow
+from longshore_study.output import variant_table
 from longshore_study.store import selection
 from longshore_study.store.launch_store import Launch, Store
 
@@ -88,13 +88,13 @@ def run(args: argparse.Namespace) -> int:
         return others[asked[0]][1](args)
     where = expression.parse(args.where) if args.where is not None else None
     measured = measure(_chosen(args), metrics=("all",))
-    rows = metric_rows.rows_of(measured.figures, by_session=args.json or args.sessions or args.verbose)
+    rows = variant_rows.variant_rows(measured.figures, by_session=args.json or args.sessions or args.verbose)
     if where is not None:
         rows = where.select(rows, _factors)
     if args.json:
-        print(json.dumps(metric_table.document(rows, measured), indent=1, ensure_ascii=False))
+        print(json.dumps(variant_table.document(rows, measured), indent=1, ensure_ascii=False))
     else:
-        metric_table.render(rows, measured, verbose=args.verbose)
+        variant_table.render(rows, measured, verbose=args.verbose)
     return EXIT_INVALID if measured.damaged else EXIT_OK
 
 
@@ -132,13 +132,13 @@ def _engines(args: argparse.Namespace) -> int:
     from longshore_study.output import engine_table  # noqa: PLC0415 - for this table alone
 
     launches = list(_chosen(args))
-    accounts = engines.accounts_of(launches)
-    if not accounts:
+    summaries = engines.engine_summaries(launches)
+    if not summaries:
         raise LongshoreError("no stored record tells of aggregation engines: gather by exstack and the like writes it")
     if args.json:
-        print(json.dumps(engine_table.document(accounts), indent=1, ensure_ascii=False))
+        print(json.dumps(engine_table.document(summaries), indent=1, ensure_ascii=False))
     else:
-        engine_table.render(accounts)
+        engine_table.render(summaries)
     return EXIT_INVALID if measure(launches).damaged else EXIT_OK
 
 
@@ -173,7 +173,7 @@ def _counters(args: argparse.Namespace) -> int:
     from longshore_study.output import counter_table  # noqa: PLC0415 - for this table alone
 
     launches = list(_chosen(args))
-    rows = counters.accounts_of(launches)
+    rows = counters.counter_summaries(launches)
     if not rows:
         raise LongshoreError("no stored record has counters: a newer longshore-bench writes them")
     damaged = bool(measure(launches).damaged)
@@ -198,7 +198,7 @@ def _steps(args: argparse.Namespace) -> int:
     if len(args.names) == 1 and args.names[0].endswith(".toml"):
         given = reader.load(args.names[0])
         args.names = [given.name]
-    found = steps.sources(_chosen(args), given, problems)
+    found = steps.stepped_launches(_chosen(args), given, problems)
     if not found:
         why = f"; {problems[0]}" if problems else ""
         raise LongshoreError(f"no study here has steps{why}; a study file names them in [[step]]")
@@ -238,5 +238,5 @@ def _chosen(args: argparse.Namespace) -> Iterator[Launch]:
         yield from store.launches(study, tag, session)
 
 
-def _factors(row: Row) -> dict[str, Any]:
+def _factors(row: VariantRow) -> dict[str, Any]:
     return {"study": row.study, "tag": row.tag, "pattern": row.pattern, **row.cell, **row.variant}

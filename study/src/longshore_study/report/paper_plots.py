@@ -1,5 +1,5 @@
-"""The plots of the page as figures for a paper: the same marks, at places in points. Charts become
-figures as they are; tables of strips become figures with their names at the left.
+"""The plots of the page for a paper: the same marks at positions in points. A chart stays as it is;
+a table of strips becomes a plot with the names at the left.
 """
 
 from __future__ import annotations
@@ -20,28 +20,28 @@ from longshore_study.report.drawing import (
     faint,
     outline,
     palette,
+    text_width,
 )
 from longshore_study.report.marks import SHAPES
 from longshore_study.report.markup import Element, Node
-from longshore_study.report.pdf_file import text_width
 
 CHART_WIDTH, CHART_HEIGHT, LOW_HEIGHT = 252.0, 150.0, 100.0  # a column of a paper is 3.5 inches wide
 STRIP_WIDTH, STRIP_HEIGHT = 200.0, 15.0
 _LEFT, _RIGHT, _TOP, _BOTTOM = 38.0, 12.0, 24.0, 32.0
-_REM = 11.0  # points: what the page calls 1rem, for distances of labels
-_SYMBOL = 0.62  # symbols are drawn for the page's size of text
+_REM = 11.0  # points of 1rem on the page, for distances of labels
+_SYMBOL = 0.62  # the size of symbols relative to the page, whose text is larger
 
 
 @dataclass(frozen=True)
-class PaperFigure:
+class PaperPlot:
     name: str
     title: str
     drawing: Drawing
 
 
-def paper_figures(sections: Sequence[Element]) -> list[PaperFigure]:
+def paper_plots(sections: Sequence[Element]) -> list[PaperPlot]:
     """Every plot of these sections, named after the headings above it."""
-    found: list[PaperFigure] = []
+    found: list[PaperPlot] = []
     names: dict[str, int] = {}
     for section in sections:
         for title, plot, legend in _plots(section, [], None):
@@ -51,7 +51,7 @@ def paper_figures(sections: Sequence[Element]) -> list[PaperFigure]:
                 continue
             name = re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")[:60].strip("-") or "figure"
             names[name] = names.get(name, 0) + 1
-            found.append(PaperFigure(name if names[name] == 1 else f"{name}-{names[name]}", title, drawing))
+            found.append(PaperPlot(name if names[name] == 1 else f"{name}-{names[name]}", title, drawing))
     return found
 
 
@@ -90,7 +90,7 @@ def _classes(node: Element) -> list[str]:
 
 @dataclass(frozen=True)
 class _Frame:
-    """Where a plot of the page, in percentages, lies on the paper."""
+    """The rectangle on the paper for a plot of the page, whose positions are percentages."""
 
     x: float
     y: float
@@ -105,7 +105,7 @@ class _Frame:
 
 
 def _length(value: object, whole: float) -> float:
-    """Percentages of the plot, rem, or pixels."""
+    """A length in points, from a percentage of the plot, rem, or pixels."""
     text = str(value or "0")
     if text.endswith("%"):
         return float(text[:-1]) / 100.0 * whole
@@ -121,7 +121,7 @@ def _chart(chart: Element, title: str, legend: Element | None) -> Drawing:
 
 
 def _strips(table: Element, title: str, legend: Element | None) -> Drawing | None:
-    """Names at the left, the strips under each other, the axis above."""
+    """Draws names at the left, strips below each other, and the axis above."""
     rows = [row for row in _all(table, "tr") if any(child.name == "td" for child in _elements(row))]
     if not rows:
         return None
@@ -158,7 +158,7 @@ def _all(node: Element, name: str) -> Iterator[Element]:
 
 
 def _legend(legend: Element | None, width: float, top: float) -> tuple[list[Mark], float]:
-    """The keys in lines as wide as the figure; and how high they are."""
+    """The keys in lines as wide as the plot, and their height."""
     if legend is None:
         return [], 0.0
     marks: list[Mark] = []

@@ -1,5 +1,5 @@
-"""The tables of `longshore show`: a line per variant with its figure, the best of each question
-marked; JSON, text."""
+"""The tables of `longshore show`: a line per variant with its figure, the best of comparable
+variants marked; JSON or text."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from collections.abc import Sequence
 from typing import Any
 
 from longshore_study.base import terminal
-from longshore_study.metrics.launch_metrics import Measured, unit_of_whom
-from longshore_study.metrics.metric_rows import CHOICES, LAYOUT, Row
+from longshore_study.metrics.launch_metrics import Measurements, unit_of_whom
+from longshore_study.metrics.variant_rows import CHOICES, LAYOUT, VariantRow
 
 STATISTIC = "median over launches"
-"""What a figure of these tables is; `compare` has geometric means."""
+"""The statistic of these tables; `compare` uses geometric means."""
 
 
-def document(rows: Sequence[Row], measured: Measured) -> dict[str, Any]:
-    """What `show --json` prints."""
+def document(rows: Sequence[VariantRow], measured: Measurements) -> dict[str, Any]:
+    """The JSON of `show --json`."""
     return {
         "schema": 1,
         "statistic": STATISTIC,
@@ -48,8 +48,8 @@ def document(rows: Sequence[Row], measured: Measured) -> dict[str, Any]:
     }
 
 
-def render(rows: Sequence[Row], measured: Measured, *, verbose: bool) -> None:
-    tables: dict[tuple[str, str], list[Row]] = defaultdict(list)
+def render(rows: Sequence[VariantRow], measured: Measurements, *, verbose: bool) -> None:
+    tables: dict[tuple[str, str], list[VariantRow]] = defaultdict(list)
     for row in rows:
         tables[row.pattern, row.main].append(row)
     for (pattern, metric), members in tables.items():
@@ -62,7 +62,7 @@ def render(rows: Sequence[Row], measured: Measured, *, verbose: bool) -> None:
         terminal.print_line(f"warning: not in the tables: {problem}", "failed")
 
 
-def _print_pattern(pattern: str, metric: str, rows: Sequence[Row], *, verbose: bool) -> None:
+def _print_pattern(pattern: str, metric: str, rows: Sequence[VariantRow], *, verbose: bool) -> None:
     described = [
         {"tag": row.tag, "study": row.study}
         | ({"session": row.session} if row.session else {})
@@ -71,8 +71,8 @@ def _print_pattern(pattern: str, metric: str, rows: Sequence[Row], *, verbose: b
         for row in rows
     ]
     shared, names = terminal.varying(described)
-    # What was measured comes before its sizes: of many benchmarks in one table, sizes would tell
-    # them apart by chance.
+    # The name of a test comes before its sizes, so that the test and not a size distinguishes the
+    # rows of several benchmarks.
     names.sort(key=lambda name: (name not in ("tag", "study"), name not in LAYOUT, name != "test", name in CHOICES))
     implied = [] if verbose else _implied(names, described)
     unit = unit_of_whom(pattern, metric, rows[0].metrics[metric]["unit"])
@@ -99,12 +99,11 @@ def _print_pattern(pattern: str, metric: str, rows: Sequence[Row], *, verbose: b
             for name in implied
         }
         listed = "; ".join(f"{name} {' or '.join(values)}" for name, values in levels.items())
-        print(f"as these columns imply: {listed}  (-v: in columns)")
+        print(f"implied by these columns: {listed}  (-v: in columns)")
 
 
 def _implied(names: Sequence[str], described: Sequence[dict[str, Any]]) -> list[str]:
-    """The columns that tell no two rows apart which the columns before them do not tell apart;
-    never the layout."""
+    """The columns that distinguish no rows beyond the columns before them; never the layout."""
     implied: list[str] = []
     kept: list[str] = []
     for name in names:
@@ -117,13 +116,13 @@ def _implied(names: Sequence[str], described: Sequence[dict[str, Any]]) -> list[
     return implied
 
 
-def _note(row: Row, *, every_row: bool) -> str:
+def _note(row: VariantRow, *, every_row: bool) -> str:
     doubt = f"invalid? {'; '.join(row.doubts)}" if row.doubts else ""
     return "; ".join(text for text in (doubt, "imported" if row.imported and not every_row else "") if text)
 
 
-def _print_absent(measured: Measured, *, verbose: bool) -> None:
-    """Skipped combinations by reason; each of them when asked to say more."""
+def _print_absent(measured: Measurements, *, verbose: bool) -> None:
+    """Counts the variants without a figure by reason. `verbose`: lists them."""
     reasons: dict[str, list[str]] = defaultdict(list)
     for key, reason in measured.absent.items():
         reasons[reason].append(f"{key.pattern} {terminal.factors({**key.cell, **key.variant})}")

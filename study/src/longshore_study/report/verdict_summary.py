@@ -1,4 +1,4 @@
-"""The answer first: the verdict in a sentence, what stands behind it, and the counts by verdict."""
+"""The first section: the verdict in a sentence, its details, and the counts by verdict."""
 
 from __future__ import annotations
 
@@ -8,12 +8,15 @@ from math import log
 from typing import Any
 
 from longshore_study.base.texts import change, counted, quantity, ratio_in_words, share
-from longshore_study.report.best import best_section
-from longshore_study.report.facts import Comparison, Facts, Row
+from longshore_study.compare.comparison import Comparison
+from longshore_study.compare.judged_row import JudgedRow
+from longshore_study.report.best_choice_table import best_section
+from longshore_study.report.facts import Facts
 from longshore_study.report.labels import metric_title, naming, pattern_title
 from longshore_study.report.markup import Element, element
 from longshore_study.report.ratio_text import ratio_text
-from longshore_study.report.verdicts import ORDER, badge, base_name, verdict_of
+from longshore_study.report.verdict_style import ORDER, badge, base_name, verdict_of
+from longshore_study.stats import effect
 
 
 def verdict_section(facts: Facts) -> Element:
@@ -32,7 +35,7 @@ def verdict_section(facts: Facts) -> Element:
 def comparison_sentence(comparison: Comparison) -> str:
     counts = Counter(base_name(row.verdict) for row in comparison.rows)
     total = len(comparison.rows)
-    sides = f"“{comparison.new}” against “{comparison.reference}”"
+    sides = f"“{comparison.new.name}” against “{comparison.reference.name}”"
     figures = counted(total, "figure")
     margin = share(comparison.margin)
     if counts["regressed"]:
@@ -83,51 +86,48 @@ def comparison_details(comparison: Comparison) -> list[str]:
     if sides:
         least = (min(s[0] for s in sides), min(s[1] for s in sides))
         details.append(
-            f"Judged from {counted(least[0], 'session')} of “{comparison.reference}” and {least[1]} of "
-            f"“{comparison.new}”; {_unit(comparison)}."
+            f"Judged from {counted(least[0], 'session')} of “{comparison.reference.name}” and {least[1]} of "
+            f"“{comparison.new.name}”; {_unit(comparison)}."
         )
-    details += [*_shift(comparison), *_pulse(comparison)]
+    details += [*_shift(comparison), *_noise_probe(comparison)]
     return details
 
 
-def row_sentence(row: Row, name: Callable[[dict[str, Any]], str]) -> str:
+def row_sentence(row: JudgedRow, name: Callable[[dict[str, Any]], str]) -> str:
     """REQUIRES: the row has a ratio."""
-    text = f"{pattern_title(row.pattern).lower()}, {name(row.factors)}: {metric_title(row.metric)} "
+    text = f"{pattern_title(row.key.pattern).lower()}, {name(row.factors)}: {metric_title(row.key.metric)} "
     text += ratio_in_words(row.ratio or 0.0)
-    if row.reference is not None and row.new is not None:
-        shown_as = quantity(row.unit, [row.reference, row.new])
-        text += f" ({shown_as.number(row.reference)} → {shown_as.told(row.new)}; {ratio_text(row)})"
+    if row.reference_mean is not None and row.new_mean is not None:
+        shown_as = quantity(row.unit, [row.reference_mean, row.new_mean])
+        text += f" ({shown_as.number(row.reference_mean)} → {shown_as.told(row.new_mean)}; {ratio_text(row)})"
     return text + "."
 
 
-def _size(row: Row) -> float:
+def _size(row: JudgedRow) -> float:
     return abs(log(row.ratio)) if row.ratio else 0.0
 
 
 def _unit(comparison: Comparison) -> str:
-    designs = {row.get("design") for row in comparison.raw.get("rows", ())} - {None}
-    if designs == {"stratified"}:
+    designs = {row.effect.design for row in comparison.rows if row.effect}
+    if designs == {effect.STRATIFIED}:
         return "they were measured in turns, so a launch is the unit of replication"
     return "a session is the unit of replication"
 
 
-def _pulse(comparison: Comparison) -> list[str]:
-    found = comparison.raw.get("pulse")
-    if not found:
+def _noise_probe(comparison: Comparison) -> list[str]:
+    explained = comparison.pulse_explained
+    if not explained:
         return []
-    least, most = (f"{100 * part:.0f}" for part in found["variance_explained"])
-    rows = counted(found["rows"], "row")
-    told = f"was taken out of {rows}: it was {least} to {most} % of the variance between launches"
-    return [f"The pulse of the machine, a small exchange before each repetition, {told}."]
+    least, most = (f"{100 * part:.0f}" for part in (explained[0], explained[-1]))
+    rows = counted(len(explained), "row")
+    removed = f"was removed from {rows}: it explained {least} to {most} % of the variance between launches"
+    return [f"The noise probe (pulse), a small exchange before each repetition, {removed}."]
 
 
 def _shift(comparison: Comparison) -> list[str]:
-    shift = comparison.common_shift
-    reason = shift.get("reason") or ("removed from the ratios" if shift.get("removed") else "nothing is removed")
-    size, ends = shift.get("ratio"), shift.get("interval")
-    if not isinstance(size, (int, float)):
-        return [f"Common shift of the whole machine: {reason}."] if shift else []
-    told = f"{change(float(size))} in speed"
-    if ends:
-        told += f", 95 % interval {change(ends[0])} to {change(ends[1])}"
-    return [f"Common shift of the whole machine, by its controls (memory copy, ping-pong): {told}; {reason}."]
+    shift = comparison.shift
+    if shift.ratio is None or shift.interval is None:
+        return [f"Common shift of the whole machine: {shift.reason}."]
+    low, high = (change(end) for end in shift.interval)
+    size = f"{change(shift.ratio)} in speed, 95 % interval {low} to {high}"
+    return [f"Common shift of the whole machine, by its controls (memory copy, ping-pong): {size}; {shift.reason}."]

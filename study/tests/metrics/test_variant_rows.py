@@ -1,4 +1,4 @@
-"""Rows of stored figures: medians, the best of what can be chosen, doubts."""
+"""Rows of stored figures: medians, the best choice, implausible figures."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from longshore_study.cli.command_line import main
-from longshore_study.metrics import metric_rows
+from longshore_study.metrics import variant_rows
 from longshore_study.metrics.launch_metrics import measure
 from longshore_study.store.launch_store import Store
 from longshore_study.store.records import metric, result_record
@@ -20,8 +20,8 @@ def results(tmp_path: Path) -> Store:
     return Store(tmp_path / "results")
 
 
-def rows_of(store: Store, *, by_session: bool = False) -> list[metric_rows.Row]:
-    return metric_rows.rows_of(measure(store.launches(), metrics=("all",)).figures, by_session=by_session)
+def rows_of(store: Store, *, by_session: bool = False) -> list[variant_rows.VariantRow]:
+    return variant_rows.variant_rows(measure(store.launches(), metrics=("all",)).figures, by_session=by_session)
 
 
 def test_a_row_is_the_median_over_launches(results: Store) -> None:
@@ -62,7 +62,7 @@ def test_the_lowest_is_best_of_a_latency(results: Store) -> None:
     assert [(row.variant["mode"], row.best, row.of_best) for row in rows] == [("a", True, 1.0), ("b", False, 0.4)]
 
 
-def test_one_answer_is_no_contest_and_controls_compete_with_nobody(results: Store) -> None:
+def test_a_single_row_and_controls_are_not_ranked(results: Store) -> None:
     store_launch(results, "t", "a", [halo("waitall", 10.0), control("copy", 12.0), control("pingpong", 1.0)])
     assert not any(row.best for row in rows_of(results))
     assert [row.pattern for row in rows_of(results)] == ["halo", "control", "control"]
@@ -80,7 +80,7 @@ def test_stream_is_doubted_above_the_memory_copy_of_its_launch(results: Store, v
 
 
 @pytest.mark.parametrize(("offnode", "doubted"), [(0, False), (40 * 10**9, False), (60 * 10**9, True)])
-def test_what_leaves_a_node_is_bounded_by_injection(results: Store, offnode: int, doubted: bool) -> None:
+def test_traffic_between_nodes_is_bounded_by_injection(results: Store, offnode: int, doubted: bool) -> None:
     result = halo("waitall", 100.0) | {"seconds": {"median": 1.0}, "traffic": {"offnode_bytes": offnode}}
     bound = {"injection_GBps_per_node": 25.0}
     store_launch(results, "t", "a", [result], cell={"nodes": 2}, bound=bound)
@@ -95,7 +95,7 @@ def test_imported_injection_is_bounded_without_traffic(results: Store) -> None:
 
 
 @pytest.mark.parametrize("value", [0.0, -1.0, None, "fast", True])
-def test_a_figure_that_cannot_be_is_absent_with_its_reason(results: Store, value: Any) -> None:
+def test_an_impossible_figure_is_absent_with_its_reason(results: Store, value: Any) -> None:
     broken = halo("waitall", 1.0)
     broken["metrics"]["process_bandwidth"]["value"] = value
     store_launch(results, "t", "a", [broken, halo("sendrecv", 1.0)])
@@ -176,7 +176,7 @@ def test_two_tests_of_many_sizes_stand_one_below_the_other(results: Store, capsy
         ("sort", "keys_per_second", "GB/s"),
     ],
 )
-def test_a_table_says_of_whom_its_figures_are(
+def test_a_table_states_per_node_or_per_rank(
     results: Store, capsys: pytest.CaptureFixture[str], pattern: str, name: str, heading: str
 ) -> None:
     store_launch(results, "t", "a", [result_record(pattern, {"kernel": "k"}, {name: metric(1.0, "GB/s")})])
@@ -190,4 +190,4 @@ def test_a_table_says_of_whom_its_figures_are(
     main(["--store", str(results.path), "compare", "t", "u"])
     assert f"{pattern}: {name} in {heading} (" in capsys.readouterr().out
     row = rows_of(results)[0]
-    assert row.metrics[name]["unit"] == "GB/s", "for people only: records are as they were"
+    assert row.metrics[name]["unit"] == "GB/s", "only texts for people have it; records do not change"

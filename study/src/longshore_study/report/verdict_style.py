@@ -1,5 +1,5 @@
-"""How verdicts look: a glyph, a shape and a word beside the colour, the same in every table and
-plot."""
+"""The look of verdicts, the same in every table and plot: a glyph, a shape and a word beside the
+colour."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from longshore_study.report.markup import Child, Element, element
 
 @dataclass(frozen=True)
 class Verdict:
-    """How a verdict looks: a glyph and a shape beside the colour, and what it means."""
+    """The glyph, shape and meaning of a verdict."""
 
     glyph: str
     shape: str
@@ -30,7 +30,7 @@ VERDICTS = {
     "missing": Verdict("∅", "bar", open=True, meaning="measured on one side only"),
 }  # fmt: skip
 UNKNOWN = Verdict("·", "circle", open=True, meaning="")
-# The order of tables: what needs attention first.
+# The order of tables: the verdicts that need attention come first.
 ORDER = ("regressed", "failed", "invalid", "missing", "improved", "inconclusive", "untestable", "same")
 
 

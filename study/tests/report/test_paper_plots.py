@@ -1,25 +1,27 @@
-"""The plots of the page as files for a paper: nothing lost, nothing outside, and readable by
-others."""
+"""The plots of the page as files for a paper: complete, within the page, and readable by other
+programs."""
 
 from __future__ import annotations
 
+import importlib.util
 import math
 import re
 import shutil
 import subprocess
+import sys
 import xml.etree.ElementTree as ET
-import zlib
 from pathlib import Path
 
 import pytest
 
+from longshore_study.base.errors import LongshoreError
 from longshore_study.cli.command_line import main
-from longshore_study.report.drawing import Drawing, Line, Symbol, Text, outline, palette
+from longshore_study.report.drawing import Drawing, Line, Symbol, Text, outline, palette, text_width
 from longshore_study.report.facts import Facts, gather_facts
 from longshore_study.report.marks import SHAPES
 from longshore_study.report.page import sections_of
-from longshore_study.report.paper_figures import PaperFigure, paper_figures
-from longshore_study.report.pdf_file import pdf, text_width
+from longshore_study.report.paper_plots import PaperPlot, paper_plots
+from longshore_study.report.pdf_file import pdf
 from longshore_study.report.svg_file import svg
 from longshore_study.store.selection import sides
 from report_data import compared_halobench, write_halobench, write_study
@@ -34,15 +36,15 @@ def facts(tmp_path: Path) -> Facts:
     return gather_facts(sides(store, ["reference", "new"]), compared_halobench())
 
 
-def named(facts: Facts) -> dict[str, PaperFigure]:
-    return {one.name: one for one in paper_figures(sections_of(facts))}
+def named(facts: Facts) -> dict[str, PaperPlot]:
+    return {one.name: one for one in paper_plots(sections_of(facts))}
 
 
 def texts(drawing: Drawing) -> list[str]:
     return [one.text for one in drawing.marks if isinstance(one, Text)]
 
 
-def test_ratios_stand_where_the_axis_says(facts: Facts) -> None:
+def test_ratios_are_at_their_places_on_the_axis(facts: Facts) -> None:
     drawing = named(facts)[RATIOS].drawing
     ticks = {one.text: one.x for one in drawing.marks if isinstance(one, Text) and re.fullmatch(r"[\d.]+", one.text)}
     assert {"0.1", "1"} <= ticks.keys()
@@ -58,7 +60,9 @@ def test_ratios_stand_where_the_axis_says(facts: Facts) -> None:
 
     assert ratio(at("persistent")) == pytest.approx(1 / 17.45, rel=0.05)
     assert ratio(at("waitall")) == pytest.approx(1.0, rel=0.05)
-    assert {"regressed", "inconclusive", "same"} <= set(texts(drawing)), "a legend, for colour alone says nothing"
+    assert {"regressed", "inconclusive", "same"} <= set(texts(drawing)), (
+        "the legend names verdicts, because colour is not enough"
+    )
 
 
 def test_every_plot_of_the_page_is_a_figure_with_its_marks_inside(tmp_path: Path) -> None:
@@ -86,19 +90,12 @@ def test_svg_is_a_file_of_its_own(facts: Facts) -> None:
     assert float(root.attrib["viewBox"].split()[2]) == pytest.approx(named(facts)[RATIOS].drawing.width, abs=0.01)
 
 
-def test_pdf_is_sound(facts: Facts, tmp_path: Path) -> None:
+def test_a_pdf_holds_the_texts_of_the_drawing(facts: Facts, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
     drawing = named(facts)[RATIOS].drawing
     data = pdf(drawing)
-    assert data == pdf(drawing), "the same drawing, the same bytes"
-    start = int(data.rsplit(b"startxref\n", 1)[1].split()[0])
-    assert data[start:].startswith(b"xref")
-    places = [int(line[:10]) for line in data[start:].splitlines()[3:9]]
-    for number, place in enumerate(places, 1):
-        assert data[place:].startswith(f"{number} 0 obj".encode())
-    stream = re.search(rb"stream\n(.*)\nendstream", data, re.DOTALL)
-    assert stream is not None
-    content = zlib.decompress(stream[1]).decode("latin-1")
-    assert "(persistent) Tj" in content
+    assert data.startswith(b"%PDF-1.4")
+    assert data == pdf(drawing), "the same drawing gives the same bytes"
     if reader := shutil.which("pdftotext"):
         path = tmp_path / "f.pdf"
         path.write_bytes(data)
@@ -107,14 +104,19 @@ def test_pdf_is_sound(facts: Facts, tmp_path: Path) -> None:
         assert read.stderr == ""
 
 
-def test_text_of_any_kind_does_no_harm_in_a_pdf() -> None:
-    hostile = Drawing(100, 20, (Text(1, 10, "a)(\\ \u00d7 10\u207b\u2076 \x1b[31m \u2207 \U0001f600\n"),))
-    stream = re.search(rb"stream\n(.*)\nendstream", pdf(hostile), re.DOTALL)
-    assert stream is not None
-    content = zlib.decompress(stream[1]).decode("latin-1")
-    assert "a\\)\\(\\\\ \\327 10" in content
-    assert "(-6) Tj" in content, "exponents are raised"
-    assert content.count("\n") == 0
+def test_any_text_can_be_written_to_a_pdf() -> None:
+    pytest.importorskip("matplotlib")
+    text = "a)(\\ $x$ \u00d7 10\u207b\u2076 \x1b[31m \u2207 \n"
+    assert pdf(Drawing(100, 20, (Text(1, 10, text),))).startswith(b"%PDF")
+
+
+def test_a_missing_matplotlib_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(LongshoreError, match="matplotlib"):
+        pdf(Drawing(100, 20, ()))
+
+
+def test_a_wide_text_has_more_room() -> None:
     assert text_width("WWW", 10) > text_width("iii", 10)
 
 
@@ -139,8 +141,9 @@ def test_figures_on_the_command_line(
     assert RATIOS in [one["name"] for one in json_of(capsys.readouterr().out)["figures"]]
     assert main([*command, "--figure", RATIOS]) == 0
     assert Path(f"{RATIOS}.svg").read_text().startswith("<?xml")
-    assert main([*command, "--figure", RATIOS, "-o", "x.PDF"]) == 0
-    assert Path("x.PDF").read_bytes().startswith(b"%PDF-1.4")
+    if importlib.util.find_spec("matplotlib"):
+        assert main([*command, "--figure", RATIOS, "-o", "x.PDF"]) == 0
+        assert Path("x.PDF").read_bytes().startswith(b"%PDF-1.4")
     assert main([*command, "--figure", RATIOS, "-o", "x.png"]) == 64
     assert main([*command, "--figure", "ratio"]) == 64
     assert "--figures" in capsys.readouterr().err

@@ -1,13 +1,13 @@
-"""Stored figures in rows: the median over launches of each variant, and which variant is the best
-of those one can choose between.
+"""Rows of stored figures: the median over launches of each variant, and the best variant among
+those that a user can choose between.
 """
 
 from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from longshore_study.base.json_values import canonical
@@ -18,20 +18,20 @@ CHOICES = frozenset((
     "tasks", "task_count", "memory", "first_touch", "stores", "transport", "stack",
     "environment",
 ))  # fmt: skip
-"""Factors that a user chooses; rows that agree in all others answer the same question, and one of
-them is the best."""
+"""The factors that a user chooses. Rows that agree in all other factors answer the same question;
+one of them is the best."""
 
 
 LAYOUT = ("nodes", "ranks", "ranks_per_node", "tasks_per_node", "grid", "domain")
-"""Where it was measured: no figure is shown without it."""
+"""The layout of ranks: no figure is shown without it."""
 
 
 MEASUREMENTS = ("part", "test", "datatype", "processes")
-"""What one of many benchmarks in one table is, before its sizes."""
+"""The factors that name a benchmark; they come before its sizes."""
 
 
-@dataclass(slots=True)
-class Row:
+@dataclass(frozen=True, slots=True)
+class VariantRow:
     study: str
     tag: str
     session: str | None
@@ -45,12 +45,12 @@ class Row:
     launches: int
     sessions: int
     spread: tuple[float, float]
-    """Smallest and largest main figure of a launch."""
+    """The smallest and the largest main figure of a launch."""
     imported: bool
     doubts: list[str] = field(default_factory=list)
     best: bool = False
     of_best: float | None = None
-    """How good the main figure is as a share of the best one's: 1 for the best."""
+    """The main figure relative to the best one: 1 for the best, smaller for all others."""
 
     @property
     def value(self) -> float:
@@ -63,20 +63,17 @@ class Row:
         return (self.study, self.tag, self.session or "", self.pattern, self.main, asked)
 
 
-def rows_of(figures: Iterable[Figure], *, by_session: bool) -> list[Row]:
-    """One row per variant and cell, of each session or of all sessions together."""
+def variant_rows(figures: Iterable[Figure], *, by_session: bool) -> list[VariantRow]:
+    """One row per variant and cell, for each session or for all sessions together."""
     groups: dict[tuple[Any, ...], list[Figure]] = defaultdict(list)
     for figure in figures:
         key = figure.key
         session = figure.session if by_session else None
         groups[key.study, figure.tag, session, key.pattern, key.variant_text, key.cell_text].append(figure)
-    rows = [_row(group[2], found) for group, found in groups.items()]
-    _mark_best(rows)
-    rows.sort(key=_order)
-    return rows
+    return sorted(_with_best([_row(group[2], found) for group, found in groups.items()]), key=_order)
 
 
-def _row(session: str | None, figures: Sequence[Figure]) -> Row:
+def _row(session: str | None, figures: Sequence[Figure]) -> VariantRow:
     by_metric: dict[str, list[Figure]] = defaultdict(list)
     for figure in figures:
         by_metric[figure.key.metric].append(figure)
@@ -87,7 +84,7 @@ def _row(session: str | None, figures: Sequence[Figure]) -> Row:
     }
     values = [f.value for f in by_metric[main.key.metric]]
     key: Key = main.key
-    return Row(
+    return VariantRow(
         key.study,
         main.tag,
         session,
@@ -104,40 +101,40 @@ def _row(session: str | None, figures: Sequence[Figure]) -> Row:
     )
 
 
-def _mark_best(rows: Iterable[Row]) -> None:
-    questions: dict[tuple[str, ...], list[Row]] = defaultdict(list)
+def _with_best(rows: Iterable[VariantRow]) -> Iterator[VariantRow]:
+    questions: dict[tuple[str, ...], list[VariantRow]] = defaultdict(list)
     for row in rows:
-        if row.pattern != CONTROL:
+        if row.pattern == CONTROL:
+            yield row
+        else:
             questions[row.question].append(row)
     for answers in questions.values():
-        if len(answers) < 2:
-            continue
         best = max(answers, key=_goodness)
-        best.best = True
         for row in answers:
-            row.of_best = math.exp(_goodness(row) - _goodness(best))
+            of_best = math.exp(_goodness(row) - _goodness(best)) if len(answers) > 1 else None
+            yield replace(row, best=len(answers) > 1 and row is best, of_best=of_best)
 
 
-def _goodness(row: Row) -> float:
+def _goodness(row: VariantRow) -> float:
     return math.log(row.value) * (-1.0 if row.metrics[row.main]["better"] == "lower" else 1.0)
 
 
-def _order(row: Row) -> tuple[Any, ...]:
+def _order(row: VariantRow) -> tuple[Any, ...]:
     asked = {name: value for name, value in {**row.cell, **row.variant}.items() if name not in CHOICES}
     whose = (pattern_rank(row.pattern), row.study, row.tag, row.session or "")
     return (*whose, reading_order(asked), -_goodness(row))
 
 
 def reading_order(factors: Mapping[str, Any]) -> tuple[Any, ...]:
-    """By layout, then by sizes, then by what was chosen."""
+    """A sort key: by layout, then by sizes, then by the chosen factors."""
     first = {name: place for place, name in enumerate((*LAYOUT, *MEASUREMENTS))}
-    # What was measured before how large it was: two tests of many sizes stand one below the other.
+    # The name of a test comes before its size, so that the sizes of one test stand together.
     names = sorted(factors, key=lambda name: (name in CHOICES, first.get(name, len(first)), name == "bytes", name))
     return tuple((name, _sortable(factors[name])) for name in names)
 
 
 def _sortable(value: Any) -> tuple[int, float, str]:
-    """Numbers by size, everything else by its text."""
+    """Sorts numbers by size and everything else by its text."""
     if isinstance(value, int | float):
         return (0, float(value), "")
     return (1, 0.0, str(value))

@@ -1,6 +1,5 @@
-"""Which variants belong in one table: those that do the same kind of work. Halos of contiguous
-faces and halos of a domain are two; strategies of a gather are one, whether or not they have a
-buffer."""
+"""Splits variants into tables by kind of work. Halos of contiguous faces and halos of a domain are
+different kinds; all strategies of a gather are one kind, with or without a buffer."""
 
 from __future__ import annotations
 
@@ -15,8 +14,8 @@ Item = TypeVar("Item")
 def split_by_work(
     items: Iterable[Item], pattern: str, factors_of: Callable[[Item], Mapping[str, Any]]
 ) -> list[list[Item]]:
-    """Groups in the order in which they are met. What names only a part of another's work belongs
-    to it: an imported program may not say all of it."""
+    """Groups of one kind of work, in the order of first occurrence. An item with only some of the
+    factors of another kind belongs to it: an imported program may not state all of them."""
     names = WORK.get(pattern, ())
     found: dict[frozenset[str], list[Item]] = {}
     for item in items:

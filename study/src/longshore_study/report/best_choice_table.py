@@ -1,12 +1,12 @@
-"""The answer where there is nothing to compare with: what to choose for each pattern, how far that
-is from the speed of memory copy, how near `auto` comes to it, and what to type next."""
+"""The first section of a page without a comparison: the best choice for each pattern, its share of
+memory copy, how near `auto` comes to it, and the next commands."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
 
-from longshore_study.analyses.best_choices import Answer
+from longshore_study.analyses.best_choices import BestChoice
 from longshore_study.base.texts import counted, figure, share
 from longshore_study.output.next_commands import next_commands
 from longshore_study.report.facts import Facts
@@ -20,15 +20,15 @@ from longshore_study.report.scales import Scale
 @dataclass(frozen=True)
 class Best:
     side: str
-    answer: Answer
+    answer: BestChoice
 
     @property
     def pattern(self) -> str:
         return self.answer.best.pattern
 
     def better_than(self, other: Best) -> bool:
-        """What is above memory copy was measured in a cache, and is best only where there is
-        nothing else."""
+        """A figure above memory copy was measured in a cache; it is best only where there is no
+        other."""
         if self.answer.in_cache != other.answer.in_cache:
             return other.answer.in_cache
         mine, others = self.answer.best, other.answer.best
@@ -48,7 +48,7 @@ def best_section(facts: Facts) -> Element:
 
 
 def best_of_places(facts: Facts) -> list[Best]:
-    """Per pattern, place and transport the piece of work with the best figure."""
+    """For each pattern, place and transport the piece of work with the best figure."""
     return _best_by(_all(facts), lambda one: (one.pattern, one.answer.where))
 
 
@@ -57,7 +57,7 @@ def best_of_patterns(facts: Facts) -> list[Best]:
 
 
 def _all(facts: Facts) -> list[Best]:
-    return [Best(side, answer) for side, found in facts.answers.items() for answer in found]
+    return [Best(side, answer) for side, found in facts.best_choices.items() for answer in found]
 
 
 def _best_by(found: Iterable[Best], key: Callable[[Best], Hashable]) -> list[Best]:
@@ -70,8 +70,7 @@ def _best_by(found: Iterable[Best], key: Callable[[Best], Hashable]) -> list[Bes
 
 
 def solo_sentence(facts: Facts) -> str:
-    """Between which shares of the bound the winners are; the figures themselves where there is no
-    bound."""
+    """States the lowest and the highest share of the bound; without a bound, the figures."""
     best = best_of_patterns(facts)
     if not best:
         return _unranked_sentence(facts)
@@ -79,12 +78,12 @@ def solo_sentence(facts: Facts) -> str:
         (one for one in best if one.answer.best.share is not None), key=lambda one: one.answer.best.share or 0
     )
     if not shared:
-        told = "; ".join(
+        text = "; ".join(
             f"{pattern_title(entry.pattern).lower()} {figure(entry.value, entry.unit)}{_with(one.answer)}"
             for one in best
             for entry in (one.answer.best,)
         )
-        return f"The fastest: {told}. Memory copy was not measured with them."
+        return f"The fastest: {text}. Memory copy was not measured with them."
     low, high = (
         f"{share(one.answer.best.share or 0.0)} ({pattern_title(one.pattern).lower()})"
         for one in (shared[0], shared[-1])
@@ -94,20 +93,20 @@ def solo_sentence(facts: Facts) -> str:
 
 
 def _unranked_sentence(facts: Facts) -> str:
-    """Of programs whose factors are not ours nobody says which of their variants do the same
+    """For programs with unknown factors: it is not known which of their variants do the same
     work."""
     figures = facts.main_figures
     if not figures:
         return "No figure was measured."
     titles = list(dict.fromkeys(pattern_title(f.pattern) for f in figures))
-    told = f"{counted(len(figures), 'figure')} measured: {', '.join(titles)}."
+    text = f"{counted(len(figures), 'figure')} measured: {', '.join(titles)}."
     if len(figures) == 1:
-        return f"{told} It is shown below."
-    return f"{told} They are shown below; none is ranked against another."
+        return f"{text} It is shown below."
+    return f"{text} They are shown below; none is ranked against another."
 
 
-def _with(answer: Answer) -> str:
-    """Nothing where nothing was chosen."""
+def _with(answer: BestChoice) -> str:
+    """Empty where there was no choice."""
     if answer.name and answer.problem:
         return f" with {answer.name} ({answer.problem})"
     return f" with {answer.name or answer.problem}" if answer.name or answer.problem else ""
@@ -142,7 +141,7 @@ def _table(facts: Facts, best: list[Best]) -> Element:
 
 
 def _choice(one: Best, *, several: bool) -> Element:
-    """The choice, then what is as good, then how auto did."""
+    """The choice, then the choices within noise of it, then the result of auto."""
     answer = one.answer
     where = f" in {one.side}" if several else ""
     return element(
@@ -160,19 +159,19 @@ def _soft(text: str) -> Element:
 
 
 def _legend(best: list[Best]) -> Element:
-    told = ["“Within noise”: the launches do not tell it from the best (95 % interval of the ratio)."]
+    text = ["“Within noise”: the difference from the best is not significant (95 % interval of the ratio)."]
     if any(one.answer.best.share is not None for one in best):
-        told.append("The bound is what the memory of this machine allows; what a network allows is not measured.")
+        text.append("The bound is what the memory of this machine allows; what a network allows is not measured.")
     else:
-        told.append("There is no bound: memory copy was not measured with these figures.")
-    return element("p", " ".join(told), class_="note")
+        text.append("There is no bound: memory copy was not measured with these figures.")
+    return element("p", " ".join(text), class_="note")
 
 
 def _next(facts: Facts) -> Element | None:
-    """Of one study and tag; a page of several is read by somebody who knows what to type."""
+    """Only for one side: a reader of several knows the commands already."""
     if len(facts.sides) != 1:
         return None
-    commands = next_commands(facts.answers[facts.sides[0]], facts.launches, told="report")
+    commands = next_commands(facts.best_choices[facts.sides[0]], facts.launches, shown_by="report")
     if not commands:
         return None
     return element(
@@ -193,7 +192,7 @@ def _bar(one: Best, scale: Scale) -> Element:
     return strip(bar, vertical(scale, 1.0, "bound"), label=f"{name}: {share(found)} of memory copy")
 
 
-def _share(answer: Answer) -> Element:
+def _share(answer: BestChoice) -> Element:
     return element(
         "td",
         "no bound" if answer.best.share is None else share(answer.best.share),
@@ -224,4 +223,4 @@ def _undecided(facts: Facts) -> list[str]:
     if not unclear:
         return []
     total = len(fastest(facts))
-    return [f"{len(unclear)} of {counted(total, 'winner')} not told apart from the runner-up (marked “close” below)."]
+    return [f"{len(unclear)} of {counted(total, 'winner')} within noise of the runner-up (marked “close” below)."]

@@ -1,0 +1,254 @@
+"""Compares two sides: a verdict for each row and one for the whole.
+
+pairing.py matches the figures, row_effect.py computes the difference of each row, common_shift.py
+the change of the whole machine, and stats/ tests the differences. The results are `JudgedRow`
+objects, which tables, files and the report read.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from longshore_study.base import terminal
+from longshore_study.base.errors import (
+    EXIT_INVALID,
+    EXIT_OK,
+    EXIT_REGRESSED,
+    EXIT_UNDECIDED,
+    LongshoreError,
+    UsageError,
+)
+from longshore_study.base.expression import Expression
+from longshore_study.compare.common_shift import CommonShift, find_shift
+from longshore_study.compare.estimate import estimate
+from longshore_study.compare.judged_row import JudgedRow
+from longshore_study.compare.pairing import PairedRow, disjoint_factors, failed_without_row, pair
+from longshore_study.compare.row_effect import RowEffect, row_effects, sessions_in_turns
+from longshore_study.metrics.launch_metrics import (
+    CONTROL,
+    CONTROL_METRICS,
+    Measurements,
+    measure,
+    pattern_rank,
+    require_metrics,
+)
+from longshore_study.metrics.variant_rows import reading_order
+from longshore_study.stats import verdict
+from longshore_study.store.selection import Side
+
+DEFAULT_MARGIN = 0.05
+LAYOUT = frozenset({"nodes", "ranks", "ranks_per_node"})
+"""A row with none of these factors gets a warning."""
+
+
+@dataclass(frozen=True)
+class CompareOptions:
+    margin: float | None = None
+    """None: the margin of the study, else 5 %."""
+    where: Expression | None = None
+    """Selects rows; None: all."""
+    metrics: tuple[str, ...] = ()
+    """Metrics to compare besides the main metric of each pattern."""
+    ignore: tuple[str, ...] = ()
+    """Factors that do not distinguish rows."""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    reference: Side
+    new: Side
+    margin: float
+    rows: list[JudgedRow]
+    shift: CommonShift
+    problems: list[str]
+    """Launches that are not in the rows, and why."""
+    damaged: int
+    """Launches that cannot be read, or that failed in a cell without a row: data is missing."""
+
+    @property
+    def verdict(self) -> str:
+        """The verdict of the whole; the exit status follows from it.
+
+        "regressed" rests on Holm's correction over the rows and the common shift: at most 5 % of
+        the tables in which nothing regressed get it.
+        """
+        found = {row.verdict for row in self.rows}
+        strictly = any(
+            r.verdict == verdict.REGRESSED and r.judgement and r.judgement.holm_p <= verdict.LEVEL for r in self.rows
+        )
+        if strictly or (self.shift.verdict == verdict.REGRESSED and self.shift.holm_p <= verdict.LEVEL):
+            return verdict.REGRESSED
+        if self.damaged or not self.rows or found & {verdict.MISSING, verdict.FAILED, verdict.INVALID}:
+            return "invalid"
+        if found & {verdict.INCONCLUSIVE, verdict.REGRESSED}:
+            return verdict.INCONCLUSIVE
+        if verdict.UNTESTABLE in found:
+            return verdict.UNTESTABLE
+        return verdict.IMPROVED if verdict.IMPROVED in found else verdict.SAME
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """The number of rows of each verdict that occurs, the gravest first."""
+        counts = {name: sum(row.verdict == name for row in self.rows) for name in verdict.VERDICTS}
+        return {name: count for name, count in counts.items() if count}
+
+    @property
+    def pulse_explained(self) -> list[float]:
+        """For each row from which the noise probe was taken out, the share of the variance between
+        launches that it explains, ascending."""
+        return sorted(row.adjustment.explained for row in self.rows if row.adjustment)
+
+    @property
+    def exit_status(self) -> int:
+        return {
+            verdict.REGRESSED: EXIT_REGRESSED, "invalid": EXIT_INVALID, verdict.INCONCLUSIVE: EXIT_UNDECIDED,
+            verdict.UNTESTABLE: EXIT_UNDECIDED,
+        }.get(self.verdict, EXIT_OK)  # fmt: skip
+
+
+def compare(reference: Side, new: Side, options: CompareOptions | None = None) -> Comparison:
+    """Judges `new` against `reference`. Raises LongshoreError when there is nothing to judge."""
+    options = options or CompareOptions()
+    sides = (reference, new)
+    require_metrics(options.metrics, [*reference.launches, *new.launches])
+    by_study = reference.is_tag and new.is_tag
+    measured = [measure(side.launches, metrics=options.metrics, with_study=by_study) for side in sides]
+    margin = options.margin if options.margin is not None else _margin_of(sides)
+    rows = pair(measured, options.where, options.ignore)
+    if not any(row.key.pattern != CONTROL for row in rows):
+        raise LongshoreError(_why_nothing(sides, measured))
+    judged, shift = _judge(rows, row_effects(rows, sessions_in_turns(reference, new)), margin)
+    judged.sort(key=_order)
+    lost = sum(len(one.damaged) for one in measured)
+    if options.where is None:  # the variants of a failed launch are not known, so no condition selects it
+        lost += len(failed_without_row(measured, rows, options.ignore))
+    return Comparison(reference, new, margin, judged, shift, _problems(sides, measured, judged), lost)
+
+
+def _margin_of(sides: Iterable[Side]) -> float:
+    margins = {float(m) for side in sides for launch in side.launches if (m := launch.envelope.get("margin"))}
+    return margins.pop() if len(margins) == 1 else DEFAULT_MARGIN
+
+
+def _why_nothing(sides: Sequence[Side], measured: Sequence[Measurements]) -> str:
+    lacking = " and of ".join(f"'{side.name}'" for side, one in zip(sides, measured, strict=True) if not one.figures)
+    why = f"there is no usable figure of {lacking}" if lacking else "there are figures of control cells only"
+    # A problem of the side that lacks figures is the reason, not a problem of the other side.
+    blamed = [one for one in measured if not one.figures] or measured
+    problems = [problem for one in blamed for problem in one.problems]
+    return f"nothing to compare: {why}" + (f"; {problems[0]}" if problems else "")
+
+
+def _problems(sides: Sequence[Side], measured: Sequence[Measurements], rows: Sequence[JudgedRow]) -> list[str]:
+    pairs = list(zip(sides, measured, strict=True))
+    problems = [f"{side.name}: {problem}" for side, one in pairs for problem in one.problems]
+    problems += [
+        f"{side.name}: {launch.path}: partial ({launch.envelope['partial']})"
+        for side, one in pairs
+        for launch in one.partial
+    ]
+    problems += [
+        f"no row is on both sides: {name} is {_levels(one)} and {_levels(other)}; --ignore {name} compares nevertheless"
+        for name, (one, other) in disjoint_factors(rows).items()
+    ]
+    return problems
+
+
+def _levels(values: Iterable[Any]) -> str:
+    return " or ".join(terminal.factor(value) for value in values)
+
+
+def _judge(
+    rows: Sequence[PairedRow], effects: Sequence[RowEffect], margin: float
+) -> tuple[list[JudgedRow], CommonShift]:
+    """The rows that are no controls, judged; they and the common shift are one family of
+    hypotheses."""
+    both = list(zip(rows, effects, strict=True))
+    controls = [
+        (
+            str(row.key.variant.get("kernel")),
+            verdict.Measured(one.effect.difference, one.moderated.se, one.moderated.df),
+        )
+        for row, one in both
+        if row.key.pattern == CONTROL and str(row.key.variant.get("kernel")) in CONTROL_METRICS
+        if one.effect and one.moderated
+    ]
+    shift = find_shift(controls, margin)
+    judged = [_estimated(row, one, shift) for row, one in both if row.key.pattern != CONTROL]
+    testable = {
+        place: row.estimate.judged
+        for place, row in enumerate(judged)
+        if row.verdict != verdict.INVALID and row.moderated and row.estimate and row.estimate.judged
+    }
+    hypotheses = [*testable.values(), *([shift.measured] if shift.measured else [])]
+    family = verdict.judge(hypotheses, margin)
+    for place, judgement in zip(testable, family, strict=False):
+        judged[place] = replace(judged[place], judgement=judgement, verdict=judgement.verdict)
+    if shift.measured:
+        shift = replace(shift, holm_p=family[-1].holm_p)
+    return [_with_absence(row) for row in judged], shift
+
+
+def _estimated(row: PairedRow, found: RowEffect, shift: CommonShift) -> JudgedRow:
+    """A row that is not tested yet."""
+    warnings = list(found.warnings)
+    doubts = sorted({figure.above for figure in row.figures if figure.above})
+    if doubts:
+        warnings += doubts
+    elif found.effect and not found.moderated and not warnings:
+        warnings.append("one session per side: the data do not show how much sessions differ")
+    return JudgedRow(
+        row.key,
+        row.reference,
+        row.new,
+        row.absent,
+        found.effect,
+        found.adjustment,
+        found.moderated,
+        estimate(found.effect, found.moderated, found.adjustment, shift) if found.effect else None,
+        verdict=verdict.INVALID if doubts else verdict.UNTESTABLE,
+        warnings=tuple(warnings),
+    )
+
+
+def _with_absence(row: JudgedRow) -> JudgedRow:
+    """Marks rows of one side as missing or failed, and warns where a side lacks some launches or
+    the layout."""
+    warnings, word = list(row.warnings), row.verdict
+    for figures, name, reason in zip((row.reference, row.new), ("reference", "new"), row.absent, strict=True):
+        if figures:
+            if reason:
+                warnings.append(f"not from all launches of {name}: {reason}")
+            continue
+        word = verdict.FAILED if (reason or "").startswith("failed") else verdict.MISSING
+        if reason:
+            warnings.append(f"nothing in {name}: {reason}")
+    if not LAYOUT & row.key.factors.keys():
+        warnings.append("the layout (nodes, ranks) that it was measured in is not recorded")
+    return replace(row, verdict=word, warnings=tuple(warnings))
+
+
+def _order(row: JudgedRow) -> tuple[Any, ...]:
+    """By pattern, then the gravest verdict first, then the largest slowdown."""
+    return (
+        pattern_rank(row.key.pattern),
+        verdict.VERDICTS.index(row.verdict),
+        row.estimate.difference if row.estimate else 0.0,
+        row.key.study,
+        reading_order(row.key.factors),
+        row.key.metric,
+    )
+
+
+def parse_margin(text: str) -> float:
+    """`5%` or `0.05`; above 0, below 1."""
+    try:
+        value = float(text.removesuffix("%").strip()) / (100.0 if text.strip().endswith("%") else 1.0)
+    except ValueError:
+        value = math.nan
+    if not 0.0 < value < 1.0:
+        raise UsageError(f"a margin is between 0 and 1, or 0 % and 100 %, such as 5% or 0.05; not '{text}'")
+    return value

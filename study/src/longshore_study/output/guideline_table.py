@@ -1,0 +1,78 @@
+"""Checked guidelines as `longshore guidelines` prints them: JSON, or a sentence each."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from longshore_study.base import terminal
+from longshore_study.compare.estimate import ratio, ratios
+from longshore_study.compare.guideline_check import BROKEN, STATISTIC, GuidelineFindings, GuidelineRow
+from longshore_study.metrics.launch_metrics import unit_of_whom
+
+SCHEMA = 1
+
+
+def document(findings: GuidelineFindings) -> dict[str, Any]:
+    return {
+        "schema": SCHEMA,
+        "tag": findings.side.name,
+        "statistic": STATISTIC,
+        "rows": [row_document(row) for row in findings.rows],
+        "problems": findings.problems,
+    }
+
+
+def row_document(row: GuidelineRow) -> dict[str, Any]:
+    return {
+        "faster": dict(row.guideline.faster),
+        "than": dict(row.guideline.than),
+        "pattern": row.pattern,
+        "ratio": row.ratio,
+        "holds": row.holds,
+        "verdict": row.verdict,
+        "times_slower": row.times_slower,
+        "times_slower_interval": row.interval and ratios(row.interval, "lower"),
+        "interval": row.interval and ratios(row.interval, row.better),
+        "tolerance": row.guideline.tolerance,
+        "metric": row.metric,
+        "unit": row.unit,
+        "values": list(row.values),
+        "study": row.study,
+        "context": row.context,
+        "compared": row.compared,
+        "launches": row.effect.units[0],
+        "p": row.p,
+        "adjusted_p": row.adjusted_p,
+        "why": row.guideline.why,
+        "warnings": list(row.warnings),
+    }
+
+
+def render(findings: GuidelineFindings) -> None:
+    if not findings.rows:
+        print(f"no guideline applies to two variants that '{findings.side.name}' has measured")
+    for row in findings.rows:
+        terminal.print_line(sentence(row), row.verdict)
+        if row.verdict == BROKEN and row.guideline.why:
+            print(f"    {row.guideline.why}")
+        for warning in row.warnings:
+            print(f"    warning: {warning}")
+    if findings.rows:
+        print(f"figures: {STATISTIC}")
+    for problem in findings.problems:
+        print(f"warning: {problem}")
+
+
+def sentence(row: GuidelineRow) -> str:
+    """`broken: halo mode persistent is 31 times slower than mode waitall (401 against 12095 MiB/s;
+    ...)`."""
+    faster, than = (terminal.factors(variant) for variant in (row.guideline.faster, row.guideline.than))
+    unit = unit_of_whom(row.pattern, row.metric, row.unit)
+    values = f"{terminal.number(row.values[0])} against {terminal.number(row.values[1])} {unit}"
+    bounds = ""
+    if row.interval is not None:
+        low, high = (terminal.times(ratio(bound, "higher")) for bound in row.interval)
+        bounds = f"; 95 % interval {low} to {high}"
+    how = terminal.times(ratio(row.effect.difference, "higher"))
+    where = terminal.factors(terminal.chosen(row.context))
+    return f"{row.verdict}: {row.pattern} {faster} is {how} than {than} ({values}{bounds}; {where})"

@@ -1,0 +1,184 @@
+"""Figures over sessions, as `longshore history` prints them: JSON, or tables and a sentence per
+change."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Collection, Sequence
+from typing import Any
+
+from longshore_study.analyses.history import STATISTIC, HistoryRow, HistoryTable, SessionPoint
+from longshore_study.base import terminal
+from longshore_study.metrics.launch_metrics import unit_of_whom
+from longshore_study.stats.change_points import DRIFT, FEWEST, Change
+from longshore_study.study_file.events import Event
+
+SCHEMA = 1
+_BARS = "▁▂▃▄▅▆▇█"
+_MOST_BARS = 40
+_MOST_LINES = 6  # of changes between the same two sessions
+
+
+def document(table: HistoryTable, events: Sequence[Event]) -> dict[str, Any]:
+    """What `history --json` prints."""
+    return {
+        "schema": SCHEMA,
+        "margin": table.margin,
+        "statistic": STATISTIC,
+        "events": [{"date": e.date, "text": e.text, "factors": dict(e.factors)} for e in events],
+        "rows": [_row_document(row) for row in table.rows],
+        "problems": [*table.warnings, *table.measured.problems],
+    }
+
+
+def _row_document(row: HistoryRow) -> dict[str, Any]:
+    return {
+        "study": row.key.study, "pattern": row.key.pattern, "variant": row.key.variant, "between": row.key.cell,
+        "metric": row.key.metric, "unit": row.unit, "better": row.better,
+        "points": [
+            {"tag": p.tag, "session": p.session, "when": p.when, "value": p.value, "launches": p.launches}
+            for p in row.points
+        ],
+        "noise": row.found.noise, "correlation": row.found.correlation,
+        "changes": [change_document(row, change) for change in row.changes],
+    }  # fmt: skip
+
+
+def change_document(row: HistoryRow, change: Change) -> dict[str, Any]:
+    before, after = row.points[change.at - 1], row.points[change.at]
+    return {
+        "kind": change.kind,
+        "between": [{"tag": p.tag, "session": p.session, "when": p.when} for p in (before, after)],
+        "verdict": "improved" if change.difference > 0 else "regressed",
+        "ratio": row.ratio(change),
+        "interval": list(row.interval(change)),
+        "p": change.p,
+        "adjusted_p": change.adjusted_p,
+        "known": change.known,
+        "events": row.known_events(change),
+    }
+
+
+def render(table: HistoryTable, *, everything: bool) -> None:
+    groups: dict[tuple[str, str, str], list[HistoryRow]] = defaultdict(list)
+    of_several = sessions_of_several_tags(table)
+    for row in table.rows:
+        groups[row.key.pattern, row.key.metric, row.unit].append(row)
+    for (pattern, metric, unit), rows in groups.items():
+        described = [{"study": row.key.study, **row.key.cell, **row.key.variant} for row in rows]
+        shared, names = terminal.varying(described)
+        shown = {name: value for name, value in shared.items() if value not in ("", {})}
+        body = [
+            [
+                *terminal.levels(factors, names),
+                str(len(row.points)), terminal.number(row.levels()[0][2]), terminal.number(row.levels()[-1][2]),
+                _noise(row), spark(row), _changes(row, of_several),
+            ]
+            for factors, row in zip(described, rows, strict=True)
+        ]  # fmt: skip
+        whole = unit_of_whom(pattern, metric, unit)
+        columns = [*names, "sessions", "first level", "last level", "noise", "over time", "changes"]
+        right = {"sessions", "first level", "last level", "noise"}
+        terminal.print_table(
+            f"{pattern}: {metric} in {whole} ({terminal.factors(shown)})", columns, body, right=right,
+            styles=[_style(row) for row in rows],
+        )  # fmt: skip
+        print(f"levels and ratios: {STATISTIC}")
+        print()
+    _print_changes(table, everything=everything)
+    if any(not point.when for row in table.rows for point in row.points):
+        print("warning: imported sessions have no times: their tags are in the order of the command line, else by name")
+    for warning in table.warnings:
+        print(f"warning: {warning}")
+    for problem in table.measured.problems:
+        print(f"warning: not in the tables: {problem}")
+
+
+def _noise(row: HistoryRow) -> str:
+    return "-" if row.found.noise is None else terminal.percent(math.expm1(row.found.noise))
+
+
+def _style(row: HistoryRow) -> str | None:
+    if not row.changes:
+        return None
+    return "improved" if row.changes[-1].difference > 0 else "regressed"
+
+
+def sessions_of_several_tags(table: HistoryTable) -> set[str]:
+    """Names that do not say by themselves which session is meant."""
+    tags: dict[str, set[str]] = defaultdict(set)
+    for row in table.rows:
+        for point in row.points:
+            tags[point.session].add(point.tag)
+    return {session for session, those in tags.items() if len(those) > 1}
+
+
+def _changes(row: HistoryRow, of_several: Collection[str]) -> str:
+    if not row.changes:
+        return "too few sessions" if len(row.points) < FEWEST else "none"
+    return "; ".join(
+        f"{terminal.ratio(row.ratio(c))} at {_session(row.points[c.at], of_several)} ({c.kind})" for c in row.changes
+    )
+
+
+def _session(point: SessionPoint, of_several: Collection[str]) -> str:
+    return f"{point.session} of tag {point.tag}" if point.session in of_several else point.session
+
+
+def spark(row: HistoryRow) -> str:
+    """The latest sessions as bars, on the logarithm, from the smallest to the largest."""
+    logs = [math.log(point.value) for point in row.points[-_MOST_BARS:]]
+    low, high = min(logs), max(logs)
+    if high - low < 1e-9:
+        return _BARS[3] * len(logs)
+    return "".join(_BARS[round((one - low) / (high - low) * (len(_BARS) - 1))] for one in logs)
+
+
+def _print_changes(table: HistoryTable, *, everything: bool) -> None:
+    found = [(row.points[change.at].when, row, change) for row in table.rows for change in row.changes]
+    if not found:
+        fewest = min(len(row.points) for row in table.rows)
+        more = f"; {FEWEST} sessions are needed, and some rows have {fewest}" if fewest < FEWEST else ""
+        print(f"no change beyond the margin of {table.margin:.0%}{more}")
+    together: dict[tuple[str, ...], list[tuple[HistoryRow, Change]]] = defaultdict(list)
+    for when, row, change in found:
+        before = row.points[change.at - 1]
+        after = row.points[change.at]
+        together[when, before.tag, before.session, after.tag, after.session].append((row, change))
+    for _, members in sorted(together.items()):
+        if len(members) > _MOST_LINES and not everything:
+            print(summary(members))
+            continue
+        for row, change in members:
+            terminal.print_line(sentence(row, change), "improved" if change.difference > 0 else "regressed")
+
+
+def summary(members: Sequence[tuple[HistoryRow, Change]]) -> str:
+    """Of rows that changed between the same two sessions: how many each way, and the largest."""
+    row, change = max(members, key=lambda one: abs(one[1].difference))
+    worse = sum(one.difference < 0 for _, one in members)
+    counts = [
+        f"{count} worse" if k else f"{count} better" for k, count in ((1, worse), (0, len(members) - worse)) if count
+    ]
+    return (
+        f"{len(members)} rows changed together ({', '.join(counts)}; -v lists them), the most: {sentence(row, change)}"
+    )
+
+
+def sentence(row: HistoryRow, change: Change) -> str:
+    """`2026-03-04, between sessions a (tag x) and b (tag y): halo mode persistent became 17.5 times
+    slower (...)`."""
+    before, after = row.points[change.at - 1], row.points[change.at]
+    how = terminal.times(math.exp(change.difference))
+    name = f"{row.key.pattern} {terminal.factors(row.key.variant)}".rstrip()
+    verb = "drifted" if change.kind == DRIFT else "became"
+    low, high = row.interval(change)
+    tags = f" (tags {before.tag} and {after.tag})" if before.tag != after.tag else f" (tag {after.tag})"
+    what = "; ".join(row.known_events(change))
+    known = f"; after: {what}" if what else "; no known event"
+    date = f"{after.when[:10]}, " if after.when else ""
+    return (
+        f"{date}between sessions {before.session} and {after.session}{tags}: {name} {verb} {how}"
+        f" (ratio {terminal.ratio(row.ratio(change))}, 95 % interval {terminal.interval((low, high))}{known})"
+    )
