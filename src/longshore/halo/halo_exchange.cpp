@@ -1,7 +1,9 @@
 #include <longshore/halo/halo_exchange.hpp>
 
 #include <longshore/core/error.hpp>
-#include <longshore/halo/detail/choose_algorithm.hpp>
+#include <longshore/halo/detail/algorithms/choose_algorithm.hpp>
+#include <longshore/halo/detail/algorithms/plan_rounds.hpp>
+#include <longshore/halo/detail/backends/exchange_backend.hpp>
 #include <longshore/transport/agree_on_errors.hpp>
 
 namespace longshore {
@@ -42,10 +44,10 @@ detail::exchanged_field checked_field(const rank_grid& grid,
 halo_exchange::halo_exchange(const rank_grid& grid, const halo_options& options,
                              const std::vector<field_memory>& fields)
     : reach_(options.reach) {
-  std::vector<halo_part> parts;
-  // Blocks may differ: a width that is too large for one of them is refused by all.
+  std::vector<detail::exchanged_field> exchanged;
+  // Blocks may differ. All ranks refuse a width that is too large for one of them.
   agree_on_errors(grid.ranks(), "a halo plan", [&] {
-    if (fields.empty()) fail(errc::usage, "a halo exchange of no fields: at least 1");
+    if (fields.empty()) fail(errc::usage, "a halo exchange needs at least one field");
     for (const auto& field : fields)
       exchanged.push_back(checked_field(grid, options.width, field, exchanged.size()));
   });

@@ -19,7 +19,7 @@ constexpr std::size_t least_single_bytes = 16384;
 posted_backend::posted_backend(const rank_grid& grid, const detail::halo_round& round,
                                const round_communicator& tags, tasks* workers)
     : comm_(tags.comm),
-      dog_(dynamic_cast<team&>(grid.ranks()).dog()),
+      dog_(dynamic_cast<team&>(grid.ranks()).watchdog()),
       workers_(workers),
       received_(round.size(), nullptr) {
   for (std::size_t pair = 0; pair < round.size(); ++pair) {
@@ -58,9 +58,9 @@ void posted_backend::join(std::vector<joined_message>& all, const detail::halo_m
   open->contiguous = nullptr;
 }
 
-// Each end tells the other the size of every message: MPI would cut one that is too long short by
-// an error, and take one that is too short for whole.
-void posted_carrier::check_sizes(const rank_grid& grid) {
+// Each end sends the other the size of every message. MPI reports a message that is too long as a
+// truncation error, and accepts one that is too short.
+void posted_backend::check_sizes(const rank_grid& grid) {
   const watchdog::section limit(dog_, "a halo plan");
   std::vector<std::uint64_t> sent, expected(incoming_.size());
   std::vector<MPI_Request> requests;
