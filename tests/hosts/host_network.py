@@ -235,7 +235,7 @@ def _write_names(folder: Path, names: Mapping[str, int]) -> None:
 
 
 # Replaces ssh: it starts the daemons of mpirun in the namespaces of the named host. Hosts need
-# separate temporary folders, because file names contain process numbers, which repeat between hosts.
+# separate temporary folders: file names contain process numbers, which repeat between hosts.
 AGENT = """#!/bin/sh
 while [ "${{1#-}}" != "$1" ]; do shift; done
 case $1 in
