@@ -1,7 +1,8 @@
-"""How the tests start longshore-bench and read its records.
+"""Programs that the tests start, and readers of their output.
 
-FAULTY is the same program with one more pattern, `ring`, and faults that options ask for
-(bench/faulty_main.cpp).
+FAULTY is longshore-bench with one more pattern, `ring`, and faults that options ask for
+(bench/faulty_main.cpp). FAILING fails in the way that its argument names
+(program/failing_program.cpp).
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from repository import BUILD
 
 BENCH = BUILD / "bench" / "longshore-bench"
 FAULTY = BUILD / "bench" / "longshore-bench-faulty"
+FAILING = BUILD / "tests" / "failing_program"
 MPIRUN = shutil.which("mpirun")
 TIMEOUT_SECONDS = 300
 Record = dict[str, Any]

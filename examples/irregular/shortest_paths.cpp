@@ -39,7 +39,7 @@ class delta_stepping {
         light_(graph.with_values(0, delta)),
         heavy_(graph.with_values(delta, unreached)),
         engine_(team_, run.engine_for<relaxation>()),
-        // A new distance is at most one weight beyond the current bucket. The third bucket allows
+        // A new distance is at most one weight beyond the current bucket. One further bucket allows
         // for rounding of the sums.
         buckets_(static_cast<std::size_t>(1 / delta) + 3),
         sent_from_(graph.my_rows()) {}

@@ -10,9 +10,6 @@ from typing import Any
 import pytest
 from bench_runs import BENCH
 from host_network import why_not
-from repository import BUILD
-
-FAILING = BUILD / "tests" / "failing_program"
 
 _reason = why_not()
 needs_hosts = [pytest.mark.hosts, pytest.mark.skipif(_reason is not None, reason=str(_reason))]

@@ -234,9 +234,8 @@ def _write_names(folder: Path, names: Mapping[str, int]) -> None:
     (folder / "names").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
-# In place of ssh: mpirun's daemons are started in the namespaces of the host that it names. Each
-# host has its own temporary folder, since process numbers, of which names of files are made, repeat
-# between hosts.
+# Replaces ssh: it starts the daemons of mpirun in the namespaces of the named host. Hosts need
+# separate temporary folders: file names contain process numbers, which repeat between hosts.
 AGENT = """#!/bin/sh
 while [ "${{1#-}}" != "$1" ]; do shift; done
 case $1 in

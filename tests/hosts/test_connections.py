@@ -6,7 +6,8 @@ import math
 from pathlib import Path
 
 import pytest
-from between_hosts import FAILING, built_transports, environment, needs_hosts
+from bench_runs import FAILING
+from between_hosts import built_transports, environment, needs_hosts
 from host_network import HostNetwork, first_line, hosts
 
 pytestmark = needs_hosts

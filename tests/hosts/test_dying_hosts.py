@@ -8,7 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from between_hosts import FAILING, TRANSPORTS, environment, needs_hosts
+from bench_runs import FAILING
+from between_hosts import TRANSPORTS, environment, needs_hosts
 from host_network import HostNetwork, first_line, hosts, until, wait_for
 
 pytestmark = needs_hosts

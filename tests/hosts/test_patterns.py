@@ -110,7 +110,7 @@ def test_every_strategy_of_a_pattern_is_verified_between_hosts(
 
 
 @pytest.mark.parametrize("transport", TRANSPORTS)
-def test_half_of_the_bytes_around_a_ring_of_hosts_with_two_ranks_each_cross_between_them(
+def test_half_of_the_traffic_on_a_ring_with_two_ranks_per_host_crosses_between_hosts(
     networks: dict[int, HostNetwork], transport: str
 ) -> None:
     network = networks[4]

@@ -66,7 +66,7 @@ def test_the_table_has_colour_on_a_terminal_only(bench_environment: dict[str, st
 
 @pytest.mark.parametrize("transport", TRANSPORTS)
 @pytest.mark.parametrize("fault", ["impossible", "refused"])
-def test_nothing_could_run(run: Run, tmp_path: Path, transport: str, fault: str) -> None:
+def test_a_launch_that_can_run_nothing_ends_with_status_2(run: Run, tmp_path: Path, transport: str, fault: str) -> None:
     done = run(FAULTY, "ring", "--fault", fault, "--json", "r", transport=transport)
     assert done.returncode == 2
     assert len(own_lines(done.stderr)) == 1

@@ -8,12 +8,11 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-from functools import partial
 
 import pytest
+from bench_runs import FAILING, thorough
 from repository import BUILD
 
-PROGRAM = BUILD / "tests/failing_program"
 ENVIRONMENT = {
     **os.environ,
     "LONGSHORE_TIMEOUT": "120",
@@ -22,7 +21,6 @@ ENVIRONMENT = {
 }
 FAR_TOO_LONG_SECONDS = 100  # below LONGSHORE_TIMEOUT: the run must end before that deadline
 DEADLINE = {"LONGSHORE_TIMEOUT": "2"}  # for failures that only the deadline ends
-thorough = partial(pytest.param, marks=pytest.mark.thorough)
 
 
 def launcher(ranks: int) -> list[str]:
@@ -43,7 +41,7 @@ def run(
         "LONGSHORE_RANKS_PER_NODE": str(per_node),
         **settings,
     }
-    command = [*(launcher(ranks) if transport == "mpi" else []), str(PROGRAM), failure]
+    command = [*(launcher(ranks) if transport == "mpi" else []), str(FAILING), failure]
     return subprocess.run(
         command, env=environment, capture_output=True, text=True, check=False, timeout=FAR_TOO_LONG_SECONDS
     )
@@ -146,9 +144,9 @@ def test_an_error_names_ranks_in_different_collective_calls(transport: str, per_
 def test_the_check_of_collective_calls_is_on_everywhere_if_one_rank_asks_for_it() -> None:
     if shutil.which("mpirun") is None:
         pytest.skip("no mpirun on this machine")
-    alone = ["env", "LONGSHORE_CHECK=1", str(PROGRAM), "another-reduction"]
+    alone = ["env", "LONGSHORE_CHECK=1", str(FAILING), "another-reduction"]
     environment = {**ENVIRONMENT, "LONGSHORE_TRANSPORT": "mpi", "LONGSHORE_RANKS_PER_NODE": "1"}
-    command = [*launcher(1), *alone, ":", "-n", "2", str(PROGRAM), "another-reduction"]
+    command = [*launcher(1), *alone, ":", "-n", "2", str(FAILING), "another-reduction"]
     done = subprocess.run(
         command, env=environment, capture_output=True, text=True, check=False, timeout=FAR_TOO_LONG_SECONDS
     )
@@ -160,7 +158,7 @@ def test_a_team_that_cannot_be_created_ends_the_run() -> None:
     if shutil.which("mpirun") is None:
         pytest.skip("no mpirun on this machine")
     environment = {**ENVIRONMENT, "LONGSHORE_MPI_SHARED": "7", "LONGSHORE_TRANSPORT": "mpi"}
-    command = [*launcher(2), str(PROGRAM), "none"]
+    command = [*launcher(2), str(FAILING), "none"]
     done = subprocess.run(
         command, env=environment, capture_output=True, text=True, check=False, timeout=FAR_TOO_LONG_SECONDS
     )
@@ -175,7 +173,7 @@ def test_a_killed_rank_ends_the_others() -> None:
 
 def test_a_variable_that_does_not_parse_is_refused() -> None:
     environment = {**ENVIRONMENT, "LONGSHORE_TIMEOUT": "soon"}
-    done = subprocess.run([str(PROGRAM), "none"], env=environment, capture_output=True, text=True, check=False)
+    done = subprocess.run([str(FAILING), "none"], env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 3
     assert "LONGSHORE_TIMEOUT='soon'" in done.stderr
 

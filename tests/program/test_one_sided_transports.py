@@ -13,18 +13,13 @@ from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import pytest
-from repository import BUILD
+from bench_runs import BENCH, FAILING, TIMEOUT_SECONDS, Record, of_kind, read_records
 
-BENCH = BUILD / "bench" / "longshore-bench"
-FAILING = BUILD / "tests" / "failing_program"
 pytestmark = pytest.mark.thorough
 LAUNCHERS = {"shmem": "oshrun", "ucx": "mpirun"}
-TIMEOUT_SECONDS = 300
 HOOKS = "OMPI_MCA_opal_common_ucx_opal_mem_hooks"
-Record = dict[str, Any]
 
 SMALL = {
     "stream": "--scope ep,global --kernel triad,copy --elements 5000",
@@ -86,9 +81,9 @@ def launch(
 
 
 def records_of(path: Path, kind: str) -> list[Record]:
-    found = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    found = read_records(path)
     assert [found[0]["record"], found[-1]["record"]] == ["launch", "end"]
-    return [record for record in found if record["record"] == kind]
+    return of_kind(found, kind)
 
 
 def levels_of(pattern: str, factor: str) -> list[str]:
