@@ -288,10 +288,10 @@ HEAD = (
     ("table", "message"),
     [
         ('[hypothesis]\nfactors = { mod = ["waitall"] }\nratio = 1\n', "s.toml:8: unknown factor 'mod'"),
-        ('[hypothesis]\nfactors = { mode = "persistent" }\nratio = 1\n', "measures no suspected level of mode"),
-        ('[hypothesis]\nfactors = { mode = ["waitall", "sendrecv"] }\nratio = 1\n', "there is no contrast"),
+        ('[hypothesis]\nfactors = { mode = "persistent" }\nratio = 1\n', "does not measure the suspected level of mode"),
+        ('[hypothesis]\nfactors = { mode = ["waitall", "sendrecv"] }\nratio = 1\n', "measures only suspected levels"),
         ('[hypothesis]\nfactors = { mode = "waitall" }\nratio = 0\n', "'ratio' must be a number above 0"),
-        ("[hypothesis]\nfactors = {}\n", "no factor is suspected"),
+        ("[hypothesis]\nfactors = {}\n", "factors is empty"),
     ],
 )
 def test_a_hypothesis_that_cannot_be_tested_is_an_error(table: str, message: str) -> None:

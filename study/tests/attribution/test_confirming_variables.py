@@ -164,9 +164,9 @@ def test_an_environment_unsets_a_variable(place: Place) -> None:
 @pytest.mark.parametrize(
     ("level", "message"),
     [
-        ('{ unset = ["A B"] }', "environment: 'A B' in 'unset' is no name of a variable"),
-        ('{ A = "1", unset = ["A"] }', "environment: 'A' is set and in 'unset'; leave one of them out"),
-        ("{ A = [1] }", "environment: 'A' must be a name with one value"),
+        ('{ unset = ["A B"] }', "environment: 'A B' in 'unset' is not the name of a variable"),
+        ('{ A = "1", unset = ["A"] }', "environment: 'A' is both set and in 'unset'; remove one of the two"),
+        ("{ A = [1] }", "environment: 'A' needs a valid name and one value"),
     ],
 )
 def test_an_environment_that_makes_no_sense_is_an_error(level: str, message: str) -> None:

@@ -132,8 +132,8 @@ def test_why_an_output_was_not_read_is_kept_with_the_launch(place: Place) -> Non
     assert done.returncode == 1
     (launch,) = place.launches()
     assert launch.problem is not None
-    assert "nothing in it looks like one" in launch.problem
-    assert "nothing in it looks like one" in done.stdout
+    assert "nothing in it is typical of one" in launch.problem
+    assert "nothing in it is typical of one" in done.stdout
 
 
 def test_an_output_with_broken_numbers_is_a_failed_launch_and_the_study_goes_on(place: Place) -> None:
@@ -144,7 +144,7 @@ def test_an_output_with_broken_numbers_is_a_failed_launch_and_the_study_goes_on(
     assert "Traceback" not in done.stderr
     problems = {launch.cell["program"]: str(launch.problem) for launch in place.launches()}
     assert "NUM_PES is 0" in problems["isx"]
-    assert "'1.2.3' below Latency (us) is no number" in problems["osu"]
+    assert "'1.2.3' below Latency (us) is not a number" in problems["osu"]
 
 
 def test_no_argument_is_looked_at_by_a_shell_or_filled_twice(place: Place) -> None:

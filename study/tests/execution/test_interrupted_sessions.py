@@ -221,7 +221,7 @@ def test_parts_of_a_session_may_run_at_once_and_a_whole_one_may_not_beside_them(
 def test_a_process_of_this_machine_is_looked_up(folder: Path) -> None:
     dead = subprocess.Popen(["true"])
     dead.wait()
-    mark(folder, launch_store.whereabouts(), dead.pid)
+    mark(folder, launch_store.process_namespace(), dead.pid)
     with session_lock.claimed(folder, "a"):
         pass
     code = "import longshore_study.execution.session_lock, time; print(flush=True); time.sleep(60)"
@@ -229,7 +229,7 @@ def test_a_process_of_this_machine_is_looked_up(folder: Path) -> None:
         try:
             assert living.stdout is not None
             living.stdout.readline()
-            mark(folder, launch_store.whereabouts(), living.pid, age=10_000)
+            mark(folder, launch_store.process_namespace(), living.pid, age=10_000)
             with pytest.raises(LongshoreError, match=f"process {living.pid};"), session_lock.claimed(folder, "a"):
                 pass
         finally:

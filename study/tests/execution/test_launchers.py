@@ -121,7 +121,7 @@ def test_the_program_is_found_where_it_is_named(tmp_path: Path, monkeypatch: pyt
     with pytest.raises(LongshoreError, match="make build"):
         find_bench(None, {})
     bench.write_text("#!/bin/sh\n", encoding="utf-8")
-    with pytest.raises(LongshoreError, match="no program that can be run"):
+    with pytest.raises(LongshoreError, match="not an executable program"):
         find_bench(str(bench), {})
     bench.chmod(0o755)
     assert find_bench(None, {}) == str(bench)
@@ -194,7 +194,7 @@ def test_srun_speaks_as_the_library_of_the_program_does(tmp_path: Path, monkeypa
         bench.write_text("#!/bin/sh\n")
         bench.chmod(0o755)
         monkeypatch.setenv("DEFAULT", default)
-        monkeypatch.setattr(elf, "describe", lambda _path, library=library: elf.Described(needed=[library]))
+        monkeypatch.setattr(elf, "describe", lambda _path, library=library: elf.ElfInfo(needed=[library]))
         argv = srun.command(spread(2), [str(bench)]).argv
         assert argv == ["srun", "-n", "2", *expected, str(bench)]
 

@@ -12,8 +12,8 @@ import pytest
 
 from longshore_study.cli import command_line
 from longshore_study.host import doctor
-from longshore_study.host.doctor import OK, UNKNOWN, WARN, Finding, Machine
-from longshore_study.host.fixed_work_probe import CoreNoise, findings, measure, noise_of
+from longshore_study.host.doctor import OK, UNKNOWN, WARN, CheckResult, Machine
+from longshore_study.host.fixed_work_probe import CoreNoise, check_results, measure, noise_of
 
 
 def machine(root: Path, **files: str) -> Machine:
@@ -81,7 +81,7 @@ YAMA = "proc/sys/kernel/yama/ptrace_scope"
     ],
 )
 def test_a_check_says_what_it_finds(
-    tmp_path: Path, check: Callable[[Machine], Finding], files: dict[str, str], state: str, words: str
+    tmp_path: Path, check: Callable[[Machine], CheckResult], files: dict[str, str], state: str, words: str
 ) -> None:
     finding = check(machine(tmp_path, **files))
     assert (finding.state, words in finding.value) == (state, True), finding
@@ -107,11 +107,11 @@ def test_interrupted_work_is_seen_and_quiet_work_is_not() -> None:
     disturbed = noise_of(1, [1000] * 900 + [4_000_000])
     assert disturbed.lost_fraction == pytest.approx(3_999_000 / 4_900_000)
     assert disturbed.longest_microseconds == pytest.approx(3999.0)
-    assert [finding.state for finding in findings([quiet, disturbed])] == [WARN, OK]
-    assert [finding.state for finding in findings([quiet])] == [OK, OK]
+    assert [finding.state for finding in check_results([quiet, disturbed])] == [WARN, OK]
+    assert [finding.state for finding in check_results([quiet])] == [OK, OK]
     slow = CoreNoise(2, 100, 2 * quiet.usual_microseconds, 0.0, 0.0)
-    assert [finding.state for finding in findings([quiet, slow])] == [OK, WARN]
-    assert findings([])[0].state == UNKNOWN
+    assert [finding.state for finding in check_results([quiet, slow])] == [OK, WARN]
+    assert check_results([])[0].state == UNKNOWN
 
 
 def test_the_measurement_runs_on_this_machine() -> None:
@@ -144,7 +144,7 @@ def test_a_login_node_is_told_from_a_node_of_ones_own(tmp_path: Path, monkeypatc
     (tmp_path / "sbatch").write_text("#!/bin/sh\n")
     (tmp_path / "sbatch").chmod(0o755)
     outside = doctor.allocation({})
-    assert (outside.state, outside.value) == ("warn", "none, and Slurm is here")
+    assert (outside.state, outside.value) == ("warn", "none, although Slurm is installed")
     assert "slurm-batch" in outside.advice
     inside = doctor.allocation({"SLURM_JOB_ID": "17", "SLURM_JOB_NUM_NODES": "2"})
     assert (inside.state, inside.value) == ("ok", "Slurm job 17 on 2 nodes")

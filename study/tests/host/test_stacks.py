@@ -113,7 +113,7 @@ def test_nothing_found_is_one_line(elsewhere: Path, capsys: pytest.CaptureFixtur
     assert main(["stacks", "build"]) == 64
     assert main(["stacks", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["stacks"] == []
-    with pytest.raises(UsageError, match="no source tree of Longshore"):
+    with pytest.raises(UsageError, match="not a source tree of Longshore"):
         stack_builds.find_source(str(elsewhere))
     with pytest.raises(UsageError, match=r"stack 'mpich-4' has no longshore-bench .*none is built yet"):
         stack_builds.find_build("mpich-4")
@@ -166,7 +166,7 @@ def test_a_stack_of_this_machine_is_built_with_into_a_place_of_its_own(
     assert "no way" in error
     assert len(error.strip().splitlines()) == 1
     Path(build.bench).unlink(missing_ok=True)
-    with pytest.raises(LongshoreError, match="is gone"):
+    with pytest.raises(LongshoreError, match="is missing"):
         stack_builds.find_build(name)
 
 
@@ -174,7 +174,7 @@ def test_a_stack_of_this_machine_is_built_with_into_a_place_of_its_own(
     ("listing", "words"),
     [
         ('{"transports":[{"name":"threads","available":true},{"name":"mpi","available":false}]}', "built without MPI"),
-        ("error while loading shared libraries: libmpi.so.40", "was built and does not run"),
+        ("error while loading shared libraries: libmpi.so.40", "was built but does not run"),
     ],
 )
 def test_a_program_that_was_built_is_tried_before_it_counts(
@@ -265,7 +265,7 @@ def test_builds_that_can_be_written_nowhere_are_one_line(
     arguments = ["stacks", "build", "mpich-4.3.2", "--search", str(elsewhere / "mpi"), "--source", str(elsewhere)]
     assert main(arguments) == 3
     error = capsys.readouterr().err
-    assert "Not a directory; LONGSHORE_STACKS names another place" in error
+    assert "Not a directory; name another folder with LONGSHORE_STACKS" in error
     assert len(error.splitlines()) == 1
 
 

@@ -105,7 +105,7 @@ def test_what_is_cut_short_or_no_run_is_refused(place: Path, capsys: pytest.Capt
     assert "cut short" in capsys.readouterr().err
     assert main(["import", "longshore-bench", file, "--tag", "t", "--partial"]) == 0
     for records, said in (
-        (whole[1:], ":1: 'sample' stands outside of a run"),
+        (whole[1:], ":1: 'sample' is outside of a run"),
         ([whole[0], whole[-1]], "has no result"),
         ([whole[0], {"record": "result", "pattern": 7, "variant": {}}], ":2: record 'result' needs 'pattern', a text"),
     ):

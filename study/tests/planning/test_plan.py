@@ -12,8 +12,8 @@ import pytest
 
 from longshore_study.base.errors import UsageError
 from longshore_study.planning.plan import Plan, make_plan
-from longshore_study.planning.power_analysis import ASSUMED_SESSION_SPREAD, Prospects, Spread, spread_of
-from longshore_study.planning.time_estimate import Forecast
+from longshore_study.planning.power_analysis import ASSUMED_SESSION_SPREAD, PowerAnalysis, Spread, spread_of
+from longshore_study.planning.time_estimate import TimeEstimate
 from longshore_study.store.launch_store import Launch
 from longshore_study.study_file.reader import loads
 
@@ -76,11 +76,11 @@ def test_a_study_of_which_nothing_is_left_is_refused() -> None:
 
 def test_what_two_blocks_ask_for_differently_is_refused_and_alike_is_measured_once() -> None:
     external = '[[external]]\nname = "x"\ncommand = ["{}"]\nformat = "osu"\nbetween = {{ ranks = [{}] }}\n'
-    with pytest.raises(UsageError, match=r"s\.toml:10: x 4 ranks is what the block in line 5 .* another command"):
+    with pytest.raises(UsageError, match=r"s\.toml:10: x 4 ranks is also in the block of line 5, .* command"):
         plan_of(external.format("one", "2, 4") + external.format("other", "4, 8"))
     assert len(plan_of(external.format("one", "2") + external.format("other", "4")).cells) == 2
     assert len(plan_of(external.format("one", "2, 4") + external.format("one", "4, 8")).cells) == 3
-    with pytest.raises(UsageError, match=r"gather threads 1 rank .* with another repetitions"):
+    with pytest.raises(UsageError, match=r"gather threads 1 rank .* with a different repetitions"):
         plan_of(GATHER + GATHER.replace("ranks = [1, 2]", "ranks = 1") + "repetitions = 99\n")
 
 
@@ -150,7 +150,7 @@ def test_a_pattern_s_own_factor_may_vary_between_launches() -> None:
 
 def test_a_forecast_learns_from_what_it_sees() -> None:
     plan = plan_of(GATHER)
-    forecast = Forecast()
+    forecast = TimeEstimate()
     guess = forecast.total(plan.cells)
     for cell in plan.cells:
         for seconds in (1.0, 2.0, 30.0):
@@ -234,13 +234,13 @@ def test_what_tags_differ_by_is_no_noise_of_sessions() -> None:
 
 
 def test_more_sessions_find_smaller_differences() -> None:
-    prospects = Prospects(plan_of(GATHER), Spread(0.03, 0.02, "assumed"))
-    assert prospects.rows == 1 + 8 * 4
-    assert prospects.smallest_between_tags(1) is None
-    found = [prospects.smallest_between_tags(sessions) or 0.0 for sessions in (2, 3, 5, 8)]
+    power = PowerAnalysis(plan_of(GATHER), Spread(0.03, 0.02, "assumed"))
+    assert power.rows == 1 + 8 * 4
+    assert power.smallest_between_tags(1) is None
+    found = [power.smallest_between_tags(sessions) or 0.0 for sessions in (2, 3, 5, 8)]
     assert found == sorted(found, reverse=True)
     assert all(one > 0.05 for one in found), "nothing within the margin is called regressed"
-    variants = prospects.smallest_between_variants()
+    variants = power.smallest_between_variants()
     assert variants is not None
     # About 2.8 standard errors of a paired difference of three launches, and a little for few
     # degrees of freedom.

@@ -13,7 +13,7 @@ import pytest
 
 from longshore_study.compare.judgement import Comparison, compare
 from longshore_study.planning.plan import make_plan
-from longshore_study.planning.power_analysis import Prospects, Spread
+from longshore_study.planning.power_analysis import PowerAnalysis, Spread
 from longshore_study.stats import verdict
 from longshore_study.store.launch_store import Launch
 from longshore_study.store.selection import Side
@@ -26,13 +26,13 @@ STUDIES = 200 * int(os.environ.get("LONGSHORE_SIMULATIONS", "1"))
 TOLERANCE = 0.05 + 2.0 * math.sqrt(0.2 * 0.8 / STUDIES)
 
 
-def prospects(sessions: int, launches: int, spread: Spread) -> Prospects:
+def power_analysis(sessions: int, launches: int, spread: Spread) -> PowerAnalysis:
     modes = ", ".join(f'"{mode}"' for mode in MODES)
     text = (
         f'[study]\nname = "s"\nsessions = {sessions}\nlaunches = {launches}\n'
         f'[[pattern]]\nprogram = "halo"\nwithin = {{ mode = [{modes}] }}\nbetween = {{ ranks = 2 }}\n'
     )
-    return Prospects(make_plan(loads(text, "s.toml")), spread)
+    return PowerAnalysis(make_plan(loads(text, "s.toml")), spread)
 
 
 def compared(
@@ -73,7 +73,7 @@ def session(  # noqa: PLR0917 - what a session is made of
     ids=["two sessions", "three", "five, half shared", "eight, launches only"],
 )
 def test_the_planned_difference_is_found_in_four_of_five_studies(sessions: int, launches: int, spread: Spread) -> None:
-    planned = prospects(sessions, launches, spread).between_tags(sessions)
+    planned = power_analysis(sessions, launches, spread).between_tags(sessions)
     assert planned is not None
     size = planned.smallest()
     generator = random.Random(f"{sessions} {launches}")
@@ -89,7 +89,7 @@ def test_the_planned_difference_is_found_in_four_of_five_studies(sessions: int, 
     assert found / STUDIES == pytest.approx(0.8, abs=TOLERANCE)
     assert same / STUDIES / (len(MODES) - 1) == pytest.approx(planned.same, abs=TOLERANCE)
     # A plan for other noise would not be kept: the test can fail.
-    wrong = prospects(sessions, launches, Spread(2 * spread.launches, 2 * spread.sessions, "", spread.shared))
+    wrong = power_analysis(sessions, launches, Spread(2 * spread.launches, 2 * spread.sessions, "", spread.shared))
     other = wrong.between_tags(sessions)
     assert other is not None
     assert abs(other.power(size) - found / STUDIES) > TOLERANCE

@@ -17,7 +17,7 @@ from longshore_study.execution.session_folder import Target
 from longshore_study.host import elf
 from longshore_study.store import launch_properties, provenance
 from longshore_study.store.launch_store import Store
-from longshore_study.store.provenance import Program, collect, keep_provenance, of_launch
+from longshore_study.store.provenance import Program, collect, of_launch, store_provenance
 from longshore_study.store.selection import Side
 from stored_launches import halo, json_of, store_launch
 
@@ -126,7 +126,7 @@ def test_what_differs_is_part_of_a_comparison(tmp_path: Path, capsys: pytest.Cap
         for number, session in enumerate(("a", "b")):
             target = Target(results, "s", tag, session)
             target.folder.mkdir(parents=True)
-            digest = keep_provenance(target.folder, [])
+            digest = store_provenance(target.folder, [])
             told = json.loads((target.folder / f"provenance-{digest}.json").read_text())
             assert told == collect([])
             own = f"provenance-{'f' * 12}.json"

@@ -103,7 +103,7 @@ EXTERNAL = HEAD + "[[external]]\nname='e'\ncommand=['e']\nformat='osu'\nbetween=
         (HEAD + PATTERN + "within = { mode = 'wait-all' }\n", 6, "did you mean 'waitall'?"),
         (HEAD + PATTERN + "within = { mod = 'waitall' }\n", 6, "unknown factor 'mod' of halo; did you mean 'mode'?"),
         (HEAD + PATTERN + "within = { strategy = 'agp' }\n", 6, "unknown factor 'strategy' of halo (one of algorithm"),
-        (HEAD + PATTERN + "within = { transport = 'mpi' }\n", 6, "put it into between"),
+        (HEAD + PATTERN + "within = { transport = 'mpi' }\n", 6, "move it to between"),
         (HEAD + PATTERN + "within = { mode = [] }\n", 6, "mode has no levels"),
         (HEAD + PATTERN + "within = { mode = ['waitall',\n 'waitall'] }\n", 7, "given twice"),
         (HEAD + PATTERN + "within = { halo = [1,\n  2, # two\n  0] }\n", 8, "halo: 0 is not an integer from 1 to 1024"),
@@ -291,17 +291,17 @@ one_job_per = "node"
         loads(text, "s.toml")
     found = {problem.split(": ", 1)[0]: problem for problem in raised.value.problems}
     told = "\n".join(raised.value.problems)
-    assert "s.toml:6: '{rank}' in the command is no factor of between" in told
-    assert "s.toml:8: 'pattern' is no regular expression" in told
+    assert "s.toml:6: '{rank}' in the command is not a factor of between" in told
+    assert "s.toml:8: 'pattern' is not a regular expression" in told
     assert "format = \"regex\" needs 'figure'" in told
     assert "s.toml:10: 'launch' is true or false" in told
-    assert "s.toml:15: 'pattern' does not go with format = \"json\"" in told
+    assert "s.toml:15: 'pattern' is not allowed with format = \"json\"" in told
     assert "s.toml:16: 'path': '..b'" in told or "s.toml:16: 'path'" in told
     assert "s.toml:19: 'better' is one of higher, lower" in told
     assert "s.toml:23: 'format' is one of" in told
     assert "did you mean 'osu'?" in told
     assert "s.toml:26: unknown key in [launcher]: 'time_limits'; did you mean 'time_limit'?" in told
-    assert "needs a time limit" in told
+    assert "need a time limit" in told
     assert "s.toml:27: 'nodes' must be an integer from 1" in told
     assert "s.toml:28: 'one_job_per' is one of session, nodes" in told
     assert len(found) > 8
@@ -327,7 +327,7 @@ between = {{ mode = ["x", "y"] }}
 """
     good = "[study]\nname = 'x'\n" + external.format(name="app", group="phase")
     assert loads(good, "s.toml").externals[0].name == "app"
-    with pytest.raises(StudyFileError, match=r"s\.toml:5: 'halo' is a pattern of ours"):
+    with pytest.raises(StudyFileError, match=r"s\.toml:5: 'halo' is one of our patterns"):
         loads(good.replace('"app"', '"halo"'), "s.toml")
     for taken in ("ranks", "mode"):
         with pytest.raises(StudyFileError, match=rf"s\.toml:8: 'pattern' has a group named {taken}"):

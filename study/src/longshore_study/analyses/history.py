@@ -173,7 +173,7 @@ def _row(key: Key, figures: Sequence[Figure], times: dict[tuple[str, str, str], 
 def _events(row: Row, events: Sequence[Event]) -> dict[int, list[Event]]:
     found: dict[int, list[Event]] = defaultdict(list)
     for event in events:
-        if event.touches(row.key.factors):
+        if event.affects(row.key.factors):
             place = next((k for k, point in enumerate(row.points) if point.when >= event.date), 0)
             if place:
                 found[place].append(event)

@@ -206,8 +206,8 @@ def document(finding: Finding, names: Sequence[str]) -> dict[str, Any]:
         "levels_verdict": levels.verdict if levels is not None else None,
         "variables_verdict": together(finding.variables),
         "variables": {
-            "reference": environment_variables.written(finding.hypothesis.environment),
-            "new": environment_variables.written(finding.hypothesis.new_environment),
+            "reference": environment_variables.to_table(finding.hypothesis.environment),
+            "new": environment_variables.to_table(finding.hypothesis.new_environment),
             "effects": [
                 {"side": one.side, "verdict": one.verdict, **_ratio(one.difference, one.interval), "p": one.p}
                 for one in finding.variables

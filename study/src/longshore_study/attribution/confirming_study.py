@@ -21,7 +21,7 @@ from longshore_study.attribution.rules import Rule
 from longshore_study.attribution.suspected_variables import suspected_variables
 from longshore_study.base.errors import LongshoreError
 from longshore_study.compare.pairing import Row
-from longshore_study.planning.power_analysis import Prospects, Spread
+from longshore_study.planning.power_analysis import PowerAnalysis, Spread
 from longshore_study.study_file.factors import FACTORS
 from longshore_study.study_file.reader import StudyFileError, loads
 
@@ -128,9 +128,9 @@ def _written(draft: Draft) -> Confirmation:
     from longshore_study.planning.plan import make_plan  # noqa: PLC0415 - the study has to be one that can be planned
 
     # Whether two sessions are enough or five, somebody waits to be told.
-    prospects = Prospects(make_plan(study), Spread(0.03, 0.02, "assumed"), simulated_rows=1000)
+    power = PowerAnalysis(make_plan(study), Spread(0.03, 0.02, "assumed"), simulated_rows=1000)
     size = math.expm1(abs(draft.rule.difference))
-    enough = (n for n in _SESSIONS if (prospects.smallest_between_tags(n) or math.inf) <= max(size, study.margin) / 1.5)
+    enough = (n for n in _SESSIONS if (power.smallest_between_tags(n) or math.inf) <= max(size, study.margin) / 1.5)
     return Confirmation(study_text(draft, levels, left_out, sessions=next(enough, _SESSIONS[-1])), tuple(left_out))
 
 

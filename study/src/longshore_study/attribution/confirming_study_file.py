@@ -16,7 +16,7 @@ from longshore_study.attribution.suspected_variables import Suspected
 from longshore_study.compare.estimate import ratio
 from longshore_study.compare.judgement import Comparison
 from longshore_study.store.launch_store import Launch
-from longshore_study.study_file.environment_variables import told, written
+from longshore_study.study_file.environment_variables import descriptions, to_table
 from longshore_study.study_file.factors import BETWEEN, FACTORS
 from longshore_study.study_file.hypothesis_reader import ENVIRONMENTS
 
@@ -47,7 +47,7 @@ class Draft:
     def question(self) -> str:
         """What is put to the test: the rule, the variables, or both."""
         named = [rule_text(self.rule)] if self.suspected else []
-        return " or ".join([*named, *([", ".join(told(self.variables.new))] if self.variables.new else [])])
+        return " or ".join([*named, *([", ".join(descriptions(self.variables.new))] if self.variables.new else [])])
 
 
 def study_text(
@@ -85,13 +85,13 @@ def study_text(
         *(f"{name} = {_toml(values)}" for name, values in within.items()),
         "[pattern.between]",
         *(f"{name} = {_toml(values)}" for name, values in between.items()),
-        *([f"environment = {_toml([written(level) for level in environment])}"] if environment else []),
+        *([f"environment = {_toml([to_table(level) for level in environment])}"] if environment else []),
         "",
         "[hypothesis]",
         *([f"factors = {_toml(suspected)}"] if suspected else []),
         f"ratio = {draft.ratio:.6g}",
         *(
-            f"{name} = {_toml(written(level))}   # as {whose} had it"
+            f"{name} = {_toml(to_table(level))}   # as {whose} had it"
             for name, whose, level in zip(ENVIRONMENTS, ("the reference", "the new side"), settings, strict=False)
         ),
         *_launcher(draft.comparison.new.launches),

@@ -1,3 +1,1 @@
-"""Text, values and conditions that every package uses. It imports no other package of the study
-tool.
-"""
+"""Texts, values and conditions that every package uses. Imports no other package of this tool."""

@@ -1,28 +1,28 @@
-"""Times as people and batch systems write them: 90s, 45m, 1h30m, 2d, 01:30:00, 1-12:00:00."""
+"""Durations as people and batch systems write them: 90s, 45m, 1h30m, 2d, 01:30:00, 1-12:00:00."""
 
 from __future__ import annotations
 
 import re
 
-ALLOWED = "such as 45m, 1h30m, 2d or 01:30:00"
+EXAMPLES = "such as 45m, 1h30m, 2d or 01:30:00"
 _WORDS = re.compile(r"(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m(?:in)?)?(?:(\d+)s)?")
 _CLOCK = re.compile(r"(?:(\d+)-)?(\d+):([0-5]?\d)(?::([0-5]?\d))?")
 _UNITS = (86400, 3600, 60, 1)
 
 
 def parse_duration(text: str) -> int:
-    """Seconds; raises ValueError for anything that is not clearly a time above zero.
+    """The duration in seconds. Raises ValueError unless the text is a duration above zero.
 
-    A lone number is refused: Slurm takes it for minutes, PBS for seconds.
+    A number without a unit is refused, because Slurm reads it as minutes and PBS as seconds.
     """
     compact = text.replace(" ", "").lower()
     match = _CLOCK.fullmatch(compact) or _WORDS.fullmatch(compact)
     seconds = sum(int(part or 0) * unit for part, unit in zip(match.groups(), _UNITS, strict=True)) if match else 0
     if seconds <= 0:
-        raise ValueError(f"'{text}' is no time {ALLOWED}")
+        raise ValueError(f"'{text}' is not a duration {EXAMPLES}")
     return seconds
 
 
 def clock(seconds: int) -> str:
-    """HH:MM:SS, which every batch system takes."""
+    """HH:MM:SS, the format that every batch system accepts."""
     return f"{seconds // 3600:02d}:{seconds % 3600 // 60:02d}:{seconds % 60:02d}"

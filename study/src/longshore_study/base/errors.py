@@ -1,20 +1,20 @@
-"""What ends a verb early: one line for the user and the exit status that goes with it."""
+"""The exceptions that end a command, each with a message of one line and an exit status."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
 EXIT_OK = 0
-EXIT_REGRESSED = 1  # compare and guidelines: something got worse or is broken
+EXIT_REGRESSED = 1  # compare: a row regressed; guidelines: one is broken
 EXIT_UNDECIDED = 2  # compare and guidelines: inconclusive or untestable
 EXIT_INVALID = 3  # missing, unreadable or invalid data
 EXIT_USAGE = 64  # EX_USAGE of sysexits.h
-EXIT_STOPPED = 75  # run: the time given is used up, and launches are left (EX_TEMPFAIL of sysexits.h)
-EXIT_INTERRUPTED = 130  # 128 + SIGINT, as shells have it
+EXIT_STOPPED = 75  # run: the time limit is reached and launches are left (EX_TEMPFAIL of sysexits.h)
+EXIT_INTERRUPTED = 130  # 128 + SIGINT, the convention of shells
 
 
 class LongshoreError(Exception):
-    """What happened, what was given, what to do next, in one line."""
+    """One line: the problem, the value that caused it, and a remedy."""
 
     def __init__(self, message: str, exit_status: int = EXIT_INVALID) -> None:
         super().__init__(message)
@@ -22,21 +22,21 @@ class LongshoreError(Exception):
 
 
 class UsageError(LongshoreError):
-    """The command line asks for something that does not exist or contradicts itself."""
+    """The command line names something unknown or contradicts itself."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message, EXIT_USAGE)
 
 
 def nearest(word: str, known: Iterable[str]) -> str | None:
-    """The known word that a mistyped one most likely means, or None when none is near."""
-    import difflib  # noqa: PLC0415 - needed only once something went wrong
+    """The known word that is most similar to a mistyped word, or None when none is similar."""
+    import difflib  # noqa: PLC0415 - needed only for an error message
 
     matches = difflib.get_close_matches(word, list(known), n=1, cutoff=0.6)
     return matches[0] if matches else None
 
 
 def suggestion(word: str, known: Iterable[str]) -> str:
-    """`; did you mean 'x'?` to append to a message, or nothing."""
+    """`; did you mean 'x'?`, to append to a message, or an empty text."""
     match = nearest(word, known)
     return f"; did you mean '{match}'?" if match else ""

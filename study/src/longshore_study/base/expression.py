@@ -1,12 +1,10 @@
-"""Conditions over factors, as `exclude` of a study file and `--where` of the command line have
-them.
+"""Conditions over factors, for `exclude` of a study file and `--where` of the command line.
 
     transport == 'threads' and environment != {}
     1 < nodes <= 4 and mode in ['waitall', 'persistent'] and not (halo == 3)
 
-expression_parser.py makes a tree of the text; nothing of it is ever handed to eval or to a shell. A
-factor that a row does not have equals nothing, is less than nothing and is in nothing; so for a row
-without modes `mode == 'x'` is false and `mode != 'x'` is true.
+expression_parser.py turns the text into a tree. The text never reaches eval or a shell. A row may
+lack a factor; then every relation on this factor is false, except != and `not in`, which are true.
 """
 
 from __future__ import annotations
@@ -26,11 +24,11 @@ from longshore_study.base.expression_parser import (
     Name,
     Node,
     Not,
-    canonical,
+    canonical_name,
     parse_tree,
 )
 
-__all__ = ["Expression", "ExpressionError", "canonical", "parse"]
+__all__ = ["Expression", "ExpressionError", "canonical_name", "parse"]
 
 R = TypeVar("R")
 
@@ -47,19 +45,18 @@ ABSENT = Absent()
 
 @dataclass(frozen=True)
 class Expression:
-    """A parsed condition; `text` is kept for messages."""
+    """A parsed condition. Messages quote `text`."""
 
     text: str
     tree: Node
 
     @property
     def names(self) -> frozenset[str]:
-        return frozenset(node.name for node in _walk(self.tree) if isinstance(node, Name))
+        return frozenset(node.name for node in _nodes(self.tree) if isinstance(node, Name))
 
     def comparisons(self) -> Iterator[tuple[str, Any]]:
-        """Each (factor, literal) that the condition compares: what a reader of typing mistakes
-        needs to look at."""
-        for node in _walk(self.tree):
+        """Each pair (factor, literal) that the condition compares, to search for mistyped words."""
+        for node in _nodes(self.tree):
             if not isinstance(node, Chain):
                 continue
             for left, operator, right in zip(node.operands, node.operators, node.operands[1:], strict=False):
@@ -69,8 +66,8 @@ class Expression:
                         yield from ((name, one) for one in (value if listed else [value]))
 
     def check_names(self, known: Iterable[str]) -> None:
-        """Raises when the condition speaks of a factor that is not in `known`."""
-        names = sorted({canonical(name) for name in known})
+        """Raises ExpressionError when the condition names a factor that is not in `known`."""
+        names = sorted({canonical_name(name) for name in known})
         for name in sorted(self.names):
             if name not in names:
                 near = nearest(name, names)
@@ -78,23 +75,24 @@ class Expression:
                 raise ExpressionError(f'unknown factor {name!r} in the condition "{self.text}"; {hint}')
 
     def select(self, rows: Sequence[R], factors: Callable[[R], Mapping[str, Any]]) -> list[R]:
-        """The rows whose factors meet the condition. Raises ExpressionError where it speaks of a
-        factor that none has, and LongshoreError, with the likely typing mistake, where it leaves
-        none of them."""
+        """The rows whose factors meet the condition.
+
+        Raises ExpressionError when no row has a factor that the condition names. Raises
+        LongshoreError, with a suggestion for a mistyped word, when no row meets the condition.
+        """
         if rows:
             self.check_names({name for row in rows for name in factors(row)})
         chosen = [row for row in rows if self.matches(factors(row))]
         if rows and not chosen:
-            raise LongshoreError(f'the condition "{self.text}" leaves nothing{self._never_met(map(factors, rows))}')
+            raise LongshoreError(f'the condition "{self.text}" leaves nothing{self._unknown_word(map(factors, rows))}')
         return chosen
 
-    def _never_met(self, rows: Iterable[Mapping[str, Any]]) -> str:
-        """The word that it compares a factor with and that is no value of this factor, where there
-        is one."""
+    def _unknown_word(self, rows: Iterable[Mapping[str, Any]]) -> str:
+        """A message about the first word that no row has as the value of its factor, if any."""
         values: dict[str, set[str]] = defaultdict(set)
         for row in rows:
             for name, value in row.items():
-                values[canonical(name)].add(str(value))
+                values[canonical_name(name)].add(str(value))
         for name, word in self.comparisons():
             if isinstance(word, str) and word not in values[name]:
                 known = f" (known: {', '.join(sorted(values[name]))})"
@@ -103,23 +101,23 @@ class Expression:
 
     def matches(self, values: Mapping[str, Any]) -> bool:
         """Whether the condition holds for these values of the factors."""
-        found = {canonical(name): value for name, value in values.items()}
+        found = {canonical_name(name): value for name, value in values.items()}
         return _truth(_value(self.tree, found, self.text), self.text)
 
 
 def parse(text: str) -> Expression:
-    """Reads a condition; raises ExpressionError that shows where reading stopped."""
+    """Reads a condition. Raises ExpressionError with the column of the first mistake."""
     return Expression(text, parse_tree(text))
 
 
-def _walk(node: Node) -> Iterator[Node]:
+def _nodes(node: Node) -> Iterator[Node]:
     yield node
     match node:
         case Not(term):
-            yield from _walk(term)
+            yield from _nodes(term)
         case Logical(_, terms) | Chain(terms, _):
             for term in terms:
-                yield from _walk(term)
+                yield from _nodes(term)
 
 
 def _value(node: Node, values: Mapping[str, Any], text: str) -> Any:
@@ -148,11 +146,11 @@ def _truth(value: Any, text: str) -> bool:
         return value
     if value is ABSENT:
         return False
-    raise ExpressionError(f'the condition "{text}" asks whether {value!r} is true; compare it with something')
+    raise ExpressionError(f'the condition "{text}" uses {value!r} as true or false; compare it with a value')
 
 
 def _number(value: Any) -> float | None:
-    """Factors come from TOML and from records, where a number may have become text."""
+    """The value as a number, if it is one. Records and TOML may hold numbers as text."""
     if isinstance(value, bool):
         return None
     if isinstance(value, int | float):
@@ -187,7 +185,7 @@ def _related(left: Any, operator: str, right: Any, text: str) -> bool:
     low, high = _number(left), _number(right)
     if low is None or high is None:
         if not (isinstance(left, str) and isinstance(right, str)):
-            raise ExpressionError(f'the condition "{text}" orders {left!r} and {right!r}, which have no order')
+            raise ExpressionError(f'the condition "{text}" cannot order {left!r} and {right!r}')
         return _ordered(left, operator, right)
     return _ordered(low, operator, high)
 
@@ -213,4 +211,4 @@ def _contains(item: Any, among: Any, text: str) -> bool:
         return item in among
     if isinstance(among, str) and isinstance(item, str):
         return item in among
-    raise ExpressionError(f'the condition "{text}" looks for {item!r} in {among!r}, which is no list, table or text')
+    raise ExpressionError(f'the condition "{text}" searches {among!r} for {item!r}; it is not a list, table or text')

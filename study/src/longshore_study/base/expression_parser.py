@@ -1,4 +1,4 @@
-"""The text of a condition becomes a tree; expression.py says what the tree means.
+"""Parser of conditions: text to tree. expression.py evaluates the tree. The grammar:
 
 condition  = all ("or" all)*            all = negation ("and" negation)*
 negation   = "not" negation | operand (relation operand)*
@@ -15,11 +15,11 @@ from typing import Any, NoReturn
 
 from longshore_study.base.errors import UsageError
 
-DEEPEST_NESTING = 50  # a thousand open parentheses are a mistake, and would end in a RecursionError
+DEEPEST_NESTING = 50  # deeper nesting is a mistake and could end in a RecursionError
 
 
 class ExpressionError(UsageError):
-    """A condition that cannot be read, or that cannot be applied to what it is asked about."""
+    """The condition cannot be read, or cannot be applied to the given values."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Name:
 
 @dataclass(frozen=True)
 class Chain:
-    """operand (operator operand)*, read as in mathematics: 1 < x <= 4 is 1 < x and x <= 4."""
+    """operand (operator operand)*, read as in mathematics: 1 < x <= 4 means 1 < x and x <= 4."""
 
     operands: tuple[Node, ...]
     operators: tuple[str, ...]
@@ -54,14 +54,13 @@ class Not:
 Node = Literal | Name | Chain | Logical | Not
 
 
-def canonical(name: str) -> str:
-    """Options are typed with hyphens, keys with underscores: task-count and task_count are one
-    factor."""
+def canonical_name(name: str) -> str:
+    """Factors with underscores. Options have hyphens: task-count and task_count are one factor."""
     return name.replace("-", "_")
 
 
 def parse_tree(text: str) -> Node:
-    """The tree of a condition; raises ExpressionError that shows where reading stopped."""
+    """The tree of a condition. Raises ExpressionError with the column of the first mistake."""
     return _Parser(text).whole()
 
 
@@ -111,8 +110,7 @@ class _Parser:
         raise ExpressionError(f'cannot read the condition "{text}" at column {column + 1}: {why}')
 
     def _peek(self) -> str:
-        """The next token when it is a word or a mark, else "" (a string or a number is no
-        operator)."""
+        """The next token if it is a word or a mark, else "". Strings and numbers give ""."""
         if self.next < len(self.tokens) and self.tokens[self.next].kind in ("word", "mark"):
             return self.tokens[self.next].text
         return ""
@@ -182,7 +180,7 @@ class _Parser:
             if token.text in _RESERVED:
                 self._fail(f"a factor or a value is missing before {token.text!r}")
             self.next += 1
-            return Name(canonical(token.text))
+            return Name(canonical_name(token.text))
         return Literal(self._constant())
 
     def _constant(self) -> Any:

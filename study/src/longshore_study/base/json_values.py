@@ -1,5 +1,4 @@
-"""Values as JSON has them, in records, factors and documents: the number in one, and one text for
-equal objects."""
+"""Values of JSON objects: a number by its path, and one text for equal objects."""
 
 from __future__ import annotations
 
@@ -11,12 +10,12 @@ _ENCODER = json.JSONEncoder(sort_keys=True, ensure_ascii=False, separators=(",",
 
 
 def number_in(value: object, *path: str) -> float | None:
-    """The number itself, or the one at `path` of nested objects. True and false are no numbers."""
+    """`value`, or the number at `path` in nested objects. True and false are not numbers."""
     for name in path:
         value = value.get(name) if isinstance(value, Mapping) else None
     return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else None
 
 
 def canonical(factors: Mapping[str, Any]) -> str:
-    """The same text for the same factors, whatever their order."""
+    """The same text for equal factors, in whatever order they are."""
     return _ENCODER.encode(factors)

@@ -1,5 +1,5 @@
-"""Tables, numbers and words for people: colour and box lines on a terminal, aligned plain text in a
-log. Verdicts are always words, never colour alone.
+"""Tables, numbers and words for people. Terminals get colours and box lines, logs get aligned plain
+text. A verdict is always a word, never a colour alone.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _LONGEST_UNBROKEN = 24
 
 
 def number(value: float | None) -> str:
-    """Three to five significant digits, without an exponent; `-` for no number."""
+    """Three to five significant digits without an exponent. `-` stands for None."""
     if value is None:
         return "-"
     magnitude = abs(value)
@@ -43,8 +43,8 @@ def number(value: float | None) -> str:
 
 
 def significant(value: float, digits: int) -> str:
-    """So many digits, filled with zeros before the point: 0.52, 3.1, 310. An exponent stands only
-    where the zeros could not be counted."""
+    """`digits` significant digits, with leading or trailing zeros: 0.52, 3.1, 310. An exponent
+    appears only for values below 1e-9 or from 1e15."""
     rounded = float(f"{value:.{digits - 1}e}")
     if not 1e-9 <= abs(rounded) < 1e15:
         return f"{rounded:.{digits}g}"
@@ -84,7 +84,7 @@ def count(amount: int, noun: str) -> str:
 
 
 def factor(value: Any) -> str:
-    """The value of a factor, as short as it can be read."""
+    """The value of a factor as a short text."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, list | tuple):
@@ -101,8 +101,8 @@ def factors(values: Mapping[str, Any]) -> str:
 
 
 def varying(rows: Sequence[Mapping[str, Any]]) -> tuple[dict[str, Any], list[str]]:
-    """What all rows share, and the names of what tells them apart, in the order in which they are
-    first met."""
+    """The factors that all rows share, and the names of the other factors in order of first
+    appearance."""
     names = list(dict.fromkeys(name for row in rows for name in row))
     shared = {
         name: rows[0][name] for name in names if all(name in row and row[name] == rows[0].get(name) for row in rows)
@@ -111,28 +111,28 @@ def varying(rows: Sequence[Mapping[str, Any]]) -> tuple[dict[str, Any], list[str
 
 
 def side(study: str, tag: str) -> str:
-    """Whose figures these are; a tag that is called like its study is not said twice."""
+    """The label of a study's tag. A tag with the name of its study appears once."""
     return study if study == tag else f"{study}, tag {tag}"
 
 
 def chosen(values: Mapping[str, Any]) -> dict[str, Any]:
-    """The factors without those that nobody chose, such as an environment without variables."""
+    """The factors that somebody set: without an empty environment, empty texts and None."""
     return {name: value for name, value in values.items() if value not in ({}, "", None)}
 
 
 def shared_factors(shared: Mapping[str, Any]) -> str:
-    """What all rows share, in parentheses, for the end of their title."""
-    told = factors(chosen(shared))
-    return f" ({told})" if told else ""
+    """The factors that all rows share, in parentheses, to end the title of a table."""
+    text = factors(chosen(shared))
+    return f" ({text})" if text else ""
 
 
 def options(names: Iterable[str]) -> list[str]:
-    """Factors as they are typed."""
+    """Names of factors as the command line writes them."""
     return [name.replace("_", "-") for name in names]
 
 
 def levels(values: Mapping[str, Any], names: Iterable[str]) -> list[str]:
-    """Of these factors, in a row of a table; empty where the row has none."""
+    """The values of these factors as cells of a table. A factor that the row lacks gives ""."""
     return [factor(values[name]) if name in values else "" for name in names]
 
 
@@ -149,14 +149,14 @@ def print_table(
     styles: Sequence[str | None] | None = None,
     stream: TextIO | None = None,
 ) -> None:
-    """A table with a title. `right`: columns to align right. `styles`: per row, a key of STYLES or
-    None."""
+    """Prints a table with a title. `right` names the columns to align right. `styles` has a key of
+    STYLES or None per row."""
     stream = stream or sys.stdout
     kept = [list(row) for row in rows]
     if not stream.isatty():
         _print_plain(title, columns, kept, frozenset(right), stream)
         return
-    from rich.box import SIMPLE_HEAD  # noqa: PLC0415 - seventy milliseconds that a log and JSON do not need
+    from rich.box import SIMPLE_HEAD  # noqa: PLC0415 - takes 70 ms, which logs and JSON do not need
     from rich.console import Console  # noqa: PLC0415
     from rich.table import Table  # noqa: PLC0415
     from rich.text import Text  # noqa: PLC0415
@@ -166,8 +166,7 @@ def print_table(
     table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 2, 0, 0))
     aligned = set(right)
     for place, name in enumerate(columns):
-        # The first column is what a row is called, and is typed elsewhere: it is not broken where
-        # others can be.
+        # Users copy the first column, the name of the row, so wrap other columns first.
         least = min(_LONGEST_UNBROKEN, max((len(row[0]) for row in kept), default=0)) if place == 0 else None
         table.add_column(Text(name), justify="right" if name in aligned else "left", overflow="fold", min_width=least)
     for place, row in enumerate(kept):
@@ -180,7 +179,7 @@ def print_table(
 def _print_plain(
     title: str, columns: Sequence[str], rows: Sequence[Sequence[str]], right: frozenset[str], stream: TextIO
 ) -> None:
-    """Aligned by spaces and never wrapped: what a log, a pipe or `column` wants."""
+    """Columns aligned by spaces and never wrapped, for logs, pipes and `column`."""
     widths = [max(map(len, column)) for column in zip(columns, *rows, strict=True)]
     print(title, file=stream)
     for row in (columns, *rows):
@@ -192,7 +191,7 @@ def _print_plain(
 
 
 def print_line(text: str = "", style: str | None = None, stream: TextIO | None = None) -> None:
-    """One line, coloured where colour is wanted."""
+    """Prints one line, with colour where the stream shows colours."""
     stream = stream or sys.stdout
     if style is None or not wants_color(stream):
         print(text, file=stream)

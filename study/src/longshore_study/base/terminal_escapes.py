@@ -1,6 +1,5 @@
-"""Text of others on a terminal: names of tags, factors and files, and the last words of programs,
-may hold escape sequences that move the cursor, set the title or hide what follows. They are shown,
-not obeyed."""
+"""Escapes control characters before a terminal sees them. Names of tags, factors and files, and the
+output of programs, may hold sequences that move the cursor, set the title or hide text."""
 
 from __future__ import annotations
 
@@ -12,26 +11,24 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TextIO, cast
 
-# C0 but tab and newline, DEL, C1, marks that turn the direction of writing, and halves of
-# characters.
+# C0 without tab and newline, DEL, C1, marks that change the direction of writing, and surrogates.
 _CONTROLS = "\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff"
 _ANY = re.compile(f"[{_CONTROLS}]")
-# Colours and weights of our own tables; they do nothing but look.
+# Styles of our own tables: they change nothing but the look.
 _ANY_BUT_STYLE = re.compile(f"(\x1b\\[[0-9;]*m)|([{_CONTROLS}])")
 
 
-def readable(text: str) -> str:
-    r"""The text with every control character written as \u001b is, which JSON reads too."""
-    return _ANY.sub(_written, text)
+def escape_controls(text: str) -> str:
+    r"""The text with each control character as \u001b, a form that JSON can read, too."""
+    return _ANY.sub(_escaped, text)
 
 
-def _written(match: re.Match[str]) -> str:
+def _escaped(match: re.Match[str]) -> str:
     return f"\\u{ord(match[0]):04x}"
 
 
-class ReadableStream:
-    """A stream for text that passes on all but control characters; styles, too, where somebody sees
-    them."""
+class EscapingStream:
+    """A text stream that escapes control characters. A terminal still gets styles."""
 
     def __init__(self, stream: TextIO) -> None:
         self.raw_stream = stream
@@ -41,7 +38,7 @@ class ReadableStream:
         if self._style:
             text = _ANY_BUT_STYLE.sub(lambda match: match[1] or f"\\u{ord(match[2]):04x}", text)
         else:
-            text = readable(text)
+            text = escape_controls(text)
         return self.raw_stream.write(text)
 
     def writelines(self, lines: Iterator[str]) -> None:
@@ -53,16 +50,17 @@ class ReadableStream:
 
 
 def raw(stream: TextIO) -> TextIO:
-    """The stream itself, for a display that moves the cursor and makes its own text readable."""
+    """The stream below an EscapingStream, for a display that moves the cursor and escapes texts."""
     return cast("TextIO", getattr(stream, "raw_stream", stream))
 
 
 @contextmanager
-def readable_streams() -> Iterator[None]:
+def escaping_streams() -> Iterator[None]:
+    """Makes sys.stdout and sys.stderr escape control characters."""
     before: tuple[TextIO | None, TextIO | None] = sys.stdout, sys.stderr
-    # One that was closed (`>&-`) is None: there is nobody to read, and no reason to fail.
+    # A closed stream (`>&-`) is None. Writing to it must not fail.
     with Path(os.devnull).open("w", encoding="utf-8") as nowhere:
-        sys.stdout, sys.stderr = (cast("TextIO", ReadableStream(stream or nowhere)) for stream in before)
+        sys.stdout, sys.stderr = (cast("TextIO", EscapingStream(stream or nowhere)) for stream in before)
         try:
             yield
         finally:

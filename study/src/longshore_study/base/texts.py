@@ -1,5 +1,4 @@
-"""Numbers as a reader wants them: three significant digits, thin spaces in long ones, ratios in
-words."""
+"""Numbers in reports: three significant digits, thin spaces between groups, ratios in words."""
 
 from __future__ import annotations
 
@@ -8,9 +7,9 @@ import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-# Narrow, and no place to break a line.
+# A narrow space that does not break a line.
 _THIN_SPACE = "\u202f"
-# How a unit of the records is written out on axes and beside figures.
+# Units of records as axes and tables show them.
 UNIT_NAMES = {"1/s": "/s", "us": "µs", "seconds": "s"}
 
 
@@ -19,12 +18,12 @@ def name_text(name: str) -> str:
 
 
 def whole_number(value: int) -> str:
-    """All digits, in groups: two sizes that differ must not look the same."""
+    """All digits, in groups, so that different sizes never look the same."""
     return _grouped(str(value))
 
 
 def plain_number(value: float) -> str:
-    """At most four significant digits, never an exponent where a person would not write one."""
+    """At most four significant digits. An exponent appears only from 1e6 and below 1e-4."""
     if not math.isfinite(value):
         return "–"
     if value == 0:
@@ -38,7 +37,7 @@ def plain_number(value: float) -> str:
 
 
 def figure(value: float | None, unit: str = "") -> str:
-    """Three significant digits (all before the point) and the unit; "–" where there is no value."""
+    """Three significant digits (all before the point) and the unit. "–" stands for no value."""
     if value is None or not math.isfinite(value):
         return "–"
     if not unit:
@@ -48,8 +47,7 @@ def figure(value: float | None, unit: str = "") -> str:
 
 @dataclass(frozen=True)
 class Quantity:
-    """How the figures of one unit are written where they stand together: in millions, where there
-    are millions."""
+    """How to write several values of one unit: in millions if the largest exceeds a million."""
 
     divisor: float
     name: str
@@ -77,15 +75,14 @@ def unit_name(unit: str) -> str:
 
 
 def ratio(value: float | None) -> str:
-    """0.0572 -> "0.057", 1.021 -> "1.021": three decimals tell it from the margin, more would be
-    noise."""
+    """0.0572 -> "0.057", 1.021 -> "1.021": three decimals, enough to compare with the margin."""
     if value is None or not math.isfinite(value):
         return "–"
     return f"{value:.3f}" if 0.01 <= value < 10 else _significant(value)
 
 
 def ratio_in_words(value: float) -> str:
-    """Of a figure where higher is better: 0.0572 -> "17.5 times lower", 1.03 -> "3.0 % higher"."""
+    """The ratio of a metric for which higher is better: 0.0572 -> "17.5 times lower"."""
     if not math.isfinite(value) or value <= 0:
         return "not comparable"
     larger = max(value, 1 / value)
@@ -96,7 +93,7 @@ def ratio_in_words(value: float) -> str:
 
 
 def change(value: float | None) -> str:
-    """Signed: 0.94 -> "−6.0 %", 17.5 -> "×17.5", 0.057 -> "÷17.5"."""
+    """A signed change: 0.94 -> "−6.0 %", 17.5 -> "×17.5", 0.057 -> "÷17.5"."""
     if value is None or not math.isfinite(value) or value <= 0:
         return "–"
     if value >= 3:
@@ -132,7 +129,7 @@ def _significant(value: float) -> str:
         return "0"
     if abs(value) >= 1e6 or abs(value) < 1e-3:
         return _scientific(value)
-    # Rounded first: 999.6 must be asked for its digits as 1000.
+    # Round first: 999.6 becomes 1000 and needs the digits of 1000.
     rounded = float(f"{value:.3g}") if abs(value) < 1000 else value
     decimals = max(0, 2 - math.floor(math.log10(abs(rounded))))
     return _grouped(f"{rounded:.{decimals}f}")

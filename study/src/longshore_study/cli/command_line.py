@@ -15,7 +15,7 @@ from typing import NoReturn
 
 from longshore_study import __version__
 from longshore_study.base.errors import EXIT_INTERRUPTED, EXIT_INVALID, EXIT_OK, LongshoreError, UsageError, suggestion
-from longshore_study.base.terminal_escapes import readable_streams
+from longshore_study.base.terminal_escapes import escaping_streams
 from longshore_study.cli.arguments import split_arguments
 
 VERBS = {
@@ -134,7 +134,7 @@ def parser_of(verb: str) -> tuple[Parser, ModuleType]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one verb and returns the exit status; every expected failure is one line on stderr."""
-    with readable_streams():
+    with escaping_streams():
         return _main(arguments)
 
 

@@ -188,7 +188,7 @@ def _print_plan(
     for submit, script, commands in jobs:
         print(f"# would be submitted with:\n{shlex.join(submit)}\n# with this script:\n{script}# and start in it:")
         for command in commands:
-            print(" ".join([*environment_variables.typed(command.environment), shlex.join(command.argv)]))
+            print(" ".join([*environment_variables.shell_prefix(command.environment), shlex.join(command.argv)]))
     return EXIT_OK
 
 

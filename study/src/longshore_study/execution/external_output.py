@@ -21,7 +21,7 @@ def imported_lines(
     options = Options(
         ranks_per_node=_ranks_per_node(external, between),
         ranks=_integer(between.get("ranks")),
-        figure=external.figure,
+        metric=external.metric,
         program=external.name,
     )
     try:

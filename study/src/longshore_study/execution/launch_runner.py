@@ -26,7 +26,7 @@ from longshore_study.execution.launch_resolver import Starter, program_of
 from longshore_study.execution.launchers import Command
 from longshore_study.execution.session_folder import Target, scratch_file
 from longshore_study.planning.plan import Cell, Plan, PlannedLaunch
-from longshore_study.planning.time_estimate import Forecast
+from longshore_study.planning.time_estimate import TimeEstimate
 from longshore_study.store import records
 from longshore_study.study_file import environment_variables
 
@@ -99,7 +99,7 @@ class Deadline:
 
     at: float
     """By time.monotonic()."""
-    forecast: Forecast
+    estimate: TimeEstimate
 
     @property
     def left_seconds(self) -> float:
@@ -108,7 +108,7 @@ class Deadline:
     def check(self, cell: Cell) -> None:
         """Raises OutOfTime when a launch of this cell would not end in time. One that nothing is
         known of is tried: it is ended and not recorded when it takes too long."""
-        expected = self.forecast.seconds(cell) if self.forecast.knows(cell) else 0.0
+        expected = self.estimate.seconds(cell) if self.estimate.knows(cell) else 0.0
         if self.left_seconds <= expected:
             raise OutOfTime
 
@@ -161,7 +161,7 @@ class Runner:
         limit = max(0.0, min(cell.amounts.timeout_seconds, left))
         try:
             result = run_child(
-                command.argv, environment_variables.applied(os.environ, command.environment), limit, signals, self._tick
+                command.argv, environment_variables.apply(os.environ, command.environment), limit, signals, self._tick
             )
             if result.timed_out and limit < cell.amounts.timeout_seconds:
                 raise OutOfTime

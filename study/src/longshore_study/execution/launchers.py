@@ -78,7 +78,9 @@ class LocalLauncher:
         if not needs_launcher(cell):
             if cell.external is None:
                 return Command(program, cell.environment, "the program's own")
-            return Command(program, {**mpi.as_root(), **cell.environment}, "as the command says")  # it may be mpirun
+            return Command(
+                program, {**mpi.root_permission(), **cell.environment}, "as the command says"
+            )  # it may be mpirun
         transport = str(cell.between.get("transport"))
         used = self.shmem if transport == "shmem" and self.shmem else self.mpi
         if used is None:

@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, TextIO
 
-from longshore_study.base.terminal_escapes import raw, readable
+from longshore_study.base.terminal_escapes import escape_controls, raw
 from longshore_study.execution.launch_runner import Outcome
 from longshore_study.planning.plan import Plan, PlannedLaunch
-from longshore_study.planning.time_estimate import Forecast
+from longshore_study.planning.time_estimate import TimeEstimate
 
 if TYPE_CHECKING:
     from rich.progress import TaskID
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 class _Account:
     """What is done and what is left of a session."""
 
-    def __init__(self, plan: Plan, launches: Sequence[PlannedLaunch], forecast: Forecast) -> None:
+    def __init__(self, plan: Plan, launches: Sequence[PlannedLaunch], estimate: TimeEstimate) -> None:
         self.labels = plan.labels
         self.launches = list(launches)
-        self.forecast = forecast
+        self.estimate = estimate
         self.done = 0
         self.started = time.monotonic()
         self.begun = self.started
@@ -36,19 +36,19 @@ class _Account:
 
     def finish(self, outcome: Outcome) -> None:
         self.done += 1
-        self.forecast.observe(outcome.launch.cell.cell_id, outcome.seconds)
+        self.estimate.observe(outcome.launch.cell.cell_id, outcome.seconds)
 
     def left_seconds(self) -> float:
         """Of the launches not yet ended, less what the one at hand has already used."""
-        left = self.forecast.total(launch.cell for launch in self.launches[self.done :])
+        left = self.estimate.total(launch.cell for launch in self.launches[self.done :])
         return max(0.0, left - (time.monotonic() - self.begun))
 
 
 class LineProgress:
     """A line per launch, complete as soon as the launch is: what a batch system's log needs."""
 
-    def __init__(self, plan: Plan, launches: Sequence[PlannedLaunch], forecast: Forecast, out: TextIO) -> None:
-        self.account = _Account(plan, launches, forecast)
+    def __init__(self, plan: Plan, launches: Sequence[PlannedLaunch], estimate: TimeEstimate, out: TextIO) -> None:
+        self.account = _Account(plan, launches, estimate)
         self.out = out
         self.width = len(str(len(launches)))
 
@@ -74,11 +74,11 @@ class LineProgress:
 class BarProgress:
     """The bar. Failures stay above it; what went well leaves no trace."""
 
-    def __init__(self, plan: Plan, launches: Sequence[PlannedLaunch], forecast: Forecast, out: TextIO) -> None:
+    def __init__(self, plan: Plan, launches: Sequence[PlannedLaunch], estimate: TimeEstimate, out: TextIO) -> None:
         from rich.console import Console  # noqa: PLC0415 - a log needs none of it
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn  # noqa: PLC0415
 
-        self.account = _Account(plan, launches, forecast)
+        self.account = _Account(plan, launches, estimate)
         self.bar = Progress(
             BarColumn(bar_width=30),
             MofNCompleteColumn(),
@@ -103,7 +103,7 @@ class BarProgress:
 
         self.account.finish(outcome)
         if outcome.failure or outcome.skipped:
-            text = readable(f"{self.account.label(outcome.launch)}: {_said(outcome)}")
+            text = escape_controls(f"{self.account.label(outcome.launch)}: {_said(outcome)}")
             with suppress(OSError):
                 self.bar.console.print(Text(text, style="red" if outcome.failure else "yellow"), soft_wrap=True)
         self.bar.update(self.task, completed=self.account.done)
@@ -114,7 +114,7 @@ class BarProgress:
         if label is None:
             self.bar.update(self.task, left=left)
         else:
-            self.bar.update(self.task, description=readable(label), left=left)
+            self.bar.update(self.task, description=escape_controls(label), left=left)
         self._refresh()
 
     def _refresh(self) -> None:
@@ -127,13 +127,13 @@ class BarProgress:
 
 
 def make_progress(
-    plan: Plan, launches: Sequence[PlannedLaunch], forecast: Forecast, out: TextIO | None = None
+    plan: Plan, launches: Sequence[PlannedLaunch], estimate: TimeEstimate, out: TextIO | None = None
 ) -> BarProgress | LineProgress:
     """The display that fits where it is shown; always on stderr, so that stdout is the result's."""
     out = out or sys.stderr
     if out.isatty():
-        return BarProgress(plan, launches, forecast, out)
-    return LineProgress(plan, launches, forecast, out)
+        return BarProgress(plan, launches, estimate, out)
+    return LineProgress(plan, launches, estimate, out)
 
 
 def say(text: str, out: TextIO) -> None:

@@ -24,9 +24,9 @@ from longshore_study.execution.session_lock import claimed
 from longshore_study.host.cores import available_cpus
 from longshore_study.host.doctor import WARN, load_average
 from longshore_study.planning.plan import Plan, PlannedLaunch, make_plan
-from longshore_study.planning.time_estimate import Forecast
+from longshore_study.planning.time_estimate import TimeEstimate
 from longshore_study.store.launch_store import Store, folder_name
-from longshore_study.store.provenance import keep_provenance
+from longshore_study.store.provenance import store_provenance
 from longshore_study.study_file import environment_variables
 from longshore_study.study_file.reader import load
 
@@ -119,13 +119,13 @@ def _run(
     keep_study_file(plan, target)
     part = f"{args.only_nodes} nodes" if args.only_nodes is not None else ""
     with claimed(target.folder, target.session, part, wait=args.in_job) as claim:
-        forecast = Forecast(target.store.launches(target.study))
-        _announce(plan, target, launches, summary, forecast)
-        progress = make_progress(plan, launches, forecast)
+        estimate = TimeEstimate(target.store.launches(target.study))
+        _announce(plan, target, launches, summary, estimate)
+        progress = make_progress(plan, launches, estimate)
         runner = Runner(
             plan, target, starter, progress,
-            deadline=Deadline(deadline, forecast) if deadline is not None else None,
-            more={"provenance": keep_provenance(target.folder, starter.programs())},
+            deadline=Deadline(deadline, estimate) if deadline is not None else None,
+            more={"provenance": store_provenance(target.folder, starter.programs())},
             alive=claim.beat,
         )  # fmt: skip
         go_on = f"go on with: {resume_command(plan, target)}"
@@ -159,14 +159,16 @@ def resume_command(plan: Plan, target: Target) -> str:
     return shlex.join(words)
 
 
-def _announce(plan: Plan, target: Target, launches: list[PlannedLaunch], summary: Summary, forecast: Forecast) -> None:
+def _announce(
+    plan: Plan, target: Target, launches: list[PlannedLaunch], summary: Summary, estimate: TimeEstimate
+) -> None:
     parts = [f"{count(len(launches), 'launch')} to run"]
     if summary.recorded_before:
         parts.append(f"{summary.recorded_before} recorded before")
     if summary.failed_before:
         parts.append(f"{summary.failed_before} failed before (--retry-failed runs them again)")
-    expected = duration(forecast.total(launch.cell for launch in launches))
-    sure = all(forecast.knows(cell) for cell in plan.cells)
+    expected = duration(estimate.total(launch.cell for launch in launches))
+    sure = all(estimate.knows(cell) for cell in plan.cells)
     about = "about" if sure else "roughly"
     where = f"{target.study}, tag {target.tag}, session {target.session}"
     say(f"{where}: {', '.join(parts)}, {about} {expected}", sys.stderr)
@@ -228,4 +230,4 @@ def print_commands(args: argparse.Namespace, commands: list[Command]) -> None:
         print(json.dumps({"schema": 1, "launches": rows}, indent=1))
         return
     for command in commands:
-        print(" ".join([*environment_variables.typed(command.environment), shlex.join(command.argv)]))
+        print(" ".join([*environment_variables.shell_prefix(command.environment), shlex.join(command.argv)]))

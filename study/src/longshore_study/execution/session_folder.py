@@ -11,7 +11,7 @@ from pathlib import Path
 
 from longshore_study.base.errors import LongshoreError
 from longshore_study.planning.plan import Plan
-from longshore_study.store.launch_store import Store, whereabouts
+from longshore_study.store.launch_store import Store, process_namespace
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Target:
 def scratch_file(target: Target) -> Path:
     """A name, hidden from readers of the store, for the records of the launch at hand: on the
     store's file system, which the node that runs rank 0 sees too."""
-    return (target.folder / f".launch.{whereabouts()}.{os.getpid()}.tmp").absolute()
+    return (target.folder / f".launch.{process_namespace()}.{os.getpid()}.tmp").absolute()
 
 
 def keep_study_file(plan: Plan, target: Target) -> None:
@@ -45,7 +45,7 @@ def keep_study_file(plan: Plan, target: Target) -> None:
         return
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        temporary = folder / f".{path.name}-{secrets.token_hex(4)}.{whereabouts()}.{os.getpid()}.tmp"
+        temporary = folder / f".{path.name}-{secrets.token_hex(4)}.{process_namespace()}.{os.getpid()}.tmp"
         try:
             temporary.write_text(plan.study.text, encoding="utf-8")
             temporary.rename(path)

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from longshore_study.base.errors import LongshoreError
-from longshore_study.store.launch_store import whereabouts
+from longshore_study.store.launch_store import process_namespace
 
 _BEAT_SECONDS = 20.0
 _DEAD_AFTER_SECONDS = 120.0
@@ -98,7 +98,7 @@ def _wait_for_signs_of_life(folder: Path, session: str, part: str) -> None:
 
 
 def _mark(folder: Path) -> Path:
-    return folder / f".running.{whereabouts()}.{os.getpid()}.tmp"
+    return folder / f".running.{process_namespace()}.{os.getpid()}.tmp"
 
 
 def _take(folder: Path, session: str, part: str) -> Path:
@@ -122,7 +122,7 @@ def _take(folder: Path, session: str, part: str) -> Path:
 
 def _clean(folder: Path) -> None:
     """Removes scratch files and marks of processes of this machine that are gone."""
-    for path in folder.glob(f".*.{glob.escape(whereabouts())}.*.tmp"):
+    for path in folder.glob(f".*.{glob.escape(process_namespace())}.*.tmp"):
         if not _is_longshore(path.name.split(".")[-2]):
             path.unlink(missing_ok=True)
 
@@ -138,7 +138,7 @@ def _refuse_others(folder: Path, mine: Path, session: str, part: str) -> None:
         except (OSError, ValueError):
             continue  # it has gone, or is being written; the second look finds it
         told = told if isinstance(told, dict) else {}
-        same_machine = path.name.startswith(f".running.{whereabouts()}.")
+        same_machine = path.name.startswith(f".running.{process_namespace()}.")
         # A mark of the future is of before a clock was set back; one that lives is touched again
         # within seconds.
         alive = _is_longshore(path.name.split(".")[-2]) if same_machine else abs(age) < _DEAD_AFTER_SECONDS
@@ -159,7 +159,7 @@ def _refuse_others(folder: Path, mine: Path, session: str, part: str) -> None:
 
 def _now(folder: Path) -> float:
     """The time of the file system, whose clock may not be ours."""
-    probe = folder / f".clock.{whereabouts()}.{os.getpid()}.tmp"
+    probe = folder / f".clock.{process_namespace()}.{os.getpid()}.tmp"
     try:
         probe.touch()
         return probe.stat().st_mtime

@@ -1,3 +1,3 @@
-"""The machine at hand: its cores, MPI libraries and communication stacks, and the faults that spoil
-a measurement. It imports base.
+"""Cores, MPI libraries and communication stacks of this machine, and faults that spoil
+measurements. Imports base.
 """

@@ -1,4 +1,4 @@
-"""Which longshore-bench a study runs."""
+"""Finds the longshore-bench that a study runs."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ BENCH = "longshore-bench"
 
 
 def find_bench(asked_for: str | None = None, environment: Mapping[str, str] | None = None) -> str:
-    """longshore-bench: where asked, else LONGSHORE_BENCH, else beside the `longshore` script, else
-    on PATH."""
+    """The path of longshore-bench. Searches `asked_for`, LONGSHORE_BENCH, the folder of the
+    `longshore` script, and PATH, in this order."""
     environment = os.environ if environment is None else environment
     for source, name in (("--bench", asked_for), ("LONGSHORE_BENCH", environment.get("LONGSHORE_BENCH"))):
         if name:
             path = shutil.which(name)
             if path is None:
-                raise LongshoreError(f"{source} names '{name}', which is no program that can be run")
+                raise LongshoreError(f"{source} names '{name}', which is not an executable program")
             return str(Path(path).absolute())
     folders = [Path(sys.argv[0]).parent, Path(sys.executable).parent]
     for folder in folders:
@@ -32,7 +32,7 @@ def find_bench(asked_for: str | None = None, environment: Mapping[str, str] | No
     if path is None:
         looked = ", ".join(dict.fromkeys(str(folder) for folder in folders))
         raise LongshoreError(
-            f"{BENCH} is not found in {looked} or on PATH; "
-            "'make build' makes it, --bench PATH or LONGSHORE_BENCH names it"
+            f"{BENCH} was not found in {looked} or on PATH; "
+            "build it with 'make build', or name it with --bench PATH or LONGSHORE_BENCH"
         )
     return str(Path(path).absolute())

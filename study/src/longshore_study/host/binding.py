@@ -1,8 +1,5 @@
-"""What longshore-bench itself says of this machine's topology and of the cores that its ranks will
-be bound to.
-
-Findings of the doctor that only the program can make, because it is the program that binds.
-"""
+"""Checks of the doctor that ask longshore-bench: the topology, and the binding of ranks to
+cores."""
 
 from __future__ import annotations
 
@@ -10,14 +7,14 @@ import json
 import subprocess
 from typing import Any
 
-from longshore_study.host.doctor import OK, UNKNOWN, WARN, Finding
+from longshore_study.host.doctor import OK, UNKNOWN, WARN, CheckResult
 
 _SECONDS = 60
 _PROGRAM_TOO_OLD = "longshore-bench --list does not say"
 
 
 def ask(program: str) -> dict[str, Any] | None:
-    """What `longshore-bench --list` answers, or None when it answers nothing of use."""
+    """The answer of `longshore-bench --list`, or None if there is no valid answer."""
     try:
         done = subprocess.run(  # noqa: S603 - a program of ours
             [program, "--list"], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=True, timeout=_SECONDS
@@ -28,39 +25,39 @@ def ask(program: str) -> dict[str, Any] | None:
     return answer if isinstance(answer, dict) else None
 
 
-def findings(listing: dict[str, Any] | None, ranks: int | None = None) -> list[Finding]:
+def check_results(listing: dict[str, Any] | None, ranks: int | None = None) -> list[CheckResult]:
     if listing is None:
-        advice = "make build, or name it by LONGSHORE_BENCH"
-        return [Finding("topology", UNKNOWN, "no longshore-bench to ask", advice)]
+        advice = "build it with 'make build', or name it with LONGSHORE_BENCH"
+        return [CheckResult("topology", UNKNOWN, "longshore-bench was not found or does not answer", advice)]
     return [topology(listing.get("topology")), binding(listing.get("binding"), ranks)]
 
 
-def topology(seen: dict[str, Any] | None) -> Finding:
+def topology(seen: dict[str, Any] | None) -> CheckResult:
     if not seen:
-        return Finding("topology", UNKNOWN, _PROGRAM_TOO_OLD)
+        return CheckResult("topology", UNKNOWN, _PROGRAM_TOO_OLD)
     description = str(seen.get("description", ""))
     if seen.get("why_little"):
         advice = "install hwloc (Debian: libhwloc-dev) and build again; placement then knows sockets and caches"
-        return Finding("topology", WARN, f"{description}; {seen['why_little']}", advice)
+        return CheckResult("topology", WARN, f"{description}; {seen['why_little']}", advice)
     if description.startswith("uneven"):
         advice = "placement by levels needs equal parts: run ranks on equal numbers of cores per socket and cache"
-        return Finding("topology", WARN, description, advice)
-    return Finding("topology", OK, description)
+        return CheckResult("topology", WARN, description, advice)
+    return CheckResult("topology", OK, description)
 
 
-def binding(seen: dict[str, Any] | None, ranks: int | None = None) -> Finding:
+def binding(seen: dict[str, Any] | None, ranks: int | None = None) -> CheckResult:
     check = "binding"
     if not seen:
-        return Finding(check, UNKNOWN, _PROGRAM_TOO_OLD)
+        return CheckResult(check, UNKNOWN, _PROGRAM_TOO_OLD)
     word, by = seen.get("ranks"), seen.get("ranks_by")
     most = seen.get("most_bound_ranks")
     if ranks is not None and most is not None and ranks > most:
-        advice = f"use at most {most} ranks: then each has cores of its own, and so do its tasks"
-        return Finding(check, WARN, f"none with {ranks} ranks: {most} cores, ranks move between them", advice)
+        advice = f"use at most {most} ranks, so that each rank has its own cores"
+        return CheckResult(check, WARN, f"none with {ranks} ranks: {most} cores, ranks move between them", advice)
     if word == "none":
         advice = "unset LONGSHORE_PIN, or let the launcher bind: mpirun --bind-to core, srun --cpu-bind=cores"
-        return Finding(check, WARN, "none: ranks and tasks move between cores (LONGSHORE_PIN=0)", advice)
+        return CheckResult(check, WARN, "none: ranks and tasks move between cores (LONGSHORE_PIN=0)", advice)
     if by == "longshore":
         value = f"each rank to one {word} of {seen.get('cpus')}, by longshore, up to {most} ranks"
-        return Finding(check, OK, f"{value}; tasks to one each of their rank's share")
-    return Finding(check, OK, f"ranks within one {word} ({seen.get('cpus')}), by the launcher; tasks are not bound")
+        return CheckResult(check, OK, f"{value}; tasks to one each of their rank's share")
+    return CheckResult(check, OK, f"ranks within one {word} ({seen.get('cpus')}), by the launcher; tasks are not bound")

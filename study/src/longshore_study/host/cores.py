@@ -1,4 +1,4 @@
-"""The cores of this machine that this process may use, from affinity and the kernel's topology."""
+"""The cores that this process may use, by its affinity and the topology of the kernel."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
-"""What on this machine will spoil a measurement. Each check reads one thing and says ok, warn or
-unknown, the value found, and what to do; a file that is not there makes it unknown ("not
-supported"), never an error.
+"""Checks this machine for faults that spoil measurements. Each check returns ok, warn or unknown,
+the value found, and advice. A missing file gives unknown ("not supported"), never an error.
 
-The checks read below a root folder, "/" unless a test brings its own.
+The checks read below a root folder: "/", or that of a test.
 """
 
 from __future__ import annotations
@@ -23,14 +22,16 @@ NOT_SUPPORTED = "not supported on this system"
 
 
 @dataclass(frozen=True)
-class Finding:
+class CheckResult:
+    """The result of one check."""
+
     """The answer of one check."""
 
     check: str
     state: str
     value: str
     advice: str = ""
-    """What to do about it; empty when there is nothing to do."""
+    """What to do about it. Empty if there is nothing to do."""
 
     def as_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -38,12 +39,12 @@ class Finding:
 
 @dataclass(frozen=True)
 class Machine:
-    """Where the checks look."""
+    """The root folder of the checks."""
 
     root: Path = Path("/")
 
     def text(self, path: str) -> str | None:
-        """The content of a file, or None when it cannot be read."""
+        """The content of a file, or None if it cannot be read."""
         try:
             return (self.root / path.lstrip("/")).read_text(encoding="utf-8", errors="replace").strip()
         except OSError:
@@ -63,8 +64,8 @@ class Machine:
             return []
 
 
-def examine(machine: Machine, ranks: int | None = None) -> list[Finding]:
-    """All checks that only read, in the order in which they are shown."""
+def examine(machine: Machine, ranks: int | None = None) -> list[CheckResult]:
+    """All checks that only read, in the order of the output."""
     cpus = available_cpus()
     return [
         ranks_and_cores(ranks, available_cores()),
@@ -77,105 +78,107 @@ def examine(machine: Machine, ranks: int | None = None) -> list[Finding]:
     ]
 
 
-def ranks_and_cores(ranks: int | None, cores: int) -> Finding:
+def ranks_and_cores(ranks: int | None, cores: int) -> CheckResult:
     if ranks is None:
-        value = f"{cores} cores may be used; studies with more ranks than that oversubscribe"
-        return Finding("ranks and cores", OK, value)
+        value = f"{cores} cores are available; studies with more ranks oversubscribe them"
+        return CheckResult("ranks and cores", OK, value)
     if ranks > cores:
-        advice = f"use at most {cores} ranks, or expect times of the scheduler and not of the network"
-        return Finding("ranks and cores", WARN, f"{ranks} ranks on {cores} cores", advice)
-    return Finding("ranks and cores", OK, f"{ranks} ranks on {cores} cores")
+        advice = f"use at most {cores} ranks; more ranks measure the scheduler, not the network"
+        return CheckResult("ranks and cores", WARN, f"{ranks} ranks on {cores} cores", advice)
+    return CheckResult("ranks and cores", OK, f"{ranks} ranks on {cores} cores")
 
 
-def affinity(allowed: Sequence[int], present: int) -> Finding:
+def affinity(allowed: Sequence[int], present: int) -> CheckResult:
     if not hasattr(os, "sched_getaffinity"):
-        return Finding("affinity", UNKNOWN, NOT_SUPPORTED)
+        return CheckResult("affinity", UNKNOWN, NOT_SUPPORTED)
     if len(allowed) < present:
-        advice = "fine when a batch system gave you these; else start longshore without taskset or numactl"
-        return Finding("affinity", WARN, f"restricted to {len(allowed)} of {present} cpus: {ranges(allowed)}", advice)
-    return Finding("affinity", OK, f"all {present} cpus; the program and the launcher pin their ranks")
+        advice = "expected in a job of a batch system; otherwise start longshore without taskset or numactl"
+        return CheckResult(
+            "affinity", WARN, f"restricted to {len(allowed)} of {present} cpus: {ranges(allowed)}", advice
+        )
+    return CheckResult("affinity", OK, f"all {present} cpus; the program and the launcher pin their ranks")
 
 
-def hardware_threads(allowed: Sequence[int], cores: int) -> Finding:
+def hardware_threads(allowed: Sequence[int], cores: int) -> CheckResult:
     if len(allowed) > cores:
-        advice = "use one rank per core; two on the threads of one core share it"
-        return Finding("hardware threads", WARN, f"{len(allowed)} cpus on {cores} cores", advice)
-    return Finding("hardware threads", OK, f"one per core, or not visible ({cores} cores)")
+        advice = "use one rank per core: two ranks on one core slow each other down"
+        return CheckResult("hardware threads", WARN, f"{len(allowed)} cpus on {cores} cores", advice)
+    return CheckResult("hardware threads", OK, f"one per core, or not visible ({cores} cores)")
 
 
-def governor(machine: Machine) -> Finding:
+def governor(machine: Machine) -> CheckResult:
     files = machine.matching("sys/devices/system/cpu/cpu[0-9]*/cpufreq/scaling_governor")
     kinds = sorted({text for file in files if (text := machine.text(file))})
     if not kinds:
-        return Finding("frequency governor", UNKNOWN, f"{NOT_SUPPORTED} (common in virtual machines)")
+        return CheckResult("frequency governor", UNKNOWN, f"{NOT_SUPPORTED} (common in virtual machines)")
     if kinds == ["performance"]:
-        return Finding("frequency governor", OK, "performance")
+        return CheckResult("frequency governor", OK, "performance")
     advice = "cpupower frequency-set -g performance (needs root), or warm up for longer"
-    return Finding("frequency governor", WARN, ", ".join(kinds), advice)
+    return CheckResult("frequency governor", WARN, ", ".join(kinds), advice)
 
 
-def turbo(machine: Machine) -> Finding:
+def turbo(machine: Machine) -> CheckResult:
     off = machine.number("sys/devices/system/cpu/intel_pstate/no_turbo")
     boost = machine.number("sys/devices/system/cpu/cpufreq/boost")
     if off is None and boost is None:
-        return Finding("turbo", UNKNOWN, f"{NOT_SUPPORTED}; clocks may change with load and temperature")
+        return CheckResult("turbo", UNKNOWN, f"{NOT_SUPPORTED}; clocks may change with load and temperature")
     if off == 1 or (off is None and boost == 0):
-        return Finding("turbo", OK, "off")
-    advice = "figures depend on how many cores are busy; for the steadiest ones switch it off (needs root)"
-    return Finding("turbo", WARN, "on", advice)
+        return CheckResult("turbo", OK, "off")
+    advice = "results depend on the number of busy cores; switch turbo off for steadier results (needs root)"
+    return CheckResult("turbo", WARN, "on", advice)
 
 
-def huge_pages(machine: Machine) -> Finding:
+def huge_pages(machine: Machine) -> CheckResult:
     text = machine.text("sys/kernel/mm/transparent_hugepage/enabled")
     if text is None:
-        return Finding("transparent huge pages", UNKNOWN, NOT_SUPPORTED)
+        return CheckResult("transparent huge pages", UNKNOWN, NOT_SUPPORTED)
     chosen = text.partition("[")[2].partition("]")[0] or text
     if chosen == "never":
-        advice = "random access to large tables will pay for page walks; set it to madvise or always (needs root)"
-        return Finding("transparent huge pages", WARN, chosen, advice)
-    return Finding("transparent huge pages", OK, chosen)
+        advice = "random access to large tables causes page walks; set it to madvise or always (needs root)"
+        return CheckResult("transparent huge pages", WARN, chosen, advice)
+    return CheckResult("transparent huge pages", OK, chosen)
 
 
-def shared_memory(machine: Machine) -> Finding:
+def shared_memory(machine: Machine) -> CheckResult:
     check, path = "shared memory", machine.root / "dev" / "shm"
     try:
         free = shutil.disk_usage(path).free
     except OSError:
-        return Finding(check, UNKNOWN, NOT_SUPPORTED, "MPI falls back to files in /tmp")
+        return CheckResult(check, UNKNOWN, NOT_SUPPORTED, "MPI falls back to files in /tmp")
     value = f"{free / 2**20:.0f} MiB free in {path}"
     if free < 256 * 2**20:
-        advice = "segments of ranks on one node live here; containers: start with --shm-size=2g"
-        return Finding(check, WARN, value, advice)
-    return Finding(check, OK, value)
+        advice = "ranks on one node share memory here; start containers with --shm-size=2g"
+        return CheckResult(check, WARN, value, advice)
+    return CheckResult(check, OK, value)
 
 
-def single_copy(machine: Machine) -> Finding:
-    """Whether one process may copy out of another: CMA needs ptrace rights, XPMEM its own
+def single_copy(machine: Machine) -> CheckResult:
+    """Whether a process may copy from another one. CMA needs ptrace rights, XPMEM a kernel
     module."""
     if machine.matching("dev/xpmem"):
-        return Finding("single copy (CMA, XPMEM)", OK, "XPMEM present")
+        return CheckResult("single copy (CMA, XPMEM)", OK, "XPMEM present")
     scope = machine.number("proc/sys/kernel/yama/ptrace_scope")
     if scope is None:
         if machine.text("proc/sys/kernel/ostype") is None:
-            return Finding("single copy (CMA, XPMEM)", UNKNOWN, NOT_SUPPORTED)
-        return Finding("single copy (CMA, XPMEM)", OK, "CMA not restricted by Yama; no XPMEM")
+            return CheckResult("single copy (CMA, XPMEM)", UNKNOWN, NOT_SUPPORTED)
+        return CheckResult("single copy (CMA, XPMEM)", OK, "CMA not restricted by Yama; no XPMEM")
     if scope == 0:
-        return Finding("single copy (CMA, XPMEM)", OK, "CMA allowed (ptrace_scope 0); no XPMEM")
-    advice = "large messages between processes are copied twice; sysctl kernel.yama.ptrace_scope=0 (needs root)"
-    return Finding("single copy (CMA, XPMEM)", WARN, f"CMA restricted (ptrace_scope {scope}), no XPMEM", advice)
+        return CheckResult("single copy (CMA, XPMEM)", OK, "CMA allowed (ptrace_scope 0); no XPMEM")
+    advice = "processes copy large messages twice; sysctl kernel.yama.ptrace_scope=0 avoids it (needs root)"
+    return CheckResult("single copy (CMA, XPMEM)", WARN, f"CMA restricted (ptrace_scope {scope}), no XPMEM", advice)
 
 
-def counters(machine: Machine) -> Finding:
+def counters(machine: Machine) -> CheckResult:
     level = machine.number("proc/sys/kernel/perf_event_paranoid")
     if level is None:
-        return Finding("performance counters", UNKNOWN, NOT_SUPPORTED)
+        return CheckResult("performance counters", UNKNOWN, NOT_SUPPORTED)
     if level <= 2 or os.geteuid() == 0:
-        return Finding("performance counters", OK, f"readable for own processes (perf_event_paranoid {level})")
-    advice = "only needed to explain a figure, not to measure it; sysctl kernel.perf_event_paranoid=2 (needs root)"
-    return Finding("performance counters", WARN, f"closed (perf_event_paranoid {level})", advice)
+        return CheckResult("performance counters", OK, f"readable for own processes (perf_event_paranoid {level})")
+    advice = "counters explain results but are not needed; sysctl kernel.perf_event_paranoid=2 (needs root)"
+    return CheckResult("performance counters", WARN, f"closed (perf_event_paranoid {level})", advice)
 
 
-def cpu_quota(machine: Machine) -> Finding:
+def cpu_quota(machine: Machine) -> CheckResult:
     text = _cgroup_text(machine, "cpu.max")
     if text is not None:
         quota, _, period = text.partition(" ")
@@ -183,38 +186,38 @@ def cpu_quota(machine: Machine) -> Finding:
         quota = machine.text("sys/fs/cgroup/cpu/cpu.cfs_quota_us") or ""
         period = machine.text("sys/fs/cgroup/cpu/cpu.cfs_period_us") or ""
         if not quota:
-            return Finding("cpu quota", UNKNOWN, "no cgroup limit is visible")
+            return CheckResult("cpu quota", UNKNOWN, "no cgroup limit is visible")
     if quota in ("max", "-1") or not (quota.isdigit() and period.isdigit() and int(period)):
-        return Finding("cpu quota", OK, "none")
+        return CheckResult("cpu quota", OK, "none")
     cpus = int(quota) / int(period)
-    advice = "ranks are stopped when it is used up; use fewer ranks than that, or raise the limit of the container"
-    return Finding("cpu quota", WARN, f"{cpus:g} cpus", advice)
+    advice = "ranks stop when the quota is used up; use fewer ranks, or raise the limit of the container"
+    return CheckResult("cpu quota", WARN, f"{cpus:g} cpus", advice)
 
 
-def memory_limit(machine: Machine) -> Finding:
+def memory_limit(machine: Machine) -> CheckResult:
     text = _cgroup_text(machine, "memory.max") or machine.text("sys/fs/cgroup/memory/memory.limit_in_bytes")
     total = _memory_total(machine)
     if text is None or not total:
-        return Finding("memory limit", UNKNOWN, "no cgroup limit is visible")
+        return CheckResult("memory limit", UNKNOWN, "no cgroup limit is visible")
     if not text.isdigit() or int(text) >= total:
-        return Finding("memory limit", OK, f"none; {total / 2**30:.1f} GiB in the machine")
-    advice = "tables and arrays of all ranks together must stay well below it, or ranks are killed"
-    return Finding("memory limit", WARN, f"{int(text) / 2**30:.1f} of {total / 2**30:.1f} GiB", advice)
+        return CheckResult("memory limit", OK, f"none; {total / 2**30:.1f} GiB in the machine")
+    advice = "keep the tables and arrays of all ranks well below it, or ranks are killed"
+    return CheckResult("memory limit", WARN, f"{int(text) / 2**30:.1f} of {total / 2**30:.1f} GiB", advice)
 
 
-def virtual_machine(machine: Machine) -> Finding:
+def virtual_machine(machine: Machine) -> CheckResult:
     cpu = machine.text("proc/cpuinfo")
     if cpu is None:
-        return Finding("virtual machine", UNKNOWN, NOT_SUPPORTED)
+        return CheckResult("virtual machine", UNKNOWN, NOT_SUPPORTED)
     name = machine.text("sys/class/dmi/id/product_name") or "kind unknown"
     container = machine.matching(".dockerenv") or machine.matching("run/.containerenv")
     if " hypervisor" in cpu:
-        advice = "neighbours on the host are not visible and do disturb: take more sessions, at different times of day"
-        return Finding("virtual machine", WARN, f"yes ({name})", advice)
-    return Finding("virtual machine", OK, "no" + (", but a container" if container else ""))
+        advice = "other machines on the host may disturb invisibly: take more sessions, at different times of day"
+        return CheckResult("virtual machine", WARN, f"yes ({name})", advice)
+    return CheckResult("virtual machine", OK, "no" + (", but a container" if container else ""))
 
 
-_READING: tuple[Callable[[Machine], Finding], ...] = (
+_READING: tuple[Callable[[Machine], CheckResult], ...] = (
     governor,
     turbo,
     huge_pages,
@@ -227,12 +230,12 @@ _READING: tuple[Callable[[Machine], Finding], ...] = (
 )
 
 
-def mpi_launcher() -> Finding:
+def mpi_launcher() -> CheckResult:
     mpi = find_mpi()
     if mpi is None:
         advice = "install an MPI (Debian: openmpi-bin), or load its module, or set LONGSHORE_MPIRUN"
-        return Finding("MPI launcher", WARN, "none found", advice)
-    return Finding("MPI launcher", OK, f"{mpi.kind}: {mpi.path} ({mpi.version})")
+        return CheckResult("MPI launcher", WARN, "none found", advice)
+    return CheckResult("MPI launcher", OK, f"{mpi.kind}: {mpi.path} ({mpi.version})")
 
 
 _BATCH = {
@@ -240,34 +243,33 @@ _BATCH = {
     "PBS": ("qsub", ("PBS_JOBID",), "pbs-batch", "qsub -I"),
     "Flux": ("flux", ("FLUX_URI",), "flux-batch", "flux alloc"),
 }
-"""By batch system: what submits, what its jobs have in their environment, our launcher of it, and
-how to get nodes."""
+"""By batch system: its submit program, the variables in its jobs, our launcher kind, and the
+command that allocates nodes."""
 
 
-def allocation(environment: Mapping[str, str]) -> Finding:
-    """Whether this is a node of one's own: login nodes are shared, and are not the nodes of the
-    cluster."""
+def allocation(environment: Mapping[str, str]) -> CheckResult:
+    """Whether this node belongs to a job. Login nodes are shared and differ from compute nodes."""
     check = "allocation"
     for name, (program, marks, kind, ask) in _BATCH.items():
         job = next((environment[mark] for mark in marks if environment.get(mark)), None)
         if job is not None:
             nodes = environment.get("SLURM_JOB_NUM_NODES")
-            return Finding(check, OK, f"{name} job {job}" + (f" on {nodes} nodes" if nodes else ""))
+            return CheckResult(check, OK, f"{name} job {job}" + (f" on {nodes} nodes" if nodes else ""))
         if shutil.which(program) is not None:
-            advice = f'this may be a login node: measure within {ask}, or let kind = "{kind}" submit jobs'
-            return Finding(check, WARN, f"none, and {name} is here", advice)
-    return Finding(check, OK, "no batch system here")
+            advice = f'this may be a login node: measure within {ask}, or submit jobs with kind = "{kind}"'
+            return CheckResult(check, WARN, f"none, although {name} is installed", advice)
+    return CheckResult(check, OK, "no batch system found")
 
 
-def load_average(cpus: int) -> Finding:
+def load_average(cpus: int) -> CheckResult:
     try:
         load = os.getloadavg()[0]
     except OSError:
-        return Finding("load average", UNKNOWN, NOT_SUPPORTED)
+        return CheckResult("load average", UNKNOWN, NOT_SUPPORTED)
     if load > max(0.5, 0.1 * cpus):
-        advice = "something else is running, or has been until a minute ago: see top; measure when the machine is idle"
-        return Finding("load average", WARN, f"{load:.2f} on {cpus} cpus", advice)
-    return Finding("load average", OK, f"{load:.2f} on {cpus} cpus")
+        advice = "another program runs, or ran a minute ago (see top); measure when the machine is idle"
+        return CheckResult("load average", WARN, f"{load:.2f} on {cpus} cpus", advice)
+    return CheckResult("load average", OK, f"{load:.2f} on {cpus} cpus")
 
 
 def ranges(numbers: Sequence[int]) -> str:
@@ -282,8 +284,8 @@ def ranges(numbers: Sequence[int]) -> str:
 
 
 def _cgroup_text(machine: Machine, name: str) -> str | None:
-    """A limit of the control group (version 2) of this process: its own, or the nearest one above
-    that sets it."""
+    """The limit of this process's control group (version 2), or of its nearest parent that sets
+    one."""
     groups = (machine.text("proc/self/cgroup") or "").splitlines()
     own = next((line[3:] for line in groups if line.startswith("0::")), "/")
     folder = Path("sys/fs/cgroup", own.lstrip("/"))
@@ -306,5 +308,5 @@ def _memory_total(machine: Machine) -> int:
 
 
 def python_and_system() -> dict[str, str]:
-    """What a bug report about a doctor's answer needs."""
+    """Versions for bug reports."""
     return {"python": sys.version.split()[0], "system": " ".join(os.uname()[:3])}

@@ -1,8 +1,6 @@
-"""What an executable or library says of itself: its build-id, the libraries that it needs, and
-where it looks for them.
+"""Reads the build-id, the needed libraries and the run paths of an executable or library.
 
-Read straight from the file (System V ABI, chapters 4 and 5): the programs that could be asked are
-not on every node.
+Reads the file itself (System V ABI, chapters 4 and 5), since readelf is not on every node.
 """
 
 from __future__ import annotations
@@ -13,15 +11,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-_MOST_ENTRIES = 100_000  # of a table: a damaged file may claim any number
+_MOST_ENTRIES = 100_000  # of a table: a damaged file may contain any number
 _PT_LOAD, _PT_DYNAMIC, _PT_NOTE = 1, 2, 4
 _DT_NULL, _DT_NEEDED, _DT_STRTAB, _DT_SONAME, _DT_RPATH, _DT_RUNPATH = 0, 1, 5, 14, 15, 29
 _NT_GNU_BUILD_ID = 3
 
 
 @dataclass(frozen=True)
-class Described:
-    """Empty where the file cannot be read or is no ELF file, such as a script."""
+class ElfInfo:
+    """All fields are empty if the file is unreadable or not an ELF file, such as a script."""
 
     build_id: str | None = None
     needed: list[str] = field(default_factory=list)
@@ -29,12 +27,12 @@ class Described:
     run_path: list[str] = field(default_factory=list)
 
 
-def describe(path: str | Path) -> Described:
+def describe(path: str | Path) -> ElfInfo:
     try:
         with Path(path).open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
-            return _Elf(content).described(Path(path))
+            return _Elf(content).info(Path(path))
     except (OSError, ValueError, IndexError, OverflowError, struct.error):
-        return Described()
+        return ElfInfo()
 
 
 @dataclass(frozen=True)
@@ -46,11 +44,11 @@ class _Segment:
 
 
 class _Elf:
-    """A 64-bit ELF file of either byte order; ValueError or struct.error for anything else."""
+    """A 64-bit ELF file of either byte order. Raises ValueError or struct.error for other files."""
 
     def __init__(self, content: mmap.mmap) -> None:
         if content[:5] != b"\x7fELF\x02":
-            raise ValueError("no 64-bit ELF file")
+            raise ValueError("not a 64-bit ELF file")
         self.content = content
         self.order = "<" if content[5] == 1 else ">"
         (start,) = self.unpack("Q", 32)
@@ -64,7 +62,7 @@ class _Elf:
         kind, _flags, offset, address, _physical, size = self.unpack("IIQQQQ", place)
         return _Segment(kind, offset, address, size)
 
-    def described(self, path: Path) -> Described:
+    def info(self, path: Path) -> ElfInfo:
         entries = list(self._dynamic())
         strings = next((self._offset_of(value) for tag, value in entries if tag == _DT_STRTAB), 0)
         texts: dict[int, list[str]] = {}
@@ -73,7 +71,7 @@ class _Elf:
                 texts.setdefault(tag, []).append(self._text(strings + value))
         paths = [part for tag in (_DT_RUNPATH, _DT_RPATH) for text in texts.get(tag, []) for part in text.split(":")]
         origin = str(path.resolve().parent)
-        return Described(
+        return ElfInfo(
             build_id=self._build_id(),
             needed=texts.get(_DT_NEEDED, []),
             soname=next(iter(texts.get(_DT_SONAME, [])), None),
@@ -90,7 +88,7 @@ class _Elf:
                     yield tag, value
 
     def _offset_of(self, address: int) -> int:
-        """Where in the file the byte lies that is loaded at this address."""
+        """The offset in the file of the byte that is loaded at this address."""
         for segment in self.segments:
             if segment.kind == _PT_LOAD and segment.address <= address < segment.address + segment.size:
                 return address - segment.address + segment.offset

@@ -1,10 +1,9 @@
-"""A measured noisy neighbour: the same small piece of work, again and again on each core, for about
-a second in all.
+"""Measures noise: each core repeats the same small piece of work for about a second.
 
-On an idle machine every piece takes the same time. A piece that takes longer has lost the core for
-a while - to another process, to the kernel, or to another virtual machine, which no file would
-show. (The fixed work quantum benchmark of Sottile and Minnich, "Analysis of microbenchmarks for
-performance tuning of clusters", Cluster 2004.)
+On an idle machine every piece takes the same time. A longer piece lost its core to another process,
+the kernel, or another virtual machine, which no file would show. (The fixed work quantum benchmark
+of Sottile and Minnich, "Analysis of microbenchmarks for performance tuning of clusters", Cluster
+2004.)
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from longshore_study.host.doctor import NOT_SUPPORTED, OK, UNKNOWN, WARN, Finding
+from longshore_study.host.doctor import NOT_SUPPORTED, OK, UNKNOWN, WARN, CheckResult
 
 _MOST_CORES = 64
 _NOISY_LOST = 0.02  # of the time of a core
@@ -51,31 +50,29 @@ print(json.dumps(times))
 
 @dataclass(frozen=True)
 class CoreNoise:
-    """What one core lost while doing fixed work."""
+    """The time that one core lost while it repeated fixed work."""
 
     cpu: int
     pieces: int
     usual_microseconds: float
-    """Time of a piece that nothing disturbs: the 10 % quantile, so that a busy core does not pass
-    for a slow one."""
+    """Time of an undisturbed piece: the 10 % quantile, so that a busy core does not look slow."""
     lost_fraction: float
-    """Of the whole time: what pieces took beyond the usual time."""
+    """Share of the whole time: the time of the pieces beyond the usual time."""
     longest_microseconds: float
     """The longest interruption."""
 
 
 def noise_of(cpu: int, times: Sequence[int]) -> CoreNoise:
-    """From the times of the pieces in nanoseconds."""
+    """`times`: of the pieces, in nanoseconds."""
     usual = sorted(times)[len(times) // 10]
-    # A piece within 5 % of the usual time is a usual one; the clock and the caches are not
-    # perfectly regular.
+    # Pieces up to 5 % over the usual time are undisturbed: clock and caches are not perfectly
+    # regular.
     lost = sum(time - usual for time in times if time > 1.05 * usual)
     return CoreNoise(cpu, len(times), usual / 1e3, lost / sum(times), (max(times) - usual) / 1e3)
 
 
 def measure(cpus: Sequence[int], seconds: float = 1.0) -> list[CoreNoise]:
-    """Measures the cores at the same time, each for `seconds` by a process of its own that is bound
-    to it."""
+    """Measures all cores at the same time, each for `seconds`, with one bound process per core."""
     chosen = list(cpus)[:_MOST_CORES]
     processes = [
         subprocess.Popen(  # noqa: S603 - this Python, with the text above
@@ -99,28 +96,27 @@ def measure(cpus: Sequence[int], seconds: float = 1.0) -> list[CoreNoise]:
     return found
 
 
-def findings(cores: Sequence[CoreNoise]) -> list[Finding]:
-    """What the measurement says."""
+def check_results(cores: Sequence[CoreNoise]) -> list[CheckResult]:
     if not cores:
-        return [Finding("noisy neighbour (measured)", UNKNOWN, NOT_SUPPORTED)]
+        return [CheckResult("noisy neighbour (measured)", UNKNOWN, NOT_SUPPORTED)]
     worst = max(cores, key=lambda core: core.lost_fraction)
     usual = statistics.median(core.lost_fraction for core in cores)
     longest = max(core.longest_microseconds for core in cores) / 1e3
     lost = f"{worst.lost_fraction:.1%} of the time lost on cpu {worst.cpu}, {usual:.1%} on a usual one"
     noisy = worst.lost_fraction > _NOISY_LOST
-    advice = "something shares the cores: see top; in a virtual machine it may be a neighbour that cannot be seen"
+    advice = "something shares the cores (see top); in a virtual machine it may be an invisible neighbour"
     fastest = min(core.usual_microseconds for core in cores)
     slowest = max(cores, key=lambda core: core.usual_microseconds)
     difference = slowest.usual_microseconds / fastest - 1
     spread = f"the slowest core (cpu {slowest.cpu}) takes {difference:.1%} longer than the fastest"
     uneven = difference > _UNEVEN
-    choose = "cores of different kinds or clocks, or hardware threads that share a core: choose which to use"
+    choose = "cores of different kinds or clocks, or hardware threads of one core: choose which to use"
     return [
-        Finding(
+        CheckResult(
             "noisy neighbour (measured)",
             WARN if noisy else OK,
             f"{lost}; longest break {longest:.2f} ms",
             advice if noisy else "",
         ),
-        Finding("equal cores (measured)", WARN if uneven else OK, spread, choose if uneven else ""),
+        CheckResult("equal cores (measured)", WARN if uneven else OK, spread, choose if uneven else ""),
     ]

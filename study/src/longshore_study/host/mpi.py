@@ -1,5 +1,4 @@
-"""MPI launchers of this machine: which is found, what kind it is, and what each kind must be
-told."""
+"""Finds the MPI launcher of this machine, its kind, and the options that each kind needs."""
 
 from __future__ import annotations
 
@@ -13,8 +12,8 @@ from longshore_study.host import cores
 
 OPEN_MPI, MPICH, INTEL, UNKNOWN = "Open MPI", "MPICH", "Intel MPI", "unknown"
 LAUNCHER_NAMES = ("mpirun", "mpiexec")
-# Intel MPI and MVAPICH are made from MPICH and name its process manager too, so they are looked for
-# before it.
+# Intel MPI and MVAPICH derive from MPICH and name its process manager, too. So Intel MPI comes
+# first.
 _MARKS = {
     OPEN_MPI: ("Open MPI", "OpenRTE", "PRRTE"),
     INTEL: ("Intel(R) MPI",),
@@ -33,8 +32,8 @@ class Mpi:
 
 
 def find_mpi(asked_for: str | None = None) -> Mpi | None:
-    """The MPI launcher asked for, else LONGSHORE_MPIRUN, else the first of PATH; None when none
-    runs."""
+    """The MPI launcher: `asked_for`, else LONGSHORE_MPIRUN, else the first on PATH. None if it is
+    missing or does not run."""
     asked_for = asked_for or os.environ.get("LONGSHORE_MPIRUN")
     for name in [asked_for] if asked_for else LAUNCHER_NAMES:
         path = shutil.which(name)
@@ -46,14 +45,14 @@ def find_mpi(asked_for: str | None = None) -> Mpi | None:
 def missing_mpi(asked_for: str | None = None) -> str:
     what = f"'{asked_for}'" if asked_for else "mpirun"
     return (
-        f"no MPI launcher: {what} is not found or does not run; install an MPI (Debian: openmpi-bin), name its mpirun "
-        "with --mpirun or LONGSHORE_MPIRUN, or leave transport 'mpi' out of the study"
+        f"no MPI launcher: {what} is missing or does not run; install an MPI (Debian: openmpi-bin), name its mpirun "
+        "with --mpirun or LONGSHORE_MPIRUN, or remove transport 'mpi' from the study"
     )
 
 
 @cache
 def identify(path: str) -> Mpi | None:
-    """What a launcher says of itself; None when it does not answer."""
+    """Kind and version of a launcher by its own output. None if it does not answer."""
     try:
         answer = subprocess.run([path, "--version"], capture_output=True, text=True, timeout=20, check=False)  # noqa: S603
     except (OSError, subprocess.TimeoutExpired, UnicodeDecodeError):
@@ -66,10 +65,10 @@ def identify(path: str) -> Mpi | None:
 
 
 def placement(mpi: Mpi, ranks: int, nodes: int | None) -> list[str]:
-    """Options that put `ranks` on `nodes` nodes, and those without which the launcher refuses.
+    """Options that place `ranks` on `nodes` nodes, and options without which the launcher refuses.
 
-    `nodes` None: where the launcher puts them, all on this machine where it knows no other. Only
-    Open MPI refuses more ranks than cores, and counts cores, not hardware threads.
+    `nodes` None: the launcher chooses. Only Open MPI refuses more ranks than cores. It counts
+    cores, not hardware threads.
     """
     per_node = ranks if nodes is None else -(-ranks // nodes)
     if mpi.kind == OPEN_MPI:
@@ -79,15 +78,15 @@ def placement(mpi: Mpi, ranks: int, nodes: int | None) -> list[str]:
 
 
 def environment(mpi: Mpi, transport: str = "mpi") -> dict[str, str]:
-    """What Open MPI must be told. It starts as root only when told twice, and its OpenSHMEM 4.1
-    crashes at its end unless UCX leaves the memory allocator alone (the program sees to that too;
-    here the launch's record shows it)."""
+    """Variables that Open MPI needs. It starts as root only with two of them. Its OpenSHMEM 4.1
+    crashes at exit unless UCX leaves the memory allocator alone. (The program sets this variable,
+    too; here the record of the launch shows it.)"""
     if mpi.kind != OPEN_MPI:
         return {}
-    told = {"OMPI_MCA_opal_common_ucx_opal_mem_hooks": "0"} if transport == "shmem" else {}
-    return told | as_root()
+    hooks = {"OMPI_MCA_opal_common_ucx_opal_mem_hooks": "0"} if transport == "shmem" else {}
+    return hooks | root_permission()
 
 
-def as_root() -> dict[str, str]:
-    """Without this Open MPI starts nothing for root, whom containers have; nobody else minds."""
+def root_permission() -> dict[str, str]:
+    """Variables without which Open MPI refuses to start as root, the usual user of containers."""
     return {} if os.geteuid() != 0 else {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}

@@ -1,7 +1,6 @@
-"""longshore-bench built with one communication stack each, side by side: STACKS/<name>/stack.json
-says which program, which launcher and which environment belong together. STACKS is
-LONGSHORE_STACKS, else ~/.local/share/longshore/stacks: a place that the nodes of a cluster
-share."""
+"""Builds of longshore-bench, one per communication stack. STACKS/<name>/stack.json names the
+program, the launcher and the environment that belong together. STACKS is LONGSHORE_STACKS, else
+~/.local/share/longshore/stacks, which the nodes of a cluster must share."""
 
 from __future__ import annotations
 
@@ -21,12 +20,12 @@ from longshore_study.base.errors import LongshoreError, UsageError, suggestion
 from longshore_study.host.bench_program import BENCH
 from longshore_study.host.stacks import MPI, Stack, with_paths
 
-_TOLD_LINES = 3
-_WRONG = re.compile(
+_SHOWN_LINES = 3
+_ERROR_LINE = re.compile(
     r"CMake Error|\berror:|[Uu]ndefined reference", re.IGNORECASE
-)  # but error.cpp is a file that is built
-# The rest of the tree asks more of an MPI than longshore-bench does: Intel's has Fortran modules
-# for some compilers.
+)  # `error:` with the colon: the build prints the file name error.cpp
+# The other targets need more of an MPI than longshore-bench does, such as Fortran modules for this
+# compiler.
 _NOTHING_BUT_BENCH = (
     "-DLONGSHORE_BENCH=ON", "-DLONGSHORE_C=OFF", "-DLONGSHORE_FORTRAN=OFF", "-DLONGSHORE_TESTS=OFF",
     "-DLONGSHORE_EXAMPLES=OFF",
@@ -35,7 +34,7 @@ _NOTHING_BUT_BENCH = (
 
 @dataclass(frozen=True)
 class Build:
-    """A longshore-bench, and what it needs to run."""
+    """A build of longshore-bench and its environment."""
 
     name: str
     bench: str
@@ -46,7 +45,7 @@ class Build:
 
     @property
     def environment(self) -> dict[str, str]:
-        """What is added to the environment as it is now, or replaced in it."""
+        """The variables to add to the current environment or to replace in it."""
         return with_paths(self.own_environment, self.paths)
 
     def as_json(self) -> dict[str, Any]:
@@ -65,14 +64,13 @@ def stacks_home() -> Path:
 
 
 def builds() -> list[Build]:
-    """What has been built; what cannot be read is none."""
+    """All builds. An unreadable stack.json is ignored."""
     return [build for path in sorted(stacks_home().glob("*/stack.json")) if (build := _read(path)) is not None]
 
 
 def keep_names(found: Iterable[Stack]) -> list[Stack]:
-    """An installation keeps the name under which it was built, wherever it is found; another one of
-    the same version, found later, gets one of its own, and does not replace that build. So does one
-    that was upgraded in its place."""
+    """The stacks with unique names. An installation keeps the name of its build. Another one of the
+    same version, or one upgraded in place, gets a new name, so that it does not replace a build."""
     built = {(os.path.realpath(build.mpirun), build.version): build.name for build in builds()}
     taken = set(built.values())
     kept = []
@@ -95,39 +93,39 @@ def find_build(name: str) -> Build:
         have = f"built: {', '.join(known)}" if known else "none is built yet"
         raise UsageError(
             f"stack '{name}' has no longshore-bench in {stacks_home()}{suggestion(name, known)} ({have}); "
-            f"'longshore stacks' lists what is on this machine, 'longshore stacks build {name}' builds"
+            f"'longshore stacks' lists the stacks of this machine, 'longshore stacks build {name}' builds one"
         )
     build = known[name]
     for path in (build.bench, build.mpirun):
         if not os.access(path, os.X_OK):
-            raise LongshoreError(f"{path} of stack '{name}' is gone; 'longshore stacks build {name}' builds it again")
+            raise LongshoreError(f"{path} of stack '{name}' is missing; build it with 'longshore stacks build {name}'")
     return build
 
 
 def _read(path: Path) -> Build | None:
     try:
-        told = json.loads(path.read_text(encoding="utf-8"))
-        own = {str(key): str(value) for key, value in dict(told.get("environment") or {}).items()}
-        paths = {str(key): [str(folder) for folder in value] for key, value in dict(told.get("paths") or {}).items()}
-        name, bench, mpirun = (str(told[key]) for key in ("name", "bench", "mpirun"))
-        return Build(name, bench, mpirun, own, paths, str(told.get("version", "")))
+        stored = json.loads(path.read_text(encoding="utf-8"))
+        own = {str(key): str(value) for key, value in dict(stored.get("environment") or {}).items()}
+        paths = {str(key): [str(folder) for folder in value] for key, value in dict(stored.get("paths") or {}).items()}
+        name, bench, mpirun = (str(stored[key]) for key in ("name", "bench", "mpirun"))
+        return Build(name, bench, mpirun, own, paths, str(stored.get("version", "")))
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
 
 def find_source(asked_for: str | None = None) -> Path:
-    """The source tree of Longshore: where asked, else around this file or the current folder."""
+    """The source tree of Longshore: `asked_for`, else around this file or the current folder."""
     if asked_for is not None:
         if not _is_source(Path(asked_for)):
             raise UsageError(
-                f"--source {asked_for}: no source tree of Longshore (its CMakeLists.txt says project(longshore)"
+                f"--source {asked_for}: not a source tree of Longshore (no CMakeLists.txt with project(longshore))"
             )
         return Path(asked_for).absolute()
     for folder in (*Path(__file__).resolve().parents, Path.cwd(), *Path.cwd().parents):
         if _is_source(folder):
             return folder
     raise LongshoreError(
-        "building needs the source tree of Longshore, and it is neither around this program nor around the current "
+        "building needs the source tree of Longshore, which is neither around this program nor around the current "
         "folder; name it with --source DIR"
     )
 
@@ -141,14 +139,14 @@ def _is_source(folder: Path) -> bool:
 
 
 def build_stack(stack: Stack, source: Path, *, jobs: int, verbose: bool = False) -> Build:
-    """Configures and builds longshore-bench with the stack's compiler wrapper, tries it, and notes
-    it down."""
+    """Configures and builds longshore-bench with the stack's compiler wrapper, runs it once, and
+    writes stack.json."""
     try:
         return _build_stack(stack, source, jobs=jobs, verbose=verbose)
     except OSError as error:
         place = error.filename or stacks_home()
         raise LongshoreError(
-            f"cannot write {place}: {error.strerror}; LONGSHORE_STACKS names another place for the builds of stacks"
+            f"cannot write {place}: {error.strerror}; name another folder with LONGSHORE_STACKS"
         ) from None
 
 
@@ -159,7 +157,7 @@ def _build_stack(stack: Stack, source: Path, *, jobs: int, verbose: bool) -> Bui
         )
     for tool in ("cmake",):
         if shutil.which(tool) is None:
-            raise LongshoreError(f"{tool} is not found, and building needs it; 'make setup' brings it")
+            raise LongshoreError(f"building needs {tool}, which was not found; 'make setup' installs it")
     place = stacks_home() / stack.name
     folder = place / "build"
     generator = ["-G", "Ninja"] if shutil.which("ninja") else []
@@ -169,7 +167,7 @@ def _build_stack(stack: Stack, source: Path, *, jobs: int, verbose: bool) -> Bui
         f"-DMPI_CXX_COMPILER={stack.compiler}", f"-DMPIEXEC_EXECUTABLE={stack.launcher}", *_NOTHING_BUT_BENCH,
     ]  # fmt: skip
     folder.mkdir(parents=True, exist_ok=True)
-    # What an earlier attempt found of another MPI would stay in CMake's cache.
+    # CMake's cache may still point to another MPI.
     (folder / "CMakeCache.txt").unlink(missing_ok=True)
     log = place / "build.log"
     log.unlink(missing_ok=True)
@@ -193,29 +191,28 @@ def _run(argv: list[str], environment: dict[str, str], log: Path, *, verbose: bo
         done = subprocess.run(argv, env=environment, stdin=subprocess.DEVNULL, stdout=out, stderr=out, check=False)  # noqa: S603
     if done.returncode:
         lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
-        raise LongshoreError(f"'{' '.join(argv[:2])}' failed: {_what_went_wrong(lines)}; see {log}")
+        raise LongshoreError(f"'{' '.join(argv[:2])}' failed: {_first_error(lines)}; see {log}")
 
 
-def _what_went_wrong(lines: list[str]) -> str:
-    """The first error and the lines after it: CMake says there what it is about, compilers in the
-    line itself."""
-    first = next((place for place, line in enumerate(lines) if _WRONG.search(line)), max(0, len(lines) - _TOLD_LINES))
-    told = [" ".join(line.split()) for line in lines[first:] if line.strip()][:_TOLD_LINES]
-    return " ".join(told) or "it said nothing"
+def _first_error(lines: list[str]) -> str:
+    """The first line with an error and the lines after it, where CMake describes the error."""
+    error = next((place for place, line in enumerate(lines) if _ERROR_LINE.search(line)), None)
+    first = max(0, len(lines) - _SHOWN_LINES) if error is None else error
+    shown = [" ".join(line.split()) for line in lines[first:] if line.strip()][:_SHOWN_LINES]
+    return " ".join(shown) or "no output"
 
 
 def _try_out(build: Build) -> None:
-    """A program that was linked may still not start: libraries of another MPI first on the path,
-    for one."""
+    """Runs the program. It may not start, for instance if a library of another MPI comes first."""
     argv = [build.bench, "--list"]
     try:
         done = subprocess.run(  # noqa: S603
             argv, env={**os.environ, **build.environment}, stdin=subprocess.DEVNULL, capture_output=True, text=True,
             check=False, timeout=60,
         )  # fmt: skip
-        told = json.loads(done.stdout)
-        offered = [t["name"] for t in told["transports"] if t["available"]]
+        listing = json.loads(done.stdout)
+        offered = [t["name"] for t in listing["transports"] if t["available"]]
     except (OSError, subprocess.SubprocessError, ValueError, KeyError, TypeError) as error:
-        raise LongshoreError(f"{build.bench} was built and does not run: {error}") from None
+        raise LongshoreError(f"{build.bench} was built but does not run: {error}") from None
     if "mpi" not in offered:
         raise LongshoreError(f"{build.bench} was built without MPI ({', '.join(offered)}); see the log beside it")

@@ -1,8 +1,7 @@
-"""The communication stacks of a machine: MPI, OpenSHMEM and UCX, each with path, version, standard
-and modules.
+"""Finds the communication stacks of this machine: MPI, OpenSHMEM and UCX.
 
-Found where people put them: on PATH, below the usual folders, and where MPI_HOME, I_MPI_ROOT or
---search point. What says the version is the launcher itself; what says the standard is the header.
+Searches PATH, the usual folders, MPI_HOME, I_MPI_ROOT and --search. The launcher tells the version,
+the header the version of the standard.
 """
 
 from __future__ import annotations
@@ -31,39 +30,39 @@ _MOST_MODULES = 5000
 
 @dataclass(frozen=True)
 class Stack:
-    """One library of one version."""
+    """One library in one version."""
 
     name: str
-    """As studies and `stacks build` call it."""
+    """The name in studies and in `stacks build`."""
     what: str
     """MPI, OpenSHMEM or UCX."""
     kind: str
     version: str
     standard: str | None
-    """Of MPI or OpenSHMEM, as its header says."""
+    """Version of the MPI or OpenSHMEM standard, from the header."""
     launcher: str
-    """Empty for UCX, which starts nothing."""
+    """Empty for UCX, which has no launcher."""
     prefix: str
     compiler: str | None = None
     modules: tuple[str, ...] = ()
-    """Environment modules whose name fits it."""
+    """Environment modules with a matching name."""
     environment: dict[str, str] = field(default_factory=dict)
-    """What its programs need besides."""
+    """Variables that its programs need."""
     paths: dict[str, list[str]] = field(default_factory=dict)
-    """Folders that go in front of a search path, such as LD_LIBRARY_PATH."""
+    """Folders to put in front of a search path, such as LD_LIBRARY_PATH."""
 
 
 def find_stacks(search: Iterable[str] = ()) -> list[Stack]:
-    """All that are found, each once, MPI first."""
+    """All stacks, each once, MPI first."""
     folders = list(dict.fromkeys(_bin_folders(search)))
     modules = available_modules()
     found: dict[tuple[str, str], Stack] = {}
     for stack in (*_mpis(folders, modules), *_shmems(folders, modules), *_ucxs(folders, modules)):
         found.setdefault((stack.what, (stack.launcher and str(Path(stack.launcher).resolve())) or stack.prefix), stack)
-    return _with_names_of_their_own(found.values())
+    return _with_unique_names(found.values())
 
 
-def _with_names_of_their_own(stacks: Iterable[Stack]) -> list[Stack]:
+def _with_unique_names(stacks: Iterable[Stack]) -> list[Stack]:
     seen: dict[str, int] = {}
     named = []
     for stack in stacks:
@@ -75,7 +74,7 @@ def _with_names_of_their_own(stacks: Iterable[Stack]) -> list[Stack]:
 
 def _bin_folders(search: Iterable[str]) -> Iterator[Path]:
     for text in search:
-        place = Path(text).absolute()  # what is built with it is started from other folders
+        place = Path(text).absolute()  # programs built with it start in other folders
         yield from (folder for folder in (place / "bin", place) if folder.is_dir())
     yield from (Path(text) for text in os.environ.get("PATH", "").split(os.pathsep) if text)
     yield from (Path(home) / "bin" for name in _HOMES if (home := os.environ.get(name)))
@@ -84,20 +83,20 @@ def _bin_folders(search: Iterable[str]) -> Iterator[Path]:
 
 
 def _mpis(folders: Iterable[Path], modules: list[str]) -> Iterator[Stack]:
-    met: set[str] = set()
+    seen: set[str] = set()
     for folder in folders:
         for name in _LAUNCHERS:
             path = folder / name
             real = str(path.resolve())
-            if not _is_program(path) or real in met:
+            if not _is_program(path) or real in seen:
                 continue
-            met.add(real)
+            seen.add(real)
             mpi = identify(str(path))
             if mpi is not None and mpi.kind in _SHORT:
                 stack = _mpi(mpi, folder, modules)
-                # mpirun and mpiexec of one installation are often two scripts for the same thing.
-                if (key := f"{stack.prefix} {stack.name}") not in met:
-                    met.add(key)
+                # mpirun and mpiexec of one installation are often two scripts with the same effect.
+                if (key := f"{stack.prefix} {stack.name}") not in seen:
+                    seen.add(key)
                     yield stack
 
 
@@ -107,7 +106,7 @@ def _mpi(mpi: Mpi, folder: Path, modules: list[str]) -> Stack:
     names = [wrapper] if wrapper else ["mpicxx", "mpic++", "mpiicpc"]
     compiler = next((str(folder / name) for name in names if _is_program(folder / name)), None)
     short = _SHORT[mpi.kind]
-    version = _number(mpi.version)
+    version = _version_in(mpi.version)
     return Stack(
         name=f"{short}-{version}" if version else short,
         what=MPI,
@@ -131,7 +130,7 @@ def _environment(kind: str, prefix: Path) -> dict[str, str]:
 
 
 def _paths(prefix: Path) -> dict[str, list[str]]:
-    """Nothing for what shell and linker of the system find by themselves."""
+    """Search paths for the prefix. Empty for prefixes that the system searches anyway."""
     if prefix in (Path("/usr"), Path("/")):
         return {}
     libraries = [folder for folder in (prefix / "lib", prefix / "lib64", prefix / "lib" / "release") if folder.is_dir()]
@@ -139,7 +138,7 @@ def _paths(prefix: Path) -> dict[str, list[str]]:
 
 
 def with_paths(environment: Mapping[str, str], paths: Mapping[str, list[str]]) -> dict[str, str]:
-    """The variables, and search paths with folders put in front of what the environment has now."""
+    """The variables, and search paths with these folders in front of their current values."""
     joined = {
         name: os.pathsep.join([*folders, *([os.environ[name]] if os.environ.get(name) else [])])
         for name, folders in paths.items()
@@ -149,11 +148,13 @@ def with_paths(environment: Mapping[str, str], paths: Mapping[str, list[str]]) -
 
 
 def _headers(compiler: str | None, prefix: Path) -> list[Path]:
-    """Folders of headers: those that the wrapper names, then the usual ones."""
+    """Folders of headers: those of the compiler wrapper, then the usual ones."""
     folders = []
     for option in ("-show", "--showme:compile"):
         folders += (
-            [Path(word[2:]) for word in _said([compiler, option]).split() if word.startswith("-I")] if compiler else []
+            [Path(word[2:]) for word in _output_of([compiler, option]).split() if word.startswith("-I")]
+            if compiler
+            else []
         )
     return [*folders, prefix / "include"]
 
@@ -176,13 +177,13 @@ def _shmems(folders: Iterable[Path], modules: list[str]) -> Iterator[Stack]:
         path = next((folder / name for name in ("oshrun", "shmemrun") if _is_program(folder / name)), None)
         if path is None:
             continue
-        said = _said([str(path), "--version"])
+        output = _output_of([str(path), "--version"])
         compiler = next((str(folder / n) for n in ("oshc++", "oshcxx", "oshcc") if _is_program(folder / n)), None)
-        version = _number(said)
+        version = _version_in(output)
         yield Stack(
             name=f"oshmem-{version}" if version else "oshmem",
             what=SHMEM,
-            kind=OPEN_MPI if "Open" in said else "unknown",
+            kind=OPEN_MPI if "Open" in output else "unknown",
             version=version,
             standard=_standard(_headers(compiler, folder.parent), "shmem.h", r"#\s*define\s+_?SHMEM_{}\s+(\d+)"),
             launcher=str(path),
@@ -194,14 +195,14 @@ def _shmems(folders: Iterable[Path], modules: list[str]) -> Iterator[Stack]:
 
 
 def _ucxs(folders: Iterable[Path], modules: list[str]) -> Iterator[Stack]:
-    met: set[Path] = set()
+    seen: set[Path] = set()
     for folder in folders:
         real = (folder / "ucx_info").resolve()  # /bin may be /usr/bin
-        if _is_program(folder / "ucx_info") and real not in met:
-            met.add(real)
-            said = _said([str(folder / "ucx_info"), "-v"])
-            found = re.search(r"(?:version|Version:?)[ =]*(\d+\.\d+(?:\.\d+)?)", said)
-            version = found[1] if found else _number(said)
+        if _is_program(folder / "ucx_info") and real not in seen:
+            seen.add(real)
+            output = _output_of([str(folder / "ucx_info"), "-v"])
+            found = re.search(r"(?:version|Version:?)[ =]*(\d+\.\d+(?:\.\d+)?)", output)
+            version = found[1] if found else _version_in(output)
             yield Stack(
                 f"ucx-{version}" if version else "ucx", UCX, UCX, version, None, "", str(folder.parent),
                 modules=_fitting(modules, ("ucx",), version),
@@ -209,7 +210,7 @@ def _ucxs(folders: Iterable[Path], modules: list[str]) -> Iterator[Stack]:
 
 
 def available_modules() -> list[str]:
-    """Names of environment modules below MODULEPATH, without starting a shell: `openmpi/4.1.4`."""
+    """Environment modules below MODULEPATH, such as `openmpi/4.1.4`, without starting a shell."""
     found: list[str] = []
     for text in os.environ.get("MODULEPATH", "").split(os.pathsep):
         root = Path(text)
@@ -229,7 +230,7 @@ def _fitting(modules: Iterable[str], words: tuple[str, ...], version: str) -> tu
     return tuple(name for name in same if version and version in name) or tuple(same)
 
 
-def _number(text: str) -> str:
+def _version_in(text: str) -> str:
     found = re.search(r"(\d+\.\d+(?:\.\d+)*(?:[a-z]+\d+)?)", text)
     return found[1] if found else ""
 
@@ -238,11 +239,11 @@ def _is_program(path: Path) -> bool:
     return path.is_file() and os.access(path, os.X_OK)
 
 
-def _said(argv: list[str]) -> str:
+def _output_of(argv: list[str]) -> str:
     if shutil.which(argv[0]) is None:
         return ""
     try:
-        done = subprocess.run(  # noqa: S603 - a program that was just found, asked for its version
+        done = subprocess.run(  # noqa: S603 - a program found on this machine, asked for its version
             argv, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", timeout=20, check=False
         )
     except (OSError, subprocess.TimeoutExpired):

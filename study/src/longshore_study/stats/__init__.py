@@ -1,4 +1,3 @@
-"""Statistics: numbers in, numbers out, in plain Python so that a command starts at once. It knows
-nothing of studies and imports no other package of the study tool; tests compare it with scipy
-and by simulation.
+"""Statistics in plain Python, so that commands start at once. It knows nothing of studies and
+imports no other package of the study tool. Tests compare it with scipy and by simulation.
 """

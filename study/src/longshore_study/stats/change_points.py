@@ -1,11 +1,14 @@
-"""When a figure changed: steps in series of session means, of many rows at once.
+"""When a metric changed: finds steps in series of session means, for many rows at once.
 
-Candidates come from least squares with a penalty per step (Potts functional; optimal partition by
-dynamic programming, Jackson et al. 2005). Each is then tested against the margin, and taken out
-again when it does not pass, the weakest first. Differences of neighbours tell the noise: a step
-spoils only one of them. Sessions that resemble the ones before them are fewer looks than they seem;
-differences over one and over two sessions tell how much (Chakar, Lebarbier, Levy-Leduc, Robin
-2017), and that widens the standard error. A change that a slope tells as well is a drift, no step.
+1. Candidates: least squares with a penalty per step (Potts functional), solved by dynamic
+   programming (optimal partition, Jackson et al. 2005).
+2. Test: each step is tested against the margin. The weakest step that fails is removed, and the
+   rest is tested again.
+
+The noise is estimated from differences of neighbouring sessions, since a step changes only one
+difference. Correlated sessions carry less information than independent ones. Differences over one
+and over two sessions estimate the correlation (Chakar, Lebarbier, Levy-Leduc, Robin 2017), which
+widens the standard error. A change that a slope explains as well is called a drift, not a step.
 """
 
 from __future__ import annotations
@@ -20,40 +23,40 @@ from longshore_study.stats import effect, moderated, multiplicity, student, verd
 from longshore_study.stats.effect import Effect
 from longshore_study.stats.verdict import LEVEL, Measured
 
-LEAST_SESSIONS = 2  # on each side of a step: one alone may be a bad day
+LEAST_SESSIONS = 2  # on each side of a step: one session alone may be an outlier
 FEWEST = 2 * LEAST_SESSIONS
 STEP, DRIFT = "step", "drift"
 _PENALTY = 3.0  # per step, times the logarithm of the number of sessions
 _MOST_STEPS = 8
 _MOST_CORRELATED = 0.97
 _ASSUMED_CORRELATION = 0.4
-_KEPT_PART = 0.6  # of the squared differences: the largest may be steps
-_KEPT_MEAN = 0.213  # of the lowest that many squares of a standard normal variate
-_MANY = 8  # sessions about a step, from which on their order is asked as well
-_TELLING = 12  # sessions from which on their correlation is estimated
-_CAUTION = 2.0  # standard errors by which it may be higher than it looks
-_NEAR = 4  # sessions on each side of a step that show that it is one
+_KEPT_PART = 0.6  # of the squared differences; the largest ones may be steps
+_KEPT_MEAN = 0.213  # mean of the smallest 60 % of squared standard normal variates
+_MANY = 8  # sessions about a step, from which on the order of the sessions is tested, too
+_ENOUGH_FOR_CORRELATION = 12  # sessions from which on the correlation is estimated
+_CAUTION = 2.0  # standard errors that are added to the estimated correlation
+_NEAR = 4  # sessions on each side that must show the step
 _NEAR_PART = 0.6
-_EFFICIENCY = 2.0 / 3.0  # of a variance from differences, against one from a known mean (Rice 1984)
+_EFFICIENCY = 2.0 / 3.0  # of a variance estimated from differences, against a known mean (Rice 1984)
 
 
 @dataclass(frozen=True)
 class Change:
-    """Between units `at - 1` and `at` the level changed by `difference` (of logarithms; positive is
-    better)."""
+    """The level changes by `difference` between units `at - 1` and `at`. The difference is of
+    logarithms; positive is better."""
 
     at: int
     kind: str
     difference: float
     interval: tuple[float, float]
     p: float
-    """Corrected for the places where it could have been found; that the change is within the
-    margin."""
+    """P value of the hypothesis that the change is within the margin, corrected for the number of
+    places where the step could be."""
     adjusted_p: float
     known: bool
-    """Looked for because of an event there, not found among all places."""
+    """An event marked this place. False: the search over all places found it."""
     span: tuple[int, int]
-    """The units that were compared: from the step (or the beginning) before to the one after."""
+    """The compared units: from the previous step (or the beginning) to the next (or the end)."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +64,7 @@ class History:
     changes: tuple[Change, ...]
     correlation: float
     noise: float | None
-    """Standard deviation of a session, of the logarithm; None where nothing tells it."""
+    """Standard deviation of a session, of the logarithm. None when there is no estimate."""
 
 
 @dataclass
@@ -76,18 +79,17 @@ class _Row:
 
 
 _Judged = dict[tuple[int, int], tuple[Effect, float, Measured]]
-"""By row and place: the step, its p value for all the places where it could have been, and how well
-it is known."""
+"""By row and place: the step, its p value corrected for the number of places, and its estimate."""
 
 
 def find_changes(
     series: Sequence[Sequence[float]], margin: float, events: Sequence[Collection[int]] | None = None
 ) -> list[History]:
-    """The steps and drifts of each row that are larger than the margin beyond doubt; the rows are
-    one family.
+    """The steps and drifts of each row that are significantly larger than the margin. All rows are
+    one family of hypotheses.
 
-    `events`: per row, units that begin after something known has happened; these places are tested
-    before, and without the price of looking everywhere.
+    `events`: per row, the units that begin after a known event. These places are tested first, and
+    without the correction for the number of places.
     """
     limit = math.log1p(margin)
     known = events or [()] * len(series)
@@ -96,7 +98,7 @@ def find_changes(
         for values, places in zip(series, known, strict=True)
     ]
     correlation = pooled_correlation(series)
-    # Events first: those that changed nothing are no boundaries for what is looked for next.
+    # Events first: an event without a change must not divide the series for the later search.
     for row in rows:
         row.steps = _spaced(row.known)
     _eliminate(rows, correlation, limit)
@@ -107,9 +109,12 @@ def find_changes(
 
 
 def pooled_correlation(series: Sequence[Sequence[float]]) -> float:
-    """Of neighbouring sessions, of all rows together: in an autoregressive series of first order,
-    squared differences over two sessions are 1 + r times those over one, a slope apart. Few
-    sessions do not tell it: there it is drawn to what is assumed, or is that."""
+    """The correlation of neighbouring sessions, pooled over the rows.
+
+    In an autoregressive series of first order without slope, the mean squared difference over two
+    sessions is 1 + r times that over one. Short series shrink the estimate towards an assumed
+    correlation; very short ones use the assumption.
+    """
     one, two = 0.0, 0.0
     for values in series:
         slope = statistics.median(b - a for a, b in itertools.pairwise(values)) if len(values) > 1 else 0.0
@@ -120,12 +125,13 @@ def pooled_correlation(series: Sequence[Sequence[float]]) -> float:
             one += len(values)
             two += len(values) * (sum(doubles) / len(doubles)) / scale
     length = max((len(values) for values in series), default=0)
-    if one == 0.0 or length < _TELLING:
+    if one == 0.0 or length < _ENOUGH_FOR_CORRELATION:
         return _ASSUMED_CORRELATION
     estimate = min(1.0, max(0.0, two / one - 1.0))
-    # One that is thought too low makes steps of what wanders; so a high one is believed sooner, and
-    # taken for higher.
-    assumed = _TELLING if estimate < _ASSUMED_CORRELATION else _TELLING * _TELLING / length
+    # Underestimating the correlation turns slow variation into steps. So a high estimate is shrunk
+    # less, and increased by its standard error.
+    few = _ENOUGH_FOR_CORRELATION
+    assumed = few if estimate < _ASSUMED_CORRELATION else few * few / length
     error = math.sqrt((1.0 - estimate * estimate) / sum(map(len, series)))
     careful = estimate * (1.0 + _CAUTION * error)
     return min(1.0, (length * careful + assumed * _ASSUMED_CORRELATION) / (length + assumed))
@@ -136,7 +142,7 @@ def _lowest(squares: list[float]) -> list[float]:
 
 
 def _spaced(places: Collection[int]) -> list[int]:
-    """Those that leave enough sessions between them, the later of two."""
+    """The places with enough sessions between them. Of two close places, the later one stays."""
     kept: list[int] = []
     for place in sorted(places, reverse=True):
         if not kept or kept[-1] - place >= LEAST_SESSIONS:
@@ -145,7 +151,7 @@ def _spaced(places: Collection[int]) -> list[int]:
 
 
 def _candidates(row: _Row, correlation: float) -> list[int]:
-    """Optimal partition of what lies between the steps that are there already, and these."""
+    """The existing steps, and the optimal partition of the sessions between them."""
     squares = _lowest([(b - a) ** 2 for a, b in itertools.pairwise(row.values)])
     variance = sum(squares) / len(squares) / 2.0 / _KEPT_MEAN if squares else 0.0
     found = list(row.steps)
@@ -161,8 +167,8 @@ def _candidates(row: _Row, correlation: float) -> list[int]:
 
 
 def _partition(values: Sequence[float], price: float) -> list[int]:
-    """Where to cut so that squares about the means of the parts, and `price` for each cut, are
-    least."""
+    """The cuts that minimise the squared deviations from the means of the parts plus `price` per
+    cut."""
     count = len(values)
     if count < FEWEST:
         return []
@@ -190,7 +196,7 @@ def _partition(values: Sequence[float], price: float) -> list[int]:
 
 
 def _inflation(correlation: float, count: int) -> float:
-    """Variance of a mean of `count` sessions, against that of as many independent ones."""
+    """Variance of the mean of `count` correlated sessions, relative to independent ones."""
     r = min(correlation, _MOST_CORRELATED)
     if r == 0.0 or count == 1:
         return 1.0
@@ -198,7 +204,7 @@ def _inflation(correlation: float, count: int) -> float:
 
 
 def _effect(row: _Row, place: int, correlation: float) -> Effect:
-    """The step at `place`, with the noise of the row as its differences tell it."""
+    """The step at `place`, with the noise estimated from the differences of the row."""
     edges = row.pieces()
     left = next(piece for piece in edges if piece[1] == place)
     right = next(piece for piece in edges if piece[0] == place)
@@ -208,8 +214,8 @@ def _effect(row: _Row, place: int, correlation: float) -> Effect:
 
 
 def _noise_of(row: _Row, correlation: float, difference: float, counts: tuple[int, int]) -> Effect:
-    """A difference of means over `counts` sessions, with the noise that neighbours across no step
-    show."""
+    """A difference of means over `counts` sessions, with the noise of neighbouring sessions that no
+    step separates."""
     cuts = set(row.steps)
     gaps: list[tuple[Hashable, float]] = [
         (k, (row.values[k] - row.values[k - 1]) / math.sqrt(2.0)) for k in range(1, len(row.values)) if k not in cuts
@@ -219,19 +225,19 @@ def _noise_of(row: _Row, correlation: float, difference: float, counts: tuple[in
     total = math.fsum(gap * gap for _, gap in gaps)
     variance = total / len(gaps) / (1.0 - r) if gaps else None
     scale = sum(_inflation(correlation, n) / n for n in counts)
-    # Residuals whose squares add up to variance * df, as moderation expects of them.
-    stretch = math.sqrt(variance * df / total) if variance and total > 0.0 else 1.0
-    residuals = tuple((k, gap * stretch) for k, gap in gaps)
+    # Scale the residuals so that their squares add up to variance * df, as moderation requires.
+    scaling = math.sqrt(variance * df / total) if variance and total > 0.0 else 1.0
+    residuals = tuple((k, gap * scaling) for k, gap in gaps)
     return Effect("history", difference, variance, df if variance is not None else 0, scale, counts, residuals)
 
 
 def _eliminate(rows: Sequence[_Row], correlation: float, limit: float) -> _Judged:
-    """Takes out the weakest step of each row until all that are left pass; what passed, by row and
-    place."""
+    """Removes the weakest step of each row until all remaining steps pass. Returns the tests of
+    the remaining steps by row and place."""
     while True:
         tested = [(i, k) for i, row in enumerate(rows) for k in row.steps]
         effects = [_effect(rows[i], k, correlation) for i, k in tested]
-        # Rows without a step tell the noise of the others as well.
+        # Rows without a step contribute to the noise estimate, too.
         quiet = [_noise_of(row, correlation, 0.0, (1, 1)) for row in rows if not row.steps]
         judged: _Judged = {}
         for (i, k), found, result in zip(tested, effects, moderated.moderate([*effects, *quiet]), strict=False):
@@ -251,10 +257,12 @@ def _eliminate(rows: Sequence[_Row], correlation: float, limit: float) -> _Judge
 
 
 def _order_p(values: Sequence[float], place: int, counts: tuple[int, int]) -> float:
-    """Long series show what their noise can do: there the order of the sessions has to be unlikely
-    as well, whatever the distribution (Mann and Whitney 1947, normal approximation; exact where the
-    sides are apart). A side that lies further from the other than that side's whole range needs no
-    more of them."""
+    """P value of the order of the sessions, whatever their distribution (Mann and Whitney 1947:
+    normal approximation, or exact when the sides do not overlap).
+
+    Long series have to pass this test as well. 0 when there are few sessions, or when the gap
+    between the sides exceeds the range of the longer side.
+    """
     before, after = values[place - counts[0] : place], values[place : place + counts[1]]
     if sum(counts) < _MANY:
         return 0.0
@@ -271,14 +279,14 @@ def _order_p(values: Sequence[float], place: int, counts: tuple[int, int]) -> fl
 
 
 def _weakest(index: int, row: _Row, judged: _Judged) -> int | None:
-    """The step of this row with the largest p value, where that is no finding."""
+    """The step of this row with the largest p value, if that is not significant."""
     worst = max(row.steps, key=lambda k: judged[index, k][1], default=None)
     return worst if worst is not None and judged[index, worst][1] > LEVEL else None
 
 
 def _histories(rows: Sequence[_Row], judged: _Judged, correlation: float) -> list[History]:
-    """Benjamini and Hochberg over all rows: one without a step is a hypothesis that was not
-    rejected."""
+    """Benjamini and Hochberg over all rows. A row without a step counts as a hypothesis that was
+    not rejected."""
     places = [(i, k) for i, row in enumerate(rows) for k in row.steps]
     quiet = sum(not row.steps for row in rows)
     adjusted = multiplicity.benjamini_hochberg([*(judged[place][1] for place in places), *([1.0] * quiet)])
@@ -306,8 +314,10 @@ def _noise(row: _Row, correlation: float) -> float | None:
 
 
 def _abrupt(values: Sequence[float], step: int, *, known: bool) -> bool:
-    """A step shows in the sessions next to it, and better than a slope does (by Schwarz' criterion,
-    with a parameter for its place where that was not known)."""
+    """Whether the sessions next to the step show it, and a step fits better than a slope.
+
+    Schwarz' criterion decides. The place of a step counts as a parameter unless it was known.
+    """
     price = 0.0 if known else 2.0 * math.log(len(values)) / len(values)
     whole = _mean(values[step:]) - _mean(values[:step])
     near = _mean(values[step : step + _NEAR]) - _mean(values[max(0, step - _NEAR) : step])
@@ -315,7 +325,7 @@ def _abrupt(values: Sequence[float], step: int, *, known: bool) -> bool:
 
 
 def _line_over_step(values: Sequence[float], step: int) -> float:
-    """The logarithm of the squares that a straight line leaves, over those that the step leaves."""
+    """Logarithm of the squared residuals of a straight line over those of the step."""
     left, right = _mean(values[:step]), _mean(values[step:])
     of_step = math.fsum((v - (left if k < step else right)) ** 2 for k, v in enumerate(values))
     middle, centre = (len(values) - 1) / 2.0, _mean(values)

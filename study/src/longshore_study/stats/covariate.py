@@ -1,12 +1,13 @@
-"""Noise that a second number shows: the analysis of covariance (Fisher 1932; in the A/B tests of
-the web "CUPED", Deng and others 2013). The pulse of the machine is measured right beside each
-figure; what both have in common over the launches of one side is the machine's mood, and is taken
-out of the difference between the sides.
+"""Removes noise that a second measurement explains: the analysis of covariance (Fisher 1932; called
+"CUPED" in A/B tests of the web, Deng and others 2013).
 
-Only where the pulse itself does not differ between the sides more than by chance: a state that
-makes the machine's messages slower makes the pulse slower too, and that is a difference to be
-reported, not to be explained away. So a row is never moved further than its noise without the
-covariate would allow.
+The second measurement is the noise probe: a small exchange right before each repetition. The part
+of a metric that follows the probe over the launches of one side is noise of the machine, and is
+removed from the difference between the sides.
+
+This applies only if the probes of the two sides do not differ significantly. A change that slows
+down messages also slows down the probe, and must be reported. So the adjustment never moves a row
+further than its noise without the covariate allows.
 """
 
 from __future__ import annotations
@@ -22,39 +23,37 @@ from longshore_study.stats import student
 from longshore_study.stats.effect import STRATIFIED, Effect
 
 LEAST_DF = 8
-"""Degrees of freedom without the covariate, of which its slope takes one: with fewer it costs more
-than it gives."""
+"""Degrees of freedom without the covariate. The slope takes one of them; with fewer, it costs more
+than it gains."""
 CHANCE = 0.01
-"""At which two sides' pulses differ. Small, since of two equal sides those that are put aside for a
-difference by chance are the very ones whose figures differ by chance too."""
+"""Significance level at which the probes of two sides differ. It is small because rows whose probes
+differ by chance are also the rows whose metrics differ by chance."""
 
 Sides = tuple[Mapping[str, Mapping[Any, float]], Mapping[str, Mapping[Any, float]]]
-"""Of the reference and the new side: session -> launch -> number."""
+"""The reference and the new side, each as session -> launch -> number."""
 
 
 CLEAR_GAP = 4.0
-"""Between two groups of pulses, in standard deviations within them: a machine whose cores are near
-each other in some launches and far in others is two machines, and figures need not follow from one
-to the other as they do within each."""
+"""Smallest gap between two groups of probes, in standard deviations within the groups. Launches may
+land on near or on distant cores. The slope between such groups may differ from that within them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Adjustment:
     slope: float
-    """By how much the figure follows the pulse, both as logarithms; within the groups, where there
-    are two."""
+    """Slope of the metric over the probe, both as logarithms; with two groups, within them."""
     plain: Effect
-    """The effect with the pulse's part still in it."""
+    """The effect before the adjustment."""
     explained: float
-    """The part of the variance between launches that the pulse took away, 0 to 1."""
+    """The part of the variance between launches that the probe explains, 0 to 1."""
     groups: int = 1
-    """2: pulses form two groups, and each has a level of its own."""
+    """2 if the probes form two groups, each with its own level."""
 
 
 @dataclass(slots=True)
 class _Column:
-    """A covariate: by launch its deviation from the mean of its side and session, and by how much
-    the sides differ."""
+    """A covariate: the deviation of each launch from the mean of its side and session, and the
+    difference between the sides."""
 
     deviations: dict[Any, float]
     shift: float
@@ -64,27 +63,26 @@ class _Column:
         return _product(self.deviations, self.deviations)
 
     def without(self, other: _Column) -> _Column:
-        """What of it the other does not say already."""
+        """The part of this covariate that the other one does not explain."""
         shared = _product(self.deviations, other.deviations) / other.spread
         left = {launch: value - shared * other.deviations[launch] for launch, value in self.deviations.items()}
         return _Column(left, self.shift - shared * other.shift)
 
 
-def adjust(plain: Effect, pulses: Sides) -> tuple[Effect, Adjustment] | None:
-    """The effect with the pulse's part taken out; None where that cannot be done or must not.
+def adjust(plain: Effect, probes: Sides) -> tuple[Effect, Adjustment] | None:
+    """The effect without the part that the probe explains. None if the adjustment does not apply.
 
-    REQUIRES: where `plain` is stratified, `pulses` has the sessions and launches that it was made
-    of.
+    REQUIRES: if `plain` is stratified, `probes` has the same sessions and launches.
     """
     if plain.design != STRATIFIED or plain.df < LEAST_DF or plain.variance is None:
         return None
-    pulse = _column(pulses)
-    if pulse.spread == 0.0 or _differs(pulse.shift, pulse.spread / plain.df * plain.scale, plain.df):
+    probe = _column(probes)
+    if probe.spread == 0.0 or _differs(probe.shift, probe.spread / plain.df * plain.scale, plain.df):
         return None
-    group = _column(_groups(pulses))
-    columns = [pulse]
-    if group.spread > 0.0 and plain.df > LEAST_DF:  # then the slope is that within the groups
-        inner = pulse.without(group)
+    group = _column(_groups(probes))
+    columns = [probe]
+    if group.spread > 0.0 and plain.df > LEAST_DF:  # the slope within the groups
+        inner = probe.without(group)
         columns = [group, inner] if inner.spread > 0.0 else columns
     difference, scale, left = plain.difference, plain.scale, dict(plain.residuals)
     slope = 0.0
@@ -114,16 +112,15 @@ def _column(sides: Sides) -> _Column:
     return _Column(deviations, math.fsum(shifts) / len(shifts))
 
 
-def _groups(pulses: Sides) -> Sides:
-    """By launch 0 or 1: on which side of the widest gap between pulses it is; 0 where that gap is
-    not clear."""
-    ordered = sorted(value for side in pulses for session in side.values() for value in session.values())
+def _groups(probes: Sides) -> Sides:
+    """By launch: 1 above the widest gap between probes, else 0. All 0 if that gap is not clear."""
+    ordered = sorted(value for side in probes for session in side.values() for value in session.values())
     gaps = [(after - before, place) for place, (before, after) in enumerate(itertools.pairwise(ordered), 1)]
     gap, place = max(gaps[1:-1], default=(0.0, 0))  # a single launch is no group
     limit = ordered[place] if gap > CLEAR_GAP * _spread_within(ordered[:place], ordered[place:]) else math.inf
     reference, new = (
         {session: {launch: float(value >= limit) for launch, value in of.items()} for session, of in side.items()}
-        for side in pulses
+        for side in probes
     )
     return reference, new
 

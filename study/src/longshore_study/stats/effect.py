@@ -1,10 +1,9 @@
-"""From the figures of two sides to an effect: the difference of their logarithms, how variable it
-is, and in which units that was seen. Positive means that the new side is better, whatever the
-metric; the caller turns the sign.
+"""The effect: the difference between the metrics of two sides, as logarithms, with its variance and
+its units of replication. Positive means that the new side is better; the caller sets the sign.
 
 Three designs. Paired: both sides were measured in the same sessions, and each session gives one
-difference. Unpaired: the sessions of the two sides are others. Stratified: the sides were measured
-in turns within a session, so launches are the units, compared within their session.
+difference. Unpaired: each side has its own sessions. Stratified: both sides were measured
+alternately within a session, so launches are the units, compared within their session.
 """
 
 from __future__ import annotations
@@ -21,8 +20,8 @@ PAIRED, UNPAIRED, STRATIFIED = "paired", "unpaired", "stratified"
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """`difference` has variance `scale` * sigma^2, where sigma^2 is estimated by `variance` with
-    `df` degrees of freedom (None and 0 when there is nothing to estimate it from)."""
+    """`difference` has the variance `scale` * sigma^2. `variance` estimates sigma^2 with `df`
+    degrees of freedom (None and 0 without an estimate)."""
 
     design: str
     difference: float
@@ -30,18 +29,17 @@ class Effect:
     df: int
     scale: float
     units: tuple[int, int]
-    """Units of replication on the reference's and on the new side."""
+    """Units of replication on the reference side and on the new side."""
     residuals: tuple[tuple[Hashable, float], ...]
-    """(unit, deviation): cells measured in one unit may deviate together; the squares add up to
+    """(unit, deviation). Cells that share a unit may deviate together. The squares add up to
     variance * df."""
     welch_se: float | None = None
-    """Standard error and degrees of freedom from this cell's own figures alone, each side with its
-    own variance."""
+    """Standard error and degrees of freedom from this cell alone, with one variance per side."""
     welch_df: float | None = None
 
 
 def paired(reference: Mapping[str, float], new: Mapping[str, float]) -> Effect:
-    """REQUIRES: the same sessions on both sides, at least one; the values are logarithms."""
+    """REQUIRES: both sides have the same sessions, at least one. The values are logarithms."""
     sessions = sorted(reference)
     differences = [new[s] - reference[s] for s in sessions]
     count = len(sessions)
@@ -57,7 +55,7 @@ def paired(reference: Mapping[str, float], new: Mapping[str, float]) -> Effect:
 
 
 def unpaired(reference: Mapping[str, float], new: Mapping[str, float]) -> Effect:
-    """Sessions of their own on each side; the variance is pooled over the sides, Welch's is not."""
+    """Each side has its own sessions. `variance` is pooled over the sides, Welch's is not."""
     sides = [sorted(reference.items()), sorted(new.items())]
     centres = [math.fsum(v for _, v in side) / len(side) for side in sides]
     residuals = [((k, name), v - c) for k, (side, c) in enumerate(zip(sides, centres, strict=True)) for name, v in side]
@@ -71,7 +69,8 @@ def unpaired(reference: Mapping[str, float], new: Mapping[str, float]) -> Effect
 
 
 def stratified(reference: Mapping[str, Mapping[Any, float]], new: Mapping[str, Mapping[Any, float]]) -> Effect:
-    """Launches (session -> launch -> logarithm) compared within each session; sessions count alike.
+    """Compares launches (session -> launch -> logarithm) within each session. Sessions have equal
+    weights.
 
     REQUIRES: the same sessions on both sides.
     """
@@ -104,8 +103,8 @@ def stratified(reference: Mapping[str, Mapping[Any, float]], new: Mapping[str, M
 
 
 def welch(sides: Sequence[Sequence[float]]) -> tuple[float | None, float | None]:
-    """Standard error and degrees of freedom of a difference of means (Welch 1947); None where a
-    side has one value."""
+    """Standard error and degrees of freedom of a difference of means (Welch 1947). None if a side
+    has a single value."""
     if any(len(side) < 2 for side in sides):
         return None, None
     parts = []

@@ -1,22 +1,21 @@
-"""One variance per cell, shrunk towards those of the other cells: with two to five launches or
-sessions a cell's own variance is nearly unknown, but that of dozens of cells together is not.
+"""One variance per cell, shrunk towards the variances of the other cells. Two to five launches or
+sessions hardly determine the variance of one cell; dozens of cells together do.
 
-The prior is Smyth's (2004, Linear models and empirical Bayes methods, section 6.2): cells'
-variances are draws of a scaled inverse chi-square, whose degrees of freedom and scale come from the
-mean and the variance of their logarithms. Where these differ no more than by chance, the prior's
-degrees of freedom are infinite and all cells share one variance.
+The prior is Smyth's (2004, Linear models and empirical Bayes methods, section 6.2): the variances
+of the cells are draws of a scaled inverse chi-square. The mean and the variance of their logarithms
+give its degrees of freedom and scale. If the variances differ no more than by chance, the prior has
+infinite degrees of freedom, and all cells share one variance.
 
-Taken alone this claims too much when units are few. By simulation (tests/test_simulation.py), with
-2 sessions a nominal 5 % became 6 to 16 %, for two reasons, and each has its correction of the
+With few units this prior alone claims too much. In simulations (tests/stats/test_simulation.py)
+with 2 sessions, a nominal 5 % became 6 to 16 %. There are two reasons. Each has a correction of the
 degrees of freedom of t, not of the variance:
 
-- "No more than by chance" is weak evidence when each variance has one degree of freedom. So the
-  prior enters t with the degrees of freedom of half a standard error less homogeneous variances
-  than estimated.
-- Cells measured in the same session or launch deviate together, and G cells that deviate together
-  are not G independent looks at the variance. So t has no more degrees of freedom than the pooled
-  variance has by Satterthwaite's rule (1946) over its two strata: what all cells of a unit share,
-  and the rest.
+- Variances with one degree of freedom each are weak evidence for equal variances. So t uses the
+  prior's degrees of freedom for an excess variance that is half a standard error larger.
+- Cells measured in the same session or launch deviate together, so G such cells are not G
+  independent estimates of the variance. So t has at most the degrees of freedom of the pooled
+  variance by Satterthwaite's rule (1946). Its two strata are the deviation that all cells of a unit
+  share, and the rest.
 """
 
 from __future__ import annotations
@@ -29,23 +28,23 @@ from dataclasses import dataclass
 from longshore_study.stats import student
 from longshore_study.stats.effect import Effect
 
-_CAUTION = 0.5  # standard errors; 0 leaves the false alarms, 1 gives power away
-_LEAST_PART_OF_MEDIAN = 1e-5  # a variance of nought has no logarithm
+_CAUTION = 0.5  # standard errors; 0 keeps the false alarms, 1 loses power
+_LEAST_PART_OF_MEDIAN = 1e-5  # a variance of zero has no logarithm
 
 
 @dataclass(frozen=True, slots=True)
 class Prior:
     df: float
-    """Smyth's estimate; infinite when the cells' variances do not differ more than chance, 0 when
-    there is no prior."""
+    """Smyth's estimate. Infinite if the variances differ no more than by chance, 0 if there is no
+    prior."""
     cautious_df: float
     variance: float
 
 
 @dataclass(frozen=True, slots=True)
 class Moderated:
-    """A cell's variance and the degrees of freedom with which it enters t; `se` is of the
-    difference."""
+    """The moderated variance of a cell and the degrees of freedom for t. `se` is the standard error
+    of the difference."""
 
     variance: float
     df: float
@@ -54,7 +53,7 @@ class Moderated:
 
 
 def fit_prior(variances: Sequence[float], dfs: Sequence[int]) -> Prior:
-    """REQUIRES: every df at least 1. Fewer than two cells, or no variance at all, give no prior."""
+    """REQUIRES: every df is at least 1. No prior with fewer than two cells or without variance."""
     if len(variances) < 2 or not any(variances):
         return Prior(0.0, 0.0, 0.0)
     floor = _LEAST_PART_OF_MEDIAN * _median([v for v in variances if v > 0.0])
@@ -66,7 +65,7 @@ def fit_prior(variances: Sequence[float], dfs: Sequence[int]) -> Prior:
     by_chance = math.fsum(student.trigamma(d / 2) for d in dfs) / count
     excess = math.fsum((z - centre) ** 2 for z in logs) / (count - 1) - by_chance
     # The standard error of a sample variance, from the second and fourth cumulants of a log
-    # chi-square.
+    # chi-square variate.
     fourth = math.fsum(student.fourth_log_gamma(d / 2) for d in dfs) / count
     excess_se = math.sqrt(2.0 * by_chance**2 / (count - 1) + fourth / count)
     cautious = 2.0 * student.inverse_trigamma(max(excess, 0.0) + _CAUTION * excess_se)
@@ -78,10 +77,9 @@ def fit_prior(variances: Sequence[float], dfs: Sequence[int]) -> Prior:
 
 
 def moderate(effects: Sequence[Effect]) -> list[Moderated | None]:
-    """The moderated variance of each effect; None for an effect without a variance of its own to be
-    moderated.
+    """The moderated variance of each effect. None for an effect without an estimate of its own.
 
-    REQUIRES: effects of one design, for only their variances mean the same.
+    REQUIRES: all effects have the same design, so that their variances are comparable.
     """
     known = [(e.variance, e.df) for e in effects if e.variance is not None]
     if not known:
@@ -106,9 +104,9 @@ def moderate(effects: Sequence[Effect]) -> list[Moderated | None]:
 
 
 def pooled_df(effects: Sequence[Effect]) -> float:
-    """Effective degrees of freedom of the variance pooled over cells, of which those that share
-    their units count as one family. Independent cells give the sum of theirs; cells that move
-    together give hardly more than one of them."""
+    """Effective degrees of freedom of the variance pooled over the cells. Cells that share their
+    units are one family. Independent cells add their degrees of freedom. Cells that deviate
+    together have hardly more than one cell has."""
     families: dict[tuple[Hashable, ...], list[Effect]] = defaultdict(list)
     for effect in effects:
         if effect.variance is not None:
@@ -124,8 +122,8 @@ def _family_df(family: Sequence[Effect]) -> float:
     sums = [math.fsum(e.residuals[k][1] for e in family) for k in range(len(family[0].residuals))]
     shared = math.fsum(s * s for s in sums) / cells
     rest = max(total - shared, 0.0)
-    # total / (cells * df) is the pooled variance: the sum of two independent parts with df and
-    # (cells - 1) * df.
+    # total / (cells * df) is the pooled variance. It is the sum of two independent parts with df
+    # and (cells - 1) * df degrees of freedom.
     return total**2 / (shared**2 / df + rest**2 / ((cells - 1) * df))
 
 

@@ -1,5 +1,4 @@
-"""Many rows in one table: adjusted p values, to be compared with the level that is wanted for the
-whole table."""
+"""Adjusted p values for tables of many rows: compare them with the level for the whole table."""
 
 from __future__ import annotations
 
@@ -7,8 +6,8 @@ from collections.abc import Sequence
 
 
 def benjamini_hochberg(p_values: Sequence[float]) -> list[float]:
-    """Of the rows with an adjusted p of at most q, a share of at most q is expected to be false
-    (1995)."""
+    """Of the rows with an adjusted p of at most q, the expected share of false ones is at most q
+    (Benjamini and Hochberg 1995)."""
     count = len(p_values)
     order = sorted(range(count), key=lambda i: p_values[i], reverse=True)
     adjusted = [1.0] * count
@@ -20,8 +19,8 @@ def benjamini_hochberg(p_values: Sequence[float]) -> list[float]:
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """The chance that any row with an adjusted p of at most q is false is at most q, however the
-    rows depend (1979)."""
+    """The probability that any row with an adjusted p of at most q is false is at most q, for any
+    dependence between the rows (Holm 1979)."""
     count = len(p_values)
     order = sorted(range(count), key=lambda i: p_values[i])
     adjusted = [1.0] * count

@@ -1,8 +1,8 @@
-"""How small a slowdown a study would find, before anything runs.
+"""Power analysis: the smallest slowdown that a planned study would detect.
 
-Found means called *regressed*: beyond the margin, corrected for the number of rows. It is computed
-by running the very statistics of `compare` on tables of noise (Monte Carlo with a fixed seed), for
-there is no formula for the degrees of freedom that moderation brings.
+Detected means that the verdict is *regressed*: beyond the margin, corrected for the number of rows.
+The statistics of `compare` run on simulated tables of noise (Monte Carlo with a fixed seed). There
+is no closed formula for the degrees of freedom of moderated variances.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from functools import cache
 from longshore_study.stats import effect, moderated, student, verdict
 from longshore_study.stats.verdict import LEVEL, POWER, Measured, level_of_next
 
-SIMULATED_ROWS = 4000  # in all: of many small tables or of few large ones, which differ the less from each other
+SIMULATED_ROWS = 4000  # in all: many small tables or a few large ones, which vary less
 _LEAST_TABLES = 40
-_MOST_ROWS = 100  # of a simulated table: more share their variance no better than these do
+_MOST_ROWS = 100  # of a simulated table; more rows hardly improve the shared variance
 _SEED = 20040101
 
 
 @dataclass(frozen=True)
 class Noise:
-    """Variances of a row's difference in one session (or launch): its own, and what all rows of the
-    session share."""
+    """Variances of a row's difference in one session (or launch): its own part, and the part that
+    all rows of the session share."""
 
     own: float
     shared: float = 0.0
@@ -36,16 +36,15 @@ class Noise:
 
 
 @dataclass(frozen=True)
-class Prospect:
-    """What tables of noise say of a study: `thresholds`, ascending, are the slowdowns from which on
-    each simulated row would have been found; `same` the share of unchanged rows that would be
-    called the same."""
+class SimulatedPower:
+    """Result of the simulation. `thresholds`: per simulated row, ascending, the smallest slowdown
+    that would be detected. `same`: share of the unchanged rows with the verdict *same*."""
 
     thresholds: Sequence[float]
     same: float
 
     def smallest(self, power: float = POWER) -> float:
-        """The slowdown, as a difference of logarithms, that is found in `power` of all cases."""
+        """The slowdown, as a difference of logarithms, that is detected with this power."""
         place = min(len(self.thresholds) - 1, math.ceil(power * len(self.thresholds)) - 1)
         return self.thresholds[place]
 
@@ -53,8 +52,8 @@ class Prospect:
         return sum(one <= slowdown for one in self.thresholds) / len(self.thresholds)
 
 
-@cache  # the same numbers are the same simulation
-def prospect(
+@cache  # equal arguments give equal results
+def simulate_power(
     units: int,
     rows: int,
     noise: Noise,
@@ -62,15 +61,15 @@ def prospect(
     level: float | None = None,
     *,
     simulated_rows: int = SIMULATED_ROWS,
-) -> Prospect:
-    """Of a table of `rows` with `units` pairs each. `level`: of one row; by default that of a row
-    that alone changed.
+) -> SimulatedPower:
+    """The power of a table of `rows` with `units` pairs each. `level` is that of one row; the
+    default is the level of the only changed row.
 
     REQUIRES: units at least 2.
     """
     level = level_of_next(0, rows) if level is None else level
     simulated = min(rows, _MOST_ROWS)
-    generator = random.Random(_SEED)  # noqa: S311 - noise, no secret
+    generator = random.Random(_SEED)  # noqa: S311 - noise, not a secret
     thresholds, same, count = [], 0, 0
     for _ in range(max(_LEAST_TABLES, simulated_rows // simulated)):
         table = _table(generator, units, simulated, noise)
@@ -80,7 +79,7 @@ def prospect(
             thresholds.append(limit + student.quantile(1.0 - level / 2.0, row.df) * row.se + found.difference)
             same += verdict.within_margin(row, limit) <= LEVEL
             count += 1
-    return Prospect(sorted(thresholds), same / count)
+    return SimulatedPower(sorted(thresholds), same / count)
 
 
 def _table(generator: random.Random, units: int, rows: int, noise: Noise) -> list[effect.Effect]:

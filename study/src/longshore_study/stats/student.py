@@ -1,6 +1,5 @@
-"""Student's t distribution for any positive number of degrees of freedom, infinity included, and
-the derivatives of log gamma that the moderated variance needs. Relative errors are below 1e-8 where
-the tests compare them with scipy.
+"""Student's t distribution for any positive degrees of freedom, infinity included, and derivatives
+of log gamma for the moderated variance. Relative errors against scipy are below 1e-8.
 """
 
 from __future__ import annotations
@@ -9,7 +8,7 @@ import functools
 import math
 
 _FRACTION_STEPS = 500
-_NORMAL_FROM = 1e7  # above, t is the normal distribution to 1e-7, and lgamma runs out of digits
+_NORMAL_FROM = 1e7  # from here t is the normal distribution to 1e-7, and lgamma loses its digits
 _TINY = 1e-300
 
 
@@ -21,8 +20,8 @@ def upper_tail(t: float, df: float) -> float:
         return 0.5 * math.erfc(t / math.sqrt(2.0))
     if math.isinf(t):
         return 0.0 if t > 0 else 1.0
-    # P(|T| > t) is the incomplete beta function at df / (df + t^2); 1 - x is passed on to lose no
-    # digits near 0.
+    # P(|T| > t) is the incomplete beta function at x = df / (df + t^2). Passing 1 - x as well keeps
+    # the digits near 0.
     square = t * t
     both = _incomplete_beta(df / 2.0, 0.5, df / (df + square), square / (df + square))
     return both / 2.0 if t >= 0 else 1.0 - both / 2.0
@@ -35,8 +34,8 @@ def two_sided(t: float, df: float) -> float:
 
 @functools.lru_cache(maxsize=4096)
 def quantile(probability: float, df: float) -> float:
-    """The t with P(T <= t) = probability, by Newton's steps on the tail, kept within brackets. Rows
-    often share their degrees of freedom, so results are kept."""
+    """The t with P(T <= t) = probability. Newton's method on the tail, kept within brackets.
+    Results are cached because many rows share their degrees of freedom."""
     if not 0.0 < probability < 1.0:
         raise ValueError(f"a probability between 0 and 1 is needed, not {probability}")
     if probability < 0.5:
@@ -63,7 +62,7 @@ def quantile(probability: float, df: float) -> float:
 
 
 def _density(t: float, df: float) -> float:
-    """Of t, to a few digits: it only steers Newton's steps."""
+    """The density of t to a few digits, which is enough to steer Newton's method."""
     if df > _NORMAL_FROM:
         return math.exp(-t * t / 2.0) / math.sqrt(2.0 * math.pi)
     front = math.lgamma((df + 1.0) / 2.0) - math.lgamma(df / 2.0) - 0.5 * math.log(df * math.pi)
@@ -71,7 +70,7 @@ def _density(t: float, df: float) -> float:
 
 
 def digamma(x: float) -> float:
-    """Derivative of log gamma, x > 0: recurrence up to 10, then the asymptotic series."""
+    """Derivative of log gamma for x > 0: recurrence up to 10, then the asymptotic series."""
     value = 0.0
     while x < 10.0:
         value -= 1.0 / x
@@ -82,7 +81,7 @@ def digamma(x: float) -> float:
 
 
 def trigamma(x: float) -> float:
-    """Second derivative of log gamma, x > 0."""
+    """Second derivative of log gamma for x > 0."""
     value = 0.0
     while x < 10.0:
         value += 1.0 / (x * x)
@@ -93,7 +92,7 @@ def trigamma(x: float) -> float:
 
 
 def fourth_log_gamma(x: float) -> float:
-    """Fourth derivative of log gamma, x > 0: the fourth cumulant of the log of a gamma variate."""
+    """Fourth derivative of log gamma for x > 0: fourth cumulant of the log of a gamma variate."""
     value = 0.0
     while x < 15.0:
         value += 6.0 / x**4
@@ -103,8 +102,8 @@ def fourth_log_gamma(x: float) -> float:
 
 
 def inverse_trigamma(y: float) -> float:
-    """The x with trigamma(x) = y: by false position (Illinois) on the logarithms of both, which is
-    nearly a line."""
+    """The x with trigamma(x) = y. False position (Illinois) on the logarithms of both, which are
+    nearly on a line."""
     if y <= 0.0:
         raise ValueError(f"trigamma takes positive values only, not {y}")
     if y > 1e7:
@@ -135,8 +134,8 @@ def inverse_trigamma(y: float) -> float:
 
 
 def _incomplete_beta(a: float, b: float, x: float, complement: float) -> float:
-    """Regularised I_x(a, b), with complement = 1 - x; by Lentz's continued fraction (DLMF
-    8.17.22)."""
+    """Regularised I_x(a, b) by Lentz's continued fraction (DLMF 8.17.22). REQUIRES: complement is
+    1 - x."""
     if x <= 0.0:
         return 0.0
     if complement <= 0.0:

@@ -1,8 +1,8 @@
-"""What a difference means, given a margin below which differences do not matter.
+"""The verdict on a difference, given a margin below which differences do not matter.
 
-The questions are asked against the margin, not against zero: *regressed* says that the slowdown is
-larger than the margin, *same* that it is smaller in both directions (two one-sided tests,
-Schuirmann 1987), and what is neither is *inconclusive*.
+Tests are against the margin, not against zero. *Regressed*: the slowdown is larger than the margin.
+*Same*: the difference is smaller than the margin in both directions (two one-sided tests,
+Schuirmann 1987). *Inconclusive*: neither.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from longshore_study.stats import effect, multiplicity, student
 
 LEVEL = 0.05
 POWER = 0.8
-"""How often a difference has to be found for it to count as one that these data could find."""
+"""The probability of detection that counts as detectable."""
 
 REGRESSED, IMPROVED, SAME, INCONCLUSIVE = "regressed", "improved", "same", "inconclusive"
 UNTESTABLE, FAILED, INVALID, MISSING = "untestable", "failed", "invalid?", "missing"
@@ -36,29 +36,30 @@ class Measured:
 class Judgement:
     verdict: str
     interval: tuple[float, float]
-    """95 %, of the difference of logarithms."""
+    """95 % confidence interval of the difference of logarithms."""
     p: float
-    """Two-sided, that the difference is within the margin: at most 0.05 just when the interval lies
-    beyond it."""
+    """Two-sided p value of the hypothesis that the difference is within the margin. At most 0.05
+    exactly if the interval lies beyond the margin."""
     adjusted_p: float
-    """Benjamini-Hochberg over the list; the verdicts regressed and improved rest on it."""
+    """Benjamini-Hochberg over the list. The verdicts regressed and improved use it."""
     holm_p: float
-    """Holm over the list; the exit status rests on it."""
+    """Holm over the list. The exit status uses it."""
     equivalence_p: float
-    """That the difference is outside the margin; *same* where at most 0.05."""
+    """P value of the hypothesis that the difference is outside the margin. *Same* if at most
+    0.05."""
     basis: tuple[Measured, float, float] | None = None
-    """The row, the margin as a logarithm, and the level at which it would have been called."""
+    """The row, the margin as a logarithm, and the significance level of the row."""
 
     @property
     def detectable(self) -> float:
-        """The smallest slowdown, as a difference of logarithms, that this row would have shown in
-        four of five cases. Computed when it is asked for: it takes two quantiles, and simulations
-        judge millions of rows."""
+        """The smallest slowdown, as a difference of logarithms, that this row would show in four of
+        five cases. Computed on demand: it takes two quantiles, and simulations judge millions of
+        rows."""
         return math.inf if self.basis is None else smallest_slowdown(*self.basis)
 
 
 def judge(rows: Sequence[Measured], margin: float) -> list[Judgement]:
-    """One list is one family of hypotheses: what is judged together is corrected together."""
+    """The list is one family of hypotheses: the correction is for the whole list."""
     limit = math.log1p(margin)
     p_values = [beyond_margin(row, limit) for row in rows]
     adjusted = multiplicity.benjamini_hochberg(p_values)
@@ -77,13 +78,12 @@ def judge(rows: Sequence[Measured], margin: float) -> list[Judgement]:
 
 
 def beyond_margin(row: Measured, limit: float) -> float:
-    """Two-sided p value of the hypothesis that the difference is at most `limit` either way."""
+    """Two-sided p value of the hypothesis that the difference is at most `limit` in size."""
     return min(1.0, 2.0 * _tail(abs(row.difference) - limit, row))
 
 
 def within_margin(row: Measured, limit: float) -> float:
-    """The p value of the hypothesis that the difference is at least `limit` one way or the
-    other."""
+    """P value of the hypothesis that the difference is at least `limit` in size."""
     return _tail(limit - abs(row.difference), row)
 
 
@@ -94,22 +94,22 @@ def _tail(distance: float, row: Measured) -> float:
 
 
 def slower_than(row: Measured, limit: float) -> float:
-    """The one-sided p value of the hypothesis that the difference is not below -`limit`."""
+    """One-sided p value of the hypothesis that the difference is not below -`limit`."""
     return _tail(-row.difference - limit, row)
 
 
 def not_slower_than(row: Measured, limit: float) -> float:
-    """The one-sided p value of the hypothesis that the difference is below -`limit`."""
+    """One-sided p value of the hypothesis that the difference is below -`limit`."""
     return _tail(row.difference + limit, row)
 
 
 def level_of_next(found: int, rows: int) -> float:
-    """The two-sided level at which one more row would be called by Benjamini and Hochberg, when
-    `found` already are."""
+    """The two-sided level at which Benjamini and Hochberg would call one more row, when `found`
+    rows are called already."""
     return LEVEL * min(rows, found + 1) / max(1, rows)
 
 
 def smallest_slowdown(row: Measured, limit: float, level: float = LEVEL, power: float = POWER) -> float:
-    """The difference of logarithms (positive) that a row of this standard error would show in
-    `power` of all cases."""
+    """The difference of logarithms (positive) that a row of this standard error shows with
+    probability `power`."""
     return limit + row.se * (student.quantile(1.0 - level / 2.0, row.df) + student.quantile(power, row.df))

@@ -1,3 +1,1 @@
-"""Records of launches, the files in which they lie, and the provenance kept beside them. It imports
-base and host.
-"""
+"""Records of launches, the files that hold them, and their provenance. Imports base and host."""

@@ -1,6 +1,5 @@
-"""Where the figures of a launch come from, as named texts: host, CPU, kernel, compiler, MPI,
-binding, environment, image, modules, firmware. What of it differs between two sides is a candidate
-for the cause of a change.
+"""Properties of a launch as named texts: host, CPU, kernel, compiler, MPI, binding, environment,
+image, modules, firmware. A property that differs between two sides may be the cause of a change.
 """
 
 from __future__ import annotations
@@ -14,33 +13,35 @@ from longshore_study.base.texts import name_text, whole_number
 from longshore_study.store import provenance
 from longshore_study.store.launch_store import Launch
 
-# Different in every launch by design: no provenance.
+# These keys differ in every launch by design, so they are not properties.
 PER_LAUNCH = frozenset(
     {"record", "schema", "launch", "seed", "start", "started", "argv", "pid", "time", "date", "end", "seconds"}
 )
 
 ENVIRONMENT = "environment"
 VARIABLE = f"{ENVIRONMENT}: "
-"""Before the name of a variable that the program has recorded: each is a property of its own."""
+"""Prefix of a recorded environment variable. Each variable is a property of its own."""
 NOT_SET = "not set"
 
 
 def properties(launch: Launch) -> list[tuple[str, str]]:
-    asked = (("launcher", "launcher"), ("binding", "binding asked for"))
-    own = [(name, str(launch.envelope[key])) for key, name in asked if launch.envelope.get(key)]
+    names = (("launcher", "launcher"), ("binding", "binding asked for"))
+    own = [(name, str(launch.envelope[key])) for key, name in names if launch.envelope.get(key)]
     return [("source", launch.source), *own, *_flat(launch.header or {}), *provenance.of_launch(launch).items()]
 
 
 def values_by_side(sides: Sequence[Iterable[Launch]]) -> list[dict[str, list[str]]]:
-    """By property the values that it has on each side, in the order in which they were met. A
-    variable that some launch of any side has is "not set" where another one, whose environment is
-    known, has it not."""
-    told = [[(launch, properties(launch)) for launch in side] for side in sides]
+    """The values of each property on each side, in order of first appearance.
+
+    A variable is "not set" for launches whose environment is recorded but lacks it, if any launch
+    of any side has it.
+    """
+    of_launches = [[(launch, properties(launch)) for launch in side] for side in sides]
     variables = {
-        name: None for side in told for _, own in side for name, _ in own if name.startswith(VARIABLE)
+        name: None for side in of_launches for _, own in side for name, _ in own if name.startswith(VARIABLE)
     }  # in order, unlike a set
     found: list[dict[str, list[str]]] = []
-    for side in told:
+    for side in of_launches:
         values: dict[str, dict[str, None]] = {}
         for launch, own in side:
             for name, value in own:
@@ -54,7 +55,7 @@ def values_by_side(sides: Sequence[Iterable[Launch]]) -> list[dict[str, list[str
 
 
 def _flat(value: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
-    """Nested objects become "system: cpu"; lists stay together."""
+    """Flattens nested objects to names such as "system: cpu". Lists stay whole."""
     for key, inner in value.items():
         if key in PER_LAUNCH:
             continue

@@ -1,7 +1,8 @@
-"""The store: append-only files, STORE/<study>/<tag>/<session>/<launch>.jsonl, one per launch, each
-written beside its place and given its name when it is whole. No lock and no database: the store
-lives on parallel file systems, where locks hang. A file that cannot be read is yielded with its
-problem, never dropped."""
+"""The store: one file per launch, STORE/<study>/<tag>/<session>/<launch>.jsonl.
+
+Files are never changed. A launch is written to a temporary file, which is renamed when complete.
+There are no locks and no database, since locks hang on parallel file systems. An unreadable file
+is returned with its problem, never dropped."""
 
 from __future__ import annotations
 
@@ -19,9 +20,9 @@ from longshore_study.store import records
 from longshore_study.store.records import Record, RecordError
 
 _LONGEST_NAME = 200  # bytes; file systems allow 255, and a temporary name is longer than the final one
-_NAMED = re.compile(r"([0-9a-f]{12})-(\d{3,})(?:\.\d+)?\.jsonl$")  # by write_launch, after cell and launch index
+_NAMED = re.compile(r"([0-9a-f]{12})-(\d{3,})(?:\.\d+)?\.jsonl$")  # write_launch: cell and launch index
 _SHORTENED = re.compile(r"~[0-9a-f]{16}$")
-_NOTHING_COULD_RUN = 2  # longshore-bench: all that was asked is skipped, with reasons; that is an answer
+_NOTHING_COULD_RUN = 2  # status of longshore-bench when it skipped every variant; the reasons are results
 _BRACE = ord("}")
 _SAMPLE_MARKS = (
     b'"record":"sample"',
@@ -31,29 +32,29 @@ _SAMPLE_MARKS = (
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """One stored launch: what was asked (the envelope), what the program said, and what is wrong
-    with it."""
+    """One stored launch: the request (the envelope), the records of the program, and the problem if
+    there is one."""
 
     study: str
     tag: str
     session: str
     cell: dict[str, Any]
-    """The factors between launches: transport, ranks, environment, ..."""
+    """The factors that vary between launches: transport, ranks, environment, ..."""
     cell_id: str
     launch_index: int
     position: int | None
-    """Where in the random order of its session it ran; None for imported figures."""
+    """Place in the random order of its session. None for imported launches."""
     path: Path
     exit_status: int | None
     header: Record | None
     """The program's `launch` record."""
     results: list[Record] = field(default_factory=list)
     samples: list[Record] = field(default_factory=list)
-    """Only when asked for."""
+    """Empty unless requested."""
     complete: bool = False
-    """An `end` record was seen."""
+    """Whether an `end` record was read."""
     problem: str | None = None
-    """Why this launch is not to be trusted, with file and line; None when nothing is wrong."""
+    """Why this launch cannot be trusted, with file and line. None if it can."""
     envelope: Record = field(default_factory=dict)
 
     @property
@@ -62,12 +63,12 @@ class Launch:
 
     @property
     def imported(self) -> bool:
-        """Imported figures are aggregates: nothing is known about their repetitions."""
+        """Imported values are aggregates. Their repetitions are unknown."""
         return self.source.startswith("import")
 
 
 class Store:
-    """The launches under one folder; the folder need not exist before the first write."""
+    """The launches in one folder. The folder need not exist before the first write."""
 
     def __init__(self, path: Path | str) -> None:
         self.path = Path(path)
@@ -76,13 +77,13 @@ class Store:
         return self.path / folder_name(study, "study") / folder_name(tag, "tag") / folder_name(session, "session")
 
     def write_launch(self, envelope: Mapping[str, Any], lines: Iterable[str]) -> Path:
-        """Stores one launch whole or not at all, and returns its file.
+        """Stores one launch completely or not at all. Returns its file.
 
-        The envelope needs study, tag, session and cell; `record`, `schema`, `cell_id` and
-        `launch_index` are filled in when absent; `bound`, `guidelines` and `margin` of a study file
-        go along, so that `compare` and `guidelines` need no study file. The file is named after
-        `launch_id`, else after cell and launch index. A launch that is already stored with the same
-        content is not stored again; a different one (a repeated launch) gets a name of its own.
+        The envelope must have study, tag, session and cell. `record`, `schema`, `cell_id` and
+        `launch_index` get defaults. `bound`, `guidelines` and `margin` of the study file are stored
+        as well, so that `compare` and `guidelines` need no study file. The name of the file is
+        `launch_id` if given, else cell and launch index. A launch with the same name and content is
+        not stored again. A launch with other content (a repeated launch) gets a new name.
         """
         head: dict[str, Any] = {
             "record": "study",
@@ -94,8 +95,8 @@ class Store:
         records.check(head, "envelope")
         folder = self.session_path(head["study"], head["tag"], head["session"])
         text = "".join(line.rstrip("\n") + "\n" for line in (records.dump(head), *lines))
-        # A byte of a name that is no UTF-8 becomes the escape that JSON has for it, and is read
-        # back as the same name.
+        # Bytes of names that are not UTF-8 become JSON escapes, which are read back as the same
+        # name.
         content = text.encode("utf-8", "backslashreplace")
         stem = folder_name(str(head.get("launch_id") or f"{head['cell_id']}-{head['launch_index']:03d}"), "launch_id")
         try:
@@ -109,8 +110,8 @@ class Store:
     def launches(
         self, study: str | None = None, tag: str | None = None, session: str | None = None, *, samples: bool = False
     ) -> Iterator[Launch]:
-        """The stored launches in the order of their names, of one study, tag or session where
-        given.
+        """The stored launches in the order of their file names. Arguments restrict the study, tag
+        and session.
 
         Sample lines are skipped unparsed unless `samples`.
         """
@@ -118,8 +119,7 @@ class Store:
             yield read_launch(path, samples=samples)
 
     def cells_done(self, study: str, tag: str, session: str) -> dict[tuple[str, int], bool]:
-        """(cell_id, launch_index) of what is stored, and whether it went well in any of its
-        attempts."""
+        """The stored (cell_id, launch_index), each with whether any attempt succeeded."""
         done: dict[tuple[str, int], bool] = {}
         for launch in self.launches(study, tag, session):
             key = (launch.cell_id, launch.launch_index)
@@ -127,8 +127,8 @@ class Store:
         return done
 
     def names(self) -> list[tuple[str, str, str]]:
-        """(study, tag, session) of what is stored, from the folder names; where one of them was too
-        long for a folder, from a launch in it."""
+        """The stored (study, tag, session), from folder names, or from a launch where a name was
+        too long for a folder."""
         first: dict[tuple[str, ...], Path] = {}
         for path in self._files(None, None, None):
             first.setdefault(path.parent.relative_to(self.path).parts, path)
@@ -148,7 +148,7 @@ class Store:
 
 
 def folder_name(name: str, what: str) -> str:
-    """A file name that is safe for any text and different for different texts."""
+    """A safe file name for any text. Different texts get different names."""
     if not name:
         raise UsageError(f"the {what} needs a name; it is empty")
     quoted = quote(name, safe="+=,@ ", errors="surrogateescape")
@@ -161,7 +161,7 @@ def folder_name(name: str, what: str) -> str:
 
 
 def name_of(folder: str) -> str:
-    """The text of which folder_name made this one, unless that was too long."""
+    """The text for which folder_name made this name. Not valid for shortened names."""
     return unquote(folder, errors="surrogateescape")
 
 
@@ -174,7 +174,7 @@ def _names_of(folders: tuple[str, ...], path: Path) -> tuple[str, str, str]:
 
 
 def cell_id(cell: Mapping[str, Any]) -> str:
-    """A short name of a cell, the same wherever and whenever its factors are the same."""
+    """A short identifier of a cell that depends on its factors only."""
     import json  # noqa: PLC0415 - with sorted keys; records.dump keeps the order given
 
     text = json.dumps(cell, sort_keys=True, ensure_ascii=False, separators=(",", ":"), default=str)
@@ -182,8 +182,7 @@ def cell_id(cell: Mapping[str, Any]) -> str:
 
 
 def read_launch(path: Path, *, samples: bool = False) -> Launch:
-    """One stored file. What is wrong with it is its `problem`; what can be read of it is still
-    there."""
+    """Reads one stored file. `problem` describes an error; readable records are still returned."""
     session_folder = path.parent
     names = [name_of(folder.name) for folder in (session_folder.parent.parent, session_folder.parent, session_folder)]
     try:
@@ -209,7 +208,7 @@ def read_launch(path: Path, *, samples: bool = False) -> Launch:
         study=envelope["study"],
         tag=envelope["tag"],
         session=envelope["session"],
-        cell=_shared(envelope["cell"]),
+        cell=_deduplicated(envelope["cell"]),
         cell_id=str(envelope.get("cell_id") or cell_id(envelope["cell"])),
         launch_index=int(envelope.get("launch_index") or 0),
         position=envelope.get("position"),
@@ -225,7 +224,7 @@ def read_launch(path: Path, *, samples: bool = False) -> Launch:
 
 
 class _Body:
-    """The program's records of one file, as far as they could be read."""
+    """The records of the program in one file, as far as they are readable."""
 
     def __init__(self) -> None:
         self.header: Record | None = None
@@ -240,10 +239,10 @@ class _Body:
         for record in records.parse_lines(wanted, path):
             kind = record["record"]
             if kind == "result":
-                record["variant"] = _shared(record["variant"])
+                record["variant"] = _deduplicated(record["variant"])
                 self.results.append(record)
             elif kind == "sample":
-                record["variant"] = _shared(record["variant"])
+                record["variant"] = _deduplicated(record["variant"])
                 self.samples.append(record)
             elif kind == "launch":
                 self.header = record
@@ -255,12 +254,12 @@ _seen: dict[str, dict[str, Any]] = {}
 _MOST_SEEN = 100_000
 
 
-def _shared(factors: dict[str, Any]) -> dict[str, Any]:
-    """The factors of an earlier record where they are the same: a store has few variants and many
+def _deduplicated(factors: dict[str, Any]) -> dict[str, Any]:
+    """The first object with equal factors, to save memory: a store has few variants in many
     launches.
 
-    The texts are compared, since 1, 1.0 and true are equal and not the same factor. Nobody changes
-    what is shared.
+    The key is a text, since 1, 1.0 and true are equal but different factors. Callers must not
+    change the result.
     """
     if len(_seen) > _MOST_SEEN:
         _seen.clear()
@@ -268,10 +267,9 @@ def _shared(factors: dict[str, Any]) -> dict[str, Any]:
 
 
 def _without_samples(lines: list[bytes]) -> list[tuple[int, bytes]]:
-    """Numbered lines but for the whole samples among them; one that is cut off is kept, to be found
-    unreadable.
+    """The numbered lines without samples. A truncated sample stays, so that it is reported.
 
-    Samples are nine lines of ten, so this is what the time of `show` goes into.
+    Nine of ten lines are samples, so this dominates the time of `show`.
     """
     compact, spaced = _SAMPLE_MARKS
     kept = [(n, line) for n, line in enumerate(lines) if compact not in line or line[-1] != _BRACE]
@@ -298,7 +296,7 @@ def _first_problem(path: Path, line_count: int, envelope: Record, body: _Body) -
 
 def _unreadable(path: Path, names: list[str], problem: str) -> Launch:
     study, tag, session = names
-    # Its name still says which launch it was to be.
+    # The file name still tells cell and launch index.
     named = _NAMED.match(path.name)
     cell, index = (named[1], int(named[2])) if named else (path.stem, 0)
     return Launch(
@@ -314,19 +312,19 @@ def _subfolders(folder: Path, name: str | None) -> list[Path]:
 
 
 def _entries(folder: Path) -> list[os.DirEntry[str]]:
-    """All but what is being written; nothing where there is no folder yet."""
+    """The entries without temporary files. Empty if the folder does not exist."""
     try:
         with os.scandir(folder) as entries:
             return [entry for entry in entries if not entry.name.startswith(".")]
     except FileNotFoundError:
         return []
     except OSError as error:
-        raise LongshoreError(f"{folder}: cannot be read ({error.strerror}); --store DIR names a folder") from None
+        raise LongshoreError(f"{folder}: cannot be read ({error.strerror}); name a folder with --store DIR") from None
 
 
-def whereabouts() -> str:
-    """Where the number of a process is its own: containers may share a host name, and not their
-    numbers."""
+def process_namespace() -> str:
+    """Identifies the host and its process namespace, in which a process number is unique.
+    Containers may share a host name but not process numbers."""
     try:
         space = f"-{Path('/proc/self/ns/pid').stat().st_ino}"
     except OSError:
@@ -334,9 +332,8 @@ def whereabouts() -> str:
     return os.uname().nodename.replace(".", "_") + space
 
 
-def _take_name(temporary: Path, path: Path) -> bool:
-    """Gives a finished file its name, unless there is a file of that name: no process replaces what
-    another stored."""
+def _rename_unless_taken(temporary: Path, path: Path) -> bool:
+    """Renames a finished file unless `path` exists. So no process replaces a stored launch."""
     try:
         os.link(temporary, path)
     except FileExistsError:
@@ -356,13 +353,13 @@ def _write_beside_and_rename(folder: Path, stem: str, content: bytes) -> Path:
             return path
         attempt += 1
         path = folder / f"{stem}.{attempt}.jsonl"
-    temporary = folder / f".{stem[:100]}.{whereabouts()}.{os.getpid()}.tmp"
+    temporary = folder / f".{stem[:100]}.{process_namespace()}.{os.getpid()}.tmp"
     try:
         with temporary.open("wb") as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
-        while not _take_name(temporary, path):  # another process has stored a launch of this name in this moment
+        while not _rename_unless_taken(temporary, path):  # another process stored this name just now
             attempt += 1
             path = folder / f"{stem}.{attempt}.jsonl"
     finally:

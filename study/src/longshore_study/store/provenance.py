@@ -1,9 +1,8 @@
-"""What the records of a program do not tell of the system that it ran on: image release,
-programming environment, firmware, kernel options, and the build-ids of the program and of each
-library that it loads.
+"""Provenance: facts about the system that the program does not record. Image release, programming
+environment, firmware, kernel options, and the build-ids of the program and its libraries.
 
-Collected once per run of a session, kept in the session's folder as provenance-<digest>.json, and
-named by its digest in each launch, so that a change in the middle of a session is seen.
+Collected once per run of a session into provenance-<digest>.json in the session's folder. Each
+launch names the digest, so a change during a session is visible.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from longshore_study.host import elf
-from longshore_study.store.launch_store import Launch, whereabouts
+from longshore_study.store.launch_store import Launch, process_namespace
 
 _LONGEST_VALUE = 2000
 _MOST_LIBRARIES = 200
@@ -47,17 +46,17 @@ _SECRET = re.compile(r"(\S*(?:token|secret|passw|key)\S*=)\S+", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class Program:
-    """A program whose libraries are told."""
+    """A program whose libraries are listed."""
 
     path: str
     stack: str = ""
     library_path: str | None = None
-    """LD_LIBRARY_PATH, where it has one of its own."""
+    """LD_LIBRARY_PATH for this program. None: that of the current environment."""
 
 
 def collect(programs: Iterable[Program], root: Path = Path("/")) -> dict[str, str]:
-    """Property: value, of what is there; nothing is an error. `root` is "/" unless a test brings
-    its own."""
+    """The facts that can be read, by name. A missing file is not an error. Tests pass their own
+    `root`."""
     found: dict[str, str] = {}
     release = _key_values(_text(root, "/etc/os-release"))
     found |= {f"image {key.lower()}": release[key] for key in _RELEASE_KEYS if release.get(key)}
@@ -82,18 +81,17 @@ def collect(programs: Iterable[Program], root: Path = Path("/")) -> dict[str, st
         found["kernel options"] = _SECRET.sub(r"\1(masked)", options)
     for program in programs:
         found |= _build_ids(program)
-    # Variables and names of files are bytes, and not all of them text.
+    # Variables and file names are bytes that may not be valid UTF-8.
     return {key: value[:_LONGEST_VALUE].encode("utf-8", "replace").decode() for key, value in found.items()}
 
 
-def keep_provenance(folder: Path, programs: Iterable[Program]) -> str:
-    """Stores what is collected beside the launches, and returns its digest; empty where it cannot
-    be stored."""
+def store_provenance(folder: Path, programs: Iterable[Program]) -> str:
+    """Stores the facts beside the launches and returns their digest, or "" if that fails."""
     text = json.dumps(collect(programs), indent=1, sort_keys=True, ensure_ascii=False)
     digest = hashlib.sha256(text.encode()).hexdigest()[:12]
     path = folder / f"provenance-{digest}.json"
     if not path.exists():
-        temporary = folder / f".provenance.{whereabouts()}.{os.getpid()}.tmp"
+        temporary = folder / f".provenance.{process_namespace()}.{os.getpid()}.tmp"
         try:
             temporary.write_text(text, encoding="utf-8")
             temporary.rename(path)
@@ -104,7 +102,7 @@ def keep_provenance(folder: Path, programs: Iterable[Program]) -> str:
 
 
 def of_launch(launch: Launch) -> Mapping[str, str]:
-    """What was collected when this launch ran; empty for launches of before, and for imported
+    """The facts stored for this launch. Empty for launches without a digest, such as imported
     ones."""
     digest = launch.envelope.get("provenance")
     if not isinstance(digest, str) or not digest.isalnum():
@@ -115,15 +113,14 @@ def of_launch(launch: Launch) -> Mapping[str, str]:
 @lru_cache(maxsize=256)
 def _read(path: str) -> Mapping[str, str]:
     try:
-        told: Any = json.loads(Path(path).read_text(encoding="utf-8"))
+        facts: Any = json.loads(Path(path).read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
         return {}
-    return {str(key): str(value) for key, value in told.items()} if isinstance(told, dict) else {}
+    return {str(key): str(value) for key, value in facts.items()} if isinstance(facts, dict) else {}
 
 
 def _build_ids(program: Program) -> dict[str, str]:
-    """The identity of a program and of each library that it loads, by the names that they are asked
-    for."""
+    """The build-ids of a program and of each library that it loads, by file name."""
     path = Path(program.path)
     begin = f"{program.stack} build-id" if program.stack else "build-id"
     library_path = os.environ.get("LD_LIBRARY_PATH", "") if program.library_path is None else program.library_path
@@ -132,7 +129,7 @@ def _build_ids(program: Program) -> dict[str, str]:
 
 
 def identity(path: Path) -> str:
-    """The build-id; of what was linked without one, the digest of the whole file."""
+    """The build-id of a file. A file without one is identified by the digest of its content."""
     found = elf.describe(path).build_id
     if found:
         return found
@@ -146,8 +143,8 @@ def identity(path: Path) -> str:
 
 
 def _libraries(program: Path, library_path: list[str]) -> dict[str, Path]:
-    """What the loader would find, as ld.so(8) searches: run paths, LD_LIBRARY_PATH, its cache, the
-    usual folders."""
+    """The libraries that the loader would find, in the order of ld.so(8): run paths,
+    LD_LIBRARY_PATH, /etc/ld.so.conf, the built-in folders."""
     usual = _usual_folders()
     found: dict[str, Path] = {}
     waiting = [(name, elf.describe(program).run_path) for name in elf.describe(program).needed]
@@ -166,7 +163,7 @@ def _libraries(program: Path, library_path: list[str]) -> dict[str, Path]:
 
 @lru_cache(maxsize=1)
 def _usual_folders() -> tuple[str, ...]:
-    """Folders of /etc/ld.so.conf with what it includes, and those built into the loader."""
+    """Folders of /etc/ld.so.conf and its includes, and those built into the loader."""
     folders: list[str] = []
     waiting = ["/etc/ld.so.conf"]
     while waiting:

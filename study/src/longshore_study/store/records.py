@@ -1,5 +1,5 @@
-"""Records: JSON objects, one per line, as longshore-bench and the importers write them. Here they
-are parsed, checked and built; what a record must have is said once, in REQUIRED."""
+"""Records: JSON objects, one per line, from longshore-bench and the importers. Parses, checks and
+builds them. REQUIRED and OPTIONAL list their keys."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from typing import Any, NoReturn
 from longshore_study.base.errors import LongshoreError
 
 SCHEMA = 1
-"""The newest schema version that this program writes; it reads every version up to it."""
+"""The schema version that this program writes. It reads all versions up to this one."""
 
-type_names = {dict: "an object", list: "a list", str: "a text", int: "an integer", float: "a number"}
+_TYPE_NAMES = {dict: "an object", list: "a list", str: "a text", int: "an integer", float: "a number"}
 
 REQUIRED: dict[str, dict[str, type]] = {
     "study": {"schema": int, "study": str, "tag": str, "session": str, "cell": dict},
@@ -22,7 +22,7 @@ REQUIRED: dict[str, dict[str, type]] = {
     "result": {"pattern": str, "variant": dict},
     "end": {"status": str},
 }
-"""Per record kind, the keys without which nothing can be done with it."""
+"""By kind of record: the keys that must be present, and their types."""
 
 Record = dict[str, Any]
 
@@ -31,7 +31,7 @@ def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not JSON")
 
 
-# One decoder for all lines: json.loads builds one per call when it is given an option.
+# One decoder for all lines. json.loads would build one per call.
 _DECODER = json.JSONDecoder(parse_constant=_refuse_constant)
 
 
@@ -54,18 +54,18 @@ OPTIONAL: dict[str, dict[str, type]] = {
     "result": {"metrics": dict, "seconds": dict, "traffic": dict, "pulse_seconds": float},
     "sample": {"seconds": dict},
 }
-"""Per record kind, what may be absent or null, but is of this type where it is there."""
+"""By kind of record: keys that may be absent or null, and their types otherwise."""
 
 
 class RecordError(LongshoreError):
-    """A record that cannot be used, with file and line."""
+    """A record is invalid. The message names file and line."""
 
 
 def parse(text: str | bytes, path: Path | str, line_number: int) -> Record:
-    """One checked record from one line.
+    """Parses and checks one line.
 
-    Raises RecordError for text that is not JSON, an unknown kind, a missing key, or a schema newer
-    than ours.
+    Raises RecordError if the text is not JSON, the kind is unknown, a key is missing, or the schema
+    is newer than ours.
     """
     place = f"{path}:{line_number}"
     try:
@@ -80,9 +80,8 @@ def parse(text: str | bytes, path: Path | str, line_number: int) -> Record:
 
 
 def parse_lines(lines: Sequence[tuple[int, bytes]], path: Path | str) -> Iterator[Record]:
-    """The checked records of numbered lines (from 0), as `parse` of each: it raises at the first
-    that is wrong, after all before it. Decoded at once, which is faster, and names of keys are kept
-    once and not once a line."""
+    """Like `parse` for each numbered line (from 0). Yields the records before the first invalid
+    one, then raises. Decoding all lines at once is faster and stores equal keys once."""
     whole = all(line[:1] == b"{" and line[-1:] == b"}" for _, line in lines)
     try:
         decoded = _DECODER.decode((b"[" + b",".join(line for _, line in lines) + b"]").decode()) if whole else []
@@ -99,7 +98,7 @@ def parse_lines(lines: Sequence[tuple[int, bytes]], path: Path | str) -> Iterato
 
 
 def check(record: Mapping[str, Any], path: Path | str, line_number: int | None = None) -> None:
-    """Raises RecordError, naming file and line, when a record lacks what its kind requires."""
+    """Raises RecordError with file and line if a record lacks a required key."""
     place = path if line_number is None else f"{path}:{line_number}"
     kind = record["record"]
     required = REQUIRED.get(kind) if isinstance(kind, str) else None
@@ -108,11 +107,11 @@ def check(record: Mapping[str, Any], path: Path | str, line_number: int | None =
     for key, expected in required.items():
         value = record.get(key)
         if not _is(value, expected):
-            raise RecordError(f"{place}: record '{kind}' needs '{key}', {type_names[expected]}; found {value!r:.60}")
+            raise RecordError(f"{place}: record '{kind}' needs '{key}', {_TYPE_NAMES[expected]}; found {value!r:.60}")
     for key, expected in OPTIONAL.get(kind, {}).items():
         value = record.get(key)
         if value is not None and not _is(value, expected):
-            raise RecordError(f"{place}: '{key}' of record '{kind}' is {type_names[expected]}; found {value!r:.60}")
+            raise RecordError(f"{place}: '{key}' of record '{kind}' is {_TYPE_NAMES[expected]}; found {value!r:.60}")
     for name, metric_ in (record.get("metrics") or {}).items() if kind == "result" else ():
         if not isinstance(metric_, dict):
             raise RecordError(
@@ -126,19 +125,19 @@ def check(record: Mapping[str, Any], path: Path | str, line_number: int | None =
 
 
 def _is(value: object, expected: type) -> bool:
-    """As isinstance, but true is no number, and 1 is one where 1.5 is."""
+    """Like isinstance, except that a boolean is not a number and an integer is a float."""
     if isinstance(value, bool):
         return False
     return isinstance(value, int | float) if expected is float else isinstance(value, expected)
 
 
 def dump(record: Mapping[str, Any]) -> str:
-    """One line, without the newline. Not-a-number is refused: other JSON readers cannot read it."""
+    """One line without the newline. Raises ValueError for NaN, which JSON does not have."""
     return json.dumps(record, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 
 def result_record(pattern: str, variant: Mapping[str, Any], metrics: Mapping[str, Any], **more: Any) -> Record:
-    """A `result` as longshore-bench writes it; `metrics` maps names to `metric(...)`."""
+    """A `result` record in the form of longshore-bench. `metrics` maps names to `metric(...)`."""
     return {"record": "result", "pattern": pattern, "variant": dict(variant), **more, "metrics": dict(metrics)}
 
 

@@ -1,4 +1,4 @@
-"""Which launches a name on the command line means: a tag, or a study."""
+"""Selects the launches that a name on the command line means: those of a tag or of a study."""
 
 from __future__ import annotations
 
@@ -16,12 +16,14 @@ class Side:
 
 
 def sides(store: Store, names: list[str], study: str | None = None) -> list[Side]:
-    """Each name as a tag when all are tags, as a study when all are studies, else as what it is. A
-    study and one of its tags are the other tags of the study, and this one. Raises UsageError with
-    the known names."""
+    """The launches of each name. All names are tags if all can be, else studies if all can be.
+
+    Otherwise each name is what it can be. For a study and one of its own tags, the study means its
+    other tags. Raises UsageError with the known names.
+    """
     stored = stored_names(store)
     if len(set(names)) < len(names):
-        raise UsageError(f"'{names[0]}' is on both sides, and cannot differ from itself; name two tags, or two studies")
+        raise UsageError(f"'{names[0]}' is on both sides; a comparison needs two different tags, or two studies")
     if study is not None:
         require_known(study, {s for s, _, _ in stored}, "study")
         stored = [triple for triple in stored if triple[0] == study]
@@ -42,13 +44,13 @@ def sides(store: Store, names: list[str], study: str | None = None) -> list[Side
 
 
 def _side(store: Store, name: str, stored: list[tuple[str, str, str]], studies: set[str], tags: set[str]) -> Side:
-    """A tag of a named study is that study's alone, and the study is the rest of it: no launch is
-    on both sides."""
+    """One side of a mixed selection. No launch is on both sides: a tag means launches of the named
+    study only, and the study means the rest."""
     if name in studies:
         chosen = {(study, tag) for study, tag, _ in stored if study == name and tag not in tags}
         if not chosen:
             only = ", ".join(f"'{tag}'" for tag in sorted({tag for study, tag, _ in stored if study == name}))
-            raise UsageError(f"study '{name}' has no other tag than {only}, and cannot differ from itself")
+            raise UsageError(f"study '{name}' has only the tag {only}; there is nothing to compare it with")
     else:
         chosen = {(study, tag) for study, tag, _ in stored if tag == name}
         chosen = {one for one in chosen if one[0] in studies} or chosen
@@ -57,11 +59,12 @@ def _side(store: Store, name: str, stored: list[tuple[str, str, str]], studies: 
 
 
 def stored_names(store: Store) -> list[tuple[str, str, str]]:
-    """(study, tag, session) of what is stored; raises LongshoreError when nothing is."""
+    """The stored (study, tag, session). Raises LongshoreError if nothing is stored."""
     names = store.names()
     if not names:
         raise LongshoreError(
-            f"nothing is stored in {store.path}; 'longshore run' or 'import' stores, --store DIR looks elsewhere"
+            f"nothing is stored in {store.path}; store launches with 'longshore run' or 'longshore import', "
+            "or name another store with --store DIR"
         )
     return names
 

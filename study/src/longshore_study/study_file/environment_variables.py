@@ -1,8 +1,7 @@
-"""A level of the factor `environment`: variables as a launch is to have them, whatever `longshore
-run` itself has.
+"""Levels of the factor `environment`: the variables that `longshore run` sets or removes for a
+launch.
 
-A study file writes `{ NAME = "value", unset = ["OTHER"] }`. A variable that is not to be set is
-kept as None.
+A study file writes `{ NAME = "value", unset = ["OTHER"] }`. A variable to remove is None here.
 """
 
 from __future__ import annotations
@@ -18,20 +17,20 @@ _NAME = r"[A-Za-z_]\w*"
 
 
 def read(table: Mapping[str, Any], problem: Callable[[str, str], None]) -> Level:
-    """Of a table of a study file; `problem` is told of each key that makes no sense, and why."""
+    """Reads a table of a study file. Calls `problem` with key and message for each mistake."""
     level: Level = {}
     for name, value in table.items():
         if name == UNSET and isinstance(value, list):
             wrong = [one for one in value if not isinstance(one, str) or not re.fullmatch(_NAME, one)]
             if wrong:
-                problem(name, f"environment: {wrong[0]!r} in 'unset' is no name of a variable")
+                problem(name, f"environment: {wrong[0]!r} in 'unset' is not the name of a variable")
             twice = [one for one in value if one in table]
             if twice:
-                problem(name, f"environment: '{twice[0]}' is set and in 'unset'; leave one of them out")
+                problem(name, f"environment: '{twice[0]}' is both set and in 'unset'; remove one of the two")
             level |= dict.fromkeys(map(str, value))
             continue
         if not re.fullmatch(_NAME, name) or isinstance(value, dict | list):
-            problem(name, f"environment: '{name}' must be a name with one value")
+            problem(name, f"environment: '{name}' needs a valid name and one value, not a list or table")
         level[name] = text(value)
     return level
 
@@ -40,25 +39,25 @@ def text(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def written(level: Mapping[str, str | None]) -> dict[str, Any]:
-    """As a study file has it."""
+def to_table(level: Mapping[str, str | None]) -> dict[str, Any]:
+    """The table that a study file has for this level."""
     unset = [name for name, value in level.items() if value is None]
     table: dict[str, Any] = {name: value for name, value in level.items() if value is not None}
     return {**table, UNSET: unset} if unset else table
 
 
-def applied(environment: Mapping[str, str], level: Mapping[str, str | None]) -> dict[str, str]:
-    """The environment with this level in it."""
+def apply(environment: Mapping[str, str], level: Mapping[str, str | None]) -> dict[str, str]:
+    """The environment with the variables of the level set or removed."""
     return {name: value for name, value in {**environment, **level}.items() if value is not None}
 
 
-def typed(level: Mapping[str, str | None]) -> list[str]:
-    """What stands before a command in a shell."""
+def shell_prefix(level: Mapping[str, str | None]) -> list[str]:
+    """The words that precede a command in a shell to give it this environment."""
     unset = [word for name, value in level.items() if value is None for word in ("-u", name)]
     assignments = [f"{name}={shlex.quote(value)}" for name, value in level.items() if value is not None]
     return [*(["env", *unset] if unset else []), *assignments]
 
 
-def told(level: Mapping[str, Any]) -> list[str]:
-    """For people: `NAME=value`, or `no NAME`."""
+def descriptions(level: Mapping[str, Any]) -> list[str]:
+    """`NAME=value` or `no NAME` for each variable, for people."""
     return [f"no {name}" if value is None else f"{name}={value}" for name, value in level.items()]

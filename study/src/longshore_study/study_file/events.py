@@ -1,5 +1,5 @@
-"""Known events, `events.toml`: when the machine was changed, and which factor levels that touches.
-`history` looks at these dates first, without the price of looking everywhere.
+"""Known events, `events.toml`: dates when the machine changed, and the affected factor levels.
+`history` tests these dates first, without a correction for the search over all dates.
 
     [[event]]
     date = 2026-03-01
@@ -27,17 +27,17 @@ FILE = "events.toml"
 @dataclass(frozen=True)
 class Event:
     date: str
-    """ISO, a day or a moment in UTC: texts compare as the times do."""
+    """An ISO day or a moment in UTC. Texts compare in the order of time."""
     text: str
     factors: Mapping[str, Any] = field(default_factory=dict)
-    """Rows with these levels are touched; all rows where there are none."""
+    """The event affects rows with these levels, or all rows if empty."""
 
-    def touches(self, factors: Mapping[str, Any]) -> bool:
+    def affects(self, factors: Mapping[str, Any]) -> bool:
         return all(name in factors and factors[name] == level for name, level in self.factors.items())
 
 
 def load(path: Path) -> list[Event]:
-    """In the order of their dates. Raises UsageError with file and line for what cannot be used."""
+    """The events by date. Raises UsageError with file and line for the first mistake."""
     try:
         text = path.read_text(encoding="utf-8")
         document = tomllib.loads(text)
@@ -45,7 +45,7 @@ def load(path: Path) -> list[Event]:
         raise UsageError(f"cannot read the events {path}: {error.strerror}") from None
     except tomllib.TOMLDecodeError as error:
         raise UsageError(syntax_problem(str(error), str(path))) from None
-    except (ValueError, RecursionError) as error:  # no text; a number of thousands of digits; nested too deep
+    except (ValueError, RecursionError) as error:  # not UTF-8, a number with thousands of digits, too deep
         raise UsageError(f"{path}: not valid TOML: {error}") from None
     values = Values(str(path), key_lines(text))
     values.known_keys(document, (), ("event",), "table")
@@ -56,7 +56,7 @@ def load(path: Path) -> list[Event]:
 
 
 def of_store(store: Path, given: Path | None = None) -> list[Event]:
-    """Of the file that is given, else of the one in the store, where there is one."""
+    """The events of the given file, else of the file in the store, if there is one."""
     kept = given or store / FILE
     return load(kept) if given or kept.exists() else []
 
@@ -66,10 +66,10 @@ def _event(values: Values, table: Mapping[str, Any], where: KeyPath) -> Event:
     date = _date(table.get("date"))
     if date is None:
         given = f"found {shown(table['date'])}" if "date" in table else "it is missing"
-        values.problem((*where, "date"), f"'date' is a day, such as 2026-03-01, or a moment; {given}")
+        values.problem((*where, "date"), f"'date' must be a day, such as 2026-03-01, or a moment; {given}")
     text = values.text(table, where, "text", "")
     if not text:
-        values.problem((*where, "text"), "'text' says what happened; it is missing")
+        values.problem((*where, "text"), "'text' is missing; it describes the event")
     factors = values.table(table, where, "factors", required=False)
     return Event(date or "", text, {name.replace("-", "_"): level for name, level in factors.items()})
 

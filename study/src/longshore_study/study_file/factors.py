@@ -1,37 +1,35 @@
-"""What longshore-bench can be asked: the factors of each pattern and what they may be, as its
-command line has them.
+"""The factors of each pattern and their allowed values, as on the command line of longshore-bench.
 
-The one place of the study tool that knows this; the study file is checked against it, so that a
-mistyped value is found before a night of runs and not after it. `longshore-bench --list` says what
-one build of it can do.
+The study file is checked against these tables, so that a mistyped value is found before a night of
+runs. `longshore-bench --list` tells the subset that one build supports.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-LARGEST_COUNT = 2**40  # items per rank: above it a typing error, not a study
+LARGEST_COUNT = 2**40  # items per rank; a larger number is a mistake
 LARGEST_RANKS = 2**20
 
 
 @dataclass(frozen=True)
 class Factor:
-    """What one factor may be. `values` for words, `least`..`most` for integers, `numbers_in_one`
-    integers for a tuple such as a domain, which is written as a list of that many numbers."""
+    """The allowed values of one factor: words (`values`), integers from `least` to `most`, or lists
+    of `numbers_in_one` such integers, for instance a domain."""
 
     values: tuple[str, ...] = ()
     least: int = 1
     most: int = LARGEST_COUNT
     numbers_in_one: int = 1
     free_text: bool = False
-    """Any text: what it may be is known elsewhere."""
+    """Any text. Another module checks it."""
 
     @property
     def is_word(self) -> bool:
         return bool(self.values)
 
     def allowed(self) -> str:
-        """The rest of a sentence: "... is one of", for error messages."""
+        """The allowed values, to follow "is" in an error message."""
         if self.free_text:
             return "a text"
         if self.is_word:
@@ -120,8 +118,7 @@ FACTORS: dict[str, dict[str, Factor]] = {
         "bytes": _count(8, 2**48),
     },
 }
-"""By pattern; copy and pingpong of `control` are measured in every study, and need not be asked
-for."""
+"""By pattern. Every study measures copy and pingpong of `control`, even without asking for them."""
 
 BETWEEN: dict[str, Factor] = {
     "transport": _words("threads mpi shmem ucx"),
@@ -130,7 +127,7 @@ BETWEEN: dict[str, Factor] = {
     "nodes": _count(1, LARGEST_RANKS),
     "stack": Factor(free_text=True),
 }
-"""What only a new launch can change, besides `environment`; factors of a pattern may vary between
-launches too."""
+"""Factors that need a new launch, besides `environment`. Factors of a pattern may vary between
+launches as well."""
 
 PROGRAMS = tuple(FACTORS)

@@ -1,6 +1,5 @@
-"""The [hypothesis] table of a study file, as `attribute` writes it: which levels are suspected.
-Only a study that measures them and others beside them can test it, so that is checked before
-anything runs.
+"""Reads the [hypothesis] table of a study file, which `attribute` writes: the suspected levels. The
+study must measure suspected and other levels; this is checked before anything runs.
 """
 
 from __future__ import annotations
@@ -9,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from longshore_study.base.errors import suggestion
-from longshore_study.base.expression import canonical
+from longshore_study.base.expression import canonical_name
 from longshore_study.study_file import environment_variables
 from longshore_study.study_file.study import Hypothesis, PatternBlock
 from longshore_study.study_file.toml_values import Values, listed
@@ -27,10 +26,10 @@ def read_hypothesis(values: Values, document: Mapping[str, Any], blocks: Sequenc
     both = all(environments.values())
     given = values.table(table, WHERE, "factors", required=not both)
     if "factors" in table and isinstance(table["factors"], dict) and not given and not both:
-        values.problem((*WHERE, "factors"), 'no factor is suspected; write factors = { mode = ["persistent"] }')
-    suspected = {canonical(name): level if isinstance(level, list) else [level] for name, level in given.items()}
+        values.problem((*WHERE, "factors"), 'factors is empty; write factors = { mode = ["persistent"] }')
+    suspected = {canonical_name(name): level if isinstance(level, list) else [level] for name, level in given.items()}
     ratio = values.number(
-        table, WHERE, "ratio", default=1.0, most=1e12, allowed="above 0: how good new is, against before"
+        table, WHERE, "ratio", default=1.0, most=1e12, allowed="above 0: the ratio new / before, above 1 is better"
     )
     known = {name for block in blocks for name in _levels(block)}
     for name, levels in suspected.items():
@@ -42,11 +41,9 @@ def read_hypothesis(values: Values, document: Mapping[str, Any], blocks: Sequenc
             continue
         measured = [level for block in blocks for level in _levels(block).get(name, ())]
         if not any(level in levels for level in measured):
-            values.problem(place, f"the study measures no suspected level of {name}")
+            values.problem(place, f"the study does not measure the suspected level of {name}")
     if blocks and suspected and suspected.keys() <= known and not any(_contrasts(block, suspected) for block in blocks):
-        values.problem(
-            (*WHERE, "factors"), "nothing else is measured beside the suspected levels: there is no contrast"
-        )
+        values.problem((*WHERE, "factors"), "the study measures only suspected levels; add others to compare them with")
     return Hypothesis(suspected, ratio, **environments)
 
 
@@ -67,7 +64,7 @@ def _levels(block: PatternBlock) -> dict[str, list[Any]]:
 
 
 def _contrasts(block: PatternBlock, suspected: Mapping[str, Iterable[Any]]) -> bool:
-    """Whether one block has variants with all suspected levels, and variants without."""
+    """Whether a block has variants with all suspected levels, and variants without them."""
     levels = _levels(block)
     inside = all(any(level in wanted for level in levels.get(name, ())) for name, wanted in suspected.items())
     outside = any(any(level not in wanted for level in levels.get(name, ())) for name, wanted in suspected.items())

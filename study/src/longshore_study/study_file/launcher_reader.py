@@ -1,4 +1,5 @@
-"""[launcher] of a study file: who starts the ranks, and what a batch system is asked for."""
+"""Reads [launcher] of a study file: the program that starts ranks, and the requests to a batch
+system."""
 
 from __future__ import annotations
 
@@ -20,9 +21,9 @@ def read_launcher(reader: Values, block: dict[str, Any]) -> LauncherChoice:
     named = reader.word(block, _WHERE, "kind", LAUNCHER_KINDS) if "kind" in block else "local"
     kind = named or "local"
     job = _job(reader, block, kind) if kind.endswith("-batch") else None
-    if job is None and named is not None:  # of a misspelt kind nobody knows whether it submits jobs
+    if job is None and named is not None:  # for a mistyped kind it is unknown whether it submits jobs
         for key in (key for key in _JOB_KEYS if key in block):
-            reader.problem((*_WHERE, key), f"'{key}' is for batch systems, and kind = \"{kind}\" submits no job")
+            reader.problem((*_WHERE, key), f"'{key}' is for batch systems, but kind = \"{kind}\" submits no job")
     return LauncherChoice(
         kind=kind,
         command=reader.text(block, _WHERE, "command", "") or None,
@@ -34,7 +35,7 @@ def read_launcher(reader: Values, block: dict[str, Any]) -> LauncherChoice:
 
 def _job(reader: Values, block: dict[str, Any], kind: str) -> JobChoice:
     if "time_limit" not in block:
-        reader.problem(_WHERE, f'a job of kind = "{kind}" needs a time limit; write time_limit = "1h"')
+        reader.problem(_WHERE, f'kind = "{kind}" submits jobs, which need a time limit; write time_limit = "1h"')
     per = reader.word(block, _WHERE, "one_job_per", ("session", "nodes")) if "one_job_per" in block else None
     return JobChoice(
         time_limit_seconds=reader.duration(block, _WHERE, "time_limit", 3600),

@@ -1,8 +1,7 @@
-"""The study file: TOML in, a checked `Study` out. Every mistake is named with file and line, what
-was given, what is allowed and the nearest known word, because a study is started in the evening and
-read in the morning.
+"""Reads and checks a study file: TOML text to `Study`. Reports all mistakes, each with file, line,
+value, allowed values and a suggestion, because studies run overnight.
 
-Nothing is guessed and nothing is ignored: an unknown key is an error, since it is a mistyped one.
+An unknown key is an error, because it is probably mistyped.
 """
 
 from __future__ import annotations
@@ -18,12 +17,12 @@ from longshore_study.study_file.toml_positions import key_lines
 from longshore_study.study_file.toml_values import shown, syntax_problem
 
 LARGEST_BYTES = 4 * 2**20
-# The parser's time grows with the square of the parts of a key.
+# Longer keys could stop the parser: its time grows with the square of their parts.
 _DEEP_KEY = re.compile(r"(?:[\w\"'-]+[ \t]*\.[ \t]*){100}")
 
 
 class StudyFileError(UsageError):
-    """All that is wrong with a study file; as one line, the first of it."""
+    """All mistakes in a study file. The message has the first and the number of the others."""
 
     def __init__(self, problems: list[str]) -> None:
         more = f" ({len(problems) - 1} more; 'longshore check' lists them)" if len(problems) > 1 else ""
@@ -32,38 +31,35 @@ class StudyFileError(UsageError):
 
 
 def load(path: Path | str) -> Study:
-    """Reads and checks a study file; raises StudyFileError; UsageError when it cannot be read."""
+    """Reads and checks a study file. Raises StudyFileError, or UsageError if it is unreadable."""
     try:
         with Path(path).open("rb") as file:
             content = file.read(LARGEST_BYTES + 1)
         if len(content) > LARGEST_BYTES:
-            raise UsageError(
-                f"the study file {path} is larger than {LARGEST_BYTES >> 20} MiB; a study is a page of TOML"
-            )
-        # Editors of other systems begin a file with the mark of its byte order, and end lines with
-        # two characters.
+            raise UsageError(f"the study file {path} is larger than {LARGEST_BYTES >> 20} MiB; is it a study?")
+        # Editors of other systems write a byte order mark and end lines with two characters.
         text = content.removeprefix(b"\xef\xbb\xbf").decode("utf-8").replace("\r\n", "\n")
     except OSError as error:
-        hint = "; 'longshore init' writes one to start from" if isinstance(error, FileNotFoundError) else ""
+        hint = "; 'longshore init' writes an example" if isinstance(error, FileNotFoundError) else ""
         raise UsageError(f"cannot read the study file {path}: {error.strerror}{hint}") from None
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         raise UsageError(
             f"{path}:{line}: byte 0x{content[error.start]:02x} is not UTF-8 text; a study is a TOML file, "
-            "see 'longshore init'"
+            "'longshore init' writes an example"
         ) from None
     return loads(text, str(path))
 
 
 def loads(text: str, path: str) -> Study:
-    """As `load`, for text that is already here; `path` is for messages."""
+    """Like `load`, for a text. Messages name `path`."""
     if deep := _DEEP_KEY.search(text):
         raise StudyFileError([f"{path}:{text.count(chr(10), 0, deep.start()) + 1}: a key of more than 100 parts"])
     try:
         document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise StudyFileError([syntax_problem(str(error), path)]) from None
-    except ValueError as error:  # a number of thousands of digits
+    except ValueError as error:  # a number with thousands of digits
         raise StudyFileError([f"{path}: not valid TOML: {error}"]) from None
     except RecursionError:
         raise StudyFileError([f"{path}: not valid TOML: nested too deep"]) from None
@@ -77,7 +73,7 @@ def loads(text: str, path: str) -> Study:
 
 
 def _refuse_null_characters(reader: StudyReader, value: object, place: tuple[str | int, ...]) -> None:
-    """No program can be given one, neither as a word nor as a variable."""
+    """Arguments and variables of programs cannot contain them."""
     if isinstance(value, dict):
         for key, inner in value.items():
             _refuse_null_characters(reader, inner, (*place, key))
@@ -85,4 +81,4 @@ def _refuse_null_characters(reader: StudyReader, value: object, place: tuple[str
         for index, inner in enumerate(value):
             _refuse_null_characters(reader, inner, (*place, index))
     elif isinstance(value, str) and "\0" in value:
-        reader.problem(place, f"the text {shown(value)} has the character U+0000, which no program can be given")
+        reader.problem(place, f"the text {shown(value)} has the character U+0000, which arguments cannot contain")

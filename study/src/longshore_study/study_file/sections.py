@@ -1,4 +1,4 @@
-"""The sections of a study file, checked: from the tables of TOML to the dataclasses of study.py."""
+"""Checks the sections of a study file: from TOML tables to the dataclasses of study.py."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from functools import partial
 from typing import Any
 
 from longshore_study.base.errors import suggestion
-from longshore_study.base.expression import Expression, ExpressionError, canonical, parse
+from longshore_study.base.expression import Expression, ExpressionError, canonical_name, parse
 from longshore_study.study_file import environment_variables
 from longshore_study.study_file.factors import BETWEEN, FACTORS, LARGEST_RANKS, PROGRAMS, Factor
-from longshore_study.study_file.figure_reader import FIGURE_KEYS, read_figure
 from longshore_study.study_file.hypothesis_reader import read_hypothesis
 from longshore_study.study_file.launcher_reader import read_launcher
+from longshore_study.study_file.metric_reader import METRIC_KEYS, read_metric
 from longshore_study.study_file.step_reader import read_steps
 from longshore_study.study_file.study import Amounts, External, Guideline, PatternBlock, Study
 from longshore_study.study_file.toml_positions import Path as KeyPath
@@ -22,13 +22,13 @@ from longshore_study.study_file.toml_values import Values, listed, shown
 
 SECTIONS = ("study", "pattern", "external", "launcher", "bound", "guideline", "step", "hypothesis")
 STUDY_KEYS = ("name", "description", "seed", "sessions", "margin")
-BLOCK_KEYS = ("launches", "repetitions", "warmup", "timeout_seconds")  # of [study], and of a block to overrule it
+BLOCK_KEYS = ("launches", "repetitions", "warmup", "timeout_seconds")  # in [study]; a block may override them
 _LONGEST_LIST = 1000
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 
 
 class StudyReader(Values):
-    """One document, walked once."""
+    """Reads one document."""
 
     def __init__(self, path: str, lines: dict[KeyPath, int]) -> None:
         super().__init__(path, lines)
@@ -103,7 +103,7 @@ class StudyReader(Values):
             "ranks_per_node",
             "between",
             "exclude",
-            *FIGURE_KEYS,
+            *METRIC_KEYS,
             *BLOCK_KEYS,
         )
         self.known_keys(block, where, keys, "key in [[external]]")
@@ -114,15 +114,15 @@ class StudyReader(Values):
                 if name not in between and name != "output":
                     self.problem(
                         (*where, "command", index),
-                        f"'{{{name}}}' in the command is no factor of between{suggestion(name, between)}",
+                        f"'{{{name}}}' in the command is not a factor of between{suggestion(name, between)}",
                     )
         launch = self.flag(block, where, "launch", default=False)
         if launch and "ranks" not in between:
-            self.problem(where, "launch = true needs the number of ranks; write between = { ranks = [2] }")
+            self.problem(where, "launch = true needs a number of ranks; write between = { ranks = [2] }")
         wanted = self.word(block, where, "format", _import_formats()) or ""
         if block.get("name") in PROGRAMS:
             self.problem(
-                (*where, "name"), f"'{block['name']}' is a pattern of ours; give the external program another name"
+                (*where, "name"), f"'{block['name']}' is one of our patterns; give the external program another name"
             )
         return External(
             name=self.name(block, where, "external program"),
@@ -132,13 +132,13 @@ class StudyReader(Values):
             exclude=self.exclude(block, where, between, BETWEEN),
             amounts=self.amounts(block, where, general),
             launch=launch,
-            figure=read_figure(self, block, where, wanted, between),
+            metric=read_metric(self, block, where, wanted, between),
             ranks_per_node=self.optional_integer(block, where, "ranks_per_node", most=LARGEST_RANKS),
             line=line_of(self.lines, where),
         )
 
     def amounts(self, owner: Mapping[str, Any], where: KeyPath, general: Amounts) -> Amounts:
-        """How often and how long; what a block does not say, [study] says."""
+        """Launches, repetitions and time limit of a block. Defaults come from [study]."""
         million = 1_000_000
         return Amounts(
             launches=self.integer(owner, where, "launches", default=general.launches, least=1, most=10_000),
@@ -170,7 +170,7 @@ class StudyReader(Values):
                 self.problem((*where, side), f"'{side}' is empty; it names factor levels, as {{ mode = \"waitall\" }}")
             for name, value in levels.items():
                 self.guideline_level(known, name, value, (*where, side, name))
-            sides.append({canonical(name): _level(value) for name, value in levels.items()})
+            sides.append({canonical_name(name): _level(value) for name, value in levels.items()})
         if sides[0] and sides[0] == sides[1]:
             self.problem(
                 (*where, "than"), "'faster' and 'than' are the same; a guideline compares two different things"
@@ -179,39 +179,39 @@ class StudyReader(Values):
 
     def guideline_level(self, known: dict[str, list[Factor]], name: str, value: Any, where: KeyPath) -> None:
         if name == "environment":
-            self.environment([value], where)  # one level, and no list of them
+            self.environment([value], where)  # a single level, not a list of levels
             return
-        if value in self.levels_of_externals.get(canonical(name), ()):
+        if value in self.levels_of_externals.get(canonical_name(name), ()):
             return
         if name in BETWEEN:
             known = {**known, name: [BETWEEN[name]]}
-        if canonical(name) not in known:
+        if canonical_name(name) not in known:
             names = {**known, **BETWEEN, "environment": [], **self.levels_of_externals}
-            if canonical(name) in names:
-                levels = (shown(level) for level in self.levels_of_externals[canonical(name)])
+            if canonical_name(name) in names:
+                levels = (shown(level) for level in self.levels_of_externals[canonical_name(name)])
                 self.problem(where, f"{name}: no [[external]] has the level {shown(value)}{listed(levels)}")
             else:
                 self.problem(where, f"unknown factor '{name}'{suggestion(name, names) or listed(names)}")
-        elif all(_factor_problem(factor, value) for factor in known[canonical(name)]):
-            self.problem(where, f"{name}: {_factor_problem(known[canonical(name)][0], value)}")
+        elif all(_factor_problem(factor, value) for factor in known[canonical_name(name)]):
+            self.problem(where, f"{name}: {_factor_problem(known[canonical_name(name)][0], value)}")
 
     # Factors
 
     def factors(
         self, block: dict[str, Any], where: KeyPath, key: str, known: Mapping[str, Factor], program: str
     ) -> dict[str, list[Any]]:
-        """The levels of each factor; one level may be written without its list."""
+        """The levels of each factor. A single level may stand without a list."""
         found: dict[str, list[Any]] = {}
         for name, given in self.table(block, where, key, required=False).items():
             place = (*where, key, name)
-            factor = known.get(canonical(name))
+            factor = known.get(canonical_name(name))
             if factor is None:
                 misplaced = name in (*BETWEEN, "environment")
-                move = " (it varies between launches: put it into between)" if misplaced else ""
+                move = " (it varies between launches: move it to between)" if misplaced else ""
                 hint = move or suggestion(name, known) or listed(known)
                 self.problem(place, f"unknown factor '{name}' of {program}{hint}")
                 continue
-            found[canonical(name)] = self.levels(name, given, factor, place)
+            found[canonical_name(name)] = self.levels(name, given, factor, place)
         return found
 
     def levels(self, name: str, given: Any, factor: Factor, place: KeyPath) -> list[Any]:
@@ -245,7 +245,7 @@ class StudyReader(Values):
         return {**found, "environment": environment}
 
     def external_between(self, block: dict[str, Any], where: KeyPath) -> dict[str, list[Any]]:
-        """Factors of somebody else's program: any name; numbers and texts."""
+        """Factors of an external program: any names, with numbers and texts as levels."""
         table = dict(self.table(block, where, "between", required=False))
         environment = self.environment(table.pop("environment", [{}]), (*where, "between", "environment"))
         found: dict[str, list[Any]] = {}
@@ -256,7 +256,7 @@ class StudyReader(Values):
                 levels = self.levels(name, given, BETWEEN[name], place)
             elif not levels or any(isinstance(level, dict | list) for level in levels):
                 self.problem(place, f"{name} must be a list of numbers or texts, found {shown(given)}")
-            found[canonical(name)] = levels
+            found[canonical_name(name)] = levels
         return {**found, "environment": environment}
 
     def environment(self, given: Any, place: KeyPath) -> list[environment_variables.Level]:
@@ -264,14 +264,14 @@ class StudyReader(Values):
         found: list[environment_variables.Level] = []
         for index, level in enumerate(levels):
             if not isinstance(level, dict):
-                self.problem((*place, index), f'environment: {shown(level)} is no table, as {{ NAME = "value" }} is')
+                self.problem((*place, index), f'environment: {shown(level)} is no table such as {{ NAME = "value" }}')
                 continue
             values = environment_variables.read(level, partial(self._problem_at, (*place, index)))
             if values in found:
                 self.problem((*place, index), f"environment: {shown(values)} is given twice")
             found.append(values)
         if not found and not levels:
-            self.problem(place, "environment has no levels; {} is the environment as it is")
+            self.problem(place, "environment has no levels; write {} for the unchanged environment")
         return found or [{}]
 
     def _problem_at(self, place: KeyPath, name: str, what: str) -> None:
@@ -293,14 +293,14 @@ class StudyReader(Values):
                 factor = known.get(name)
                 if factor and factor.is_word and value not in levels[name]:
                     near = suggestion(str(value), levels[name])
-                    wrong = f"the condition compares {name} with {shown(value)}, which is none of its levels"
+                    wrong = f"the condition compares {name} with {shown(value)}, which is not one of its levels"
                     self.problem(place, f"{wrong}{near or listed(map(str, levels[name]))}")
             conditions.append(condition)
         return tuple(conditions)
 
 
 def _factor_problem(factor: Factor, level: Any) -> str | None:
-    """Why `level` is none of this factor, or None."""
+    """Why `level` is not a level of this factor, or None."""
     if factor.free_text:
         return None if isinstance(level, str) and level.strip() else f"{shown(level)} is not {factor.allowed()}"
     if factor.is_word:
@@ -317,11 +317,11 @@ def _factor_problem(factor: Factor, level: Any) -> str | None:
 
 
 def _level(value: Any) -> Any:
-    """A level as launches have it: of `environment` the variables are texts."""
+    """A level as launches have it: variables of `environment` are texts."""
     return environment_variables.read(value, lambda *_: None) if isinstance(value, dict) else value
 
 
 def _import_formats() -> list[str]:
-    from longshore_study.importers.formats import FORMATS  # noqa: PLC0415 - only a study with [[external]] needs it
+    from longshore_study.importers.formats import FORMATS  # noqa: PLC0415 - only studies with [[external]] need it
 
     return sorted(FORMATS)

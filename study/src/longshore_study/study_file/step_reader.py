@@ -1,5 +1,5 @@
-"""The [[step]] tables of a study file, checked against its patterns: a step that selects nothing,
-or changes nothing, is a mistyped one, and is found before anything runs.
+"""Reads and checks the [[step]] tables of a study file. A step that selects or changes nothing is
+probably mistyped, and is reported before anything runs.
 """
 
 from __future__ import annotations
@@ -9,7 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from longshore_study.base.errors import suggestion
-from longshore_study.base.expression import canonical
+from longshore_study.base.expression import canonical_name
+from longshore_study.study_file import environment_variables
 from longshore_study.study_file.factors import BETWEEN, FACTORS, PROGRAMS
 from longshore_study.study_file.study import PatternBlock, Step
 from longshore_study.study_file.toml_positions import Path as KeyPath
@@ -20,7 +21,7 @@ STEP_KEYS = ("name", "with", "pattern")
 
 
 def read_steps(values: Values, tables: Sequence[dict[str, Any]], blocks: Sequence[PatternBlock]) -> tuple[Step, ...]:
-    """The steps in their order; what is wrong with them is added to the problems of `values`."""
+    """The steps in their order. Mistakes are added to the problems of `values`."""
     steps: list[Step] = []
     for index, table in enumerate(tables):
         step = _step(values, table, ("step", index), blocks, steps)
@@ -40,7 +41,7 @@ def _step(
         return None
     earlier = [step for step in before if step.pattern == pattern]
     if any(step.name == name for step in earlier):
-        values.problem((*where, "name"), f"two steps of {pattern} are named {shown(name)}; a table tells them by name")
+        values.problem((*where, "name"), f"two steps of {pattern} are named {shown(name)}; give them different names")
     own = [block for block in blocks if block.program == pattern]
     found = len(values.problems)
     changes = _changes(values, given, (*where, "with"), pattern, own)
@@ -57,13 +58,11 @@ def _step(
 def _pattern(values: Values, table: Mapping[str, Any], where: KeyPath, blocks: Sequence[PatternBlock]) -> str | None:
     programs = list(dict.fromkeys(block.program for block in blocks))
     if not programs:
-        values.problem(where, "a step is of a [[pattern]], and the study has none")
+        values.problem(where, "a step belongs to a [[pattern]], but the study has none")
         return None
     if "pattern" not in table:
         if len(programs) > 1:
-            values.problem(
-                where, f"the step does not say of which pattern it is; it is one of {', '.join(programs) or 'none'}"
-            )
+            values.problem(where, f"the step needs the key 'pattern'; it is one of {', '.join(programs) or 'none'}")
         return programs[0] if len(programs) == 1 else None
     named = values.word(table, where, "pattern", PROGRAMS)
     if named is not None and named not in programs:
@@ -78,11 +77,11 @@ def _changes(
     levels = _levels_of(blocks)
     changes: dict[str, Any] = {}
     for written, value in given.items():
-        factor, place = canonical(written), (*where, written)
+        factor, place = canonical_name(written), (*where, written)
         if factor not in levels:
             values.problem(place, _unknown(written, pattern, levels))
             continue
-        level = {k: _text(v) for k, v in value.items()} if isinstance(value, dict) else value
+        level = {k: environment_variables.text(v) for k, v in value.items()} if isinstance(value, dict) else value
         if level not in levels[factor]:
             names = [_shown(one) for one in levels[factor]]
             near = (
@@ -92,7 +91,7 @@ def _changes(
             )
             values.problem(
                 place,
-                f"{written}: {_shown(level)} is none of the levels that the study measures{near or listed(names)}",
+                f"{written}: the study does not measure the level {_shown(level)}{near or listed(names)}",
             )
             continue
         changes[factor] = level
@@ -100,32 +99,32 @@ def _changes(
 
 
 def _unknown(written: str, pattern: str, levels: Mapping[str, Any]) -> str:
-    factor = canonical(written)
+    factor = canonical_name(written)
     near = suggestion(written, levels)
     if not near and factor in {**FACTORS[pattern], **BETWEEN}:
-        return f"'{written}' is not varied in this study; give its levels in within or between of [[pattern]] {pattern}"
+        return f"'{written}' does not vary in this study; give its levels in within or between of [[pattern]] {pattern}"
     return f"unknown factor '{written}' of {pattern}{near or listed(levels)}"
 
 
 def _check_effect(
     values: Values, step: Step, former: Mapping[str, Any], earlier: Sequence[Step], where: KeyPath
 ) -> None:
-    """A step that leaves all as it was has no row to be; one that needs a factor of which the first
-    step is silent would be compared with a mixture of its levels."""
+    """A step must change something. A factor that it changes must have a level in the first step:
+    otherwise the step would be compared with a mixture of levels."""
     if not step.changes:
-        values.problem(where, f"the step '{step.name}' names no factor; it changes nothing")
+        values.problem(where, f"the step '{step.name}' names no factor, so it changes nothing")
     elif earlier and all(former.get(factor) == level for factor, level in step.changes.items()):
         levels = ", ".join(f"{factor} is {_shown(level)}" for factor, level in step.changes.items())
         values.problem((*where, "with"), f"the step '{step.name}' changes nothing: {levels} already")
     for factor in step.changes if earlier else ():
         if factor not in former:
             first = earlier[0].name
-            what = f"'{factor}' is changed here, but the first step, '{first}', does not say what it was before"
+            what = f"'{factor}' changes here, but the first step, '{first}', does not give its level before"
             values.problem((*where, "with", factor), f"{what}; add it there")
 
 
 def selects(blocks: Iterable[PatternBlock], levels: Mapping[str, Any]) -> bool:
-    """Whether a combination with these levels is measured by any of the blocks."""
+    """Whether a block measures a combination with these levels."""
     return any(_measures(block, levels) for block in blocks)
 
 
@@ -133,11 +132,11 @@ def _measures(block: PatternBlock, levels: Mapping[str, Any]) -> bool:
     own = {**block.between, **block.within}
     if any(factor not in own or level not in own[factor] for factor, level in levels.items()):
         return False
-    # Only the factors that the conditions speak of decide; the others would multiply the work.
-    spoken = sorted(frozenset().union(*(condition.names for condition in block.exclude)) & own.keys())
-    choices = [[levels[name]] if name in levels else own[name] for name in spoken]
+    # Only factors in the conditions matter. Combining the others would multiply the work.
+    compared = sorted(frozenset().union(*(condition.names for condition in block.exclude)) & own.keys())
+    choices = [[levels[name]] if name in levels else own[name] for name in compared]
     return any(
-        not any(condition.matches(dict(zip(spoken, chosen, strict=True))) for condition in block.exclude)
+        not any(condition.matches(dict(zip(compared, chosen, strict=True))) for condition in block.exclude)
         for chosen in itertools.product(*choices)
     )
 
@@ -155,8 +154,3 @@ def _shown(level: Any) -> str:
     if isinstance(level, dict):
         return "{ " + ", ".join(f"{name} = {shown(value)}" for name, value in level.items()) + " }" if level else "{}"
     return shown(level)
-
-
-def _text(value: Any) -> str:
-    """A variable of the environment, as the study file's reader has it."""
-    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -1,5 +1,4 @@
-"""What a study file says, once it is checked: reader.py reads it, planning/plan.py makes launches
-of it."""
+"""The model of a checked study file. reader.py reads it, planning/plan.py plans its launches."""
 
 from __future__ import annotations
 
@@ -8,13 +7,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from longshore_study.base.expression import Expression
-from longshore_study.importers.figure_choice import FigureChoice
+from longshore_study.importers.imported import MetricChoice
 from longshore_study.study_file.environment_variables import Level
 
 
 @dataclass(frozen=True)
 class Amounts:
-    """How often and how long; the defaults are those of a study file that does not say."""
+    """Numbers of launches and repetitions, and the time limit, with their defaults."""
 
     launches: int = 5
     repetitions: int = 10
@@ -24,7 +23,7 @@ class Amounts:
 
 @dataclass(frozen=True)
 class PatternBlock:
-    """One [[pattern]]: what is walked inside a launch, and what needs a launch of its own."""
+    """One [[pattern]]: factors that vary within a launch, and factors that need new launches."""
 
     program: str
     within: dict[str, list[Any]]
@@ -36,7 +35,7 @@ class PatternBlock:
 
 @dataclass(frozen=True)
 class External:
-    """One [[external]]: a program of somebody else, whose output an importer reads."""
+    """One [[external]]: another program, whose output an importer reads."""
 
     name: str
     command: tuple[str, ...]
@@ -45,24 +44,24 @@ class External:
     exclude: tuple[Expression, ...]
     amounts: Amounts
     launch: bool = False
-    """Whether the launcher of the study starts it on `ranks` ranks; else the command does so
-    itself."""
-    figure: FigureChoice | None = None
-    """Where its figures are, for the formats regex and json."""
+    """Whether the study's launcher starts it on `ranks` ranks. Otherwise the command starts its own
+    ranks."""
+    metric: MetricChoice | None = None
+    """Where its metrics are, for the formats regex and json."""
     ranks_per_node: int | None = None
-    """Where its output does not say and its figures need it."""
+    """For importers that need it when the output does not tell it."""
     line: int = 1
 
     @property
     def writes_file(self) -> bool:
-        """Whether it is told a file to write, besides what it prints."""
+        """Whether it writes a file whose name is an argument, besides its output."""
         return any("{output}" in argument for argument in self.command)
 
 
 @dataclass(frozen=True)
 class Guideline:
-    """What must hold without history: variants with `faster` are not slower than those with `than`,
-    all else equal."""
+    """A rule that must hold without history: variants with `faster` are not slower than those with
+    `than`, all else equal."""
 
     faster: dict[str, Any]
     than: dict[str, Any]
@@ -72,33 +71,32 @@ class Guideline:
 
 @dataclass(frozen=True)
 class Step:
-    """One [[step]]: a named stage of the work on one pattern, told by the levels that it
+    """One [[step]]: a named stage of work on a pattern. A step is described by the levels that it
     changes."""
 
     name: str
     pattern: str
     changes: dict[str, Any]
-    """What this step sets, as the file has it."""
+    """The levels that this step sets."""
     levels: dict[str, Any]
-    """What holds after it: the changes of this step over those of the steps before it."""
+    """The levels after this step: its changes over the levels of the step before."""
     line: int = 1
 
 
 @dataclass(frozen=True)
 class Hypothesis:
-    """The [hypothesis] that a study tests: what the variants with these levels have lost (or won)
-    between two tags, others beside them have not."""
+    """The [hypothesis] that a study tests: between two tags, variants with these levels changed and
+    other variants did not."""
 
     factors: dict[str, list[Any]]
-    """For each factor the suspected levels; nothing where variables alone are suspected."""
+    """The suspected levels of each factor. Empty if only variables are suspected."""
     ratio: float
-    """How good they were found to be, new / reference: below 1 is worse, for latencies too."""
+    """The observed change, new / reference. Below 1 is worse, for latencies too."""
     environment: Level = field(default_factory=dict)
-    """Variables as they were in the reference: a level of the factor `environment` that is to
-    restore what was lost."""
+    """Variables as in the reference: a level of the factor `environment` that should undo the
+    change."""
     new_environment: Level = field(default_factory=dict)
-    """The same variables as the new side had them: a level that is to bring about the change,
-    wherever it is set."""
+    """The same variables as on the new side: a level that should cause the change."""
 
 
 @dataclass(frozen=True)
@@ -107,28 +105,27 @@ class LauncherChoice:
     command: str | None = None
     arguments: tuple[str, ...] = ()
     ranks_per_node: int | None = None
-    """Ranks that a real node is given, where a cell does not say how many nodes it wants."""
+    """Ranks per real node, for cells without a number of nodes."""
     job: JobChoice | None = None
-    """Of a batch system."""
+    """For batch systems only."""
 
 
 @dataclass(frozen=True)
 class JobChoice:
-    """What is asked of a batch system."""
+    """The resources of a batch job."""
 
     time_limit_seconds: int
     nodes: int | None = None
     """None: as many as the largest launch needs."""
     jobs: int = 1
-    """How many, one after the other: each goes on where the one before it was stopped by its time
-    limit."""
+    """Number of jobs in sequence. Each continues where the time limit stopped the one before."""
     one_job_per: str = "session"
-    """session, or nodes: a job for each number of nodes, so that small launches do not hold a large
+    """session, or nodes: one job per number of nodes, so that small launches do not hold a large
     allocation."""
     options: tuple[str, ...] = ()
-    """For the command that submits, such as --partition=standard."""
+    """Options of the submit command, such as --partition=standard."""
     modules: tuple[str, ...] = ()
-    """Environment modules that the job loads."""
+    """Environment modules to load in the job."""
 
 
 @dataclass(frozen=True)
@@ -141,7 +138,7 @@ class Study:
     sessions: int
     margin: float
     amounts: Amounts
-    """What [study] says; a block may say otherwise for itself."""
+    """The values of [study]. A block may override them."""
     patterns: tuple[PatternBlock, ...]
     externals: tuple[External, ...] = ()
     guidelines: tuple[Guideline, ...] = ()
@@ -152,5 +149,5 @@ class Study:
 
     @property
     def digest(self) -> str:
-        """Tells versions of a study file apart."""
+        """Identifies a version of the study file."""
         return hashlib.sha256(self.text.encode()).hexdigest()[:12]

@@ -1,8 +1,7 @@
-"""Line numbers of the keys of a TOML text, which tomllib forgets and every message about a study
-file needs.
+"""Line numbers of the keys of a TOML text, for messages. tomllib does not keep them.
 
-A scanner, not a second parser: the text has passed tomllib before, so it only has to keep track of
-where it is.
+This is a scanner, not a second parser: tomllib has already accepted the text, so the scanner only
+follows the structure.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ import re
 from dataclasses import dataclass, field
 
 Path = tuple[str | int, ...]
-"""The way to a value: ("pattern", 0, "within", "mode", 2) is the third mode of the first
+"""The path to a value: ("pattern", 0, "within", "mode", 2) is the third mode of the first
 [[pattern]]."""
 
 _SPACE = re.compile(r"(?:[ \t\r\n]|#[^\n]*)*")
@@ -77,17 +76,17 @@ class _Scanner:
             else:
                 self.pair(table)
             self.skip_space()
-            if self.position == before:  # nothing that this scanner knows: give up rather than hang
+            if self.position == before:  # unknown syntax: stop, do not hang
                 return
 
     def _note(self, table: Path, line: int) -> None:
-        """A header stands for itself, and for what is around it when nothing did before."""
+        """Sets the line of a header, and of the tables around it that have none yet."""
         self.lines[table] = line
         for depth in range(1, len(table)):
             self.lines.setdefault(table[:depth], line)
 
     def _header(self, name: Path, *, new_element: bool) -> Path:
-        """The path of a table header, with the index of the current element after each array of
+        """The path of a table header, with the index of the current element for each array of
         tables."""
         path: Path = ()
         for depth, part in enumerate(name):
@@ -145,7 +144,7 @@ def key_lines(text: str) -> dict[Path, int]:
 
 
 def line_of(lines: dict[Path, int], path: Path) -> int:
-    """The line of `path`, or of the nearest thing around it that has one."""
+    """The line of `path`, or of the nearest enclosing element that has one."""
     while path and path not in lines:
         path = path[:-1]
     return lines.get(path, 1)

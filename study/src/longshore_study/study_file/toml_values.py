@@ -1,7 +1,7 @@
-"""Reading values out of a TOML document with every mistake collected: line, what was given, what is
-allowed.
+"""Typed values of a TOML document. Collects all mistakes, each with its line, the value and the
+allowed values.
 
-A value that is wrong becomes its default, so that one mistake does not hide the next.
+A wrong value is replaced by its default, so that one mistake does not hide the next.
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from longshore_study.base.durations import ALLOWED, parse_duration
+from longshore_study.base.durations import EXAMPLES, parse_duration
 from longshore_study.base.errors import suggestion
 from longshore_study.study_file.toml_positions import Path, line_of
 
 
 class Values:
-    """The typed look-ups, and the problems found by them so far as (line, message)."""
+    """Typed look-ups. `problems` collects (line, message)."""
 
     def __init__(self, path: str, lines: dict[Path, int]) -> None:
         self.path = path
@@ -102,7 +102,7 @@ class Values:
         return default
 
     def optional_integer(self, owner: Mapping[str, Any], where: Path, key: str, *, most: int) -> int | None:
-        """From 1 on; None where it is not given."""
+        """An integer from 1, or None if the key is missing."""
         return self.integer(owner, where, key, default=1, least=1, most=most) if key in owner else None
 
     def flag(self, owner: Mapping[str, Any], where: Path, key: str, *, default: bool) -> bool:
@@ -119,7 +119,7 @@ class Values:
         try:
             return parse_duration(value if isinstance(value, str) else "")
         except ValueError:
-            self.problem((*where, key), f"'{key}' must be a time {ALLOWED}, found {shown(value)}")
+            self.problem((*where, key), f"'{key}' must be a duration {EXAMPLES}, found {shown(value)}")
             return default
 
     def number(
@@ -147,18 +147,18 @@ class Values:
 
 
 def listed(known: Iterable[str]) -> str:
-    """The end of a message about an unknown word that is near to none."""
+    """The allowed words, to end a message about an unknown word without a suggestion."""
     return f" (one of {', '.join(names)})" if (names := list(known)) else "; none is allowed here"
 
 
 def shown(value: Any) -> str:
-    """A value as the file has it, cut to fit a line."""
+    """A value as the file writes it, shortened to fit a line."""
     text = f'"{value}"' if isinstance(value, str) else repr(value)
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
 def syntax_problem(message: str, path: str) -> str:
-    """What tomllib says of a text that is no TOML, with the line in front."""
+    """The message of tomllib about invalid TOML, with the file and line in front."""
     found = re.search(r"\s*\(at line (\d+), column (\d+)\)", message)
     if found is None:
         return f"{path}: not valid TOML: {message}"

@@ -210,7 +210,7 @@ def _print_finding(finding: confirmation.Finding) -> None:
 
 
 def _setting(level: Level) -> str:
-    return " ".join(environment_variables.told(level)) or "the environment as it is"
+    return " ".join(environment_variables.descriptions(level)) or "the environment as it is"
 
 
 def _ratio(difference: float, bounds: tuple[float, float] | None) -> str:

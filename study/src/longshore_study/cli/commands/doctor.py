@@ -10,7 +10,7 @@ from longshore_study.base.errors import EXIT_OK, LongshoreError, UsageError
 from longshore_study.host import binding
 from longshore_study.host.bench_program import find_bench
 from longshore_study.host.cores import available_cpus
-from longshore_study.host.doctor import UNKNOWN, WARN, Finding, Machine, examine, python_and_system
+from longshore_study.host.doctor import UNKNOWN, WARN, CheckResult, Machine, examine, python_and_system
 
 EXAMPLES = """examples:
   longshore doctor
@@ -31,11 +31,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     if args.ranks is not None and args.ranks < 1:
         raise UsageError(f"--ranks must be at least 1, not {args.ranks}")
-    found = examine(Machine(), args.ranks) + binding.findings(_listing(), args.ranks)
+    found = examine(Machine(), args.ranks) + binding.check_results(_listing(), args.ranks)
     if not args.no_measure:
         from longshore_study.host import fixed_work_probe  # noqa: PLC0415 - not needed to read
 
-        found += fixed_work_probe.findings(fixed_work_probe.measure(available_cpus()))
+        found += fixed_work_probe.check_results(fixed_work_probe.measure(available_cpus()))
     warnings = sum(finding.state == WARN for finding in found)
     if args.json:
         answer = {"schema": 1, **python_and_system(), "warnings": warnings, "findings": [f.as_json() for f in found]}
@@ -53,7 +53,7 @@ def _listing() -> dict[str, Any] | None:
         return None  # there is no program yet: the doctor goes on without it
 
 
-def _print(found: list[Finding]) -> None:
+def _print(found: list[CheckResult]) -> None:
     from rich.console import Console  # noqa: PLC0415
     from rich.text import Text  # noqa: PLC0415
 

@@ -13,10 +13,9 @@ from typing import Any
 from longshore_study.base.errors import EXIT_OK, UsageError
 from longshore_study.base.terminal import count
 from longshore_study.importers import formats
-from longshore_study.importers.figure_choice import FigureChoice
-from longshore_study.importers.imported import Imported, Options
+from longshore_study.importers.imported import Imported, MetricChoice, Options
 from longshore_study.store.launch_store import Store
-from longshore_study.study_file.figure_reader import read_figure
+from longshore_study.study_file.metric_reader import read_metric
 from longshore_study.study_file.toml_values import Values
 
 _DIGITS_OF_ONE_RUN = 12
@@ -78,7 +77,7 @@ def run(args: argparse.Namespace) -> int:
         partial=args.partial,
         ranks_per_node=args.ranks_per_node,
         ranks=args.ranks,
-        figure=_figure_choice(args, name),
+        metric=_metric_choice(args, name),
         program=args.name or args.study,
     )
     session = args.session or dt.datetime.now().astimezone().date().isoformat()
@@ -137,11 +136,11 @@ def run(args: argparse.Namespace) -> int:
     return EXIT_OK
 
 
-def _figure_choice(args: argparse.Namespace, name: str) -> FigureChoice | None:
+def _metric_choice(args: argparse.Namespace, name: str) -> MetricChoice | None:
     """Where the figures are, checked as the keys of a study file are."""
     given = {"pattern": args.pattern, "path": args.path, "figure": args.figure, "unit": args.unit}
     reader = Values("the command line", {})
-    choice = read_figure(reader, {key: value for key, value in given.items() if value is not None}, (), name)
+    choice = read_metric(reader, {key: value for key, value in given.items() if value is not None}, (), name)
     if reader.problems:
         raise UsageError(
             reader.problems[0][1].partition(": ")[2].replace("'pattern'", "--pattern").replace("'path'", "--path")

@@ -15,8 +15,8 @@ from longshore_study.base.errors import EXIT_OK
 from longshore_study.execution.progress import duration
 from longshore_study.planning.launch_length import Advice, Length, advise
 from longshore_study.planning.plan import CONTROL, Plan, make_plan
-from longshore_study.planning.power_analysis import OTHER_SESSIONS, Prospects, spread_of
-from longshore_study.planning.time_estimate import Forecast
+from longshore_study.planning.power_analysis import OTHER_SESSIONS, PowerAnalysis, spread_of
+from longshore_study.planning.time_estimate import TimeEstimate
 from longshore_study.store.launch_store import Launch, Store
 from longshore_study.study_file.reader import load
 
@@ -36,7 +36,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     plan = make_plan(load(args.study))
     stored = list(Store(args.store).launches(plan.study.name))
-    answer = describe(plan, Forecast(stored), stored, others=args.json or args.verbose)
+    answer = describe(plan, TimeEstimate(stored), stored, others=args.json or args.verbose)
     if args.json:
         print(json.dumps(answer, indent=1))
     else:
@@ -44,15 +44,15 @@ def run(args: argparse.Namespace) -> int:
     return EXIT_OK
 
 
-def describe(plan: Plan, forecast: Forecast, stored: list[Launch], *, others: bool = True) -> dict[str, Any]:
+def describe(plan: Plan, estimate: TimeEstimate, stored: list[Launch], *, others: bool = True) -> dict[str, Any]:
     """`others`: whether to say also what other numbers of sessions would find, which takes a
     second."""
     spread = spread_of(stored)
     sessions = plan.study.sessions
-    prospects = Prospects(plan, spread)
-    between = prospects.between_tags(sessions)
-    per_session = forecast.total(launch.cell for launch in plan.order("any"))
-    known = sum(forecast.knows(cell) for cell in plan.cells)
+    power = PowerAnalysis(plan, spread)
+    between = power.between_tags(sessions)
+    per_session = estimate.total(launch.cell for launch in plan.order("any"))
+    known = sum(estimate.knows(cell) for cell in plan.cells)
     return {
         "schema": 1,
         "study": plan.study.name,
@@ -64,8 +64,8 @@ def describe(plan: Plan, forecast: Forecast, stored: list[Launch], *, others: bo
                 "variants": cell.variants,
                 "launches": cell.amounts.launches,
                 "repetitions": cell.amounts.repetitions,
-                "seconds_per_launch": round(forecast.seconds(cell), 3),
-                "seconds_known": forecast.knows(cell),
+                "seconds_per_launch": round(estimate.seconds(cell), 3),
+                "seconds_known": estimate.knows(cell),
             }
             for cell in plan.cells
         ],
@@ -73,7 +73,7 @@ def describe(plan: Plan, forecast: Forecast, stored: list[Launch], *, others: bo
         "launches_per_session": plan.launches_per_session,
         "seconds_per_session": round(per_session, 1),
         "cells_with_known_seconds": known,
-        "rows": prospects.rows - 1,
+        "rows": power.rows - 1,
         "spread": {
             "launches": spread.launches,
             "sessions": spread.sessions,
@@ -82,8 +82,8 @@ def describe(plan: Plan, forecast: Forecast, stored: list[Launch], *, others: bo
         },
         "smallest_difference_between_tags": None if between is None else math.expm1(between.smallest()),
         "same_if_unchanged": None if between is None else between.same,
-        "smallest_difference_by_sessions": _by_sessions(prospects) if others or between is None else {},
-        "smallest_difference_between_variants": prospects.smallest_between_variants(),
+        "smallest_difference_by_sessions": _by_sessions(power) if others or between is None else {},
+        "smallest_difference_between_variants": power.smallest_between_variants(),
         "margin": plan.study.margin,
         "launch_lengths": [_length_document(advice) for advice in _advice(plan, stored)],
     }
@@ -119,8 +119,8 @@ def _length_document(advice: Advice) -> dict[str, Any]:
     }
 
 
-def _by_sessions(prospects: Prospects) -> dict[str, float | None]:
-    return {str(sessions): prospects.smallest_between_tags(sessions) for sessions in OTHER_SESSIONS}
+def _by_sessions(power: PowerAnalysis) -> dict[str, float | None]:
+    return {str(sessions): power.smallest_between_tags(sessions) for sessions in OTHER_SESSIONS}
 
 
 def _print(plan: Plan, answer: dict[str, Any], *, walks: bool) -> None:

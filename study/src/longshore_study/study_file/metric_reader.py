@@ -1,5 +1,5 @@
-"""The keys of an [[external]] that say where its figures are, for formats that know no program:
-`regex` and `json`.
+"""Reads the keys of [[external]] that locate a metric in the output, for the formats `regex` and
+`json`, which fit any program.
 
 format = "regex"                              format = "json"
 pattern = 'bandwidth: (?P<value>[0-9.]+)'     path = "results[*].bandwidth"
@@ -14,28 +14,28 @@ import warnings
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
-from longshore_study.importers.figure_choice import FigureChoice
+from longshore_study.importers.imported import MetricChoice
 from longshore_study.importers.json_path import parse_path
 from longshore_study.study_file.factors import BETWEEN
 from longshore_study.study_file.toml_positions import Path as KeyPath
 from longshore_study.study_file.toml_values import Values
 
-FIGURE_KEYS = ("pattern", "path", "figure", "unit", "better")
+METRIC_KEYS = ("pattern", "path", "figure", "unit", "better")
 _NEEDED = {"regex": ("pattern", "figure", "unit"), "json": ("path", "figure", "unit")}
 _LONGEST_EXPRESSION = 2000
 _TAKEN = ("program", "environment", *BETWEEN)
-"""What a launch says of itself."""
+"""Names of properties that each launch has."""
 
 
-def read_figure(
+def read_metric(
     reader: Values, block: Mapping[str, Any], where: KeyPath, wanted: str, between: Iterable[str] = ()
-) -> FigureChoice | None:
-    """`between`: the factors that the study file gives to the program, which none of its output may
-    be called."""
+) -> MetricChoice | None:
+    """`between`: the factors that the study file passes to the program. Groups of the regular
+    expression must not have their names."""
     needed = _NEEDED.get(wanted)
     allowed = (*needed, "better") if needed else ()
-    for key in (key for key in FIGURE_KEYS if key in block and key not in allowed):
-        reader.problem((*where, key), f"'{key}' does not go with format = \"{wanted}\", which finds figures itself")
+    for key in (key for key in METRIC_KEYS if key in block and key not in allowed):
+        reader.problem((*where, key), f"'{key}' is not allowed with format = \"{wanted}\", which finds metrics itself")
     if needed is None:
         return None
     for key in needed:
@@ -53,7 +53,7 @@ def read_figure(
         except ValueError as error:
             reader.problem((*where, "path"), str(error))
     better = reader.word(block, where, "better", ("higher", "lower")) if "better" in block else None
-    return FigureChoice(
+    return MetricChoice(
         name=reader.text(block, where, "figure", "figure"),
         unit=reader.text(block, where, "unit", ""),
         better=better or "higher",
@@ -71,15 +71,13 @@ def _check_expression(reader: Values, expression: str, where: KeyPath, taken: Co
             warnings.simplefilter("error")
             compiled = re.compile(expression, re.MULTILINE)
     except (re.error, Warning, OverflowError, RecursionError) as error:
-        reader.problem(where, f"'pattern' is no regular expression: {error}")
+        reader.problem(where, f"'pattern' is not a regular expression: {error}")
         return
     for name in (name for name in compiled.groupindex if name in taken):
         reader.problem(
             where, f"'pattern' has a group named {name}, which would hide the factor {name} of the launch; rename it"
         )
     if not compiled.groups:
-        reader.problem(
-            where, "'pattern' has no group; the figure is the group named value, else the first: '([0-9.]+)'"
-        )
+        reader.problem(where, "'pattern' has no group; put the metric into a group, such as '([0-9.]+)'")
     elif compiled.groups > 1 and "value" not in compiled.groupindex:
-        reader.problem(where, "'pattern' has several groups; name the one of the figure: (?P<value>...)")
+        reader.problem(where, "'pattern' has several groups; name that of the metric: (?P<value>...)")
