@@ -52,7 +52,7 @@ def test_the_environment_can_be_a_step() -> None:
     ("steps", "said"),
     [
         (FIRST.replace("memory", "memroy"), "s.toml:11: unknown factor 'memroy' of stream; did you mean 'memory'?"),
-        (FIRST.replace('"calloc"', '"caloc"'),  "the study does not measure the level \"caloc\"; did you mean 'calloc'?"),
+        (FIRST.replace('"calloc"', '"caloc"'),  "level \"caloc\"; did you mean 'calloc'?"),
         (FIRST.replace('memory = "calloc"', 'memory = "huge"'), 'the study does not measure the level "huge"'),
         (FIRST.replace('memory = "calloc"', 'kernel = "copy"'), "s.toml:11: 'kernel' does not vary in this study"),
         (FIRST + TOUCH.replace("parallel", "serial"), "s.toml:14: the step 'touch' changes nothing: first_touch is "),
@@ -240,14 +240,14 @@ def test_a_table_of_its_own_takes_no_other_choice(
     store: Store, capsys: pytest.CaptureFixture[str], words: tuple[str, ...]
 ) -> None:
     assert main(["--store", str(store.path), "show", *words]) == 64
-    assert "is a table of its own, and does not go with" in capsys.readouterr().err
+    assert "prints its own table and cannot be combined with" in capsys.readouterr().err
 
 
 def test_a_study_without_steps_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     store = Store(tmp_path)
     store_launch(store, "t", "a", [result_record("stream", {}, {"bandwidth": metric(1.0, "GB/s")})])
     assert main(["--store", str(store.path), "show", "--steps"]) == 3
-    assert "no study here has steps; a study file names them in [[step]]" in capsys.readouterr().err
+    assert "no study here has steps; add [[step]] tables to the study file" in capsys.readouterr().err
 
 
 def test_steps_of_an_edited_file_are_laid_over_what_is_stored(

@@ -122,7 +122,7 @@ def test_a_study_that_was_edited_is_not_replaced(tmp_path: Path, capsys: pytest.
         confirm.write_bytes(edited)
         capsys.readouterr()
         assert main(call) == 64
-        assert "exists and is not as 'longshore attribute' wrote it" in capsys.readouterr().err
+        assert "exists and was edited" in capsys.readouterr().err
         assert confirm.read_bytes() == edited
 
 
@@ -288,7 +288,10 @@ HEAD = (
     ("table", "message"),
     [
         ('[hypothesis]\nfactors = { mod = ["waitall"] }\nratio = 1\n', "s.toml:8: unknown factor 'mod'"),
-        ('[hypothesis]\nfactors = { mode = "persistent" }\nratio = 1\n', "does not measure the suspected level of mode"),
+        (
+            '[hypothesis]\nfactors = { mode = "persistent" }\nratio = 1\n',
+            "does not measure the suspected level of mode",
+        ),
         ('[hypothesis]\nfactors = { mode = ["waitall", "sendrecv"] }\nratio = 1\n', "measures only suspected levels"),
         ('[hypothesis]\nfactors = { mode = "waitall" }\nratio = 0\n', "'ratio' must be a number above 0"),
         ("[hypothesis]\nfactors = {}\n", "factors is empty"),

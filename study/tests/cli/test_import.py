@@ -1,4 +1,4 @@
-"""The verb import: what is stored, what is refused, and that it is all or nothing."""
+"""The command import: what is stored, what is refused, and that it is all or nothing."""
 
 from __future__ import annotations
 

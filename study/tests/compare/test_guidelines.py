@@ -175,7 +175,7 @@ def test_other_factors_must_agree(results: Store, capsys: pytest.CaptureFixture[
     status, rows = check(results, capsys)
     assert (status, rows) == (0, [])
     main(["--store", str(results.path), "guidelines", "t"])
-    assert "no guideline speaks of two variants" in capsys.readouterr().out
+    assert "no guideline applies to the variants" in capsys.readouterr().out
 
 
 def test_damaged_data_is_said(results: Store, capsys: pytest.CaptureFixture[str]) -> None:

@@ -122,7 +122,7 @@ def test_check_mentions_a_program_that_is_not_here(tmp_path: Path, capsys: pytes
     blocks += external("three", ["mpirun", "x"], "osu", between={"toml": '{ stack = "mpich-4" }'})
     (tmp_path / "study.toml").write_text(f'[study]\nname = "others"\n{blocks}', encoding="utf-8")
     assert main(["check", str(tmp_path / "study.toml")]) == 0
-    told = [line for line in capsys.readouterr().out.splitlines() if "is no program that is found here" in line]
+    told = [line for line in capsys.readouterr().out.splitlines() if "was not found here" in line]
     assert len(told) == 1
     assert "'/nowhere/ig' of [[external]] one" in told[0]
 
@@ -164,8 +164,8 @@ def test_no_argument_is_looked_at_by_a_shell_or_filled_twice(place: Place) -> No
         pytest.param("exec yes 'a line without end' >&2", "printed more than 64 MiB", marks=pytest.mark.thorough),
         ("head -c 3000000 /dev/urandom", "nothing in the output matches"),
         (r"printf 'rate: \033]0;owned\007'", "nothing in the output matches"),
-        ("echo 'rate: 1e999'", "no number"),
-        ("i=0; while [ $i -lt 100001 ]; do echo rate: 1; i=$((i+1)); done", "more than 100000 figures"),
+        ("echo 'rate: 1e999'", "not a number"),
+        ("i=0; while [ $i -lt 100001 ]; do echo rate: 1; i=$((i+1)); done", "more than 100000 values"),
         ("kill -9 $$", "SIGKILL"),
     ],
 )

@@ -13,11 +13,11 @@ from longshore_study.host import cores, elf
 from longshore_study.host.bench_program import find_bench
 from longshore_study.host.mpi import Mpi, find_mpi
 from longshore_study.planning.plan import Cell
-from longshore_study.study_file.study import Amounts, External, LauncherChoice
+from longshore_study.study_file.study import External, LauncherChoice, LaunchSettings
 
 
 def cell(transport: str, ranks: int, **environment: str) -> Cell:
-    return Cell("sort", {"transport": transport, "ranks": ranks, "environment": environment}, {}, Amounts())
+    return Cell("sort", {"transport": transport, "ranks": ranks, "environment": environment}, {}, LaunchSettings())
 
 
 @pytest.fixture
@@ -78,8 +78,8 @@ def test_open_mpi_is_told_of_root_and_of_more_ranks_than_cores(monkeypatch: pyte
 
 def test_a_command_that_calls_mpirun_itself_may_do_so_as_root(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("os.geteuid", lambda: 0)
-    external = External("x", ("mpirun", "x"), "osu", {}, (), Amounts())
-    own = Cell("x", {"environment": {"A": "1"}}, {}, Amounts(), external)
+    external = External("x", ("mpirun", "x"), "osu", {}, (), LaunchSettings())
+    own = Cell("x", {"environment": {"A": "1"}}, {}, LaunchSettings(), external)
     told = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "A": "1"}
     assert LocalLauncher(None).command(own, ["mpirun", "x"]).environment == told
     monkeypatch.setattr("os.geteuid", lambda: 1000)
@@ -134,7 +134,7 @@ def test_the_program_is_found_where_it_is_named(tmp_path: Path, monkeypatch: pyt
 
 def spread(ranks: int, nodes: int | None = None, transport: str = "mpi") -> Cell:
     between: dict[str, object] = {"transport": transport, "ranks": ranks, "environment": {}}
-    return Cell("sort", between | ({"nodes": nodes} if nodes else {}), {}, Amounts())
+    return Cell("sort", between | ({"nodes": nodes} if nodes else {}), {}, LaunchSettings())
 
 
 @pytest.mark.parametrize(

@@ -23,8 +23,8 @@ from types import SimpleNamespace
 import pytest
 
 from longshore_study.cli.command_line import main
-from longshore_study.execution.launch_runner import telling_line
-from longshore_study.execution.session_folder import Target, keep_study_file, kept_study_files
+from longshore_study.execution.launch_runner import error_line
+from longshore_study.execution.session_folder import Target, store_study_file, stored_study_files
 from longshore_study.host.mpi import find_mpi
 from longshore_study.planning.plan import make_plan
 from longshore_study.store.launch_store import Launch, Store
@@ -175,7 +175,7 @@ def test_a_signal_ends_the_launch_at_hand_and_loses_nothing(place: Place, number
     recorded = len(place.launches())
     assert last == (
         f"longshore: stopped by {number.name}; {recorded} launches recorded, {PLANNED - recorded} left; "
-        "go on with: longshore run study.toml --tag small --session s"
+        "continue with: longshore run study.toml --tag small --session s"
     )
     assert "Traceback" not in out + err
     assert not processes_naming(str(place.folder))
@@ -254,7 +254,7 @@ def _command_line(entry: Path) -> str:
         ("die", 137, "SIGKILL"),
         ("wrong", 1, "exit status 1"),
         ("truncate", 0, "cut short"),
-        ("garbage", 0, "no record"),
+        ("garbage", 0, "not a record"),
         ("silent", 0, "no records"),
     ],
 )
@@ -346,7 +346,7 @@ def test_a_full_disk_is_one_line_and_the_session_goes_on_afterwards(place: Place
     assert stopped.returncode == 3
     last = stopped.stderr.splitlines()[-1]
     assert "No space left on device" in last
-    assert "then go on with: longshore run study.toml --tag small --session s" in last
+    assert "then continue with: longshore run study.toml --tag small --session s" in last
     assert len(place.launches()) == 4
     assert place.run().returncode == 0
     assert len(place.launches()) == PLANNED
@@ -360,7 +360,7 @@ def test_launches_are_added_when_the_study_asks_for_more(place: Place) -> None:
     assert place.run().returncode == 0
     assert len(place.launches()) == 15
     place.study.write_text(STUDY.replace('"put", "alltoallv"', '"put"'), encoding="utf-8")
-    assert "that the study file no longer asks for" in place.call("status", "study.toml").stdout
+    assert "that the study file no longer contains" in place.call("status", "study.toml").stdout
 
 
 def test_the_commands_are_printed_without_the_program_too(place: Place) -> None:
@@ -470,7 +470,7 @@ def test_what_cannot_run_is_one_line(place: Place) -> None:
     place.study.write_text(mpi + '[launcher]\nkind = "srun"\n', encoding="utf-8")
     done = place.run()
     assert done.returncode == 3
-    assert "no Slurm allocation" in done.stderr or "'srun' is not found" in done.stderr
+    assert "no Slurm allocation" in done.stderr or "'srun' was not found" in done.stderr
 
 
 @pytest.mark.thorough
@@ -509,7 +509,7 @@ def test_a_launch_that_would_not_end_in_time_is_not_begun(place: Place) -> None:
 def test_a_wrong_program_is_recognised(place: Place) -> None:
     done = place.run("--bench", "/bin/true")
     assert done.returncode == 1
-    assert done.stderr.count("it wrote no records; is this a longshore-bench?") == PLANNED
+    assert done.stderr.count("it wrote no records; is it a longshore-bench?") == PLANNED
 
 
 def test_a_dry_run_prints_the_commands_and_runs_none(place: Place) -> None:
@@ -584,7 +584,7 @@ def test_what_status_counts_adds_up_with_damaged_files(place: Place, content: by
     (place.folder / first.path.parent / "copied.jsonl").write_bytes(content)
     told = place.call("status").stdout
     assert f"8 recorded of {PLANNED}, 2 FAILED (" in told
-    assert "besides 1 that the study file no longer asks for, 1 of them FAILED" in told
+    assert "besides 1 that the study file no longer contains, 1 of them FAILED" in told
     assert place.call("resume", "--retry-failed").returncode == 0
     assert f"{PLANNED} recorded of {PLANNED}, none missing" in place.call("status").stdout
 
@@ -593,9 +593,9 @@ def test_the_version_of_the_study_file_that_was_run_last_is_gone_on_with(tmp_pat
     target = Target(Store(tmp_path), "small", "t", "s")
     texts = [STUDY, STUDY.replace("launches = 2", "launches = 4"), STUDY]
     for text in texts:
-        keep_study_file(make_plan(loads(text, "s.toml")), target)
+        store_study_file(make_plan(loads(text, "s.toml")), target)
         time.sleep(0.02)
-    kept = kept_study_files(target)
+    kept = stored_study_files(target)
     assert len(kept) == 2
     assert load(kept[0]).text == STUDY
 
@@ -608,7 +608,7 @@ def test_a_kept_study_file_that_cannot_be_read_is_no_complete_session(place: Pla
     resumed = place.call("resume")
     assert resumed.returncode == 3
     assert "unknown key in [study]: 'future'" in resumed.stderr
-    assert "'longshore resume STUDY.toml' goes on" in resumed.stderr
+    assert "'longshore resume STUDY.toml' continues" in resumed.stderr
     assert "complete" not in resumed.stderr
 
 
@@ -674,7 +674,7 @@ while attempting to start process rank 0.""".splitlines()
     ],
 )
 def test_of_what_launchers_print_the_telling_words_are_told(lines: list[str], told: str) -> None:
-    assert telling_line(lines).startswith(told)
+    assert error_line(lines).startswith(told)
 
 
 def test_init_writes_a_study_and_never_overwrites(place: Place) -> None:

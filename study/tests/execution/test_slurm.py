@@ -170,7 +170,7 @@ def test_a_job_stops_before_its_time_limit_and_the_next_one_goes_on(place: Place
     output = place.job_output()
     launches = place.recorded()
     assert all(launch.problem is None for launch in launches), "what was cut off by the limit is not recorded"
-    assert "stopped by the end of the time given" in output
+    assert "stopped by the time limit" in output
     assert output.count(" launches to run") >= 2, "a later job went on"
     assert "stopped by SIG" not in output, "it stopped by itself, before Slurm ended it"
     keys = [(launch.cell_id, launch.launch_index) for launch in launches]

@@ -107,7 +107,7 @@ def test_a_place_is_named_as_it_is_found_from_any_folder_and_once(
 
 def test_nothing_found_is_one_line(elsewhere: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["stacks"]) == 3
-    assert "no MPI, OpenSHMEM or UCX is found" in capsys.readouterr().err
+    assert "no MPI, OpenSHMEM or UCX found" in capsys.readouterr().err
     assert main(["stacks", "build", "mpich"]) == 64
     assert "no MPI named 'mpich' is found" in capsys.readouterr().err
     assert main(["stacks", "build"]) == 64
@@ -210,8 +210,8 @@ def test_of_all_stacks_those_that_build_are_built(
     assert main(["stacks", "build", "openmpi-5.0.3", "mpich-4.3.2", *search]) == 3
     told = capsys.readouterr()
     assert "mpich-4.3.2: built" in told.out
-    assert "openmpi-5.0.3 is not built: stack 'openmpi-5.0.3' has no mpicxx" in told.err
-    assert told.err.splitlines()[-1] == "longshore: 1 of 2 stacks are not built: openmpi-5.0.3"
+    assert "openmpi-5.0.3 was not built: stack 'openmpi-5.0.3' has no mpicxx" in told.err
+    assert told.err.splitlines()[-1] == "longshore: 1 of 2 stacks were not built: openmpi-5.0.3"
 
 
 def test_what_was_built_is_found_again_without_being_searched_for(

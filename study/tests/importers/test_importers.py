@@ -70,7 +70,7 @@ def test_fortran_numbers(text: str, expected: float) -> None:
 
 @pytest.mark.parametrize("text", ["******", "NaN", "Infinity", "", "1,5", "0x10", "1e999"])
 def test_what_is_no_number_is_refused(text: str) -> None:
-    with pytest.raises(ValueError, match="not a number|too large"):
+    with pytest.raises(ValueError, match=r"not a number|too large"):
         fortran.value(text)
 
 
@@ -246,7 +246,9 @@ def test_bale_edited_is_refused() -> None:
 
 
 def test_another_app_of_bale_is_refused_by_name() -> None:
-    assert "there is no importer for bale's app 'topo' (known: ig, histo)" in refused("bale", BALE.replace("bin/ig", "bin/topo"))
+    assert "there is no importer for bale's app 'topo' (known: ig, histo)" in refused(
+        "bale", BALE.replace("bin/ig", "bin/topo")
+    )
 
 
 # Chapel

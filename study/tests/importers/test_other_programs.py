@@ -220,7 +220,9 @@ def test_chapel_stream_is_per_node() -> None:
     each = one("chapel-stream", CHAPEL_EP)
     assert figures(each, "best_bandwidth") == [2.3762]
     assert results(each)[0]["variant"] == {"scope": "ep", "kernel": "triad", "type": "double", "elements": 1000000}
-    assert "the number of locales is unknown" in refused("chapel-stream", CHAPEL_EP.replace("$ ./stream-ep -nl 4\n", ""))
+    assert "the number of locales is unknown" in refused(
+        "chapel-stream", CHAPEL_EP.replace("$ ./stream-ep -nl 4\n", "")
+    )
     assert "cut short" in refused("chapel-stream", CHAPEL_STREAM[: CHAPEL_STREAM.index("Performance")])
 
 

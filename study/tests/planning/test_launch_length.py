@@ -144,7 +144,7 @@ def test_plan_tells(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     best = length["best_repetitions"]
     told = capsys.readouterr().out
     assert "launches of 100 repetitions are too long: more launches of" in told
-    assert f"launches of {best} would find the same in {length['time_for_the_same']:.0%} of the time" in told
+    assert f"launches of {best} would detect the same in {length['time_for_the_same']:.0%} of the time" in told
     study.write_text(STUDY.format(repetitions=best))
     assert main(words) == 0
     assert "too long" not in capsys.readouterr().out

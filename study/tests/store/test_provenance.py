@@ -140,7 +140,7 @@ def test_what_differs_is_part_of_a_comparison(tmp_path: Path, capsys: pytest.Cap
     main(["--store", str(results.path), "compare", "old", "new"])
     assert "  image build_id: 1.0 -> 2.0" in capsys.readouterr().out
     main(["--store", str(results.path), "compare", "old", "same"])
-    assert "what else differs" not in capsys.readouterr().out
+    assert "other recorded differences" not in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("digest", ["../../../etc/passwd", "", 7, None, "x" * 12])

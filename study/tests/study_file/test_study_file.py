@@ -68,7 +68,7 @@ tolerance = 0.05
     assert block.within["fields"] == [8]
     assert block.within["domain"] == [[64, 64, 64]]
     assert block.between["environment"] == [{}, {"UCX_RNDV_THRESH": "256K", "N": "3"}]
-    assert (block.amounts.launches, block.amounts.repetitions) == (3, 30)
+    assert (block.launch_settings.launches, block.launch_settings.repetitions) == (3, 30)
     assert study.externals[0].command[2] == "{ranks}"
     assert study.launcher.arguments == ("--bind-to", "core")
     assert study.bound == {"injection_GBps_per_node": 25.0}

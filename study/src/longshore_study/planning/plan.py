@@ -20,7 +20,7 @@ from longshore_study.base.errors import UsageError
 from longshore_study.store import launch_store
 from longshore_study.study_file import environment_variables
 from longshore_study.study_file.factors import FACTORS
-from longshore_study.study_file.study import Amounts, External, PatternBlock, Study
+from longshore_study.study_file.study import External, LaunchSettings, PatternBlock, Study
 
 MOST_LAUNCHES = 1_000_000
 MOST_VARIANTS = 100_000  # of one launch
@@ -43,7 +43,7 @@ class Cell:
     program: str
     between: dict[str, Any]
     within: dict[str, list[Any]]
-    amounts: Amounts
+    launch_settings: LaunchSettings
     external: External | None = None
 
     @property
@@ -101,8 +101,12 @@ class Cell:
                 words += [_option_name(name), ",".join(_option_text(level) for level in self.within[name])]
             elif name in self.between:
                 words += [_option_name(name), _option_text(self.between[name])]
-        amounts = {"repetitions": self.amounts.repetitions, "warmup": self.amounts.warmup, "seed": seed}
-        for name, value in amounts.items():
+        settings = {
+            "repetitions": self.launch_settings.repetitions,
+            "warmup": self.launch_settings.warmup,
+            "seed": seed,
+        }
+        for name, value in settings.items():
             words += [_option_name(name), str(value)]
         return [*words, "--json", json_file]
 
@@ -126,7 +130,7 @@ class Plan:
 
     @property
     def launches_per_session(self) -> int:
-        return sum(cell.amounts.launches for cell in self.cells)
+        return sum(cell.launch_settings.launches for cell in self.cells)
 
     @cached_property
     def labels(self) -> dict[str, str]:
@@ -146,8 +150,8 @@ class Plan:
         """All launches of a session. The order depends only on the study and the session's name."""
         shuffler = random.Random(f"{self.study.seed}/{self.study.name}/{session}")  # noqa: S311 - an order, not a secret
         launches: list[PlannedLaunch] = []
-        for index in range(max((cell.amounts.launches for cell in self.cells), default=0)):
-            wanted = [cell for cell in self.cells if index < cell.amounts.launches]
+        for index in range(max((cell.launch_settings.launches for cell in self.cells), default=0)):
+            wanted = [cell for cell in self.cells if index < cell.launch_settings.launches]
             shuffler.shuffle(wanted)
             launches += [PlannedLaunch(cell, index, len(launches) + k) for k, cell in enumerate(wanted)]
         return launches
@@ -202,7 +206,7 @@ def _each_once(study: Study, placed: Iterable[tuple[Cell, int]]) -> list[Cell]:
 
 def _settings_of(one: Cell, other: Cell) -> Iterator[tuple[str, Any, Any]]:
     for name in ("launches", "repetitions", "warmup", "timeout_seconds"):
-        yield name, getattr(one.amounts, name), getattr(other.amounts, name)
+        yield name, getattr(one.launch_settings, name), getattr(other.launch_settings, name)
     if one.external is not None and other.external is not None:
         for name in ("command", "format", "metric", "launch", "ranks_per_node"):
             yield name, getattr(one.external, name), getattr(other.external, name)
@@ -218,7 +222,7 @@ def _cells_of_pattern(study: Study, block: PatternBlock) -> Iterator[Cell]:
         for chosen in _cross(tuples):
             within = _not_excluded(study, block, between, {**lists, **{name: [one] for name, one in chosen.items()}})
             if within is not None:
-                yield Cell(block.program, between, within, block.amounts)
+                yield Cell(block.program, between, within, block.launch_settings)
 
 
 def _not_excluded(
@@ -253,7 +257,7 @@ def _not_excluded(
 def _cells_of_external(external: External) -> Iterator[Cell]:
     for between in _cross(external.between):
         if not any(condition.matches(between) for condition in external.exclude):
-            yield Cell(external.name, between, {}, external.amounts, external)
+            yield Cell(external.name, between, {}, external.launch_settings, external)
 
 
 def _control_cells(cells: list[Cell]) -> list[Cell]:
@@ -265,15 +269,15 @@ def _control_cells(cells: list[Cell]) -> list[Cell]:
             continue
         between = {name: cell.between[name] for name in _LAUNCH_FACTORS if name in cell.between}
         kernels = ["copy", "pingpong"] if cell.ranks > 1 else ["copy"]
-        amounts = Amounts(
-            launches=cell.amounts.launches,
+        launch_settings = LaunchSettings(
+            launches=cell.launch_settings.launches,
             repetitions=_CONTROL_REPETITIONS,
             warmup=1,
-            timeout_seconds=cell.amounts.timeout_seconds,
+            timeout_seconds=cell.launch_settings.timeout_seconds,
         )
-        control = Cell(CONTROL, between, {"kernel": kernels}, amounts)
+        control = Cell(CONTROL, between, {"kernel": kernels}, launch_settings)
         known = found.get(control.cell_id)
-        if known is None or known.amounts.launches < amounts.launches:
+        if known is None or known.launch_settings.launches < launch_settings.launches:
             found[control.cell_id] = control
     return list(found.values())
 

@@ -133,7 +133,7 @@ class PowerAnalysis:
         session has the noise of two tags, and of the mean of launches."""
         if sessions < 2:
             return None
-        launches = 2.0 * self.spread.launches**2 / self.plan.study.amounts.launches
+        launches = 2.0 * self.spread.launches**2 / self.plan.study.launch_settings.launches
         days = 2.0 * self.spread.sessions**2
         noise = Noise(days * (1.0 - self.spread.shared) + launches, days * self.spread.shared)
         return power.simulate_power(sessions, self.rows, noise, self.limit, simulated_rows=self.simulated_rows)
@@ -146,7 +146,7 @@ class PowerAnalysis:
     def smallest_between_variants(self) -> float | None:
         """The difference of two variants of the same launches that an uncorrected 95 % interval
         would show."""
-        launches = self.plan.study.amounts.launches
+        launches = self.plan.study.launch_settings.launches
         if launches < 2:
             return None
         noise = Noise(2.0 * self.spread.launches**2)

@@ -48,7 +48,7 @@ def guessed_seconds(cell: Cell) -> float:
     start = _START_SECONDS.get(str(cell.between.get("transport")), 2.0) + 0.02 * cell.ranks
     if cell.external is not None:
         return start + 10.0
-    rounds = cell.amounts.repetitions + cell.amounts.warmup
+    rounds = cell.launch_settings.repetitions + cell.launch_settings.warmup
     if cell.variants > _MOST_GUESSED:
         return start + rounds * cell.variants * max(_guessed_repetition(cell, variant) for variant in _corners(cell))
     return start + rounds * sum(_guessed_repetition(cell, variant) for variant in _variants(cell))

@@ -12,7 +12,7 @@ from longshore_study.study_file.environment_variables import Level
 
 
 @dataclass(frozen=True)
-class Amounts:
+class LaunchSettings:
     """Numbers of launches and repetitions, and the time limit, with their defaults."""
 
     launches: int = 5
@@ -29,7 +29,7 @@ class PatternBlock:
     within: dict[str, list[Any]]
     between: dict[str, list[Any]]
     exclude: tuple[Expression, ...]
-    amounts: Amounts
+    launch_settings: LaunchSettings
     line: int = 1
 
 
@@ -42,7 +42,7 @@ class External:
     format: str
     between: dict[str, list[Any]]
     exclude: tuple[Expression, ...]
-    amounts: Amounts
+    launch_settings: LaunchSettings
     launch: bool = False
     """Whether the study's launcher starts it on `ranks` ranks. Otherwise the command starts its own
     ranks."""
@@ -137,7 +137,7 @@ class Study:
     seed: int
     sessions: int
     margin: float
-    amounts: Amounts
+    launch_settings: LaunchSettings
     """The values of [study]. A block may override them."""
     patterns: tuple[PatternBlock, ...]
     externals: tuple[External, ...] = ()

@@ -1,5 +1,5 @@
-"""`longshore compare`: two tags or two studies, one verdict per row, an exit status for a
-script."""
+"""`longshore compare`: compares two tags or studies, with one verdict per row and an exit
+status."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from longshore_study.store import selection
 from longshore_study.store.launch_store import Store
 
 _MOST_DIFFERENCES = 12
-_FILE = re.compile(r"\S+\.jsonl(:\d+)?: ")  # of a launch, before what is wrong with it
+_FILE = re.compile(r"\S+\.jsonl(:\d+)?: ")  # the file of a launch, before its problem
 
 EXAMPLES = """\
 examples:
@@ -32,11 +32,10 @@ examples:
   longshore compare reference new --where 'nodes > 1' --margin 3%
   longshore compare before after --row mode --col ranks
 
-The two figures are geometric means. The ratio is new / reference of the metric, without the common shift and the pulse
-of the machine where these were taken out; a line under each table says so. Sessions of the same name are pairs.
-A row is 'regressed' when the slowdown is larger than the margin beyond doubt (95 %), 'same' when a difference larger
-than the margin is ruled out, and 'untestable' with one session per side, for then nothing says how much sessions
-differ.
+The two values are geometric means. The ratio is new / reference of the metric, after removing the common shift and the
+effect of the noise probe where they apply; a line under each table tells. Sessions with the same name are pairs.
+'regressed': the slowdown is significantly larger than the margin (95 %). 'same': a difference larger than the margin is
+ruled out. 'untestable': with one session per side, the spread of sessions is unknown.
 
 exit status: 0 fine, 1 regressed, 2 inconclusive or untestable, 3 invalid or missing data, 64 usage
 """
@@ -47,16 +46,18 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("reference", metavar="REF", help="a tag, or a study")
     parser.add_argument("new", metavar="NEW", help="a tag, or a study")
     parser.add_argument("--study", help="only this study of the two tags")
+    parser.add_argument("--margin", metavar="M", help="ignore differences below it: 5%% or 0.05 (default: the study's)")
+    parser.add_argument("--where", metavar="CONDITION", help="only rows that meet it, such as 'nodes > 1'")
     parser.add_argument(
-        "--margin", metavar="M", help="differences below it do not matter: 5%% or 0.05 (default: the study's)"
+        "--metric", action="append", default=[], metavar="NAME", help="also this metric; 'all' for all metrics"
     )
-    parser.add_argument("--where", metavar="CONDITION", help="only rows for which it holds, such as 'nodes > 1'")
-    parser.add_argument("--metric", action="append", default=[], metavar="NAME", help="also this metric; 'all' for all")
     parser.add_argument(
-        "--ignore", action="append", default=[], metavar="FACTOR", help="rows that differ in it only are one"
+        "--ignore", action="append", default=[], metavar="FACTOR", help="merge rows that differ only in this factor"
     )
-    parser.add_argument("--row", metavar="FACTOR", help="a table of ratios with this factor down")
-    parser.add_argument("--col", metavar="FACTOR", help="a table of ratios with this factor across")
+    parser.add_argument("--row", metavar="FACTOR", help="print a table of ratios with a row per level of this factor")
+    parser.add_argument(
+        "--col", metavar="FACTOR", help="print a table of ratios with a column per level of this factor"
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -116,21 +117,21 @@ def _print_rows(comparison: Comparison) -> None:
 
 
 def _differs_from_raw(document: dict[str, Any]) -> bool:
-    """As it is printed: what rounding hides needs no column of its own."""
+    """Compares the printed texts, so that a difference hidden by rounding needs no column."""
     raw = document["raw"]
     return raw is not None and terminal.ratio(raw["ratio"]) != terminal.ratio(document["ratio"])
 
 
 def _legend(rows: Sequence[Row]) -> str:
-    """What the figures and the ratio are, under each table."""
+    """The line under a table that explains its values and ratios."""
     kinds = list(dict.fromkeys(row.estimate.kind for row in rows if row.estimate))
-    told = f"ratio: {' or '.join(kinds)}" if kinds else "no ratio"
+    ratio_text = f"ratio: {' or '.join(kinds)}" if kinds else "no ratio"
     raw = f"; raw ratio: {PLAIN}" if any(row.estimate and row.estimate.taken_out for row in rows) else ""
-    return f"figures: {STATISTIC}; {told}{raw}"
+    return f"figures: {STATISTIC}; {ratio_text}{raw}"
 
 
 def _verdict(document: dict[str, Any]) -> str:
-    """What these data could have found stands beside what they could not decide."""
+    """The verdict. An inconclusive one comes with the smallest slowdown that could be detected."""
     if document["verdict"] != verdict.INCONCLUSIVE or "smallest_slowdown" not in document:
         return str(document["verdict"])
     smallest = document["smallest_slowdown"]
@@ -140,23 +141,23 @@ def _verdict(document: dict[str, Any]) -> str:
 
 def _print_warnings(rows: list[Row], names: list[str]) -> None:
     grouped: dict[str, list[str]] = defaultdict(list)
-    told: dict[str, str] = {}  # each kind of warning as it was first met: failed launches differ in their files
+    first: dict[str, str] = {}  # the first warning of each kind: warnings of one kind differ in their files
     for row in rows:
         factors = {"study": row.key.study, **row.key.cell, **row.key.variant}
         label = " ".join(terminal.factor(factors[name]) for name in names if name in factors)
         for warning in row.warnings:
             kind = _FILE.sub("", warning)
-            told.setdefault(kind, warning)
+            first.setdefault(kind, warning)
             grouped[kind].append(label)
     for kind, labels in grouped.items():
-        warning = told[kind]
+        warning = first[kind]
         which = "all rows" if len(labels) == len(rows) else ", ".join(labels[:4]) + (" ..." if len(labels) > 4 else "")
         print(f"warning: {which}: {warning}")
 
 
 def _print_pivot(comparison: Comparison, down: str | None, across: str | None) -> None:
-    """Ratios by two factors; where several rows meet, the gravest of them and how many there
-    are."""
+    """A table of ratios by two factors. A cell with several rows shows the gravest one and their
+    number."""
     cells: dict[tuple[str, str], list[Row]] = defaultdict(list)
     for row in comparison.rows:
         factors = known_factors(row.key)
@@ -184,7 +185,7 @@ def _cell(rows: list[Row]) -> str:
 
 
 def _grouped(problems: Sequence[str]) -> list[str]:
-    """Launches that failed alike are told in one line, with the file of the first."""
+    """Merges launches that failed in the same way into one line with the first file."""
     alike: dict[str, list[str]] = {}
     for problem in problems:
         alike.setdefault(_FILE.sub("", problem), []).append(problem)
@@ -195,12 +196,12 @@ def _grouped(problems: Sequence[str]) -> list[str]:
 
 
 def _print_differences(comparison: Comparison, *, everything: bool) -> None:
-    """What else is not the same on both sides, and may be the cause."""
+    """Prints other differences between the two sides, which may be the cause."""
     found = differences(comparison.reference, comparison.new)
     if not found:
         return
     most = len(found) if everything else _MOST_DIFFERENCES
-    print("what else differs between the sides, as far as it is recorded:")
+    print("other recorded differences between the sides:")
     for one in found[:most]:
         print(f"  {one.name}: {in_words(one.reference)} -> {in_words(one.new)}")
     if len(found) > most:
@@ -217,7 +218,7 @@ def _print_summary(comparison: Comparison, *, verbose: bool) -> None:
     if explained := comparison.pulse_explained:
         rows = terminal.count(len(explained), "row")
         most = f"{100 * explained[0]:.0f} to {100 * explained[-1]:.0f} %"
-        print(f"pulse of the machine: taken out of {rows}; it was {most} of the variance between launches")
+        print(f"noise probe: removed from {rows}; it was {most} of the variance between launches")
     for problem in _grouped(comparison.problems):
         print(f"warning: {problem}")
     _print_differences(comparison, everything=verbose)

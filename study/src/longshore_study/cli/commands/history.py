@@ -1,4 +1,4 @@
-"""`longshore history`: figures over sessions and tags, and when they changed."""
+"""`longshore history`: shows metrics over sessions and tags, and when they changed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 from longshore_study.analyses import history
 from longshore_study.analyses.history import Point, Row, Table
 from longshore_study.base import expression, terminal
-from longshore_study.base.errors import EXIT_INVALID, EXIT_OK, LongshoreError, UsageError, suggestion
+from longshore_study.base.errors import EXIT_INVALID, EXIT_OK, LongshoreError
 from longshore_study.compare import judgement
 from longshore_study.metrics.launch_metrics import unit_of_whom
 from longshore_study.stats.change_points import DRIFT, FEWEST, Change
@@ -22,34 +22,36 @@ from longshore_study.study_file import events
 
 EXAMPLES = """\
 examples:
-  longshore history                                   all that is stored, session by session
+  longshore history                                   all stored sessions
   longshore history nightly --where "mode == 'persistent'"
-  longshore history nightly --events events.toml      dates at which something is known to have changed
+  longshore history nightly --events events.toml      with the dates of known events
   longshore history --json
 
-A point is a session of a tag. A change is larger than the margin beyond doubt (95 %, of all rows together), also where
-sessions resemble the ones before them. 'step': from one session to the next; 'drift': as well told by a slope. Known
-events (--events, else STORE/events.toml) and changes of the tag are looked at first. Each event is a table:
+A point is a session of a tag. A change is significantly larger than the margin (95 %, for all rows together), even if
+consecutive sessions are correlated. 'step': between two sessions; 'drift': a slope explains it as well. The dates of
+known events (--events, else STORE/events.toml) and changes of the tag are tested first. An event is a table:
 
   [[event]]
   date = 2026-03-01
   text = "new release of the MPI library"
-  factors = { transport = "mpi" }                     which rows it touches; all, when not given
+  factors = { transport = "mpi" }                     the affected rows; default: all
 
-exit status: 0, 3 when there is nothing to show or stored data is damaged, 64 usage
+exit status: 0; 3 nothing to show, or damaged data; 64 usage
 """
 
 _BARS = "▁▂▃▄▅▆▇█"
 _MOST_BARS = 40
-_MOST_LINES = 6  # of changes between the same two sessions
+_MOST_LINES = 6  # for changes between the same two sessions
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.epilog = EXAMPLES
     parser.add_argument("names", metavar="NAME", nargs="*", help="tags or studies (default: all that is stored)")
-    parser.add_argument("--where", metavar="CONDITION", help="only rows for which it holds, such as 'nodes > 1'")
-    parser.add_argument("--metric", action="append", default=[], metavar="NAME", help="also this metric; 'all' for all")
-    parser.add_argument("--margin", metavar="M", help="changes below it do not matter: 5%% or 0.05")
+    parser.add_argument("--where", metavar="CONDITION", help="only rows that meet it, such as 'nodes > 1'")
+    parser.add_argument(
+        "--metric", action="append", default=[], metavar="NAME", help="also this metric; 'all' for all metrics"
+    )
+    parser.add_argument("--margin", metavar="M", help="ignore changes below it: 5%% or 0.05")
     parser.add_argument("--events", metavar="FILE", type=Path, help="known events (default: STORE/events.toml)")
 
 
@@ -57,7 +59,7 @@ def run(args: argparse.Namespace) -> int:
     store = Store(args.store)
     known = events.of_store(store.path, args.events)
     table = history.build(
-        chosen(store, args.names),
+        named_launches(store, args.names),
         known,
         tags=args.names,
         margin=judgement.parse_margin(args.margin) if args.margin is not None else None,
@@ -66,7 +68,7 @@ def run(args: argparse.Namespace) -> int:
     )
     if not table.rows:
         problem = "".join(f"; {p}" for p in table.measured.problems[:1])
-        raise LongshoreError(f"no figure to show a history of{problem}")
+        raise LongshoreError(f"no results to show a history of{problem}")
     if args.json:
         print(json.dumps(history.document(table, known), indent=1, ensure_ascii=False))
     else:
@@ -74,17 +76,10 @@ def run(args: argparse.Namespace) -> int:
     return EXIT_INVALID if table.measured.damaged else EXIT_OK
 
 
-def chosen(store: Store, names: Sequence[str]) -> list[Launch]:
-    stored = selection.stored_names(store)
-    known = {name for triple in stored for name in triple[:2]}
-    for name in names:
-        if name not in known:
-            listed = ", ".join(sorted(known))
-            raise UsageError(f"unknown tag or study '{name}'{suggestion(name, known)} (known: {listed})")
+def named_launches(store: Store, names: Sequence[str]) -> list[Launch]:
     return [
         launch
-        for study, tag, session in stored
-        if not names or {study, tag} & set(names)
+        for study, tag, session in selection.named_sessions(store, names)
         for launch in store.launches(study, tag, session)
     ]
 
@@ -117,9 +112,7 @@ def _print(table: Table, *, everything: bool) -> None:
         print()
     _print_changes(table, everything=everything)
     if any(not point.when for row in table.rows for point in row.points):
-        print(
-            "warning: imported sessions tell no time: their tags stand in the order of the command line, else by name"
-        )
+        print("warning: imported sessions have no time: their tags are in the order of the command line, else by name")
     for warning in table.warnings:
         print(f"warning: {warning}")
     for problem in table.measured.problems:
@@ -137,7 +130,7 @@ def _style(row: Row) -> str | None:
 
 
 def sessions_of_several_tags(table: Table) -> set[str]:
-    """Names that do not say by themselves which session is meant."""
+    """Names of sessions that exist under several tags."""
     tags: dict[str, set[str]] = defaultdict(set)
     for row in table.rows:
         for point in row.points:
@@ -158,7 +151,7 @@ def _session(point: Point, of_several: Collection[str]) -> str:
 
 
 def spark(row: Row) -> str:
-    """The latest sessions as bars, on the logarithm, from the smallest to the largest."""
+    """The latest sessions as bars on a logarithmic scale, from the smallest to the largest."""
     logs = [math.log(point.value) for point in row.points[-_MOST_BARS:]]
     low, high = min(logs), max(logs)
     if high - low < 1e-9:
@@ -186,7 +179,8 @@ def _print_changes(table: Table, *, everything: bool) -> None:
 
 
 def summary(members: Sequence[tuple[Row, Change]]) -> str:
-    """Of rows that changed between the same two sessions: how many each way, and the largest."""
+    """A line for rows that changed between the same two sessions: their number, and the largest
+    change."""
     row, change = max(members, key=lambda one: abs(one[1].difference))
     worse = sum(one.difference < 0 for _, one in members)
     counts = [
@@ -203,13 +197,13 @@ def sentence(row: Row, change: Change) -> str:
     before, after = row.points[change.at - 1], row.points[change.at]
     how = terminal.times(math.exp(change.difference))
     name = f"{row.key.pattern} {terminal.factors(row.key.variant)}".rstrip()
-    verb = "drifted" if change.kind == DRIFT else "became"
+    change_word = "drifted" if change.kind == DRIFT else "became"
     low, high = row.interval(change)
     tags = f" (tags {before.tag} and {after.tag})" if before.tag != after.tag else f" (tag {after.tag})"
     what = "; ".join(row.told_events(change))
     known = f"; after: {what}" if what else "; no known event"
     date = f"{after.when[:10]}, " if after.when else ""
     return (
-        f"{date}between sessions {before.session} and {after.session}{tags}: {name} {verb} {how}"
+        f"{date}between sessions {before.session} and {after.session}{tags}: {name} {change_word} {how}"
         f" (ratio {terminal.ratio(row.ratio(change))}, 95 % interval {terminal.interval((low, high))}{known})"
     )
