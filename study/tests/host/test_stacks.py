@@ -109,7 +109,7 @@ def test_nothing_found_is_one_line(elsewhere: Path, capsys: pytest.CaptureFixtur
     assert main(["stacks"]) == 3
     assert "no MPI, OpenSHMEM or UCX found" in capsys.readouterr().err
     assert main(["stacks", "build", "mpich"]) == 64
-    assert "no MPI named 'mpich' is found" in capsys.readouterr().err
+    assert "no MPI named 'mpich' found" in capsys.readouterr().err
     assert main(["stacks", "build"]) == 64
     assert main(["stacks", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["stacks"] == []
