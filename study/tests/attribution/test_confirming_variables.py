@@ -120,7 +120,7 @@ def test_a_variable_is_confirmed_as_the_cause(place: Place, old: Variables, new:
 
 
 @pytest.mark.thorough
-def test_a_state_that_nobody_changed_tells_the_same(place: Place) -> None:
+def test_an_unchanged_state_gives_the_same_verdict(place: Place) -> None:
     """The study sets the variable itself, so both of its tags may be run in one state."""
     place.monkeypatch.setenv("FAKE_BENCH_SLOW", f"{BTL}=tcp,self waitall,persistent")
     place.attributed({}, {BTL: "tcp,self"})

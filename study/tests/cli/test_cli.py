@@ -35,7 +35,7 @@ def test_a_verb_without_its_module_is_not_offered() -> None:
 
 
 @pytest.mark.parametrize("command", ["import", "show", "compare", "guidelines", "export"])
-def test_every_verb_explains_itself_with_examples(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_command_has_help_with_examples(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
         command_line.main([command, "--help"])
     assert ended.value.code == 0
@@ -65,7 +65,7 @@ def test_a_typing_mistake_is_one_line_and_64(
     assert len(error.strip().splitlines()) == 1
 
 
-def test_shared_options_stand_on_either_side_of_the_verb(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_shared_options_may_precede_or_follow_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for arguments in (["--store", str(tmp_path), "show"], ["show", "--store", str(tmp_path)]):
         assert command_line.main(arguments) == 3
         assert f"nothing is stored in {tmp_path}" in capsys.readouterr().err

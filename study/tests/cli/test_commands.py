@@ -34,7 +34,7 @@ STUDY = '[study]\nname = "x"\n[[pattern]]\nprogram = "sort"\nbetween = { ranks =
 
 
 @pytest.mark.parametrize("command", command_line.available_commands())
-def test_every_verb_has_examples_that_name_it(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_command_has_examples_that_name_it(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
         command_line.main([command, "--help"])
     assert ended.value.code == 0
@@ -56,7 +56,7 @@ def test_every_verb_speaks_json(
 
 
 @pytest.mark.parametrize("command", command_line.available_commands())
-def test_a_mistyped_option_of_every_verb_is_one_line(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_mistyped_option_is_an_error_of_one_line(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert command_line.main([command, *ARGUMENTS.get(command, []), "--jsno"]) == 64
     error = capsys.readouterr().err
     assert len(error.strip().splitlines()) == 1

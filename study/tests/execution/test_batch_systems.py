@@ -138,7 +138,7 @@ def request(**more: Any) -> JobRequest:
         ("flux-batch", ["flux", "batch", "--nodes=4", "--time-limit=5400s", "--dependency=afterany:6", "/j.sh"]),
     ],
 )
-def test_what_each_system_is_told(kind: str, words: list[str]) -> None:
+def test_the_commands_of_each_batch_system(kind: str, words: list[str]) -> None:
     argv = batch_systems.SYSTEMS[kind].submission(request(after="6", most_ranks_per_node=64))
     assert [word for word in words if word not in argv] == []
     assert argv[-1] == "/j.sh"
@@ -206,7 +206,7 @@ def test_no_second_job_is_submitted_while_nobody_knows_of_the_first(place: Path)
     assert call(place, *words).returncode == 0
 
 
-def test_a_job_that_left_no_output_is_said_to_have_left_none(place: Path) -> None:
+def test_status_reports_a_job_without_output(place: Path) -> None:
     (place / "study.toml").write_text(STUDY.format(kind="pbs-batch"), encoding="utf-8")
     (place / "bin" / "qsub").write_text("#!/bin/sh\necho 7.server\n", encoding="utf-8")
     assert call(place, "run", "study.toml", "--session", "s").returncode == 0
@@ -262,6 +262,6 @@ def test_times_are_read_as_people_write_them(text: str, seconds: int) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "60", "0s", "-5m", "1h 30", "an hour", "1:2:3:4", "5m2h", "m"])
-def test_what_is_no_time_is_refused(text: str) -> None:
+def test_invalid_durations_are_refused(text: str) -> None:
     with pytest.raises(ValueError, match="not a duration"):
         parse_duration(text)

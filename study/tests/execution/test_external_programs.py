@@ -58,7 +58,7 @@ def external(name: str, command: list[str], form: str, **more: object) -> str:
     )
 
 
-def test_what_stands_on_stdout_stderr_or_in_a_file_is_read(place: Place) -> None:
+def test_results_on_stdout_stderr_or_in_a_file_are_read(place: Place) -> None:
     (place.folder / "osu.txt").write_text(OSU)
     (place.folder / "isx.txt").write_text(ISX_SCREEN)
     (place.folder / "isx.log").write_text(ISX_LOG)
@@ -117,7 +117,7 @@ def test_the_launcher_of_the_study_starts_what_wants_ranks(place: Place) -> None
     assert place.run(external("x", ["true"], "regex", launch=True, **figure), "--mpirun", fake).returncode == 64
 
 
-def test_check_mentions_a_program_that_is_not_here(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_check_mentions_a_missing_program(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     blocks = external("one", ["/nowhere/ig", "-n", "2"], "bale") + external("two", ["sh", "-c", "true"], "osu")
     blocks += external("three", ["mpirun", "x"], "osu", between={"toml": '{ stack = "mpich-4" }'})
     (tmp_path / "study.toml").write_text(f'[study]\nname = "others"\n{blocks}', encoding="utf-8")

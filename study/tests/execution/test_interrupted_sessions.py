@@ -200,7 +200,7 @@ def test_a_job_waits_whether_a_mark_of_another_machine_is_alive(
         pass
 
 
-def test_a_session_that_cannot_be_marked_is_one_line(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_session_that_cannot_be_locked_is_an_error_of_one_line(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_words: object, **_more: object) -> None:
         raise PermissionError(13, "Permission denied")
 

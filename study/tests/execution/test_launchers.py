@@ -63,7 +63,7 @@ def test_threads_need_no_launcher() -> None:
     assert (command.argv, command.environment) == (["bench", "sort"], {"A": "1"})
 
 
-def test_open_mpi_is_told_of_root_and_of_more_ranks_than_cores(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_open_mpi_gets_options_for_root_and_oversubscription(monkeypatch: pytest.MonkeyPatch) -> None:
     choice = LauncherChoice(arguments=("--bind-to", "core"))
     launcher = LocalLauncher(Mpi("/usr/bin/mpirun", "Open MPI", "4.1.4"), choice)
     monkeypatch.setattr(cores, "available_cores", lambda: 4)
@@ -87,7 +87,7 @@ def test_a_command_that_calls_mpirun_itself_may_do_so_as_root(monkeypatch: pytes
 
 
 @pytest.mark.parametrize("kind", ["MPICH", "Intel MPI", "unknown"])
-def test_other_launchers_are_told_nothing(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_other_launchers_get_no_options(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("os.geteuid", lambda: 0)
     command = LocalLauncher(Mpi("mpiexec", kind, "")).command(cell("mpi", 10_000), ["bench"])
     assert (command.argv, command.environment) == (["mpiexec", "-n", "10000", "bench"], {})
@@ -200,7 +200,7 @@ def test_srun_speaks_as_the_library_of_the_program_does(tmp_path: Path, monkeypa
 
 
 @pytest.mark.parametrize(("kind", "words"), [("srun", "no Slurm allocation"), ("flux", "no Flux instance")])
-def test_without_an_allocation_the_way_out_is_said(
+def test_an_error_without_an_allocation_names_the_remedy(
     kind: str, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / kind).write_text("#!/bin/sh\n")

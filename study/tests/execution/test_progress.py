@@ -39,7 +39,7 @@ def plan() -> Plan:
         (183600, "2 d 3 h"),
     ],
 )
-def test_times_are_said_as_people_say_them(seconds: float, text: str) -> None:
+def test_durations_are_formatted_for_people(seconds: float, text: str) -> None:
     assert duration(seconds) == text
 
 

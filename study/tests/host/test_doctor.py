@@ -138,7 +138,7 @@ def test_a_machine_that_is_busy_is_seen(monkeypatch: pytest.MonkeyPatch, load: f
     assert doctor.load_average(4).state == state
 
 
-def test_a_login_node_is_told_from_a_node_of_ones_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_login_node_is_distinguished_from_an_allocated_node(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     assert doctor.allocation({}).state == "ok"
     (tmp_path / "sbatch").write_text("#!/bin/sh\n")

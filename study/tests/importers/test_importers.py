@@ -69,7 +69,7 @@ def test_fortran_numbers(text: str, expected: float) -> None:
 
 
 @pytest.mark.parametrize("text", ["******", "NaN", "Infinity", "", "1,5", "0x10", "1e999"])
-def test_what_is_no_number_is_refused(text: str) -> None:
+def test_invalid_numbers_are_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"not a number|too large"):
         fortran.value(text)
 
@@ -100,7 +100,7 @@ def test_several_runs_are_samples_and_their_median_is_the_figure() -> None:
     assert times == pytest.approx([1.4932e-4, 7.4662e-5, 7.4662e-5], rel=1e-3)
 
 
-def test_several_runs_that_were_cut_short_are_not_taken_for_whole() -> None:
+def test_truncated_runs_are_not_accepted_as_complete() -> None:
     """Versions with several runs print 'Finished' after each."""
     begin = HALO.index(" Sendrecv")
     body = HALO[begin:]
@@ -156,7 +156,7 @@ def test_figures_that_contradict_each_other_are_refused() -> None:
 
 
 @pytest.mark.parametrize("seconds", ["****************", "NaN", "-7.466E-2", "0.0"])
-def test_times_that_cannot_be_are_refused(seconds: str) -> None:
+def test_impossible_times_are_refused(seconds: str) -> None:
     assert refused("halobench", HALO.replace("7.46616403933254014E-2", seconds)).startswith("file.out:15: ")
 
 

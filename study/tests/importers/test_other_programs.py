@@ -304,7 +304,7 @@ def test_each_run_of_isx_in_a_file_is_a_launch() -> None:
     assert "do not alternate" in refused("isx", ISX_SCREEN + ISX_SCREEN + ISX_LOG)
 
 
-def test_screen_and_log_of_two_runs_of_isx_are_not_taken_for_one() -> None:
+def test_screen_and_log_of_different_isx_runs_are_refused() -> None:
     assert "different runs: the mean of TOTAL is 0.250000 s in the log, 0.260000 s on the screen" in refused(
         "isx", ISX_SCREEN.replace("0.250000", "0.260000") + ISX_LOG
     )
@@ -518,7 +518,7 @@ def test_every_heading_of_osu_begins_a_run(heading: str, test: str, transport: s
         assert figures(found, "latency_us") == [1.3]
 
 
-def test_what_osu_says_above_a_table_is_a_factor() -> None:
+def test_settings_above_an_osu_table_are_factors() -> None:
     text = (
         "# OSU MPI Multi-threaded Latency Test v7.4\n# Number of Sender threads: 1 \n"
         "# Number of Receiver threads: 4\n# Size  Latency (us)\n8   1.30\n"
@@ -537,7 +537,7 @@ def test_a_heading_of_osu_that_is_printed_twice_is_one_run() -> None:
     assert len(read("osu", OSU_OLD + OSU_OLD)) == 2
 
 
-def test_half_a_number_at_the_end_is_no_figure() -> None:
+def test_a_truncated_number_at_the_end_is_not_imported() -> None:
     torn = OSU[: OSU.rindex("2.88")]  # 2301 of 23012.88
     assert "the last line is cut at '2301'; --partial" in refused("osu", torn)
     assert figures(one("osu", torn, partial=True), "bandwidth_MBps") == [1.47]
@@ -566,7 +566,7 @@ def test_osu_says_itself_whether_its_results_were_right() -> None:
         ("chapel-stream", CHAPEL_STREAM.replace("Locales = 16", "Locales = 0"), "0 locales"),
     ],
 )
-def test_figures_that_cannot_be_are_one_line(name: str, text: str, words: str) -> None:
+def test_impossible_results_are_errors_of_one_line(name: str, text: str, words: str) -> None:
     assert words in refused(name, text)
 
 
@@ -646,7 +646,7 @@ Benchmarking Multi-PingPong
     assert figures(found, "latency_us")[:2] == [1.66, 350.0]
 
 
-def test_the_parts_of_imb_are_told_apart() -> None:
+def test_the_parts_of_imb_are_distinguished() -> None:
     for part, name in (
         ("MPI-RMA part", "rma"),
         ("MPI-2 part", "ext"),

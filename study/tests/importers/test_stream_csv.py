@@ -73,7 +73,7 @@ def test_comments_and_empty_lines_keep_the_numbers_of_the_others() -> None:
         (HEADER + '"initial,none,fifo,1\n', "not CSV"),
     ],
 )
-def test_what_is_no_table_of_figures_is_refused_with_its_line(text: str, said: str) -> None:
+def test_an_invalid_table_is_refused_with_its_line(text: str, said: str) -> None:
     assert said in refused(text)
 
 

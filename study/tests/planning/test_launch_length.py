@@ -119,7 +119,7 @@ def test_the_spread_of_shorter_launches_is_that_of_such_launches(tmp_path: Path)
     ],
     ids=["few launches", "few repetitions", "no noise", "failed"],
 )
-def test_nothing_is_said_of_what_cannot_be_told(tmp_path: Path, unfit: Callable[[Store], list[Launch]]) -> None:
+def test_without_enough_launches_there_is_no_advice(tmp_path: Path, unfit: Callable[[Store], list[Launch]]) -> None:
     found = unfit(Store(tmp_path))
     repetitions = found[0].results[0]["repetitions"]
     assert advise(found, repetitions) is None

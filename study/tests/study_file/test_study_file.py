@@ -193,7 +193,7 @@ def test_second_blocks_have_lines_of_their_own() -> None:
     assert found == ["s.toml:9: requests: 0 is not an integer from 1 to 1099511627776"]
 
 
-def test_files_that_are_no_study_are_refused(tmp_path: Path) -> None:
+def test_invalid_study_files_are_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="longshore init"):
         load(tmp_path / "missing.toml")
     binary = tmp_path / "binary.toml"
