@@ -1,4 +1,3 @@
-"""The study tool of Longshore: records, store, statistics, judgement and report of communication
-benchmarks."""
+"""The study tool of Longshore: runs, stores, compares and explains communication benchmarks."""
 
 __version__ = "0.1.0"

@@ -1,4 +1,4 @@
-"""`python -m longshore_study` is `longshore`."""
+"""`python -m longshore_study` runs `longshore`."""
 
 import sys
 

@@ -247,7 +247,7 @@ def test_show_prints_measured_and_predicted(tmp_path: Path, capsys: pytest.Captu
 def test_show_names_the_missing_kernels(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     stored(Store(tmp_path), [sort("put", 1.0)])
     assert main(["--store", str(tmp_path), "show", "t", "--model"]) == 3
-    assert "nothing stored can be predicted" in capsys.readouterr().err
+    assert "no predictions for the stored results" in capsys.readouterr().err
     assert main(["--store", str(tmp_path), "show", "t", "--model", "--means"]) == 64
 
 

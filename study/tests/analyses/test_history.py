@@ -136,8 +136,8 @@ def test_a_latency_that_grows_is_worse(tmp_path: Path, capsys: pytest.CaptureFix
     [
         ("[[event]]\ndate = = 5\n", "events.toml:2: not valid TOML at column 8"),
         ("[[event]]\ntext = " + "9" * 5000, "events.toml: not valid TOML"),
-        ('[[event]]\ndate = "soon"\ntext = "x"\n', "events.toml:2: 'date' is a day"),
-        ("[[event]]\ndate = 2026-01-01\n", "'text' says what happened"),
+        ('[[event]]\ndate = "soon"\ntext = "x"\n', "events.toml:2: 'date' must be a day"),
+        ("[[event]]\ndate = 2026-01-01\n", "'text' is missing; it describes the event"),
         (
             '[[event]]\ndate = 2026-01-01\ntext = "x"\nfactor = {}\n',
             "events.toml:4: unknown key in [[event]]: 'factor'",

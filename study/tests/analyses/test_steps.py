@@ -52,17 +52,17 @@ def test_the_environment_can_be_a_step() -> None:
     ("steps", "said"),
     [
         (FIRST.replace("memory", "memroy"), "s.toml:11: unknown factor 'memroy' of stream; did you mean 'memory'?"),
-        (FIRST.replace('"calloc"', '"caloc"'),  "measures; did you mean 'calloc'?"),
-        (FIRST.replace('memory = "calloc"', 'memory = "huge"'), '"huge" is none of the levels'),
-        (FIRST.replace('memory = "calloc"', 'kernel = "copy"'), "s.toml:11: 'kernel' is not varied in this study"),
+        (FIRST.replace('"calloc"', '"caloc"'),  "level \"caloc\"; did you mean 'calloc'?"),
+        (FIRST.replace('memory = "calloc"', 'memory = "huge"'), 'the study does not measure the level "huge"'),
+        (FIRST.replace('memory = "calloc"', 'kernel = "copy"'), "s.toml:11: 'kernel' does not vary in this study"),
         (FIRST + TOUCH.replace("parallel", "serial"), "s.toml:14: the step 'touch' changes nothing: first_touch is "),
         (FIRST + TOUCH.replace('first_touch = "parallel"', ""), "s.toml:12: the step 'touch' names no factor"),
-        (TOUCH + MALLOC, "s.toml:14: 'memory' is changed here, but the first step, 'touch', does not say"),
+        (TOUCH + MALLOC, "s.toml:14: 'memory' changes here, but the first step, 'touch', does not give its level"),
         (FIRST + TOUCH.replace("touch\"", "initial\""), "two steps of stream are named \"initial\""),
         (FIRST.replace("with", "wiht"), "unknown key in [[step]]: 'wiht'; did you mean 'with'?"),
         (FIRST.replace("[[step]]", "[step]"), "write [[step]], not [step]"),
         ('[[step]]\nname = "x"\npattern = "gather"\nwith = {}\n', "s.toml:11: the study has no [[pattern]] gather"),
-        (FIRST.replace("environment = {}", "environment = { X = 1 }"), "environment: { X = \"1\" } is none of"),
+        (FIRST.replace("environment = {}", "environment = { X = 1 }"), 'does not measure the level { X = "1" }'),
     ],
 )  # fmt: skip
 def test_a_mistaken_step_is_reported_with_its_line(steps: str, said: str) -> None:
@@ -240,14 +240,14 @@ def test_a_special_table_excludes_other_tables(
     store: Store, capsys: pytest.CaptureFixture[str], words: tuple[str, ...]
 ) -> None:
     assert main(["--store", str(store.path), "show", *words]) == 64
-    assert "is a table of its own, and does not go with" in capsys.readouterr().err
+    assert "prints its own table and cannot be combined with" in capsys.readouterr().err
 
 
 def test_a_study_without_steps_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     store = Store(tmp_path)
     store_launch(store, "t", "a", [result_record("stream", {}, {"bandwidth": metric(1.0, "GB/s")})])
     assert main(["--store", str(store.path), "show", "--steps"]) == 3
-    assert "no study here has steps; a study file names them in [[step]]" in capsys.readouterr().err
+    assert "no study here has steps; add [[step]] tables to the study file" in capsys.readouterr().err
 
 
 def test_steps_of_an_edited_file_apply_to_stored_launches(

@@ -122,13 +122,11 @@ def test_a_study_that_was_edited_is_not_replaced(tmp_path: Path, capsys: pytest.
         confirm.write_bytes(edited)
         capsys.readouterr()
         assert main(call) == 64
-        assert "exists and is not as 'longshore attribute' wrote it" in capsys.readouterr().err
+        assert "exists and was edited" in capsys.readouterr().err
         assert confirm.read_bytes() == edited
 
 
-def test_what_was_found_is_told_where_its_study_cannot_be_written(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_unwritable_study_does_not_hide_the_result(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     store = str(tmp_path / "results")
     import_published_images(Path(store))
     capsys.readouterr()
@@ -142,7 +140,7 @@ def test_what_was_found_is_told_where_its_study_cannot_be_written(
         assert len(told.err.splitlines()) == 1
 
 
-def test_what_differs_in_provenance_is_a_candidate(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_difference_in_provenance_is_a_candidate(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The library of the MPI cells alone differs, and they alone have changed."""
     store = Store(tmp_path / "results")
     generator = random.Random(5)
@@ -189,7 +187,7 @@ def test_attribute_blames_nothing_that_compare_hides(tmp_path: Path, capsys: pyt
     assert attributed["provenance"][0]["rows"] == 2
 
 
-def test_variables_that_changed_are_put_to_the_test(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_confirming_study_tests_changed_variables(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     store, confirm = Store(tmp_path / "results"), tmp_path / "confirm.toml"
     generator = random.Random(15)
     for tag, session in itertools.product(("old", "new"), "abc"):
@@ -288,10 +286,13 @@ HEAD = (
     ("table", "message"),
     [
         ('[hypothesis]\nfactors = { mod = ["waitall"] }\nratio = 1\n', "s.toml:8: unknown factor 'mod'"),
-        ('[hypothesis]\nfactors = { mode = "persistent" }\nratio = 1\n', "measures no suspected level of mode"),
-        ('[hypothesis]\nfactors = { mode = ["waitall", "sendrecv"] }\nratio = 1\n', "there is no contrast"),
+        (
+            '[hypothesis]\nfactors = { mode = "persistent" }\nratio = 1\n',
+            "does not measure the suspected level of mode",
+        ),
+        ('[hypothesis]\nfactors = { mode = ["waitall", "sendrecv"] }\nratio = 1\n', "measures only suspected levels"),
         ('[hypothesis]\nfactors = { mode = "waitall" }\nratio = 0\n', "'ratio' must be a number above 0"),
-        ("[hypothesis]\nfactors = {}\n", "no factor is suspected"),
+        ("[hypothesis]\nfactors = {}\n", "factors is empty"),
     ],
 )
 def test_a_hypothesis_that_cannot_be_tested_is_an_error(table: str, message: str) -> None:

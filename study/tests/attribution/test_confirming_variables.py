@@ -120,7 +120,7 @@ def test_a_variable_is_confirmed_as_the_cause(place: Place, old: Variables, new:
 
 
 @pytest.mark.thorough
-def test_a_state_that_nobody_changed_tells_the_same(place: Place) -> None:
+def test_an_unchanged_state_gives_the_same_verdict(place: Place) -> None:
     """The study sets the variable itself, so both of its tags may be run in one state."""
     place.monkeypatch.setenv("FAKE_BENCH_SLOW", f"{BTL}=tcp,self waitall,persistent")
     place.attributed({}, {BTL: "tcp,self"})
@@ -164,9 +164,9 @@ def test_an_environment_unsets_a_variable(place: Place) -> None:
 @pytest.mark.parametrize(
     ("level", "message"),
     [
-        ('{ unset = ["A B"] }', "environment: 'A B' in 'unset' is no name of a variable"),
-        ('{ A = "1", unset = ["A"] }', "environment: 'A' is set and in 'unset'; leave one of them out"),
-        ("{ A = [1] }", "environment: 'A' must be a name with one value"),
+        ('{ unset = ["A B"] }', "environment: 'A B' in 'unset' is not the name of a variable"),
+        ('{ A = "1", unset = ["A"] }', "environment: 'A' is both set and in 'unset'; remove one of the two"),
+        ("{ A = [1] }", "environment: 'A' needs a valid name and one value"),
     ],
 )
 def test_an_environment_that_makes_no_sense_is_an_error(level: str, message: str) -> None:

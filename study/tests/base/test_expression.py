@@ -54,7 +54,7 @@ ROW: dict[str, Any] = {
         ("ranks < 1e3", True),
     ],
 )
-def test_a_condition_means_what_it_says(text: str, expected: bool) -> None:
+def test_conditions_are_evaluated(text: str, expected: bool) -> None:
     assert parse(text).matches(ROW) is expected
 
 
@@ -97,7 +97,7 @@ def test_an_absent_factor_equals_nothing(text: str, expected: bool) -> None:
         ("a == " + "[" * 4000, 55, "too deeply"),
     ],
 )
-def test_what_cannot_be_read_is_said_with_its_column(text: str, column: int, why: str) -> None:
+def test_a_syntax_error_names_its_column(text: str, column: int, why: str) -> None:
     with pytest.raises(ExpressionError) as caught:
         parse(text)
     assert f"column {column}:" in str(caught.value)
@@ -117,7 +117,7 @@ def test_an_unknown_factor_is_named_with_its_nearest() -> None:
     parse("task-count == 1 and transport == 'mpi'").check_names(["task-count", "transport"])
 
 
-def test_a_word_that_no_row_has_is_named_with_its_nearest() -> None:
+def test_an_unknown_word_gets_a_suggestion() -> None:
     rows = [{"mode": mode, "launch-order": 1} for mode in ("waitall", "persistent")]
     assert parse("mode == 'persistent'").select(rows, dict) == rows[1:]
     with pytest.raises(LongshoreError, match="leaves nothing: no row has mode 'persistnt'; did you mean 'persistent'"):

@@ -43,7 +43,7 @@ def test_counts_and_factors() -> None:
     assert terminal.factors(values) == "grid 8x4x4, environment A=1, on yes, x 0.5, hz 2500000, none -"
 
 
-def test_what_varies_is_told_from_what_is_shared() -> None:
+def test_varying_factors_are_separated_from_shared_ones() -> None:
     shared, names = terminal.varying([{"a": 1, "b": 2}, {"a": 1, "b": 3, "c": 4}])
     assert shared == {"a": 1}
     assert names == ["b", "c"]

@@ -29,30 +29,30 @@ def test_help_lists_the_verbs_and_imports_none(capsys: pytest.CaptureFixture[str
 
 
 def test_a_verb_without_its_module_is_not_offered() -> None:
-    assert set(command_line.available_verbs()) <= set(command_line.VERBS)
-    for verb in command_line.available_verbs():
-        assert (Path(command_line.__file__).parent / "commands" / f"{command_line.module_name(verb)}.py").exists()
+    assert set(command_line.available_commands()) <= set(command_line.COMMANDS)
+    for command in command_line.available_commands():
+        assert (Path(command_line.__file__).parent / "commands" / f"{command_line.module_name(command)}.py").exists()
 
 
-@pytest.mark.parametrize("verb", ["import", "show", "compare", "guidelines", "export"])
-def test_every_verb_explains_itself_with_examples(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("command", ["import", "show", "compare", "guidelines", "export"])
+def test_every_command_has_help_with_examples(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
-        command_line.main([verb, "--help"])
+        command_line.main([command, "--help"])
     assert ended.value.code == 0
     text = capsys.readouterr().out
-    assert f"longshore {verb}" in text
+    assert f"longshore {command}" in text
     assert "examples:" in text
 
 
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        (["comapre"], "unknown verb 'comapre'; did you mean 'compare'?"),
+        (["comapre"], "unknown command 'comapre'; did you mean 'compare'?"),
         (["show", "--jsn"], "unknown option '--jsn'; did you mean '--json'?"),
         (["compare", "a", "b", "--margn", "5%"], "did you mean '--margin'?"),
         (["compare", "a"], "required: NEW"),
         (["--store"], "--store needs the name of a folder"),
-        (["--frobnicate", "show"], "unknown option '--frobnicate' before the verb"),
+        (["--frobnicate", "show"], "unknown option '--frobnicate' before the command"),
         (["import", "halobenc", "f", "--tag", "t"], "unknown format 'halobenc'; did you mean 'halobench'?"),
     ],
 )
@@ -65,7 +65,7 @@ def test_a_typing_mistake_is_one_line_and_64(
     assert len(error.strip().splitlines()) == 1
 
 
-def test_shared_options_stand_on_either_side_of_the_verb(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_shared_options_may_precede_or_follow_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for arguments in (["--store", str(tmp_path), "show"], ["show", "--store", str(tmp_path)]):
         assert command_line.main(arguments) == 3
         assert f"nothing is stored in {tmp_path}" in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""Every verb, also one that is added later: help with examples, `--json`, one line for a typing
+"""Every command, also one that is added later: help with examples, `--json`, one line for a typing
 mistake."""
 
 from __future__ import annotations
@@ -29,35 +29,35 @@ ARGUMENTS = {
     "history": [],
     "attribute": ["reference", "new"],
 }
-"""A call of each verb that has something to print."""
+"""A call of each command that has something to print."""
 STUDY = '[study]\nname = "x"\n[[pattern]]\nprogram = "sort"\nbetween = { ranks = 1 }\n'
 
 
-@pytest.mark.parametrize("verb", command_line.available_verbs())
-def test_every_verb_has_examples_that_name_it(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("command", command_line.available_commands())
+def test_every_command_has_examples_that_name_it(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
-        command_line.main([verb, "--help"])
+        command_line.main([command, "--help"])
     assert ended.value.code == 0
     text = capsys.readouterr().out
-    assert f"longshore {verb}" in text.partition("examples:")[2]
+    assert f"longshore {command}" in text.partition("examples:")[2]
 
 
-@pytest.mark.parametrize("verb", sorted(ARGUMENTS))
+@pytest.mark.parametrize("command", sorted(ARGUMENTS))
 def test_every_verb_speaks_json(
-    verb: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "study.toml").write_text(STUDY)
     (tmp_path / "any.out").write_text("5\n")
     import_published_images(tmp_path / "longshore-results")
     capsys.readouterr()
-    assert command_line.main([verb, *ARGUMENTS[verb], "--json"]) in (0, 1, 2)
+    assert command_line.main([command, *ARGUMENTS[command], "--json"]) in (0, 1, 2)
     assert json.loads(capsys.readouterr().out)["schema"] == 1
 
 
-@pytest.mark.parametrize("verb", command_line.available_verbs())
-def test_a_mistyped_option_of_every_verb_is_one_line(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert command_line.main([verb, *ARGUMENTS.get(verb, []), "--jsno"]) == 64
+@pytest.mark.parametrize("command", command_line.available_commands())
+def test_a_mistyped_option_is_an_error_of_one_line(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert command_line.main([command, *ARGUMENTS.get(command, []), "--jsno"]) == 64
     error = capsys.readouterr().err
     assert len(error.strip().splitlines()) == 1
     assert "did you mean '--json'?" in error or "required" in error

@@ -39,7 +39,7 @@ def test_verbs_options_formats_and_stored_names_are_offered(
     assert offered(capsys, "compare", "im") == ["image-1", "image-2"]
     assert offered(capsys, "run", "study.toml", "--tag", "") == ["image-1", "image-2"]
     assert offered(capsys, "show", "--session", "m") == ["monday"]
-    assert offered(capsys, "no-verb", "") == []
+    assert offered(capsys, "no-command", "") == []
     assert offered(capsys, "run", "") == [], "a file name is meant"
 
 
@@ -49,7 +49,7 @@ def test_what_stands_before_the_word_is_understood(
     monkeypatch.chdir(tmp_path)
     store_launch(Store(tmp_path / "results"), "image-1", "monday", [halo("waitall", 1.0)], study="halos")
     at = ("--store", "results")
-    assert offered(capsys, *at, "compare", "im") == ["image-1"], "DIR is no verb"
+    assert offered(capsys, *at, "compare", "im") == ["image-1"], "DIR is no command"
     assert offered(capsys, "--store=results", "compare", "im") == ["image-1"]
     assert offered(capsys, "--store", "") == [], "a folder is meant"
     assert offered(capsys, *at, "report", "--compare", "") == ["image-1", "halos"]

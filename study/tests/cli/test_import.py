@@ -1,4 +1,4 @@
-"""The verb import: what is stored, what is refused, and that it is all or nothing."""
+"""The command import: what is stored, what is refused, and that it is all or nothing."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ import pytest
 
 from longshore_study.cli.command_line import main
 from longshore_study.importers import formats
-from longshore_study.importers.figure_choice import FigureChoice
-from longshore_study.importers.imported import Options
+from longshore_study.importers.imported import MetricChoice, Options
 from longshore_study.store.launch_store import Store
 from stored_launches import PUBLISHED, json_of
 
@@ -161,9 +160,9 @@ def test_many_figures_of_a_document_take_no_time_of_their_square(tmp_path: Path)
     rows = [{"name": f"n{row}", "same": "x", "rate": 1.0} | ({"odd": "y"} if row else {}) for row in range(20_000)]
     path = tmp_path / "many.json"
     path.write_text(json.dumps({"results": rows}), encoding="utf-8")
-    figure = FigureChoice("rate", "GB/s", "higher", path="results[*].rate")
+    metric = MetricChoice("rate", "GB/s", "higher", path="results[*].rate")
     begun = time.process_time()
-    (found,) = formats.read_file("json", path, Options(figure=figure))
+    (found,) = formats.read_file("json", path, Options(metric=metric))
     assert time.process_time() - begun < 20  # a set of all names for each name took minutes
     first, second = (json.loads(line)["variant"] for line in found.lines[1:3])
     assert (first, second) == ({"name": "n0"}, {"name": "n1", "odd": "y"})

@@ -512,7 +512,7 @@ def test_a_study_against_one_of_its_tags_compares_its_other_tags_with_it(
     status, document = compare(results, capsys, "tcp", "guard")
     assert verdicts(document)["persistent"] == "improved"
     assert main(["--store", str(results.path), "compare", "other", "tcp"]) == 64
-    assert "study 'other' has no other tag than 'tcp', and cannot differ from itself" in capsys.readouterr().err
+    assert "study 'other' has only the tag 'tcp'; there is nothing to compare it with" in capsys.readouterr().err
 
 
 def test_a_study_and_a_tag_of_another_one_are_compared(results: Store, capsys: pytest.CaptureFixture[str]) -> None:

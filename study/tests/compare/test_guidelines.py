@@ -173,7 +173,7 @@ def test_other_factors_must_agree(results: Store, capsys: pytest.CaptureFixture[
     status, rows = check(results, capsys)
     assert (status, rows) == (0, [])
     main(["--store", str(results.path), "guidelines", "t"])
-    assert "no guideline applies to two variants" in capsys.readouterr().out
+    assert "no guideline applies to the variants" in capsys.readouterr().out
 
 
 def test_damaged_data_is_reported(results: Store, capsys: pytest.CaptureFixture[str]) -> None:

@@ -138,7 +138,7 @@ def request(**more: Any) -> JobRequest:
         ("flux-batch", ["flux", "batch", "--nodes=4", "--time-limit=5400s", "--dependency=afterany:6", "/j.sh"]),
     ],
 )
-def test_what_each_system_is_told(kind: str, words: list[str]) -> None:
+def test_the_commands_of_each_batch_system(kind: str, words: list[str]) -> None:
     argv = batch_systems.SYSTEMS[kind].submission(request(after="6", most_ranks_per_node=64))
     assert [word for word in words if word not in argv] == []
     assert argv[-1] == "/j.sh"
@@ -178,13 +178,13 @@ def test_the_name_of_a_job_is_read_from_the_answer(kind: str, answer: str, expec
         ("pbs-batch", (35, "", "qstat: 7.server Job has finished, use -x or -H to obtain information\n"), ENDED),
         ("pbs-batch", (111, "", "Connection refused\nqstat: cannot connect to server\n"), UNKNOWN),
         ("flux-batch", (0, "SCHED\n", ""), "pending"), ("flux-batch", (0, "INACTIVE\n", ""), ENDED),
-        ("flux-batch", (127, "", "'flux' is not found on this machine"), UNKNOWN),
+        ("flux-batch", (127, "", "'flux' was not found on this machine"), UNKNOWN),
     ],
 )  # fmt: skip
 def test_the_state_of_a_job_is_read_from_the_answer(
     monkeypatch: pytest.MonkeyPatch, kind: str, answer: tuple[int, str, str], expected: str
 ) -> None:
-    monkeypatch.setattr(batch_systems, "answer_of", lambda _argv: answer)
+    monkeypatch.setattr(batch_systems, "run_command", lambda _argv: answer)
     state, why = batch_systems.state_of(batch_systems.SYSTEMS[kind], "7")
     assert (state, bool(why)) == (expected, expected == UNKNOWN)
 
@@ -197,7 +197,7 @@ def test_no_second_job_is_submitted_while_nobody_knows_of_the_first(place: Path)
     (place / "bin" / "qstat").write_text("#!/bin/sh\necho Socket timed out >&2\nexit 1\n", encoding="utf-8")
     again = call(place, *words)
     assert again.returncode == 3
-    assert "whether job 7.server of session s still runs is not known (Socket timed out)" in again.stderr
+    assert "the state of job 7.server of session s is unknown (Socket timed out)" in again.stderr
     assert (place / "asked").read_text() == "x\n"
     assert "unknown (Socket timed out)" in call(place, "status").stdout
     (noted,) = place.glob("longshore-results/*/*/*/job-*.json")
@@ -206,20 +206,20 @@ def test_no_second_job_is_submitted_while_nobody_knows_of_the_first(place: Path)
     assert call(place, *words).returncode == 0
 
 
-def test_a_job_that_left_no_output_is_said_to_have_left_none(place: Path) -> None:
+def test_status_reports_a_job_without_output(place: Path) -> None:
     (place / "study.toml").write_text(STUDY.format(kind="pbs-batch"), encoding="utf-8")
     (place / "bin" / "qsub").write_text("#!/bin/sh\necho 7.server\n", encoding="utf-8")
     assert call(place, "run", "study.toml", "--session", "s").returncode == 0
-    assert "which is not there" in call(place, "status").stdout
+    assert "which does not exist" in call(place, "status").stdout
     (noted,) = place.glob("longshore-results/*/*/*/job-*.json")
     noted.with_suffix(".out").touch()
-    assert "which is not there" not in call(place, "status").stdout
+    assert "which does not exist" not in call(place, "status").stdout
 
 
 def test_a_job_of_fewer_nodes_than_its_launches_need_is_refused(place: Path) -> None:
     text = STUDY.format(kind="slurm-batch").replace("nodes = 1 }", "nodes = [1, 2] }") + "nodes = 1\n"
     (place / "study.toml").write_text(text, encoding="utf-8")
-    words = f"study.toml:{text.count(chr(10))}: [launcher] nodes = 1, and "
+    words = f"study.toml:{text.count(chr(10))}: [launcher] nodes = 1, but "
     for verb in (("check", "study.toml"), ("run", "study.toml", "--dry-run"), ("run", "study.toml")):
         done = call(place, *verb)
         assert (done.returncode, words in done.stderr, "needs 2" in done.stderr) == (64, True, True), done.stderr
@@ -262,6 +262,6 @@ def test_times_are_read_as_people_write_them(text: str, seconds: int) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "60", "0s", "-5m", "1h 30", "an hour", "1:2:3:4", "5m2h", "m"])
-def test_what_is_no_time_is_refused(text: str) -> None:
-    with pytest.raises(ValueError, match="no time"):
+def test_invalid_durations_are_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="not a duration"):
         parse_duration(text)

@@ -37,23 +37,21 @@ def test_a_signal_that_ended_it_is_named() -> None:
     assert result.stderr_tail[-1] == "longshore: the program was ended by SIGSEGV"
 
 
-def test_a_program_that_is_not_there_is_a_result() -> None:
+def test_a_missing_program_has_exit_status_127() -> None:
     with Signals() as signals:
         result = run_child(["/nowhere/program"], os.environ, 300.0, signals)
     assert result.exit_status == 127
     assert "/nowhere/program cannot be started" in result.stderr_tail[0]
 
 
-def test_bytes_that_are_no_text_do_no_harm() -> None:
+def test_invalid_utf_8_in_the_output_is_replaced() -> None:
     result = run("import sys; sys.stdout.buffer.write(b'\\xff\\xfe'); sys.stderr.buffer.write(b'\\xff')")
     assert result.exit_status == 0
     assert len(result.output) == 2
 
 
 @pytest.mark.parametrize("stream", ["stdout", "stderr"])
-def test_output_that_is_too_much_is_refused_also_of_a_program_that_has_ended(
-    monkeypatch: pytest.MonkeyPatch, stream: str
-) -> None:
+def test_too_much_output_is_refused_even_after_the_end(monkeypatch: pytest.MonkeyPatch, stream: str) -> None:
     monkeypatch.setattr(child_process, "MOST_OUTPUT_BYTES", 2**20)
     monkeypatch.setattr(child_process, "_TICK_SECONDS", 20.0)  # nobody looks before it has ended
     result = run(f"import sys; sys.{stream}.write('x' * (2**20 + 1))")
@@ -90,7 +88,7 @@ def test_ranks_in_groups_of_their_own_are_ended_too(tmp_path: Path, monkeypatch:
         assert not stat.exists() or stat.read_text().rpartition(")")[2].split()[0] == "Z"
 
 
-def test_what_a_finished_program_left_behind_is_ended(tmp_path: Path) -> None:
+def test_processes_left_by_a_finished_program_are_ended(tmp_path: Path) -> None:
     log = tmp_path / "pid"
     code = (
         "import os, time\n"

@@ -58,7 +58,7 @@ def external(name: str, command: list[str], form: str, **more: object) -> str:
     )
 
 
-def test_what_stands_on_stdout_stderr_or_in_a_file_is_read(place: Place) -> None:
+def test_results_on_stdout_stderr_or_in_a_file_are_read(place: Place) -> None:
     (place.folder / "osu.txt").write_text(OSU)
     (place.folder / "isx.txt").write_text(ISX_SCREEN)
     (place.folder / "isx.log").write_text(ISX_LOG)
@@ -117,12 +117,12 @@ def test_the_launcher_of_the_study_starts_what_wants_ranks(place: Place) -> None
     assert place.run(external("x", ["true"], "regex", launch=True, **figure), "--mpirun", fake).returncode == 64
 
 
-def test_check_mentions_a_program_that_is_not_here(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_check_mentions_a_missing_program(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     blocks = external("one", ["/nowhere/ig", "-n", "2"], "bale") + external("two", ["sh", "-c", "true"], "osu")
     blocks += external("three", ["mpirun", "x"], "osu", between={"toml": '{ stack = "mpich-4" }'})
     (tmp_path / "study.toml").write_text(f'[study]\nname = "others"\n{blocks}', encoding="utf-8")
     assert main(["check", str(tmp_path / "study.toml")]) == 0
-    told = [line for line in capsys.readouterr().out.splitlines() if "is no program that is found here" in line]
+    told = [line for line in capsys.readouterr().out.splitlines() if "was not found here" in line]
     assert len(told) == 1
     assert "'/nowhere/ig' of [[external]] one" in told[0]
 
@@ -132,8 +132,8 @@ def test_why_an_output_was_not_read_is_kept_with_the_launch(place: Place) -> Non
     assert done.returncode == 1
     (launch,) = place.launches()
     assert launch.problem is not None
-    assert "nothing in it looks like one" in launch.problem
-    assert "nothing in it looks like one" in done.stdout
+    assert "nothing in it is typical of one" in launch.problem
+    assert "nothing in it is typical of one" in done.stdout
 
 
 def test_an_output_with_broken_numbers_is_a_failed_launch_and_the_study_goes_on(place: Place) -> None:
@@ -144,7 +144,7 @@ def test_an_output_with_broken_numbers_is_a_failed_launch_and_the_study_goes_on(
     assert "Traceback" not in done.stderr
     problems = {launch.cell["program"]: str(launch.problem) for launch in place.launches()}
     assert "NUM_PES is 0" in problems["isx"]
-    assert "'1.2.3' below Latency (us) is no number" in problems["osu"]
+    assert "'1.2.3' below Latency (us) is not a number" in problems["osu"]
 
 
 def test_no_argument_is_looked_at_by_a_shell_or_filled_twice(place: Place) -> None:
@@ -164,8 +164,8 @@ def test_no_argument_is_looked_at_by_a_shell_or_filled_twice(place: Place) -> No
         pytest.param("exec yes 'a line without end' >&2", "printed more than 64 MiB", marks=pytest.mark.thorough),
         ("head -c 3000000 /dev/urandom", "nothing in the output matches"),
         (r"printf 'rate: \033]0;owned\007'", "nothing in the output matches"),
-        ("echo 'rate: 1e999'", "no number"),
-        ("i=0; while [ $i -lt 100001 ]; do echo rate: 1; i=$((i+1)); done", "more than 100000 figures"),
+        ("echo 'rate: 1e999'", "not a number"),
+        ("i=0; while [ $i -lt 100001 ]; do echo rate: 1; i=$((i+1)); done", "more than 100000 values"),
         ("kill -9 $$", "SIGKILL"),
     ],
 )

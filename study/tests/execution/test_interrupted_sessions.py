@@ -90,7 +90,7 @@ def test_killed_at_two_hundred_instants_nothing_is_lost_and_nothing_half_written
     folder = results.session_path("s", "t", "a")
     left = list(folder.glob(".*"))
     assert left, "some were killed while they wrote, or this test shows nothing"
-    with session_lock.claimed(folder, "a"):
+    with session_lock.session_lock(folder, "a"):
         assert [path.name for path in folder.glob(".*") if not path.name.startswith(".running")] == []
 
 
@@ -156,27 +156,27 @@ def mark(folder: Path, where: str, process_id: int, part: str = "", age: float =
 def test_a_session_of_another_machine_is_refused_while_it_gives_signs_of_life(folder: Path) -> None:
     other = mark(folder, "node7-1", 4321, age=30)
     with (
-        pytest.raises(LongshoreError, match=r"process 4321 on node7-1 \(sign of life 30 s ago"),
-        session_lock.claimed(folder, "a"),
+        pytest.raises(LongshoreError, match=r"process 4321 on node7-1 \(heartbeat 30 s ago"),
+        session_lock.session_lock(folder, "a"),
     ):
         pass
     os.utime(other, (time.time() - 300, time.time() - 300))
-    with session_lock.claimed(folder, "a") as mine:
-        mine.beaten = -1e9
-        before = mine.mark.stat().st_mtime_ns
+    with session_lock.session_lock(folder, "a") as mine:
+        mine.last_heartbeat = -1e9
+        before = mine.file.stat().st_mtime_ns
         time.sleep(0.02)
-        mine.beat()
-        assert mine.mark.stat().st_mtime_ns > before
+        mine.heartbeat()
+        assert mine.file.stat().st_mtime_ns > before
     assert [path.name for path in folder.iterdir()] == [other.name]
 
 
 def test_a_mark_of_before_the_clock_was_set_back_is_dead(folder: Path) -> None:
     """A living one is touched again within seconds, and is then of now."""
     mark(folder, "node7-1", 4321, age=-7200)
-    with session_lock.claimed(folder, "a"):
+    with session_lock.session_lock(folder, "a"):
         pass
     mark(folder, "node7-1", 4321, age=-2)  # of a machine whose clock goes ahead of ours
-    with pytest.raises(LongshoreError, match="process 4321 on node7-1"), session_lock.claimed(folder, "a"):
+    with pytest.raises(LongshoreError, match="process 4321 on node7-1"), session_lock.session_lock(folder, "a"):
         pass
 
 
@@ -187,34 +187,37 @@ def test_a_job_waits_whether_a_mark_of_another_machine_is_alive(
     monkeypatch.setattr(
         "longshore_study.execution.session_lock.time.sleep", lambda _: os.utime(other, (0, 0))
     )  # as if that long had gone by
-    with session_lock.claimed(folder, "a", wait=True) as mine:  # its node has died
-        assert mine.mark.exists()
-    assert capsys.readouterr().err.count("waiting whether it gives another") == 1
+    with session_lock.session_lock(folder, "a", wait=True) as mine:  # its node has died
+        assert mine.file.exists()
+    assert capsys.readouterr().err.count("waiting for another heartbeat") == 1
     now = time.time()
     os.utime(other, (now - 30, now - 30))
     monkeypatch.setattr("longshore_study.execution.session_lock.time.sleep", lambda _: os.utime(other))
-    with pytest.raises(LongshoreError, match="process 4321 on node7-1"), session_lock.claimed(folder, "a", wait=True):
+    with (
+        pytest.raises(LongshoreError, match="process 4321 on node7-1"),
+        session_lock.session_lock(folder, "a", wait=True),
+    ):
         pass
 
 
-def test_a_session_that_cannot_be_marked_is_one_line(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_session_that_cannot_be_locked_is_an_error_of_one_line(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_words: object, **_more: object) -> None:
         raise PermissionError(13, "Permission denied")
 
     monkeypatch.setattr(Path, "write_text", refuse)
     with (
         pytest.raises(LongshoreError, match=r"cannot write to .*session: Permission denied"),
-        session_lock.claimed(folder, "a"),
+        session_lock.session_lock(folder, "a"),
     ):
         pass
 
 
 def test_parts_of_a_session_may_run_at_once_and_a_whole_one_may_not_beside_them(folder: Path) -> None:
     mark(folder, "node7-1", 4321, part="4 nodes")
-    with session_lock.claimed(folder, "a", "16 nodes"):
+    with session_lock.session_lock(folder, "a", "16 nodes"):
         pass
     for part in ("4 nodes", ""):
-        with pytest.raises(LongshoreError, match="is being run"), session_lock.claimed(folder, "a", part):
+        with pytest.raises(LongshoreError, match="is being run"), session_lock.session_lock(folder, "a", part):
             pass
 
 
@@ -222,7 +225,7 @@ def test_a_process_of_this_machine_is_looked_up(folder: Path) -> None:
     dead = subprocess.Popen(["true"])
     dead.wait()
     mark(folder, launch_store.process_namespace(), dead.pid)
-    with session_lock.claimed(folder, "a"):
+    with session_lock.session_lock(folder, "a"):
         pass
     code = "import longshore_study.execution.session_lock, time; print(flush=True); time.sleep(60)"
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE) as living:
@@ -230,7 +233,7 @@ def test_a_process_of_this_machine_is_looked_up(folder: Path) -> None:
             assert living.stdout is not None
             living.stdout.readline()
             mark(folder, launch_store.process_namespace(), living.pid, age=10_000)
-            with pytest.raises(LongshoreError, match=f"process {living.pid};"), session_lock.claimed(folder, "a"):
+            with pytest.raises(LongshoreError, match=f"process {living.pid};"), session_lock.session_lock(folder, "a"):
                 pass
         finally:
             living.send_signal(signal.SIGKILL)
@@ -243,7 +246,7 @@ def test_of_many_that_start_at_once_one_runs_at_a_time(folder: Path) -> None:
         "from longshore_study.base.errors import LongshoreError\n"
         "print('ready', flush=True); sys.stdin.read()\n"
         "try:\n"
-        "    with session_lock.claimed(pathlib.Path(sys.argv[1]), 'a'):\n"
+        "    with session_lock.session_lock(pathlib.Path(sys.argv[1]), 'a'):\n"
         "        print('in', time.time()); time.sleep(0.2); print('out', time.time())\n"
         "except LongshoreError as error:\n"
         "    print('refused')\n"

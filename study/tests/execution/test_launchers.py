@@ -13,11 +13,11 @@ from longshore_study.host import cores, elf
 from longshore_study.host.bench_program import find_bench
 from longshore_study.host.mpi import Mpi, find_mpi
 from longshore_study.planning.plan import Cell
-from longshore_study.study_file.study import Amounts, External, LauncherChoice
+from longshore_study.study_file.study import External, LauncherChoice, LaunchSettings
 
 
 def cell(transport: str, ranks: int, **environment: str) -> Cell:
-    return Cell("sort", {"transport": transport, "ranks": ranks, "environment": environment}, {}, Amounts())
+    return Cell("sort", {"transport": transport, "ranks": ranks, "environment": environment}, {}, LaunchSettings())
 
 
 @pytest.fixture
@@ -63,7 +63,7 @@ def test_threads_need_no_launcher() -> None:
     assert (command.argv, command.environment) == (["bench", "sort"], {"A": "1"})
 
 
-def test_open_mpi_is_told_of_root_and_of_more_ranks_than_cores(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_open_mpi_gets_options_for_root_and_oversubscription(monkeypatch: pytest.MonkeyPatch) -> None:
     choice = LauncherChoice(arguments=("--bind-to", "core"))
     launcher = LocalLauncher(Mpi("/usr/bin/mpirun", "Open MPI", "4.1.4"), choice)
     monkeypatch.setattr(cores, "available_cores", lambda: 4)
@@ -78,8 +78,8 @@ def test_open_mpi_is_told_of_root_and_of_more_ranks_than_cores(monkeypatch: pyte
 
 def test_a_command_that_calls_mpirun_itself_may_do_so_as_root(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("os.geteuid", lambda: 0)
-    external = External("x", ("mpirun", "x"), "osu", {}, (), Amounts())
-    own = Cell("x", {"environment": {"A": "1"}}, {}, Amounts(), external)
+    external = External("x", ("mpirun", "x"), "osu", {}, (), LaunchSettings())
+    own = Cell("x", {"environment": {"A": "1"}}, {}, LaunchSettings(), external)
     told = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "A": "1"}
     assert LocalLauncher(None).command(own, ["mpirun", "x"]).environment == told
     monkeypatch.setattr("os.geteuid", lambda: 1000)
@@ -87,7 +87,7 @@ def test_a_command_that_calls_mpirun_itself_may_do_so_as_root(monkeypatch: pytes
 
 
 @pytest.mark.parametrize("kind", ["MPICH", "Intel MPI", "unknown"])
-def test_other_launchers_are_told_nothing(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_other_launchers_get_no_options(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("os.geteuid", lambda: 0)
     command = LocalLauncher(Mpi("mpiexec", kind, "")).command(cell("mpi", 10_000), ["bench"])
     assert (command.argv, command.environment) == (["mpiexec", "-n", "10000", "bench"], {})
@@ -121,7 +121,7 @@ def test_the_program_is_found_where_it_is_named(tmp_path: Path, monkeypatch: pyt
     with pytest.raises(LongshoreError, match="make build"):
         find_bench(None, {})
     bench.write_text("#!/bin/sh\n", encoding="utf-8")
-    with pytest.raises(LongshoreError, match="no program that can be run"):
+    with pytest.raises(LongshoreError, match="not an executable program"):
         find_bench(str(bench), {})
     bench.chmod(0o755)
     assert find_bench(None, {}) == str(bench)
@@ -134,7 +134,7 @@ def test_the_program_is_found_where_it_is_named(tmp_path: Path, monkeypatch: pyt
 
 def spread(ranks: int, nodes: int | None = None, transport: str = "mpi") -> Cell:
     between: dict[str, object] = {"transport": transport, "ranks": ranks, "environment": {}}
-    return Cell("sort", between | ({"nodes": nodes} if nodes else {}), {}, Amounts())
+    return Cell("sort", between | ({"nodes": nodes} if nodes else {}), {}, LaunchSettings())
 
 
 @pytest.mark.parametrize(
@@ -200,7 +200,7 @@ def test_srun_speaks_as_the_library_of_the_program_does(tmp_path: Path, monkeypa
 
 
 @pytest.mark.parametrize(("kind", "words"), [("srun", "no Slurm allocation"), ("flux", "no Flux instance")])
-def test_without_an_allocation_the_way_out_is_said(
+def test_an_error_without_an_allocation_names_the_remedy(
     kind: str, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / kind).write_text("#!/bin/sh\n")

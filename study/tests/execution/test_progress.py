@@ -9,7 +9,7 @@ import pytest
 from longshore_study.execution.launch_runner import Outcome
 from longshore_study.execution.progress import BarProgress, LineProgress, duration, make_progress
 from longshore_study.planning.plan import Plan, make_plan
-from longshore_study.planning.time_estimate import Forecast
+from longshore_study.planning.time_estimate import TimeEstimate
 from longshore_study.study_file.reader import loads
 
 TEXT = '[study]\nname = "x"\nlaunches = 2\n[[pattern]]\nprogram = "sort"\nbetween = { ranks = [1, 2] }\n'
@@ -39,14 +39,14 @@ def plan() -> Plan:
         (183600, "2 d 3 h"),
     ],
 )
-def test_times_are_said_as_people_say_them(seconds: float, text: str) -> None:
+def test_durations_are_formatted_for_people(seconds: float, text: str) -> None:
     assert duration(seconds) == text
 
 
 def test_a_log_gets_whole_lines_with_count_and_time_left(plan: Plan) -> None:
     out = io.StringIO()
     launches = plan.order("s")
-    progress = make_progress(plan, launches, Forecast(), out)
+    progress = make_progress(plan, launches, TimeEstimate(), out)
     assert isinstance(progress, LineProgress)
     for number, launch in enumerate(launches):
         progress.begin(launch)
@@ -63,7 +63,7 @@ def test_a_log_gets_whole_lines_with_count_and_time_left(plan: Plan) -> None:
 def test_a_terminal_shows_the_cell_at_hand_and_keeps_failures(plan: Plan) -> None:
     out = Terminal()
     launches = plan.order("s")
-    progress = make_progress(plan, launches, Forecast(), out)
+    progress = make_progress(plan, launches, TimeEstimate(), out)
     assert isinstance(progress, BarProgress)
     progress.begin(launches[0])
     progress.tick()

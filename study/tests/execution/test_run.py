@@ -23,8 +23,8 @@ from types import SimpleNamespace
 import pytest
 
 from longshore_study.cli.command_line import main
-from longshore_study.execution.launch_runner import telling_line
-from longshore_study.execution.session_folder import Target, keep_study_file, kept_study_files
+from longshore_study.execution.launch_runner import error_line
+from longshore_study.execution.session_folder import Target, store_study_file, stored_study_files
 from longshore_study.host.mpi import find_mpi
 from longshore_study.planning.plan import make_plan
 from longshore_study.store.launch_store import Launch, Store
@@ -175,7 +175,7 @@ def test_a_signal_ends_the_launch_at_hand_and_loses_nothing(place: Place, number
     recorded = len(place.launches())
     assert last == (
         f"longshore: stopped by {number.name}; {recorded} launches recorded, {PLANNED - recorded} left; "
-        "go on with: longshore run study.toml --tag small --session s"
+        "continue with: longshore run study.toml --tag small --session s"
     )
     assert "Traceback" not in out + err
     assert not processes_naming(str(place.folder))
@@ -219,7 +219,7 @@ def test_a_second_signal_changes_nothing(place: Place) -> None:
     assert not processes_naming(str(place.folder))
 
 
-def test_after_kill_9_the_program_is_gone_and_the_session_goes_on(place: Place) -> None:
+def test_after_kill_9_the_program_has_ended_and_the_session_continues(place: Place) -> None:
     process = place.start("run", "study.toml", "--session", "s", FAKE_BENCH="stream@2=hang")
     wait_for(lambda: place.hanging() > 0)
     process.kill()
@@ -254,11 +254,13 @@ def _command_line(entry: Path) -> str:
         ("die", 137, "SIGKILL"),
         ("wrong", 1, "exit status 1"),
         ("truncate", 0, "cut short"),
-        ("garbage", 0, "no record"),
+        ("garbage", 0, "not a record"),
         ("silent", 0, "no records"),
     ],
 )
-def test_a_failed_launch_is_a_record_and_the_study_goes_on(place: Place, action: str, status: int, words: str) -> None:
+def test_a_failed_launch_is_recorded_and_the_study_continues(
+    place: Place, action: str, status: int, words: str
+) -> None:
     done = place.run(FAKE_BENCH=f"sort@2={action}")
     assert done.returncode == 1
     assert len(place.started()) == PLANNED
@@ -295,7 +297,7 @@ def test_a_failed_launch_is_run_again_only_when_asked_to(place: Place) -> None:
     assert place.run().returncode == 0
 
 
-def test_a_launch_that_hangs_is_ended_when_its_time_is_up(place: Place) -> None:
+def test_a_hanging_launch_is_ended_at_its_time_limit(place: Place) -> None:
     place.study.write_text(STUDY.replace("timeout_seconds = 30", "timeout_seconds = 2"), encoding="utf-8")
     done = place.run(FAKE_BENCH="stream@2=hang")
     assert done.returncode == 1
@@ -305,7 +307,7 @@ def test_a_launch_that_hangs_is_ended_when_its_time_is_up(place: Place) -> None:
     assert not processes_naming(str(place.folder))
 
 
-def test_nothing_to_run_in_a_cell_is_said_and_is_no_failure(place: Place) -> None:
+def test_a_cell_with_nothing_to_run_is_not_a_failure(place: Place) -> None:
     done = place.run(FAKE_BENCH="sort=skip")
     assert done.returncode == 0, done.stderr
     assert "nothing to run here (not on this transport)" in done.stderr
@@ -314,7 +316,7 @@ def test_nothing_to_run_in_a_cell_is_said_and_is_no_failure(place: Place) -> Non
     assert "FAILED" not in status.stdout
 
 
-def test_a_full_disk_is_one_line_and_the_session_goes_on_afterwards(place: Place) -> None:
+def test_after_a_full_disk_the_session_continues(place: Place) -> None:
     (place.folder / "longshore-results").write_text("in the way", encoding="utf-8")
     done = place.run()
     assert done.returncode == 3
@@ -346,13 +348,13 @@ def test_a_full_disk_is_one_line_and_the_session_goes_on_afterwards(place: Place
     assert stopped.returncode == 3
     last = stopped.stderr.splitlines()[-1]
     assert "No space left on device" in last
-    assert "then go on with: longshore run study.toml --tag small --session s" in last
+    assert "then continue with: longshore run study.toml --tag small --session s" in last
     assert len(place.launches()) == 4
     assert place.run().returncode == 0
     assert len(place.launches()) == PLANNED
 
 
-def test_launches_are_added_when_the_study_asks_for_more(place: Place) -> None:
+def test_a_larger_study_file_adds_launches(place: Place) -> None:
     assert place.run().returncode == 0
     place.study.write_text(STUDY.replace("launches = 2", "launches = 3"), encoding="utf-8")
     status = place.call("status", "study.toml", "-v")
@@ -360,7 +362,7 @@ def test_launches_are_added_when_the_study_asks_for_more(place: Place) -> None:
     assert place.run().returncode == 0
     assert len(place.launches()) == 15
     place.study.write_text(STUDY.replace('"put", "alltoallv"', '"put"'), encoding="utf-8")
-    assert "that the study file no longer asks for" in place.call("status", "study.toml").stdout
+    assert "that the study file no longer contains" in place.call("status", "study.toml").stdout
 
 
 def test_the_commands_are_printed_without_the_program_too(place: Place) -> None:
@@ -447,7 +449,7 @@ def test_the_studies_of_the_project_make_plans() -> None:
     assert set(layers.steps[0].levels) == {"memory", "first_touch", "stores"}
 
 
-def test_what_cannot_run_is_one_line(place: Place) -> None:
+def test_an_impossible_run_is_an_error_of_one_line(place: Place) -> None:
     cases = {
         ("run", "study.toml", "--bench", "/nowhere/bench"): (3, "'/nowhere/bench'"),
         ("run", "stduy.toml"): (64, "cannot read the study file stduy.toml"),
@@ -470,7 +472,7 @@ def test_what_cannot_run_is_one_line(place: Place) -> None:
     place.study.write_text(mpi + '[launcher]\nkind = "srun"\n', encoding="utf-8")
     done = place.run()
     assert done.returncode == 3
-    assert "no Slurm allocation" in done.stderr or "'srun' is not found" in done.stderr
+    assert "no Slurm allocation" in done.stderr or "'srun' was not found" in done.stderr
 
 
 @pytest.mark.thorough
@@ -509,7 +511,7 @@ def test_a_launch_that_would_not_end_in_time_is_not_begun(place: Place) -> None:
 def test_a_wrong_program_is_recognised(place: Place) -> None:
     done = place.run("--bench", "/bin/true")
     assert done.returncode == 1
-    assert done.stderr.count("it wrote no records; is this a longshore-bench?") == PLANNED
+    assert done.stderr.count("it wrote no records; is it a longshore-bench?") == PLANNED
 
 
 def test_a_dry_run_prints_the_commands_and_runs_none(place: Place) -> None:
@@ -584,23 +586,23 @@ def test_what_status_counts_adds_up_with_damaged_files(place: Place, content: by
     (place.folder / first.path.parent / "copied.jsonl").write_bytes(content)
     told = place.call("status").stdout
     assert f"8 recorded of {PLANNED}, 2 FAILED (" in told
-    assert "besides 1 that the study file no longer asks for, 1 of them FAILED" in told
+    assert "besides 1 that the study file no longer contains, 1 of them FAILED" in told
     assert place.call("resume", "--retry-failed").returncode == 0
     assert f"{PLANNED} recorded of {PLANNED}, none missing" in place.call("status").stdout
 
 
-def test_the_version_of_the_study_file_that_was_run_last_is_gone_on_with(tmp_path: Path) -> None:
+def test_resume_uses_the_latest_version_of_the_study_file(tmp_path: Path) -> None:
     target = Target(Store(tmp_path), "small", "t", "s")
     texts = [STUDY, STUDY.replace("launches = 2", "launches = 4"), STUDY]
     for text in texts:
-        keep_study_file(make_plan(loads(text, "s.toml")), target)
+        store_study_file(make_plan(loads(text, "s.toml")), target)
         time.sleep(0.02)
-    kept = kept_study_files(target)
+    kept = stored_study_files(target)
     assert len(kept) == 2
     assert load(kept[0]).text == STUDY
 
 
-def test_a_kept_study_file_that_cannot_be_read_is_no_complete_session(place: Place) -> None:
+def test_an_unreadable_study_file_copy_is_not_a_complete_session(place: Place) -> None:
     """As one of another version of this program is, which knew other keys."""
     assert place.run().returncode == 0
     (kept,) = place.folder.glob("longshore-results/*/*/*/study-*.toml")
@@ -608,11 +610,11 @@ def test_a_kept_study_file_that_cannot_be_read_is_no_complete_session(place: Pla
     resumed = place.call("resume")
     assert resumed.returncode == 3
     assert "unknown key in [study]: 'future'" in resumed.stderr
-    assert "'longshore resume STUDY.toml' goes on" in resumed.stderr
+    assert "'longshore resume STUDY.toml' continues" in resumed.stderr
     assert "complete" not in resumed.stderr
 
 
-def test_names_that_are_no_text_are_names_all_the_same(place: Place) -> None:
+def test_names_with_invalid_utf_8_work(place: Place) -> None:
     """Folders and tags are bytes; what a launch tells of them must still be a record that can be
     read."""
     where = os.fsdecode(os.fsencode(place.folder) + b"/caf\xe9")
@@ -635,7 +637,7 @@ def test_names_that_are_no_text_are_names_all_the_same(place: Place) -> None:
     assert "10 recorded of 10" in place.call("--store", where, "status", "--tag", tag).stdout
 
 
-def test_what_fails_for_want_of_space_is_not_recorded_as_failed(
+def test_a_launch_that_fails_on_a_full_disk_is_not_recorded(
     place: Place, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The records of a launch were cut off by a full disk; once they are removed, there would be
@@ -673,8 +675,8 @@ while attempting to start process rank 0.""".splitlines()
         (["---"], "---"),
     ],
 )
-def test_of_what_launchers_print_the_telling_words_are_told(lines: list[str], told: str) -> None:
-    assert telling_line(lines).startswith(told)
+def test_the_error_line_of_a_launchers_output_is_found(lines: list[str], told: str) -> None:
+    assert error_line(lines).startswith(told)
 
 
 def test_init_writes_a_study_and_never_overwrites(place: Place) -> None:

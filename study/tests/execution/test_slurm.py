@@ -159,7 +159,7 @@ def test_a_job_runs_the_whole_session(place: Place) -> None:
     assert "ended" in place.call("status").stdout
 
 
-def test_a_job_stops_before_its_time_limit_and_the_next_one_goes_on(place: Place) -> None:
+def test_a_job_stops_before_its_time_limit_and_the_next_one_continues(place: Place) -> None:
     """18 launches of a second and more do not fit into 10 s; two jobs, one after the other, make
     more of them."""
     place.write(BATCH.format(limit="12s") + "jobs = 3\n")
@@ -170,7 +170,7 @@ def test_a_job_stops_before_its_time_limit_and_the_next_one_goes_on(place: Place
     output = place.job_output()
     launches = place.recorded()
     assert all(launch.problem is None for launch in launches), "what was cut off by the limit is not recorded"
-    assert "stopped by the end of the time given" in output
+    assert "stopped by the time limit" in output
     assert output.count(" launches to run") >= 2, "a later job went on"
     assert "stopped by SIG" not in output, "it stopped by itself, before Slurm ended it"
     keys = [(launch.cell_id, launch.launch_index) for launch in launches]
@@ -196,7 +196,7 @@ def test_a_job_for_each_number_of_nodes_and_both_at_once(place: Place) -> None:
     assert by_job == {"1", "2"}
 
 
-def test_what_slurm_refuses_is_one_line(place: Place) -> None:
+def test_a_refusal_by_slurm_is_an_error_of_one_line(place: Place) -> None:
     place.write(BATCH.format(limit="5m") + 'options = ["--partition=nowhere; touch broken"]\n')
     done = place.run()
     assert done.returncode == 3

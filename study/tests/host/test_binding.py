@@ -28,7 +28,7 @@ BY_LAUNCHER = {"ranks": "l3", "ranks_by": "launcher", "cpus": "0-1", "most_bound
         (None, None, UNKNOWN, "does not say"),
     ],
 )
-def test_the_binding_is_told_with_what_to_do(
+def test_the_binding_is_reported_with_advice(
     seen: dict[str, Any] | None, ranks: int | None, state: str, words: str
 ) -> None:
     finding = binding.binding(seen, ranks)
@@ -45,7 +45,7 @@ def test_the_binding_is_told_with_what_to_do(
         (None, UNKNOWN, "does not say"),
     ],
 )
-def test_the_topology_is_told(seen: dict[str, Any] | None, state: str, words: str) -> None:
+def test_the_topology_is_reported(seen: dict[str, Any] | None, state: str, words: str) -> None:
     finding = binding.topology(seen)
     assert (finding.state, words in finding.value) == (state, True), finding
 

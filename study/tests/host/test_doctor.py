@@ -138,13 +138,13 @@ def test_a_machine_that_is_busy_is_seen(monkeypatch: pytest.MonkeyPatch, load: f
     assert doctor.load_average(4).state == state
 
 
-def test_a_login_node_is_told_from_a_node_of_ones_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_login_node_is_distinguished_from_an_allocated_node(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     assert doctor.allocation({}).state == "ok"
     (tmp_path / "sbatch").write_text("#!/bin/sh\n")
     (tmp_path / "sbatch").chmod(0o755)
     outside = doctor.allocation({})
-    assert (outside.state, outside.value) == ("warn", "none, and Slurm is here")
+    assert (outside.state, outside.value) == ("warn", "none, although Slurm is installed")
     assert "slurm-batch" in outside.advice
     inside = doctor.allocation({"SLURM_JOB_ID": "17", "SLURM_JOB_NUM_NODES": "2"})
     assert (inside.state, inside.value) == ("ok", "Slurm job 17 on 2 nodes")

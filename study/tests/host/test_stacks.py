@@ -105,15 +105,15 @@ def test_a_place_is_named_as_it_is_found_from_any_folder_and_once(
     assert [one.prefix for one in found if one.version == "1.13.0"] == [str(elsewhere / "usr")]
 
 
-def test_nothing_found_is_one_line(elsewhere: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_missing_stacks_are_errors_of_one_line(elsewhere: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["stacks"]) == 3
-    assert "no MPI, OpenSHMEM or UCX is found" in capsys.readouterr().err
+    assert "no MPI, OpenSHMEM or UCX found" in capsys.readouterr().err
     assert main(["stacks", "build", "mpich"]) == 64
-    assert "no MPI named 'mpich' is found" in capsys.readouterr().err
+    assert "no MPI named 'mpich' found" in capsys.readouterr().err
     assert main(["stacks", "build"]) == 64
     assert main(["stacks", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["stacks"] == []
-    with pytest.raises(UsageError, match="no source tree of Longshore"):
+    with pytest.raises(UsageError, match="not a source tree of Longshore"):
         stack_builds.find_source(str(elsewhere))
     with pytest.raises(UsageError, match=r"stack 'mpich-4' has no longshore-bench .*none is built yet"):
         stack_builds.find_build("mpich-4")
@@ -144,7 +144,7 @@ int main() {
 @pytest.mark.skipif(
     not all(map(shutil.which, ("cmake", "mpicxx", "mpirun"))), reason="no MPI to build with, or no CMake"
 )
-def test_a_stack_of_this_machine_is_built_with_into_a_place_of_its_own(
+def test_a_stack_is_built_in_its_own_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A small project of the same name stands for Longshore, whose build takes minutes."""
@@ -166,7 +166,7 @@ def test_a_stack_of_this_machine_is_built_with_into_a_place_of_its_own(
     assert "no way" in error
     assert len(error.strip().splitlines()) == 1
     Path(build.bench).unlink(missing_ok=True)
-    with pytest.raises(LongshoreError, match="is gone"):
+    with pytest.raises(LongshoreError, match="is missing"):
         stack_builds.find_build(name)
 
 
@@ -174,10 +174,10 @@ def test_a_stack_of_this_machine_is_built_with_into_a_place_of_its_own(
     ("listing", "words"),
     [
         ('{"transports":[{"name":"threads","available":true},{"name":"mpi","available":false}]}', "built without MPI"),
-        ("error while loading shared libraries: libmpi.so.40", "was built and does not run"),
+        ("error while loading shared libraries: libmpi.so.40", "was built but does not run"),
     ],
 )
-def test_a_program_that_was_built_is_tried_before_it_counts(
+def test_a_new_build_is_run_once(
     elsewhere: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], listing: str, words: str
 ) -> None:
     """A stand-in for cmake makes the program at once."""
@@ -194,7 +194,7 @@ def test_a_program_that_was_built_is_tried_before_it_counts(
     assert stack_builds.builds() == []
 
 
-def test_of_all_stacks_those_that_build_are_built(
+def test_build_all_continues_after_a_failed_build(
     elsewhere: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     broken = installation(elsewhere / "ompi", "mpirun (Open MPI) 5.0.3", (3, 1))
@@ -210,11 +210,11 @@ def test_of_all_stacks_those_that_build_are_built(
     assert main(["stacks", "build", "openmpi-5.0.3", "mpich-4.3.2", *search]) == 3
     told = capsys.readouterr()
     assert "mpich-4.3.2: built" in told.out
-    assert "openmpi-5.0.3 is not built: stack 'openmpi-5.0.3' has no mpicxx" in told.err
-    assert told.err.splitlines()[-1] == "longshore: 1 of 2 stacks are not built: openmpi-5.0.3"
+    assert "openmpi-5.0.3 was not built: stack 'openmpi-5.0.3' has no mpicxx" in told.err
+    assert told.err.splitlines()[-1] == "longshore: 1 of 2 stacks were not built: openmpi-5.0.3"
 
 
-def test_what_was_built_is_found_again_without_being_searched_for(
+def test_builds_are_found_again_without_search_options(
     elsewhere: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     prefix = installation(elsewhere / "mine", "HYDRA build details: Version: 4.3.2", (4, 1))
@@ -252,7 +252,7 @@ def test_another_installation_of_a_version_does_not_replace_what_was_built(elsew
     assert names(mine) == {"mine": "mpich-4.3.2"}
 
 
-def test_builds_that_can_be_written_nowhere_are_one_line(
+def test_an_unwritable_build_folder_is_an_error_of_one_line(
     elsewhere: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     installation(elsewhere / "mpi", "HYDRA build details: Version: 4.3.2", (4, 1))
@@ -265,7 +265,7 @@ def test_builds_that_can_be_written_nowhere_are_one_line(
     arguments = ["stacks", "build", "mpich-4.3.2", "--search", str(elsewhere / "mpi"), "--source", str(elsewhere)]
     assert main(arguments) == 3
     error = capsys.readouterr().err
-    assert "Not a directory; LONGSHORE_STACKS names another place" in error
+    assert "Not a directory; name another folder with LONGSHORE_STACKS" in error
     assert len(error.splitlines()) == 1
 
 

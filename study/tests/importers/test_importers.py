@@ -69,8 +69,8 @@ def test_fortran_numbers(text: str, expected: float) -> None:
 
 
 @pytest.mark.parametrize("text", ["******", "NaN", "Infinity", "", "1,5", "0x10", "1e999"])
-def test_what_is_no_number_is_refused(text: str) -> None:
-    with pytest.raises(ValueError, match="number"):
+def test_invalid_numbers_are_refused(text: str) -> None:
+    with pytest.raises(ValueError, match=r"not a number|too large"):
         fortran.value(text)
 
 
@@ -100,7 +100,7 @@ def test_several_runs_are_samples_and_their_median_is_the_figure() -> None:
     assert times == pytest.approx([1.4932e-4, 7.4662e-5, 7.4662e-5], rel=1e-3)
 
 
-def test_several_runs_that_were_cut_short_are_not_taken_for_whole() -> None:
+def test_truncated_runs_are_not_accepted_as_complete() -> None:
     """Versions with several runs print 'Finished' after each."""
     begin = HALO.index(" Sendrecv")
     body = HALO[begin:]
@@ -109,7 +109,7 @@ def test_several_runs_that_were_cut_short_are_not_taken_for_whole() -> None:
     assert records_of(read("halobench", whole)[0])[0]["runs"] == 2
     assert "ends in run 1 of 2" in refused("halobench", HALO[:begin] + first + body)
     cut = whole[: whole.rindex(" Persistent")]
-    assert "after 6 of 8 ways in run 2 of 2" in refused("halobench", cut)
+    assert "after 6 of 8 modes in run 2 of 2" in refused("halobench", cut)
     assert [r["runs"] for r in records_of(read("halobench", cut, partial=True)[0])] == [2] * 6 + [1] * 2
 
 
@@ -137,7 +137,7 @@ def test_an_output_without_its_end_is_refused_or_marked() -> None:
     cut = HALO[: HALO.index(" Persistent")]
     message = refused("halobench", cut)
     assert message.startswith(f"file.out:{len(cut.rstrip().splitlines())}: ")
-    assert "without 'Finished', after 6 of 8 ways; --partial takes what is there" in message
+    assert "without 'Finished', after 6 of 8 modes; --partial imports the part that is there" in message
     (found,) = read("halobench", cut, partial=True)
     assert len(records_of(found)) == 6
     assert found.partial is not None
@@ -156,7 +156,7 @@ def test_figures_that_contradict_each_other_are_refused() -> None:
 
 
 @pytest.mark.parametrize("seconds", ["****************", "NaN", "-7.466E-2", "0.0"])
-def test_times_that_cannot_be_are_refused(seconds: str) -> None:
+def test_impossible_times_are_refused(seconds: str) -> None:
     assert refused("halobench", HALO.replace("7.46616403933254014E-2", seconds)).startswith("file.out:15: ")
 
 
@@ -246,7 +246,9 @@ def test_bale_edited_is_refused() -> None:
 
 
 def test_another_app_of_bale_is_refused_by_name() -> None:
-    assert "app 'topo' has no importer (known: ig, histo)" in refused("bale", BALE.replace("bin/ig", "bin/topo"))
+    assert "there is no importer for bale's app 'topo' (known: ig, histo)" in refused(
+        "bale", BALE.replace("bin/ig", "bin/topo")
+    )
 
 
 # Chapel
@@ -294,7 +296,7 @@ def test_chapel_needs_its_command_line() -> None:
         ("chapel-ig", HALO, "use 'longshore import halobench file.out ...'"),
         ("halobench", "STREAM version $Revision: 5.10 $", "the output of STREAM"),
         ("bale", '{"record":"launch","schema":1}', "longshore-bench"),
-        ("halobench", "slurmstepd: error: *** JOB 1 CANCELLED ***", "nothing in it looks like one"),
+        ("halobench", "slurmstepd: error: *** JOB 1 CANCELLED ***", "nothing in it is typical of one"),
         ("halobench", "", "empty; the run wrote nothing"),
         ("bale", " \n\n", "empty; the run wrote nothing"),
     ],

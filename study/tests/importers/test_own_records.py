@@ -53,7 +53,7 @@ def test_runs_of_a_file_become_launches_as_run_stores_them(place: Path) -> None:
     assert len(list(Store("longshore-results").launches())) == 2, "what is stored is not stored twice"
 
 
-def test_they_are_compared_with_what_run_has_stored(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_imported_records_compare_with_recorded_launches(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for session in range(3):
         cell = {"program": "halo", "transport": "mpi", "ranks": 4, "environment": {}}
         lines = [json.dumps(record) for record in run("waitall", 1000.0 + session)]
@@ -98,14 +98,14 @@ def test_a_failed_run_is_stored_as_failed(place: Path) -> None:
     assert "rank 1 died" in (found.problem or "")
 
 
-def test_what_is_cut_short_or_no_run_is_refused(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_truncated_records_and_stray_records_are_refused(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
     whole = run("waitall", 1000.0)
     file = written(place / "cut.jsonl", whole[:-1])
     assert main(["import", "longshore-bench", file, "--tag", "t"]) == 3
     assert "cut short" in capsys.readouterr().err
     assert main(["import", "longshore-bench", file, "--tag", "t", "--partial"]) == 0
     for records, said in (
-        (whole[1:], ":1: 'sample' stands outside of a run"),
+        (whole[1:], ":1: 'sample' is outside of a run"),
         ([whole[0], whole[-1]], "has no result"),
         ([whole[0], {"record": "result", "pattern": 7, "variant": {}}], ":2: record 'result' needs 'pattern', a text"),
     ):

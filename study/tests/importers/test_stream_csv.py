@@ -62,18 +62,18 @@ def test_comments_and_empty_lines_keep_the_numbers_of_the_others() -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (HEADER, "file.csv:1: a header, and no line below it"),
-        (HEADER + "initial,none,34\n", "file.csv:2: 3 places where the header has 4 columns"),
-        (HEADER + "initial,none,fifo,-1\n", "file.csv:2: stream_ep_GBps_1_locale: '-1' is no figure"),
-        (HEADER + "initial,none,fifo,\n", "file.csv:2: no figure in the whole table"),
-        (HEADER + "initial,none,fifo,1\ninitial,none,fifo,2\n", "file.csv:3: the same layer as in line 2"),
-        (HEADER + ",none,fifo,1\n", "file.csv:2: the line does not say its stage"),
-        ("tasks,tasks,stream_ep_GBps_1_locale\na,b,1\n", "file.csv:1: each column needs a name of its own"),
-        ("tasks,stream_ep_GBps_total\na,1\n", "file.csv:1: no column of figures such as stream_ep_GBps_1_locale"),
+        (HEADER, "file.csv:1: the table has a header but no lines"),
+        (HEADER + "initial,none,34\n", "file.csv:2: 3 values, but the header has 4 columns"),
+        (HEADER + "initial,none,fifo,-1\n", "file.csv:2: stream_ep_GBps_1_locale: '-1' is not a bandwidth"),
+        (HEADER + "initial,none,fifo,\n", "file.csv:2: the table has no results"),
+        (HEADER + "initial,none,fifo,1\ninitial,none,fifo,2\n", "file.csv:3: a second result for the layer of line 2"),
+        (HEADER + ",none,fifo,1\n", "file.csv:2: the line has no stage"),
+        ("tasks,tasks,stream_ep_GBps_1_locale\na,b,1\n", "file.csv:1: each column needs its own name"),
+        ("tasks,stream_ep_GBps_total\na,1\n", "file.csv:1: no column of results such as stream_ep_GBps_1_locale"),
         (HEADER + '"initial,none,fifo,1\n', "not CSV"),
     ],
 )
-def test_what_is_no_table_of_figures_is_refused_with_its_line(text: str, said: str) -> None:
+def test_an_invalid_table_is_refused_with_its_line(text: str, said: str) -> None:
     assert said in refused(text)
 
 

@@ -137,7 +137,7 @@ def test_show_prints_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
 def test_show_without_engines_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     store_launch(Store(tmp_path), "t", "day", [gather("agp", None)])
     assert main(["--store", str(tmp_path), "show", "--engines"]) == 3
-    assert "tells of aggregation engines" in capsys.readouterr().err
+    assert "has data of aggregation engines" in capsys.readouterr().err
     assert main(["--store", str(tmp_path), "show", "--engines", "--sessions"]) == 64
 
 

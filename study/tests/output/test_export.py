@@ -147,7 +147,7 @@ def test_options_that_contradict_each_other_are_refused(
         (["export", "--margin", "nonsense"], "--compare REF NEW"),
         (["report", "--margin", "nonsense"], "--compare REF NEW"),
         (["export", "--samples", "--format", "reframe"], "no repetitions"),
-        (["stacks", "--search", str(tmp_path / "nope")], "there is no such folder"),
+        (["stacks", "--search", str(tmp_path / "nope")], "no such folder"),
     ):
         capsys.readouterr()
         assert main([*store, *arguments]) == 64

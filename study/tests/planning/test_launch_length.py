@@ -119,7 +119,7 @@ def test_the_spread_of_shorter_launches_is_that_of_such_launches(tmp_path: Path)
     ],
     ids=["few launches", "few repetitions", "no noise", "failed"],
 )
-def test_nothing_is_said_of_what_cannot_be_told(tmp_path: Path, unfit: Callable[[Store], list[Launch]]) -> None:
+def test_without_enough_launches_there_is_no_advice(tmp_path: Path, unfit: Callable[[Store], list[Launch]]) -> None:
     found = unfit(Store(tmp_path))
     repetitions = found[0].results[0]["repetitions"]
     assert advise(found, repetitions) is None
@@ -144,7 +144,7 @@ def test_plan_tells(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     best = length["best_repetitions"]
     told = capsys.readouterr().out
     assert "launches of 100 repetitions are too long: more launches of" in told
-    assert f"launches of {best} would find the same in {length['time_for_the_same']:.0%} of the time" in told
+    assert f"launches of {best} would detect the same in {length['time_for_the_same']:.0%} of the time" in told
     study.write_text(STUDY.format(repetitions=best))
     assert main(words) == 0
     assert "too long" not in capsys.readouterr().out

@@ -13,7 +13,7 @@ import pytest
 from longshore_study.base.errors import UsageError
 from longshore_study.planning.plan import Plan, make_plan
 from longshore_study.planning.power_analysis import ASSUMED_SESSION_SPREAD, PowerAnalysis, Spread, spread_of
-from longshore_study.planning.time_estimate import Forecast
+from longshore_study.planning.time_estimate import TimeEstimate
 from longshore_study.store.launch_store import Launch
 from longshore_study.study_file.reader import loads
 
@@ -55,7 +55,7 @@ def test_excluded_cells_are_not_run() -> None:
     ]
 
 
-def test_a_condition_on_inner_factors_shortens_what_a_launch_walks() -> None:
+def test_a_condition_on_inner_factors_shortens_the_sweep() -> None:
     plan = plan_of(GATHER + "exclude = [\"transport == 'mpi' and strategy == 'agp'\"]\n")
     walked = {cell.between["transport"]: cell.within["strategy"] for cell in plan.cells if cell.program == "gather"}
     assert walked == {"threads": ["agp", "exstack"], "mpi": ["exstack"]}
@@ -66,7 +66,7 @@ def test_a_condition_that_leaves_holes_is_refused() -> None:
         plan_of(GATHER + "exclude = [\"strategy == 'agp' and buffer-items == 64\"]\n")
 
 
-def test_a_study_of_which_nothing_is_left_is_refused() -> None:
+def test_a_study_without_remaining_launches_is_refused() -> None:
     with pytest.raises(UsageError, match=r"s\.toml:\d+: .*leave nothing to run"):
         plan_of(GATHER + 'exclude = ["ranks < 5"]\n')
     external = '[[external]]\nname = "x"\ncommand = ["x"]\nformat = "osu"\nbetween = { ranks = 2 }\n'
@@ -74,13 +74,13 @@ def test_a_study_of_which_nothing_is_left_is_refused() -> None:
         plan_of(external + 'exclude = ["ranks < 5"]\n')
 
 
-def test_what_two_blocks_ask_for_differently_is_refused_and_alike_is_measured_once() -> None:
+def test_equal_cells_are_measured_once_and_contradictory_ones_refused() -> None:
     external = '[[external]]\nname = "x"\ncommand = ["{}"]\nformat = "osu"\nbetween = {{ ranks = [{}] }}\n'
-    with pytest.raises(UsageError, match=r"s\.toml:10: x 4 ranks is what the block in line 5 .* another command"):
+    with pytest.raises(UsageError, match=r"s\.toml:10: x 4 ranks is also in the block of line 5, .* command"):
         plan_of(external.format("one", "2, 4") + external.format("other", "4, 8"))
     assert len(plan_of(external.format("one", "2") + external.format("other", "4")).cells) == 2
     assert len(plan_of(external.format("one", "2, 4") + external.format("one", "4, 8")).cells) == 3
-    with pytest.raises(UsageError, match=r"gather threads 1 rank .* with another repetitions"):
+    with pytest.raises(UsageError, match=r"gather threads 1 rank .* with a different repetitions"):
         plan_of(GATHER + GATHER.replace("ranks = [1, 2]", "ranks = 1") + "repetitions = 99\n")
 
 
@@ -148,9 +148,9 @@ def test_a_pattern_s_own_factor_may_vary_between_launches() -> None:
     assert len([cell for cell in plan.cells if cell.program == "control"]) == 1
 
 
-def test_a_forecast_learns_from_what_it_sees() -> None:
+def test_a_time_estimate_learns_from_observed_launches() -> None:
     plan = plan_of(GATHER)
-    forecast = Forecast()
+    forecast = TimeEstimate()
     guess = forecast.total(plan.cells)
     for cell in plan.cells:
         for seconds in (1.0, 2.0, 30.0):
@@ -171,7 +171,7 @@ def stored(cell_id: str, session: str, medians: list[float]) -> list[Launch]:
     ]  # fmt: skip
 
 
-def test_the_spread_is_taken_from_what_is_stored() -> None:
+def test_the_spread_comes_from_stored_launches() -> None:
     assert spread_of([]).source.startswith("assumed")
     one = spread_of(stored("a", "1", [1.0, math.exp(0.1), math.exp(0.2)]))
     assert one.launches == pytest.approx(0.1 * above_half(2))
@@ -207,7 +207,7 @@ def test_the_spread_of_few_launches_is_not_thought_too_small(launches: int) -> N
     assert spread.sessions == pytest.approx(0.03, rel=0.08)
 
 
-def test_what_rows_share_is_told_from_what_is_their_own() -> None:
+def test_shared_variance_is_separated_from_own_variance() -> None:
     def row(name: str, *sessions: float) -> list[Launch]:
         return [launch for s, log in enumerate(sessions) for launch in stored(name, str(s), [math.exp(log)] * 2)]
 
@@ -217,7 +217,7 @@ def test_what_rows_share_is_told_from_what_is_their_own() -> None:
     assert apart.shared == 0.0
 
 
-def test_what_tags_differ_by_is_no_noise_of_sessions() -> None:
+def test_differences_between_tags_do_not_count_as_session_noise() -> None:
     def of_tag(tag: str, row: str, *sessions: float) -> list[Launch]:
         each = [launch for s, log in enumerate(sessions) for launch in stored(row, str(s), [math.exp(log)] * 2)]
         return [replace(launch, tag=tag) for launch in each]

@@ -95,7 +95,7 @@ def test_the_planned_difference_is_found_in_four_of_five_studies(sessions: int, 
     assert abs(other.power(size) - found / STUDIES) > TOLERANCE
 
 
-def test_beside_an_inconclusive_row_stands_what_it_could_have_found() -> None:
+def test_an_inconclusive_row_shows_its_detectable_slowdown() -> None:
     """The number is the row's own, from its own standard error; over many studies four of five such
     slowdowns show."""
     generator = random.Random(9)

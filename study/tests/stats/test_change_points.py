@@ -73,7 +73,7 @@ def false_alarms(noise: Noise, sessions: int, sd: float, rows: int) -> float:
 @pytest.mark.simulation
 @pytest.mark.parametrize("noise", KINDS, ids=[kind.__name__ for kind in KINDS])
 @pytest.mark.parametrize("sd", [0.03, 0.08])
-def test_noise_is_no_step(noise: Noise, sd: float) -> None:
+def test_noise_is_not_reported_as_a_step(noise: Noise, sd: float) -> None:
     """At most 5 %, within two standard errors of a simulation of this size, for each length and
     number of rows."""
     cases = [(sessions, rows) for sessions in (5, 12, 40) for rows in (1, 6)]
@@ -102,7 +102,7 @@ def test_the_correlation_must_not_be_thought_too_low(monkeypatch: pytest.MonkeyP
     assert careful <= 0.05 + 2.0 * math.sqrt(0.05 * 0.95 / TABLES)
 
 
-def test_the_correlation_is_told_apart_from_a_step() -> None:
+def test_a_step_does_not_change_the_estimated_correlation() -> None:
     generator = random.Random(5)
     independent = [normal(generator, 200, 0.02) for _ in range(10)]
     stepped = [[value - 0.3 * (k > 80) for k, value in enumerate(row)] for row in independent]

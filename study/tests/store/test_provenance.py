@@ -65,7 +65,7 @@ def test_fractions_among_properties_have_no_exponents(tmp_path: Path) -> None:
     assert "0.0000025" in told.values()
 
 
-def test_of_the_environment_each_variable_is_told(tmp_path: Path) -> None:
+def test_each_environment_variable_is_a_property(tmp_path: Path) -> None:
     """Sites set dozens of them; which one differs must be seen."""
     many = {f"UCX_{number:02}": "as ever" for number in range(40)}
     store = Store(tmp_path)
@@ -79,7 +79,7 @@ def test_of_the_environment_each_variable_is_told(tmp_path: Path) -> None:
     }
 
 
-def test_the_values_of_a_side_are_said_in_one_line() -> None:
+def test_the_values_of_a_side_fit_one_line() -> None:
     assert in_words([]) == "not recorded"
     assert in_words(["a", "b"]) == "a or b"
     assert in_words(["x" * 80, *"abc"]) == f"{'x' * 57}... or a or b and 1 more"
@@ -100,7 +100,7 @@ def test_the_build_ids_are_those_that_readelf_prints(tmp_path: Path) -> None:
     assert f"Build ID: {found['build-id bash']}" in said
 
 
-def test_a_library_that_was_exchanged_has_another_identity(tmp_path: Path) -> None:
+def test_a_replaced_library_has_another_identity(tmp_path: Path) -> None:
     (tmp_path / "libx.so").write_bytes(b"one")
     before = provenance.identity(tmp_path / "libx.so")
     (tmp_path / "libx.so").write_bytes(b"two")
@@ -120,7 +120,7 @@ def test_a_damaged_executable_is_described_as_nothing(tmp_path: Path, cut: int) 
     elf.describe(tmp_path / "y")
 
 
-def test_what_differs_is_part_of_a_comparison(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_compare_lists_differences_in_provenance(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     results = Store(tmp_path / "results")
     for tag, build in (("old", "1.0"), ("new", "2.0"), ("same", "1.0")):
         for number, session in enumerate(("a", "b")):
@@ -144,7 +144,7 @@ def test_what_differs_is_part_of_a_comparison(tmp_path: Path, capsys: pytest.Cap
 
 
 @pytest.mark.parametrize("digest", ["../../../etc/passwd", "", 7, None, "x" * 12])
-def test_a_provenance_that_cannot_be_is_none(tmp_path: Path, digest: object) -> None:
+def test_an_invalid_provenance_is_ignored(tmp_path: Path, digest: object) -> None:
     results = Store(tmp_path)
     store_launch(results, "t", "s", [halo("waitall", 1.0)], provenance=digest)
     (launch,) = results.launches()

@@ -33,12 +33,12 @@ def test_a_bad_line_is_named_with_file_and_line(line: str, said: str) -> None:
     assert raised.value.exit_status == 3
 
 
-def test_bytes_that_are_no_text_are_refused() -> None:
+def test_invalid_utf_8_is_refused() -> None:
     with pytest.raises(RecordError, match="not a JSON record"):
         records.parse(b'{"record":"end","status":"\xff"}', "f", 1)
 
 
-def test_what_is_written_is_read_again() -> None:
+def test_written_records_are_read_back() -> None:
     record = records.result_record("halo", {"mode": "µ"}, {"b": records.metric(1.5, "GB/s")}, verified=True)
     line = records.dump(record)
     assert "\n" not in line

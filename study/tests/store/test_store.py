@@ -26,7 +26,7 @@ def results(tmp_path: Path) -> Store:
 SAMPLE = {"record": "sample", "pattern": "halo", "variant": {"mode": "m"}, "repetition": 0, "seconds": {"max": 1.0}}
 
 
-def test_what_is_stored_is_read(results: Store) -> None:
+def test_stored_launches_are_read_back(results: Store) -> None:
     store_launch(results, "t", "monday", [SAMPLE, halo("waitall", 100.0)], index=3, position=5)
     (launch,) = results.launches()
     assert (launch.study, launch.tag, launch.session, launch.launch_index, launch.position) == (
@@ -128,7 +128,7 @@ def test_any_text_is_a_name(results: Store, name: str) -> None:
     assert results.names() == [(name, name, name)]
 
 
-def test_names_that_differ_stay_apart(results: Store) -> None:
+def test_different_names_get_different_folders(results: Store) -> None:
     names = ["a/b", "a%2Fb", "a_b", "x" * 400, "x" * 401, ".a", "%2Ea"]
     for name in names:
         store_launch(results, name, "s", [])
@@ -225,7 +225,7 @@ def test_a_failed_launch_says_how(results: Store) -> None:
     assert "failed with exit status 3: rank 2 died" in launch.problem
 
 
-def test_a_program_that_says_why_it_ended_is_quoted(results: Store) -> None:
+def test_the_error_of_a_program_is_quoted(results: Store) -> None:
     path = store_launch(results, "t", "s", [], end=False)
     end = {"record": "end", "status": "failed", "error": {"kind": "timeout", "message": "rank 1 waited for rank 0"}}
     with path.open("a") as file:
@@ -242,7 +242,7 @@ def test_a_launch_in_which_nothing_could_run_is_an_answer(results: Store) -> Non
     assert [launch.problem is None for launch in results.launches()] == [True, False]
 
 
-def test_what_is_done_is_told_by_cell_and_launch(results: Store) -> None:
+def test_recorded_launches_are_listed_by_cell_and_index(results: Store) -> None:
     cell = launch_store.cell_id({"program": "halo", "ranks": 2})
     store_launch(results, "t", "s", [], index=0, exit_status=3)
     store_launch(results, "t", "s", [], index=1)
@@ -256,7 +256,7 @@ def test_a_cell_has_one_name_whatever_the_order_of_its_factors() -> None:
     assert launch_store.cell_id({"a": 1}) != launch_store.cell_id({"a": "1"})
 
 
-def test_a_store_that_is_no_folder_is_one_line(tmp_path: Path) -> None:
+def test_a_store_that_is_a_file_is_an_error_of_one_line(tmp_path: Path) -> None:
     path = tmp_path / "file"
     path.write_text("")
     with pytest.raises(LongshoreError, match=r"file: cannot be read \(Not a directory\)"):

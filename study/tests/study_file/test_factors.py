@@ -44,7 +44,9 @@ def test_words_and_kinds_are_the_same(listed: dict[str, dict[str, Any]], pattern
 
 
 @pytest.mark.parametrize("pattern", sorted(FACTORS))
-def test_what_the_program_accepts_a_study_accepts(listed: dict[str, dict[str, Any]], pattern: str) -> None:
+def test_study_files_accept_the_values_that_the_program_accepts(
+    listed: dict[str, dict[str, Any]], pattern: str
+) -> None:
     for name, factor in FACTORS[pattern].items():
         if not factor.is_word:
             theirs = listed[pattern][name]

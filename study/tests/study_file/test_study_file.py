@@ -68,7 +68,7 @@ tolerance = 0.05
     assert block.within["fields"] == [8]
     assert block.within["domain"] == [[64, 64, 64]]
     assert block.between["environment"] == [{}, {"UCX_RNDV_THRESH": "256K", "N": "3"}]
-    assert (block.amounts.launches, block.amounts.repetitions) == (3, 30)
+    assert (block.launch_settings.launches, block.launch_settings.repetitions) == (3, 30)
     assert study.externals[0].command[2] == "{ranks}"
     assert study.launcher.arguments == ("--bind-to", "core")
     assert study.bound == {"injection_GBps_per_node": 25.0}
@@ -103,7 +103,7 @@ EXTERNAL = HEAD + "[[external]]\nname='e'\ncommand=['e']\nformat='osu'\nbetween=
         (HEAD + PATTERN + "within = { mode = 'wait-all' }\n", 6, "did you mean 'waitall'?"),
         (HEAD + PATTERN + "within = { mod = 'waitall' }\n", 6, "unknown factor 'mod' of halo; did you mean 'mode'?"),
         (HEAD + PATTERN + "within = { strategy = 'agp' }\n", 6, "unknown factor 'strategy' of halo (one of algorithm"),
-        (HEAD + PATTERN + "within = { transport = 'mpi' }\n", 6, "put it into between"),
+        (HEAD + PATTERN + "within = { transport = 'mpi' }\n", 6, "move it to between"),
         (HEAD + PATTERN + "within = { mode = [] }\n", 6, "mode has no levels"),
         (HEAD + PATTERN + "within = { mode = ['waitall',\n 'waitall'] }\n", 7, "given twice"),
         (HEAD + PATTERN + "within = { halo = [1,\n  2, # two\n  0] }\n", 8, "halo: 0 is not an integer from 1 to 1024"),
@@ -193,7 +193,7 @@ def test_second_blocks_have_lines_of_their_own() -> None:
     assert found == ["s.toml:9: requests: 0 is not an integer from 1 to 1099511627776"]
 
 
-def test_files_that_are_no_study_are_refused(tmp_path: Path) -> None:
+def test_invalid_study_files_are_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="longshore init"):
         load(tmp_path / "missing.toml")
     binary = tmp_path / "binary.toml"
@@ -291,17 +291,17 @@ one_job_per = "node"
         loads(text, "s.toml")
     found = {problem.split(": ", 1)[0]: problem for problem in raised.value.problems}
     told = "\n".join(raised.value.problems)
-    assert "s.toml:6: '{rank}' in the command is no factor of between" in told
-    assert "s.toml:8: 'pattern' is no regular expression" in told
+    assert "s.toml:6: '{rank}' in the command is not a factor of between" in told
+    assert "s.toml:8: 'pattern' is not a regular expression" in told
     assert "format = \"regex\" needs 'figure'" in told
     assert "s.toml:10: 'launch' is true or false" in told
-    assert "s.toml:15: 'pattern' does not go with format = \"json\"" in told
+    assert "s.toml:15: 'pattern' is not allowed with format = \"json\"" in told
     assert "s.toml:16: 'path': '..b'" in told or "s.toml:16: 'path'" in told
     assert "s.toml:19: 'better' is one of higher, lower" in told
     assert "s.toml:23: 'format' is one of" in told
     assert "did you mean 'osu'?" in told
     assert "s.toml:26: unknown key in [launcher]: 'time_limits'; did you mean 'time_limit'?" in told
-    assert "needs a time limit" in told
+    assert "need a time limit" in told
     assert "s.toml:27: 'nodes' must be an integer from 1" in told
     assert "s.toml:28: 'one_job_per' is one of session, nodes" in told
     assert len(found) > 8
@@ -327,7 +327,7 @@ between = {{ mode = ["x", "y"] }}
 """
     good = "[study]\nname = 'x'\n" + external.format(name="app", group="phase")
     assert loads(good, "s.toml").externals[0].name == "app"
-    with pytest.raises(StudyFileError, match=r"s\.toml:5: 'halo' is a pattern of ours"):
+    with pytest.raises(StudyFileError, match=r"s\.toml:5: 'halo' is one of our patterns"):
         loads(good.replace('"app"', '"halo"'), "s.toml")
     for taken in ("ranks", "mode"):
         with pytest.raises(StudyFileError, match=rf"s\.toml:8: 'pattern' has a group named {taken}"):

@@ -1,3 +1,3 @@
-"""The factor levels and variables with which a change is associated, and the study that tests
-whether one of them is the cause. It imports compare, planning and the packages below them.
+"""Finds the factor levels and variables that a change is associated with, and writes and judges the
+study that tests whether they are the cause. Imports compare, planning and the packages below.
 """

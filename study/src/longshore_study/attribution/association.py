@@ -1,7 +1,8 @@
-"""With what the changes of a comparison are associated: rules over factor levels (rules.py), and
-what differs in provenance between the two sides. "Associated with" is all that a comparison can
-say: only a study that sets the factor itself, in random order and with all else equal, tells the
-cause (confirming_study.py).
+"""Finds what the changes of a comparison are associated with: rules over factor levels (rules.py),
+and differences in provenance between the two sides.
+
+A comparison only shows association. The cause needs a study that sets the factor itself, in random
+order and with all else equal (confirming_study.py).
 """
 
 from __future__ import annotations
@@ -19,21 +20,21 @@ from longshore_study.stats import verdict
 
 SCHEMA = 1
 DIFFERS = "differs: "
-"""Before the name of a property: a factor of rows whose two sides differ in it, where other rows'
-do not."""
+"""Prefix of a property that differs between the two sides of some rows but not of others. It serves
+as a factor of the rows."""
 
 
 @dataclass(frozen=True)
 class Attribution:
     comparison: Comparison
     cases: list[JudgedRow]
-    """The rows that were asked: those with a verdict of their own."""
+    """The rows with a verdict of their own."""
     factors: list[Mapping[str, Any]]
     rules: list[Rule]
     left: list[float]
-    """Of each case, what no rule explains."""
+    """For each case, the part of its difference that no rule explains."""
     differences: list[DifferenceInRows]
-    """What differs between the sides, and in which of these rows."""
+    """The differences in provenance between the sides, each with its rows."""
 
     def rows_of(self, rule: Rule) -> list[JudgedRow]:
         return [self.cases[place] for place in rule.covered]
@@ -50,25 +51,25 @@ def attribute(comparison: Comparison) -> Attribution:
     rows = [row for row in comparison.rows if row.judgement is not None and row.effect is not None]
     found = differences_in_rows((comparison.reference, comparison.new), rows)
     factors = [_factors(row, place, found) for place, row in enumerate(rows)]
-    cases = [_case(row, told) for row, told in zip(rows, factors, strict=True)]
+    cases = [_case(row, levels) for row, levels in zip(rows, factors, strict=True)]
     rules, left = find_rules(cases, comparison.margin) if cases else ([], [])
     return Attribution(comparison, rows, list(factors), rules, left, found)
 
 
 def _factors(row: JudgedRow, place: int, found: Iterable[DifferenceInRows]) -> dict[str, Any]:
-    told = {name: value for name, value in row.key.factors.items() if name != "program"}
-    return told | {f"{DIFFERS}{one.difference.name}": place in one.rows for one in found}
+    factors = {name: value for name, value in row.key.factors.items() if name != "program"}
+    return factors | {f"{DIFFERS}{one.difference.name}": place in one.rows for one in found}
 
 
 def _case(row: JudgedRow, factors: Mapping[str, Any]) -> Case:
-    assert row.estimate is not None  # noqa: S101 - chosen by the caller
+    assert row.estimate is not None  # noqa: S101 - the caller selected such rows
     one = row.estimate.judged
-    assert one is not None  # noqa: S101 - a row with a judgement has it
+    assert one is not None  # noqa: S101 - rows with a judgement have it
     return Case(factors, one.difference, one.se, one.df)
 
 
 def condition_text(condition: Condition) -> str:
-    """As a condition of --where, where it is of a factor."""
+    """The condition as text. A condition of a factor can be used with --where."""
     if condition.factor.startswith(DIFFERS):
         return f"{condition.factor.removeprefix(DIFFERS)} {'differs' if condition.levels[0] else 'does not differ'}"
     name = condition.factor
@@ -90,7 +91,7 @@ def rule_text(rule: Rule) -> str:
 
 
 def document(attribution: Attribution, confirm: str | None) -> dict[str, Any]:
-    """What `attribute --json` prints."""
+    """The document of `attribute --json`."""
     from longshore_study.compare.estimate import ratio, ratios  # noqa: PLC0415 - for JSON and the report
 
     return {

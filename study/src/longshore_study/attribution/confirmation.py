@@ -1,11 +1,11 @@
-"""Is it the cause? What the result of a confirming study says (confirming_study.py): whether the
-suspected levels have changed more than those beside them, between two tags, by more than the
-margin; and whether variables of the environment bring the change about and take it back, in
-either state of the machine (variable_effect.py).
+"""Judges a confirming study (confirming_study.py): did the suspected levels cause the change?
 
-Of each launch that measured both, or else of each session, the number is the mean of the
-suspected variants less that of the others like them: what the launch, the session or the whole
-machine does to both is not in it.
+Two questions. Did the suspected levels change more than the levels beside them, between two tags,
+by more than the margin? Do variables of the environment cause the change and undo it, in either
+state of the machine (variable_effect.py)?
+
+For each launch that measured suspected and other variants, else for each session, the number is the
+difference between their means. Effects on both, of the launch, the session or the machine, cancel.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from longshore_study.attribution.variable_effect import (
     OPEN,
     REFUTED,
     VariableEffect,
-    together,
+    combined_verdict,
     variable_effect,
-    word,
+    verdict_of,
 )
 from longshore_study.base.errors import LongshoreError
 from longshore_study.compare.contrast import Contrast, contrasts
@@ -36,70 +36,72 @@ from longshore_study.store.selection import Side
 from longshore_study.study_file import environment_variables
 from longshore_study.study_file.study import Hypothesis
 
-_SINGLE = "one session per side: the data do not show how much sessions differ"
+_SINGLE = "one session per side: the spread of sessions is unknown"
 
 
 @dataclass(frozen=True)
 class LevelEffect:
-    """How the suspected levels have changed, and those beside them: differences of logarithms, new
-    less reference."""
+    """The change of the suspected levels and of the levels beside them: differences of logarithms,
+    new minus reference."""
 
     verdict: str
     why: str
     suspected: float
     beside: float
     difference: float
-    """The one less the other: what is the suspected levels' own."""
+    """`suspected` minus `beside`: the part that only the suspected levels have."""
     interval: tuple[float, float] | None
     p: float | None
 
 
 @dataclass(frozen=True)
-class Finding:
+class ConfirmationResult:
     hypothesis: Hypothesis
     levels: LevelEffect | None
-    """None where variables alone are suspected."""
+    """None if only variables are suspected."""
     variables: tuple[VariableEffect, ...]
-    """Of each state of the machine in which the study has set them both ways."""
+    """One per state of the machine in which the study measured both settings."""
     warnings: tuple[str, ...]
     restored: tuple[tuple[dict[str, Any], Contrast], ...] = ()
-    """Of each suspected variant of the new side: with the environment of the reference, against
-    without."""
+    """For each suspected variant of the new side: with the environment of the reference, compared
+    with its own."""
 
     @property
-    def blames_variables(self) -> bool:
-        """Whether the verdict is about the variables: where they are the cause, and where nothing
-        else is suspected."""
-        return self.levels is None or together(self.variables) == CONFIRMED
+    def is_about_variables(self) -> bool:
+        """Whether the verdict is about the variables: if they are the cause, or the only
+        suspects."""
+        return self.levels is None or combined_verdict(self.variables) == CONFIRMED
 
     @property
     def verdict(self) -> str:
-        if self.blames_variables or self.levels is None:
-            return together(self.variables) or OPEN
+        if self.is_about_variables or self.levels is None:
+            return combined_verdict(self.variables) or OPEN
         return self.levels.verdict
 
     @property
     def why(self) -> str:
-        if self.levels is not None and not self.blames_variables:
+        if self.levels is not None and not self.is_about_variables:
             return self.levels.why
         return {
-            CONFIRMED: "set so, and nothing else changed, it brings the change about",
-            REFUTED: "set so, and nothing else changed, it does not bring the change about",
-        }.get(self.verdict, "more sessions would tell")
+            CONFIRMED: "with these variables, and nothing else changed, the change appears",
+            REFUTED: "with these variables, and nothing else changed, the change does not appear",
+        }.get(self.verdict, "more sessions are needed")
 
 
 _Sessions = dict[str, dict[Hashable, float]]
 
 
-def judge(reference: Side, new: Side, hypothesis: Hypothesis, margin: float) -> Finding:
-    """Raises LongshoreError where a side lacks what the hypothesis speaks of."""
+def judge(reference: Side, new: Side, hypothesis: Hypothesis, margin: float) -> ConfirmationResult:
+    """Raises LongshoreError if a side lacks variants of the hypothesis."""
     limit = math.log1p(margin)
     warnings: list[str] = []
     levels = _levels(reference, new, hypothesis, limit, warnings) if hypothesis.factors else None
     found = _variables((reference, new), hypothesis, limit)
     if levels is None and not found:
-        raise LongshoreError("neither side has measured the variables both ways; was the study run with these tags?")
-    return Finding(hypothesis, levels, found, tuple(dict.fromkeys(warnings)), _restored(new, hypothesis))
+        raise LongshoreError(
+            "neither side has measured both settings of the variables; was the study run with these tags?"
+        )
+    return ConfirmationResult(hypothesis, levels, found, tuple(dict.fromkeys(warnings)), _restored(new, hypothesis))
 
 
 def _variables(sides: Iterable[Side], hypothesis: Hypothesis, limit: float) -> tuple[VariableEffect, ...]:
@@ -117,24 +119,24 @@ def _levels(reference: Side, new: Side, hypothesis: Hypothesis, limit: float, wa
         effect_of_sessions(sides[0][k], sides[1][k], in_turns, warnings if k == 0 else []) for k in range(3)
     )
     if own is None or inside is None or outside is None:
-        raise LongshoreError("the two sides have no figures of the hypothesis to compare")
+        raise LongshoreError("the two sides have no common sessions of the hypothesis to compare")
     parts = (inside.difference, outside.difference, own.difference)
     if own.welch_se is None or not own.df:
         return LevelEffect(OPEN, _SINGLE, *parts, None, None)
     row = Measured(own.difference, math.sqrt((own.variance or 0.0) * own.scale), float(own.df))
     p = verdict.beyond_margin(row, limit)
-    found = word(row, p, hypothesis, limit)
+    found = verdict_of(row, p, hypothesis, limit)
     return LevelEffect(found, _why(found, p), *parts, effect.interval(row.difference, row.se, row.df), p)
 
 
 def _why(found: str, p: float) -> str:
     if found == CONFIRMED:
-        return "the suspected levels changed, and what was measured beside them did not change with them"
+        return "the suspected levels changed, and the levels beside them did not change as much"
     if found == OPEN:
-        return "more sessions would tell"
+        return "more sessions are needed"
     if p <= verdict.LEVEL:
-        return "the suspected levels changed the other way"
-    return "the suspected levels did not change more than what was measured beside them"
+        return "the suspected levels changed in the other direction"
+    return "the suspected levels did not change more than the levels beside them"
 
 
 def _restored(new: Side, hypothesis: Hypothesis) -> tuple[tuple[dict[str, Any], Contrast], ...]:
@@ -156,12 +158,13 @@ def _figures(side: Side) -> list[Figure]:
 
 
 def _contrast(side: Side, hypothesis: Hypothesis) -> tuple[_Sessions, _Sessions, _Sessions]:
-    """By session and launch: suspected less beside, suspected, beside."""
+    """By session and launch: the difference between suspected and other levels, suspected,
+    others."""
     groups: dict[bool, list[Figure]] = {True: [], False: []}
     for figure in _figures(side):
         environment = figure.key.cell.get("environment")
         if environment and environment in (hypothesis.environment, hypothesis.new_environment):
-            continue  # that is the other question
+            continue  # _variables answers that question
         groups[_suspected(figure.key.factors, hypothesis)].append(figure)
     for wanted, what in ((True, "suspected levels"), (False, "levels beside the suspected ones")):
         if not groups[wanted]:
@@ -178,8 +181,8 @@ def _suspected(factors: Mapping[str, Any], hypothesis: Hypothesis) -> bool:
 
 
 def _means(figures: Iterable[Figure], *, by_launch: bool) -> _Sessions:
-    """Means over variants, each relative to nothing: the same variants are in every launch of a
-    study."""
+    """Means over variants. They need no normalisation: each launch of a study has the same
+    variants."""
     found: dict[str, dict[Hashable, list[float]]] = defaultdict(lambda: defaultdict(list))
     for figure in figures:
         found[figure.session][figure.launch if by_launch else ""].append(figure.goodness)
@@ -196,29 +199,29 @@ def _differences(inside: _Sessions, outside: _Sessions) -> tuple[_Sessions, _Ses
     )
 
 
-def document(finding: Finding, names: Sequence[str]) -> dict[str, Any]:
-    """What `attribute --confirm --json` prints. Ratios are of goodness: below 1 is slower."""
-    levels = finding.levels
-    told: dict[str, Any] = {"suspected": None, "beside": None, "ratio": None, "interval": None, "p": None}
+def document(found: ConfirmationResult, names: Sequence[str]) -> dict[str, Any]:
+    """The document of `attribute --confirm --json`. Ratios are of goodness: below 1 is slower."""
+    levels = found.levels
+    effect_: dict[str, Any] = {"suspected": None, "beside": None, "ratio": None, "interval": None, "p": None}
     if levels is not None:
-        told = {"suspected": ratio(levels.suspected, "higher"), "beside": ratio(levels.beside, "higher"),
+        effect_ = {"suspected": ratio(levels.suspected, "higher"), "beside": ratio(levels.beside, "higher"),
                 **_ratio(levels.difference, levels.interval), "p": levels.p}  # fmt: skip
     return {
-        "schema": 1, "reference": names[0], "new": names[1], "verdict": finding.verdict, "why": finding.why, **told,
+        "schema": 1, "reference": names[0], "new": names[1], "verdict": found.verdict, "why": found.why, **effect_,
         "levels_verdict": levels.verdict if levels is not None else None,
-        "variables_verdict": together(finding.variables),
+        "variables_verdict": combined_verdict(found.variables),
         "variables": {
-            "reference": environment_variables.to_table(finding.hypothesis.environment),
-            "new": environment_variables.to_table(finding.hypothesis.new_environment),
+            "reference": environment_variables.to_table(found.hypothesis.environment),
+            "new": environment_variables.to_table(found.hypothesis.new_environment),
             "effects": [
                 {"side": one.side, "verdict": one.verdict, **_ratio(one.difference, one.interval), "p": one.p}
-                for one in finding.variables
+                for one in found.variables
             ],
         },
-        "warnings": list(finding.warnings),
+        "warnings": list(found.warnings),
         "environment_restored": [
             {"variant": variant, "ratio": one.ratio, "interval": list(one.interval) if one.interval else None}
-            for variant, one in finding.restored
+            for variant, one in found.restored
         ],
     }  # fmt: skip
 

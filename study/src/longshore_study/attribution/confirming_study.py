@@ -1,10 +1,9 @@
-"""From an association to a cause: the study that tests a rule, and what its result says.
+"""Writes the study that tests whether a rule describes the cause of a change.
 
-The study measures the suspected levels and others beside them, in the same launches or in turns, in
-random order, in several sessions of both states of the machine. What the suspected ones have lost
-more than the others is then theirs: all else was equal. Where the two sides had variables of their
-environment otherwise, the study also sets these as the reference had them and as the new side had
-them, in both states: what that does is the variables' own.
+The study measures suspected and other levels in the same launches or alternately, in random order,
+in several sessions of both states of the machine. All else is equal, so a change of the suspected
+levels beyond that of the others is caused by them. If variables of the environment differ between
+the sides, the study also measures both settings of these variables in both states.
 """
 
 from __future__ import annotations
@@ -21,52 +20,52 @@ from longshore_study.attribution.rules import Rule
 from longshore_study.attribution.suspected_variables import suspected_variables
 from longshore_study.base.errors import LongshoreError
 from longshore_study.compare.judged_row import JudgedRow
-from longshore_study.planning.power_analysis import Prospects, Spread
+from longshore_study.planning.power_analysis import PowerAnalysis, Spread
 from longshore_study.study_file.factors import FACTORS
 from longshore_study.study_file.reader import StudyFileError, loads
 
-_ROWS = 3  # affected variants of which the study takes the levels
-_CONTRASTS = 2  # levels beside the suspected ones, of each suspected factor
+_ROWS = 3  # affected variants whose levels the study takes
+_CONTRASTS = 2  # levels beside the suspected ones, per suspected factor
 _SESSIONS = (2, 3, 5, 8)
 
 
 @dataclass(frozen=True)
-class Confirmation:
-    """A study file, and what of the rows could not be asked of longshore-bench."""
+class ConfirmingStudy:
+    """A study file, and the factors that longshore-bench cannot set."""
 
     text: str
     left_out: tuple[str, ...]
 
 
-def confirming_study(attribution: Attribution, rule: Rule, name: str) -> Confirmation:
-    """The smallest study that tests this rule. Raises LongshoreError where none can."""
+def confirming_study(attribution: Attribution, rule: Rule, name: str) -> ConfirmingStudy:
+    """The smallest study that tests this rule. Raises LongshoreError if there is none."""
     suspected = {c.factor: c for c in rule.conditions if not c.factor.startswith(DIFFERS) and c.factor != "pattern"}
     sides = (attribution.comparison.reference, attribution.comparison.new)
     variables = suspected_variables(sides, attribution.rows_of(rule))
     if not suspected and not variables.new:
         raise LongshoreError(
-            f"no study can set what the change is associated with ({rule_text(rule)}): it names no factor of a "
-            "pattern, and no variable of the environment differs"
+            f"no study can set the conditions of the change ({rule_text(rule)}): they name no factor of a pattern, "
+            "and no variable of the environment differs"
         )
     covered = sorted(attribution.rows_of(rule), key=lambda row: -abs(row.estimate.difference) if row.estimate else 0.0)
     program = next((row.key.pattern for row in covered if row.key.pattern in FACTORS), None)
     if program is None:
         raise LongshoreError(
-            f"'{covered[0].key.pattern}' is no pattern of longshore-bench, so it cannot measure the rule"
+            f"'{covered[0].key.pattern}' is not a pattern of longshore-bench, so no study can measure the rule"
         )
     affected = [row for row in covered if row.key.pattern == program][:_ROWS]
     beside = _beside(attribution, rule, affected, suspected)
     if not beside and not variables.new:
-        raise LongshoreError(f"nothing beside {rule_text(rule)} was measured: there is no contrast to test it against")
+        raise LongshoreError(f"nothing beside {rule_text(rule)} was measured, so there is nothing to compare it with")
     levels = _levels(affected, beside, suspected if beside else {})
-    return _written(Draft(attribution, rule, name, program, levels, tuple(suspected) if beside else (), variables))
+    return _complete(Draft(attribution, rule, name, program, levels, tuple(suspected) if beside else (), variables))
 
 
 def _beside(
     attribution: Attribution, rule: Rule, affected: Sequence[JudgedRow], suspected: Mapping[str, Any]
 ) -> dict[str, list[Any]]:
-    """Of each suspected factor, the levels of rows that are like an affected one but for it, least
-    changed first."""
+    """For each suspected factor, the levels of rows that differ from an affected row only in this
+    factor, the least changed first."""
     found: dict[str, dict[str, tuple[float, Any]]] = {}
     covered = set(rule.covered)
     for place, row in enumerate(attribution.cases):
@@ -85,17 +84,17 @@ def _beside(
     }
 
 
-def _alike(one: Mapping[str, Any], other: Mapping[str, Any], but: str) -> bool:
+def _alike(one: Mapping[str, Any], other: Mapping[str, Any], except_factor: str) -> bool:
     return one["pattern"] == other["pattern"] and all(
-        one.get(name) == other.get(name) for name in {*one, *other} if name not in (but, "program")
+        one.get(name) == other.get(name) for name in {*one, *other} if name not in (except_factor, "program")
     )
 
 
 def _levels(
     affected: Sequence[JudgedRow], beside: Mapping[str, list[Any]], suspected: Mapping[str, Any]
 ) -> dict[str, tuple[bool, list[Any]]]:
-    """Of the strongest row and its contrasts; of factors that are not suspected, the level of the
-    strongest alone."""
+    """The levels of the strongest row and of its contrasts. Factors that are not suspected keep the
+    level of the strongest row."""
     first = affected[0]
     found = {}
     for name, level in first.key.factors.items():
@@ -109,9 +108,9 @@ def _levels(
     return found
 
 
-def _written(draft: Draft) -> Confirmation:
-    """Factors that longshore-bench does not know, or not with these levels, are left out one by
-    one, and named."""
+def _complete(draft: Draft) -> ConfirmingStudy:
+    """The study with its number of sessions. Factors or levels that longshore-bench does not know
+    are removed one by one, and named."""
     levels = dict(draft.levels)
     left_out: list[str] = []
     while True:
@@ -125,13 +124,13 @@ def _written(draft: Draft) -> Confirmation:
             left_out.append(f"{wrong} = {json.dumps(levels.pop(wrong)[1][0])}")
             continue
         break
-    from longshore_study.planning.plan import make_plan  # noqa: PLC0415 - the study has to be one that can be planned
+    from longshore_study.planning.plan import make_plan  # noqa: PLC0415 - needed for the power analysis only
 
-    # Whether two sessions are enough or five, somebody waits to be told.
+    # The user waits, so few simulated rows decide on the number of sessions.
     power = PowerAnalysis(make_plan(study), Spread(0.03, 0.02, "assumed"), simulated_rows=1000)
     size = math.expm1(abs(draft.rule.difference))
     enough = (n for n in _SESSIONS if (power.smallest_between_tags(n) or math.inf) <= max(size, study.margin) / 1.5)
-    return Confirmation(study_text(draft, levels, left_out, sessions=next(enough, _SESSIONS[-1])), tuple(left_out))
+    return ConfirmingStudy(study_text(draft, levels, left_out, sessions=next(enough, _SESSIONS[-1])), tuple(left_out))
 
 
 def _is_about(name: str, problem: str) -> bool:

@@ -1,5 +1,5 @@
-"""The file of a confirming study (confirming_study.py): a comment for its reader, and TOML that is
-valid whatever names say.
+"""Formats the file of a confirming study (confirming_study.py): a comment for its reader, and TOML
+that is valid for any names.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from longshore_study.attribution.suspected_variables import Suspected
 from longshore_study.compare.comparison import Comparison
 from longshore_study.compare.estimate import ratio
 from longshore_study.store.launch_store import Launch
-from longshore_study.study_file.environment_variables import told, written
+from longshore_study.study_file.environment_variables import descriptions, to_table
 from longshore_study.study_file.factors import BETWEEN, FACTORS
 from longshore_study.study_file.hypothesis_reader import ENVIRONMENTS
 
@@ -30,9 +30,9 @@ class Draft:
     name: str
     program: str
     levels: Mapping[str, tuple[bool, list[Any]]]
-    """Of each factor: whether it is one between launches, and its levels."""
+    """For each factor: whether it varies between launches, and its levels."""
     suspected: tuple[str, ...]
-    """Those of them that the rule is about, and others were measured beside."""
+    """The factors of the rule with other levels to compare with."""
     variables: Suspected
 
     @property
@@ -45,9 +45,9 @@ class Draft:
 
     @property
     def question(self) -> str:
-        """What is put to the test: the rule, the variables, or both."""
+        """The tested cause: the rule, the variables, or both."""
         named = [rule_text(self.rule)] if self.suspected else []
-        return " or ".join([*named, *([", ".join(told(self.variables.new))] if self.variables.new else [])])
+        return " or ".join([*named, *([", ".join(descriptions(self.variables.new))] if self.variables.new else [])])
 
 
 def study_text(
@@ -85,13 +85,13 @@ def study_text(
         *(f"{name} = {_toml(values)}" for name, values in within.items()),
         "[pattern.between]",
         *(f"{name} = {_toml(values)}" for name, values in between.items()),
-        *([f"environment = {_toml([written(level) for level in environment])}"] if environment else []),
+        *([f"environment = {_toml([to_table(level) for level in environment])}"] if environment else []),
         "",
         "[hypothesis]",
         *([f"factors = {_toml(suspected)}"] if suspected else []),
         f"ratio = {draft.ratio:.6g}",
         *(
-            f"{name} = {_toml(written(level))}   # as {whose} had it"
+            f"{name} = {_toml(to_table(level))}   # as {whose} had it"
             for name, whose, level in zip(ENVIRONMENTS, ("the reference", "the new side"), settings, strict=False)
         ),
         *_launcher(draft.comparison.new.launches),
@@ -100,33 +100,33 @@ def study_text(
 
 
 def _head(draft: Draft, left_out: Sequence[str]) -> list[str]:
-    """The comment that a reader of the file meets first."""
+    """The comment at the beginning of the file."""
     reference, new = (_comment(side.name) for side in (draft.comparison.reference, draft.comparison.new))
     what = ["these levels", "others beside them"] if draft.suspected else []
-    what += ["what the variables do"] if draft.variables.new else []
+    what += ["the effect of the variables"] if draft.variables.new else []
     variables = [
         "#",
-        f"# {new} had variables otherwise than {reference}. The study measures with the environment as it is,",
-        "# with these variables as the reference had them, and with these as the new side had them.",
+        f"# Variables differ between {new} and {reference}. The study measures with the environment as it is,",
+        "# with these variables as in the reference, and with these variables as on the new side.",
     ]
     return [
-        f"# Is it the cause? From {reference} to {new} a change by a factor of {draft.ratio:.3g}",
+        f"# Is it the cause? From {reference} to {new}, a change by a factor of {draft.ratio:.3g}",
         f"# is associated with {_comment(rule_text(draft.rule))}.",
         f"# This study measures {' and '.join(what)}, in",
-        "# the same launches or in turns. Run it in both states of the machine, in sessions of the same names:",
+        "# the same launches or alternately. Run it in both states of the machine, with the same session names:",
         "#",
         "#   longshore run THIS --tag before --session monday       (and so on, as many sessions as below)",
         "#   longshore run THIS --tag after --session monday",
         "#   longshore attribute before after --confirm THIS",
         *(variables if draft.variables.new else []),
-        *(f"# not asked of longshore-bench: {_comment(one)}" for one in left_out),
+        *(f"# not set, since longshore-bench has no such factor or level: {_comment(one)}" for one in left_out),
         *(f"# not set, since its value is not recorded: {_comment(one)}" for one in draft.variables.masked),
         "",
     ]
 
 
 def _launcher(launches: Sequence[Launch]) -> list[str]:
-    """As in the study file that lies beside the launches, where one does."""
+    """The launcher of the study file that is stored beside the launches, if any."""
     for launch in launches:
         digest = (launch.envelope.get("study_file") or {}).get("digest")
         path = launch.path.parent / f"study-{digest}.toml"
@@ -145,7 +145,7 @@ def _comment(text: str) -> str:
 
 
 def _toml(value: Any) -> str:
-    """TOML of what JSON has; texts are quoted as JSON quotes them, which TOML reads alike."""
+    """A JSON value as TOML. Quoted texts are the same in both."""
     if isinstance(value, Mapping):
         return "{ " + ", ".join(f"{_key(k)} = {_toml(v)}" for k, v in value.items()) + " }" if value else "{}"
     if isinstance(value, list | tuple):

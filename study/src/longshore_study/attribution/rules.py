@@ -1,11 +1,12 @@
-"""With what a change is associated: a beam search over conjunctions of factor levels.
+"""Finds the rules that a change is associated with: a beam search over conjunctions of factor
+levels.
 
 Each case (a row of a comparison) has factor levels, a difference and its standard error. A rule is
-a conjunction of conditions; it explains the mean difference of the cases that it covers. What a
-rule gains is that mean in squared standard errors; what it costs is twice the logarithm of the
-number of conditions that it was chosen from (a risk inflation penalty: Foster and George 1994). The
-best rule counts when its mean is beyond the margin, also at that price. Its mean is taken away, and
-the search starts again, up to three rules.
+a conjunction of conditions. It explains the mean difference of the cases that it covers. The gain
+of a rule is this mean in squared standard errors. Its price is twice the logarithm of the number of
+conditions that it was chosen from (a risk inflation penalty: Foster and George 1994). The best rule
+counts if its mean is beyond the margin even at this price. Then its mean is subtracted, and the
+search starts again, for at most three rules.
 """
 
 from __future__ import annotations
@@ -24,9 +25,7 @@ from longshore_study.stats.verdict import LEVEL
 MOST_RULES = 3
 MOST_CONDITIONS = 3
 _BEAM = 8
-_SHARED = (
-    0.1  # part of the cases' variance that is taken as common to them, so that many cases are not endless evidence
-)
+_SHARED = 0.1  # part of the variance that all cases are assumed to share, so that many cases are not endless evidence
 
 
 @dataclass(frozen=True)
@@ -40,7 +39,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Condition:
-    """A factor has one of these levels; for numbers `least` and `most` say so in short."""
+    """The factor has one of these levels. For numbers, `least` and `most` give their range."""
 
     factor: str
     levels: tuple[Any, ...]
@@ -57,9 +56,10 @@ class Rule:
     difference: float
     interval: tuple[float, float]
     p: float
-    """That the mean is within the margin, corrected for all rules of as many conditions."""
+    """P value of the hypothesis that the mean is within the margin, corrected for all rules with as
+    many conditions."""
     covered: tuple[int, ...]
-    """Places of the cases."""
+    """Indices of the covered cases."""
 
     def holds(self, factors: Mapping[str, Any]) -> bool:
         return all(condition.holds(factors) for condition in self.conditions)
@@ -68,7 +68,7 @@ class Rule:
 @dataclass(frozen=True)
 class _Candidate:
     conditions: tuple[tuple[Condition, float], ...]
-    """With the price of each: the logarithm of how many it was chosen from."""
+    """Each with its price: the logarithm of the number of conditions it was chosen from."""
     covered: frozenset[int]
     worth: float = 0.0
 
@@ -78,7 +78,7 @@ class _Candidate:
 
 
 def find_rules(cases: Sequence[Case], margin: float) -> tuple[list[Rule], list[float]]:
-    """At most three rules, the strongest first, and what they leave of each difference."""
+    """At most three rules, the strongest first, and the unexplained part of each difference."""
     limit = math.log1p(margin)
     left = [case.difference for case in cases]
     rules: list[Rule] = []
@@ -120,15 +120,15 @@ def _search(cases: Sequence[Case], left: Sequence[float], limit: float) -> _Cand
 
 
 def _valued(candidate: _Candidate, cases: Sequence[Case], left: Sequence[float], limit: float) -> _Candidate:
-    """By its distance from nothing at all: measured from the margin, a part with luckier noise
-    would beat the whole."""
+    """The candidate with its worth. The gain is measured from zero: measured from the margin, a
+    part with favourable noise would beat the whole."""
     mean, se, _ = _mean(candidate.covered, cases, left)
     gain = 0.0 if abs(mean) <= limit else math.inf if se == 0.0 else (mean / se) ** 2
     return _Candidate(candidate.conditions, candidate.covered, gain - 2.0 * candidate.price)
 
 
 def _mean(covered: Iterable[int], cases: Sequence[Case], left: Sequence[float]) -> tuple[float, float, float]:
-    """The weighted mean, its standard error and degrees of freedom."""
+    """The weighted mean, its standard error, and its degrees of freedom."""
     places = list(covered)
     least = min(cases[k].se for k in places)
     weights = [1.0 / max(cases[k].se, 1e-9 + 0.1 * least) ** 2 for k in places]
@@ -150,7 +150,7 @@ def _rule(best: _Candidate, cases: Sequence[Case], left: Sequence[float], limit:
 
 
 def _conditions(cases: Sequence[Case], left: Sequence[float]) -> list[tuple[Condition, float, frozenset[int]]]:
-    """All that can be said of one factor, each with its price and the cases for which it holds."""
+    """All conditions on single factors, each with its price and the cases that meet it."""
     members: dict[str, dict[str, tuple[Any, list[int]]]] = defaultdict(dict)
     for place, case in enumerate(cases):
         for name, level in case.factors.items():
@@ -181,15 +181,15 @@ _Levels = list[tuple[Any, list[int]]]
 
 
 def _intervals(levels: _Levels) -> list[tuple[_Levels, int]]:
-    """Of an ordered factor: all runs of neighbouring levels but the whole."""
+    """For an ordered factor: all ranges of neighbouring levels except the whole."""
     ordered = sorted(levels, key=lambda one: float(one[0]))
     runs = [ordered[a:b] for a in range(len(ordered)) for b in range(a + 1, len(ordered) + 1) if b - a < len(ordered)]
     return [(run, max(1, len(runs))) for run in runs or [ordered]]
 
 
 def _sets(levels: _Levels, left: Sequence[float]) -> list[tuple[_Levels, int]]:
-    """Of an unordered factor: each level, and the best sets of each size. Those that are extreme in
-    their means suffice (Fisher 1958); the price is that of all sets of their size."""
+    """For an unordered factor: each level, and the best sets of each size. Sets with extreme means
+    suffice (Fisher 1958). The price counts all sets of the size."""
     by_mean = sorted(levels, key=lambda one: math.fsum(left[k] for k in one[1]) / len(one[1]))
     found: list[tuple[_Levels, int]] = [([one], len(levels)) for one in levels]
     for size in range(2, len(levels)):

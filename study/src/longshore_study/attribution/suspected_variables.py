@@ -1,5 +1,5 @@
-"""Variables that the two sides of a comparison had otherwise: what a confirming study sets as the
-reference had it, and as the new side had it, whatever the state of the machine that it runs in.
+"""Finds environment variables that differ between the two sides of a comparison. A confirming study
+sets them as in the reference and as on the new side, in either state of the machine.
 """
 
 from __future__ import annotations
@@ -14,25 +14,24 @@ from longshore_study.store.selection import Side
 from longshore_study.study_file.environment_variables import Level
 
 _OF_LAUNCHERS = ("SLURM", "PMI", "PALS")
-"""What a batch system or a launcher tells its processes: no setting, and nothing to take from
-them."""
+"""Variables that a batch system or launcher sets for its processes. They are not settings."""
 _OF_THE_TOOL = frozenset(f"LONGSHORE_{name}" for name in ("BENCH", "MPIRUN", "SIMULATIONS", "STACKS", "STORE"))
 _MASKED = "(masked)"
 
 
 @dataclass(frozen=True)
 class Suspected:
-    """Both levels name the same variables; both are empty where there is nothing to suspect."""
+    """Both levels have the same variables. Both are empty if none is suspected."""
 
     reference: Level
     new: Level
     masked: tuple[str, ...] = ()
-    """Variables that differ, perhaps, and whose values are not recorded."""
+    """Variables that may differ but whose values are not recorded."""
 
 
 def suspected_variables(sides: tuple[Side, Side], rows: Sequence[JudgedRow]) -> Suspected:
-    """From the launches of these rows: what all of one side have alike, and the other side has
-    not."""
+    """Variables of the launches of these rows that have one value on each side, and different
+    values on the two sides."""
     before, after = (
         _common(_launches(side, paths))
         for side, paths in zip(
@@ -57,13 +56,14 @@ def _launches(side: Side, paths: Iterable[str]) -> list[Launch]:
 
 
 def _common(launches: Sequence[Launch]) -> Level | None:
-    """The variables of these launches; None for one that some have otherwise. None where no launch
-    tells any."""
-    told = [one for launch in launches if isinstance(one := (launch.header or {}).get(ENVIRONMENT), dict)]
-    if not told:
+    """The variables of these launches. None for a variable with several values. None if no launch
+    records variables."""
+    recorded = [one for launch in launches if isinstance(one := (launch.header or {}).get(ENVIRONMENT), dict)]
+    if not recorded:
         return None
-    names = dict.fromkeys(name for one in told for name in one)
+    names = dict.fromkeys(name for one in recorded for name in one)
+    first = recorded[0]
     return {
-        name: str(told[0][name]) if all(name in one and one[name] == told[0].get(name) for one in told) else None
+        name: str(first[name]) if all(name in one and one[name] == first.get(name) for one in recorded) else None
         for name in names
     }

@@ -1,7 +1,7 @@
-"""What variables of the environment do by themselves: the suspected variants with the variables as
-the new side had them, against those as the reference had them, within one state of the machine.
-A confirming study (confirming_study.py) sets both in turns, so launches are compared within
-their session.
+"""Measures the effect of environment variables: the suspected variants with the variables as on the
+new side, compared with the variables as in the reference, within one state of the machine. A
+confirming study (confirming_study.py) alternates both, so launches are compared within their
+session.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ CONFIRMED, REFUTED, OPEN = "confirmed", "refuted", "undecided"
 
 @dataclass(frozen=True)
 class VariableEffect:
-    """In one state of the machine."""
+    """The effect in one state of the machine."""
 
     side: str
     verdict: str
     difference: float
-    """Of logarithms of goodness: as on the new side, less as in the reference."""
+    """Difference of the logarithms of goodness: as on the new side minus as in the reference."""
     interval: tuple[float, float] | None
-    """95 %, of the difference."""
+    """95 % confidence interval of the difference."""
     p: float | None
 
 
@@ -45,7 +45,7 @@ def _launches() -> _Launches:
 def variable_effect(
     side: str, figures: Iterable[Figure], hypothesis: Hypothesis, limit: float
 ) -> VariableEffect | None:
-    """From figures of suspected variants; None where no session has both settings."""
+    """The effect from figures of suspected variants. None if no session has both settings."""
     settings = (hypothesis.environment, hypothesis.new_environment)
     rows: dict[tuple[Any, ...], tuple[list[Figure], list[Figure]]] = defaultdict(lambda: ([], []))
     for figure in figures:
@@ -60,7 +60,7 @@ def variable_effect(
     for (session, *_), pair in rows.items():
         if not all(pair):
             continue
-        # Relative to the row: variants and cells differ among themselves.
+        # Relative to the row, since variants and cells differ.
         centre = math.fsum(f.goodness for f in (*pair[0], *pair[1])) / (len(pair[0]) + len(pair[1]))
         for launches, members in zip(sides, pair, strict=True):
             for figure in members:
@@ -76,19 +76,19 @@ def variable_effect(
     row = Measured(found.difference, math.sqrt(found.variance * found.scale), float(found.df))
     p = verdict.beyond_margin(row, limit)
     bounds = effect.interval(row.difference, row.se, row.df)
-    return VariableEffect(side, word(row, p, hypothesis, limit), row.difference, bounds, p)
+    return VariableEffect(side, verdict_of(row, p, hypothesis, limit), row.difference, bounds, p)
 
 
-def word(row: Measured, p: float, hypothesis: Hypothesis, limit: float) -> str:
-    """Confirmed: beyond the margin in the expected direction. Refuted: the other way, or within the
-    margin."""
+def verdict_of(row: Measured, p: float, hypothesis: Hypothesis, limit: float) -> str:
+    """Confirmed: beyond the margin in the expected direction. Refuted: in the other direction, or
+    within the margin."""
     if p <= LEVEL:
         return CONFIRMED if row.difference * math.log(hypothesis.ratio) > 0.0 else REFUTED
     return REFUTED if verdict.within_margin(row, limit) <= LEVEL else OPEN
 
 
-def together(effects: Iterable[VariableEffect]) -> str | None:
-    """Of all states in which the variables were set both ways; None where there is none."""
+def combined_verdict(effects: Iterable[VariableEffect]) -> str | None:
+    """The verdict over all states in which both settings were measured. None if there is none."""
     words = {one.verdict for one in effects}
     if not words:
         return None

@@ -1,6 +1,4 @@
-"""The command line: options, completion, and one module per command. It imports every other
-package.
-"""
+"""The command line: options, completion, and one module per command. Imports all other packages."""
 
 from __future__ import annotations
 

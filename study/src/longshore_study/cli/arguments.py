@@ -1,5 +1,5 @@
-"""What is typed after `longshore`: the verb, and what belongs to it. The command line and its
-completion agree."""
+"""Splits the arguments of `longshore` into the command and its arguments, for the command line and
+for its completion."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _FLAGS = ("--json", "-v", "--verbose", "--no-color")
 
 
 def split_arguments(arguments: Sequence[str]) -> tuple[str | None, list[str]]:
-    """The verb and what belongs to it; shared options are also accepted before the verb."""
+    """The command and its arguments. Shared options may precede the command."""
     before: list[str] = []
     rest = list(arguments)
     while rest:
@@ -27,7 +27,9 @@ def split_arguments(arguments: Sequence[str]) -> tuple[str | None, list[str]]:
         elif word in ("-h", "--help", "--version"):
             return word, []
         elif word.startswith("-"):
-            raise UsageError(f"unknown option '{word}' before the verb ('longshore --help' lists verbs and options)")
+            raise UsageError(
+                f"unknown option '{word}' before the command ('longshore --help' lists commands and options)"
+            )
         else:
             return word, before + rest
     return None, before

@@ -1,8 +1,5 @@
-"""The command line. Help and errors cost no import of a verb: a study tool is called from login
-nodes whose file systems take seconds to import a large package, so a verb's module is loaded only
-when that verb is called."""
-
-from __future__ import annotations
+"""The command line. The module of a command is imported only when this command is called: on the
+file systems of login nodes, importing a large package takes seconds."""
 
 import argparse
 import importlib
@@ -18,38 +15,37 @@ from longshore_study.base.errors import EXIT_INTERRUPTED, EXIT_INVALID, EXIT_OK,
 from longshore_study.base.terminal_escapes import escaping_streams
 from longshore_study.cli.arguments import split_arguments
 
-VERBS = {
+COMMANDS = {
     "init": "write a study file to start from",
     "check": "check a study file without running it",
-    "plan": "say what a study will run, for how long, and what it could find",
-    "run": "run what a study still lacks, in random order",
-    "resume": "go on with a study that was stopped",
-    "status": "how far a study is",
+    "plan": "show what a study will run, how long it takes, and what it can detect",
+    "run": "run the launches that a session lacks, in random order",
+    "resume": "continue a study that was stopped",
+    "status": "show the progress of a study",
     "import": "store the output of another benchmark",
-    "show": "tables of what is stored",
+    "show": "print tables of stored results",
     "compare": "judge one tag against another",
-    "guidelines": "what must hold on any machine, without history",
-    "attribute": "with what a change is associated",
-    "history": "a figure over time",
-    "report": "one HTML file that explains a study",
-    "export": "figures as tables for other tools and for papers",
-    "stacks": "which MPI, OpenSHMEM and UCX are on this machine",
-    "doctor": "what on this machine will spoil a measurement",
-    "completion": "completion by the Tab key, for bash, zsh and fish",
+    "guidelines": "check rules that hold on any machine, without history",
+    "attribute": "find what a change is associated with",
+    "history": "show a metric over time, and when it changed",
+    "report": "write one HTML file that explains a study",
+    "export": "write results as tables for other tools and for papers",
+    "stacks": "list the MPI, OpenSHMEM and UCX of this machine, and build with them",
+    "doctor": "check this machine for faults that spoil measurements",
+    "completion": "print the completion script for bash, zsh or fish",
 }
 
-_VERB_FOLDER = Path(__file__).parent / "commands"
+_COMMAND_FOLDER = Path(__file__).parent / "commands"
 
 
 class Parser(argparse.ArgumentParser):
-    """argparse with this tool's exit status for usage errors, and with the nearest known option in
-    them."""
+    """argparse with our exit status for usage errors, and with suggestions for mistyped options."""
 
     def error(self, message: str) -> NoReturn:
         raise UsageError(f"{message} ('{self.prog} --help' lists the options)")
 
     def parse_checked(self, arguments: Sequence[str]) -> argparse.Namespace:
-        """As parse_args, but says which option a mistyped one is near to."""
+        """Like parse_args, with a suggestion for a mistyped option."""
         namespace, unknown = self.parse_known_args(arguments)
         if unknown:
             word = unknown[0].split("=")[0]
@@ -58,59 +54,59 @@ class Parser(argparse.ArgumentParser):
         return namespace
 
 
-def module_name(verb: str) -> str:
-    """The module of a verb; `import` is a keyword of Python and gets an underscore."""
-    return "import_" if verb == "import" else verb
+def module_name(command: str) -> str:
+    """The module of a command. `import` is a keyword of Python and gets an underscore."""
+    return "import_" if command == "import" else command
 
 
-def available_verbs() -> list[str]:
-    """The verbs whose module is present, in the order of VERBS."""
-    return [verb for verb in VERBS if (_VERB_FOLDER / f"{module_name(verb)}.py").exists()]
+def available_commands() -> list[str]:
+    """The commands whose module is installed, in the order of COMMANDS."""
+    return [command for command in COMMANDS if (_COMMAND_FOLDER / f"{module_name(command)}.py").exists()]
 
 
 def usage_text() -> str:
-    lines = ["usage: longshore VERB [options]", "", "Studies of communication on HPC systems.", ""]
-    lines += [f"  {verb:<12}{VERBS[verb]}" for verb in available_verbs()]
+    lines = ["usage: longshore COMMAND [options]", "", "Studies of communication on HPC systems.", ""]
+    lines += [f"  {command:<12}{COMMANDS[command]}" for command in available_commands()]
     lines += [
         "",
-        "options of every verb:",
+        "options of every command:",
         "  --store DIR  where results are kept (default: LONGSHORE_STORE, else ./longshore-results)",
         "  --json       print one JSON document instead of tables",
-        "  -v           say more",
-        "  --no-color   plain text (as the environment variable NO_COLOR)",
+        "  -v           print more details",
+        "  --no-color   plain text (also by the environment variable NO_COLOR)",
         "",
-        "'longshore VERB --help' explains a verb, with examples.",
+        "'longshore COMMAND --help' explains a command, with examples.",
     ]
     return "\n".join(lines)
 
 
 def add_shared_options(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("options of every verb")
+    group = parser.add_argument_group("options of every command")
     group.add_argument(
         "--store", metavar="DIR", help="where results are kept (default: LONGSHORE_STORE, else ./longshore-results)"
     )
     group.add_argument("--json", action="store_true", help="print one JSON document instead of tables")
-    group.add_argument("-v", "--verbose", action="store_true", help="say more")
+    group.add_argument("-v", "--verbose", action="store_true", help="print more details")
     group.add_argument("--no-color", action="store_true", help="plain text")
 
 
 def dispatch(arguments: Sequence[str]) -> int:
-    verb, rest = split_arguments(arguments)
-    if verb is None or verb in ("-h", "--help", "help"):
+    command, rest = split_arguments(arguments)
+    if command is None or command in ("-h", "--help", "help"):
         print(usage_text())
         return EXIT_OK
-    if verb == "--version":
+    if command == "--version":
         print(f"longshore {__version__}")
         return EXIT_OK
-    known = available_verbs()
-    if verb == "__complete":
-        from longshore_study.cli.completion import candidates  # noqa: PLC0415 - for a shell alone
+    known = available_commands()
+    if command == "__complete":
+        from longshore_study.cli.completion import candidates  # noqa: PLC0415 - only shells call it
 
         print("\n".join(candidates(rest, known, lambda name: parser_of(name)[0])))
         return EXIT_OK
-    if verb not in known:
-        raise UsageError(f"unknown verb '{verb}'{suggestion(verb, known)} (one of {', '.join(known)})")
-    parser, module = parser_of(verb)
+    if command not in known:
+        raise UsageError(f"unknown command '{command}'{suggestion(command, known)} (one of {', '.join(known)})")
+    parser, module = parser_of(command)
     args = parser.parse_checked(rest)
     args.store = Path(args.store or os.environ.get("LONGSHORE_STORE") or "longshore-results")
     if args.no_color:
@@ -118,12 +114,12 @@ def dispatch(arguments: Sequence[str]) -> int:
     return int(module.run(args))
 
 
-def parser_of(verb: str) -> tuple[Parser, ModuleType]:
-    """The options of a verb, and its module."""
-    module = importlib.import_module(f"longshore_study.cli.commands.{module_name(verb)}")
+def parser_of(command: str) -> tuple[Parser, ModuleType]:
+    """The parser of a command, and its module."""
+    module = importlib.import_module(f"longshore_study.cli.commands.{module_name(command)}")
     parser = Parser(
-        prog=f"longshore {verb}",
-        description=VERBS[verb],
+        prog=f"longshore {command}",
+        description=COMMANDS[command],
         allow_abbrev=False,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -133,7 +129,7 @@ def parser_of(verb: str) -> tuple[Parser, ModuleType]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs one verb and returns the exit status; every expected failure is one line on stderr."""
+    """Runs one command and returns its exit status. Expected failures are one line on stderr."""
     with escaping_streams():
         return _main(arguments)
 
@@ -147,12 +143,12 @@ def _main(arguments: Sequence[str] | None) -> int:
         print(f"longshore: {line}", file=sys.stderr)
         return error.exit_status
     except BrokenPipeError:
-        _abandon_output()  # the reader of a pipe (`| head`) has gone
+        _abandon_output()  # the reader of the pipe (`| head`) is gone
         return EXIT_OK
     except OSError as error:
         try:
             sys.stdout.flush()
-        except OSError:  # the disk that it goes to is full
+        except OSError:  # the disk of stdout is full
             _abandon_output()
         place = f"{error.filename}: " if error.filename else ""
         print(f"longshore: {place}{error.strerror or error}".replace("\n", "\\n"), file=sys.stderr)
@@ -164,8 +160,7 @@ def _main(arguments: Sequence[str] | None) -> int:
 
 
 def _abandon_output() -> None:
-    """What could not be written stays in a buffer, and Python would complain once more while
-    closing stdout."""
+    """Redirects stdout to /dev/null. Python would fail again when it flushes the buffer at exit."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, sys.stdout.fileno())
     os.close(nowhere)

@@ -1,6 +1,6 @@
-"""What may stand at the place of the cursor. The scripts for the shells only ask: `longshore
-__complete WORD...`, the last word being the one that is typed, answers with a line for each
-possibility, so they never grow old."""
+"""Candidates for completion. The scripts for the shells only call `longshore __complete WORD...`,
+where the last word is the one being typed. The answer has one candidate per line, so the scripts
+never become outdated."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from pathlib import Path
 from longshore_study.base.errors import LongshoreError, UsageError
 from longshore_study.cli.arguments import split_arguments
 
-# Readline breaks words at `:` and `=`, as in a tag img:1; the pieces that stood together are
-# joined, and of an answer only what follows the earlier ones is inserted. Names come from files:
-# they are quoted, or a shell would run them.
+# Readline splits words at `:` and `=`, as in the tag img:1. The script joins the pieces, and
+# inserts only the part of a candidate that follows the earlier pieces. It quotes names, since they
+# come from files and the shell would interpret them.
 _BASH = """\
 _longshore() {
     local piece before rest="$COMP_LINE" whole="" cut="" name k
@@ -66,36 +66,36 @@ SCRIPTS = {"bash": _BASH, "zsh": _ZSH, "fish": _FISH}
 
 
 def candidates(
-    words: Sequence[str], verbs: Iterable[str], parser_of: Callable[[str], argparse.ArgumentParser]
+    words: Sequence[str], commands: Iterable[str], parser_of: Callable[[str], argparse.ArgumentParser]
 ) -> list[str]:
-    """What the last of `words` may become; nothing where a file name is meant."""
+    """Completions of the last of `words`. Empty if the shell should complete a file name."""
     typed = words[-1] if words else ""
     try:
-        verb, before = split_arguments(words[:-1])
+        command, before = split_arguments(words[:-1])
     except UsageError:
         return []
-    if verb is None:
-        return _beginning([*verbs, "--help", "--version"], typed)
-    if verb not in set(verbs):
+    if command is None:
+        return _beginning([*commands, "--help", "--version"], typed)
+    if command not in set(commands):
         return []
-    parser = parser_of(verb)
+    parser = parser_of(command)
     option, before, actions = _place(parser, before)
     store = _store_of(words)
     if option is None and typed.startswith("-"):
         name, equals, _ = typed.partition("=")
-        known = parser._option_string_actions  # noqa: SLF001 - argparse offers no other way to ask
+        known = parser._option_string_actions  # noqa: SLF001 - argparse has no public access
         if equals and name in known:
-            return _beginning((f"{name}={value}" for value in _values(verb, known[name], before, store)), typed)
+            return _beginning((f"{name}={value}" for value in _values(command, known[name], before, store)), typed)
         return _beginning(sorted(o for o in known if o.startswith("--")), typed)
     action = option or _positional(actions, len(before))
-    return _beginning(_values(verb, action, before, store), typed) if action else []
+    return _beginning(_values(command, action, before, store), typed) if action else []
 
 
 def _place(
     parser: argparse.ArgumentParser, words: Sequence[str]
 ) -> tuple[argparse.Action | None, list[str], list[argparse.Action]]:
-    """The option that waits for a value, the words that belong to no option, and the arguments that
-    these are."""
+    """The option that needs a value next, if any; the positional words; and the positional
+    arguments of the parser."""
     known = parser._option_string_actions  # noqa: SLF001
     option, waits = None, 0
     positional = []
@@ -118,7 +118,7 @@ def _positional(actions: Sequence[argparse.Action], place: int) -> argparse.Acti
     return actions[-1] if actions and actions[-1].nargs in ("*", "+") else None
 
 
-def _values(verb: str, action: argparse.Action, positional: Sequence[str], store: Path) -> list[str]:
+def _values(command: str, action: argparse.Action, positional: Sequence[str], store: Path) -> list[str]:
     if action.choices is not None:
         return [str(choice) for choice in action.choices]
     what = action.dest
@@ -126,7 +126,7 @@ def _values(verb: str, action: argparse.Action, positional: Sequence[str], store
         return list(importlib.import_module("longshore_study.importers.formats").FORMATS)
     if str(action.metavar).endswith(".toml"):
         return []  # a file, which the shell completes
-    if verb == "stacks":
+    if command == "stacks":
         return _stacks() if what == "names" and positional[:1] == ["build"] else []
     if what in ("tag", "reference", "new", "names", "compare", "study", "studies", "session"):
         return _stored(what, store)
@@ -135,7 +135,7 @@ def _values(verb: str, action: argparse.Action, positional: Sequence[str], store
 
 def _stacks() -> list[str]:
     from longshore_study.host.stack_builds import keep_names  # noqa: PLC0415
-    from longshore_study.host.stacks import MPI, find_stacks  # noqa: PLC0415 - it asks programs for their versions
+    from longshore_study.host.stacks import MPI, find_stacks  # noqa: PLC0415 - it runs programs
 
     return ["all", *(stack.name for stack in keep_names(find_stacks()) if stack.what == MPI)]
 
@@ -147,7 +147,7 @@ def _store_of(words: Sequence[str]) -> Path:
 
 
 def _stored(what: str, path: Path) -> list[str]:
-    """Names in the store; an unreadable one is no reason to disturb somebody who types."""
+    """Names in the store. Empty if the store is unreadable."""
     from longshore_study.store.launch_store import Store  # noqa: PLC0415
 
     try:

@@ -1,3 +1,3 @@
-"""Running a session: child processes, launchers, batch systems, the lock of a session and its
-progress. It imports planning and the packages below it.
+"""Runs sessions: child processes, launchers, batch systems, the session lock, and progress. Imports
+planning and the packages below.
 """

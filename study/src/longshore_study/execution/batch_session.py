@@ -1,6 +1,5 @@
-"""A session that a batch system runs: a job is submitted that types `longshore run --in-job`, which
-starts all launches of the session one after the other within the job, and stops before its time
-limit."""
+"""Runs a session in a batch system: submits a job that calls `longshore run --in-job`. This starts
+all launches of the session in sequence, and stops before the time limit of the job."""
 
 from __future__ import annotations
 
@@ -19,9 +18,9 @@ from longshore_study.base.durations import clock
 from longshore_study.base.errors import EXIT_OK, LongshoreError
 from longshore_study.execution import batch_systems
 from longshore_study.execution.batch_systems import JobRequest
-from longshore_study.execution.launch_resolver import Starter
+from longshore_study.execution.launch_resolver import LaunchResolver
 from longshore_study.execution.launchers import nodes_of
-from longshore_study.execution.session_folder import Target, keep_study_file
+from longshore_study.execution.session_folder import Target, store_study_file
 from longshore_study.planning.plan import Cell, Plan, PlannedLaunch
 from longshore_study.study_file import environment_variables
 from longshore_study.study_file.reader import StudyFileError
@@ -32,36 +31,36 @@ _LARGEST_RESERVE_SECONDS = 60
 
 
 def submit_session(
-    args: argparse.Namespace, plan: Plan, target: Target, launches: list[PlannedLaunch], starter: Starter
+    args: argparse.Namespace, plan: Plan, target: Target, launches: list[PlannedLaunch], resolver: LaunchResolver
 ) -> int:
-    """Submits the jobs that the session lacks, or with --dry-run prints what would be submitted."""
+    """Submits the jobs that the session lacks. With --dry-run, prints them instead."""
     choice = plan.study.launcher
-    assert choice.job is not None  # noqa: S101 - the caller has looked
+    assert choice.job is not None  # noqa: S101 - the caller checked it
     refuse_too_few_nodes(plan.study, [launch.cell for launch in launches])
     groups = _groups(choice, launches)
     if args.dry_run:
-        return _print_plan(args, plan, target, groups, starter)
+        return _print_plan(args, plan, target, groups, resolver)
     system = batch_systems.SYSTEMS[choice.kind]
-    for job in known_jobs(target):
+    for job in submitted_jobs(target):
         state, why = batch_systems.state_of(batch_systems.SYSTEMS[job["system"]], job["id"])
         if state == batch_systems.UNKNOWN:
             raise LongshoreError(
-                f"whether job {job['id']} of session {target.session} still runs is not known ({why}); try again "
-                f"later, or, if you know that it has ended, remove {job['noted_in']}"
+                f"the state of job {job['id']} of session {target.session} is unknown ({why}); try again later, "
+                f"or, if the job has ended, remove {job['file']}"
             )
         if state != batch_systems.ENDED:
             cancel = shlex.join(batch_systems.SYSTEMS[job["system"]].cancellation(job["id"]))
             raise LongshoreError(
-                f"job {job['id']} of session {target.session} is {state}; wait for it ('longshore status' tells), or "
-                f"end it with: {cancel}"
+                f"job {job['id']} of session {target.session} is {state}; wait for it ('longshore status' shows its "
+                f"state), or cancel it with: {cancel}"
             )
-    keep_study_file(plan, target)
+    store_study_file(plan, target)
     submitted = []
     for nodes, share in groups.items():
         before: str | None = None
         for number in range(choice.job.jobs):
             request = _request(args, plan, target, nodes, number, after=before)
-            script = _script(args, plan, target, nodes).encode("utf-8", "surrogateescape")  # names of folders are bytes
+            script = _script(args, plan, target, nodes).encode("utf-8", "surrogateescape")  # folder names are bytes
             request.script.write_bytes(script)
             before = batch_systems.submit(system, request)
             row = {
@@ -76,8 +75,8 @@ def submit_session(
 
 
 def refuse_too_few_nodes(study: Study, cells: Iterable[Cell]) -> None:
-    """Raises StudyFileError when the job that the study file asks for has fewer nodes than a launch
-    in it."""
+    """Raises StudyFileError if the study file requests fewer nodes for the job than a launch
+    needs."""
     choice = study.launcher
     if choice.job is None or choice.job.nodes is None or choice.job.one_job_per == "nodes":
         return
@@ -85,15 +84,14 @@ def refuse_too_few_nodes(study: Study, cells: Iterable[Cell]) -> None:
     if most > choice.job.nodes:
         line = line_of(key_lines(study.text), ("launcher", "nodes"))
         problem = (
-            f"{study.path}:{line}: [launcher] nodes = {choice.job.nodes}, and {widest} needs {most}; write "
-            f"nodes = {most}, or leave it out"
+            f"{study.path}:{line}: [launcher] nodes = {choice.job.nodes}, but {widest} needs {most}; write "
+            f"nodes = {most}, or remove the key"
         )
         raise StudyFileError([problem])
 
 
-def known_jobs(target: Target) -> list[dict[str, Any]]:
-    """The jobs that were submitted for a session, in their order; `noted_in` is the file that says
-    so."""
+def submitted_jobs(target: Target) -> list[dict[str, Any]]:
+    """The jobs of a session in the order of submission, each with the `file` that describes it."""
     found = []
     for path in sorted(target.folder.glob("job-*.json")):
         try:
@@ -101,12 +99,12 @@ def known_jobs(target: Target) -> list[dict[str, Any]]:
         except (OSError, ValueError):
             continue
         if isinstance(row, dict) and isinstance(row.get("id"), str) and row.get("system") in batch_systems.SYSTEMS:
-            found.append(row | {"noted_in": str(path)})
+            found.append(row | {"file": str(path)})
     return found
 
 
 def _groups(choice: LauncherChoice, launches: list[PlannedLaunch]) -> dict[int | None, list[PlannedLaunch]]:
-    """Which launches share a job: all, or those on the same number of nodes."""
+    """The launches of each job: all, or those with the same number of nodes."""
     if choice.job is None or choice.job.one_job_per == "session":
         return {None: launches}
     groups: dict[int | None, list[PlannedLaunch]] = {}
@@ -141,8 +139,8 @@ def _request(
 
 def _script(args: argparse.Namespace, plan: Plan, target: Target, nodes: int | None) -> str:
     job = _job(plan.study.launcher)
-    study = (target.folder / f"study-{plan.study.digest}.toml").absolute()  # as it is now, whatever is edited later
-    # The last launch is given up so long before the limit that its end, and ours, are in order.
+    study = (target.folder / f"study-{plan.study.digest}.toml").absolute()  # the copy, which nobody edits
+    # Stop the last launch this long before the limit, so that it and longshore end in order.
     reserve = min(_LARGEST_RESERVE_SECONDS, max(2, job.time_limit_seconds // 12))
     command = [sys.executable, "-m", "longshore_study", "run", str(study), f"--tag={target.tag}"]
     command += [f"--session={target.session}", f"--store={target.store.path.absolute()}", "--in-job"]
@@ -156,7 +154,7 @@ def _script(args: argparse.Namespace, plan: Plan, target: Target, nodes: int | N
 
 
 def _job(choice: LauncherChoice) -> JobChoice:
-    assert choice.job is not None  # noqa: S101 - only batch launchers come here
+    assert choice.job is not None  # noqa: S101 - only batch launchers get here
     return choice.job
 
 
@@ -165,14 +163,14 @@ def _print_plan(
     plan: Plan,
     target: Target,
     groups: dict[int | None, list[PlannedLaunch]],
-    starter: Starter,
+    resolver: LaunchResolver,
 ) -> int:
     system = batch_systems.SYSTEMS[plan.study.launcher.kind]
     jobs = []
     for nodes, share in groups.items():
         for number in range(_job(plan.study.launcher).jobs):
             request = _request(args, plan, target, nodes, number, after="JOB" if number else None)
-            commands = [starter.command(launch) for launch in share]
+            commands = [resolver.command(launch) for launch in share]
             jobs.append((system.submission(request), _script(args, plan, target, nodes), commands))
     if args.json:
         rows = [
@@ -186,7 +184,7 @@ def _print_plan(
         print(json.dumps({"schema": 1, "jobs": rows}, indent=1))
         return EXIT_OK
     for submit, script, commands in jobs:
-        print(f"# would be submitted with:\n{shlex.join(submit)}\n# with this script:\n{script}# and start in it:")
+        print(f"# would be submitted with:\n{shlex.join(submit)}\n# with this script:\n{script}# which starts:")
         for command in commands:
             print(" ".join([*environment_variables.shell_prefix(command.environment), shlex.join(command.argv)]))
     return EXIT_OK
@@ -199,6 +197,6 @@ def _print_submitted(args: argparse.Namespace, target: Target, submitted: list[d
         return
     for row in submitted:
         after = f", after job {row['after']}" if row["after"] else ""
-        asked = f"{row['nodes']} nodes for {clock(row['time_limit_seconds'])}"
-        print(f"job {row['id']} submitted: {asked}{after}; {row['launches_left']} launches to run")
-    print(f"'longshore status' tells how far they are; what they print: {os.path.dirname(submitted[0]['output'])}")  # noqa: PTH120 - a text
+        request = f"{row['nodes']} nodes for {clock(row['time_limit_seconds'])}"
+        print(f"job {row['id']} submitted: {request}{after}; {row['launches_left']} launches to run")
+    print(f"'longshore status' shows their progress; their output: {os.path.dirname(submitted[0]['output'])}")  # noqa: PTH120 - a text

@@ -1,5 +1,5 @@
-"""Batch systems: how each is told of a job, and asked what became of it. Everything is a list of
-words; what a user has written reaches no shell but as one quoted word of the job's script."""
+"""Batch systems: submits jobs and queries their state. Commands are lists of words. Text of users
+reaches a shell only as a quoted word of the job's script."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from longshore_study.base.errors import LongshoreError
 
 _ANSWER_SECONDS = 60
 ENDED = "ended"
-"""The state of a job that the system knows no more."""
+"""The state of a job that the system no longer knows."""
 UNKNOWN = "unknown"
-"""The state of a job that the system could not be asked for: it may well run."""
+"""The state of a job when the system cannot be queried. The job may be running."""
 _GONE = re.compile(r"invalid job ?id|unknown job ?id|job has finished|jobid \S+ unknown", re.IGNORECASE)
-"""What squeue, qstat and flux say of a job that is over and forgotten; whatever else they complain
-of is about them."""
+"""Answers of squeue, qstat and flux about a job that has ended and was forgotten. Other errors are
+errors of the system."""
 
 
 @dataclass(frozen=True)
@@ -30,31 +30,30 @@ class JobRequest:
     seconds: int
     script: Path
     output: Path
-    """Where what the job prints goes."""
+    """File for the output of the job."""
     after: str | None = None
-    """The job that must have ended, however it ended."""
+    """The job that must end first, with any result."""
     options: tuple[str, ...] = ()
     most_ranks_per_node: int = 1
-    """Of the launches in it."""
+    """The maximum over its launches."""
 
 
 class Slurm:
     kind = "slurm-batch"
-    # A neighbour on the node would be measured too, hence --exclusive.
+    # --exclusive: another job on the node would disturb the measurement.
 
     def submission(self, job: JobRequest) -> list[str]:
         after = [f"--dependency=afterany:{job.after}"] if job.after else []
-        asked = [f"--job-name={job.name}", f"--nodes={job.nodes}", f"--time={clock(job.seconds)}", "--exclusive"]
-        # Slurm fills in what follows a % in the name of a file, and folders of the store have some
-        # in theirs (img%3A1).
+        request = [f"--job-name={job.name}", f"--nodes={job.nodes}", f"--time={clock(job.seconds)}", "--exclusive"]
+        # Slurm expands % in file names, and folders of the store may contain one (img%3A1).
         output = str(job.output).replace("%", "%%")
-        return ["sbatch", "--parsable", *asked, f"--output={output}", *after, *job.options, str(job.script)]
+        return ["sbatch", "--parsable", *request, f"--output={output}", *after, *job.options, str(job.script)]
 
     def job_id(self, answer: str) -> str | None:
         found = re.search(r"^(\d+)(?:;.*)?$", answer, re.MULTILINE)
         return found[1] if found else None
 
-    def question(self, job_id: str) -> list[str]:
+    def query(self, job_id: str) -> list[str]:
         return ["squeue", "--noheader", "--format=%T", f"--jobs={job_id}"]
 
     def state(self, answer: str) -> str:
@@ -68,21 +67,20 @@ class Pbs:
     kind = "pbs-batch"
 
     def submission(self, job: JobRequest) -> list[str]:
-        asked = ["-N", job.name[:15], "-V", "-j", "oe", "-o", str(job.output)]  # older versions take 15 characters
+        request = ["-N", job.name[:15], "-V", "-j", "oe", "-o", str(job.output)]  # older versions allow 15 characters
         if not any(word.lstrip("-l").startswith(("select=", "nodes=")) for word in job.options):
-            # A chunk has one CPU and one line in the list of nodes that mpirun reads, unless it
-            # asks for more.
+            # By default a chunk has one CPU, and one line in the list of nodes that mpirun reads.
             ranks = job.most_ranks_per_node
-            asked += ["-l", f"select={job.nodes}:ncpus={ranks}:mpiprocs={ranks}", "-l", "place=scatter:excl"]
-        asked += ["-l", f"walltime={clock(job.seconds)}"]
+            request += ["-l", f"select={job.nodes}:ncpus={ranks}:mpiprocs={ranks}", "-l", "place=scatter:excl"]
+        request += ["-l", f"walltime={clock(job.seconds)}"]
         after = ["-W", f"depend=afterany:{job.after}"] if job.after else []
-        return ["qsub", *asked, *after, *job.options, str(job.script)]
+        return ["qsub", *request, *after, *job.options, str(job.script)]
 
     def job_id(self, answer: str) -> str | None:
         found = re.search(r"^(\d+(?:\[\])?(?:\.[\w.-]+)?)\s*$", answer, re.MULTILINE)
         return found[1] if found else None
 
-    def question(self, job_id: str) -> list[str]:
+    def query(self, job_id: str) -> list[str]:
         return ["qstat", "-f", job_id]
 
     def state(self, answer: str) -> str:
@@ -102,14 +100,14 @@ class Flux:
 
     def submission(self, job: JobRequest) -> list[str]:
         after = [f"--dependency=afterany:{job.after}"] if job.after else []
-        asked = [f"--job-name={job.name}", f"--nodes={job.nodes}", "--exclusive", f"--time-limit={job.seconds}s"]
-        return ["flux", "batch", *asked, f"--output={job.output}", *after, *job.options, str(job.script)]
+        request = [f"--job-name={job.name}", f"--nodes={job.nodes}", "--exclusive", f"--time-limit={job.seconds}s"]
+        return ["flux", "batch", *request, f"--output={job.output}", *after, *job.options, str(job.script)]
 
     def job_id(self, answer: str) -> str | None:
         found = re.search(r"^(ƒ\w+|f\w+|\d+)\s*$", answer, re.MULTILINE)
         return found[1] if found else None
 
-    def question(self, job_id: str) -> list[str]:
+    def query(self, job_id: str) -> list[str]:
         return ["flux", "jobs", "--no-header", "--format={state}", job_id]
 
     def state(self, answer: str) -> str:
@@ -127,39 +125,40 @@ SYSTEMS: dict[str, BatchSystem] = {system.kind: system for system in (Slurm(), P
 
 
 def submit(system: BatchSystem, job: JobRequest) -> str:
-    """Hands a job over; its name there. Raises LongshoreError with the words of the system when it
-    is refused."""
+    """Submits a job and returns its identifier. Raises LongshoreError with the message of the
+    system if it is refused."""
     argv = system.submission(job)
-    status, out, err = answer_of(argv)
+    status, out, err = run_command(argv)
     job_id = system.job_id(out) if status == 0 else None
     if job_id is None:
         why = (err or out).strip().splitlines()
         raise LongshoreError(
-            f"{argv[0]} refused the job: {why[-1] if why else f'exit status {status}'}; it was: {shlex.join(argv)}"
+            f"{argv[0]} refused the job: {why[-1] if why else f'exit status {status}'}; command: {shlex.join(argv)}"
         )
     return job_id
 
 
 def state_of(system: BatchSystem, job_id: str) -> tuple[str, str]:
-    """pending, running, ended or what else the system says; UNKNOWN, with the reason, when it
-    cannot be asked."""
-    argv = system.question(job_id)
-    status, out, err = answer_of(argv)
+    """pending, running, ended, or another word of the system. UNKNOWN with the reason if the query
+    fails."""
+    argv = system.query(job_id)
+    status, out, err = run_command(argv)
     if status and not _GONE.search(err):
         why = (err or out).strip().splitlines()
         return UNKNOWN, why[-1].strip() if why else f"{argv[0]}: exit status {status}"
     state = ENDED if status or not out.strip() else system.state(out)
-    return state, f"{argv[0]} does not tell its state" if state == UNKNOWN else ""
+    return state, f"{argv[0]} does not report its state" if state == UNKNOWN else ""
 
 
-def answer_of(argv: Sequence[str]) -> tuple[int, str, str]:
+def run_command(argv: Sequence[str]) -> tuple[int, str, str]:
+    """Exit status, stdout and stderr. 127 if the command is missing, 126 if it fails to run."""
     try:
         done = subprocess.run(  # noqa: S603 - a command of the batch system, as a list
             argv, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", check=False,
             timeout=_ANSWER_SECONDS,
         )  # fmt: skip
     except FileNotFoundError:
-        return 127, "", f"'{argv[0]}' is not found on this machine"
+        return 127, "", f"'{argv[0]}' was not found on this machine"
     except (OSError, subprocess.TimeoutExpired) as error:
         return 126, "", str(error)
     return done.returncode, done.stdout, done.stderr
@@ -168,10 +167,9 @@ def answer_of(argv: Sequence[str]) -> tuple[int, str, str]:
 def script_text(
     command: Sequence[str], folder: str, modules: Sequence[str], environment: Mapping[str, str] | None = None
 ) -> str:
-    """The script of a job: load what is asked for, then become longshore. `environment`: what must
-    hold in the job also where the site lets no variables pass (SBATCH_EXPORT=none)."""
-    # A login shell knows `module`; without modules the quicker one will do, and sets nothing of its
-    # own.
+    """The script of a job: loads modules, then becomes longshore. `environment` must hold in the
+    job even if the site passes no variables (SBATCH_EXPORT=none)."""
+    # Only a login shell has `module`. Without modules use the faster shell, which sets nothing.
     lines = ["#!/bin/bash -l" if modules else "#!/bin/sh", "# Written by longshore; 'longshore run' writes a new one."]
     lines += [f"module load {shlex.quote(name)} || exit 3" for name in modules]
     lines += [f"export {name}={shlex.quote(value)}" for name, value in (environment or {}).items()]

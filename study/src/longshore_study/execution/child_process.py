@@ -1,9 +1,9 @@
-"""One program, run until it ends, until its time is up, or until the user has had enough; and
-nothing of it left.
+"""Runs a program until it ends, its time limit passes, or the user interrupts it, and leaves
+nothing of it behind.
 
-The program gets a session of its own (setsid). Ctrl-C in the terminal then reaches longshore alone,
-which ends the program in order; and everything that the program started, also ranks that a launcher
-has put into process groups of their own, can be found by the session and ended.
+The program gets its own session (setsid). So Ctrl-C in the terminal reaches only longshore, which
+ends the program in order. Everything that the program started, including ranks that a launcher puts
+into their own process groups, can be found by the session and ended.
 """
 
 from __future__ import annotations
@@ -21,32 +21,32 @@ from pathlib import Path
 from types import FrameType, TracebackType
 from typing import IO, Any, Self
 
-_GRACE_SECONDS = 3.0  # between asking to end and ending
-_TICK_SECONDS = 1.0  # of the progress display; a sleeping parent does not disturb what is measured
+_GRACE_SECONDS = 3.0  # between SIGTERM and SIGKILL
+_TICK_SECONDS = 1.0  # of the progress display; a sleeping parent does not disturb the measurement
 _TAIL_BYTES = 16384
-MOST_OUTPUT_BYTES = 64 * 2**20  # of stdout and of stderr; a program that prints more has gone wrong, and fills a disk
+MOST_OUTPUT_BYTES = 64 * 2**20  # of stdout and of stderr; more output is an error, and would fill the disk
 _PR_SET_PDEATHSIG = 1  # linux/prctl.h
 
 
 @dataclass(frozen=True)
 class ChildResult:
-    """How a program ended and what it said."""
+    """How a program ended, and its output."""
 
     exit_status: int
-    """As a shell has it: 128 + signal when a signal ended it, 124 when its time was up, 127 when it
-    did not start."""
+    """As in a shell: 128 + signal if a signal ended it, 124 after the time limit, 127 if it did not
+    start."""
     seconds: float
     output: str
-    """Of stdout, up to MOST_OUTPUT_BYTES."""
+    """stdout, up to MOST_OUTPUT_BYTES."""
     stderr_tail: list[str]
     errors: str = ""
-    """Of stderr, up to MOST_OUTPUT_BYTES: some programs print their figures there."""
+    """stderr, up to MOST_OUTPUT_BYTES. Some programs print their results there."""
     timed_out: bool = False
     signal_name: str | None = None
 
 
 class Interrupted(Exception):  # noqa: N818 - a decision of the user, not an error
-    """The user, or the batch system, wants the study to stop."""
+    """The user or the batch system stops the study."""
 
     def __init__(self, signal_number: int) -> None:
         super().__init__(signal.Signals(signal_number).name)
@@ -58,13 +58,14 @@ class Interrupted(Exception):  # noqa: N818 - a decision of the user, not an err
 
 
 class Signals:
-    """While entered: SIGINT, SIGTERM and SIGHUP are remembered, not raised, so that they cannot cut
-    a launch's record in two; and the end of a child wakes `wait`. A SIGHUP that was ignored before
-    stays so (nohup); a SIGINT does not, since shells ignore it for whatever a script starts in the
-    background, and kill -INT is meant then.
+    """While entered, remembers SIGINT, SIGTERM and SIGHUP instead of raising, so that they do not
+    interrupt the writing of a record. SIGCHLD wakes `wait`.
 
-    Once one has come the program is on its way to its end, and says so; one more would only spoil
-    its exit status. So they are ignored from then on."""
+    An ignored SIGHUP stays ignored (nohup). An ignored SIGINT does not: shells ignore it for
+    programs that a script starts in the background, and kill -INT is meant to stop them.
+
+    After the first signal the program ends and reports it. Further signals would only change its
+    exit status, so they are ignored."""
 
     def __init__(self) -> None:
         self.received: int | None = None
@@ -93,12 +94,12 @@ class Signals:
             self.received = self.received or number
 
     def check(self) -> None:
-        """Raises Interrupted when a signal has come."""
+        """Raises Interrupted if a signal was received."""
         if self.received is not None:
             raise Interrupted(self.received)
 
     def wait(self, seconds: float) -> None:
-        """Sleeps until a signal comes, at most so long."""
+        """Sleeps until a signal is received, for at most `seconds`."""
         with selectors.DefaultSelector() as selector:
             selector.register(self._read, selectors.EVENT_READ)
             if selector.select(max(0.0, seconds)):
@@ -112,9 +113,9 @@ def run_child(
     signals: Signals,
     tick: Callable[[], None] = lambda: None,
 ) -> ChildResult:
-    """Runs a program to its end. Raises Interrupted, with everything of the program ended, when a
-    signal comes."""
-    # Files without a name: they cannot fill up like pipes, and vanish with us whatever happens.
+    """Runs a program to its end. On a signal, ends everything of the program and raises
+    Interrupted."""
+    # Unnamed files: unlike pipes they do not fill up, and they vanish with this process.
     with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
         started = time.monotonic()
         try:
@@ -125,7 +126,7 @@ def run_child(
                 stderr=errors,
                 env=dict(environment),
                 start_new_session=True,
-                preexec_fn=_end_with(os.getpid()),  # noqa: PLW1509 - no threads here, and it only calls prctl
+                preexec_fn=_end_with(os.getpid()),  # noqa: PLW1509 - no threads here, it only calls prctl
             )
         except OSError as error:
             reason = f"{argv[0]} cannot be started: {error.strerror}"
@@ -146,36 +147,34 @@ def run_child(
         finally:
             seconds = time.monotonic() - started
             end_session(process)
-        # It may have printed most of it, and ended, since we looked last; what is cut short is no
-        # output.
+        # The program may have printed more since the last check. Truncated output is not usable.
         too_much = too_much or (not timed_out and _too_much(output, errors))
         result = ChildResult(process.returncode, seconds, _text(output), _tail(errors), _text(errors))
         return _explained(result, limit_seconds=timeout_seconds if timed_out else None, too_much=too_much)
 
 
 def _explained(result: ChildResult, *, limit_seconds: float | None, too_much: bool) -> ChildResult:
-    """The result with the exit status of a shell, and a last line of our own where we, or a signal,
-    ended it."""
+    """The result with the exit status of a shell, and a last line that explains an end by us or by
+    a signal."""
     tail, code = result.stderr_tail, result.exit_status
     if limit_seconds is not None:
-        said = f"longshore: ended after {limit_seconds:g} s (timeout_seconds)"
-        return replace(result, exit_status=124, stderr_tail=[*tail, said], timed_out=True)
+        line = f"longshore: ended after {limit_seconds:g} s (timeout_seconds)"
+        return replace(result, exit_status=124, stderr_tail=[*tail, line], timed_out=True)
     if too_much:
-        said = f"longshore: given up because it printed more than {MOST_OUTPUT_BYTES >> 20} MiB"
-        return replace(result, exit_status=125, stderr_tail=[*tail, said])
+        line = f"longshore: ended because it printed more than {MOST_OUTPUT_BYTES >> 20} MiB"
+        return replace(result, exit_status=125, stderr_tail=[*tail, line])
     if code < 0:
         name = signal.Signals(-code).name if -code in set(signal.Signals) else f"signal {-code}"
-        said = f"longshore: the program was ended by {name}"
-        return replace(result, exit_status=128 - code, stderr_tail=[*tail, said], signal_name=name)
+        line = f"longshore: the program was ended by {name}"
+        return replace(result, exit_status=128 - code, stderr_tail=[*tail, line], signal_name=name)
     return result
 
 
 def end_session(process: subprocess.Popen[bytes]) -> None:
-    """Asks all that is left of the program's session to end, waits a little, then ends it."""
+    """Ends the rest of the program's session: SIGTERM, a short wait, SIGKILL."""
     session = process.pid
     if process.poll() is None:
-        # A launcher that is asked ends its ranks itself, and tells those on other nodes; so it is
-        # asked first, alone.
+        # Signal the launcher alone first: it ends its ranks itself, on other nodes, too.
         _signal(session, signal.SIGTERM)
         deadline = time.monotonic() + _GRACE_SECONDS
         while process.poll() is None and time.monotonic() < deadline:
@@ -186,7 +185,7 @@ def end_session(process: subprocess.Popen[bytes]) -> None:
             _signal(member, number)
         deadline = time.monotonic() + _GRACE_SECONDS / 3
         while left and time.monotonic() < deadline:
-            process.poll()  # a dead child stays in the table until somebody looks
+            process.poll()  # a dead child stays in the process table until it is polled
             left = members_of_session(session)
             if left:
                 time.sleep(0.02)
@@ -196,8 +195,7 @@ def end_session(process: subprocess.Popen[bytes]) -> None:
 
 
 def members_of_session(session: int) -> list[int]:
-    """The living processes of a session, from /proc; where there is none, its leader's group
-    only."""
+    """The living processes of a session, from /proc. Empty without /proc."""
     found = []
     try:
         names = [path.name for path in Path("/proc").iterdir() if path.name.isdigit()]
@@ -222,7 +220,7 @@ def _signal(process_id: int, number: int) -> None:
 
 
 def _end_with(parent: int) -> Callable[[], None] | None:
-    """A function for the child, before exec: be asked to end when longshore dies, also by kill -9
+    """A function for the child before exec: sends it SIGTERM when longshore dies, even by kill -9
     (Linux only)."""
     try:
         prctl = ctypes.CDLL(None, use_errno=True).prctl
@@ -231,7 +229,7 @@ def _end_with(parent: int) -> Callable[[], None] | None:
 
     def prepare() -> None:
         prctl(_PR_SET_PDEATHSIG, int(signal.SIGTERM), 0, 0, 0)
-        if os.getppid() != parent:  # it died between fork and here
+        if os.getppid() != parent:  # longshore died after the fork
             os._exit(125)
 
     return prepare

@@ -1,5 +1,5 @@
-"""The output of somebody else's program, as records: what it printed, and the file that it was told
-to write."""
+"""Reads the output of an external program as records: its printed output, and the file that it
+wrote."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from longshore_study.study_file.study import External
 def imported_lines(
     external: External, between: Mapping[str, Any], program: Sequence[str], result: ChildResult, written: Path
 ) -> tuple[list[str], str | None]:
-    """The records of one launch of `program`, or none and why there are none."""
+    """The records of one launch of `program`, or no records and the reason."""
     options = Options(
         ranks_per_node=_ranks_per_node(external, between),
         ranks=_integer(between.get("ranks")),
-        figure=external.figure,
+        metric=external.metric,
         program=external.name,
     )
     try:
-        told = _file_text(written) if external.writes_file else ""
-        # bale prints its figures on stderr, the others on stdout. A document is no document with
-        # warnings around it.
+        file_text = _file_text(written) if external.writes_file else ""
+        # bale prints its results on stderr, other programs on stdout. A JSON document must not be
+        # mixed with warnings.
         document = external.format in formats.ONE_DOCUMENT
-        texts = [told or result.output] if document else [result.output, result.errors, told]
+        texts = [file_text or result.output] if document else [result.output, result.errors, file_text]
         if external.format in formats.WANT_COMMAND:
             texts.insert(0, " ".join(program))
         text = "\n".join(part for part in texts if part.strip())
@@ -37,7 +37,7 @@ def imported_lines(
     except LongshoreError as error:
         return [], str(error)
     if len(runs) != 1 or runs[0].partial:
-        return [], (runs[0].partial if runs else None) or f"its output holds {len(runs)} runs; one launch is one run"
+        return [], (runs[0].partial if runs else None) or f"its output holds {len(runs)} runs; a launch must be one run"
     return runs[0].lines, None
 
 
@@ -58,4 +58,4 @@ def _file_text(path: Path) -> str:
             raise LongshoreError(f"the file that it wrote is larger than {MOST_OUTPUT_BYTES >> 20} MiB")
         return path.read_text(encoding="utf-8", errors="replace")
     except OSError as error:
-        raise LongshoreError(f"it did not write the file {{output}} that it was told to ({error.strerror})") from None
+        raise LongshoreError(f"the program did not write its file {{output}} ({error.strerror})") from None

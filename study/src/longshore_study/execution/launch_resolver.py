@@ -1,9 +1,9 @@
-"""How the launches of a session are started: with which longshore-bench, by which launcher, in
-which environment. A cell with a `stack` has all three from there."""
+"""Resolves launches to command lines: which longshore-bench, which launcher, which environment. The
+build of a stack determines all three."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,70 +16,72 @@ from longshore_study.store.provenance import Program
 
 
 @dataclass(frozen=True)
-class Way:
-    """One way to start programs."""
+class LaunchConfiguration:
+    """A launcher, a longshore-bench and an environment that belong together."""
 
     launcher: Launcher
     bench: str
-    """Empty where no cell needs it."""
+    """Empty if no cell needs it."""
     environment: dict[str, str] = field(default_factory=dict)
 
 
-class Starter:
-    """From a launch to its command line."""
+class LaunchResolver:
+    """Makes the command line of each launch."""
 
-    def __init__(self, plan: Plan, ways: Mapping[str | None, Way]) -> None:
+    def __init__(self, plan: Plan, configurations: Mapping[str | None, LaunchConfiguration]) -> None:
         self.plan = plan
-        self.ways = ways
+        self.configurations = configurations
 
-    def way_of(self, cell: Cell) -> Way:
-        return self.ways[stack_of(cell)]
+    def configuration_of(self, cell: Cell) -> LaunchConfiguration:
+        return self.configurations[stack_of(cell)]
 
     def command(self, launch: PlannedLaunch, records_file: str = "-") -> Command:
-        """`records_file`: where longshore-bench writes its records, or an external program its own
-        file."""
-        way = self.way_of(launch.cell)
-        command = way.launcher.command(launch.cell, program_of(self.plan, launch, way.bench, records_file))
-        return Command(command.argv, {**way.environment, **command.environment}, command.binding)
+        """`records_file`: for the records of longshore-bench, or the own file of an external
+        program."""
+        configuration = self.configuration_of(launch.cell)
+        program = program_of(self.plan, launch, configuration.bench, records_file)
+        command = configuration.launcher.command(launch.cell, program)
+        return Command(command.argv, {**configuration.environment, **command.environment}, command.binding)
 
     def programs(self) -> list[Program]:
-        """Each longshore-bench that may run."""
+        """Each longshore-bench of the plan."""
         return [
-            Program(way.bench, "" if stack is None else stack, way.environment.get("LD_LIBRARY_PATH"))
-            for stack, way in self.ways.items()
-            if way.bench
+            Program(one.bench, "" if stack is None else stack, one.environment.get("LD_LIBRARY_PATH"))
+            for stack, one in self.configurations.items()
+            if one.bench
         ]
 
 
-def make_starter(plan: Plan, *, bench: str | None = None, mpirun: str | None = None, dry_run: bool = False) -> Starter:
-    """What the plan's cells need, found; raises LongshoreError naming what is missing.
+def make_launch_resolver(
+    plan: Plan, *, bench: str | None = None, mpirun: str | None = None, dry_run: bool = False
+) -> LaunchResolver:
+    """Finds the programs that the plan needs. Raises LongshoreError if one is missing.
 
-    `dry_run`: the command lines are only printed, and may be meant for another machine.
+    `dry_run`: the commands are only printed, and may be for another machine.
     """
-    ways: dict[str | None, Way] = {}
+    configurations: dict[str | None, LaunchConfiguration] = {}
     cells_of: dict[str | None, list[Cell]] = {}
     for cell in plan.cells:
         cells_of.setdefault(stack_of(cell), []).append(cell)
     for stack, cells in cells_of.items():
         build = find_build(stack) if stack is not None else None
-        ways[stack] = _way(plan, cells, build, bench=bench, mpirun=mpirun, dry_run=dry_run)
-    return Starter(plan, ways)
+        configurations[stack] = _configuration(plan, cells, build, bench=bench, mpirun=mpirun, dry_run=dry_run)
+    return LaunchResolver(plan, configurations)
 
 
-def _way(
-    plan: Plan, cells: Iterable[Cell], build: Build | None, *, bench: str | None, mpirun: str | None, dry_run: bool
-) -> Way:
-    cells = list(cells)
+def _configuration(
+    plan: Plan, cells: list[Cell], build: Build | None, *, bench: str | None, mpirun: str | None, dry_run: bool
+) -> LaunchConfiguration:
     launcher = make_launcher(plan.study.launcher, cells, build.mpirun if build else mpirun, dry_run=dry_run)
     if not any(cell.external is None for cell in cells):
-        return Way(launcher, "", build.environment if build else {})
+        return LaunchConfiguration(launcher, "", build.environment if build else {})
     if build is not None:
-        return Way(launcher, build.bench, build.environment)
+        return LaunchConfiguration(launcher, build.bench, build.environment)
     try:
-        return Way(launcher, find_bench(bench))
+        return LaunchConfiguration(launcher, find_bench(bench))
     except LongshoreError:
         if dry_run and bench is None:
-            return Way(launcher, BENCH)
+            return LaunchConfiguration(launcher, BENCH)
         raise
 
 
@@ -89,7 +91,7 @@ def stack_of(cell: Cell) -> str | None:
 
 
 def program_of(plan: Plan, launch: PlannedLaunch, bench: str, records_file: str = "-") -> list[str]:
-    """The program of a launch with its options, before a launcher is put in front."""
+    """The program of a launch with its options, without a launcher."""
     cell = launch.cell
     if cell.external is not None:
         return [_filled(argument, {**cell.between, "output": records_file}) for argument in cell.external.command]
@@ -97,8 +99,8 @@ def program_of(plan: Plan, launch: PlannedLaunch, bench: str, records_file: str 
 
 
 def _filled(argument: str, factors: Mapping[str, Any]) -> str:
-    """{ranks} and the like, and nothing else of what braces may mean. What was filled in is not
-    looked at again."""
+    """Replaces {ranks} and other factors. Other braces stay, and replaced text is not scanned
+    again."""
     filled, rest = "", argument
     while "{" in rest:
         before, _, after = rest.partition("{")

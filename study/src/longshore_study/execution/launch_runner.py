@@ -1,9 +1,9 @@
-"""Running a session of a study: what is not yet recorded, in the plan's random order, one launch
-after the other.
+"""Runs the launches of a session that are not yet recorded, one after the other, in the random
+order of the plan.
 
-A launch is recorded whole (envelope and the program's records, one file) or not at all; one that
-failed is recorded as failed, and the study goes on. Whatever stops a session - Ctrl-C, kill -9, a
-full disk - it goes on from there when the same command is typed again.
+A launch is recorded completely (envelope and records of the program, in one file) or not at all. A
+failed launch is recorded as failed, and the session continues. After any stop - Ctrl-C, kill -9, a
+full disk - the same command continues the session.
 """
 
 from __future__ import annotations
@@ -22,35 +22,35 @@ from typing import Any, Protocol
 from longshore_study.base.errors import LongshoreError
 from longshore_study.execution.child_process import ChildResult, Signals, run_child
 from longshore_study.execution.external_output import imported_lines
-from longshore_study.execution.launch_resolver import Starter, program_of
+from longshore_study.execution.launch_resolver import LaunchResolver, program_of
 from longshore_study.execution.launchers import Command
 from longshore_study.execution.session_folder import Target, scratch_file
 from longshore_study.planning.plan import Cell, Plan, PlannedLaunch
-from longshore_study.planning.time_estimate import Forecast
+from longshore_study.planning.time_estimate import TimeEstimate
 from longshore_study.store import records
 from longshore_study.study_file import environment_variables
 
 EXIT_LAUNCH_FAILED = 1
-NOTHING_COULD_RUN = 2  # longshore-bench: all variants were skipped, or a usage error
+NOTHING_COULD_RUN = 2  # status of longshore-bench: every variant was skipped, or a usage error
 _FRAME = re.compile(r"\s*-{20,}\s*")
 _LEAST_FREE_BYTES = 64 * 2**10
-MOST_RECORD_BYTES = 512 * 2**20  # of one launch; it is held in memory
+MOST_RECORD_BYTES = 512 * 2**20  # of one launch, which is held in memory
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of one launch."""
+    """The result of one launch."""
 
     launch: PlannedLaunch
     seconds: float
     failure: str | None
-    """Why it is no measurement; None when it is one."""
+    """Why the launch is not a valid measurement. None if it is valid."""
     skipped: str | None = None
-    """Why nothing could run here, where that is the program's answer and no failure."""
+    """Why the program skipped every variant. This is not a failure."""
 
 
 class Progress(Protocol):
-    """Somebody who watches a session; see progress.py."""
+    """Observer of a session, see progress.py."""
 
     def begin(self, launch: PlannedLaunch) -> None: ...
     def tick(self) -> None: ...
@@ -59,12 +59,12 @@ class Progress(Protocol):
 
 @dataclass
 class Summary:
-    """What a run of a session has done."""
+    """The result of running a session."""
 
     planned: int = 0
     recorded_before: int = 0
     failed_before: int = 0
-    """Launches that failed in an earlier run and are not tried again."""
+    """Launches that failed in an earlier run and are not repeated."""
     outcomes: list[Outcome] = field(default_factory=list)
 
     @property
@@ -77,8 +77,8 @@ class Summary:
 
 
 def remaining(plan: Plan, target: Target, *, retry_failed: bool = False) -> tuple[list[PlannedLaunch], int, int]:
-    """The launches of a session that are still to be done, in their order; how many are done; how
-    many have failed and are left alone (none with `retry_failed`)."""
+    """The launches of a session that are left, in their order; the number of recorded ones; and the
+    number of failed ones that are not repeated (0 with `retry_failed`)."""
     done = target.store.cells_done(target.study, target.tag, target.session)
     order = plan.order(target.session)
     good = sum(done.get(launch.key, False) for launch in order)
@@ -89,26 +89,25 @@ def remaining(plan: Plan, target: Target, *, retry_failed: bool = False) -> tupl
 
 
 class OutOfTime(Exception):  # noqa: N818 - a plan, not an error
-    """The time given to this run is used up; the launch at hand, if there was one, is not
-    recorded."""
+    """The time limit of this run is reached. The current launch, if any, is not recorded."""
 
 
 @dataclass(frozen=True)
 class Deadline:
-    """When a run must be over, as a batch job must."""
+    """The time by which a run must end, as in a batch job."""
 
     at: float
-    """By time.monotonic()."""
-    forecast: Forecast
+    """In terms of time.monotonic()."""
+    estimate: TimeEstimate
 
     @property
     def left_seconds(self) -> float:
         return self.at - time.monotonic()
 
     def check(self, cell: Cell) -> None:
-        """Raises OutOfTime when a launch of this cell would not end in time. One that nothing is
-        known of is tried: it is ended and not recorded when it takes too long."""
-        expected = self.forecast.seconds(cell) if self.forecast.knows(cell) else 0.0
+        """Raises OutOfTime if a launch of this cell would not end in time. A launch of unknown
+        duration is tried; if it takes too long it is ended and not recorded."""
+        expected = self.estimate.seconds(cell) if self.estimate.knows(cell) else 0.0
         if self.left_seconds <= expected:
             raise OutOfTime
 
@@ -120,27 +119,27 @@ class Runner:
         self,
         plan: Plan,
         target: Target,
-        starter: Starter,
+        resolver: LaunchResolver,
         progress: Progress,
         *,
         deadline: Deadline | None = None,
         more: dict[str, Any] | None = None,
-        alive: Callable[[], None] = lambda: None,
+        heartbeat: Callable[[], None] = lambda: None,
     ) -> None:
-        """`more`: what every envelope gets besides; `alive`: called every second while a launch
-        runs."""
+        """`more`: additional keys of every envelope. `heartbeat`: called every second during a
+        launch."""
         self.plan = plan
         self.target = target
-        self.starter = starter
+        self.resolver = resolver
         self.progress = progress
         self.deadline = deadline
         self.more = more or {}
-        self.alive = alive
+        self.heartbeat = heartbeat
 
     def run(self, launches: Iterable[PlannedLaunch], signals: Signals, summary: Summary) -> None:
-        """Runs and records `launches`, filling `summary` as it goes. Raises Interrupted when a
-        signal comes, OutOfTime when its deadline does: then the launch at hand is ended and not
-        recorded, and all before it are."""
+        """Runs and records `launches`, and updates `summary`. Raises Interrupted on a signal, and
+        OutOfTime at the deadline. Then the current launch is ended and not recorded; all earlier
+        launches are recorded."""
         for launch in launches:
             signals.check()
             if self.deadline is not None:
@@ -152,18 +151,17 @@ class Runner:
 
     def one(self, launch: PlannedLaunch, signals: Signals) -> Outcome:
         cell = launch.cell
-        # Not through stdout: a launcher mixes what several ranks print there, also in the middle of
-        # a line.
+        # Records go to a file: launchers mix the stdout of several ranks, even within a line.
         written = scratch_file(self.target)
-        command = self.starter.command(launch, str(written))
+        command = self.resolver.command(launch, str(written))
         started = dt.datetime.now(dt.UTC)
         left = self.deadline.left_seconds if self.deadline is not None else float("inf")
-        limit = max(0.0, min(cell.amounts.timeout_seconds, left))
+        limit = max(0.0, min(cell.launch_settings.timeout_seconds, left))
         try:
             result = run_child(
                 command.argv, environment_variables.apply(os.environ, command.environment), limit, signals, self._tick
             )
-            if result.timed_out and limit < cell.amounts.timeout_seconds:
+            if result.timed_out and limit < cell.launch_settings.timeout_seconds:
                 raise OutOfTime
             if cell.external:
                 program = program_of(self.plan, launch, "", str(written))
@@ -171,7 +169,7 @@ class Runner:
             else:
                 lines, unreadable = _lines(written)
             disk = shutil.disk_usage(self.target.folder)
-            full = disk.total > 0 and disk.free < _LEAST_FREE_BYTES  # some file systems tell nothing of their size
+            full = disk.total > 0 and disk.free < _LEAST_FREE_BYTES  # some file systems report a size of 0
         finally:
             written.unlink(missing_ok=True)
         failure, skipped = _judge(cell, result, lines)
@@ -179,13 +177,12 @@ class Runner:
             failure = unreadable
             lines = [records.dump(records.end_record("failed") | {"error": {"message": unreadable}})]
         if failure and full:
-            # Not the program's fault, and no answer of it: the launch is run again when there is
-            # space.
-            raise LongshoreError(f"{self.target.folder}: no space is left, and a launch failed; free some")
+            # This failure is not the program's, so the launch is repeated when there is space.
+            raise LongshoreError(f"{self.target.folder}: a launch failed because no space is left; free some space")
         tail = result.stderr_tail or result.output.splitlines()[-10:]
         if result.exit_status and tail:
-            told = telling_line(tail)
-            tail = tail if tail[-1] == told else [*tail, told]  # readers show the last line
+            reason = error_line(tail)
+            tail = tail if tail[-1] == reason else [*tail, reason]  # readers show the last line
         envelope = self.envelope(launch, command, result) | {
             "started": started.isoformat(timespec="milliseconds"),
             "stderr_tail": tail,
@@ -195,7 +192,7 @@ class Runner:
         return Outcome(launch, result.seconds, failure, skipped)
 
     def _tick(self) -> None:
-        self.alive()
+        self.heartbeat()
         self.progress.tick()
 
     def envelope(self, launch: PlannedLaunch, command: Command, result: ChildResult) -> dict[str, Any]:
@@ -214,7 +211,7 @@ class Runner:
             "within": cell.within,
             "command": command.argv,
             "environment": command.environment,
-            "launcher": self.starter.way_of(cell).launcher.name,
+            "launcher": self.resolver.configuration_of(cell).launcher.name,
             "binding": command.binding,
             "seconds": round(result.seconds, 6),
             "timed_out": result.timed_out,
@@ -228,11 +225,11 @@ class Runner:
 
 
 def _lines(path: Path) -> tuple[list[str], str | None]:
-    """What the program wrote, as far as it came, and why it is not used; nothing when it did not
-    get that far."""
+    """The lines that the program wrote, and the reason if they cannot be used. Empty if it wrote
+    none."""
     try:
         if path.stat().st_size > MOST_RECORD_BYTES:
-            return [], f"its records are larger than {MOST_RECORD_BYTES >> 20} MiB; fewer repetitions or variants"
+            return [], f"its records are larger than {MOST_RECORD_BYTES >> 20} MiB; use fewer repetitions or variants"
         text = path.read_text(encoding="utf-8", errors="replace")
     except FileNotFoundError:
         return [], None
@@ -240,32 +237,32 @@ def _lines(path: Path) -> tuple[list[str], str | None]:
 
 
 def _judge(cell: Cell, result: ChildResult, lines: list[str]) -> tuple[str | None, str | None]:
-    """(why this is no measurement, why nothing could run here): at most one of them."""
+    """The failure, or the reason why nothing could run; at most one of them."""
     kinds = [_kind(line) for line in lines]
     if result.exit_status == NOTHING_COULD_RUN and "end" in kinds:
         reasons = [json.loads(line).get("skipped") for line, kind in zip(lines, kinds, strict=True) if kind == "result"]
         if reasons and all(reasons):
             return None, str(reasons[0])
-    last = f": {telling_line(result.stderr_tail)}" if result.stderr_tail else ""
+    last = f": {error_line(result.stderr_tail)}" if result.stderr_tail else ""
     failure = None
     if result.timed_out:
-        failure = f"ended after {cell.amounts.timeout_seconds:g} s (timeout_seconds)"
+        failure = f"ended after {cell.launch_settings.timeout_seconds:g} s (timeout_seconds)"
     elif result.exit_status:
         failure = f"exit status {result.exit_status}{last}"
     elif not lines:
-        failure = "it wrote no records; is this a longshore-bench?"
+        failure = "it wrote no records; is it a longshore-bench?"
     elif kinds[-1] is None and "end" not in kinds:
-        failure = "its records are cut short (the last line is not complete)"
+        failure = "its records are cut short (the last line is incomplete)"
     elif None in kinds:
-        failure = "it wrote a line that is no record"
+        failure = "it wrote a line that is not a record"
     elif kinds[-1] != "end":
-        failure = "its records are cut short (the last one is not 'end')"
+        failure = "its records are cut short (the last record is not 'end')"
     return failure, None
 
 
-def telling_line(lines: list[str]) -> str:
-    """The line that says what went wrong: the program's own, else ours, else what a launcher tells
-    in a frame of dashes or others before it, else the last one with words in it."""
+def error_line(lines: list[str]) -> str:
+    """The line that describes the error: that of the program, else ours, else that of a launcher's
+    boxed message or of a program before it, else the last line with words."""
     for start in ("longshore-bench:", "longshore"):
         for line in lines:
             if line.startswith(start):
@@ -277,9 +274,9 @@ def telling_line(lines: list[str]) -> str:
 
 
 def _framed(lines: list[str], worded: list[int]) -> str | None:
-    """Of messages of a launcher, each between two lines of dashes (the first may be missing): what
-    stands outside of them and before the last, for that is the program's, else how that one
-    begins."""
+    """The error in launchers' messages, each between two lines of dashes (the first line may be
+    missing). The last line outside of the boxes and before the last box is the program's. Without
+    one, it is the first sentence in the last box."""
     edges = [place for place, line in enumerate(lines) if _FRAME.fullmatch(line)]
     if not edges:
         return None
@@ -290,12 +287,12 @@ def _framed(lines: list[str], worded: list[int]) -> str | None:
     own = [place for place in worded if place < begin and place not in inside]
     if own:
         return lines[own[-1]]
-    told = " ".join(lines[place].strip() for place in worded if begin < place < end)
-    return re.split(r"(?<=[.!])\s", told, maxsplit=1)[0] or None
+    message = " ".join(lines[place].strip() for place in worded if begin < place < end)
+    return re.split(r"(?<=[.!])\s", message, maxsplit=1)[0] or None
 
 
 def _kind(line: str) -> str | None:
-    """The kind of a record; samples, which are most, are not parsed for it."""
+    """The kind of a record. Samples, which are most records, are not parsed."""
     if line.startswith('{"record":"sample"') and line.endswith("}"):
         return "sample"
     try:

@@ -1,8 +1,7 @@
-"""How a cell becomes a command line: what is put in front of the program, and what is added to its
-environment.
+"""Launchers turn a cell and a program with options into arguments and an environment, never into a
+line for a shell.
 
-A launcher turns (cell, program with options) into argv and environment, and never into a line for a
-shell. All of them run at once; a batch system starts a job in which one of them is used (see
+They start programs immediately. A batch system starts a job that uses one of them (see
 batch_systems.py).
 """
 
@@ -10,7 +9,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cache
@@ -19,25 +17,26 @@ from typing import Protocol
 from longshore_study.base.errors import LongshoreError
 from longshore_study.host import elf, mpi
 from longshore_study.host.mpi import Mpi, find_mpi, missing_mpi
+from longshore_study.host.stacks import output_of
 from longshore_study.planning.plan import Cell
 from longshore_study.study_file.environment_variables import Level
 from longshore_study.study_file.study import LauncherChoice
 
-INSIDE = {"slurm-batch": "srun", "pbs-batch": "mpirun", "flux-batch": "flux"}
-"""What starts programs within a job of each batch system."""
+LAUNCHER_IN_JOB = {"slurm-batch": "srun", "pbs-batch": "mpirun", "flux-batch": "flux"}
+"""The launcher within a job of each batch system."""
 
 
 @dataclass(frozen=True)
 class Command:
     argv: list[str]
     environment: Level = field(default_factory=dict)
-    """What is added to the environment as it is, or taken away from it."""
+    """Variables to set, or to remove if None."""
     binding: str = "none"
-    """Who decides where ranks run."""
+    """Who binds the ranks."""
 
 
 class Launcher(Protocol):
-    """What a study needs of a way to start programs."""
+    """A launcher as sessions use it."""
 
     name: str
 
@@ -45,15 +44,15 @@ class Launcher(Protocol):
 
 
 def needs_launcher(cell: Cell) -> bool:
-    """Whether ranks are processes that somebody must start: not for threads, and not where the
-    command does it."""
+    """Whether a launcher must start the ranks as processes. Not for threads, nor for external
+    commands that start their own ranks."""
     if cell.external is not None:
         return cell.external.launch
     return str(cell.between["transport"]) != "threads"
 
 
 def nodes_of(cell: Cell, choice: LauncherChoice) -> int | None:
-    """How many nodes a launch is spread over; None where neither study nor launcher says."""
+    """Number of nodes of a launch. None if neither study nor launcher determines it."""
     if "nodes" in cell.between:
         return int(cell.between["nodes"])
     if not needs_launcher(cell):
@@ -62,8 +61,8 @@ def nodes_of(cell: Cell, choice: LauncherChoice) -> int | None:
 
 
 class LocalLauncher:
-    """Ranks that threads of the program are, or that mpirun starts: here, or on the nodes of a job
-    that it knows of."""
+    """Starts ranks as threads of the program, or with mpirun: here, or on the nodes of a job that
+    mpirun knows."""
 
     name = "local"
 
@@ -71,16 +70,15 @@ class LocalLauncher:
         self.mpi = mpi
         self.choice = choice or LauncherChoice()
         self.shmem = shmem
-        """oshrun, where there is one: mpirun starts programs of OpenSHMEM too, but not in every
+        """oshrun, if installed. mpirun can start programs of OpenSHMEM, but not in every
         installation."""
 
     def command(self, cell: Cell, program: list[str]) -> Command:
         if not needs_launcher(cell):
             if cell.external is None:
                 return Command(program, cell.environment, "the program's own")
-            return Command(
-                program, {**mpi.root_permission(), **cell.environment}, "as the command says"
-            )  # it may be mpirun
+            # The command may be mpirun, so it needs the permission.
+            return Command(program, {**mpi.root_permission(), **cell.environment}, "as the command says")
         transport = str(cell.between.get("transport"))
         used = self.shmem if transport == "shmem" and self.shmem else self.mpi
         if used is None:
@@ -91,8 +89,8 @@ class LocalLauncher:
 
 
 class _JobLauncher:
-    """Ranks that a batch system starts, in the allocation that longshore runs in. Programs of
-    threads are started by it too: the node where longshore runs may be a login node."""
+    """Starts ranks in the allocation of a batch system in which longshore runs. It also starts
+    programs of threads, since longshore may run on a login node."""
 
     def __init__(self, path: str, choice: LauncherChoice) -> None:
         self.path = path
@@ -105,12 +103,12 @@ class _JobLauncher:
         return Command([self.path, *flags, *self.choice.arguments, *program], cell.environment, binding)
 
     def _flags(self, cell: Cell, program: list[str]) -> tuple[list[str], str]:
-        """What stands behind the launcher's name, and who decides where ranks run."""
+        """The options of the launcher, and who binds the ranks."""
         raise NotImplementedError
 
 
 class SrunLauncher(_JobLauncher):
-    """By Slurm, as steps of a job."""
+    """Starts steps of a Slurm job."""
 
     name = "srun"
 
@@ -121,14 +119,14 @@ class SrunLauncher(_JobLauncher):
         nodes = nodes_of(cell, self.choice)
         if nodes is not None:
             flags = ["-N", str(nodes), *flags, "--ntasks-per-node", str(-(-cell.ranks // nodes))]
-        told = any(word.startswith("--mpi") for word in self.choice.arguments)
-        if not told and (flavour := _pmi_of(self.path, program[0])):
+        chosen = any(word.startswith("--mpi") for word in self.choice.arguments)
+        if not chosen and (flavour := _pmi_of(self.path, program[0])):
             flags.append(f"--mpi={flavour}")
         return flags, "default of srun"
 
 
 class FluxLauncher(_JobLauncher):
-    """By Flux, in an instance of it."""
+    """Starts programs in a Flux instance."""
 
     name = "flux"
 
@@ -145,13 +143,12 @@ class FluxLauncher(_JobLauncher):
 def make_launcher(
     choice: LauncherChoice, cells: Iterable[Cell], mpirun: str | None = None, *, dry_run: bool = False
 ) -> Launcher:
-    """The launcher that the study file asks for; raises when it, or what the cells need of it, is
-    not there.
+    """The launcher of the study file. Raises LongshoreError if it, or an MPI that the cells need,
+    is missing.
 
-    Of a batch system it is the one that is used inside a job. `dry_run`: what is only printed may
-    be run elsewhere.
+    For a batch system, the launcher within its job. `dry_run`: the command may run elsewhere.
     """
-    kind = INSIDE.get(choice.kind, choice.kind)
+    kind = LAUNCHER_IN_JOB.get(choice.kind, choice.kind)
     cells = list(cells)
     transports = {str(cell.between.get("transport")) for cell in cells}
     if kind == "srun":
@@ -175,11 +172,11 @@ def _inside_slurm(asked_for: str | None, *, dry_run: bool) -> str:
     if dry_run:
         return path or asked_for or "srun"
     if path is None:
-        raise LongshoreError(f"'{asked_for or 'srun'}' is not found; on a machine without Slurm use kind = \"local\"")
+        raise LongshoreError(f"'{asked_for or 'srun'}' was not found; on a machine without Slurm use kind = \"local\"")
     if not (os.environ.get("SLURM_JOB_ID") or os.environ.get("SLURM_JOBID")):
         raise LongshoreError(
-            'no Slurm allocation, and kind = "srun" starts launches within one; '
-            'run this under salloc or in a job, or use kind = "slurm-batch", which submits the job itself'
+            'no Slurm allocation, which kind = "srun" needs; run this under salloc or in a job, '
+            'or use kind = "slurm-batch", which submits the job itself'
         )
     return path
 
@@ -189,39 +186,30 @@ def _inside_flux(asked_for: str | None, *, dry_run: bool) -> str:
     if dry_run:
         return path or asked_for or "flux"
     if path is None:
-        raise LongshoreError(f"'{asked_for or 'flux'}' is not found; on a machine without Flux use kind = \"local\"")
+        raise LongshoreError(f"'{asked_for or 'flux'}' was not found; on a machine without Flux use kind = \"local\"")
     if not os.environ.get("FLUX_URI"):
         raise LongshoreError(
-            'no Flux instance, and kind = "flux" starts launches within one; '
-            'run this under flux alloc, or use kind = "flux-batch", which submits the job itself'
+            'no Flux instance, which kind = "flux" needs; run this under flux alloc, '
+            'or use kind = "flux-batch", which submits the job itself'
         )
     return path
 
 
-# How ranks find each other is agreed between srun and the MPI library: by its soname, since a step
-# that speaks another dialect starts every rank as rank 0 of 1.
+# srun and the MPI library must use the same protocol (PMI), which the soname of the library tells.
+# With another protocol every rank starts as rank 0 of 1.
 _PMI_OF_LIBRARY = {"libmpi.so.40": ("pmix",), "libmpi.so.12": ("pmi2",), "libmpich.so.12": ("pmi2",)}
 
 
 @cache
 def _pmi_of(srun: str, program: str) -> str | None:
-    """The value of --mpi for a program, or None to leave it to the site: where the site has a
-    default, it is meant."""
+    """The value of --mpi for a program. None if the site has a default, which then applies."""
     path = shutil.which(program)
     needed = elf.describe(path).needed if path is not None else []
     wanted = next((flavours for name, flavours in _PMI_OF_LIBRARY.items() if name in needed), ())
     if not wanted or os.environ.get("SLURM_MPI_TYPE"):
         return None
-    offered = _said([srun, "--mpi=list"]).split()
-    default = _said(["scontrol", "show", "config"])
+    offered = output_of([srun, "--mpi=list"]).split()
+    default = output_of(["scontrol", "show", "config"])
     if any(line.split()[:3:2] == ["MpiDefault", "none"] for line in default.splitlines()):
         return next((flavour for flavour in wanted if flavour in offered), None)
     return None
-
-
-def _said(argv: list[str]) -> str:
-    try:
-        done = subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=20, check=False)  # noqa: S603
-    except (OSError, subprocess.TimeoutExpired, UnicodeDecodeError):
-        return ""
-    return done.stdout + done.stderr

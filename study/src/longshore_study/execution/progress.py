@@ -1,6 +1,5 @@
-"""What a person sees while a session runs: a bar with the cell at hand and the time left on a
-terminal, a line per launch in a log. Neither starts a thread: nothing of ours may run beside what
-is measured."""
+"""Shows the progress of a session: on a terminal a bar with the current cell and the time left, in
+a log one line per launch. No threads: nothing of ours may run beside the measurement."""
 
 from __future__ import annotations
 
@@ -14,19 +13,19 @@ from typing import TYPE_CHECKING, TextIO
 from longshore_study.base.terminal_escapes import escape_controls, raw
 from longshore_study.execution.launch_runner import Outcome
 from longshore_study.planning.plan import Plan, PlannedLaunch
-from longshore_study.planning.time_estimate import Forecast
+from longshore_study.planning.time_estimate import TimeEstimate
 
 if TYPE_CHECKING:
     from rich.progress import TaskID
 
 
-class _Account:
-    """What is done and what is left of a session."""
+class _SessionState:
+    """The finished and the remaining launches of a session."""
 
-    def __init__(self, plan: Plan, launches: Sequence[PlannedLaunch], forecast: Forecast) -> None:
+    def __init__(self, plan: Plan, launches: Sequence[PlannedLaunch], estimate: TimeEstimate) -> None:
         self.labels = plan.labels
         self.launches = list(launches)
-        self.forecast = forecast
+        self.estimate = estimate
         self.done = 0
         self.started = time.monotonic()
         self.begun = self.started
@@ -36,49 +35,49 @@ class _Account:
 
     def finish(self, outcome: Outcome) -> None:
         self.done += 1
-        self.forecast.observe(outcome.launch.cell.cell_id, outcome.seconds)
+        self.estimate.observe(outcome.launch.cell.cell_id, outcome.seconds)
 
     def left_seconds(self) -> float:
-        """Of the launches not yet ended, less what the one at hand has already used."""
-        left = self.forecast.total(launch.cell for launch in self.launches[self.done :])
+        """Time of the remaining launches, minus the time that the current launch has used."""
+        left = self.estimate.total(launch.cell for launch in self.launches[self.done :])
         return max(0.0, left - (time.monotonic() - self.begun))
 
 
 class LineProgress:
-    """A line per launch, complete as soon as the launch is: what a batch system's log needs."""
+    """Prints one complete line per launch, for logs of batch systems."""
 
-    def __init__(self, plan: Plan, launches: Sequence[PlannedLaunch], forecast: Forecast, out: TextIO) -> None:
-        self.account = _Account(plan, launches, forecast)
+    def __init__(self, plan: Plan, launches: Sequence[PlannedLaunch], estimate: TimeEstimate, out: TextIO) -> None:
+        self.state = _SessionState(plan, launches, estimate)
         self.out = out
         self.width = len(str(len(launches)))
 
     def begin(self, launch: PlannedLaunch) -> None:
         del launch
-        self.account.begun = time.monotonic()
+        self.state.begun = time.monotonic()
 
     def tick(self) -> None:
         return
 
     def end(self, outcome: Outcome) -> None:
-        self.account.finish(outcome)
-        self.account.begun = time.monotonic()
-        count = f"{self.account.done:{self.width}}/{len(self.account.launches)}"
-        left = duration(self.account.left_seconds())
-        line = f"[{count}] {self.account.label(outcome.launch)}: {_said(outcome)}, {outcome.seconds:.1f} s"
-        say(f"{line}, {left} left", self.out)
+        self.state.finish(outcome)
+        self.state.begun = time.monotonic()
+        count = f"{self.state.done:{self.width}}/{len(self.state.launches)}"
+        left = duration(self.state.left_seconds())
+        line = f"[{count}] {self.state.label(outcome.launch)}: {_result_text(outcome)}, {outcome.seconds:.1f} s"
+        print_unless_closed(f"{line}, {left} left", self.out)
 
     def close(self) -> None:
         return
 
 
 class BarProgress:
-    """The bar. Failures stay above it; what went well leaves no trace."""
+    """Shows the bar. Failures stay above it, successful launches leave no line."""
 
-    def __init__(self, plan: Plan, launches: Sequence[PlannedLaunch], forecast: Forecast, out: TextIO) -> None:
-        from rich.console import Console  # noqa: PLC0415 - a log needs none of it
+    def __init__(self, plan: Plan, launches: Sequence[PlannedLaunch], estimate: TimeEstimate, out: TextIO) -> None:
+        from rich.console import Console  # noqa: PLC0415 - logs do not need it
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn  # noqa: PLC0415
 
-        self.account = _Account(plan, launches, forecast)
+        self.state = _SessionState(plan, launches, estimate)
         self.bar = Progress(
             BarColumn(bar_width=30),
             MofNCompleteColumn(),
@@ -88,12 +87,12 @@ class BarProgress:
             auto_refresh=False,
             transient=True,
         )
-        self.task: TaskID = self.bar.add_task("", total=len(self.account.launches), left="")
+        self.task: TaskID = self.bar.add_task("", total=len(self.state.launches), left="")
         self.bar.start()
 
     def begin(self, launch: PlannedLaunch) -> None:
-        self.account.begun = time.monotonic()
-        self._show(self.account.label(launch))
+        self.state.begun = time.monotonic()
+        self._show(self.state.label(launch))
 
     def tick(self) -> None:
         self._show(None)
@@ -101,16 +100,16 @@ class BarProgress:
     def end(self, outcome: Outcome) -> None:
         from rich.text import Text  # noqa: PLC0415
 
-        self.account.finish(outcome)
+        self.state.finish(outcome)
         if outcome.failure or outcome.skipped:
-            text = escape_controls(f"{self.account.label(outcome.launch)}: {_said(outcome)}")
+            text = escape_controls(f"{self.state.label(outcome.launch)}: {_result_text(outcome)}")
             with suppress(OSError):
                 self.bar.console.print(Text(text, style="red" if outcome.failure else "yellow"), soft_wrap=True)
-        self.bar.update(self.task, completed=self.account.done)
+        self.bar.update(self.task, completed=self.state.done)
         self._refresh()
 
     def _show(self, label: str | None) -> None:
-        left = duration(self.account.left_seconds())
+        left = duration(self.state.left_seconds())
         if label is None:
             self.bar.update(self.task, left=left)
         else:
@@ -118,7 +117,7 @@ class BarProgress:
         self._refresh()
 
     def _refresh(self) -> None:
-        with suppress(OSError):  # the terminal has been closed; the study need not end for that
+        with suppress(OSError):  # the terminal was closed; the session continues
             self.bar.refresh()
 
     def close(self) -> None:
@@ -127,23 +126,21 @@ class BarProgress:
 
 
 def make_progress(
-    plan: Plan, launches: Sequence[PlannedLaunch], forecast: Forecast, out: TextIO | None = None
+    plan: Plan, launches: Sequence[PlannedLaunch], estimate: TimeEstimate, out: TextIO | None = None
 ) -> BarProgress | LineProgress:
-    """The display that fits where it is shown; always on stderr, so that stdout is the result's."""
+    """A bar for terminals, lines for logs. Always on stderr, since stdout is for the result."""
     out = out or sys.stderr
     if out.isatty():
-        return BarProgress(plan, launches, forecast, out)
-    return LineProgress(plan, launches, forecast, out)
+        return BarProgress(plan, launches, estimate, out)
+    return LineProgress(plan, launches, estimate, out)
 
 
-def say(text: str, out: TextIO) -> None:
-    """A line for whoever is still there: a study goes on when the reader of its log (`| head`) has
-    left."""
+def print_unless_closed(text: str, out: TextIO) -> None:
+    """Prints a line. The session continues if the reader of the log (`| head`) is gone."""
     try:
         print(text, file=out, flush=True)
     except OSError:
-        # What was not written stays in a buffer that Python flushes at its end: the exit status
-        # would become 120.
+        # Python flushes the rest of the buffer at exit, and would fail with exit status 120.
         with suppress(OSError, ValueError):
             nowhere = os.open(os.devnull, os.O_WRONLY)
             os.dup2(nowhere, out.fileno())
@@ -151,7 +148,7 @@ def say(text: str, out: TextIO) -> None:
 
 
 def duration(seconds: float) -> str:
-    """A time as people say it: 0.4 s, 12 s, 3 min 20 s, 5 h 10 min, 2 d 3 h."""
+    """A duration for people: 0.4 s, 12 s, 3 min 20 s, 5 h 10 min, 2 d 3 h."""
     if seconds < 9.95:
         return f"{seconds:.1f} s"
     whole = round(seconds)
@@ -164,7 +161,7 @@ def duration(seconds: float) -> str:
     return f"{whole} s"
 
 
-def _said(outcome: Outcome) -> str:
+def _result_text(outcome: Outcome) -> str:
     if outcome.failure:
         return f"FAILED, {outcome.failure}"
     if outcome.skipped:

@@ -1,5 +1,5 @@
-"""One session of a study from the command line: the options, the set-up, what is said at its end,
-and the exit status. `run` and `resume` share it."""
+"""One session of a study for the commands `run` and `resume`: options, set-up, summary, and exit
+status."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from longshore_study.base.errors import EXIT_OK, EXIT_STOPPED, LongshoreError, U
 from longshore_study.base.terminal import count
 from longshore_study.execution import batch_session
 from longshore_study.execution.child_process import Interrupted, Signals
-from longshore_study.execution.launch_resolver import Starter, make_starter
+from longshore_study.execution.launch_resolver import LaunchResolver, make_launch_resolver
 from longshore_study.execution.launch_runner import Deadline, OutOfTime, Runner, Summary, default_session, remaining
 from longshore_study.execution.launchers import Command, nodes_of
-from longshore_study.execution.progress import duration, make_progress, say
-from longshore_study.execution.session_folder import Target, keep_study_file
-from longshore_study.execution.session_lock import claimed
+from longshore_study.execution.progress import duration, make_progress, print_unless_closed
+from longshore_study.execution.session_folder import Target, store_study_file
+from longshore_study.execution.session_lock import session_lock
 from longshore_study.host.cores import available_cpus
 from longshore_study.host.doctor import WARN, load_average
 from longshore_study.planning.plan import Plan, PlannedLaunch, make_plan
-from longshore_study.planning.time_estimate import Forecast
+from longshore_study.planning.time_estimate import TimeEstimate
 from longshore_study.store.launch_store import Store, folder_name
 from longshore_study.store.provenance import store_provenance
 from longshore_study.study_file import environment_variables
@@ -33,30 +33,33 @@ from longshore_study.study_file.reader import load
 
 def add_session_options(
     parser: argparse.ArgumentParser,
-    tag: str = "what is measured, as an image or a version (default: the study's name)",
-    session: str = "when it is measured, as a day or a job (default: the date)",
+    tag: str = "the measured state, such as an image or a version (default: the study's name)",
+    session: str = "the time of the measurement, such as a day or a job (default: the date)",
 ) -> None:
     parser.add_argument("--tag", help=tag)
     parser.add_argument("--session", help=session)
-    parser.add_argument("--retry-failed", action="store_true", help="run failed launches once more")
+    parser.add_argument("--retry-failed", action="store_true", help="run failed launches again")
     parser.add_argument(
         "--bench", metavar="PATH", help="the longshore-bench to run (default: LONGSHORE_BENCH, beside longshore, PATH)"
     )
     parser.add_argument(
         "--mpirun", metavar="PATH", help="the MPI launcher (default: [launcher] command, LONGSHORE_MPIRUN, PATH)"
     )
-    parser.add_argument("--dry-run", action="store_true", help="print the commands that would run, in their order")
     parser.add_argument(
-        "--stop-after", metavar="TIME", help="stop within this time, as 55m: begin no launch that would not end before"
+        "--dry-run", action="store_true", help="print the commands in their order, without running them"
     )
-    parser.add_argument("--only-nodes", metavar="N", type=int, help="only launches on so many nodes")
     parser.add_argument(
-        "--in-job", action="store_true", help="run here, within an allocation, where the study file submits jobs"
+        "--stop-after", metavar="TIME", help="stop within this time, such as 55m: start no launch that would end later"
+    )
+    parser.add_argument("--only-nodes", metavar="N", type=int, help="run only launches on this number of nodes")
+    parser.add_argument(
+        "--in-job", action="store_true", help="run in this allocation, although the study file submits jobs"
     )
 
 
 def run_session(args: argparse.Namespace, study_path: str) -> int:
-    """Runs what the session lacks, or submits jobs that do; returns the exit status of the verb."""
+    """Runs the launches that the session lacks, or submits jobs for them. Returns the exit
+    status."""
     stop_after = _stop_after(args.stop_after)
     begun = time.monotonic()
     plan = make_plan(load(study_path))
@@ -65,18 +68,18 @@ def run_session(args: argparse.Namespace, study_path: str) -> int:
     launches = _of_nodes(plan, launches, args.only_nodes)
     summary = Summary(plan.launches_per_session, done, failed)
     submits = plan.study.launcher.job is not None and not args.in_job
-    starter = make_starter(plan, bench=args.bench, mpirun=args.mpirun, dry_run=args.dry_run or submits)
+    resolver = make_launch_resolver(plan, bench=args.bench, mpirun=args.mpirun, dry_run=args.dry_run or submits)
     if submits and launches:
-        return batch_session.submit_session(args, plan, target, launches, starter)
+        return batch_session.submit_session(args, plan, target, launches, resolver)
     if args.dry_run:
-        print_commands(args, [starter.command(launch) for launch in launches])
+        print_commands(args, [resolver.command(launch) for launch in launches])
         return EXIT_OK
     if launches:
         deadline = begun + stop_after if stop_after else None
-        status = _run(args, plan, target, launches, summary, starter=starter, deadline=deadline)
+        status = _run(args, plan, target, launches, summary, resolver=resolver, deadline=deadline)
         if status is not None:
             return status
-    conclude(args, target, summary)
+    print_summary(args, target, summary)
     return summary.exit_status
 
 
@@ -84,7 +87,7 @@ def _target(args: argparse.Namespace, plan: Plan) -> Target:
     session = default_session() if args.session is None else args.session
     tag = plan.study.name if args.tag is None else args.tag
     for name, what in ((tag, "tag"), (session, "session")):
-        folder_name(name, what)  # an empty one is refused here, before anything runs
+        folder_name(name, what)  # refuses an empty name before anything runs
     return Target(Store(args.store), plan.study.name, tag, session)
 
 
@@ -101,7 +104,7 @@ def _of_nodes(plan: Plan, launches: list[PlannedLaunch], nodes: int | None) -> l
     choice = plan.study.launcher
     known = sorted({nodes_of(cell, choice) or 1 for cell in plan.cells})
     if nodes not in known:
-        raise UsageError(f"--only-nodes {nodes}: launches of this study are on {', '.join(map(str, known))} nodes")
+        raise UsageError(f"--only-nodes {nodes}: the launches of this study use {', '.join(map(str, known))} nodes")
     return [launch for launch in launches if (nodes_of(launch.cell, choice) or 1) == nodes]
 
 
@@ -112,23 +115,23 @@ def _run(
     launches: list[PlannedLaunch],
     summary: Summary,
     *,
-    starter: Starter,
+    resolver: LaunchResolver,
     deadline: float | None,
 ) -> int | None:
-    """Runs `launches`; the exit status when the user, or the time given, stopped it, else None."""
-    keep_study_file(plan, target)
+    """Runs `launches`. The exit status if the user or the time limit stopped it, else None."""
+    store_study_file(plan, target)
     part = f"{args.only_nodes} nodes" if args.only_nodes is not None else ""
-    with claimed(target.folder, target.session, part, wait=args.in_job) as claim:
-        forecast = Forecast(target.store.launches(target.study))
-        _announce(plan, target, launches, summary, forecast)
-        progress = make_progress(plan, launches, forecast)
+    with session_lock(target.folder, target.session, part, wait=args.in_job) as lock:
+        estimate = TimeEstimate(target.store.launches(target.study))
+        _announce(plan, target, launches, summary, estimate)
+        progress = make_progress(plan, launches, estimate)
         runner = Runner(
-            plan, target, starter, progress,
-            deadline=Deadline(deadline, forecast) if deadline is not None else None,
-            more={"provenance": store_provenance(target.folder, starter.programs())},
-            alive=claim.beat,
+            plan, target, resolver, progress,
+            deadline=Deadline(deadline, estimate) if deadline is not None else None,
+            more={"provenance": store_provenance(target.folder, resolver.programs())},
+            heartbeat=lock.heartbeat,
         )  # fmt: skip
-        go_on = f"go on with: {resume_command(plan, target)}"
+        continuation = f"continue with: {resume_command(plan, target)}"
         try:
             with Signals() as signals:
                 runner.run(launches, signals, summary)
@@ -136,17 +139,15 @@ def _run(
             progress.close()
             left = len(launches) - len(summary.outcomes)
             by_time = isinstance(stop, OutOfTime)
-            why = "the end of the time given (--stop-after)" if by_time else str(stop)
-            say(
-                f"longshore: stopped by {why}; {count(len(summary.outcomes), 'launch')} recorded, {left} left; {go_on}",
-                sys.stderr,
-            )
+            why = "the time limit (--stop-after)" if by_time else str(stop)
+            recorded = f"{count(len(summary.outcomes), 'launch')} recorded, {left} left"
+            print_unless_closed(f"longshore: stopped by {why}; {recorded}; {continuation}", sys.stderr)
             if args.json:
-                conclude(args, target, summary, stopped="time" if by_time else str(stop), left=left)
+                print_summary(args, target, summary, stopped="time" if by_time else str(stop), left=left)
             return EXIT_STOPPED if isinstance(stop, OutOfTime) else stop.exit_status
         except LongshoreError as error:
-            # A full disk, mostly. What was recorded stays; the launch at hand is run again.
-            raise LongshoreError(f"{error}; then {go_on}", error.exit_status) from None
+            # Usually a full disk. Recorded launches stay, the current launch will be repeated.
+            raise LongshoreError(f"{error}; then {continuation}", error.exit_status) from None
         finally:
             progress.close()
     return None
@@ -159,23 +160,25 @@ def resume_command(plan: Plan, target: Target) -> str:
     return shlex.join(words)
 
 
-def _announce(plan: Plan, target: Target, launches: list[PlannedLaunch], summary: Summary, forecast: Forecast) -> None:
+def _announce(
+    plan: Plan, target: Target, launches: list[PlannedLaunch], summary: Summary, estimate: TimeEstimate
+) -> None:
     parts = [f"{count(len(launches), 'launch')} to run"]
     if summary.recorded_before:
         parts.append(f"{summary.recorded_before} recorded before")
     if summary.failed_before:
         parts.append(f"{summary.failed_before} failed before (--retry-failed runs them again)")
-    expected = duration(forecast.total(launch.cell for launch in launches))
-    sure = all(forecast.knows(cell) for cell in plan.cells)
+    expected = duration(estimate.total(launch.cell for launch in launches))
+    sure = all(estimate.knows(cell) for cell in plan.cells)
     about = "about" if sure else "roughly"
     where = f"{target.study}, tag {target.tag}, session {target.session}"
-    say(f"{where}: {', '.join(parts)}, {about} {expected}", sys.stderr)
+    print_unless_closed(f"{where}: {', '.join(parts)}, {about} {expected}", sys.stderr)
     load = load_average(len(available_cpus()))
     if load.state == WARN:
-        say(f"warning: load average {load.value}: {load.advice}", sys.stderr)
+        print_unless_closed(f"warning: load average {load.value}: {load.advice}", sys.stderr)
 
 
-def conclude(
+def print_summary(
     args: argparse.Namespace, target: Target, summary: Summary, *, stopped: str | None = None, left: int = 0
 ) -> None:
     ran = [outcome for outcome in summary.outcomes if not outcome.failure]
@@ -211,18 +214,18 @@ def conclude(
     if summary.failures:
         words.append(f"{len(summary.failures)} FAILED ('longshore status' lists them, --retry-failed runs them again)")
     if summary.failed_before:
-        words.append(f"{summary.failed_before} failed before and were left alone (--retry-failed runs them again)")
+        words.append(f"{summary.failed_before} failed before and were not repeated (--retry-failed runs them again)")
     print(f"{', '.join(words)}; stored in {folder}")
     if summary.failures:
         first = summary.failures[0]
         print(f"the first failure: {first.launch.cell.label}: {first.failure}")
     elif summary.failed_before:
         kept = (x.problem for x in target.store.launches(target.study, target.tag, target.session) if x.problem)
-        print(f"the first failure: {next(kept, 'not stored any more')}")
+        print(f"the first failure: {next(kept, 'no longer stored')}")
 
 
 def print_commands(args: argparse.Namespace, commands: list[Command]) -> None:
-    """What would be typed, a line each."""
+    """Prints the commands, one per line, as a user would type them."""
     if args.json:
         rows = [{"command": c.argv, "environment": c.environment, "binding": c.binding} for c in commands]
         print(json.dumps({"schema": 1, "launches": rows}, indent=1))

@@ -1,5 +1,5 @@
-"""What lies in a session's folder besides launches: a copy of the study file, and the records of
-the launch at hand."""
+"""Files in the folder of a session besides launches: copies of the study file, and the records of
+the current launch."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from longshore_study.store.launch_store import Store, process_namespace
 
 @dataclass(frozen=True)
 class Target:
-    """Where launches are stored."""
+    """The place of a session in the store."""
 
     store: Store
     study: str
@@ -29,19 +29,19 @@ class Target:
 
 
 def scratch_file(target: Target) -> Path:
-    """A name, hidden from readers of the store, for the records of the launch at hand: on the
-    store's file system, which the node that runs rank 0 sees too."""
+    """The file for the records of the current launch, hidden from readers of the store. It is on
+    the file system of the store, which the node of rank 0 can access."""
     return (target.folder / f".launch.{process_namespace()}.{os.getpid()}.tmp").absolute()
 
 
-def keep_study_file(plan: Plan, target: Target) -> None:
-    """A copy of the study file beside its launches: `resume` and `status` need nothing else.
-    Versions are kept."""
+def store_study_file(plan: Plan, target: Target) -> None:
+    """Stores a copy of the study file beside its launches, for `resume` and `status`. Copies of
+    earlier versions stay."""
     folder = target.folder
     path = folder / f"study-{plan.study.digest}.toml"
     if path.exists():
         with suppress(OSError):
-            path.touch()  # of an earlier version that is taken up again: it is the one to go on with
+            path.touch()  # the newest copy is the one to continue with
         return
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -56,7 +56,7 @@ def keep_study_file(plan: Plan, target: Target) -> None:
         raise LongshoreError(reason) from None
 
 
-def kept_study_files(target: Target) -> list[str]:
+def stored_study_files(target: Target) -> list[str]:
     """The copies in a session's folder, newest first."""
     folder = target.folder
     files = sorted(folder.glob("study-*.toml"), key=lambda path: path.stat().st_mtime, reverse=True)

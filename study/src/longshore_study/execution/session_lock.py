@@ -1,9 +1,9 @@
-"""The mark that says who works on a session.
+"""The lock file of a session, which tells other `longshore run` that a process works on it.
 
-It is no lock, since locks hang on parallel file systems: it tells a second `longshore run` that
-there is a first one. One that was left by a process that is gone means nothing. A process of this
-machine is looked up; one of another machine gives a sign of life by touching its mark. Were both to
-fail, nothing would be lost: each launch has a file of its own that no other can replace.
+It does not use file locks, since these hang on parallel file systems. A lock file of a dead process
+is ignored. A process of this machine is looked up. A process of another machine sends heartbeats:
+it touches its lock file. If both failed, nothing would be lost: each launch has its own file, which
+no other process can replace.
 """
 
 from __future__ import annotations
@@ -22,143 +22,141 @@ from pathlib import Path
 from longshore_study.base.errors import LongshoreError
 from longshore_study.store.launch_store import process_namespace
 
-_BEAT_SECONDS = 20.0
+_HEARTBEAT_SECONDS = 20.0
 _DEAD_AFTER_SECONDS = 120.0
-_LOOK_SECONDS = 5.0
+_POLL_SECONDS = 5.0
 _TRIES = 4
 
 
 @dataclass
-class Claim:
-    """A session, or a part of it, that this process works on."""
+class SessionLock:
+    """The lock of this process on a session, or on a part of it."""
 
-    mark: Path
-    beaten: float = 0.0
+    file: Path
+    last_heartbeat: float = 0.0
 
-    def beat(self) -> None:
-        """A sign of life, at most every so often; cheap enough for every second."""
-        if time.monotonic() - self.beaten >= _BEAT_SECONDS:
-            self.beaten = time.monotonic()
+    def heartbeat(self) -> None:
+        """Touches the lock file every 20 seconds. Cheap enough to be called every second."""
+        if time.monotonic() - self.last_heartbeat >= _HEARTBEAT_SECONDS:
+            self.last_heartbeat = time.monotonic()
             with suppress(OSError):
-                os.utime(self.mark)
+                os.utime(self.file)
 
 
-class _SilentMarkError(LongshoreError):
-    """A mark of another machine that may be dead: it has given no sign of life since it was first
-    seen."""
+class _SilentLockError(LongshoreError):
+    """A lock file of another machine without a heartbeat since it was first seen."""
 
-    def __init__(self, message: str, mark: Path, sign: float, left_seconds: float) -> None:
+    def __init__(self, message: str, file: Path, heartbeat: float, left_seconds: float) -> None:
         super().__init__(message)
-        self.mark = mark
-        self.sign = sign
+        self.file = file
+        self.heartbeat = heartbeat
         self.left_seconds = left_seconds
 
 
 @contextmanager
-def claimed(folder: Path, session: str, part: str = "", *, wait: bool = False) -> Iterator[Claim]:
-    """Marks a session as being worked on while entered; raises LongshoreError when somebody else
-    works on it.
+def session_lock(folder: Path, session: str, part: str = "", *, wait: bool = False) -> Iterator[SessionLock]:
+    """Locks a session while entered. Raises LongshoreError if another process has locked it.
 
-    Different parts of a session (launches on 4 nodes, launches on 16) may be worked on at once.
-    What an earlier run left behind when it was ended by kill -9 is removed. With `wait`, a mark of
-    another machine is given the time to prove that it lives: a job that begins again at once, after
-    its node has died, finds a mark that is not yet old.
+    Different parts of a session (launches on 4 nodes, launches on 16) can be locked at the same
+    time. Lock files of killed processes are removed. `wait`: give a lock file of another machine
+    the time for a heartbeat. A job that restarts immediately after its node died finds a recent
+    lock file.
     """
     try:
         if wait:
-            _wait_for_signs_of_life(folder, session, part)
-        mark = _take(folder, session, part)
+            _wait_for_heartbeats(folder, session, part)
+        file = _take(folder, session, part)
     except OSError as error:
         raise LongshoreError(
-            f"cannot write to {folder}: {error.strerror}; may you write there? else choose another --store"
+            f"cannot write to {folder}: {error.strerror}; check its permissions, or choose another --store"
         ) from None
     try:
-        yield Claim(mark, time.monotonic())
+        yield SessionLock(file, time.monotonic())
     finally:
         with suppress(OSError):
-            mark.unlink(missing_ok=True)
+            file.unlink(missing_ok=True)
 
 
-def _wait_for_signs_of_life(folder: Path, session: str, part: str) -> None:
-    """Returns when no mark of another machine counts any more; raises LongshoreError when one gives
-    a sign of life."""
-    mine = _mark(folder)
-    signs: dict[Path, float] = {}
+def _wait_for_heartbeats(folder: Path, session: str, part: str) -> None:
+    """Waits until all locks of other machines have expired. Raises LongshoreError if one of them
+    sends a heartbeat."""
+    own = _lock_file(folder)
+    heartbeats: dict[Path, float] = {}
     while True:
         try:
-            _refuse_others(folder, mine, session, part)
+            _refuse_others(folder, own, session, part)
             return
-        except _SilentMarkError as busy:
-            if signs.get(busy.mark, busy.sign) != busy.sign:
+        except _SilentLockError as busy:
+            if heartbeats.get(busy.file, busy.heartbeat) != busy.heartbeat:
                 raise
-            if not signs:
-                print(f"longshore: {busy}; waiting whether it gives another", file=sys.stderr, flush=True)
-            signs[busy.mark] = busy.sign
-            time.sleep(min(_LOOK_SECONDS, max(0.1, busy.left_seconds)))
+            if not heartbeats:
+                print(f"longshore: {busy}; waiting for another heartbeat", file=sys.stderr, flush=True)
+            heartbeats[busy.file] = busy.heartbeat
+            time.sleep(min(_POLL_SECONDS, max(0.1, busy.left_seconds)))
 
 
-def _mark(folder: Path) -> Path:
+def _lock_file(folder: Path) -> Path:
     return folder / f".running.{process_namespace()}.{os.getpid()}.tmp"
 
 
 def _take(folder: Path, session: str, part: str) -> Path:
     _clean(folder)
-    mark = _mark(folder)
+    file = _lock_file(folder)
     for left in reversed(range(_TRIES)):
-        _refuse_others(folder, mark, session, part)
-        mark.write_text(json.dumps({"host": os.uname().nodename, "pid": os.getpid(), "part": part}), encoding="utf-8")
+        _refuse_others(folder, file, session, part)
+        file.write_text(json.dumps({"host": os.uname().nodename, "pid": os.getpid(), "part": part}), encoding="utf-8")
         try:
-            # Two that start in the same moment both come here: both step back, and one comes first
-            # the next time.
-            _refuse_others(folder, mark, session, part)
+            # Two processes that start at the same moment both get here. Both withdraw and try again
+            # at different times.
+            _refuse_others(folder, file, session, part)
             break
         except LongshoreError:
-            mark.unlink(missing_ok=True)
+            file.unlink(missing_ok=True)
             if not left:
                 raise
-            time.sleep(random.uniform(0.02, 0.3))  # noqa: S311 - to fall out of step
-    return mark
+            time.sleep(random.uniform(0.02, 0.3))  # noqa: S311 - to separate two processes
+    return file
 
 
 def _clean(folder: Path) -> None:
-    """Removes scratch files and marks of processes of this machine that are gone."""
+    """Removes scratch and lock files of processes of this machine that have ended."""
     for path in folder.glob(f".*.{glob.escape(process_namespace())}.*.tmp"):
         if not _is_longshore(path.name.split(".")[-2]):
             path.unlink(missing_ok=True)
 
 
-def _refuse_others(folder: Path, mine: Path, session: str, part: str) -> None:
+def _refuse_others(folder: Path, own: Path, session: str, part: str) -> None:
     for path in folder.glob(".running.*.tmp"):
-        if path == mine:
+        if path == own:
             continue
         try:
-            told = json.loads(path.read_text(encoding="utf-8") or "{}")
-            sign = path.stat().st_mtime
-            age = _now(folder) - sign
+            content = json.loads(path.read_text(encoding="utf-8") or "{}")
+            heartbeat = path.stat().st_mtime
+            age = _now(folder) - heartbeat
         except (OSError, ValueError):
-            continue  # it has gone, or is being written; the second look finds it
-        told = told if isinstance(told, dict) else {}
+            continue  # it was removed, or is being written; the second check finds it
+        content = content if isinstance(content, dict) else {}
         same_machine = path.name.startswith(f".running.{process_namespace()}.")
-        # A mark of the future is of before a clock was set back; one that lives is touched again
-        # within seconds.
+        # A heartbeat in the future is from before a clock was set back. A living process sends the
+        # next one within seconds.
         alive = _is_longshore(path.name.split(".")[-2]) if same_machine else abs(age) < _DEAD_AFTER_SECONDS
-        if not alive or (part and told.get("part") and told.get("part") != part):
+        if not alive or (part and content.get("part") and content.get("part") != part):
             continue
-        where = "" if same_machine else f" on {told.get('host', 'another machine')}"
-        life = "" if same_machine else f" (sign of life {max(0, round(age))} s ago; it counts for 2 min)"
+        where = "" if same_machine else f" on {content.get('host', 'another machine')}"
+        last = "" if same_machine else f" (heartbeat {max(0, round(age))} s ago; it counts for 2 min)"
         message = (
-            f"session {session} is being run by process {told.get('pid', path.name.split('.')[-2])}{where}{life}; "
+            f"session {session} is being run by process {content.get('pid', path.name.split('.')[-2])}{where}{last}; "
             "wait for it, or name another --session"
         )
         raise (
             LongshoreError(message)
             if same_machine
-            else _SilentMarkError(message, path, sign, _DEAD_AFTER_SECONDS - age)
+            else _SilentLockError(message, path, heartbeat, _DEAD_AFTER_SECONDS - age)
         )
 
 
 def _now(folder: Path) -> float:
-    """The time of the file system, whose clock may not be ours."""
+    """The time of the file system, whose clock may differ from ours."""
     probe = folder / f".clock.{process_namespace()}.{os.getpid()}.tmp"
     try:
         probe.touch()
@@ -168,7 +166,7 @@ def _now(folder: Path) -> float:
 
 
 def _is_longshore(process_id: str) -> bool:
-    """Whether a process lives and is one of ours: numbers of processes are used again."""
+    """Whether the process runs and is longshore, since process numbers are reused."""
     try:
         return b"longshore" in Path("/proc", process_id, "cmdline").read_bytes()
     except OSError:

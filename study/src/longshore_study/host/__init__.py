@@ -1,3 +1,3 @@
-"""This machine: cores, MPI libraries, communication stacks, and faults that spoil measurements.
-Imports base.
+"""Cores, MPI libraries and communication stacks of this machine, and faults that spoil
+measurements. Imports base.
 """

@@ -1,4 +1,5 @@
-"""Checks of the doctor that ask longshore-bench: the topology, and the binding of ranks to cores."""
+"""Checks of the doctor that ask longshore-bench: the topology, and the binding of ranks to
+cores."""
 
 from __future__ import annotations
 

@@ -152,7 +152,7 @@ def _headers(compiler: str | None, prefix: Path) -> list[Path]:
     folders = []
     for option in ("-show", "--showme:compile"):
         folders += (
-            [Path(word[2:]) for word in _output_of([compiler, option]).split() if word.startswith("-I")]
+            [Path(word[2:]) for word in output_of([compiler, option]).split() if word.startswith("-I")]
             if compiler
             else []
         )
@@ -177,7 +177,7 @@ def _shmems(folders: Iterable[Path], modules: list[str]) -> Iterator[Stack]:
         path = next((folder / name for name in ("oshrun", "shmemrun") if _is_program(folder / name)), None)
         if path is None:
             continue
-        output = _output_of([str(path), "--version"])
+        output = output_of([str(path), "--version"])
         compiler = next((str(folder / n) for n in ("oshc++", "oshcxx", "oshcc") if _is_program(folder / n)), None)
         version = _version_in(output)
         yield Stack(
@@ -200,7 +200,7 @@ def _ucxs(folders: Iterable[Path], modules: list[str]) -> Iterator[Stack]:
         real = (folder / "ucx_info").resolve()  # /bin may be /usr/bin
         if _is_program(folder / "ucx_info") and real not in seen:
             seen.add(real)
-            output = _output_of([str(folder / "ucx_info"), "-v"])
+            output = output_of([str(folder / "ucx_info"), "-v"])
             found = re.search(r"(?:version|Version:?)[ =]*(\d+\.\d+(?:\.\d+)?)", output)
             version = found[1] if found else _version_in(output)
             yield Stack(
@@ -239,7 +239,7 @@ def _is_program(path: Path) -> bool:
     return path.is_file() and os.access(path, os.X_OK)
 
 
-def _output_of(argv: list[str]) -> str:
+def output_of(argv: list[str]) -> str:
     if shutil.which(argv[0]) is None:
         return ""
     try:

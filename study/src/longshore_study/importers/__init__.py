@@ -1,6 +1,6 @@
-"""The output of other programs, read into records. It imports base, host and store.
+"""Importers: read the output of other programs into records. Imports base, host and store.
 
-An importer is a module with `read(source, options) -> list[Imported]`: one Imported for each run
-that the text holds. To add one, write the module, name it in formats.FORMATS, and say in
-formats.SIGNATURES how its output is recognised.
+An importer is a module with `read(source, options) -> list[Imported]`, which returns one Imported
+per run in the text. To add one: write the module, add it to formats.FORMATS, and add a pattern that
+recognises its output to formats.SIGNATURES.
 """

@@ -1,12 +1,12 @@
-"""bale's index-gather and histogram apps in text form: each strategy ("model") with its seconds and
-GB/s per node.
+"""Importer of bale's index-gather and histogram apps, text form: seconds and GB/s per node of each
+strategy ("model").
 
     GB/s per node = bytes per request x requests per PE x PEs per node / seconds
 
-A request has 16 bytes with ig (index and answer) and 8 with histo.
+A request has 16 bytes in ig (index and answer) and 8 in histo.
 
-Without -c, PEs per node, bale prints a bandwidth of 0; then --ranks-per-node must say it. Tables
-are cyclic.
+Without -c (PEs per node) bale prints a bandwidth of 0, and --ranks-per-node is needed. Tables are
+cyclic.
 """
 
 from __future__ import annotations
@@ -16,15 +16,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from longshore_study.importers import bale_json
-from longshore_study.importers.imported import Imported, Options, Source, whole_records
+from longshore_study.importers.bale_json import APPS
+from longshore_study.importers.imported import PARTIAL_HINT, Imported, Options, Source, whole_records
 from longshore_study.store import records
 from longshore_study.store.records import Record
 
 MODELS = {"AGP": ("agp", 1), "Exstack": ("exstack", 2), "Exstack2": ("exstack2", 4), "Conveyor": ("conveyor", 8)}
-"""As printed: our strategy, and its bit in the models mask."""
-
-APPS = {"ig": ("gather", 16, "num_requests_per_pe"), "histo": ("histogram", 8, "num_updates_per_pe")}
-"""Our operation, bytes that one request moves, and the line that says how many there are."""
+"""By printed name: our strategy, and its bit in the models mask."""
 
 _COMMAND = re.compile(r"Running command on\s+(\d+)\s+PEs?:\s*(\S+)(.*)")
 _VERSION = re.compile(r"Bale Version\s+([\d.]+)\s*\(([^)]*)\)")
@@ -45,15 +43,15 @@ def read(source: Source, options: Options) -> list[Imported]:
     commands = list(_COMMAND.finditer(source.text))
     if not commands:
         raise source.error(
-            len(source.text.rstrip()), "no line 'Running command on N PEs: ...': not a whole bale output"
+            len(source.text.rstrip()), "no line 'Running command on N PEs: ...': not a complete output of bale"
         )
     ends = [match.start() for match in commands[1:]] + [len(source.text)]
     return [_imported(source, options, command, end) for command, end in zip(commands, ends, strict=True)]
 
 
 @dataclass(frozen=True, slots=True)
-class _Run:
-    """What a run says of itself before its figures."""
+class _BaleRun:
+    """The settings that a run prints before its results."""
 
     operation: str
     request_bytes: int
@@ -63,22 +61,22 @@ class _Run:
 
 
 def _imported(source: Source, options: Options, command: re.Match[str], end: int) -> Imported:
-    run = _described(source, options, command, end)
+    run = _settings(source, options, command, end)
     text = source.text[:end]
     figures = list(_FIGURE.finditer(text, command.end()))
     wanted = [strategy for strategy, bit in MODELS.values() if bit & run.numbers.get("mask", 15)]
     seen = [MODELS[match[1]][0] for match in figures if match[1] in MODELS]
-    lacking = [strategy for strategy in wanted if strategy not in seen]
-    partial = f"bale's output ends without {', '.join(lacking)}" if lacking else None
+    missing = [strategy for strategy in wanted if strategy not in seen]
+    partial = f"bale's output ends without {', '.join(missing)}" if missing else None
     last = len(text.rstrip())
     if partial and not options.partial:
-        raise source.error(last, f"{partial}; --partial takes what is there, and marks it")
+        raise source.error(last, f"{partial}; {PARTIAL_HINT}")
     if not seen:
-        raise source.error(last, "bale printed no figure before its output ends")
+        raise source.error(last, "bale's output ends before the first result")
     verified = _FAILED.search(text, command.end()) is None
     results = [_result(source, run, match, verified) for match in figures if match[1] in MODELS]
     nodes = -(-run.ranks // run.ranks_per_node)
-    # It stands above the command; in a file of several runs each has its own.
+    # The version is above the command. In a file with several runs each run has its own.
     version = next(reversed([*_VERSION.finditer(source.text, 0, command.start())]), None)
     cell: dict[str, Any] = {"program": "bale", "transport": _library(version)}
     cell |= {"nodes": nodes, "ranks": run.ranks, "ranks_per_node": run.ranks_per_node}
@@ -87,14 +85,14 @@ def _imported(source: Source, options: Options, command: re.Match[str], end: int
         "transport": {"name": cell["transport"], "library": version[2] if version else None},
         "ranks": run.ranks, "nodes": nodes, "argv": [command[2], *command[3].split()],
     }  # fmt: skip
-    warnings = [] if verified else [f"{source.name}: bale says that its results were wrong"]
+    warnings = [] if verified else [f"{source.name}: bale reports wrong results"]
     return Imported(cell, whole_records(header, results), warnings, partial)
 
 
-def _described(source: Source, options: Options, command: re.Match[str], end: int) -> _Run:
+def _settings(source: Source, options: Options, command: re.Match[str], end: int) -> _BaleRun:
     app = re.split(r"[/\\]", command[2])[-1].removesuffix(".exe").removesuffix("_conveyor")
     if app not in APPS:
-        raise source.error(command.start(), f"bale's app '{app}' has no importer (known: {', '.join(APPS)})")
+        raise source.error(command.start(), f"there is no importer for bale's app '{app}' (known: {', '.join(APPS)})")
     operation, request_bytes, requests_line = APPS[app]
     numbers = {}
     for what, pattern in _NUMBERS.items():
@@ -107,27 +105,25 @@ def _described(source: Source, options: Options, command: re.Match[str], end: in
     per_node = options.ranks_per_node or numbers.get("cores_per_node", 0)
     if per_node < 1:
         raise source.error(
-            command.start(), "bale ran without -c, so nothing says how many PEs a node had; give --ranks-per-node N"
+            command.start(), "bale ran without -c, so the number of PEs per node is unknown; give --ranks-per-node N"
         )
-    return _Run(operation, request_bytes, ranks, per_node, numbers)
+    return _BaleRun(operation, request_bytes, ranks, per_node, numbers)
 
 
-def _result(source: Source, run: _Run, match: re.Match[str], verified: bool) -> Record:
+def _result(source: Source, run: _BaleRun, match: re.Match[str], verified: bool) -> Record:
     seconds = float(match[2])
     if seconds <= 0.0:
-        raise source.error(
-            match.start(), f"{match[2]} seconds is no time to compute a bandwidth from; use more requests"
-        )
+        raise source.error(match.start(), f"{match[2]} seconds are too short to compute a bandwidth; use more requests")
     bytes_per_node = run.request_bytes * run.numbers["requests"] * run.ranks_per_node
     computed = bytes_per_node / seconds / 1e9
     printed = float(match[3])
     if run.numbers.get("cores_per_node") == run.ranks_per_node:
-        # Three decimals of both are printed; more disagreement than that is not rounding.
+        # Both are printed with three decimals. A larger disagreement is not rounding.
         tolerance = 0.0006 + computed * (0.0006 / seconds + 1e-3)
         if not abs(computed - printed) <= tolerance:
             raise source.error(
                 match.start(),
-                f"{printed} GB/s does not agree with its seconds, which give {computed:.3f}; was it edited?",
+                f"{printed} GB/s does not agree with the seconds, which give {computed:.3f}; was the file edited?",
             )
         bandwidth = printed if printed > 0.0 else computed
     else:

@@ -1,11 +1,11 @@
-"""bale's JSON form (-j FILE): one flat object of texts per run, seconds of each strategy, no
-bandwidth.
+"""Importer of bale's JSON form (-j FILE): one flat object of texts per run, with the seconds of
+each strategy but no bandwidth.
 
     {"bale_version": "3.00", "app": "./ig", "pes": "4", "num_requests_per_pe": "1000000",
      "buf_cnt": "1024", "AGP": "0.123456", "Exstack": "0.012345"}
 
-The bandwidth follows from the seconds, as in the text form; how many PEs a node had is not said
-here.
+The bandwidth follows from the seconds, as in the text form. The number of PEs per node is not in
+the output.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from longshore_study.store import records
 
 _OBJECT = re.compile(r"\{\s*\"bale_version\"[^{}]*\}?")
 _MODELS = {"AGP": "agp", "Exstack": "exstack", "Exstack2": "exstack2", "Conveyor": "conveyor"}
-_APPS = {"ig": ("gather", 16, "num_requests_per_pe"), "histo": ("histogram", 8, "num_updates_per_pe")}
+APPS = {"ig": ("gather", 16, "num_requests_per_pe"), "histo": ("histogram", 8, "num_updates_per_pe")}
+"""By app: our operation, bytes per request, and the line with the number of requests."""
 
 
 def holds_json(text: str) -> bool:
@@ -33,33 +34,33 @@ def read(source: Source, options: Options) -> list[Imported]:
 
 def _imported(source: Source, options: Options, match: re.Match[str]) -> Imported:
     if not match[0].endswith("}"):
-        raise source.error(match.end(), "bale's object has no end: the run did not reach it")
-    told: dict[str, Any] = parsed(source, match[0])
+        raise source.error(match.end(), "bale's object is cut short: the run did not finish")
+    values: dict[str, Any] = parsed(source, match[0])
 
     def count(key: str) -> int:
         try:
-            number = int(told[key])
+            number = int(values[key])
         except (KeyError, TypeError, ValueError):
             number = 0
         if number < 1:
             raise source.error(match.start(), f"bale's object has no number '{key}'")
         return number
 
-    app = re.split(r"[/\\]", str(told.get("app", "")))[-1]
-    if app not in _APPS:
-        raise source.error(match.start(), f"bale's app '{app}' has no importer (known: {', '.join(_APPS)})")
-    operation, request_bytes, requests_key = _APPS[app]
+    app = re.split(r"[/\\]", str(values.get("app", "")))[-1]
+    if app not in APPS:
+        raise source.error(match.start(), f"there is no importer for bale's app '{app}' (known: {', '.join(APPS)})")
+    operation, request_bytes, requests_key = APPS[app]
     ranks, requests = count("pes"), count(requests_key)
     per_node = options.ranks_per_node
     if per_node is None:
-        raise source.error(match.start(), "bale's JSON does not say how many PEs a node had; give --ranks-per-node N")
+        raise source.error(match.start(), "bale's JSON lacks the number of PEs per node; give --ranks-per-node N")
     variant: dict[str, Any] = {"operation": operation, "distribution": "cyclic", "requests": requests}
     for key, factor in (("table_size_per_pe", "table"), ("buf_cnt", "buffer_items")):
-        if key in told:
+        if key in values:
             variant[factor] = count(key)
     results = []
-    for model in (name for name in _MODELS if name in told):
-        seconds = _seconds(source, match, model, told[model])
+    for model in (name for name in _MODELS if name in values):
+        seconds = _seconds(source, match, model, values[model])
         volume = request_bytes * requests * per_node
         results.append(
             records.result_record(
@@ -73,7 +74,7 @@ def _imported(source: Source, options: Options, match: re.Match[str]) -> Importe
         raise LongshoreError(f"{source.name}: bale's object has no seconds of any strategy ({', '.join(_MODELS)})")
     nodes = -(-ranks // per_node)
     cell = {"program": "bale", "transport": "shmem", "nodes": nodes, "ranks": ranks, "ranks_per_node": per_node}
-    header = {"program": {"name": "bale", "version": told.get("bale_version")}, "transport": {"name": "shmem"},
+    header = {"program": {"name": "bale", "version": values.get("bale_version")}, "transport": {"name": "shmem"},
               "ranks": ranks, "nodes": nodes}  # fmt: skip
     return Imported(cell, whole_records(header, results))
 
@@ -84,5 +85,5 @@ def _seconds(source: Source, match: re.Match[str], model: str, text: Any) -> flo
     except (TypeError, ValueError):
         seconds = 0.0
     if not 0.0 < seconds < 1e9:
-        raise source.error(match.start(), f"{model}: {text!r:.40} is no time to compute a bandwidth from")
+        raise source.error(match.start(), f"{model}: {text!r:.40} is not a time from which to compute a bandwidth")
     return seconds

@@ -1,5 +1,5 @@
-"""cartex, the halo exchange benchmark of ghexbench: statistics over repetitions, and throughput of
-the whole job.
+"""Importer of cartex, the halo exchange benchmark of ghexbench: statistics over repetitions, and
+the throughput of the whole job.
 
     running on 1728 ranks
     repetitions       10000
@@ -7,9 +7,8 @@ the whole job.
     median (s)        1.60000000e-04
     tp. median (GB/s) 5.48800000e+03
 
-Its throughput is our exchange_bandwidth: read once and written once, all halos of all ranks. What
-was exchanged is in its command line (--domain, --halo, --nfields), which is read where the file
-holds it.
+Its throughput is our exchange_bandwidth: all halos of all ranks, read once and written once. Its
+command line (--domain, --halo, --nfields) describes the exchange, and is read if the file has it.
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ def _imported(source: Source, options: Options, text: str, offset: int) -> Impor
     load, median, throughput = line("load (bytes)"), line("median (s)"), line("tp. median (GB/s)")
     best = line("tp. max (GB/s)")
     if min(load, median, throughput) <= 0 or abs(load / median / 1e9 - throughput) > 1e-5 * throughput:
-        raise source.error(offset, f"{throughput} GB/s is not its load by its median time; was it edited?")
+        raise source.error(offset, f"{throughput} GB/s is not the load by the median time; was the file edited?")
     before = source.text[max(0, offset - 4000) : offset]
     ranks = integer(r"running on (\d+) ranks", before + text) or options.ranks
     variant: dict[str, Any] = {}

@@ -1,12 +1,12 @@
-"""Chapel's index-gather: one task per core asks for N elements; AGP reads each by itself, AGG
-through an aggregator.
+"""Importer of Chapel's index-gather. One task per core requests N elements: AGP one by one, AGG
+with an aggregator.
 
     ./ig-block -nl 16 --N=10000000
            AGP:     6.823 seconds   0.844 GB/s/node
 
-The name of the program says how the table is distributed: ig cyclic, ig-block block, ig-block-rad
-block with the arithmetic of finding a block's owner optimised (radical). Tasks per node follow from
-16 bytes per request.
+The name of the program tells the distribution of the table: ig cyclic, ig-block block, ig-block-rad
+block with optimised arithmetic to find the owner of an element (radical). Tasks per node follow
+from 16 bytes per request.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from longshore_study.importers.imported import Imported, Options, Source, whole_records
+from longshore_study.importers.imported import PARTIAL_HINT, Imported, Options, Source, whole_records
 from longshore_study.store import records
 from longshore_study.store.records import Record
 
@@ -24,9 +24,9 @@ TABLES: dict[str, dict[str, str]] = {
     "ig-block": {"distribution": "block"},
     "ig-block-rad": {"distribution": "block", "indexing": "optimised"},
 }
-REQUEST_BYTES = 16  # an index there, an element back
+REQUEST_BYTES = 16  # an index and an element
 
-# A path that begins at a folder may have spaces in it.
+# A path with a leading folder may contain spaces.
 _COMMAND = re.compile(r"^[ \t$>]*((?:[./].*?/|\S*/)?(ig[\w-]*?)(?:_real)?)([ \t]+-.*)$", re.MULTILINE)
 _LOCALES = re.compile(r"(?:-nl|--numLocales)[ =]?(\d+)")
 _REQUESTS = re.compile(r"(?:--N=|-sN=|--N )(\d+)")
@@ -36,7 +36,7 @@ _FIGURE = re.compile(r"^[ \t]*(\w+):[ \t]+([\d.]+)[ \t]+seconds[ \t]+([\d.]+)[ \
 def read(source: Source, options: Options) -> list[Imported]:
     commands = list(_COMMAND.finditer(source.text))
     if not commands:
-        raise source.error(0, "no command line such as './ig -nl 16 --N=10000000': it says what the figures are of")
+        raise source.error(0, "no command line such as './ig -nl 16 --N=10000000'; it must precede the output")
     ends = [match.start() for match in commands[1:]] + [len(source.text)]
     return [_imported(source, options, command, end) for command, end in zip(commands, ends, strict=True)]
 
@@ -51,13 +51,13 @@ def _imported(source: Source, options: Options, command: re.Match[str], end: int
         raise source.error(command.start(), "the command line lacks -nl, the number of nodes")
     requests = _REQUESTS.search(command[3])
     figures = [match for match in _FIGURE.finditer(source.text, command.end(), end) if match[1] in STRATEGIES]
-    lacking = [name for name in STRATEGIES if name not in {match[1] for match in figures}]
-    partial = f"the output of Chapel's ig ends without {', '.join(lacking)}" if lacking else None
+    missing = [name for name in STRATEGIES if name not in {match[1] for match in figures}]
+    partial = f"the output of Chapel's ig ends without {', '.join(missing)}" if missing else None
     last = len(source.text[:end].rstrip())
     if partial and not options.partial:
-        raise source.error(last, f"{partial}; --partial takes what is there, and marks it")
+        raise source.error(last, f"{partial}; {PARTIAL_HINT}")
     if not figures:
-        raise source.error(last, "Chapel's ig printed no figure before its output ends")
+        raise source.error(last, "the output of Chapel's ig ends before the first result")
     nodes = int(locales[1])
     cell: dict[str, Any] = {"program": "chapel-ig", "transport": "chapel", "nodes": nodes}
     tasks = _tasks_per_node(figures, int(requests[1])) if requests else None
@@ -72,8 +72,8 @@ def _imported(source: Source, options: Options, command: re.Match[str], end: int
 
 
 def _tasks_per_node(figures: list[re.Match[str]], requests: int) -> int | None:
-    """How many tasks asked for `requests` each, by the printed seconds and GB/s; None when no whole
-    number fits."""
+    """The number of tasks with `requests` each, from the printed seconds and GB/s. None if it is
+    not a whole number."""
     counts = [float(match[2]) * float(match[3]) * 1e9 / (REQUEST_BYTES * requests) for match in figures]
     nearest = [round(count) for count in counts]
     fits = all(abs(count - near) < 0.01 * near + 0.05 for count, near in zip(counts, nearest, strict=True))
@@ -83,7 +83,7 @@ def _tasks_per_node(figures: list[re.Match[str]], requests: int) -> int | None:
 def _result(source: Source, table: dict[str, str], requests: int | None, match: re.Match[str]) -> Record:
     seconds, bandwidth = float(match[2]), float(match[3])
     if seconds <= 0.0 or bandwidth <= 0.0:
-        raise source.error(match.start(), "a figure of 0 says nothing; use more requests")
+        raise source.error(match.start(), "a result of 0 is too small to be printed; use more requests")
     variant: dict[str, Any] = {"operation": "gather", "strategy": STRATEGIES[match[1]], **table}
     if requests is not None:
         variant["requests"] = requests

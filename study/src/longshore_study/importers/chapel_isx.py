@@ -1,5 +1,5 @@
-"""Chapel's ISx: mean over tasks and trials, with the least and the largest, of the whole and of its
-phases.
+"""Importer of Chapel's ISx: mean, minimum and maximum over tasks and trials, of the whole and of
+its phases.
 
     scaling mode = weak
     total keys = 1073741824 (2**30)
@@ -10,7 +10,8 @@ phases.
     exchange = 0.345 (0.312..0.401)
     total = 1.234 (1.111..1.456)
 
-The mean is our total_seconds; keys by the largest time is keys_per_second of the slowest trial.
+The mean is our total_seconds. The keys divided by the largest time are keys_per_second of the
+slowest trial.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ def _imported(source: Source, options: Options, text: str, offset: int) -> Impor
     end = offset + len(text.rstrip())
     if "total" not in times or marks < 0:
         raise source.error(
-            end, "the output ends without its line 'total = ... (...)': --printTimings=false, or cut short"
+            end, "the output ends without its line 'total = ... (...)': cut short, or run with --printTimings=false"
         )
     if not tasks or not keys or not total_keys or mode is None:
         raise source.error(
@@ -54,7 +55,7 @@ def _imported(source: Source, options: Options, text: str, offset: int) -> Impor
     except ValueError as error:
         raise source.error(offset + times["total"].start(), str(error)) from None
     if not 0 < mean <= largest * (1 + 1e-6):
-        raise source.error(offset + times["total"].start(), f"a mean of {mean} s of at most {largest} s cannot be")
+        raise source.error(offset + times["total"].start(), f"a mean of {mean} s with a maximum of {largest} s")
     scaling = {"weak": "weak", "strong": "strong", "weakISO": "weak-iso"}[mode[1]]
     variant: dict[str, Any] = {"exchange": "put", "order": "round-robin", "scaling": scaling, "keys": keys}
     metrics = {

@@ -1,5 +1,5 @@
-"""Chapel's STREAM: stream (one global array, block distributed) and stream-ep (arrays of each
-locale).
+"""Importer of Chapel's STREAM: stream (one global array, block distributed) and stream-ep (arrays
+of each locale).
 
     Performance (GB/s) = 123.4                    stream: of all locales, the shortest trial
     Performance (GB/s):                           stream-ep: of one locale, over the locales
@@ -7,8 +7,8 @@ locale).
       avg = 60.8
       min = 60.1
 
-Our best_bandwidth is per node, and of the slowest rank: the first divided by the locales, the last
-as it is.
+Our best_bandwidth is per node and of the slowest rank: of stream the value divided by the number of
+locales, of stream-ep the minimum.
 """
 
 from __future__ import annotations
@@ -38,32 +38,32 @@ def _imported(source: Source, options: Options, text: str, offset: int) -> Impor
     }
     end = offset + len(text.rstrip())
     if total is None and each["min"] is None:
-        raise source.error(end, "no line 'Performance (GB/s)': the run did not reach its end, or --printStats=false")
+        raise source.error(end, "no line 'Performance (GB/s)': cut short, or run with --printStats=false")
     before = source.text[:offset]
-    told = list(_LOCALES.finditer(before)) or list(_COMMAND.finditer(before))
-    locales = int(told[-1][1]) if told else options.ranks
+    found = list(_LOCALES.finditer(before)) or list(_COMMAND.finditer(before))
+    locales = int(found[-1][1]) if found else options.ranks
     if locales is None:
         raise source.error(
-            offset, "nothing says how many locales ran: keep the command line with -nl N in the file, or the line "
-            "'Number of Locales'"
+            offset, "the number of locales is unknown: keep the command line with -nl N, or the line 'Number of "
+            "Locales', in the file"
         )  # fmt: skip
     if locales < 1:
-        raise source.error(offset, f"{locales} locales ran nothing; was the line 'Number of Locales' edited?")
+        raise source.error(offset, f"{locales} locales cannot run; was the line 'Number of Locales' edited?")
     problem = integer(r"Problem size = (\d+)", text)
     variant: dict[str, Any] = {"scope": "global" if total is not None else "ep", "kernel": "triad", "type": "double"}
     if problem:
         variant["elements"] = problem // locales
     value = total / locales if total is not None else each["min"]
     if value is None or value <= 0:
-        raise source.error(end, "a figure of 0 says nothing; use a larger problem")
+        raise source.error(end, "a result of 0 is too small to be printed; use a larger problem")
     metrics = {"best_bandwidth": records.metric(value, "GB/s")}
     if total is not None:
         original = {"name": "Performance", "value": total, "unit": "GB/s"}
     else:
         original = {"name": "Performance", "value": each["avg"], "unit": "GB/s"}
         for word in ("max", "avg"):
-            if (found := each[word]) is not None:
-                metrics[f"locale_bandwidth_{word}"] = records.metric(found, "GB/s")
+            if (bandwidth := each[word]) is not None:
+                metrics[f"locale_bandwidth_{word}"] = records.metric(bandwidth, "GB/s")
     seconds = number(rf"(?:min|max) \(seconds\) = ({NUMBER})", text) or number(rf"\n\s+min = ({NUMBER})\n", text)
     result = records.result_record(
         "stream", variant, metrics, verified="Validation: SUCCESS" in text, aggregate=True,

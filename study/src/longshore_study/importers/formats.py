@@ -1,7 +1,6 @@
-"""Outputs of other benchmarks, read into our records, so that published figures and one's own stand
-in one table.
+"""The formats of other benchmarks: finds the importer, reads the file and checks its program.
 
-To add a format, see the description of this package.
+The description of this package tells how to add a format.
 """
 
 from __future__ import annotations
@@ -40,12 +39,12 @@ ALIASES = {
     "longshore": "longshore-bench",
 }
 ANY = ("regex", "json")
-"""Formats that know no program: the user says where the figures are."""
+"""Formats for any program. The user tells where the metrics are."""
 WANT_COMMAND = ("chapel-ig", "chapel-stream", "chapel-isx", "cartex")
-"""Formats whose programs do not print what they were asked for: the command line above their output
-says it."""
+"""Formats of programs that do not print their settings. These are in the command line, which must
+precede the output."""
 ONE_DOCUMENT = ("json",)
-"""Formats that nothing else may stand around."""
+"""Formats that must be the whole output."""
 
 SIGNATURES = (
     ("halobench", re.compile(r"haloswap benchmark", re.IGNORECASE), "halobench"),
@@ -65,9 +64,9 @@ SIGNATURES = (
     ),
     ("longshore-bench", re.compile(r'^\s*\{[^\n]*"record":\s*"', re.MULTILINE), "longshore-bench"),
 )
-"""(our format, what its output contains, whose output that is), the first match counts."""
+"""(our format, a pattern of its output, the name of the program). The first match counts."""
 
-_LARGEST_BYTES = 64 * 2**20  # outputs are pages of text; anything larger is another file
+_LARGEST_BYTES = 64 * 2**20  # outputs are pages of text; a larger file is something else
 _LARGEST_RECORDS_BYTES = 1024 * 2**20  # a repetition is 250 bytes
 
 
@@ -80,13 +79,12 @@ def format_name(name: str) -> str:
 
 
 def read_file(name: str, path: Path, options: Options | None = None) -> list[Imported]:
-    """The runs in a file. Raises LongshoreError, naming file and line, for what is not this
-    format's output."""
+    """The runs in a file. Raises LongshoreError with file and line if it is not in this format."""
     return read_bytes(name, str(path), content_of(name, path), options)
 
 
 def content_of(name: str, path: Path) -> bytes:
-    """What is in a file, or comes out of a pipe: that can be read once only, and may never end."""
+    """The content of a file or pipe. A pipe can be read only once, and may never end."""
     most = _LARGEST_RECORDS_BYTES if name == "longshore-bench" else _LARGEST_BYTES
     try:
         with path.open("rb") as file:
@@ -99,11 +97,11 @@ def content_of(name: str, path: Path) -> bytes:
 
 
 def read_bytes(name: str, source_name: str, content: bytes, options: Options | None = None) -> list[Imported]:
-    """As read_file, for what was read of it."""
+    """Like read_file, for bytes that were read already."""
     try:
         text = content.decode("utf-8")
     except UnicodeDecodeError as error:
-        if options and options.partial and 0 <= content.rfind(b"\n") < error.start:  # a letter was torn
+        if options and options.partial and 0 <= content.rfind(b"\n") < error.start:  # cut within a character
             return read_bytes(name, source_name, content[: content.rfind(b"\n") + 1], options)
         line = content.count(b"\n", 0, error.start) + 1
         byte = content[error.start]
@@ -114,7 +112,7 @@ def read_bytes(name: str, source_name: str, content: bytes, options: Options | N
 
 
 def read_text(name: str, source_name: str, text: str, options: Options | None = None) -> list[Imported]:
-    """As read_file, for a text at hand, such as the output of a program that just ran."""
+    """Like read_file, for a text, such as the output of a program that just ran."""
     name = format_name(name)
     if not text.strip():
         raise LongshoreError(f"{source_name}: empty; the run wrote nothing")
@@ -128,20 +126,20 @@ def read_text(name: str, source_name: str, text: str, options: Options | None = 
     except LongshoreError:
         if not options.partial:
             raise
-    return _runs(name, Source(source_name, _without_torn_line(text)), options)
+    return _runs(name, Source(source_name, _without_incomplete_line(text)), options)
 
 
 def _runs(name: str, source: Source, options: Options) -> list[Imported]:
     try:
         return list(importlib.import_module(FORMATS[name]).read(source, options))
-    except (ValueError, ArithmeticError, LookupError) as error:  # `1.2.3`, no PE at all, a column that is not there
+    except (ValueError, ArithmeticError, LookupError) as error:  # such as `1.2.3`, no PE, or a missing column
         whose = next((whose for known, _, whose in SIGNATURES if known == name), name)
-        raise LongshoreError(f"{source.name}: not an output of {whose} that can be read ({error})") from None
+        raise LongshoreError(f"{source.name}: not a readable output of {whose} ({error})") from None
 
 
-def _without_torn_line(text: str) -> str:
-    """A last line without its end may be half a line, and half a number reads as another number;
-    but an object of JSON shows its own end."""
+def _without_incomplete_line(text: str) -> str:
+    """The text without a last line that has no end: it may be cut within a number. A JSON object is
+    complete if it has its closing brace."""
     begin = text.rfind("\n") + 1
     last = text[begin:]
     return text if last.startswith("{") and last.rstrip().endswith("}") else text[:begin]
@@ -153,7 +151,7 @@ def _refuse_wrong_program(name: str, source_name: str, text: str) -> None:
         return
     ours = {known: whose for known, _, whose in SIGNATURES}
     if not found:
-        raise LongshoreError(f"{source_name}: not an output of {ours[name]}; nothing in it looks like one")
+        raise LongshoreError(f"{source_name}: not an output of {ours[name]}; nothing in it is typical of one")
     known, whose = found[0]
     hint = f"use 'longshore import {known} {source_name} ...'"
     raise LongshoreError(f"{source_name}: this is the output of {whose}, not of {ours[name]}; {hint}")

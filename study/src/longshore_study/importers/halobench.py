@@ -1,9 +1,9 @@
-"""halobench: eight ways to swap the halos of a periodic grid of processes, each message one
-contiguous buffer.
+"""Importer of halobench: eight modes of exchanging the halos of a periodic grid of processes, one
+contiguous buffer per message.
 
-It prints, for each way, the seconds of all repetitions and the MiB/s sent by one process. Newer
-versions go through all ways three times, and print 'Finished' after each time. Then the median of
-the runs is the figure, and each run is kept as a sample.
+For each mode it prints the seconds of all repetitions and the MiB/s that one process sends. Newer
+versions run all modes three times and print 'Finished' after each run. Then the result is the
+median of the runs, and each run is stored as a sample.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from longshore_study.importers import fortran
-from longshore_study.importers.imported import Imported, Options, Source, whole_records
+from longshore_study.importers.imported import PARTIAL_HINT, Imported, Options, Source, whole_records
 from longshore_study.store import records
 from longshore_study.store.records import Record
 
@@ -37,7 +37,7 @@ _AGREEMENT = 1e-4  # the program computes the MiB in single precision
 
 _START = re.compile(r"^.*haloswap benchmark", re.IGNORECASE | re.MULTILINE)
 _HEADING = re.compile(rf"^[ \t]*({'|'.join(re.escape(title) for title in MODES)})[ \t]*$", re.MULTILINE)
-# \s+ also spans the line break that compilers put into long records.
+# \s+ also matches line breaks, which compilers insert into long records.
 _FIGURE = re.compile(r"Secs\s*=\s*(\S+?)\s*,\s*bwidth\s*=\s*(\S+)\s+MiB/s")
 _FINISHED = re.compile(r"^[ \t]*Finished[ \t]*$", re.MULTILINE)
 _LAYOUT = {
@@ -52,14 +52,14 @@ _RUNS = re.compile(r"Benchmark run\s+(\d+)\s+out of\s+(\d+)")
 def read(source: Source, options: Options) -> list[Imported]:
     starts = [match.start() for match in _START.finditer(source.text)]
     return [
-        _Run(source, begin, end, options).imported()
+        _HalobenchRun(source, begin, end, options).imported()
         for begin, end in zip(starts, [*starts[1:], len(source.text)], strict=True)
     ]
 
 
 @dataclass(frozen=True)
-class _Run:
-    """The part of a text that one start of the program printed."""
+class _HalobenchRun:
+    """The output of one start of the program."""
 
     source: Source
     begin: int
@@ -70,10 +70,10 @@ class _Run:
         ranks, grid, contiguous, repetitions = self.layout()
         partial = self.partial()
         if partial and not self.options.partial:
-            raise self.source.error(self.end_of_text(), f"{partial}; --partial takes what is there, and marks it")
+            raise self.source.error(self.end_of_text(), f"{partial}; {PARTIAL_HINT}")
         results = list(self.results(contiguous, repetitions))
         if not any("metrics" in result for result in results):
-            raise self.source.error(self.end_of_text(), "halobench printed no figure before its output ends")
+            raise self.source.error(self.end_of_text(), "halobench's output ends before the first result")
         header = {
             "program": {"name": "halobench"},
             "transport": {"name": "mpi"},
@@ -104,17 +104,17 @@ class _Run:
         runs = list(_RUNS.finditer(text))
         run, of = (int(runs[-1][1]), int(runs[-1][2])) if runs else (1, 1)
         last = runs[-1].end() if runs else 0
-        ways = list(_HEADING.finditer(text, last))
-        ended = _FINISHED.search(text, ways[-1].end() if ways else last) is not None
+        modes = list(_HEADING.finditer(text, last))
+        ended = _FINISHED.search(text, modes[-1].end() if modes else last) is not None
         if ended and run >= of:
             return None
         where = f" in run {run} of {of}" if runs else ""
         if ended:
             return f"halobench's output ends{where}"
-        return f"halobench's output ends without 'Finished', after {len(ways)} of {len(MODES)} ways{where}"
+        return f"halobench's output ends without 'Finished', after {len(modes)} of {len(MODES)} modes{where}"
 
     def results(self, contiguous: int, repetitions: int) -> Iterator[Record]:
-        """One result per mode, and before it one sample per run when there are several."""
+        """One result per mode. With several runs, samples precede it, one per run."""
         payload_bytes = FACES * contiguous * _DOUBLE_BYTES
         sections: dict[str, list[tuple[int, int]]] = {}
         headings = list(_HEADING.finditer(self.source.text, self.begin, self.end))
@@ -153,23 +153,23 @@ class _Run:
             )
 
     def figure(self, begin: int, end: int, payload_bytes: int, repetitions: int) -> tuple[float, float] | None:
-        """Seconds of all repetitions and MiB/s, which must agree with each other."""
+        """Seconds of all repetitions, and MiB/s, which must agree with each other."""
         match = _FIGURE.search(self.source.text, begin, end)
         if match is None:
             if self.options.partial:
                 return None
-            raise self.source.error(begin, "no line 'Secs = ..., bwidth = ... MiB/s' follows this heading")
+            raise self.source.error(begin, "this heading has no line 'Secs = ..., bwidth = ... MiB/s'")
         try:
             seconds, bandwidth = fortran.value(match[1]), fortran.value(match[2])
         except ValueError as error:
             raise self.source.error(match.start(), str(error)) from None
         if seconds <= 0.0:
-            raise self.source.error(match.start(), f"{match[1]} seconds cannot be a time")
+            raise self.source.error(match.start(), f"{match[1]} seconds is not a time")
         computed = repetitions * payload_bytes / _MIB / seconds
         if not math.isclose(computed, bandwidth, rel_tol=_AGREEMENT):
             raise self.source.error(
                 match.start(),
-                f"bwidth = {bandwidth:.6g} MiB/s does not agree with its seconds and halo, which give {computed:.6g};"
+                f"bwidth = {bandwidth:.6g} MiB/s does not agree with seconds and halo, which give {computed:.6g};"
                 " was the file edited?",
             )
         return seconds, bandwidth
@@ -179,6 +179,5 @@ class _Run:
         return fortran.value(match[1]) * 1e-6 if match else None
 
     def end_of_text(self) -> int:
-        """Where the last line that is not blank begins to end: what a message about a missing end
-        points to."""
+        """The offset of the end of the last non-blank line, for messages about a missing end."""
         return self.begin + len(self.source.text[self.begin : self.end].rstrip())

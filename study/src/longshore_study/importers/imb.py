@@ -1,15 +1,14 @@
-"""Intel MPI Benchmarks, 3.2 to 2021: a table per benchmark and number of processes, a line per
-message size.
+"""Importer of the Intel MPI Benchmarks, 3.2 to 2021: one table per benchmark and number of
+processes, one line per message size.
 
     # Benchmarking Sendrecv
     # #processes = 2
     #bytes #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]   Mbytes/sec
          0         1000         4.06         4.06         4.06         0.00
 
-What names another measurement is a factor: the part of the benchmarks (but MPI-1), the mode of
-IMB-RMA, -EXT or -IO
-(`#    MODE: AGGREGATE`), groups that run at the same time (-multi, and the group of a line), the
-threads of IMB-MT, and data types that were chosen. Times are of the mean over repetitions.
+Everything that distinguishes measurements is a factor: the part of the benchmarks (except MPI-1),
+the mode of IMB-RMA, -EXT or -IO (`#    MODE: AGGREGATE`), concurrent groups (-multi, and the group
+of a line), the threads of IMB-MT, and selected data types. Times are means over repetitions.
 """
 
 from __future__ import annotations
@@ -17,8 +16,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from longshore_study.importers.imported import Imported, Options, Source, whole_records
-from longshore_study.importers.run_texts import figure, integer, runs_of, starts_with_number, whole
+from longshore_study.importers.imported import PARTIAL_HINT, Imported, Options, Source, whole_records
+from longshore_study.importers.run_texts import finite_number, integer, runs_of, starts_with_number, whole
 from longshore_study.store import records
 from longshore_study.store.records import Record
 
@@ -32,13 +31,13 @@ _PARTS = (
     (re.compile(r"MPI-4 part"), "mpi-4"), (re.compile(r"HALO part"), "halo"),
 )  # fmt: skip
 _WITHOUT_END = ("mt", "halo")
-"""Parts that do not say when they have ended."""
+"""Parts whose output has no end mark."""
 _TABLE = re.compile(r"^#[ \t]*Benchmarking[ \t]+(\S+)", re.MULTILINE)
 _TYPES = (
     ("datatype", r"^#[ \t]*MPI_Datatype[ \t]*:[ \t]*(\S+)", "MPI_BYTE"),
     ("reduction_datatype", r"^#[ \t]*MPI_Datatype for reductions[ \t]*:[ \t]*(\S+)", "MPI_FLOAT"),
 )
-"""Factor, the line that says its level, and the level that needs no mention."""
+"""Factor, the line with its level, and the default level, which is not stored."""
 _COLUMNS = {
     "t[usec]": ("latency_us", "us", "lower"), "t_avg[usec]": ("latency_us", "us", "lower"),
     "t_min[usec]": ("min_latency_us", "us", "lower"), "t_max[usec]": ("max_latency_us", "us", "lower"),
@@ -46,9 +45,9 @@ _COLUMNS = {
     "t_ovrl[usec]": ("overall_us", "us", "lower"), "t_pure[usec]": ("pure_us", "us", "lower"),
     "t_cpu[usec]": ("cpu_us", "us", "lower"), "overlap[%]": ("overlap_percent", "%", "higher"),
 }  # fmt: skip
-_WRONG_FROM = 0.01  # defects; IMB's own limit
+_WRONG_FROM = 0.01  # defects; the limit of IMB
 _NOT_RUN = re.compile(r"out-of-mem|time-out|int-overflow", re.IGNORECASE)
-"""IMB's own words for the sizes that it left out."""
+"""The words of IMB for sizes that it skipped."""
 
 
 def read(source: Source, options: Options) -> list[Imported]:
@@ -63,26 +62,26 @@ def _imported(source: Source, options: Options, text: str, offset: int) -> Impor
     part = next((part for pattern, part in _PARTS if pattern.search(version[0])), None)
     common: dict[str, Any] = {"part": part} if part else {}
     for name, line, usual in _TYPES:
-        if (told := re.search(line, text, re.MULTILINE)) and told[1] != usual:
-            common[name] = told[1]
+        if (found := re.search(line, text, re.MULTILINE)) and found[1] != usual:
+            common[name] = found[1]
     tables = list(_TABLE.finditer(text))
     ends = [table.start() for table in tables[1:]] + [len(text)]
     results: list[Record] = []
     most = 1
     for table, end in zip(tables, ends, strict=True):
-        head, ranks = _described(table[1], text[table.end() : end])
+        head, ranks = _heading(table[1], text[table.end() : end])
         results += _table(source, {**head, **common}, text[table.end() : end], offset + table.end())
         most = max(most, ranks)
     end = offset + len(text.rstrip())
     if not results:
-        raise source.error(end, "no table '# Benchmarking ...' with lines of figures")
+        raise source.error(end, "no table '# Benchmarking ...' with results")
     partial = None
     if part not in _WITHOUT_END and "All processes entering MPI_Finalize" not in text:
         partial = "IMB's output ends without 'All processes entering MPI_Finalize'"
     elif part in _WITHOUT_END and offset + len(text) == len(source.text) and not text.endswith("\n"):
         partial = "IMB's output ends in the middle of a line"
     if partial and not options.partial:
-        raise source.error(end, f"{partial}; --partial takes what is there, and marks it")
+        raise source.error(end, f"{partial}; {PARTIAL_HINT}")
     ranks = options.ranks or most
     cell: dict[str, Any] = {"program": "imb", "transport": "mpi", "ranks": ranks}
     if options.ranks_per_node:
@@ -92,19 +91,19 @@ def _imported(source: Source, options: Options, text: str, offset: int) -> Impor
     return Imported(cell, whole_records(header, results), partial=partial)
 
 
-def _described(name: str, text: str) -> tuple[dict[str, Any], int]:
-    """The factors that a table names above its columns, and how many ranks the program had."""
+def _heading(name: str, text: str) -> tuple[dict[str, Any], int]:
+    """The factors above the columns of a table, and the number of ranks of the program."""
     groups = re.search(r"\( *(\d+) groups of (\d+) processes", text)
     processes = int(groups[2]) if groups else integer(r"#processes = (\d+)", text)
-    told = {
+    named = {
         "processes": processes,
         "groups": int(groups[1]) if groups else None,
         "threads": integer(r"\(threads: (\d+)\)", text),
         "window": integer(r"window_size = (\d+)", text),
     }
     waiting = integer(r"\( *(\d+) additional process", text) or 0
-    ranks = (processes or 1) * (told["groups"] or 1) + waiting
-    return {"test": name, **{key: value for key, value in told.items() if value}}, ranks
+    ranks = (processes or 1) * (named["groups"] or 1) + waiting
+    return {"test": name, **{key: value for key, value in named.items() if value}}, ranks
 
 
 def _table(source: Source, factors: dict[str, Any], text: str, offset: int) -> list[Record]:
@@ -117,8 +116,8 @@ def _table(source: Source, factors: dict[str, Any], text: str, offset: int) -> l
         if {"#bytes", "#repetitions"} & set(words[:2]):
             columns = words
         elif columns and starts_with_number(line) and not _NOT_RUN.search(line):
-            told = {**factors, **({"mode": mode[1].lower()} if mode else {})}
-            found.append(_record(source, place, columns, words, told))
+            own = {**factors, **({"mode": mode[1].lower()} if mode else {})}
+            found.append(_record(source, place, columns, words, own))
         place += len(line)
     return found
 
@@ -136,11 +135,11 @@ def _record(source: Source, place: int, columns: list[str], values: list[str], f
         elif column == "#repetitions":
             more["repetitions"] = whole(source, place, column, value)
         elif column == "defects":
-            more["verified"] = figure(source, place, column, value) < _WRONG_FROM
+            more["verified"] = finite_number(source, place, column, value) < _WRONG_FROM
         elif (known := _COLUMNS.get(column.lower())) is not None:
-            # The latency first: it is what a table without bandwidth has too.
-            metrics[known[0]] = records.metric(figure(source, place, column, value), known[1], known[2])
+            # Tables without bandwidth have a latency, too, so the latency comes first.
+            metrics[known[0]] = records.metric(finite_number(source, place, column, value), known[1], known[2])
     if factors.get("bytes") == 0:
-        metrics.pop("bandwidth_MBps", None)  # 0.00 is printed, of no bytes
+        metrics.pop("bandwidth_MBps", None)  # IMB prints 0.00 for zero bytes
     ordered = {name: metrics[name] for name in sorted(metrics, key=lambda name: name != "latency_us")}
     return records.result_record("imb", factors, ordered, aggregate=True, **more)

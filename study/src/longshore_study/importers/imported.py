@@ -1,4 +1,4 @@
-"""A text that is imported, the options of its import, and the runs that an importer finds in it."""
+"""The types of importers: the text to import, the options, and the runs found in the text."""
 
 from __future__ import annotations
 
@@ -6,29 +6,42 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from longshore_study.base.errors import LongshoreError
-from longshore_study.importers.figure_choice import FigureChoice
 from longshore_study.store import records
 from longshore_study.store.records import Record
+
+PARTIAL_HINT = "--partial imports the part that is there, and marks it as partial"
+
+
+@dataclass(frozen=True)
+class MetricChoice:
+    """A metric in the output of any program: its name, its unit and where to find it."""
+
+    name: str
+    unit: str
+    better: str
+    expression: str | None = None
+    """A regular expression."""
+    path: str | None = None
+    """A path in a JSON document."""
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What the file does not say and the user may add."""
+    """Facts that the file may lack and the user can add."""
 
     partial: bool = False
-    """Take an output that was cut short, and mark it."""
+    """Accept an output that was cut short, and mark it as partial."""
     ranks_per_node: int | None = None
     ranks: int | None = None
-    figure: FigureChoice | None = None
-    """Where the figures are, for the formats that know no program."""
+    metric: MetricChoice | None = None
+    """Where the metric is, for formats that fit any program."""
     program: str | None = None
-    """What the program is called, for the formats that know none; as its figure, where nothing
-    says."""
+    """Name of the program, for formats that fit any program. Default: the name of the metric."""
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A text with its name for messages."""
+    """A text, and its name in messages."""
 
     name: str
     text: str
@@ -42,23 +55,22 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """One run: its cell, its records without the envelope, and what is to be said about it."""
+    """One run: its cell, its records without the envelope, and warnings."""
 
     cell: dict[str, Any]
     lines: list[str]
     warnings: list[str] = field(default_factory=list)
     partial: str | None = None
-    """Why the run is not whole; None when it is."""
+    """Why the run is incomplete. None if it is complete."""
     aggregate: bool = True
-    """Nothing is known of its repetitions."""
+    """The repetitions are unknown."""
     started: str | None = None
-    """When, where the output says it."""
+    """Start of the run, if the output has it."""
     steps: list[dict[str, Any]] = field(default_factory=list)
-    """The steps of the work that the figures belong to, in their order: name, pattern and levels of
-    each."""
+    """The steps of work of the results in their order: name, pattern and levels of each."""
 
 
 def whole_records(header: Record, results: list[Record]) -> list[str]:
-    """The lines of one run: `launch`, `result` for each, `end`."""
+    """The lines of one run: `launch`, the results, `end`."""
     launch = {"record": "launch", "schema": records.SCHEMA, **header}
     return [records.dump(record) for record in (launch, *results, records.end_record())]

@@ -1,5 +1,5 @@
-"""ISx, the bucket exchange: what it prints (SHMEM and MPI), and its log with a line of times per PE
-and iteration.
+"""Importer of ISx, the bucket sort benchmark: its screen output (SHMEM and MPI), and its log with a
+line of times per PE and iteration.
 
     ISx v1.1                                              over SHMEM
     ISx MPI 2 sided v1.1                                  over MPI; before 1.1 `ISx MPI v1.0`
@@ -7,9 +7,9 @@ and iteration.
     Average total time (per PE): 1.234567 seconds
     Average all2all time (per PE): 0.345678 seconds
 
-The averages are our total_seconds and exchange_seconds (mean over PEs; ISx over iterations too).
-The log gives more: keys_per_second, with our t, the median over iterations of the slowest PE. A
-file may hold several runs, each with its screen, its log, or both.
+The averages are our total_seconds and exchange_seconds (means over PEs and iterations). The log
+also gives keys_per_second, where t is the median over iterations of the slowest PE. A file may hold
+several runs, each with its screen output, its log, or both.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from itertools import pairwise
 from statistics import fmean, median
 from typing import Any
 
-from longshore_study.importers.imported import Imported, Options, Source, whole_records
+from longshore_study.importers.imported import PARTIAL_HINT, Imported, Options, Source, whole_records
 from longshore_study.importers.isx_log import HEAD, Log, read_log
 from longshore_study.importers.run_texts import integer, number
 from longshore_study.store import records
@@ -36,12 +36,12 @@ _PHASES = {
     "ATA_KEYS": "exchange", "LOCAL_SORT": "sort", "ATA_COUNTS": "exchange-counts",
     "COMPUTE_RECV_OFFSETS": "receive-offsets",
 }  # fmt: skip
-_PRINTED = 1.1e-6  # six decimals are printed, on the screen and in the log
+_PRINTED = 1.1e-6  # screen and log have six decimals
 
 
 @dataclass
-class _Run:
-    """What screen and log tell of one run; either may be missing."""
+class _IsxRun:
+    """The data of one run from its screen output, its log, or both."""
 
     transport: str
     exchange: str | None
@@ -63,7 +63,7 @@ class _Run:
 def read(source: Source, options: Options) -> list[Imported]:
     starts = sorted([*_SCREEN.finditer(source.text), *HEAD.finditer(source.text)], key=lambda match: match.start())
     if not starts:
-        raise source.error(len(source.text.rstrip()), "neither 'ISx v...' of the screen nor the first line of the log")
+        raise source.error(len(source.text.rstrip()), "neither 'ISx v...' of the screen nor the first line of a log")
     ends = [match.start() for match in starts[1:]] + [len(source.text)]
     parts = [
         _screen(source, match, end) if match.re is _SCREEN else read_log(source, match, end)
@@ -71,16 +71,15 @@ def read(source: Source, options: Options) -> list[Imported]:
     ]
     runs = [run for screen, log in _paired(source, parts) for run in _runs(source, screen, log)]
     for run in runs:
-        _refuse_nothing(run, source)
+        _refuse_unmeasured(run, source)
         if run.partial and not options.partial:
-            raise source.error(len(source.text.rstrip()), f"{run.partial}; --partial takes what is there, and marks it")
+            raise source.error(len(source.text.rstrip()), f"{run.partial}; {PARTIAL_HINT}")
     return [_imported(source, options, run) for run in runs]
 
 
-def _paired(source: Source, parts: Sequence[_Run | Log]) -> list[tuple[_Run | None, Log | None]]:
-    """Screen and log of each run. In a file of both they take turns, and the one that comes first
-    always does."""
-    screens = [part for part in parts if isinstance(part, _Run)]
+def _paired(source: Source, parts: Sequence[_IsxRun | Log]) -> list[tuple[_IsxRun | None, Log | None]]:
+    """Screen output and log of each run. A file with both must alternate them, in either order."""
+    screens = [part for part in parts if isinstance(part, _IsxRun)]
     logs = [part for part in parts if isinstance(part, Log)]
     if not logs:
         return [(screen, None) for screen in screens]
@@ -89,47 +88,47 @@ def _paired(source: Source, parts: Sequence[_Run | Log]) -> list[tuple[_Run | No
     if len(parts) % 2 or any(type(one) is type(next_) for one, next_ in pairwise(parts)):
         raise source.error(
             logs[0].place,
-            f"{len(screens)} screens and {len(logs)} logs of ISx stand here, and nothing says which are of the same "
-            "run; put the log of each run behind its screen",
+            f"{len(screens)} screen outputs and {len(logs)} logs of ISx do not alternate, so it is unknown which "
+            "belong together; put the log of each run behind its screen output",
         )
     return list(zip(screens, logs, strict=True))
 
 
-def _runs(source: Source, screen: _Run | None, log: Log | None) -> list[_Run]:
-    """The runs that a screen and a log tell of: several where a log was appended to, and no screen
-    says of which."""
+def _runs(source: Source, screen: _IsxRun | None, log: Log | None) -> list[_IsxRun]:
+    """The runs of a screen output and a log. ISx appends to its log, so a log alone may have
+    several runs."""
     if log is None:
         return [screen] if screen else []
     if screen is None and log.repeats:
         raise source.error(
             log.place,
-            "ISx over MPI has written the same line of times over and over, which is a fault of its version 1.1; give "
-            "what it printed on the screen instead",
+            "every line of times in this log is the same, a bug of ISx 1.1 over MPI; import the screen output of the "
+            "run instead",
         )
     if screen is None:
-        return [_with_log(_Run(log.transport, _exchange_of(log)), log, times) for times in log.runs]
+        return [_with_log(_IsxRun(log.transport, _exchange_of(log)), log, times) for times in log.runs]
     if difference := log.differs_from(vars(screen)):
-        raise source.error(log.place, f"screen and log are of two runs: {difference}")
+        raise source.error(log.place, f"screen and log are from different runs: {difference}")
     if log.repeats:
         screen.warnings.append(
-            f"{source.name}: the log repeats one line of times, a fault of ISx 1.1 over MPI; only the averages of the "
-            "screen are taken"
+            f"{source.name}: every line of times in the log is the same, a bug of ISx 1.1 over MPI; only the averages "
+            "of the screen output are imported"
         )
         return [_with_log(screen, log, {})]
-    times = log.runs[-1]  # a log is appended to: the last run is that of the screen
+    times = log.runs[-1]  # ISx appends to its log: the last run is that of the screen
     for name, printed in (("TOTAL", screen.total), ("ATA_KEYS", screen.all2all)):
         if printed is not None and name in times:
             mean = fmean(times[name])
             if not math.isclose(mean, printed, rel_tol=1e-5, abs_tol=_PRINTED):
                 raise source.error(
                     log.place,
-                    f"screen and log are of two runs: the mean of {name} is {mean:.6f} s in the log, "
+                    f"screen and log are from different runs: the mean of {name} is {mean:.6f} s in the log, "
                     f"{printed:.6f} s on the screen",
                 )
     return [_with_log(screen, log, times)]
 
 
-def _with_log(run: _Run, log: Log, times: dict[str, list[float]]) -> _Run:
+def _with_log(run: _IsxRun, log: Log, times: dict[str, list[float]]) -> _IsxRun:
     run.transport, run.ranks, run.iterations, run.times = log.transport, log.ranks, log.iterations, times
     run.max_key, run.partial = log.max_key, None
     run.keys, run.scaling, run.order = log.keys or run.keys, log.scaling or run.scaling, log.order or run.order
@@ -138,17 +137,16 @@ def _with_log(run: _Run, log: Log, times: dict[str, list[float]]) -> _Run:
 
 
 def _exchange_of(log: Log) -> str | None:
-    """Its one-sided form over MPI names itself as the other one does, but has no counts to
-    exchange."""
+    """The exchange of a log. Both MPI forms have the same name, but the one-sided form does not
+    exchange counts."""
     if log.transport != "mpi":
         return "put" if log.transport == "shmem" else None
     names = log.runs[0] if log.runs else {}
     return "rma" if "COMPUTE_OFFSETS" in names and "ATA_COUNTS" not in names else "alltoallv"
 
 
-def _refuse_nothing(run: _Run, source: Source) -> None:
-    """Raises LongshoreError where no PE, no iteration or no time is told of: nothing was
-    measured."""
+def _refuse_unmeasured(run: _IsxRun, source: Source) -> None:
+    """Raises LongshoreError if the number of PEs, of iterations, or a time is missing or zero."""
     if run.total is None and not run.times:
         raise source.error(len(source.text.rstrip()), "the output ends without 'Average total time (per PE)'")
     least = {
@@ -159,10 +157,10 @@ def _refuse_nothing(run: _Run, source: Source) -> None:
     }
     for name, value in least.items():
         if value is not None and value <= 0:
-            raise source.error(0, f"{name} is {value:g}; a run that measured something has more than 0")
+            raise source.error(0, f"{name} is {value:g}; a run with measurements has more than 0")
 
 
-def _screen(source: Source, head: re.Match[str], end: int) -> _Run:
+def _screen(source: Source, head: re.Match[str], end: int) -> _IsxRun:
     text = source.text[head.start() : end]
     words = (head[1] or "").lower()
     transport = "mpi" if "mpi" in words else "shmem"
@@ -173,7 +171,7 @@ def _screen(source: Source, head: re.Match[str], end: int) -> _Run:
         exchange = "rma"
     scaling = re.search(r"(STRONG|WEAK_ISOBUCKET|WEAK) Scaling!", text)
     total, all2all = (number(_AVERAGE.format(what), text) for what in ("total", "all2all"))
-    return _Run(
+    return _IsxRun(
         transport=transport,
         exchange=exchange,
         ranks=integer(r"Number of PEs: (\d+)", text),
@@ -190,15 +188,15 @@ def _screen(source: Source, head: re.Match[str], end: int) -> _Run:
     )
 
 
-def _imported(source: Source, options: Options, run: _Run) -> Imported:
+def _imported(source: Source, options: Options, run: _IsxRun) -> Imported:
     if not run.ranks or not run.keys:
-        raise source.error(0, "nothing says how many PEs and keys there were; keep what ISx prints first")
+        raise source.error(0, "the numbers of PEs and keys are unknown; keep the first lines of ISx's output")
     variant: dict[str, Any] = {"keys": run.keys}
     variant |= {"exchange": run.exchange} if run.exchange else {}
     variant |= {"scaling": run.scaling} if run.scaling else {}
     variant |= {"max_key": run.max_key} if run.max_key else {}
-    # The MPI form calls alltoallv, which has an order of its own; what it prints of one changes
-    # nothing there.
+    # The MPI form calls alltoallv, which has its own order; ISx prints an order that has no effect
+    # there.
     variant |= {"order": run.order or "round-robin"} if run.transport == "shmem" else {}
     cell: dict[str, Any] = {"program": "isx", "transport": run.transport, "ranks": run.ranks}
     if options.ranks_per_node:
@@ -208,7 +206,7 @@ def _imported(source: Source, options: Options, run: _Run) -> Imported:
     return Imported(cell, whole_records(header, _records(run, variant)), run.warnings, run.partial)
 
 
-def _records(run: _Run, variant: dict[str, Any]) -> list[Record]:
+def _records(run: _IsxRun, variant: dict[str, Any]) -> list[Record]:
     metrics: dict[str, Any] = {}
     samples: list[Record] = []
     seconds: dict[str, Any] = {}
@@ -226,7 +224,7 @@ def _records(run: _Run, variant: dict[str, Any]) -> list[Record]:
             {"record": "sample", "pattern": "sort", "variant": variant, "repetition": k, "seconds": {"max": value}}
             for k, value in enumerate(slowest)
         ]
-    assert total is not None  # noqa: S101 - _refuse_nothing has looked
+    assert total is not None  # noqa: S101 - _refuse_unmeasured checked it
     metrics["total_seconds"] = records.metric(total, "s", "lower")
     if all2all is not None:
         metrics["exchange_seconds"] = records.metric(all2all, "s", "lower")
@@ -240,8 +238,8 @@ def _records(run: _Run, variant: dict[str, Any]) -> list[Record]:
     return [*samples, result]
 
 
-def _per_iteration(run: _Run, name: str) -> Sequence[float]:
-    """The slowest PE of each iteration."""
+def _per_iteration(run: _IsxRun, name: str) -> Sequence[float]:
+    """The time of the slowest PE in each iteration."""
     count = run.iterations or 1
     values = run.times[name]
     return [max(values[k::count]) for k in range(count)]

@@ -1,10 +1,10 @@
-"""The log of ISx: two lines that say what ran, then a line of times for each iteration of each
-process.
+"""Reads the log of ISx: two lines that describe the run, then one line of times per process and
+iteration.
 
     SHMEM<TAB>NUM_PES 4<TAB>Max_Key 268435456<TAB>Num_Iters 10<TAB>...
     TOTAL (sec)<TAB>ATA_KEYS (sec)<TAB>ATA_KEYS_COUNTS<TAB>...
 
-The lines of one process stand together. ISx appends to a log that exists, and writes the first two
+The lines of one process are consecutive. ISx appends to an existing log, and writes the first two
 lines only once.
 """
 
@@ -32,7 +32,7 @@ _MOST_LINES = 5_000_000
 
 @dataclass
 class Log:
-    """What a log tells of its runs."""
+    """The content of a log."""
 
     place: int
     transport: str
@@ -44,13 +44,13 @@ class Log:
     """Per process."""
     order: str | None
     runs: list[dict[str, list[float]]]
-    """For each run the seconds of each column; empty where they are useless, see `repeats`."""
+    """The seconds of each column, per run. Empty if they are useless, see `repeats`."""
     repeats: bool
-    """ISx 1.1 over MPI writes one line again and again, and as many as there are processes times
-    too often."""
+    """A bug of ISx 1.1 over MPI: it writes the same line again and again, and too often by the
+    number of processes."""
 
     def differs_from(self, screen: dict[str, Any]) -> str | None:
-        """What a screen says otherwise, so that it is of another run."""
+        """The first contradiction to a screen output, which then belongs to another run."""
         mine = {"ranks": self.ranks, "iterations": self.iterations, "keys": self.keys, "scaling": self.scaling}
         for name, value in mine.items():
             if value is not None and screen.get(name) not in (None, value):
@@ -59,14 +59,14 @@ class Log:
 
 
 def read_log(source: Source, head: re.Match[str], end: int) -> Log:
-    """The log that begins with `head`, as far as `end` in the text."""
-    ranks, iterations, told = int(head[2]), int(head[4]), head[5]
+    """The log from `head` to the offset `end`."""
+    ranks, iterations, description = int(head[2]), int(head[4]), head[5]
     for name, value in (("NUM_PES", ranks), ("Num_Iters", iterations)):
         if value <= 0:
-            raise source.error(head.start(), f"{name} is {value}; a run that measured something has more than 0")
+            raise source.error(head.start(), f"{name} is {value}; a run with measurements has more than 0")
     scaling, keys = None, None
     for pattern, name in _SCALINGS:
-        if found := pattern.search(told):
+        if found := pattern.search(description):
             scaling, keys = name, int(found[1]) // (ranks if name == "strong" else 1)
             break
     names, rows = _rows(source, head, end)
@@ -74,7 +74,7 @@ def read_log(source: Source, head: re.Match[str], end: int) -> Log:
     if not rows or len(rows) % expected:
         raise source.error(
             head.start(),
-            f"{len(rows)} lines of times where {ranks} PEs and {iterations} iterations give {expected}",
+            f"{len(rows)} lines of times, but {ranks} PEs and {iterations} iterations need {expected}",
         )
     blocks = [rows[first : first + expected] for first in range(0, len(rows), expected)]
     repeats = head[1] == "MPI" and expected > 1 and all(row == block[0] for block in blocks for row in block)
@@ -87,7 +87,7 @@ def read_log(source: Source, head: re.Match[str], end: int) -> Log:
         iterations=iterations,
         scaling=scaling,
         keys=keys,
-        order=next((order for word, order in _ORDERS if word in told), None),
+        order=next((order for word, order in _ORDERS if word in description), None),
         runs=[]
         if repeats
         else [
@@ -99,16 +99,16 @@ def read_log(source: Source, head: re.Match[str], end: int) -> Log:
 
 
 def _rows(source: Source, head: re.Match[str], end: int) -> tuple[list[str], list[list[str]]]:
-    """The names of the columns, and the values of each line below them."""
+    """The names of the columns, and the values of each line."""
     lines = source.text[head.end() : end].lstrip("\n").split("\n")
     names = lines[0].rstrip("\t").split("\t")
     if "TOTAL (sec)" not in names:
-        raise source.error(head.end() + 1, "the log has no line with 'TOTAL (sec)' below its first one")
+        raise source.error(head.end() + 1, "the second line of the log lacks 'TOTAL (sec)'")
     rows: list[list[str]] = []
     for line in lines[1:]:
         values = line.rstrip("\t").split("\t")
         if len(values) != len(names) or not re.fullmatch(r"[\d.\t]+", line):
-            break  # the screen, or the end
+            break  # the screen output, or the end
         if len(rows) >= _MOST_LINES:
             raise source.error(head.end(), f"more than {_MOST_LINES} lines")
         rows.append(values)

@@ -1,6 +1,6 @@
-"""Any JSON output, by a path of the study file or the command line: `results[*].bandwidth` takes
-the figure of each element. Texts that stand beside a figure and differ are its factors; where there
-are none, its place is.
+"""Importer of any JSON output. A path selects the metrics: `results[*].bandwidth` takes that of
+each element. Texts beside a metric become its factors if they differ. Without them, its position
+does.
 """
 
 from __future__ import annotations
@@ -11,29 +11,29 @@ from typing import Any, NoReturn
 
 from longshore_study.base.errors import LongshoreError, UsageError
 from longshore_study.importers.imported import Imported, Options, Source
-from longshore_study.importers.json_path import Found, find, parse_path
-from longshore_study.importers.regex import MOST_FIGURES, figures_as_run
+from longshore_study.importers.json_path import Match, find, parse_path
+from longshore_study.importers.regex import MOST_VALUES, values_as_run
 
 _DEEPEST = 200
 
 
 def read(source: Source, options: Options) -> list[Imported]:
-    choice = options.figure
+    choice = options.metric
     if choice is None or choice.path is None:
         raise UsageError("format 'json' needs --path, --figure and --unit, or these keys in the study file")
     found = list(find(parsed(source, source.text), parse_path(choice.path)))
     if not found:
-        raise LongshoreError(f"{source.name}: the document has nothing at path '{choice.path}'")
-    if len(found) > MOST_FIGURES:
-        raise LongshoreError(f"{source.name}: more than {MOST_FIGURES} figures at path '{choice.path}'")
-    figures = [_number(source, choice.path, one.value) for one in found]
-    metrics = list(zip(_factors(found, str(parse_path(choice.path)[-1])), figures, strict=True))
-    return [figures_as_run(choice, metrics, options)]
+        raise LongshoreError(f"{source.name}: the document has nothing at the path '{choice.path}'")
+    if len(found) > MOST_VALUES:
+        raise LongshoreError(f"{source.name}: more than {MOST_VALUES} values at the path '{choice.path}'")
+    numbers = [_number(source, choice.path, one.value) for one in found]
+    values = list(zip(_factors(found, str(parse_path(choice.path)[-1])), numbers, strict=True))
+    return [values_as_run(choice, values, options)]
 
 
 def parsed(source: Source, text: str) -> Any:
-    """The document, or LongshoreError with file and line for what is none, or is nested absurdly
-    deep."""
+    """The parsed document. Raises LongshoreError with file and line if it is invalid or nested too
+    deeply."""
     depth = deepest = 0
     for mark in text:
         if mark in "[{":
@@ -42,7 +42,7 @@ def parsed(source: Source, text: str) -> Any:
         elif mark in "]}":
             depth -= 1
     if deepest > _DEEPEST:
-        raise LongshoreError(f"{source.name}: nested {deepest} deep; at most {_DEEPEST} are read")
+        raise LongshoreError(f"{source.name}: nested {deepest} levels deep; at most {_DEEPEST} are allowed")
     try:
         return json.loads(text, parse_constant=_refuse)
     except json.JSONDecodeError as error:
@@ -52,11 +52,11 @@ def parsed(source: Source, text: str) -> Any:
 
 
 def _refuse(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no number")
+    raise ValueError(f"{name} is not a number")
 
 
-def _factors(found: list[Found], own: str) -> list[dict[str, Any]]:
-    """What tells each from the others; a figure that is written as a text (`own`) does not."""
+def _factors(found: list[Match], own: str) -> list[dict[str, Any]]:
+    """The texts that distinguish the values. `own` is the key of the values themselves."""
     texts: dict[str, set[str]] = {}
     having: dict[str, int] = {}
     for one in found:
@@ -64,17 +64,17 @@ def _factors(found: list[Found], own: str) -> list[dict[str, Any]]:
             texts.setdefault(name, set()).add(text)
             having[name] = having.get(name, 0) + 1
     differing = {name for name in texts if name != own and (len(texts[name]) > 1 or having[name] < len(found))}
-    told = [{name: text for name, text in one.beside.items() if name in differing} for one in found]
-    if len({str(sorted(factors.items())) for factors in told}) == len(found):
-        return list(told)
-    return [{f"place{number or ''}": text for number, text in enumerate(one.met)} for one in found]
+    factors = [{name: text for name, text in one.beside.items() if name in differing} for one in found]
+    if len({str(sorted(levels.items())) for levels in factors}) == len(found):
+        return list(factors)
+    return [{f"place{number or ''}": text for number, text in enumerate(one.indices)} for one in found]
 
 
 def _number(source: Source, path: str, value: Any) -> float:
     try:
-        figure = math.nan if isinstance(value, bool) else float(value)
+        number = math.nan if isinstance(value, bool) else float(value)
     except (TypeError, ValueError, OverflowError):
-        figure = math.nan
-    if not math.isfinite(figure):
-        raise LongshoreError(f"{source.name}: path '{path}' leads to {value!r:.40}, which is no number")
-    return figure
+        number = math.nan
+    if not math.isfinite(number):
+        raise LongshoreError(f"{source.name}: the path '{path}' leads to {value!r:.40}, which is not a number")
+    return number

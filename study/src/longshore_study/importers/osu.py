@@ -1,14 +1,14 @@
-"""OSU micro-benchmarks, versions 5 to 7, over MPI, OpenSHMEM, UPC, NCCL and RCCL: a line per
-message size.
+"""Importer of the OSU micro-benchmarks, versions 5 to 7, over MPI, OpenSHMEM, UPC, NCCL and RCCL:
+one line per message size.
 
     # OSU MPI Allreduce Latency Test v7.3
     # Datatype: MPI_INT.
     # Size       Avg Latency(us)   Min Latency(us)   Max Latency(us)  Iterations
     4                      11.69              9.21             14.02        1000
 
-The latency of osu_latency is half of there and back, as our control's latency_us. Barrier and the
-like have no size. osu_mbw_mr -V has a table of sizes and windows for bandwidth, and one for
-messages.
+The latency of osu_latency is half a round trip, like latency_us of our control. Barrier and similar
+tests have no size. osu_mbw_mr -V prints two tables of sizes and windows: bandwidth, and message
+rate.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any
 
 from longshore_study.importers.imported import Imported, Options, Source, whole_records
 from longshore_study.importers.osu_columns import Column, columns_of
-from longshore_study.importers.run_texts import figure, starts_with_number, whole
+from longshore_study.importers.run_texts import finite_number, starts_with_number, whole
 from longshore_study.store import records
 from longshore_study.store.records import Record
 
@@ -26,7 +26,7 @@ _BEGIN = re.compile(
     r"^#[ \t]*(?:OSU|OMB(?:-Py)?)[ \t]+(?=.*(?:Test|v\d))(\S+)[ \t]+(.+?)(?:[ \t]+Test)*(?:[ \t]+v(\d\S*))?[ \t]*$",
     re.MULTILINE,
 )
-_TOLD = (
+_SETTINGS = (
     (re.compile(r"Datatype: (\S+?)\.?$"), "datatype"),
     (re.compile(r".*window size: (\d+)"), "window"),
     (re.compile(r".*pairs: (\d+)"), "pairs"),
@@ -38,30 +38,29 @@ _TOLD = (
     (re.compile(r"Number of forked processes in sender: (\d+)"), "sender_processes"),
     (re.compile(r"Number of forked processes in receiver: (\d+)"), "receiver_processes"),
 )
-"""What tests say of themselves above their tables: two of them are two things."""
+"""Settings above the tables. Tests with different settings are different measurements."""
 _PROFILES = (
     (re.compile(r"Uni-directional Bandwidth \(MB/sec\)"), ("bandwidth_MBps", "MB/s", "higher")),
     (re.compile(r"Message Rate Profile"), ("messages_per_second", "1/s", "higher")),
 )
-"""The tables of osu_mbw_mr -V, whose columns are windows."""
-_DECIMALS = 2  # of every figure, in all versions
+"""The tables of osu_mbw_mr -V. Their columns are windows."""
+_DECIMALS = 2  # of every value, in all versions
 _STARTS = re.compile(
     r"^nprocs: (\d+), min: ([\d.]+)(?: ms)?, max: ([\d.]+)(?: ms)?, avg: ([\d.]+)(?: ms)?\s*$", re.MULTILINE
 )
 
 
 def read(source: Source, options: Options) -> list[Imported]:
-    """Each table of a file is a run: they come from programs that were started one after the
-    other."""
+    """Each table of a file is a run of its own, since programs ran one after the other."""
     heads = list(_BEGIN.finditer(source.text))
-    # Some versions print their first lines twice: such a head without a table is none.
+    # Some versions print their first lines twice. Ignore a head without a table.
     heads = [
         head
         for head, after in zip(heads, [*heads[1:], None], strict=True)
         if after is None or after[0] != head[0] or columns_in(source.text[head.end() : after.start()])
     ]
     if not heads:
-        raise source.error(len(source.text.rstrip()), "no line '# OSU MPI ... Test v...', with which a run begins")
+        raise source.error(len(source.text.rstrip()), "no line '# OSU MPI ... Test v...' at the start of a run")
     ends = [head.start() for head in heads[1:]] + [len(source.text)]
     return [_imported(source, options, head, end) for head, end in zip(heads, ends, strict=True)]
 
@@ -81,11 +80,11 @@ def _imported(source: Source, options: Options, head: re.Match[str], end: int) -
         place += len(line)
     results = table.results
     ranks = options.ranks
-    if not results and (start := _STARTS.search(text)):  # osu_init has a line and no table
+    if not results and (start := _STARTS.search(text)):  # osu_init prints a line, not a table
         ranks = ranks or int(start[1])
         results.append(_start(source, head.end() + start.start(), start, test))
     if not results:
-        raise source.error(head.end() + len(text.rstrip()), f"the table of {test['test']} has no line of figures")
+        raise source.error(head.end() + len(text.rstrip()), f"the table of {test['test']} has no results")
     transport = "mpi" if interface.startswith(("MPI", "Python")) else interface.partition("-")[0].lower()
     cell: dict[str, Any] = {"program": "osu", "transport": transport}
     if ranks:
@@ -100,14 +99,14 @@ def _imported(source: Source, options: Options, head: re.Match[str], end: int) -
 def _start(source: Source, place: int, match: re.Match[str], factors: dict[str, Any]) -> Record:
     names = ("min_init_ms", "max_init_ms", "init_ms")
     metrics = {
-        name: records.metric(figure(source, place, name, match[group]), "ms", "lower")
+        name: records.metric(finite_number(source, place, name, match[group]), "ms", "lower")
         for group, name in reversed(list(enumerate(names, 2)))
     }
     return records.result_record("osu", factors, metrics, aggregate=True, repetitions=1)
 
 
 class _Table:
-    """Reads the lines of one run, and keeps what the lines above say of those below."""
+    """Reads the lines of one run. Settings and headings apply to the lines below them."""
 
     def __init__(self, source: Source, test: dict[str, Any]) -> None:
         self.source = source
@@ -117,7 +116,7 @@ class _Table:
         self._profile: tuple[str, str, str] | None = None
         self._windows: list[int] = []
         self._row: list[str] = []
-        """The line of figures before, below the same heading."""
+        """The previous line of values below the same heading."""
 
     def read(self, line: str, place: int) -> None:
         text = line.strip()
@@ -136,7 +135,7 @@ class _Table:
         self._row = words
 
     def _comment(self, text: str) -> None:
-        for pattern, name in _TOLD:
+        for pattern, name in _SETTINGS:
             if found := pattern.match(text):
                 level = found[1] if found.lastindex == 1 else f"{found[1]}-{found[2]}"
                 self._factors[name] = int(level) if level.isdecimal() else level
@@ -151,18 +150,16 @@ class _Table:
         return self._columns[0].name == "Operation" and len(words) == len(self._columns)
 
     def _refuse_other_length(self, words: list[str], place: int, expected: int, line: str) -> None:
-        """Raises LongshoreError for a line that does not fit its heading, or is half of one."""
+        """Raises LongshoreError if a line does not fit its heading or is incomplete."""
         least = next((k for k in range(expected, 0, -1) if not self._is_optional(k - 1)), expected)
         if not least <= len(words) <= expected or (self._row and len(words) != len(self._row)):
-            names = ", ".join(column.name for column in self._columns) or "Size, and a window each"
+            names = ", ".join(column.name for column in self._columns) or "Size, and one per window"
             raise self.source.error(place, f"{len(words)} values below {expected} columns ({names})")
         if not line.endswith("\n") and self._is_torn(words):
-            raise self.source.error(
-                place, f"the last line ends in '{words[-1]}', in the middle of a line; --partial leaves the line out"
-            )
+            raise self.source.error(place, f"the last line is cut at '{words[-1]}'; --partial leaves this line out")
 
     def _is_torn(self, words: list[str]) -> bool:
-        """Whether a line without its end is half of one: all figures have two decimals."""
+        """Whether a line without its end is incomplete. All values have two decimals."""
         if self._columns and len(words) < len(self._columns) and not self._row:
             return True
         is_figure = not self._columns or self._columns[len(words) - 1].metric is not None
@@ -172,14 +169,14 @@ class _Table:
         return column < len(self._columns) and self._columns[column].optional
 
     def _line(self, words: list[str], place: int) -> None:
-        told = dict(self._factors)
+        factors = dict(self._factors)
         metrics: dict[str, Any] = {}
         more: dict[str, Any] = {"repetitions": 1}
         for column, word in zip(self._columns, words, strict=False):
             if column.factor == "operation":
-                told[column.factor] = word
+                factors[column.factor] = word
             elif column.factor:
-                told[column.factor] = whole(self.source, place, column.name, word)
+                factors[column.factor] = whole(self.source, place, column.name, word)
             elif column.name == "Iterations":
                 more["iterations"] = whole(self.source, place, column.name, word)
             elif column.name == "Validation":
@@ -188,21 +185,21 @@ class _Table:
                 more["verified"] = word.lower() == "pass"
             elif column.metric:
                 name, unit, better = column.metric
-                metrics[name] = records.metric(figure(self.source, place, column.name, word), unit, better)
+                metrics[name] = records.metric(finite_number(self.source, place, column.name, word), unit, better)
         if not metrics:
             names = ", ".join(column.name for column in self._columns)
             raise self.source.error(place, f"no known column among {names}")
-        self.results.append(records.result_record("osu", told, metrics, aggregate=True, **more))
+        self.results.append(records.result_record("osu", factors, metrics, aggregate=True, **more))
 
     def _windowed(self, words: list[str], place: int) -> None:
-        assert self._profile is not None  # noqa: S101 - windows stand below the name of their table
+        assert self._profile is not None  # noqa: S101 - _comment sets it before the windows
         name, unit, better = self._profile
         size = whole(self.source, place, "Size", words[0])
         known = {(result["variant"].get("bytes"), result["variant"].get("window")): result for result in self.results}
         for window, word in zip(self._windows, words[1:], strict=True):
-            one = records.metric(figure(self.source, place, f"window {window}", word), unit, better)
+            one = records.metric(finite_number(self.source, place, f"window {window}", word), unit, better)
             if (size, window) in known:
                 known[size, window]["metrics"][name] = one
                 continue
-            told = {**self._factors, "window": window, "bytes": size}
-            self.results.append(records.result_record("osu", told, {name: one}, aggregate=True, repetitions=1))
+            factors = {**self._factors, "window": window, "bytes": size}
+            self.results.append(records.result_record("osu", factors, {name: one}, aggregate=True, repetitions=1))

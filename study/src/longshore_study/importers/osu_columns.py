@@ -1,10 +1,9 @@
-"""The columns of the tables of OSU micro-benchmarks: their names in a heading, and what each is to
-us.
+"""The columns of OSU's tables: their names in the heading, and our factor or metric for each.
 
     # Size      Bandwidth (MB/s)        Validation P50 Tail BW(MB/s) P99 Tail BW(MB/s)
 
-One blank may be all that is between two names, and names have blanks in them: a name ends with its
-unit, or is one of a few words.
+A single space may separate two names, and names contain spaces. A name ends with its unit, or is
+one of a few words.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ _FACTORS = {"Size": "bytes", "Transmit Size": "transmit_bytes", "Operation": "op
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One column: a factor of its line, a figure, or what `name` says."""
+    """One column: a factor, a metric, or neither."""
 
     name: str
     factor: str | None = None
@@ -35,17 +34,17 @@ class Column:
 
     @property
     def optional(self) -> bool:
-        """osu_multi_lat names percentiles in its heading and prints none."""
+        """osu_multi_lat has percentiles in its heading but prints no values for them."""
         return _TAIL.match(self.name) is not None
 
 
 def columns_of(heading: str) -> list[Column] | None:
-    """The columns of a line behind its `#`; None for a line that is no heading."""
+    """The columns of a heading without its `#`. None if the line is not a heading."""
     names = [match[0] for match in _NAME.finditer(heading)]
     if not names or _NAME.sub("", heading).strip():
         if not heading.startswith(("Size ", "Operation ")):
             return None
-        names = [name for name in re.split(r"\s{2,}", heading.strip()) if name]  # with names that we do not know
+        names = [name for name in re.split(r"\s{2,}", heading.strip()) if name]  # with unknown names
     return [_column(re.sub(r"\s*[(\[]B[)\]]$", "", name)) for name in names]
 
 
@@ -64,7 +63,7 @@ def _column(name: str) -> Column:
 
 
 def _quantity(words: str) -> str:
-    """`Avg Latency`, `Latency` and `Lat Avg` are the latency, `P99 Tail Lat` is the p99_latency."""
+    """Our name: `Avg Latency`, `Latency`, `Lat Avg` -> latency; `P99 Tail Lat` -> p99_latency."""
     slug = re.sub(r"(?<![a-z])lat(?![a-z])", "latency", _slug(words))
     slug = re.sub(r"(?<![a-z])bw(?![a-z])", "bandwidth", slug).replace("_tail_", "_")
     for end, whole in (("latency", "latency"), ("bandwidth", "bandwidth")):

@@ -1,5 +1,4 @@
-"""What importers of printed text share: where runs begin in a file, and single numbers in a
-text."""
+"""Functions for importers of printed text: splitting a file into runs, and reading numbers."""
 
 from __future__ import annotations
 
@@ -13,10 +12,10 @@ _LARGEST_COUNT = 10**18
 
 
 def runs_of(source: Source, begin: re.Pattern[str], what: str) -> list[tuple[str, int]]:
-    """The text of each run with its place in the file; raises LongshoreError where none begins."""
+    """The text of each run, and its offset in the file. Raises LongshoreError if there is none."""
     starts = [match.start() for match in begin.finditer(source.text)]
     if not starts:
-        raise source.error(len(source.text.rstrip()), f"no line '{what}', with which a run begins")
+        raise source.error(len(source.text.rstrip()), f"no line '{what}' at the start of a run")
     ends = [*starts[1:], len(source.text)]
     return [(source.text[start:end], start) for start, end in zip(starts, ends, strict=True)]
 
@@ -27,30 +26,29 @@ def integer(pattern: str, text: str) -> int | None:
 
 
 def number(pattern: str, text: str) -> float | None:
-    """What the first group holds that matched."""
+    """The first group that took part in the match."""
     match = re.search(pattern, text)
     return next((float(group) for group in match.groups() if group is not None), None) if match else None
 
 
 def starts_with_number(line: str) -> bool:
-    """Whether a line stands in a table of figures; nan and inf are what a program prints for a
-    figure that it lacks."""
+    """Whether a line has results. Programs print nan and inf for missing values."""
     return _NUMBER_FIRST.match(line) is not None
 
 
-def figure(source: Source, place: int, column: str, word: str) -> float:
-    """The number in a column of a table; raises LongshoreError for what is none."""
+def finite_number(source: Source, place: int, column: str, word: str) -> float:
+    """A number in a column of a table. Raises LongshoreError if it is not a finite number."""
     try:
         value = float(word)
     except ValueError:
         value = math.nan
     if not math.isfinite(value):
-        raise source.error(place, f"'{word[:40]}' below {column} is no number")
+        raise source.error(place, f"'{word[:40]}' below {column} is not a number")
     return value
 
 
 def whole(source: Source, place: int, column: str, word: str) -> int:
-    """As figure, for sizes and counts."""
+    """Like finite_number, for sizes and counts."""
     if not re.fullmatch(r"\d{1,19}", word) or int(word) > _LARGEST_COUNT:
-        raise source.error(place, f"'{word[:40]}' below {column} is no whole number from 0 to 10^18")
+        raise source.error(place, f"'{word[:40]}' below {column} is not a whole number from 0 to 10^18")
     return int(word)

@@ -1,12 +1,12 @@
-"""STREAM (McCalpin; in C 5.9 and 5.10, also its MPI form, and in Fortran 5.6): best rate of copy,
-scale, add, triad.
+"""Importer of STREAM (McCalpin; C 5.9 and 5.10, also with MPI, and Fortran 5.6): best rate of copy,
+scale, add and triad.
 
     Function    Best Rate MB/s  Avg time     Min time     Max time
     Copy:           12345.6     0.012345     0.012300     0.012400
 
-The best trial is our best_bandwidth, in GB/s of 10^9 bytes per node; the average time gives
-mean_bandwidth. Versions before 5.10 print four decimals of the times: of small arrays nothing but
-zeros, and then the rate alone is a figure.
+The best trial is our best_bandwidth in GB/s (10^9 bytes) per node. The average time gives
+mean_bandwidth. Versions before 5.10 print times with four decimals, which are zero for small
+arrays. Then only the rate is imported.
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from longshore_study.importers.imported import Imported, Options, Source, whole_records
+from longshore_study.importers.imported import PARTIAL_HINT, Imported, Options, Source, whole_records
 from longshore_study.importers.run_texts import integer, runs_of
 from longshore_study.store import records
 from longshore_study.store.records import Record
 
 KERNELS = {"Copy": ("copy", 2), "Scale": ("scale", 2), "Add": ("add", 3), "Triad": ("triad", 3)}
-"""As printed: our kernel, and how many arrays it touches."""
+"""By printed name: our kernel, and the number of arrays that it accesses."""
 
 _BEGIN = re.compile(r"STREAM [vV]ersion\s+(.*?)\s*$", re.MULTILINE)
-_DECIMALS = 6  # of the times, where nothing is left of them
-# Some versions have a median time before the last one.
+_DECIMALS = 6  # of the times, in versions whose times must not be zero
+# Some versions print a median time before the last column.
 _FIGURE = re.compile(
     r"^(Copy|Scale|Add|Triad):[ \t]+([\d.]+)[ \t]+([\d.]+)[ \t]+([\d.]+)(?:[ \t]+[\d.]+)?[ \t]+([\d.]+)[ \t]*$",
     re.MULTILINE,
@@ -37,14 +37,14 @@ def read(source: Source, options: Options) -> list[Imported]:
 
 def _imported(source: Source, options: Options, text: str, offset: int) -> Imported:
     figures = list(_FIGURE.finditer(text))
-    lacking = [name for name in KERNELS if name not in {match[1] for match in figures}]
+    missing = [name for name in KERNELS if name not in {match[1] for match in figures}]
     validated = re.search(r"Solution Validates", text) is not None
     wrong = re.search(r"Failed Validation", text) is not None
-    partial = f"STREAM's output ends without {', '.join(lacking)}" if lacking else None
+    partial = f"STREAM's output ends without {', '.join(missing)}" if missing else None
     if partial is None and not validated and not wrong:
-        partial = "STREAM's output ends before its results were checked"
+        partial = "STREAM's output ends before the validation of its results"
     if partial and not (options.partial and figures):
-        hint = "; --partial takes what is there, and marks it" if figures else ""
+        hint = f"; {PARTIAL_HINT}" if figures else ""
         raise source.error(offset + len(text.rstrip()), partial + hint)
     word = integer(r"uses\s+(\d+)\s+bytes per", text) or 8
     elements = integer(r"(?:Array size =|Total Aggregate Array size =)\s*(\d+)", text)
@@ -57,14 +57,13 @@ def _imported(source: Source, options: Options, text: str, offset: int) -> Impor
         1,
     )
     ranks = integer(r"Data is distributed across (\d+) MPI ranks", text)
-    # The MPI form counts the bytes of all ranks; of several nodes it must be told how many ranks
-    # each had.
+    # The MPI form counts the bytes of all ranks. The number of nodes follows from ranks per node.
     nodes = -(-ranks // options.ranks_per_node) if ranks and options.ranks_per_node else 1
     variant: dict[str, Any] = {"scope": "ep", "type": "float" if word == 4 else "double"}
     if elements:
         variant["elements"] = elements // (ranks or 1)
-    told = {**variant, "arrays": elements, "word": word, "nodes": nodes}
-    results = [_result(source, match, offset, dict(told), not wrong) for match in figures]
+    settings = {**variant, "arrays": elements, "word": word, "nodes": nodes}
+    results = [_result(source, match, offset, dict(settings), not wrong) for match in figures]
     version = _BEGIN.search(text)
     cell = {"program": "stream", "nodes": nodes, "ranks": ranks or options.ranks or 1, "tasks_per_node": threads}
     header = {
@@ -75,7 +74,7 @@ def _imported(source: Source, options: Options, text: str, offset: int) -> Impor
     return Imported(cell, whole_records(header, results), partial=partial)
 
 
-def _result(source: Source, match: re.Match[str], offset: int, told: dict[str, Any], verified: bool) -> Record:
+def _result(source: Source, match: re.Match[str], offset: int, settings: dict[str, Any], verified: bool) -> Record:
     kernel, arrays = KERNELS[match[1]]
     rate, mean, least, most = (float(match[group]) for group in (2, 3, 4, 5))
     place = offset + match.start()
@@ -84,21 +83,21 @@ def _result(source: Source, match: re.Match[str], offset: int, told: dict[str, A
     if rate <= 0.0 or (not timed and decimals >= _DECIMALS) or not least <= mean <= most:
         raise source.error(
             place,
-            f"{match[1]}: not a rate above 0 and times in the order smallest, average, largest; was it edited?",
+            f"{match[1]}: needs a rate above 0, and times in the order smallest, average, largest; was it edited?",
         )
-    elements, word, nodes = (told.pop(name) for name in ("arrays", "word", "nodes"))
+    elements, word, nodes = (settings.pop(name) for name in ("arrays", "word", "nodes"))
     if elements and timed:
         computed = arrays * word * elements / least / 1e6
-        if abs(computed - rate) > 0.06 + computed * (0.6 * 10.0**-decimals / least + 1e-3):  # as far as it is printed
+        if abs(computed - rate) > 0.06 + computed * (0.6 * 10.0**-decimals / least + 1e-3):  # rounding
             raise source.error(
-                place, f"{rate} MB/s does not agree with its time, which gives {computed:.1f}; was it edited?"
+                place, f"{rate} MB/s does not agree with the time, which gives {computed:.1f}; was the file edited?"
             )
     metrics = {"best_bandwidth": records.metric(rate / 1e3 / nodes, "GB/s")}
     if timed:
         metrics["mean_bandwidth"] = records.metric(rate / 1e3 / nodes * least / mean, "GB/s")
     return records.result_record(
         "stream",
-        {"kernel": kernel, **told},
+        {"kernel": kernel, **settings},
         metrics,
         verified=verified,
         aggregate=True,

@@ -1,12 +1,12 @@
-"""Tables of STREAM figures as CSV, one line per layer and step, as studies publish them.
+"""Importer of published STREAM results as CSV tables, one line per layer and step.
 
     stage,comm,tasks,memory,stream_ep_GBps_1_locale,stream_ep_GBps_per_node_16_locales
     initial,none,qthreads,cstdlib,35,
 
-A column named stream_<scope>_GBps_..._<N>_locale(s) or _node(s) has figures: GB/s per node of the
-triad on N nodes; an empty place in it was not measured. `stage` (or `step`) names the steps of the
-work, in the order of the lines. All other columns are factors; `comm` becomes `transport`. Lines
-that begin with # are comments.
+Columns named stream_<scope>_GBps_..._<N>_locale(s) or _node(s) hold GB/s per node of the triad on N
+nodes. Empty cells were not measured. `stage` (or `step`) names the steps of work in the order of
+the lines. All other columns are factors; `comm` becomes `transport`. Lines that begin with # are
+comments.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ class _Line:
 
 
 def read(source: Source, options: Options) -> list[Imported]:
-    """One run for each column of figures: it has a number of nodes of its own."""
+    """One run per column of results, since each has its own number of nodes."""
     del options
     header, lines = _table(source)
     figures = {name: match for name in header if (match := FIGURE_COLUMN.fullmatch(name))}
     if not figures:
         names = ", ".join(header)
-        raise _error(source, 1, f"no column of figures such as stream_ep_GBps_1_locale (columns: {names})")
+        raise _error(source, 1, f"no column of results such as stream_ep_GBps_1_locale (columns: {names})")
     step_column = next((name for name in STEP_COLUMNS if name in header), None)
     factors = [name for name in header if name not in figures and name != step_column]
     steps = list(dict.fromkeys(line.places[step_column] for line in lines)) if step_column else []
@@ -52,18 +52,18 @@ def read(source: Source, options: Options) -> list[Imported]:
         if results:
             runs.append(_imported(results, int(match[2]), steps))
     if not runs:
-        raise _error(source, lines[-1].number, "no figure in the whole table")
+        raise _error(source, lines[-1].number, "the table has no results")
     return runs
 
 
 def _imported(results: list[Record], nodes: int, steps: list[str]) -> Imported:
     cell: dict[str, Any] = {"program": "stream-csv", "nodes": nodes}
-    told = [{"name": name, "pattern": "stream", "levels": {"step": name}} for name in steps]
-    return Imported(cell, whole_records({"program": {"name": "STREAM"}, "nodes": nodes}, results), steps=told)
+    order = [{"name": name, "pattern": "stream", "levels": {"step": name}} for name in steps]
+    return Imported(cell, whole_records({"program": {"name": "STREAM"}, "nodes": nodes}, results), steps=order)
 
 
 def _table(source: Source) -> tuple[list[str], list[_Line]]:
-    # Comments become empty lines, so that all others keep their numbers.
+    # Comments become empty lines, so that line numbers stay right.
     text = "\n".join("" if line.startswith("#") else line for line in source.text.split("\n"))
     reader = csv.reader(io.StringIO(text), strict=True)
     lines: list[_Line] = []
@@ -71,18 +71,18 @@ def _table(source: Source) -> tuple[list[str], list[_Line]]:
         header = [name.strip() for name in next((places for places in reader if places), [])]
         for name in header:
             if not name or header.count(name) > 1:
-                raise _error(source, 1, f"each column needs a name of its own, found '{name}'")
+                raise _error(source, 1, f"each column needs its own name, found '{name}'")
         for places in reader:
             if not any(place.strip() for place in places):
                 continue
             if len(places) != len(header):
-                what = f"{len(places)} places where the header has {len(header)} columns"
+                what = f"{len(places)} values, but the header has {len(header)} columns"
                 raise _error(source, reader.line_num, what)
             lines.append(_Line(reader.line_num, dict(zip(header, (place.strip() for place in places), strict=True))))
     except csv.Error as error:
         raise _error(source, reader.line_num, f"not CSV: {error}") from None
     if not lines:
-        raise _error(source, 1, "a header, and no line below it")
+        raise _error(source, 1, "the table has a header but no lines")
     return header, lines
 
 
@@ -99,12 +99,12 @@ def _results(
                 variant[FACTOR_NAMES.get(name, name)] = line.places[name]
         if step_column is not None:
             if not line.places[step_column]:
-                raise _error(source, line.number, f"the line does not say its {step_column}")
+                raise _error(source, line.number, f"the line has no {step_column}")
             variant["step"] = line.places[step_column]
-        told = str(sorted(variant.items()))
-        if told in seen:
-            raise _error(source, line.number, f"the same layer as in line {seen[told]}, with a figure of its own")
-        seen[told] = line.number
+        layer = str(sorted(variant.items()))
+        if layer in seen:
+            raise _error(source, line.number, f"a second result for the layer of line {seen[layer]}")
+        seen[layer] = line.number
         value = _figure(source, line, column)
         yield records.result_record(
             "stream", variant, {"bandwidth": records.metric(value, "GB/s")}, aggregate=True, repetitions=1
@@ -117,7 +117,7 @@ def _figure(source: Source, line: _Line, column: str) -> float:
     except ValueError:
         value = math.nan
     if not (math.isfinite(value) and value > 0):
-        raise _error(source, line.number, f"{column}: '{line.places[column]}' is no figure in GB/s")
+        raise _error(source, line.number, f"{column}: '{line.places[column]}' is not a bandwidth in GB/s")
     return value
 
 

@@ -1,3 +1,3 @@
-"""The launches of a study, the time that they will take, and the smallest difference that they
-could find. It imports metrics, study_file and the packages below them.
+"""Plans a study: its launches, the time they take, and the smallest difference they can detect.
+Imports metrics, study_file and the packages below.
 """

@@ -1,12 +1,11 @@
-"""How long a launch should be: the number of repetitions with which a comparison takes the least
-time.
+"""Recommends the length of a launch: the number of repetitions that makes comparisons fastest.
 
-A start costs time and so does a repetition, and more of either make figures quieter. What
-repetitions bring cannot be told from one launch, whose repetitions share what the start has drawn
-and the machine's mood of that second. But a launch of a hundred repetitions holds five of twenty,
-so launches show what shorter ones would have been, with all that differs between launches in it.
-The time that a certainty takes goes with variance times seconds per launch (Kalibera and Jones
-2013, Rigorous benchmarking in reasonable time, whose levels are independent; ours need not be).
+Starts and repetitions both cost time, and both reduce noise. One launch cannot tell how much
+repetitions help, since all its repetitions share the same start and the same moment. But a launch
+of a hundred repetitions contains five of twenty. So stored launches show the results of shorter
+launches, including all differences between launches. The time for a given certainty is proportional
+to variance times seconds per launch (Kalibera and Jones 2013, Rigorous benchmarking in reasonable
+time; their levels are independent, ours need not be).
 """
 
 from __future__ import annotations
@@ -24,34 +23,34 @@ from longshore_study.store.launch_store import Launch, read_launch
 
 LEAST_REPETITIONS = 5
 LEAST_FREEDOM = 10
-"""Launches beyond the first of their session, without which nothing is said."""
+"""Number of launches beyond the first of their session that a recommendation needs."""
 WORTH_WHILE = 0.8
-"""Of the time, that another length must do with to be recommended: variances are estimates."""
+"""Recommend a length only if it takes at most this share of the time: variances are estimates."""
 _MOST_READ = 48
 _DOUBLINGS = 2
-"""How far beyond what was measured a recommendation goes: the next launches will tell more."""
+"""Limit of the extrapolation beyond the measured lengths. The next launches will tell more."""
 
 
 @dataclass(frozen=True)
 class Length:
-    """A launch of so many repetitions of each variant."""
+    """Launches with this number of repetitions of each variant."""
 
     repetitions: int
     spread: float
-    """Relative standard deviation of the figures of such launches."""
+    """Relative standard deviation of the results of such launches."""
     seconds: float
     measured: bool = True
-    """False: continued from what was measured."""
+    """False: extrapolated."""
 
     @property
     def effort(self) -> float:
-        """Proportional to the time that a certainty takes."""
+        """Proportional to the time for a given certainty."""
         return self.spread**2 * self.seconds
 
 
 @dataclass(frozen=True)
 class Advice:
-    """What launches of a study had, and what would have been better."""
+    """The current length of a study's launches, and the best length."""
 
     now: Length
     best: Length
@@ -59,20 +58,20 @@ class Advice:
 
     @property
     def time(self) -> float:
-        """Of the time now, that the best length takes for the same certainty."""
+        """Time with the best length for the same certainty, as a share of the current time."""
         return self.best.effort / self.now.effort if self.now.effort > 0 else 1.0
 
 
 def advise(stored: Iterable[Launch], repetitions: int) -> Advice | None:
-    """From the newest of the stored launches of so many repetitions, which are read once more, with
-    their samples; None where they are too few to tell."""
+    """Advice from the newest stored launches with this number of repetitions. Reads them again with
+    their samples. None if there are too few."""
     alike = [launch for launch in stored if any(one.get("repetitions") == repetitions for one in launch.results)]
     alike.sort(key=lambda launch: str(launch.envelope.get("started")), reverse=True)
     return advise_of((read_launch(launch.path, samples=True) for launch in alike[:_MOST_READ]), repetitions)
 
 
 def advise_of(launches: Iterable[Launch], repetitions: int) -> Advice | None:
-    """From launches with their samples, each of which is looked at once per length."""
+    """Advice from launches with their samples. Reads each launch once."""
     rows: dict[tuple[str, str, str, str], list[list[float]]] = defaultdict(list)
     counted: Counter[tuple[str, str, str]] = Counter()
     starts: list[float] = []
@@ -100,8 +99,8 @@ def advise_of(launches: Iterable[Launch], repetitions: int) -> Advice | None:
     now = curve[-1]
     if now.spread == 0.0:
         return None
-    # The variance falls by a half at most, if what was measured last falls further by the same
-    # factor.
+    # The variance falls at most by half. It is assumed to fall by the same factor as between the
+    # last two measured lengths.
     falls = min(1.0, max(0.5, (now.spread / curve[-2].spread) ** 2)) if curve[-2].spread > 0 else 1.0
     for doubling in range(1, _DOUBLINGS + 1):
         count = repetitions << doubling
@@ -111,8 +110,8 @@ def advise_of(launches: Iterable[Launch], repetitions: int) -> Advice | None:
 
 
 def _series(launch: Launch, repetitions: int) -> dict[str, list[float]]:
-    """By variant the logarithms of the repetitions' times, in their order; of whole series
-    alone."""
+    """The logarithms of the times of the repetitions, in order, by variant. Incomplete series are
+    left out."""
     found: dict[str, dict[int, float]] = defaultdict(dict)
     for sample in launch.samples if launch.problem is None else ():
         seconds = _slowest(sample)
@@ -128,8 +127,7 @@ def _slowest(sample: Mapping[str, Any]) -> float:
 
 
 def _repeating_seconds(launch: Launch) -> float:
-    """What the repetitions of all variants took: a repetition has many operations where they are
-    short."""
+    """Seconds of all repetitions of all variants. A short repetition has several operations."""
     operations = {
         f"{result['pattern']} {canonical(result['variant'])}": float(result.get("iterations") or 1)
         for result in launch.results
@@ -141,8 +139,8 @@ def _repeating_seconds(launch: Launch) -> float:
 
 
 def _variance(rows: Iterable[Sequence[Sequence[float]]], count: int) -> float:
-    """Of figures of launches of `count` repetitions: between the k-th such parts of a row's
-    launches, all k alike."""
+    """Variance of the results of launches with `count` repetitions. Each launch is cut into such
+    parts; the k-th parts of a row's launches are compared with each other."""
     squares, freedom = 0.0, 0
     for row in rows:
         if len(row) < 2:

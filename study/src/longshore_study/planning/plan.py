@@ -1,9 +1,9 @@
-"""From a study file to launches: the cross product of the factors between launches, what each
-launch walks inside, the control cells, and a random but reproducible order.
+"""Plans the launches of a study: the cross product of the factors between launches, the sweep
+inside each launch, control cells, and a random but reproducible order.
 
-The order is by rounds: every round has each cell once, shuffled. So a session that is cut short has
-measured all cells about equally often, and a machine that drifts drifts under all of them (and
-under the controls) alike.
+The order has rounds, and each round has every cell once, shuffled. So an interrupted session has
+measured all cells about equally often, and drift of the machine affects all cells and controls
+alike.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from longshore_study.base.errors import UsageError
 from longshore_study.store import launch_store
 from longshore_study.study_file import environment_variables
 from longshore_study.study_file.factors import FACTORS
-from longshore_study.study_file.study import Amounts, External, PatternBlock, Study
+from longshore_study.study_file.study import External, LaunchSettings, PatternBlock, Study
 
 MOST_LAUNCHES = 1_000_000
-MOST_VARIANTS = 100_000  # inside one launch
+MOST_VARIANTS = 100_000  # of one launch
 CONTROL = "control"
-_CONTROL_REPETITIONS = 10  # its arrays are larger than caches, so that each takes a while; the launches make the median
+_CONTROL_REPETITIONS = 10  # each is slow, since its arrays exceed the caches; the launches give the median
 _LAUNCH_FACTORS = (
     "transport",
     "ranks",
@@ -33,28 +33,27 @@ _LAUNCH_FACTORS = (
     "nodes",
     "stack",
     "environment",
-)  # what a control cell shares with others
+)  # the factors of a control cell
 
 
 @dataclass(frozen=True)
 class Cell:
-    """What one launch measures: everything that is fixed for it, and what it walks."""
+    """The measurements of one launch: its fixed factors (`between`), and its sweep (`within`)."""
 
     program: str
     between: dict[str, Any]
     within: dict[str, list[Any]]
-    amounts: Amounts
+    launch_settings: LaunchSettings
     external: External | None = None
 
     @property
     def factors(self) -> dict[str, Any]:
-        """The cell as it is stored; rows of two studies are matched by it."""
+        """The cell as stored. Rows of two studies are matched by it."""
         return {"program": self.program, **self.between}
 
     @cached_property
     def cell_id(self) -> str:
-        """Changes when what is measured changes, but not with the number of launches or
-        repetitions."""
+        """Depends on what is measured, but not on the number of launches or repetitions."""
         return launch_store.cell_id({"cell": self.factors, "within": self.within})
 
     @property
@@ -71,7 +70,7 @@ class Cell:
 
     @property
     def label(self) -> str:
-        """One line for a person: program, transport, and what else tells this cell from others."""
+        """A line for people: program, transport, and the other factors of the cell."""
         words = [self.program]
         for name, value in self.between.items():
             if name == "environment":
@@ -86,14 +85,12 @@ class Cell:
 
     @property
     def detail(self) -> str:
-        """The factors that have one level inside the launch; they tell two cells of one program
-        apart."""
+        """The factors with a single level in the launch, to distinguish cells of one program."""
         single = {name: levels[0] for name, levels in self.within.items() if len(levels) == 1}
         return " ".join(f"{name.replace('_', '-')}={_option_text(level)}" for name, level in single.items())
 
     def options(self, seed: int, json_file: str = "-") -> list[str]:
-        """The command line after the name of longshore-bench, without what belongs to the
-        launcher."""
+        """The command line after the name of longshore-bench, without the launcher's part."""
         words = [self.program, "--transport", str(self.between["transport"])]
         if self.between["transport"] == "threads":
             words += ["--ranks", str(self.ranks)]
@@ -104,8 +101,12 @@ class Cell:
                 words += [_option_name(name), ",".join(_option_text(level) for level in self.within[name])]
             elif name in self.between:
                 words += [_option_name(name), _option_text(self.between[name])]
-        amounts = {"repetitions": self.amounts.repetitions, "warmup": self.amounts.warmup, "seed": seed}
-        for name, value in amounts.items():
+        settings = {
+            "repetitions": self.launch_settings.repetitions,
+            "warmup": self.launch_settings.warmup,
+            "seed": seed,
+        }
+        for name, value in settings.items():
             words += [_option_name(name), str(value)]
         return [*words, "--json", json_file]
 
@@ -115,7 +116,7 @@ class PlannedLaunch:
     cell: Cell
     launch_index: int
     position: int
-    """In the random order of the whole session, counted from 0."""
+    """Position in the random order of the whole session, from 0."""
 
     @property
     def key(self) -> tuple[str, int]:
@@ -129,11 +130,11 @@ class Plan:
 
     @property
     def launches_per_session(self) -> int:
-        return sum(cell.amounts.launches for cell in self.cells)
+        return sum(cell.launch_settings.launches for cell in self.cells)
 
     @cached_property
     def labels(self) -> dict[str, str]:
-        """What to call each cell, by cell_id: as short as tells it from the others."""
+        """The shortest unique name of each cell, by cell_id."""
         shorts = [cell.label for cell in self.cells]
         return {
             cell.cell_id: cell.label if shorts.count(cell.label) == 1 else f"{cell.label} {cell.detail}".rstrip()
@@ -141,25 +142,23 @@ class Plan:
         }
 
     def seed_of(self, launch_index: int) -> int:
-        """Of data and inner order: another one for each launch, the same for all cells and all
+        """The seed of data and inner order. It differs between launches, but not between cells and
         sessions, so that these differ in nothing else."""
         return (self.study.seed + launch_index) % 2**31
 
     def order(self, session: str) -> list[PlannedLaunch]:
-        """All launches of a session; the same list for the same study and session name, another one
-        otherwise."""
-        shuffler = random.Random(f"{self.study.seed}/{self.study.name}/{session}")  # noqa: S311 - an order, no secret
+        """All launches of a session. The order depends only on the study and the session's name."""
+        shuffler = random.Random(f"{self.study.seed}/{self.study.name}/{session}")  # noqa: S311 - an order, not a secret
         launches: list[PlannedLaunch] = []
-        for index in range(max((cell.amounts.launches for cell in self.cells), default=0)):
-            wanted = [cell for cell in self.cells if index < cell.amounts.launches]
+        for index in range(max((cell.launch_settings.launches for cell in self.cells), default=0)):
+            wanted = [cell for cell in self.cells if index < cell.launch_settings.launches]
             shuffler.shuffle(wanted)
             launches += [PlannedLaunch(cell, index, len(launches) + k) for k, cell in enumerate(wanted)]
         return launches
 
 
 def make_plan(study: Study) -> Plan:
-    """All cells of a study, with its controls; raises UsageError when there are none or absurdly
-    many."""
+    """All cells of a study and its controls. Raises UsageError if there are none or too many."""
     _refuse_absurd_sizes(study)
     placed = [(cell, block.line) for block in study.patterns for cell in _cells_of_pattern(study, block)]
     placed += [(cell, external.line) for external in study.externals for cell in _cells_of_external(external)]
@@ -179,7 +178,7 @@ def _refuse_absurd_sizes(study: Study) -> None:
     for block in study.patterns:
         variants = math.prod(len(levels) for levels in block.within.values())
         if variants > MOST_VARIANTS:
-            what = f"{variants} variants inside one launch; at most {MOST_VARIANTS} are allowed"
+            what = f"{variants} variants in one launch; at most {MOST_VARIANTS} are allowed"
             raise UsageError(f"{study.path}:{block.line}: [[pattern]] {block.program} has {what}")
     blocks: list[PatternBlock | External] = [*study.patterns, *study.externals]
     for between in [block.between for block in blocks]:
@@ -189,54 +188,54 @@ def _refuse_absurd_sizes(study: Study) -> None:
 
 
 def _each_once(study: Study, placed: Iterable[tuple[Cell, int]]) -> list[Cell]:
-    """What two blocks ask for alike is measured once; what they ask for differently would be lost
-    without a word."""
+    """The cells without duplicates. Two blocks may contain the same cell, but only with the same
+    settings."""
     found: dict[str, tuple[Cell, int]] = {}
     for cell, line in placed:
         known, first = found.setdefault(cell.cell_id, (cell, line))
         if known is cell:
             continue
-        differing = [name for name, one, other in _asked_of(known, cell) if one != other]
+        differing = [name for name, one, other in _settings_of(known, cell) if one != other]
         if differing:
             raise UsageError(
-                f"{study.path}:{line}: {cell.label} is what the block in line {first} asks for too, with another "
-                f"{' and '.join(differing)}; leave it out of one of them, or give it another name or factor"
+                f"{study.path}:{line}: {cell.label} is also in the block of line {first}, with a different "
+                f"{' and '.join(differing)}; remove it from one of them, or give it another name or factor"
             )
     return [cell for cell, _ in found.values()]
 
 
-def _asked_of(one: Cell, other: Cell) -> Iterator[tuple[str, Any, Any]]:
+def _settings_of(one: Cell, other: Cell) -> Iterator[tuple[str, Any, Any]]:
     for name in ("launches", "repetitions", "warmup", "timeout_seconds"):
-        yield name, getattr(one.amounts, name), getattr(other.amounts, name)
+        yield name, getattr(one.launch_settings, name), getattr(other.launch_settings, name)
     if one.external is not None and other.external is not None:
-        for name in ("command", "format", "figure", "launch", "ranks_per_node"):
+        for name in ("command", "format", "metric", "launch", "ranks_per_node"):
             yield name, getattr(one.external, name), getattr(other.external, name)
 
 
 def _cells_of_pattern(study: Study, block: PatternBlock) -> Iterator[Cell]:
     factors = FACTORS[block.program]
-    # The command line has lists of words and numbers, but none of tuples (`--domain 64,64,64` is
-    # one domain): a factor made of tuples is walked by launches.
+    # The command line has lists of words and numbers, but not of tuples: `--domain 64,64,64` is one
+    # domain. So a factor with tuples varies between launches.
     tuples = {name: levels for name, levels in block.within.items() if factors[name].numbers_in_one > 1}
     lists = {name: levels for name, levels in block.within.items() if name not in tuples}
     for between in _cross(block.between):
         for chosen in _cross(tuples):
             within = _not_excluded(study, block, between, {**lists, **{name: [one] for name, one in chosen.items()}})
             if within is not None:
-                yield Cell(block.program, between, within, block.amounts)
+                yield Cell(block.program, between, within, block.launch_settings)
 
 
 def _not_excluded(
     study: Study, block: PatternBlock, between: Mapping[str, Any], within: dict[str, list[Any]]
 ) -> dict[str, list[Any]] | None:
-    """The levels that `exclude` leaves of one launch, or None when it leaves nothing.
+    """The levels of one launch that `exclude` keeps, or None if it keeps nothing.
 
-    One launch walks a full cross product, so what is left has to be one.
+    A launch runs a full cross product, so the kept combinations must be one.
     """
     if not block.exclude:
         return within
-    speaks_of = frozenset().union(*(condition.names for condition in block.exclude))
-    if not speaks_of & within.keys():
+    compared = frozenset().union(*(condition.names for condition in block.exclude))
+    if not compared & within.keys():
         return None if any(condition.matches(between) for condition in block.exclude) else within
     kept = [
         variant
@@ -247,10 +246,10 @@ def _not_excluded(
         return None
     left = {name: [one for one in levels if any(one == v[name] for v in kept)] for name, levels in within.items()}
     if math.prod(len(levels) for levels in left.values()) != len(kept):
-        names = ", ".join(sorted(speaks_of & within.keys()))
+        names = ", ".join(sorted(compared & within.keys()))
         raise UsageError(
-            f"{study.path}:{block.line}: 'exclude' leaves combinations of {names} that are no full cross product, "
-            "and one launch walks a full one; write two [[pattern]] blocks instead"
+            f"{study.path}:{block.line}: 'exclude' leaves combinations of {names} that are not a full cross product, "
+            "which a launch needs; write two [[pattern]] blocks instead"
         )
     return left
 
@@ -258,27 +257,27 @@ def _not_excluded(
 def _cells_of_external(external: External) -> Iterator[Cell]:
     for between in _cross(external.between):
         if not any(condition.matches(between) for condition in external.exclude):
-            yield Cell(external.name, between, {}, external.amounts, external)
+            yield Cell(external.name, between, {}, external.launch_settings, external)
 
 
 def _control_cells(cells: list[Cell]) -> list[Cell]:
-    """Memory copy and ping-pong for each way of launching: they show a shift that is the machine's,
-    not a variant's."""
+    """Memory copy and ping-pong for each launch configuration. They show a shift of the machine
+    that no variant causes."""
     found: dict[str, Cell] = {}
     for cell in cells:
         if cell.external is not None:
             continue
         between = {name: cell.between[name] for name in _LAUNCH_FACTORS if name in cell.between}
         kernels = ["copy", "pingpong"] if cell.ranks > 1 else ["copy"]
-        amounts = Amounts(
-            launches=cell.amounts.launches,
+        launch_settings = LaunchSettings(
+            launches=cell.launch_settings.launches,
             repetitions=_CONTROL_REPETITIONS,
             warmup=1,
-            timeout_seconds=cell.amounts.timeout_seconds,
+            timeout_seconds=cell.launch_settings.timeout_seconds,
         )
-        control = Cell(CONTROL, between, {"kernel": kernels}, amounts)
+        control = Cell(CONTROL, between, {"kernel": kernels}, launch_settings)
         known = found.get(control.cell_id)
-        if known is None or known.amounts.launches < amounts.launches:
+        if known is None or known.launch_settings.launches < launch_settings.launches:
             found[control.cell_id] = control
     return list(found.values())
 

@@ -1,6 +1,4 @@
-"""Before anything runs: how long a study will take. From stored launches of the same cells where
-there are some, else guessed, which the result says.
-"""
+"""Estimates the time of a study from stored launches of the same cells, else by a guess."""
 
 from __future__ import annotations
 
@@ -13,14 +11,14 @@ from typing import Any
 from longshore_study.planning.plan import Cell
 from longshore_study.store.launch_store import Launch
 
-_MOST_GUESSED = 1000  # variants one by one
+_MOST_GUESSED = 1000  # variants that are guessed one by one
 _START_SECONDS = {"threads": 0.2, "mpi": 1.2}
-_BYTES_PER_SECOND = 3e9  # of a modest core, for the guesses below
-_REQUESTS_PER_SECOND = 2e7  # of one rank, one at a time
+_BYTES_PER_SECOND = 3e9  # of a modest core
+_REQUESTS_PER_SECOND = 2e7  # of one rank, one request at a time
 
 
-class Forecast:
-    """Seconds per launch of each cell, corrected by what is observed while a session runs."""
+class TimeEstimate:
+    """Seconds per launch of each cell. Observed launches of a running session improve it."""
 
     def __init__(self, stored: Iterable[Launch] = ()) -> None:
         self._seconds: dict[str, list[float]] = {}
@@ -28,7 +26,6 @@ class Forecast:
             seconds = launch.envelope.get("seconds")
             if launch.problem is None and isinstance(seconds, int | float) and not launch.imported:
                 self.observe(launch.cell_id, float(seconds))
-        self._ratio = 1.0
 
     def observe(self, cell_id: str, seconds: float) -> None:
         self._seconds.setdefault(cell_id, []).append(seconds)
@@ -37,28 +34,21 @@ class Forecast:
         return cell.cell_id in self._seconds
 
     def seconds(self, cell: Cell) -> float:
-        """Of one launch: the median of what was seen, else a guess."""
+        """Seconds of one launch: the median of the observed launches, else a guess."""
         seen = self._seconds.get(cell.cell_id)
         return statistics.median(seen) if seen else guessed_seconds(cell)
 
     def total(self, cells: Iterable[Cell]) -> float:
-        """Of one launch of each of `cells` (a cell may come several times)."""
-        known = 0.0
-        guessed = 0.0
-        for cell in cells:
-            if self.knows(cell):
-                known += self.seconds(cell)
-            else:
-                guessed += guessed_seconds(cell)
-        return known + guessed
+        """Seconds of one launch of each of `cells`, in which a cell may occur several times."""
+        return sum(self.seconds(cell) for cell in cells)
 
 
 def guessed_seconds(cell: Cell) -> float:
-    """Right within a factor of a few, which tells a minute from a night."""
+    """Right within a small factor, which distinguishes a minute from a night."""
     start = _START_SECONDS.get(str(cell.between.get("transport")), 2.0) + 0.02 * cell.ranks
     if cell.external is not None:
         return start + 10.0
-    rounds = cell.amounts.repetitions + cell.amounts.warmup
+    rounds = cell.launch_settings.repetitions + cell.launch_settings.warmup
     if cell.variants > _MOST_GUESSED:
         return start + rounds * cell.variants * max(_guessed_repetition(cell, variant) for variant in _corners(cell))
     return start + rounds * sum(_guessed_repetition(cell, variant) for variant in _variants(cell))
@@ -71,7 +61,7 @@ def _variants(cell: Cell) -> Iterator[dict[str, Any]]:
 
 
 def _corners(cell: Cell) -> list[dict[str, Any]]:
-    """The variant of the first levels and the one of the largest: enough for a guess."""
+    """The variant of the first levels and that of the last ones, which suffice for a guess."""
     fixed = {name: value for name, value in cell.between.items() if name != "environment"}
     first = {name: levels[0] for name, levels in cell.within.items()}
     largest = {name: levels[-1] for name, levels in cell.within.items()}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from longshore_study.base.errors import LongshoreError, UsageError, suggestion
@@ -67,6 +68,16 @@ def stored_names(store: Store) -> list[tuple[str, str, str]]:
             "or name another store with --store DIR"
         )
     return names
+
+
+def named_sessions(store: Store, names: Sequence[str]) -> list[tuple[str, str, str]]:
+    """The stored (study, tag, session) of these tags and studies, or all without names. Raises
+    UsageError for an unknown name."""
+    stored = stored_names(store)
+    known = {name for triple in stored for name in triple[:2]}
+    for name in names:
+        require_known(name, known, "tag or study")
+    return [triple for triple in stored if not names or set(names) & set(triple[:2])]
 
 
 def require_known(name: str, known: set[str], what: str) -> None:

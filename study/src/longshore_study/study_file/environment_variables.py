@@ -17,7 +17,7 @@ _NAME = r"[A-Za-z_]\w*"
 
 
 def read(table: Mapping[str, Any], problem: Callable[[str, str], None]) -> Level:
-    """Reads a table of a study file. Calls `problem` with the key and a message for each mistake."""
+    """Reads a table of a study file. Calls `problem` with key and message for each mistake."""
     level: Level = {}
     for name, value in table.items():
         if name == UNSET and isinstance(value, list):

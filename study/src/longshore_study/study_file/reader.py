@@ -1,5 +1,5 @@
-"""Reads and checks a study file: TOML text to `Study`. Reports all mistakes, each with file and line,
-the value, the allowed values and a suggestion, because studies run overnight.
+"""Reads and checks a study file: TOML text to `Study`. Reports all mistakes, each with file, line,
+value, allowed values and a suggestion, because studies run overnight.
 
 An unknown key is an error, because it is probably mistyped.
 """

@@ -11,11 +11,11 @@ from longshore_study.base.errors import suggestion
 from longshore_study.base.expression import Expression, ExpressionError, canonical_name, parse
 from longshore_study.study_file import environment_variables
 from longshore_study.study_file.factors import BETWEEN, FACTORS, LARGEST_RANKS, PROGRAMS, Factor
-from longshore_study.study_file.figure_reader import FIGURE_KEYS, read_figure
 from longshore_study.study_file.hypothesis_reader import read_hypothesis
 from longshore_study.study_file.launcher_reader import read_launcher
+from longshore_study.study_file.metric_reader import METRIC_KEYS, read_metric
 from longshore_study.study_file.step_reader import read_steps
-from longshore_study.study_file.study import Amounts, External, Guideline, PatternBlock, Study
+from longshore_study.study_file.study import External, Guideline, LaunchSettings, PatternBlock, Study
 from longshore_study.study_file.toml_positions import Path as KeyPath
 from longshore_study.study_file.toml_positions import line_of
 from longshore_study.study_file.toml_values import Values, listed, shown
@@ -38,7 +38,7 @@ class StudyReader(Values):
         self.known_keys(document, (), SECTIONS, "table")
         settings = self.table(document, (), "study")
         self.known_keys(settings, ("study",), (*STUDY_KEYS, *BLOCK_KEYS), "key in [study]")
-        general = self.amounts(settings, ("study",), Amounts())
+        general = self.launch_settings(settings, ("study",), LaunchSettings())
         patterns = [
             self.pattern(block, ("pattern", index), general)
             for index, block in enumerate(self.tables(document, "pattern"))
@@ -61,7 +61,7 @@ class StudyReader(Values):
             seed=self.integer(settings, ("study",), "seed", default=1, least=0, most=2**63 - 1),
             sessions=self.integer(settings, ("study",), "sessions", default=1, least=1, most=10_000),
             margin=self.fraction(settings, ("study",), "margin", 0.05),
-            amounts=general,
+            launch_settings=general,
             patterns=blocks,
             externals=tuple(externals),
             guidelines=tuple(
@@ -74,7 +74,7 @@ class StudyReader(Values):
             hypothesis=read_hypothesis(self, document, blocks),
         )
 
-    def pattern(self, block: dict[str, Any], where: KeyPath, general: Amounts) -> PatternBlock | None:
+    def pattern(self, block: dict[str, Any], where: KeyPath, general: LaunchSettings) -> PatternBlock | None:
         keys = ("program", "within", "between", "exclude", *BLOCK_KEYS)
         self.known_keys(block, where, keys, "key in [[pattern]]")
         program = self.word(block, where, "program", PROGRAMS)
@@ -90,11 +90,11 @@ class StudyReader(Values):
             within=within,
             between=between,
             exclude=self.exclude(block, where, {**within, **between}, {**factors, **BETWEEN}),
-            amounts=self.amounts(block, where, general),
+            launch_settings=self.launch_settings(block, where, general),
             line=line_of(self.lines, where),
         )
 
-    def external(self, block: dict[str, Any], where: KeyPath, general: Amounts) -> External:
+    def external(self, block: dict[str, Any], where: KeyPath, general: LaunchSettings) -> External:
         keys = (
             "name",
             "command",
@@ -103,7 +103,7 @@ class StudyReader(Values):
             "ranks_per_node",
             "between",
             "exclude",
-            *FIGURE_KEYS,
+            *METRIC_KEYS,
             *BLOCK_KEYS,
         )
         self.known_keys(block, where, keys, "key in [[external]]")
@@ -130,17 +130,17 @@ class StudyReader(Values):
             format=wanted,
             between=between,
             exclude=self.exclude(block, where, between, BETWEEN),
-            amounts=self.amounts(block, where, general),
+            launch_settings=self.launch_settings(block, where, general),
             launch=launch,
-            figure=read_figure(self, block, where, wanted, between),
+            metric=read_metric(self, block, where, wanted, between),
             ranks_per_node=self.optional_integer(block, where, "ranks_per_node", most=LARGEST_RANKS),
             line=line_of(self.lines, where),
         )
 
-    def amounts(self, owner: Mapping[str, Any], where: KeyPath, general: Amounts) -> Amounts:
+    def launch_settings(self, owner: Mapping[str, Any], where: KeyPath, general: LaunchSettings) -> LaunchSettings:
         """Launches, repetitions and time limit of a block. Defaults come from [study]."""
         million = 1_000_000
-        return Amounts(
+        return LaunchSettings(
             launches=self.integer(owner, where, "launches", default=general.launches, least=1, most=10_000),
             repetitions=self.integer(owner, where, "repetitions", default=general.repetitions, least=1, most=million),
             warmup=self.integer(owner, where, "warmup", default=general.warmup, least=0, most=million),
@@ -320,6 +320,8 @@ def _level(value: Any) -> Any:
     """A level as launches have it: variables of `environment` are texts."""
     return environment_variables.read(value, lambda *_: None) if isinstance(value, dict) else value
 
+
+def _import_formats() -> list[str]:
     from longshore_study.importers.formats import FORMATS  # noqa: PLC0415 - only studies with [[external]] need it
 
     return sorted(FORMATS)

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from longshore_study.base.expression import Expression
-from longshore_study.importers.figure_choice import FigureChoice
+from longshore_study.importers.imported import MetricChoice
 from longshore_study.study_file.environment_variables import Level
 
 
 @dataclass(frozen=True)
-class Amounts:
+class LaunchSettings:
     """Numbers of launches and repetitions, and the time limit, with their defaults."""
 
     launches: int = 5
@@ -29,7 +29,7 @@ class PatternBlock:
     within: dict[str, list[Any]]
     between: dict[str, list[Any]]
     exclude: tuple[Expression, ...]
-    amounts: Amounts
+    launch_settings: LaunchSettings
     line: int = 1
 
 
@@ -42,11 +42,11 @@ class External:
     format: str
     between: dict[str, list[Any]]
     exclude: tuple[Expression, ...]
-    amounts: Amounts
+    launch_settings: LaunchSettings
     launch: bool = False
     """Whether the study's launcher starts it on `ranks` ranks. Otherwise the command starts its own
     ranks."""
-    figure: FigureChoice | None = None
+    metric: MetricChoice | None = None
     """Where its metrics are, for the formats regex and json."""
     ranks_per_node: int | None = None
     """For importers that need it when the output does not tell it."""
@@ -60,8 +60,8 @@ class External:
 
 @dataclass(frozen=True)
 class Guideline:
-    """A [[guideline]]: variants with the levels `faster` are not slower than those with `than`, all
-    other factors equal."""
+    """A rule that must hold without history: variants with `faster` are not slower than those with
+    `than`, all else equal."""
 
     faster: dict[str, Any]
     than: dict[str, Any]
@@ -139,7 +139,7 @@ class Study:
     seed: int
     sessions: int
     margin: float
-    amounts: Amounts
+    launch_settings: LaunchSettings
     """The values of [study]. A block may override them."""
     patterns: tuple[PatternBlock, ...]
     externals: tuple[External, ...] = ()

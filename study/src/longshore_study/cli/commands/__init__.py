@@ -1,2 +1,2 @@
-"""One module per command: `configure(parser)` declares its options, and `run(args)` returns its
+"""One module per command. `configure(parser)` adds its options, `run(args)` runs it and returns the
 exit status."""

@@ -1,5 +1,5 @@
-"""`longshore attribute`: with what the changes of a comparison are associated, and the study that
-tests the cause."""
+"""`longshore attribute`: finds what changes are associated with, and tests whether it is the
+cause."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from pathlib import Path
 
 from longshore_study.attribution import association, confirmation
 from longshore_study.attribution.association import Attribution, condition_text, rule_text
+from longshore_study.attribution.confirmation import ConfirmationResult
 from longshore_study.attribution.confirming_study import confirming_study
 from longshore_study.attribution.variable_effect import CONFIRMED, REFUTED
 from longshore_study.base import expression, terminal
@@ -39,9 +40,9 @@ examples:
   longshore run confirm.toml --tag after --session monday
   longshore attribute before after --confirm confirm.toml
 
-At most three rules say in which factor levels the changes lie; what differs in provenance is listed as candidates. A
-comparison can only say "associated with". The cause is told by a study in which the suspected levels and others beside
-them are measured in the same launches, or in turns, in both states of the machine.
+At most three rules describe the factor levels of the changes. Differences in provenance are listed as candidates. A
+comparison shows only association. The cause needs a study that measures suspected and other levels in the same
+launches, or alternately, in both states of the machine.
 
 exit status: 0 all changes are explained, or there are none; 2 some are not; 3 missing data; 64 usage
 with --confirm: 0 confirmed, 1 refuted, 2 undecided, 3 missing data, 64 usage
@@ -55,15 +56,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("reference", metavar="REF", help="a tag, or a study")
     parser.add_argument("new", metavar="NEW", help="a tag, or a study")
     parser.add_argument("--study", help="only this study of the two tags")
-    parser.add_argument("--margin", metavar="M", help="differences below it do not matter: 5%% or 0.05")
-    parser.add_argument("--where", metavar="CONDITION", help="only rows for which it holds, such as 'nodes > 1'")
+    parser.add_argument("--margin", metavar="M", help="ignore differences below it: 5%% or 0.05")
+    parser.add_argument("--where", metavar="CONDITION", help="only rows that meet it, such as 'nodes > 1'")
     parser.add_argument("--ignore", action="append", default=[], metavar="FACTOR", help="as for compare")
     parser.add_argument(
-        "--confirm", metavar="FILE", type=Path, help="judge the hypothesis of this study, once it is run"
+        "--confirm", metavar="FILE", type=Path, help="judge the hypothesis of this study file after its runs"
     )
     parser.add_argument(
         "-o", "--output", metavar="FILE", type=Path, default=Path("confirm.toml"),
-        help="where the study that tests the strongest rule is written (default: confirm.toml)",
+        help="file for the study that tests the strongest rule (default: confirm.toml)",
     )  # fmt: skip
 
 
@@ -82,7 +83,7 @@ def run(args: argparse.Namespace) -> int:
     try:
         written, why_not = _write_study(found, sides, args.output)
     except LongshoreError as error:
-        refused = error  # what was found does not depend on it, and is told first
+        refused = error  # the result does not depend on the file, so it is printed first
     if args.json:
         print(json.dumps(association.document(found, written), indent=1, ensure_ascii=False))
     else:
@@ -95,7 +96,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _write_study(found: Attribution, sides: Sequence[Side], path: Path) -> tuple[str | None, str | None]:
-    """The file, or why there is none."""
+    """The name of the file, or the reason why there is none."""
     if not found.rules:
         return None, None
     studies = {launch.study for side in sides for launch in side.launches}
@@ -107,17 +108,15 @@ def _write_study(found: Attribution, sides: Sequence[Side], path: Path) -> tuple
     content = _signed(text.encode("utf-8", "replace"))
     try:
         if path.exists() and (there := path.read_bytes()) != content and there != _signed(there.rpartition(_MARK)[0]):
-            raise UsageError(
-                f"{path} exists and is not as 'longshore attribute' wrote it; rename it, or name another with -o"
-            )
+            raise UsageError(f"{path} exists and was edited; rename it, or name another file with -o")
         path.write_bytes(content)
     except OSError as error:
-        raise LongshoreError(f"{path}: cannot be written ({error.strerror}); choose another place with -o") from None
+        raise LongshoreError(f"{path}: cannot be written ({error.strerror}); name another file with -o") from None
     return str(path), None
 
 
 def _signed(text: bytes) -> bytes:
-    """With a last line that tells whether somebody has edited what is above it."""
+    """The text with a last line that reveals whether the text was edited."""
     return text + _MARK + hashlib.sha256(text).hexdigest()[:16].encode() + b"\n"
 
 
@@ -146,66 +145,66 @@ def _print(found: Attribution, written: str | None, why_not: str | None) -> None
         print(f"not explained: {row.key.pattern} {terminal.factors({**row.key.variant})} is {how}")
     _print_differences(found)
     if written:
-        print(f"{written}: the study that tests the first of these ('associated with' is not yet the cause)")
+        print(f"{written}: the study that tests the first of these ('associated with' does not mean caused by)")
     elif why_not:
         print(f"no study to test it: {why_not}")
 
 
 def _print_differences(found: Attribution) -> None:
     if not found.differences:
-        print("nothing that was recorded differs between the two sides")
+        print("no recorded property differs between the two sides")
         return
-    print("what differs between the two sides, each a candidate for the cause:")
+    print("differences between the two sides, each a possible cause:")
     for one in found.differences:
-        told = one.difference
+        difference = one.difference
         where = "" if len(one.rows) == len(found.cases) else f" (in {len(one.rows)} of {len(found.cases)} rows)"
-        print(f"   {told.name}: {in_words(told.reference)} -> {in_words(told.new)}{where}")
+        print(f"   {difference.name}: {in_words(difference.reference)} -> {in_words(difference.new)}{where}")
 
 
 def _confirm(args: argparse.Namespace, margin: float | None) -> int:
     study = reader.load(args.confirm)
     if study.hypothesis is None:
-        raise UsageError(f"{args.confirm}: it has no [hypothesis] to judge; 'longshore attribute REF NEW' writes one")
+        raise UsageError(f"{args.confirm}: no [hypothesis] to judge; 'longshore attribute REF NEW' writes one")
     reference, new = selection.sides(Store(args.store), [args.reference, args.new], args.study or study.name)
-    finding = confirmation.judge(reference, new, study.hypothesis, margin or study.margin)
+    result = confirmation.judge(reference, new, study.hypothesis, margin or study.margin)
     if args.json:
-        print(json.dumps(confirmation.document(finding, (reference.name, new.name)), indent=1, ensure_ascii=False))
+        print(json.dumps(confirmation.document(result, (reference.name, new.name)), indent=1, ensure_ascii=False))
     else:
-        _print_finding(finding)
-    return {CONFIRMED: EXIT_OK, REFUTED: EXIT_REGRESSED}.get(finding.verdict, EXIT_UNDECIDED)
+        _print_result(result)
+    return {CONFIRMED: EXIT_OK, REFUTED: EXIT_REGRESSED}.get(result.verdict, EXIT_UNDECIDED)
 
 
 def _levels(name: str, levels: Sequence[object]) -> str:
-    from longshore_study.attribution.rules import Condition  # noqa: PLC0415 - for its text alone
+    from longshore_study.attribution.rules import Condition  # noqa: PLC0415 - only for its text
 
     return condition_text(Condition(name, tuple(levels)))
 
 
-def _print_finding(finding: confirmation.Finding) -> None:
-    """All numbers below the answer are ratios of speed, so above 1 is faster in each of them."""
-    hypothesis, levels = finding.hypothesis, finding.levels
+def _print_result(result: ConfirmationResult) -> None:
+    """Prints the answer, then ratios of speed: above 1 is faster."""
+    hypothesis, levels = result.hypothesis, result.levels
     rule = " and ".join(_levels(name, v) for name, v in hypothesis.factors.items())
     settings = f"{_setting(hypothesis.new_environment)} instead of {_setting(hypothesis.environment)}"
-    what = settings if finding.blames_variables else rule
-    style = {CONFIRMED: verdict.REGRESSED, REFUTED: verdict.SAME}.get(finding.verdict, verdict.INCONCLUSIVE)
-    told = {
+    what = settings if result.is_about_variables else rule
+    style = {CONFIRMED: verdict.REGRESSED, REFUTED: verdict.SAME}.get(result.verdict, verdict.INCONCLUSIVE)
+    answer = {
         CONFIRMED: f"confirmed: {what} is the cause",
         REFUTED: f"refuted: {what} is not the cause",
-    }.get(finding.verdict, f"undecided: whether {what} is the cause")
-    terminal.print_line(f"{told}; {finding.why}", style)
+    }.get(result.verdict, f"undecided: whether {what} is the cause")
+    terminal.print_line(f"{answer}; {result.why}", style)
     if levels is not None:
         own = _ratio(levels.difference, levels.interval)
         suspected, beside = (_ratio(one, None) for one in (levels.suspected, levels.beside))
         print(f"   {rule}, ratio of speed between the tags: {suspected}; of what is beside it: {beside}")
         print(f"   the one over the other: ratio of speed {own} ({levels.verdict})")
-    for one in finding.variables:
+    for one in result.variables:
         own = _ratio(one.difference, one.interval)
         print(f"   {settings}, within {one.side}: ratio of speed {own} ({one.verdict})")
-    for variant, restored in finding.restored:
+    for variant, restored in result.restored:
         bounds = f", 95 % interval {terminal.interval(restored.interval)}" if restored.interval else ""
         how = f"{terminal.factors(variant)}, ratio of speed {terminal.ratio(restored.ratio)}{bounds}"
         print(f"   with the environment of the reference, within the new side: {how}")
-    for warning in finding.warnings:
+    for warning in result.warnings:
         print(f"warning: {warning}")
 
 

@@ -1,5 +1,4 @@
-"""`longshore check`: everything that is wrong with a study file, and whether this machine could run
-it."""
+"""`longshore check`: reports all mistakes in a study file, and programs that are missing here."""
 
 from __future__ import annotations
 
@@ -12,7 +11,7 @@ from typing import Any
 from longshore_study.base.errors import EXIT_OK, EXIT_USAGE, LongshoreError
 from longshore_study.base.terminal import count
 from longshore_study.execution.batch_session import refuse_too_few_nodes
-from longshore_study.execution.launch_resolver import make_starter
+from longshore_study.execution.launch_resolver import make_launch_resolver
 from longshore_study.planning.plan import make_plan
 from longshore_study.study_file.reader import StudyFileError, load
 from longshore_study.study_file.study import Study
@@ -20,7 +19,7 @@ from longshore_study.study_file.study import Study
 EXAMPLES = """examples:
   longshore check study.toml
 
-exit status: 0 the file is right (a launcher or program that is missing here is only mentioned), 64 it is not"""
+exit status: 0 the file is correct (missing launchers and programs are only reported), 64 it is not"""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -38,7 +37,7 @@ def run(args: argparse.Namespace) -> int:
                 print(problem, file=sys.stderr)
             if not answer["problems"]:
                 launches = f"{count(answer['cells'], 'cell')}, {count(answer['launches'], 'launch')} per session"
-                print(f"{answer['file']}: correct; {launches} ('longshore plan' says more)")
+                print(f"{answer['file']}: correct; {launches} ('longshore plan' shows details)")
             for remark in answer["remarks"]:
                 print(f"{answer['file']}: note: {remark}")
     return EXIT_USAGE if any(answer["problems"] for answer in answers) else EXIT_OK
@@ -55,7 +54,7 @@ def _check(path: str) -> dict[str, Any]:
         return {**answer, "problems": [str(error)]}
     remarks = []
     try:
-        make_starter(plan, dry_run=plan.study.launcher.job is not None)
+        make_launch_resolver(plan, dry_run=plan.study.launcher.job is not None)
     except LongshoreError as error:
         remarks.append(str(error))
     remarks += _missing_programs(plan.study)
@@ -63,12 +62,12 @@ def _check(path: str) -> dict[str, Any]:
 
 
 def _missing_programs(study: Study) -> list[str]:
-    """Of other people's programs, what is not here; one that a stack may have on its own PATH is
-    not looked for."""
+    """External programs that are missing here. A stack may have a program on its own PATH, so such
+    programs are not checked."""
     missing = []
     for external in study.externals:
         name = external.command[0]
         elsewhere = "{" in name or ("stack" in external.between and "/" not in name)
         if not elsewhere and shutil.which(name) is None:
-            missing.append(f"'{name}' of [[external]] {external.name} is no program that is found here")
+            missing.append(f"'{name}' of [[external]] {external.name} was not found here")
     return missing

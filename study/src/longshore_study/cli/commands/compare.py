@@ -1,5 +1,5 @@
-"""`longshore compare`: two tags or two studies, one verdict per row, an exit status for a
-script."""
+"""`longshore compare`: compares two tags or studies, with one verdict per row and an exit
+status."""
 
 from __future__ import annotations
 
@@ -20,11 +20,10 @@ examples:
   longshore compare reference new --where 'nodes > 1' --margin 3%
   longshore compare before after --row mode --col ranks
 
-The two figures are geometric means. The ratio is new / reference of the metric, without the common shift and the pulse
-of the machine where these were taken out; a line under each table says so. Sessions of the same name are pairs.
-A row is 'regressed' when the slowdown is larger than the margin beyond doubt (95 %), 'same' when a difference larger
-than the margin is ruled out, and 'untestable' with one session per side, because the data then do not show how much
-sessions differ.
+The two values are geometric means. The ratio is new / reference of the metric, after removing the common shift and the
+effect of the noise probe where they apply; a line under each table tells. Sessions with the same name are pairs.
+'regressed': the slowdown is significantly larger than the margin (95 %). 'same': a difference larger than the margin is
+ruled out. 'untestable': with one session per side, the spread of sessions is unknown.
 
 exit status: 0 fine, 1 regressed, 2 inconclusive or untestable, 3 invalid or missing data, 64 usage
 """
@@ -35,16 +34,18 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("reference", metavar="REF", help="a tag, or a study")
     parser.add_argument("new", metavar="NEW", help="a tag, or a study")
     parser.add_argument("--study", help="only this study of the two tags")
+    parser.add_argument("--margin", metavar="M", help="ignore differences below it: 5%% or 0.05 (default: the study's)")
+    parser.add_argument("--where", metavar="CONDITION", help="only rows that meet it, such as 'nodes > 1'")
     parser.add_argument(
-        "--margin", metavar="M", help="differences below it do not matter: 5%% or 0.05 (default: the study's)"
+        "--metric", action="append", default=[], metavar="NAME", help="also this metric; 'all' for all metrics"
     )
-    parser.add_argument("--where", metavar="CONDITION", help="only rows for which it holds, such as 'nodes > 1'")
-    parser.add_argument("--metric", action="append", default=[], metavar="NAME", help="also this metric; 'all' for all")
     parser.add_argument(
-        "--ignore", action="append", default=[], metavar="FACTOR", help="rows that differ in it only are one"
+        "--ignore", action="append", default=[], metavar="FACTOR", help="merge rows that differ only in this factor"
     )
-    parser.add_argument("--row", metavar="FACTOR", help="a table of ratios with this factor down")
-    parser.add_argument("--col", metavar="FACTOR", help="a table of ratios with this factor across")
+    parser.add_argument("--row", metavar="FACTOR", help="print a table of ratios with a row per level of this factor")
+    parser.add_argument(
+        "--col", metavar="FACTOR", help="print a table of ratios with a column per level of this factor"
+    )
 
 
 def run(args: argparse.Namespace) -> int:

@@ -1,5 +1,5 @@
-"""`longshore completion`: what a shell needs to complete verbs, options and stored names with the
-Tab key."""
+"""`longshore completion`: prints the script with which a shell completes commands, options and
+stored names."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ EXAMPLES = """examples:
   source <(longshore completion zsh)                                      in ~/.zshrc, after compinit
   longshore completion fish > ~/.config/fish/completions/longshore.fish
 
-Verbs, options, formats, and the tags, studies and sessions of the store are completed."""
+The Tab key then completes commands, options, formats, and the tags, studies and sessions of the store."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

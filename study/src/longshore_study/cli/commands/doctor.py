@@ -1,4 +1,4 @@
-"""`longshore doctor`: what on this machine will spoil a measurement, and what to do about it."""
+"""`longshore doctor`: checks this machine for faults that spoil measurements, and gives advice."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from longshore_study.host.doctor import UNKNOWN, WARN, CheckResult, Machine, exa
 
 EXAMPLES = """examples:
   longshore doctor
-  longshore doctor --ranks 8      also say whether so many ranks fit
+  longshore doctor --ranks 8      also check whether 8 ranks fit
   longshore doctor --json
 
-exit status: 0, whatever is found: it advises and does not forbid"""
+exit status: always 0; the doctor only advises"""
 
 _MARKS = {"ok": ("ok", "green"), WARN: ("WARN", "bold yellow"), UNKNOWN: ("?", "dim")}
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.epilog = EXAMPLES
-    parser.add_argument("--ranks", type=int, metavar="N", help="how many ranks a study will use here")
+    parser.add_argument("--ranks", type=int, metavar="N", help="number of ranks that a study will use here")
     parser.add_argument("--no-measure", action="store_true", help="only read; do not load the cores for a second")
 
 
@@ -33,16 +33,21 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError(f"--ranks must be at least 1, not {args.ranks}")
     found = examine(Machine(), args.ranks) + binding.check_results(_listing(), args.ranks)
     if not args.no_measure:
-        from longshore_study.host import fixed_work_probe  # noqa: PLC0415 - not needed to read
+        from longshore_study.host import fixed_work_probe  # noqa: PLC0415 - needed only to measure
 
         found += fixed_work_probe.check_results(fixed_work_probe.measure(available_cpus()))
-    warnings = sum(finding.state == WARN for finding in found)
+    warnings = sum(result.state == WARN for result in found)
     if args.json:
-        answer = {"schema": 1, **python_and_system(), "warnings": warnings, "findings": [f.as_json() for f in found]}
+        answer = {
+            "schema": 1,
+            **python_and_system(),
+            "warnings": warnings,
+            "findings": [one.as_json() for one in found],
+        }
         print(json.dumps(answer, indent=1))
         return EXIT_OK
     _print(found)
-    print(f"\n{warnings} of {len(found)} checks warn" if warnings else "\nnothing to warn about")
+    print(f"\n{warnings} of {len(found)} checks warn" if warnings else "\nno warnings")
     return EXIT_OK
 
 
@@ -50,7 +55,7 @@ def _listing() -> dict[str, Any] | None:
     try:
         return binding.ask(find_bench())
     except LongshoreError:
-        return None  # there is no program yet: the doctor goes on without it
+        return None  # without the program the other checks still run
 
 
 def _print(found: list[CheckResult]) -> None:
@@ -58,10 +63,10 @@ def _print(found: list[CheckResult]) -> None:
     from rich.text import Text  # noqa: PLC0415
 
     console = Console(soft_wrap=True, highlight=False)
-    width = max(len(finding.check) for finding in found)
-    for finding in found:
-        mark, style = _MARKS[finding.state]
-        line = Text(f"{mark:<5}", style=style) + Text(f"{finding.check:<{width}}  {finding.value}", style="")
+    width = max(len(result.check) for result in found)
+    for result in found:
+        mark, style = _MARKS[result.state]
+        line = Text(f"{mark:<5}", style=style) + Text(f"{result.check:<{width}}  {result.value}", style="")
         console.print(line)
-        if finding.advice:
-            console.print(Text(f"{'':<5}{'':<{width}}  -> {finding.advice}"))
+        if result.advice:
+            console.print(Text(f"{'':<5}{'':<{width}}  -> {result.advice}"))

@@ -1,5 +1,4 @@
-"""`longshore export`: stored figures, a comparison or a run report, for other tools and for
-papers."""
+"""`longshore export`: writes results, a comparison or a run report for other tools and papers."""
 
 from __future__ import annotations
 
@@ -12,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TextIO
 
-from longshore_study.base.errors import EXIT_INVALID, EXIT_OK, LongshoreError, UsageError, suggestion
+from longshore_study.base.errors import EXIT_INVALID, EXIT_OK, LongshoreError, UsageError
 from longshore_study.compare.estimate import PLAIN
 from longshore_study.metrics import variant_rows
 from longshore_study.metrics.launch_metrics import Figure, Measurements, measure, unit_of_whom
@@ -23,25 +22,25 @@ from longshore_study.store.launch_store import Launch, Store
 EXAMPLES = """\
 examples:
   longshore export > figures.csv
-  longshore export new -o figures.jsonl                        the ending of a file decides on its format
+  longshore export new -o figures.jsonl                        the suffix of the file determines the format
   longshore export --samples > repetitions.csv
   longshore export new -o figures.parquet
   longshore export new -o table.tex                            a row per variant, for a paper
   longshore export --compare reference new --format markdown   the rows of a comparison
   longshore export new --format reframe -o report.json         a run report as ReFrame writes it
 
-CSV, JSON, JSON lines and Parquet: a row per launch, variant and metric; with --samples a row per repetition and
-variant, in seconds. Factors have a column each, named as the option of longshore-bench. Markdown and LaTeX: a row per
-variant, its median over launches, and only the factors that vary. Of a comparison the two figures are geometric means,
-and the column ratio_is says what was taken out of the ratio; raw_ratio is new / reference as they are. --json is
---format json. What is damaged is named on stderr, with exit status 3.
+CSV, JSON, JSON lines and Parquet have a row per launch, variant and metric; with --samples a row per repetition and
+variant, in seconds. Each factor has a column, named as the option of longshore-bench. Markdown and LaTeX have a row per
+variant with its median over launches, and only the factors that vary. In a comparison the two values are geometric
+means, the column ratio_is names the effects that were removed from the ratio, and raw_ratio is new / reference. --json
+is --format json. Damaged data is named on stderr, with exit status 3.
 """
 
 ENDINGS = {
     ".csv": ("csv",), ".json": ("json", "reframe"), ".jsonl": ("jsonl",), ".ndjson": ("jsonl",), ".md": ("markdown",),
     ".markdown": ("markdown",), ".tex": ("latex",), ".parquet": ("parquet",), ".pq": ("parquet",),
 }  # fmt: skip
-"""Of files, and the formats that they hold."""
+"""By suffix of the file: the formats that it can have."""
 FIXED = ("study", "tag", "session", "launch", "started", "position", "pattern", "metric", "value", "unit", "better")
 
 
@@ -51,12 +50,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--format", choices=(*export_tables.FORMATS, "reframe"),
         help="csv, json, jsonl, markdown, latex, parquet, or reframe for a run report of ReFrame (default: by the "
-        "ending of FILE; csv on stdout)",
+        "suffix of FILE; csv on stdout)",
     )  # fmt: skip
-    parser.add_argument("--compare", nargs=2, metavar=("REF", "NEW"), help="the rows of this comparison instead")
-    parser.add_argument("--margin", metavar="M", help="of the comparison: 5%% or 0.05")
-    parser.add_argument("--samples", action="store_true", help="repetitions instead of figures")
-    parser.add_argument("-o", "--output", metavar="FILE", type=Path, help="write there (default, and -: stdout)")
+    parser.add_argument("--compare", nargs=2, metavar=("REF", "NEW"), help="export the rows of this comparison")
+    parser.add_argument("--margin", metavar="M", help="margin of the comparison: 5%% or 0.05")
+    parser.add_argument("--samples", action="store_true", help="export repetitions instead of results")
+    parser.add_argument("-o", "--output", metavar="FILE", type=Path, help="file to write (default, and -: stdout)")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -64,17 +63,11 @@ def run(args: argparse.Namespace) -> int:
     _check_options(args)
     if args.compare:
         return _export_comparison(args, store)
-    stored = selection.stored_names(store)
-    known = {name for triple in stored for name in triple[:2]}
-    for name in args.names:
-        if name not in known:
-            listed = ", ".join(sorted(known))
-            raise UsageError(f"unknown tag or study '{name}'{suggestion(name, known)} (known: {listed})")
+    chosen = selection.named_sessions(store, args.names)
 
     def read(*, samples: bool) -> Iterator[Launch]:
-        for study, tag, session in stored:
-            if not args.names or {study, tag} & set(args.names):
-                yield from store.launches(study, tag, session, samples=samples)
+        for study, tag, session in chosen:
+            yield from store.launches(study, tag, session, samples=samples)
 
     launches = list(read(samples=False))
     measured = measure(launches, metrics=("all",))
@@ -94,10 +87,10 @@ def run(args: argparse.Namespace) -> int:
     else:
         figures = [_figure(figure) for figure in measured.figures]
         _write(args, export_tables.table(figures, args.format, FIXED))
-    return _told(measured.problems, damaged=bool(measured.damaged))
+    return _report_problems(measured.problems, damaged=bool(measured.damaged))
 
 
-def _told(problems: Iterable[str], *, damaged: bool) -> int:
+def _report_problems(problems: Iterable[str], *, damaged: bool) -> int:
     for problem in problems:
         print(f"longshore: not exported: {problem}", file=sys.stderr)
     return EXIT_INVALID if damaged else EXIT_OK
@@ -105,24 +98,22 @@ def _told(problems: Iterable[str], *, damaged: bool) -> int:
 
 def _check_options(args: argparse.Namespace) -> None:
     if args.json and args.format not in (None, "json", "jsonl", "reframe"):
-        raise UsageError(
-            f"--json is --format json, and --format {args.format} is something else; leave one of them out"
-        )
+        raise UsageError(f"--json means --format json and contradicts --format {args.format}; remove one of them")
     if args.output == Path("-"):
         args.output = None
     asked = args.format or ("json" if args.json else None)
     args.format = file_format.of_file(args.output, asked, ENDINGS, "--format FORMAT takes any other name") or "csv"
     if args.margin is not None and not args.compare:
-        raise UsageError("--margin is of a comparison: --compare REF NEW")
+        raise UsageError("--margin needs a comparison: --compare REF NEW")
     if args.samples and args.format == "reframe":
-        raise UsageError("a run report of ReFrame has figures and no repetitions; --samples goes with another format")
+        raise UsageError("a run report of ReFrame has no repetitions; use another format with --samples")
 
 
 def _write(args: argparse.Namespace, content: bytes) -> None:
     if args.output is None:
         if args.format == "parquet":
             if sys.stdout.isatty():
-                raise UsageError("Parquet is no text for a terminal; name a file with -o")
+                raise UsageError("Parquet is not a text format; name a file with -o")
             sys.stdout.buffer.write(content)
         else:
             sys.stdout.write(content.decode("utf-8"))
@@ -147,8 +138,14 @@ def _opened(args: argparse.Namespace) -> Iterator[TextIO]:
 
 def _export_comparison(args: argparse.Namespace, store: Store) -> int:
     if args.names or args.samples or args.format == "reframe":
-        raise UsageError("--compare exports the rows of two tags; it goes with no other name, --samples or reframe")
-    from longshore_study.compare.comparison import CompareOptions, compare, parse_margin  # noqa: PLC0415 - for this table alone
+        raise UsageError(
+            "--compare exports the rows of two tags; it cannot be combined with names, --samples or reframe"
+        )
+    from longshore_study.compare.comparison import (  # noqa: PLC0415 - only for this table
+        CompareOptions,
+        compare,
+        parse_margin,
+    )
 
     margin = parse_margin(args.margin) if args.margin is not None else None
     reference, new = selection.sides(store, list(args.compare))
@@ -163,24 +160,25 @@ def _export_comparison(args: argparse.Namespace, store: Store) -> int:
              "low": low, "high": high, "ratio_is": row.ratio_kind or None, "raw_ratio": row.raw_ratio,
              "raw_low": raw_low, "raw_high": raw_high, "verdict": row.verdict}
         )  # fmt: skip
-    _write(args, export_tables.table(_telling(rows, args.format), args.format))
-    return _told(found.problems, damaged=bool(found.damaged))
+    _write(args, export_tables.table(_for_people(rows, args.format), args.format))
+    return _report_problems(found.problems, damaged=bool(found.damaged))
 
 
 def _summary(measured: Measurements) -> list[dict[str, Any]]:
-    """A row per variant: the median over launches of its main figure, the range, and how many."""
+    """One row per variant: the median over launches of its main metric, the range, and the number
+    of launches."""
     rows = [
         {"study": row.study, "tag": row.tag, "pattern": row.pattern, **_factors(row.cell, row.variant),
          "metric": row.main, "unit": row.metrics[row.main]["unit"], "median": row.value, "smallest": row.spread[0],
          "largest": row.spread[1], "launches": row.launches}
         for row in variant_rows.variant_rows(measured.figures, by_session=False)
     ]  # fmt: skip
-    return _telling(rows, "latex")
+    return _for_people(rows, "latex")
 
 
-def _telling(rows: list[dict[str, Any]], form: str) -> list[dict[str, Any]]:
-    """For people: units that say of whom a figure is, without the factors that are the same in
-    every row that has them; the raw ratio only where it is another one."""
+def _for_people(rows: list[dict[str, Any]], form: str) -> list[dict[str, Any]]:
+    """The rows for Markdown and LaTeX: units name the owner of a value (per node, per process),
+    constant factors are left out, and raw ratios appear only if they differ."""
     if form not in ("markdown", "latex"):
         return rows
     rows = [{**row, "unit": unit_of_whom(row["pattern"], row["metric"], row["unit"])} for row in rows]
@@ -195,7 +193,7 @@ def _telling(rows: list[dict[str, Any]], form: str) -> list[dict[str, Any]]:
 
 
 def _varies(rows: list[dict[str, Any]], name: str) -> bool:
-    """Between the rows that have it, or because only some rows of a pattern have it."""
+    """Whether the rows with this column differ in it, or only some rows of a pattern have it."""
     levels: dict[str, set[str | None]] = defaultdict(set)
     for row in rows:
         value = row.get(name)
@@ -213,7 +211,7 @@ def _figure(figure: Figure) -> dict[str, Any]:
 
 
 def _samples(launches: Iterable[Launch]) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
-    """Of each repetition what all of its variant and launch share, and what is its own."""
+    """For each repetition: the columns that its variant and launch share, and its own columns."""
     for launch in launches:
         shared: dict[tuple[str, int], dict[str, Any]] = {}
         for sample in launch.samples if launch.problem is None else ():
@@ -230,5 +228,5 @@ def _samples(launches: Iterable[Launch]) -> Iterator[tuple[dict[str, Any], dict[
 
 
 def _factors(cell: dict[str, Any], variant: dict[str, Any]) -> dict[str, Any]:
-    """A factor named like a fixed column gets a prefix; it must not replace it."""
+    """The factors as columns. A factor with the name of a fixed column gets a prefix."""
     return {(f"factor_{name}" if name in FIXED else name): value for name, value in {**cell, **variant}.items()}

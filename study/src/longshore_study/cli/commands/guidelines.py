@@ -1,4 +1,4 @@
-"""`longshore guidelines`: what must hold on any machine, checked on one tag, without history."""
+"""`longshore guidelines`: checks rules that hold on any machine on one tag, without history."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ EXAMPLES = """\
 examples:
   longshore guidelines new
   longshore guidelines new --json
-  longshore guidelines new --file study.toml      with the [[guideline]] tables that this file has now
+  longshore guidelines new --file study.toml      with the current [[guideline]] tables of this file
 
 Guidelines come with longshore (persistent requests are not slower than Isend and Irecv, and a few more) and from the
 [[guideline]] tables of study files.
@@ -30,7 +30,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.epilog = EXAMPLES
     parser.add_argument("tag", metavar="TAG", help="a tag, or a study")
     parser.add_argument("--study", help="only this study of the tag")
-    parser.add_argument("--file", metavar="STUDY.toml", help="its [[guideline]] tables too, written after the run")
+    parser.add_argument(
+        "--file", metavar="STUDY.toml", help="also its [[guideline]] tables, which may be newer than the run"
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -46,5 +48,7 @@ def run(args: argparse.Namespace) -> int:
 def _of_file(path: str) -> list[Guideline]:
     study = reader.load(path)
     if not study.guidelines:
-        raise UsageError(f"{path} has no [[guideline]]; it says which factor levels are not slower than which")
+        raise UsageError(
+            f"{path} has no [[guideline]] table; add one to state which variants are not slower than others"
+        )
     return list(study.guidelines)

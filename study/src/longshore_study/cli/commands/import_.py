@@ -1,4 +1,4 @@
-"""`longshore import`: the output of another benchmark becomes a launch in the store."""
+"""`longshore import`: stores the output of another benchmark as launches."""
 
 from __future__ import annotations
 
@@ -13,14 +13,13 @@ from typing import Any
 from longshore_study.base.errors import EXIT_OK, UsageError
 from longshore_study.base.terminal import count
 from longshore_study.importers import formats
-from longshore_study.importers.figure_choice import FigureChoice
-from longshore_study.importers.imported import Imported, Options
+from longshore_study.importers.imported import Imported, MetricChoice, Options
 from longshore_study.store.launch_store import Store
-from longshore_study.study_file.figure_reader import read_figure
+from longshore_study.study_file.metric_reader import read_metric
 from longshore_study.study_file.toml_values import Values
 
 _DIGITS_OF_ONE_RUN = 12
-"""Two measurements do not agree in so many digits."""
+"""Two measurements do not agree in so many digits by chance."""
 
 EXAMPLES = """\
 examples:
@@ -30,43 +29,42 @@ examples:
   longshore import stream-csv stream-by-layer.csv --tag published
   longshore import osu osu_latency.out --tag image-1 --ranks 2
   longshore import isx isx.screen-and-log --tag image-1
-  longshore import longshore-bench records.jsonl --tag image-1  what longshore-bench --json wrote
+  longshore import longshore-bench records.jsonl --tag image-1  the output of longshore-bench --json
   longshore import regex any.out --tag t --pattern 'rate: ([0-9.]+)' --figure rate --unit GB/s
   longshore import json any.json --tag t --path 'results[*].rate' --figure rate --unit GB/s
 
-Files of one call are launches of one session. What was measured on another day, or in another job, is another session:
-sessions are what two tags are compared by. An imported figure is an aggregate: nothing is known of its repetitions; of
-the records of longshore-bench everything is.
+The files of one call are launches of one session. Import measurements of another day or job as another session, since
+tags are compared by their sessions. Imported results are aggregates without repetitions, except for the records of
+longshore-bench.
 """
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.epilog = EXAMPLES
     parser.add_argument("format", metavar="FORMAT", help=", ".join(formats.FORMATS))
-    parser.add_argument("files", metavar="FILE", nargs="+", type=Path, help="what the program printed")
+    parser.add_argument("files", metavar="FILE", nargs="+", type=Path, help="output of the program")
     parser.add_argument(
-        "--tag", required=True, help="what is measured, such as an image of the system: compare takes two"
+        "--tag", required=True, help="the measured state, such as an image of the system; compare takes two tags"
     )
-    parser.add_argument("--session", help="the day or job in which it was measured (default: today)")
-    parser.add_argument("--study", help="under which name it is stored (default: the format)")
-    parser.add_argument("--partial", action="store_true", help="take an output that was cut short, and mark it")
-    parser.add_argument("--ranks-per-node", type=int, metavar="N", help="where the output does not say")
-    parser.add_argument("--ranks", type=int, metavar="N", help="where the output does not say")
+    parser.add_argument("--session", help="the day or job of the measurement (default: today)")
+    parser.add_argument("--study", help="name of the study in the store (default: the format)")
+    parser.add_argument("--partial", action="store_true", help="accept an output that was cut short, and mark it")
+    parser.add_argument("--ranks-per-node", type=int, metavar="N", help="if the output does not tell")
+    parser.add_argument("--ranks", type=int, metavar="N", help="if the output does not tell")
     parser.add_argument(
-        "--pattern", metavar="REGEX", help="of regex: its group named value, else its only one, is the figure"
+        "--pattern", metavar="REGEX", help="for regex: its group named value, or its only group, is the metric"
     )
-    parser.add_argument("--path", metavar="PATH", help="of json: where the figures are, as results[*].rate")
-    parser.add_argument("--figure", metavar="NAME", help="of regex and json: what the figure is called")
-    parser.add_argument("--unit", help="of regex and json: its unit")
+    parser.add_argument("--path", metavar="PATH", help="for json: path of the metric, such as results[*].rate")
+    parser.add_argument("--figure", metavar="NAME", help="for regex and json: name of the metric")
+    parser.add_argument("--unit", help="for regex and json: unit of the metric")
     parser.add_argument(
-        "--name", metavar="PROGRAM", help="of regex and json: whose figure it is (default: --study, else --figure)"
+        "--name", metavar="PROGRAM", help="for regex and json: name of the program (default: --study, else --figure)"
     )
-    parser.add_argument("--better", choices=("higher", "lower"), default="higher", help="of regex and json")
+    parser.add_argument("--better", choices=("higher", "lower"), default="higher", help="for regex and json")
 
 
 def run(args: argparse.Namespace) -> int:
-    """All files are read before any is stored: a mistake in the last one leaves nothing half
-    done."""
+    """Reads all files before it stores any, so that a mistake in one file stores nothing."""
     for option, given in (("--session", args.session), ("--study", args.study)):
         if given is not None and not given.strip():
             raise UsageError(f"{option} needs a name; it is empty")
@@ -78,7 +76,7 @@ def run(args: argparse.Namespace) -> int:
         partial=args.partial,
         ranks_per_node=args.ranks_per_node,
         ranks=args.ranks,
-        figure=_figure_choice(args, name),
+        metric=_metric_choice(args, name),
         program=args.name or args.study,
     )
     session = args.session or dt.datetime.now().astimezone().date().isoformat()
@@ -87,12 +85,12 @@ def run(args: argparse.Namespace) -> int:
     stored_before = {launch.envelope.get("launch_id"): launch.session for launch in store.launches(study, args.tag)}
     read = [_read(name, path, options) for path in args.files]
     seen: dict[str, int] = {}
-    told: dict[str, str] = {}
+    first_place: dict[str, str] = {}
     report: list[dict[str, Any]] = []
     for path, digest, runs in read:
         for number, imported in enumerate(runs):
-            # Of what tells enough the content is the name: one run in two files, or twice in one,
-            # is one launch.
+            # The content names the launch if it has enough digits: the same run in two files, or
+            # twice in one, is one launch.
             first_id = f"import-{digest}-{number}"
             content = _content(imported)
             launch_id = f"import-{content}" if content else first_id
@@ -104,13 +102,13 @@ def run(args: argparse.Namespace) -> int:
             report.append(row)
             if imported.partial:
                 row["warnings"].append(f"{path}: {imported.partial}; stored as partial")
-            if launch_id in told:
+            if launch_id in first_place:
                 row["stored"] = False
                 row["warnings"].append(
-                    f"{path}: run {number + 1} is the same as {told[launch_id]}, to the last digit; stored once"
+                    f"{path}: run {number + 1} is the same as {first_place[launch_id]}, to the last digit; stored once"
                 )
                 continue
-            told[launch_id] = f"run {number + 1}" + ("" if len(args.files) == 1 else f" of {path}")
+            first_place[launch_id] = f"run {number + 1}" + ("" if len(args.files) == 1 else f" of {path}")
             if stored_before.keys() & {launch_id, first_id}:
                 row["stored"] = False
                 row["warnings"].append(
@@ -137,11 +135,11 @@ def run(args: argparse.Namespace) -> int:
     return EXIT_OK
 
 
-def _figure_choice(args: argparse.Namespace, name: str) -> FigureChoice | None:
-    """Where the figures are, checked as the keys of a study file are."""
+def _metric_choice(args: argparse.Namespace, name: str) -> MetricChoice | None:
+    """The choice of the metric, checked like the keys of a study file."""
     given = {"pattern": args.pattern, "path": args.path, "figure": args.figure, "unit": args.unit}
     reader = Values("the command line", {})
-    choice = read_figure(reader, {key: value for key, value in given.items() if value is not None}, (), name)
+    choice = read_metric(reader, {key: value for key, value in given.items() if value is not None}, (), name)
     if reader.problems:
         raise UsageError(
             reader.problems[0][1].partition(": ")[2].replace("'pattern'", "--pattern").replace("'path'", "--path")
@@ -150,16 +148,16 @@ def _figure_choice(args: argparse.Namespace, name: str) -> FigureChoice | None:
 
 
 def _read(name: str, path: Path, options: Options) -> tuple[Path, str, list[Imported]]:
-    """The runs of a file, and what is the same for the same content: importing twice does not count
-    twice."""
+    """The path of a file, the digest of its content, and its runs. The digest prevents storing a
+    file twice."""
     content = formats.content_of(name, path)
     runs = formats.read_bytes(name, str(path), content, options)
     return path, hashlib.sha256(content).hexdigest()[:16], runs
 
 
 def _content(imported: Imported) -> str | None:
-    """A name made of all that a run tells; None where two runs may tell the same by chance, as one
-    short figure."""
+    """A digest of the content of a run. None if two runs may agree by chance, for instance in one
+    short value."""
     results = [record for record in map(json.loads, imported.lines) if record["record"] == "result"]
     values = [float(one["value"]) for record in results for one in (record.get("metrics") or {}).values()]
     digits = sum(len(f"{value:.15g}".partition("e")[0].replace(".", "").strip("-0")) for value in values)

@@ -1,4 +1,4 @@
-"""`longshore init`: writes a study file to start from; an existing one is never touched."""
+"""`longshore init`: writes an example of a study file. It never overwrites a file."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ EXAMPLES = """examples:
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.epilog = EXAMPLES
     parser.add_argument("file", metavar="FILE", nargs="?", help="default: study.toml")
-    parser.add_argument("--reframe", action="store_true", help="a test for ReFrame, longshore_checks.py")
+    parser.add_argument("--reframe", action="store_true", help="write a test for ReFrame, longshore_checks.py")
 
 
 def run(args: argparse.Namespace) -> int:
     path = Path(args.file or ("longshore_checks.py" if args.reframe else "study.toml"))
-    kept = "reframe_checks.py.txt" if args.reframe else "study.toml"
-    template = resources.files("longshore_study.cli").joinpath(f"templates/{kept}").read_text(encoding="utf-8")
+    source = "reframe_checks.py.txt" if args.reframe else "study.toml"
+    template = resources.files("longshore_study.cli").joinpath(f"templates/{source}").read_text(encoding="utf-8")
     name = path.stem if path.stem.isprintable() and path.stem.strip() else "study"
     text = template.replace('name = "study"', f"name = {json.dumps(name, ensure_ascii=False)}", 1)
     try:
         with path.open("x", encoding="utf-8") as file:  # x: creates or refuses, in one step
             file.write(text)
     except FileExistsError:
-        raise UsageError(f"{path} exists and is left as it is; name another file") from None
+        raise UsageError(f"{path} exists and is not overwritten; name another file") from None
     except OSError as error:
         raise LongshoreError(f"cannot write {path}: {error.strerror}") from None
     if args.json:

@@ -1,5 +1,5 @@
-"""`longshore plan`: what a study will run, for how long, and what it could find, before anything
-runs."""
+"""`longshore plan`: shows the launches of a study, their time, and what the study can detect,
+before anything runs."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from longshore_study.execution.progress import duration
 from longshore_study.planning.launch_length import Advice, Length, advise
 from longshore_study.planning.plan import CONTROL, Plan, make_plan
 from longshore_study.planning.power_analysis import OTHER_SESSIONS, PowerAnalysis, spread_of
-from longshore_study.planning.time_estimate import Forecast
+from longshore_study.planning.time_estimate import TimeEstimate
 from longshore_study.store.launch_store import Launch, Store
 from longshore_study.study_file.reader import load
 
 EXAMPLES = """examples:
   longshore plan study.toml
-  longshore plan study.toml -v      also the factors that each launch walks, and what other numbers of sessions find
+  longshore plan study.toml -v      also the factors inside each launch, and the power of other numbers of sessions
 
-The smallest slowdown is what `compare` would call regressed in four of five cases, if a single row had it: beyond the
+The smallest slowdown is the one that `compare` calls regressed in four of five cases if a single row has it: beyond the
 margin, and corrected for the number of rows."""
 
 
@@ -36,23 +36,23 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     plan = make_plan(load(args.study))
     stored = list(Store(args.store).launches(plan.study.name))
-    answer = describe(plan, Forecast(stored), stored, others=args.json or args.verbose)
+    answer = describe(plan, TimeEstimate(stored), stored, others=args.json or args.verbose)
     if args.json:
         print(json.dumps(answer, indent=1))
     else:
-        _print(plan, answer, walks=args.verbose)
+        _print(plan, answer, show_sweep=args.verbose)
     return EXIT_OK
 
 
-def describe(plan: Plan, forecast: Forecast, stored: list[Launch], *, others: bool = True) -> dict[str, Any]:
-    """`others`: whether to say also what other numbers of sessions would find, which takes a
-    second."""
+def describe(plan: Plan, estimate: TimeEstimate, stored: list[Launch], *, others: bool = True) -> dict[str, Any]:
+    """The document of `plan --json`. `others`: also compute the power of other numbers of sessions,
+    which takes a second."""
     spread = spread_of(stored)
     sessions = plan.study.sessions
     power = PowerAnalysis(plan, spread)
     between = power.between_tags(sessions)
-    per_session = forecast.total(launch.cell for launch in plan.order("any"))
-    known = sum(forecast.knows(cell) for cell in plan.cells)
+    per_session = estimate.total(launch.cell for launch in plan.order("any"))
+    known = sum(estimate.knows(cell) for cell in plan.cells)
     return {
         "schema": 1,
         "study": plan.study.name,
@@ -62,10 +62,10 @@ def describe(plan: Plan, forecast: Forecast, stored: list[Launch], *, others: bo
                 "label": plan.labels[cell.cell_id],
                 "within": cell.within,
                 "variants": cell.variants,
-                "launches": cell.amounts.launches,
-                "repetitions": cell.amounts.repetitions,
-                "seconds_per_launch": round(forecast.seconds(cell), 3),
-                "seconds_known": forecast.knows(cell),
+                "launches": cell.launch_settings.launches,
+                "repetitions": cell.launch_settings.repetitions,
+                "seconds_per_launch": round(estimate.seconds(cell), 3),
+                "seconds_known": estimate.knows(cell),
             }
             for cell in plan.cells
         ],
@@ -90,12 +90,11 @@ def describe(plan: Plan, forecast: Forecast, stored: list[Launch], *, others: bo
 
 
 def _advice(plan: Plan, stored: list[Launch]) -> Iterator[Advice]:
-    """On each number of repetitions that launches of this study have, where enough of them are
-    stored."""
+    """Advice for each number of repetitions in this study, if enough launches are stored."""
     cells: dict[int, set[str]] = defaultdict(set)
     for cell in plan.cells:
         if cell.program != CONTROL:
-            cells[cell.amounts.repetitions].add(cell.cell_id)
+            cells[cell.launch_settings.repetitions].add(cell.cell_id)
     for repetitions, cell_ids in sorted(cells.items()):
         advice = advise((launch for launch in stored if launch.cell_id in cell_ids), repetitions)
         if advice is not None:
@@ -103,7 +102,7 @@ def _advice(plan: Plan, stored: list[Launch]) -> Iterator[Advice]:
 
 
 def _length_document(advice: Advice) -> dict[str, Any]:
-    def told(length: Length) -> dict[str, Any]:
+    def length_document(length: Length) -> dict[str, Any]:
         return {
             "repetitions": length.repetitions,
             "spread": length.spread,
@@ -115,7 +114,7 @@ def _length_document(advice: Advice) -> dict[str, Any]:
         "repetitions": advice.now.repetitions,
         "best_repetitions": advice.best.repetitions,
         "time_for_the_same": advice.time,
-        "curve": [told(length) for length in advice.curve],
+        "curve": [length_document(length) for length in advice.curve],
     }
 
 
@@ -123,7 +122,7 @@ def _by_sessions(power: PowerAnalysis) -> dict[str, float | None]:
     return {str(sessions): power.smallest_between_tags(sessions) for sessions in OTHER_SESSIONS}
 
 
-def _print(plan: Plan, answer: dict[str, Any], *, walks: bool) -> None:
+def _print(plan: Plan, answer: dict[str, Any], *, show_sweep: bool) -> None:
     cells = answer["cells"]
     width = max(len(cell["label"]) for cell in cells)
     print(f"{plan.study.name}: {plan.study.description or plan.study.path}\n")
@@ -132,16 +131,16 @@ def _print(plan: Plan, answer: dict[str, Any], *, walks: bool) -> None:
         mark = " " if cell["seconds_known"] else "?"
         seconds = cell["seconds_per_launch"]
         print(f"{cell['label']:<{width}}  {cell['variants']:8}  {cell['launches']:8}  {seconds:8.1f}{mark}")
-        if walks:
+        if show_sweep:
             for name, levels in cell["within"].items():
                 print(f"    {name}: {', '.join(map(str, levels))}")
     count, sessions = answer["launches_per_session"], answer["sessions"]
     print(f"\n{len(cells)} cells, {count} launches in each of {sessions} session{'s' if sessions > 1 else ''}")
     known = answer["cells_with_known_seconds"]
-    source = "from stored launches" if known == len(cells) else "a guess (?), within a factor of a few"
+    source = "from stored launches" if known == len(cells) else "a guess (?), right within a small factor"
     if 0 < known < len(cells):
         source = f"{known} cells from stored launches, the others guessed (?)"
-    total = f", {duration(answer['seconds_per_session'] * sessions)} in all" if sessions > 1 else ""
+    total = f", {duration(answer['seconds_per_session'] * sessions)} in total" if sessions > 1 else ""
     print(f"expected time: {duration(answer['seconds_per_session'])} per session{total}; {source}")
     _print_differences(answer)
 
@@ -149,20 +148,20 @@ def _print(plan: Plan, answer: dict[str, Any], *, walks: bool) -> None:
 def _print_differences(answer: dict[str, Any]) -> None:
     between, variants = answer["smallest_difference_between_tags"], answer["smallest_difference_between_variants"]
     spread, margin = answer["spread"], answer["margin"]
-    print("what it would find in four of five cases:")
+    print("differences that it detects in four of five cases:")
     if between is None:
-        print("  between two tags: nothing; one session cannot tell a change from a bad day (sessions = 2 or more)")
+        print("  between two tags: none; one session cannot tell a change from an outlier (use sessions = 2 or more)")
     else:
         print(
-            f"  between two tags, both measured in the same {answer['sessions']} sessions: a slowdown of "
+            f"  between two tags, measured in the same {answer['sessions']} sessions: a slowdown of "
             f"{_share(between)} in one of {answer['rows']} rows, with a margin of {margin:.0%}"
         )
-        print(f"  a row that did not change would be called the same in {answer['same_if_unchanged']:.0%} of all cases")
+        print(f"  a row that did not change is called the same in {answer['same_if_unchanged']:.0%} of all cases")
     if answer["smallest_difference_by_sessions"]:
-        told = ", ".join(f"{n}: {_share(v)}" for n, v in answer["smallest_difference_by_sessions"].items())
-        print(f"  by the number of sessions: {told}")
+        by_sessions = ", ".join(f"{n}: {_share(v)}" for n, v in answer["smallest_difference_by_sessions"].items())
+        print(f"  by the number of sessions: {by_sessions}")
     if variants is None:
-        print("  between two variants: nothing; it takes launches = 2 or more")
+        print("  between two variants: none; use launches = 2 or more")
     else:
         print(f"  between two variants of one session: {_share(variants)}")
     print(f"  (spread of launches {spread['launches']:.1%}, of sessions {spread['sessions']:.1%}: {spread['source']})")
@@ -173,15 +172,15 @@ def _print_differences(answer: dict[str, Any]) -> None:
 def _print_length(length: dict[str, Any]) -> None:
     now, best = length["repetitions"], length["best_repetitions"]
     if now == best:
-        print(f"  (launches of {now} repetitions are about as long as they should be)")
+        print(f"  (launches of {now} repetitions have about the right length)")
         return
     curve = {one["repetitions"]: one for one in length["curve"]}
     longer, about = best > now, "" if curve[best]["measured"] else "about "
     now_seconds, best_seconds = (duration(curve[count]["seconds"]) for count in (now, best))
     print(
         f"  (launches of {now} repetitions are too {'short' if longer else 'long'}: {'fewer' if longer else 'more'}"
-        f" launches of {best} would find the same in {about}{length['time_for_the_same']:.0%} of the time; a launch"
-        f" would take {best_seconds} instead of {now_seconds}, its spread be {curve[best]['spread']:.1%} instead of"
+        f" launches of {best} would detect the same in {about}{length['time_for_the_same']:.0%} of the time; a launch"
+        f" would take {best_seconds} instead of {now_seconds}, with a spread of {curve[best]['spread']:.1%} instead of"
         f" {curve[now]['spread']:.1%})"
     )
 

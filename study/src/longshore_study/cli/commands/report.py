@@ -1,4 +1,5 @@
-"""`longshore report`: everything a study found, in one HTML file for somebody who was not there."""
+"""`longshore report`: writes one HTML file with all results of a study, for readers who did not run
+it."""
 
 from __future__ import annotations
 
@@ -24,14 +25,14 @@ from longshore_study.study_file import events
 ENDINGS = {".html": ("html",), ".htm": ("html",)}
 EXAMPLES = """\
 examples:
-  longshore report                                    all that is stored
+  longshore report                                    all stored results
   longshore report quick -o quick.html                one study
   longshore report --compare reference new            two tags, judged
 
   longshore report --compare reference new --figures
   longshore report --compare reference new --figure NAME -o figure.pdf
 
-The file needs no network: plots, data and style are in it. It may be sent by mail, and printed.
+The file contains its plots, data and style, and needs no network. It can be mailed and printed.
 
 exit status: 0 written (whatever the verdict), 3 nothing to report, 64 usage
 """
@@ -41,18 +42,18 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.epilog = EXAMPLES
     parser.add_argument("studies", metavar="STUDY", nargs="*", help="only these studies (default: all)")
     parser.add_argument("--compare", nargs=2, metavar=("REF", "NEW"), help="judge one tag, or study, against another")
-    parser.add_argument("--margin", metavar="M", help="differences below it do not matter: 5%% or 0.05")
+    parser.add_argument("--margin", metavar="M", help="ignore differences below it: 5%% or 0.05")
     parser.add_argument(
-        "-o", "--output", type=Path, metavar="FILE", help="default: report.html; of a figure NAME.svg, or a .pdf"
+        "-o", "--output", type=Path, metavar="FILE", help="default: report.html; for a plot NAME.svg, or a .pdf"
     )
-    parser.add_argument("--figures", action="store_true", help="list the plots of the report by name")
+    parser.add_argument("--figures", action="store_true", help="list the names of the plots in the report")
     parser.add_argument("--figure", metavar="NAME", help="write one plot for a paper, as SVG or PDF")
 
 
 def run(args: argparse.Namespace) -> int:
     store = Store(args.store)
     if args.margin is not None and not args.compare:
-        raise UsageError("--margin is of a comparison: --compare REF NEW")
+        raise UsageError("--margin needs a comparison: --compare REF NEW")
     if not (args.figures or args.figure):
         file_format.of_file(args.output, None, ENDINGS, "--figure NAME writes one plot as .svg or .pdf")
     if args.compare:
@@ -76,8 +77,8 @@ def _write(path: Path, content: bytes) -> None:
 
 
 def _figures(args: argparse.Namespace, facts: Facts) -> int:
-    """The plots of the page by name: listed, or one of them as a file."""
-    from longshore_study.report.paper_plots import paper_plots  # noqa: PLC0415 - for papers alone
+    """Lists the plots of the page, or writes one of them to a file."""
+    from longshore_study.report.paper_plots import paper_plots  # noqa: PLC0415 - only for plots
 
     found = {one.name: one for one in paper_plots(sections_of(facts))}
     if args.figure is None:
@@ -89,8 +90,8 @@ def _figures(args: argparse.Namespace, facts: Facts) -> int:
         return EXIT_OK
     if args.figure not in found:
         raise UsageError(
-            f"there is no figure '{args.figure}'{suggestion(args.figure, found)} ('longshore report --figures' lists "
-            f"the {len(found)} that there are)"
+            f"there is no plot '{args.figure}'{suggestion(args.figure, found)} ('longshore report --figures' lists "
+            f"all {len(found)})"
         )
     output = args.output or Path(f"{args.figure}.svg")
     drawing = found[args.figure].drawing
@@ -103,7 +104,7 @@ def _figures(args: argparse.Namespace, facts: Facts) -> int:
 
         _write(output, svg(drawing).encode("utf-8", "replace"))
     else:
-        raise UsageError(f"a figure is written as .svg or .pdf; {output} ends in neither")
+        raise UsageError(f"{output}: a plot is written as .svg or .pdf; change the suffix")
     if args.json:
         print(json.dumps({"schema": 1, "figure": args.figure, "file": str(output)}))
     else:
@@ -118,7 +119,7 @@ def _compared(store: Store, names: list[str], studies: list[str], margin: str | 
         sides = [replace(side, launches=[x for x in side.launches if x.study in studies]) for side in sides]
     options = CompareOptions(margin=parse_margin(margin) if margin is not None else None)
     compared = compare(sides[0], sides[1], options)
-    # The new side is what somebody would have to act on.
+    # Guidelines are checked on the new side, on which the reader would act.
     return gather_facts(
         sides, compared, _guidelines(sides[1:]), attribution=association.attribute(compared),
         past=_history(store, sides, compared.margin),
@@ -126,7 +127,7 @@ def _compared(store: Store, names: list[str], studies: list[str], margin: str | 
 
 
 def _described(store: Store, studies: list[str]) -> Facts:
-    """Without a comparison every tag is a side."""
+    """The facts without a comparison: every tag is a side."""
     _require_known(store, studies)
     chosen = [(s, tag) for s, tag, _ in selection.stored_names(store) if not studies or s in studies]
     tags = list(dict.fromkeys(tag for _, tag in chosen))
@@ -159,7 +160,7 @@ def _guidelines(sides: list[Side]) -> dict[str, list[GuidelineRow]]:
         try:
             rows = check(side).rows
         except LongshoreError:
-            continue  # no usable figure on this side: the page says so under what is missing
+            continue  # this side has no usable results; the page says so
         found[side.name] = rows
     return {name: rows for name, rows in found.items() if rows}
 

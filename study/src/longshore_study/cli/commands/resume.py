@@ -1,4 +1,4 @@
-"""`longshore resume`: goes on with the session of a study that was stopped last."""
+"""`longshore resume`: continues the session of a study that was stopped last."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from pathlib import Path
 from longshore_study.base.errors import EXIT_OK, LongshoreError, UsageError
 from longshore_study.base.terminal import count
 from longshore_study.execution.launch_runner import Summary, remaining
-from longshore_study.execution.session import add_session_options, conclude, run_session
-from longshore_study.execution.session_folder import Target, kept_study_files
+from longshore_study.execution.session import add_session_options, print_summary, run_session
+from longshore_study.execution.session_folder import Target, stored_study_files
 from longshore_study.planning.plan import make_plan
 from longshore_study.store import selection
 from longshore_study.store.launch_store import Store, name_of
@@ -18,13 +18,13 @@ from longshore_study.study_file.reader import load
 from longshore_study.study_file.study import Study
 
 EXAMPLES = """examples:
-  longshore resume                    the session that was worked on last and is not complete
+  longshore resume                    the incomplete session that ran last
   longshore resume study.toml         the same, of this study file
   longshore resume new-image          the same, of this tag or study
   longshore resume --session a        this session
 
-Without a study file, the copy that is kept beside the launches is used.
-exit status: as of 'longshore run'; 0 also when all sessions are complete, 3 also when launches have failed"""
+Without a study file, the copy beside the launches is used.
+exit status: as for 'longshore run'; 0 also if all sessions are complete, 3 also if launches have failed"""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -35,7 +35,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         nargs="?",
         help="a study file, or a study or tag of the store (default: any)",
     )
-    add_session_options(parser, "only sessions of this tag (default: of any)", "only this session (default: any)")
+    add_session_options(parser, "only sessions of this tag (default: any)", "only this session (default: any)")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -45,12 +45,12 @@ def run(args: argparse.Namespace) -> int:
     args.tag, args.session = found.target.tag, found.target.session
     if found.left:
         return run_session(args, found.path)
-    conclude(args, found.target, Summary(found.planned, found.planned))
+    print_summary(args, found.target, Summary(found.planned, found.planned))
     return EXIT_OK
 
 
 def study_or_name(store: Store, given: str | None) -> tuple[Study | None, str | None]:
-    """The study file that was named, or the study or tag of the store."""
+    """The study of a given file, or the given name of a study or tag in the store."""
     if given is None:
         return None, None
     if given.endswith(".toml") or Path(given).is_file():
@@ -62,8 +62,8 @@ def study_or_name(store: Store, given: str | None) -> tuple[Study | None, str | 
 
 
 @dataclass(frozen=True)
-class Found:
-    """A session, the study file to go on with, and how many of its launches are left."""
+class ResumableSession:
+    """A session, its study file, and the number of planned launches and of those that are left."""
 
     target: Target
     path: str
@@ -73,52 +73,52 @@ class Found:
 
 def last_touched(
     store: Store, study: Study | None, name: str | None, tag: str | None, session: str | None, *, retry_failed: bool
-) -> Found:
-    """The session touched last of those that lack launches; of complete ones where none does."""
-    candidates: list[tuple[bool, float, Found]] = []
-    unread: list[str] = []
-    looked_at = failed = 0
+) -> ResumableSession:
+    """The incomplete session that ran last. If all are complete, the one that ran last."""
+    candidates: list[tuple[bool, float, ResumableSession]] = []
+    unreadable: list[str] = []
+    examined = failed = 0
     for a_study, a_tag, a_session in session_names(store):
         if (study.name if study else a_study) != a_study or name not in (None, a_study, a_tag):
             continue
         if (tag or a_tag) != a_tag or (session or a_session) != a_session:
             continue
         target = Target(store, a_study, a_tag, a_session)
-        kept = kept_study_files(target)
-        if not kept and study is None:
-            continue  # imported, or of a program that kept no study file
-        path = study.path if study else kept[0]
+        copies = stored_study_files(target)
+        if not copies and study is None:
+            continue  # imported, or run by a version that stored no copies
+        path = study.path if study else copies[0]
         try:
             plan = make_plan(study or load(path))
         except UsageError as error:
             if study is not None:
                 raise
-            unread.append(str(error))  # a copy of a version of this program that knew other keys
+            unreadable.append(str(error))  # a copy of another version of this program, with other keys
             continue
-        looked_at += 1
+        examined += 1
         left, _, failed_here = remaining(plan, target, retry_failed=retry_failed)
         failed += failed_here
-        found = Found(target, path, plan.launches_per_session, len(left))
+        found = ResumableSession(target, path, plan.launches_per_session, len(left))
         candidates.append((bool(left), target.folder.stat().st_mtime, found))
     unfinished = any(is_left for is_left, _, _ in candidates)
-    if not unfinished and (failed or unread or not candidates):
+    if not unfinished and (failed or unreadable or not candidates):
         what = f"of '{study.name if study else name}' " if study or name else ""
-        state, then = "none that 'longshore run' began is stored", "'longshore run STUDY.toml' starts one"
+        state, then = "'longshore run' has started none", "'longshore run STUDY.toml' starts one"
         if failed:
-            state = f"all launches of {count(looked_at, 'stored session')} have run, {failed} of them failed"
+            state = f"all launches of {count(examined, 'stored session')} have run, {failed} of them failed"
             then = "'longshore resume --retry-failed' runs these again"
-        if unread:
-            state = f"{count(len(unread), 'kept study file')} cannot be used ({unread[0]})"
-            then = "'longshore resume STUDY.toml' goes on with a file of yours"
+        if unreadable:
+            state = f"{count(len(unreadable), 'stored study file')} cannot be used ({unreadable[0]})"
+            then = "'longshore resume STUDY.toml' continues with another file"
         raise LongshoreError(f"no session {what}to resume in {store.path}: {state}; {then}")
     return max(candidates, key=lambda candidate: candidate[:2])[2]
 
 
 def session_names(store: Store) -> list[tuple[str, str, str]]:
-    """(study, tag, session) of every session folder: also of one that was stopped before its first
+    """(study, tag, session) of every session folder, even if it was stopped before its first
     launch."""
     names = store.names()
     folders = {store.session_path(*triple) for triple in names}
-    begun = {path.parent for path in store.path.glob("*/*/*/study-*.toml")} - folders
-    more = (tuple(name_of(part) for part in folder.relative_to(store.path).parts) for folder in begun)
+    started = {path.parent for path in store.path.glob("*/*/*/study-*.toml")} - folders
+    more = (tuple(name_of(part) for part in folder.relative_to(store.path).parts) for folder in started)
     return sorted({*names, *((a, b, c) for a, b, c in more)})

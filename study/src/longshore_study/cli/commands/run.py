@@ -1,4 +1,4 @@
-"""`longshore run`: runs what a session of a study still lacks."""
+"""`longshore run`: runs the launches that a session of a study lacks."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ import argparse
 from longshore_study.execution.session import add_session_options, run_session
 
 EXAMPLES = """examples:
-  longshore run study.toml                               a session named after today, of a tag named after the study
-  longshore run study.toml --tag new-image --session a   name both; the same line again goes on where it stopped
-  longshore run study.toml --retry-failed                failed launches once more
+  longshore run study.toml                               the tag is the study's name, the session is today's date
+  longshore run study.toml --tag new-image --session a   names both; the same command continues a stopped session
+  longshore run study.toml --retry-failed                run failed launches again
   longshore run study.toml --dry-run                     only print the commands, in their order
 
-exit status: 0 all recorded, 1 a launch failed (it is recorded as failed), 3 cannot run,
-             64 usage or study file, 75 the time of --stop-after is used up and launches are left, 130 Ctrl-C"""
+exit status: 0 all recorded, 1 a launch failed (it is recorded as failed), 3 cannot run, 64 usage or study file,
+             75 the time of --stop-after is used up and launches are left, 130 Ctrl-C"""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -1,4 +1,5 @@
-"""`longshore show`: a table per pattern of what is stored, the best of each question marked."""
+"""`longshore show`: prints a table per pattern of the stored results, with the best choices
+marked."""
 
 from __future__ import annotations
 
@@ -8,7 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from longshore_study.base import expression, terminal
-from longshore_study.base.errors import EXIT_INVALID, EXIT_OK, LongshoreError, UsageError, suggestion
+from longshore_study.base.errors import EXIT_INVALID, EXIT_OK, LongshoreError, UsageError
 from longshore_study.metrics import variant_rows
 from longshore_study.metrics.launch_metrics import measure
 from longshore_study.metrics.variant_rows import VariantRow
@@ -20,22 +21,22 @@ EXAMPLES = """\
 examples:
   longshore show
   longshore show new --where "mode in ['waitall', 'persistent']"
-  longshore show quick --winners                    what to choose, how far that is from memory copy, what to type next
-  longshore show stream-layers --steps              what each [[step]] of the study file brought; the name of a file
-                                                    instead lays its steps over what is stored
+  longshore show quick --winners                    the best choices, their distance to memory copy, the next commands
+  longshore show stream-layers --steps              the gain of each [[step]] of the study file; with the name of a
+                                                    file, its steps are applied to the stored results
   longshore show stream-layers --scaling            GB/s per node and efficiency over ranks
-  longshore show quick --engines                    messages, their fill and waiting times of gather, hop by hop
-  longshore show isx --means                        as ISx: mean, smallest and largest over launches, and an interval
+  longshore show quick --engines                    messages, fill and waiting times of gather, hop by hop
+  longshore show isx --means                        like ISx: mean, smallest and largest over launches, with an interval
   longshore show isx --means --pool environment     the same over all launches, whatever their environment
-  longshore show isx --model                        measured exchanges beside what a model predicts
+  longshore show isx --model                        measured exchanges beside the predictions of a model
   longshore show isx --counters                     page faults, context switches, waits, cycles and misses
   longshore show --json
 
-A figure is the median over launches. 'best' marks the best of what can be chosen (mode, strategy, transport, ...) when
-all else is equal; 'of best' is how good a row is against it. Imported figures are marked: they are aggregates, and
-nothing is known of their repetitions.
+Values are medians over launches. 'best' marks the best choice (mode, strategy, transport, ...) with all else equal;
+'of best' is the quality of a row relative to it. Imported results are marked: they are aggregates, whose repetitions
+are unknown.
 
-exit status: 0, 3 when stored data is damaged (it is named, and what can be read is shown), 64 usage
+exit status: 0; 3 damaged data (it is named, and readable data is shown); 64 usage
 """
 
 
@@ -44,24 +45,24 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("names", metavar="NAME", nargs="*", help="tags or studies (default: all that is stored)")
     parser.add_argument("--study", help="only this study")
     parser.add_argument("--session", help="only this session")
-    parser.add_argument("--where", metavar="CONDITION", help="only rows for which it holds, such as 'nodes > 1'")
-    parser.add_argument("--sessions", action="store_true", help="a row for each session")
+    parser.add_argument("--where", metavar="CONDITION", help="only rows that meet it, such as 'nodes > 1'")
+    parser.add_argument("--sessions", action="store_true", help="one row per session")
     parser.add_argument(
         "--winners",
         action="store_true",
-        help="of one study or tag: what wins in its newest session, and what to choose",
+        help="for one study or tag: the winners of its newest session, and what to choose",
     )
-    parser.add_argument("--scaling", action="store_true", help="figures per node and efficiency over ranks or nodes")
-    parser.add_argument("--engines", action="store_true", help="what aggregation engines sent and waited for")
-    parser.add_argument("--steps", action="store_true", help="what each step of the study file brought")
+    parser.add_argument("--scaling", action="store_true", help="metrics per node and efficiency over ranks or nodes")
+    parser.add_argument("--engines", action="store_true", help="messages and waiting times of aggregation engines")
+    parser.add_argument("--steps", action="store_true", help="the gain of each step of the study file")
     parser.add_argument(
         "--means", action="store_true", help="mean, smallest and largest over launches, with an interval"
     )
     parser.add_argument(
-        "--pool", metavar="FACTOR", action="append", help="with --means: launches that differ in it only"
+        "--pool", metavar="FACTOR", action="append", help="with --means: merge launches that differ only in this factor"
     )
-    parser.add_argument("--model", action="store_true", help="exchanges: measured, and as a model predicts them")
-    parser.add_argument("--counters", action="store_true", help="what kernel, processor and waits counted")
+    parser.add_argument("--model", action="store_true", help="exchanges: measured, and predicted by a model")
+    parser.add_argument("--counters", action="store_true", help="counters of kernel, processor and waits")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -75,7 +76,7 @@ def run(args: argparse.Namespace) -> int:
         "--counters": (args.counters, _counters),
     }
     if args.pool and not args.means:
-        raise UsageError("--pool goes with --means")
+        raise UsageError("--pool needs --means")
     asked = [name for name, (wanted, _) in others.items() if wanted]
     if asked:
         if len(asked) > 1 or args.where is not None or args.sessions:
@@ -84,7 +85,7 @@ def run(args: argparse.Namespace) -> int:
                 *(["--where"] if args.where is not None else []),
                 *(["--sessions"] if args.sessions else []),
             ]
-            raise UsageError(f"{asked[0]} is a table of its own, and does not go with {' or '.join(more)}")
+            raise UsageError(f"{asked[0]} prints its own table and cannot be combined with {' or '.join(more)}")
         return others[asked[0]][1](args)
     where = expression.parse(args.where) if args.where is not None else None
     measured = measure(_chosen(args), metrics=("all",))
@@ -99,10 +100,10 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _winners(args: argparse.Namespace) -> int:
-    from longshore_study.output import winner_table  # noqa: PLC0415 - for this table alone
+    from longshore_study.output import winner_table  # noqa: PLC0415 - only for this table
 
     if len(args.names) != 1:
-        raise UsageError("--winners takes the name of one study or tag, and --session")
+        raise UsageError("--winners needs the name of one study or tag")
     store = Store(args.store)
     if args.json:
         print(json.dumps(winner_table.document(store, args.names[0], args.session), indent=1, ensure_ascii=False))
@@ -112,14 +113,14 @@ def _winners(args: argparse.Namespace) -> int:
 
 
 def _scaling(args: argparse.Namespace) -> int:
-    from longshore_study.analyses import scaling  # noqa: PLC0415 - for this table alone
-    from longshore_study.output import scaling_table  # noqa: PLC0415 - for this table alone
+    from longshore_study.analyses import scaling  # noqa: PLC0415 - only for this table
+    from longshore_study.output import scaling_table  # noqa: PLC0415 - only for this table
 
     launches = list(_chosen(args))
     measured = measure(launches)
     curves = scaling.curves_of(launches, measured)
     if not curves:
-        raise LongshoreError("nothing stored was measured at more than one number of ranks or nodes")
+        raise LongshoreError("no stored results with more than one number of ranks or nodes")
     if args.json:
         print(json.dumps(scaling_table.document(curves), indent=1, ensure_ascii=False))
     else:
@@ -128,13 +129,15 @@ def _scaling(args: argparse.Namespace) -> int:
 
 
 def _engines(args: argparse.Namespace) -> int:
-    from longshore_study.metrics import engines  # noqa: PLC0415 - for this table alone
-    from longshore_study.output import engine_table  # noqa: PLC0415 - for this table alone
+    from longshore_study.metrics import engines  # noqa: PLC0415 - only for this table
+    from longshore_study.output import engine_table  # noqa: PLC0415 - only for this table
 
     launches = list(_chosen(args))
     summaries = engines.engine_summaries(launches)
     if not summaries:
-        raise LongshoreError("no stored record tells of aggregation engines: gather by exstack and the like writes it")
+        raise LongshoreError(
+            "no stored record has data of aggregation engines; gather with exstack and others writes it"
+        )
     if args.json:
         print(json.dumps(engine_table.document(summaries), indent=1, ensure_ascii=False))
     else:
@@ -143,39 +146,39 @@ def _engines(args: argparse.Namespace) -> int:
 
 
 def _means(args: argparse.Namespace) -> int:
-    from longshore_study.analyses import means  # noqa: PLC0415 - for this table alone
-    from longshore_study.output import mean_table  # noqa: PLC0415 - for this table alone
+    from longshore_study.analyses import means  # noqa: PLC0415 - only for this table
+    from longshore_study.output import mean_table  # noqa: PLC0415 - only for this table
 
     measured = measure(_chosen(args), metrics=("all",))
     rows = means.means_of(measured.figures, pooled=args.pool or ())
     if not rows:
-        raise LongshoreError("nothing stored has figures" + (f"; {measured.problems[0]}" if measured.problems else ""))
+        raise LongshoreError("nothing stored has results" + (f"; {measured.problems[0]}" if measured.problems else ""))
     return _table(args, mean_table.document(rows), lambda: mean_table.render(rows), damaged=bool(measured.damaged))
 
 
 def _model(args: argparse.Namespace) -> int:
-    from longshore_study.analyses import predictions  # noqa: PLC0415 - for this table alone
-    from longshore_study.output import prediction_table  # noqa: PLC0415 - for this table alone
+    from longshore_study.analyses import predictions  # noqa: PLC0415 - only for this table
+    from longshore_study.output import prediction_table  # noqa: PLC0415 - only for this table
 
     launches = list(_chosen(args))
     rows = predictions.predictions_of(launches)
     if not rows:
         raise LongshoreError(
-            "nothing stored can be predicted: a study measures sort, and in a [[pattern]] of program 'control' the "
-            "kernels shift, barrier and fetch-add in the same layouts (studies/isx.toml does)"
+            "no predictions for the stored results: measure sort and, in a [[pattern]] of program 'control', the "
+            "kernels shift, barrier and fetch-add in the same layouts (as studies/isx.toml does)"
         )
     damaged = bool(measure(launches).damaged)
     return _table(args, prediction_table.document(rows), lambda: prediction_table.render(rows), damaged=damaged)
 
 
 def _counters(args: argparse.Namespace) -> int:
-    from longshore_study.metrics import counters  # noqa: PLC0415 - for this table alone
-    from longshore_study.output import counter_table  # noqa: PLC0415 - for this table alone
+    from longshore_study.metrics import counters  # noqa: PLC0415 - only for this table
+    from longshore_study.output import counter_table  # noqa: PLC0415 - only for this table
 
     launches = list(_chosen(args))
     rows = counters.counter_summaries(launches)
     if not rows:
-        raise LongshoreError("no stored record has counters: a newer longshore-bench writes them")
+        raise LongshoreError("no stored record has counters; a newer longshore-bench writes them")
     damaged = bool(measure(launches).damaged)
     return _table(args, counter_table.document(rows), lambda: counter_table.render(rows), damaged=damaged)
 
@@ -189,9 +192,9 @@ def _table(args: argparse.Namespace, document: dict[str, Any], render: Callable[
 
 
 def _steps(args: argparse.Namespace) -> int:
-    from longshore_study.analyses import steps  # noqa: PLC0415 - for this table alone
-    from longshore_study.output import step_table  # noqa: PLC0415 - for this table alone
-    from longshore_study.study_file import reader  # noqa: PLC0415 - for this table alone
+    from longshore_study.analyses import steps  # noqa: PLC0415 - only for this table
+    from longshore_study.output import step_table  # noqa: PLC0415 - only for this table
+    from longshore_study.study_file import reader  # noqa: PLC0415 - only for this table
 
     problems: list[str] = []
     given = None
@@ -201,7 +204,7 @@ def _steps(args: argparse.Namespace) -> int:
     found = steps.stepped_launches(_chosen(args), given, problems)
     if not found:
         why = f"; {problems[0]}" if problems else ""
-        raise LongshoreError(f"no study here has steps{why}; a study file names them in [[step]]")
+        raise LongshoreError(f"no study here has steps{why}; add [[step]] tables to the study file")
     measured = [(source, measure(source.launches)) for source in found]
     tables = [table for source, one in measured for table in steps.step_tables(source, one)]
     if args.json:
@@ -216,22 +219,12 @@ def _steps(args: argparse.Namespace) -> int:
 def _chosen(args: argparse.Namespace) -> Iterator[Launch]:
     store = Store(args.store)
     names = selection.stored_names(store)
-    studies, tags = {study for study, _, _ in names}, {tag for _, tag, _ in names}
-    for name in args.names:
-        if name not in studies | tags:
-            known = sorted(studies | tags)
-            raise UsageError(f"unknown tag or study '{name}'{suggestion(name, known)} (known: {', '.join(known)})")
+    chosen = selection.named_sessions(store, args.names)
     if args.study is not None:
-        selection.require_known(args.study, studies, "study")
+        selection.require_known(args.study, {study for study, _, _ in names}, "study")
     if args.session is not None:
         selection.require_known(args.session, {session for _, _, session in names}, "session")
-    chosen = [
-        triple
-        for triple in names
-        if (not args.names or set(args.names) & set(triple[:2]))
-        and args.study in (None, triple[0])
-        and args.session in (None, triple[2])
-    ]
+    chosen = [triple for triple in chosen if args.study in (None, triple[0]) and args.session in (None, triple[2])]
     if not chosen:
         raise LongshoreError("nothing stored matches all of these names")
     for study, tag, session in chosen:

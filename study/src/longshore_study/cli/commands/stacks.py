@@ -1,5 +1,5 @@
-"""`longshore stacks`: the communication stacks of this machine, and longshore-bench built with each
-of them."""
+"""`longshore stacks`: lists the communication stacks of this machine, and builds longshore-bench
+with them."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from longshore_study.host import stack_builds
 from longshore_study.host.stacks import MPI, Stack, find_stacks
 
 EXAMPLES = """examples:
-  longshore stacks                                   what is here, and what longshore-bench is built with
-  longshore stacks --search /opt/mpi/5.0             look there too
-  longshore stacks build openmpi-4.1.4               build longshore-bench with it, in a place of its own
-  longshore stacks build all --source ~/longshore    with every MPI that is found
+  longshore stacks                                   list the stacks, and the builds of longshore-bench
+  longshore stacks --search /opt/mpi/5.0             also search this folder
+  longshore stacks build openmpi-4.1.4               build longshore-bench with this stack, in its own folder
+  longshore stacks build all --source ~/longshore    build with every MPI
 
 A study compares them: between = { stack = ["openmpi-4.1.4", "mpich-4.3.2"], transport = "mpi", ranks = 4 }
-Builds are kept in LONGSHORE_STACKS, else in ~/.local/share/longshore/stacks: a place that all nodes see.
+Builds are in LONGSHORE_STACKS, else in ~/.local/share/longshore/stacks, which all nodes must see.
 
-exit status: 0, 3 nothing is found or a build failed, 64 usage"""
+exit status: 0; 3 no stack found, or a build failed; 64 usage"""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -33,17 +33,19 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "action", metavar="ACTION", nargs="?", default="list", choices=("list", "build"), help="list, build"
     )
-    parser.add_argument("names", metavar="NAME", nargs="*", help="which to build; 'all' for every MPI")
-    parser.add_argument("--search", metavar="DIR", action="append", default=[], help="a folder of an installation")
+    parser.add_argument("names", metavar="NAME", nargs="*", help="stacks to build; 'all' for every MPI")
+    parser.add_argument("--search", metavar="DIR", action="append", default=[], help="also search this installation")
     parser.add_argument("--source", metavar="DIR", help="source tree of Longshore (default: around this program)")
-    parser.add_argument("-j", "--jobs", metavar="N", type=int, default=0, help="compilers at once (default: all cores)")
+    parser.add_argument(
+        "-j", "--jobs", metavar="N", type=int, default=0, help="parallel compilers (default: all cores)"
+    )
 
 
 def run(args: argparse.Namespace) -> int:
     for folder in args.search:
         if not Path(folder).is_dir():
-            raise UsageError(f"--search {folder}: there is no such folder; name an installation, as /opt/mpi/5.0")
-    # What was built once is found again without being searched for.
+            raise UsageError(f"--search {folder}: no such folder; name an installation, such as /opt/mpi/5.0")
+    # Search the installations of all builds, too.
     places = [str(place) for b in stack_builds.builds() if (place := Path(b.mpirun).parent.parent).is_dir()]
     found = stack_builds.keep_names(find_stacks([*args.search, *places]))
     if args.action == "build":
@@ -52,7 +54,7 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError(f"unexpected argument '{args.names[0]}' ('longshore stacks build NAME' builds)")
     built = {build.name: build for build in stack_builds.builds()}
     rows = [_row(stack, built.pop(stack.name, None)) for stack in found]
-    # What was built stays usable where its installation is not searched for.
+    # Builds stay usable if their installation is not found.
     gone = [
         {"name": b.name, "what": MPI, "kind": "", "version": b.version, "launcher": b.mpirun, "bench": b.bench}
         for b in built.values()
@@ -61,7 +63,7 @@ def run(args: argparse.Namespace) -> int:
         print(json.dumps({"schema": 1, "place": str(stack_builds.stacks_home()), "stacks": [*rows, *gone]}, indent=1))
         return EXIT_OK
     if not rows and not gone:
-        raise LongshoreError("no MPI, OpenSHMEM or UCX is found; load a module, or name a folder with --search DIR")
+        raise LongshoreError("no MPI, OpenSHMEM or UCX found; load a module, or name a folder with --search DIR")
     columns = ["name", "what", "version", "standard", "path", "longshore-bench", "modules"]
     body = [
         [
@@ -86,10 +88,10 @@ def _build(args: argparse.Namespace, found: list[Stack]) -> int:
     names = list(known) if args.names == ["all"] else args.names
     for name in names:
         if name not in known:
-            listed = f"(found: {', '.join(known)})" if known else "(none is found; --search DIR looks elsewhere)"
-            raise UsageError(f"no MPI named '{name}' is found{suggestion(name, known)} {listed}")
+            listed = f"(found: {', '.join(known)})" if known else "(none found; name a folder with --search DIR)"
+            raise UsageError(f"no MPI named '{name}' found{suggestion(name, known)} {listed}")
     if not names:
-        raise LongshoreError("no MPI is found; load a module, or name a folder with --search DIR")
+        raise LongshoreError("no MPI found; load a module, or name a folder with --search DIR")
     source = stack_builds.find_source(args.source)
     jobs = args.jobs if args.jobs > 0 else len(os.sched_getaffinity(0))
     made = []
@@ -99,17 +101,17 @@ def _build(args: argparse.Namespace, found: list[Stack]) -> int:
             build = stack_builds.build_stack(known[name], source, jobs=jobs, verbose=args.verbose)
         except LongshoreError as error:
             failed.append((name, error))
-            if len(names) > 1:  # the others may well build
-                print(f"longshore: {name} is not built: {error}", file=sys.stderr, flush=True)
+            if len(names) > 1:  # continue with the others
+                print(f"longshore: {name} was not built: {error}", file=sys.stderr, flush=True)
             continue
         made.append(build.as_json())
         if not args.json:
             print(f"{name}: built {build.bench}", flush=True)
     if args.json:
-        told = [{"name": name, "why": str(error)} for name, error in failed]
-        print(json.dumps({"schema": 1, "built": made, "failed": told}, indent=1))
+        failures = [{"name": name, "why": str(error)} for name, error in failed]
+        print(json.dumps({"schema": 1, "built": made, "failed": failures}, indent=1))
     if failed and len(names) == 1:
         raise failed[0][1]
     if failed:
-        raise LongshoreError(f"{len(failed)} of {len(names)} stacks are not built: {', '.join(n for n, _ in failed)}")
+        raise LongshoreError(f"{len(failed)} of {len(names)} stacks were not built: {', '.join(n for n, _ in failed)}")
     return EXIT_OK

@@ -1,4 +1,4 @@
-"""`longshore status`: how far the sessions of a study are, what failed, and what is missing."""
+"""`longshore status`: shows the progress of sessions, their failures, and missing launches."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import Any
 from longshore_study.base.errors import EXIT_INVALID, EXIT_OK, LongshoreError
 from longshore_study.cli.commands.resume import session_names, study_or_name
 from longshore_study.execution import batch_systems
-from longshore_study.execution.batch_session import known_jobs
-from longshore_study.execution.session_folder import Target, kept_study_files
+from longshore_study.execution.batch_session import submitted_jobs
+from longshore_study.execution.session_folder import Target, stored_study_files
 from longshore_study.planning.plan import Plan, make_plan
 from longshore_study.store.launch_store import Launch, Store
 from longshore_study.study_file.reader import load
@@ -20,10 +20,10 @@ from longshore_study.study_file.study import Study
 
 EXAMPLES = """examples:
   longshore status                 all studies of the store
-  longshore status study.toml      one study, against its file as it is now
-  longshore status -v              also the cells that miss launches
+  longshore status study.toml      one study, compared with its current file
+  longshore status -v              also the cells that lack launches
 
-exit status: 0, also when something is missing or failed; 3 nothing is stored"""
+exit status: 0, even if launches are missing or failed; 3 nothing is stored"""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -45,13 +45,13 @@ def run(args: argparse.Namespace) -> int:
     if not sessions and study is None:
         what = f"of '{name}' " if name else ""
         raise LongshoreError(
-            f"nothing {what}is stored in {store.path}; 'longshore run STUDY.toml' measures", EXIT_INVALID
+            f"nothing {what}is stored in {store.path}; 'longshore run STUDY.toml' measures a study", EXIT_INVALID
         )
     if args.json:
         print(json.dumps({"schema": 1, "sessions": sessions}, indent=1))
         return EXIT_OK
     if not sessions and study:
-        print(f"{study.name}: nothing is stored in {store.path} yet; 'longshore run {study.path}' measures")
+        print(f"{study.name}: nothing is stored in {store.path} yet; 'longshore run {study.path}' measures it")
     for session in sessions:
         _print(session, verbose=args.verbose)
     return EXIT_OK
@@ -74,7 +74,7 @@ def _session(target: Target, study: Study | None) -> dict[str, Any]:
         "study": target.study,
         "tag": target.tag,
         "session": target.session,
-        # These and the failed ones that are planned and the missing ones are what is planned.
+        # Planned launches = these two, the missing ones, and the failed ones that are planned.
         "recorded": len(good & planned),
         "nothing_to_run": len(skipped & planned),
         "failed": [
@@ -85,7 +85,7 @@ def _session(target: Target, study: Study | None) -> dict[str, Any]:
         "missing": None,
         "not_in_the_study_file": 0,
         "missing_cells": [],
-        "jobs": [_job(row) for row in known_jobs(target)],
+        "jobs": [_job(row) for row in submitted_jobs(target)],
     }
     if plan is not None and order is not None:
         lacking = Counter(launch.cell.cell_id for launch in order if launch.key not in best)
@@ -101,29 +101,28 @@ def key_of(launch: Launch) -> tuple[str, int]:
 
 
 def _job(row: dict[str, Any]) -> dict[str, Any]:
-    """A job of this session, and what has become of it."""
+    """A job of this session, with its state."""
     state, why = batch_systems.state_of(batch_systems.SYSTEMS[row["system"]], row["id"])
-    told = {key: row.get(key) for key in ("id", "system", "nodes", "submitted", "output")}
+    document = {key: row.get(key) for key in ("id", "system", "nodes", "submitted", "output")}
     there = isinstance(row.get("output"), str) and Path(row["output"]).exists()
-    return told | {"state": state, "why_unknown": why or None, "output_exists": there}
+    return document | {"state": state, "why_unknown": why or None, "output_exists": there}
 
 
 def nothing_could_run(launch: Launch) -> bool:
-    """The program has answered, for every variant, why it does not exist here: no measurement, and
-    no failure."""
+    """Whether the program skipped every variant with a reason. This is neither a measurement nor a
+    failure."""
     return launch.exit_status == 2 and launch.problem is None
 
 
 def _plan(target: Target, study: Study | None) -> Plan | None:
-    """The plan of a session: from the file that was named, else from the copy beside the
-    launches."""
+    """The plan of a session: from the given file, else from the copy beside the launches."""
     try:
         if study is not None:
             return make_plan(study)
-        kept = kept_study_files(target)
-        return make_plan(load(kept[0])) if kept else None
+        copies = stored_study_files(target)
+        return make_plan(load(copies[0])) if copies else None
     except LongshoreError:
-        return None  # a copy of a version that this program does not read: the launches still count
+        return None  # a copy of another version; its launches are still counted
 
 
 def _print(session: dict[str, Any], *, verbose: bool) -> None:
@@ -142,7 +141,7 @@ def _print(session: dict[str, Any], *, verbose: bool) -> None:
     if session["not_in_the_study_file"]:
         others = len(session["failed"]) - failed
         parts.append(
-            f"besides {session['not_in_the_study_file']} that the study file no longer asks for"
+            f"besides {session['not_in_the_study_file']} that the study file no longer contains"
             + (f", {others} of them FAILED" if others else "")
         )
     print(f"{session['study']}, tag {session['tag']}, session {session['session']}: {', '.join(parts)}")
@@ -151,7 +150,7 @@ def _print(session: dict[str, Any], *, verbose: bool) -> None:
         lost = (
             ""
             if job["output_exists"] or job["state"] != batch_systems.ENDED
-            else ", which is not there: it never began, or could not write"
+            else ", which does not exist: the job never started, or could not write"
         )
         print(f"  job {job['id']} ({job['nodes']} nodes): {state}; its output: {job['output']}{lost}")
     for failure in session["failed"]:

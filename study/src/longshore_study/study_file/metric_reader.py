@@ -14,27 +14,27 @@ import warnings
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
-from longshore_study.importers.figure_choice import FigureChoice
+from longshore_study.importers.imported import MetricChoice
 from longshore_study.importers.json_path import parse_path
 from longshore_study.study_file.factors import BETWEEN
 from longshore_study.study_file.toml_positions import Path as KeyPath
 from longshore_study.study_file.toml_values import Values
 
-FIGURE_KEYS = ("pattern", "path", "figure", "unit", "better")
+METRIC_KEYS = ("pattern", "path", "figure", "unit", "better")
 _NEEDED = {"regex": ("pattern", "figure", "unit"), "json": ("path", "figure", "unit")}
 _LONGEST_EXPRESSION = 2000
 _TAKEN = ("program", "environment", *BETWEEN)
 """Names of properties that each launch has."""
 
 
-def read_figure(
+def read_metric(
     reader: Values, block: Mapping[str, Any], where: KeyPath, wanted: str, between: Iterable[str] = ()
-) -> FigureChoice | None:
+) -> MetricChoice | None:
     """`between`: the factors that the study file passes to the program. Groups of the regular
     expression must not have their names."""
     needed = _NEEDED.get(wanted)
     allowed = (*needed, "better") if needed else ()
-    for key in (key for key in FIGURE_KEYS if key in block and key not in allowed):
+    for key in (key for key in METRIC_KEYS if key in block and key not in allowed):
         reader.problem((*where, key), f"'{key}' is not allowed with format = \"{wanted}\", which finds metrics itself")
     if needed is None:
         return None
@@ -53,7 +53,7 @@ def read_figure(
         except ValueError as error:
             reader.problem((*where, "path"), str(error))
     better = reader.word(block, where, "better", ("higher", "lower")) if "better" in block else None
-    return FigureChoice(
+    return MetricChoice(
         name=reader.text(block, where, "figure", "figure"),
         unit=reader.text(block, where, "unit", ""),
         better=better or "higher",
