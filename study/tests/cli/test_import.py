@@ -138,7 +138,7 @@ def test_a_table_of_many_benchmarks_names_them_and_an_overlap_of_nothing_is_no_f
     assert main(["--store", str(tmp_path / "store"), "show"]) == 0
     told = capsys.readouterr().out
     assert "failed" not in told
-    assert "no figure of 1 variant: skipped: 0 has no ratio" in told
+    assert "no figure of 1 variant: skipped: a figure of 0 has no ratio" in told
     assert told.splitlines()[1].split()[0] == "test"
 
 

@@ -50,7 +50,7 @@ def row_document(row: GuidelineRow) -> dict[str, Any]:
 
 def render(findings: GuidelineFindings) -> None:
     if not findings.rows:
-        print(f"no guideline applies to two variants that '{findings.side.name}' has measured")
+        print(f"no guideline applies to the variants that '{findings.side.name}' has measured")
     for row in findings.rows:
         terminal.print_line(sentence(row), row.verdict)
         if row.verdict == BROKEN and row.guideline.why:
