@@ -63,9 +63,10 @@ std::string refusal(const std::vector<const char*>& words) {
   return "(accepted)";
 }
 
-void expect_refusal(const std::vector<const char*>& words, const std::vector<const char*>& told) {
+void expect_refusal(const std::vector<const char*>& words,
+                    const std::vector<const char*>& expected_words) {
   const std::string message = refusal(words);
-  for (const char* part : told)
+  for (const char* part : expected_words)
     EXPECT_NE(message.find(part), std::string::npos) << "'" << part << "' is not in: " << message;
 }
 

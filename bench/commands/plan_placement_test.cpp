@@ -32,7 +32,7 @@ std::string refusal_of_plan(const words& given) {
 TEST(PlacementCommand, refuses_in_one_line_that_names_the_allowed_values) {
   const struct {
     words given;
-    std::vector<const char*> told;
+    std::vector<const char*> expected_words;
   } cases[] = {
       {{}, {"the machine is missing", "--levels", "--topology"}},
       {{"--levels", "node:27,sockets:2"}, {"'sockets'", "socket", "did you mean"}},
@@ -53,7 +53,7 @@ TEST(PlacementCommand, refuses_in_one_line_that_names_the_allowed_values) {
       {{"--levels"}, {"--levels"}},
   };
   for (const auto& one : cases)
-    for (const char* part : one.told)
+    for (const char* part : one.expected_words)
       EXPECT_NE(refusal_of_plan(one.given).find(part), std::string::npos)
           << part << ": " << refusal_of_plan(one.given);
 }

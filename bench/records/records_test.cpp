@@ -58,16 +58,16 @@ variant_result sample_result(const char* strategy, double rate, bool right = tru
 
 TEST_F(RecordFile, holds_samples_and_results_as_documented) {
   record_file file(path_.string());
-  recorder told("gather", file, false);
+  recorder written("gather", file, false);
   repetition seconds{.max = 3,
                      .median = 2,
                      .min = 1,
                      .mean = 2,
                      .phases = {{"exchange", 0.5}},
                      .least_of_phases = {0.5}};
-  told.sample(json{{"strategy", "agp"}}, 4, 7, seconds);
-  told.result(sample_result("agp", 2));
-  told.skipped({json{{"strategy", "auto"}}, "not yet"});
+  written.sample(json{{"strategy", "agp"}}, 4, 7, seconds);
+  written.result(sample_result("agp", 2));
+  written.skipped({json{{"strategy", "auto"}}, "not yet"});
   file.write_last(end_record({1, 0, 1}));
   // From a rank that does not know yet that the file has ended
   file.write(json{{"record", "sample"}});

@@ -28,7 +28,7 @@ contains
     type(longshore_team), intent(inout) :: team
     integer(int32) :: counts(2)
     real(real32) :: largest
-    real(real64) :: told(3)
+    real(real64) :: received(3)
     real(real64), allocatable :: twos(:), came(:)
     integer(int32), allocatable :: ranks(:)
     integer :: i, ierr
@@ -38,10 +38,10 @@ contains
     largest = real(team%rank(), real32)
     call team%allreduce(largest, longshore_max)
     call check(nint(largest) == team%size() - 1, 'a maximum over ranks')
-    told = merge(1.5_real64, 0.0_real64, team%rank() == team%size() - 1)
-    call team%broadcast(told, team%size() - 1)
-    call check(all(told == 1.5_real64), 'a broadcast')
-    call team%broadcast(told, team%size(), ierr)
+    received = merge(1.5_real64, 0.0_real64, team%rank() == team%size() - 1)
+    call team%broadcast(received, team%size() - 1)
+    call check(all(received == 1.5_real64), 'a broadcast')
+    call team%broadcast(received, team%size(), ierr)
     call check_refused(ierr, 'the ranks are 0 to', 'a refused broadcast')
     allocate (ranks(team%size()), twos(2*team%size()), came(2*team%size()))
     call team%allgather(team%rank(), ranks)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import re
 from collections import defaultdict
-from pathlib import Path
 
 from repository import REPOSITORY
 
@@ -53,8 +52,7 @@ def test_no_two_modules_of_the_study_tool_define_a_public_class_of_one_name() ->
     assert repeated(owners) == {}
 
 
-def test_a_class_in_two_headers_is_found(tmp_path: Path) -> None:
-    nested = "namespace longshore {\nnamespace detail {\nstruct lane {\n};\n}  // namespace detail\n}  // namespace longshore\n"
+def test_a_class_is_named_with_its_namespaces() -> None:
+    nested = "namespace longshore {\nnamespace detail {\nstruct lane {\n};\n}  // namespace detail\n"
     joined = "namespace longshore::detail {\nclass lane final : public base {\n"
-    (tmp_path / "x").mkdir()
     assert cpp_classes(nested) == cpp_classes(joined) == {"longshore::detail::lane"}

@@ -30,7 +30,7 @@ class copy_measurement final : public measurement {
     std::memset(to_.data(), 0, bytes);
     const int sharing = ranks.nodes().ranks_on_host();
     const auto possible = possible_store_kinds(ranks, 2 * bytes * static_cast<std::size_t>(sharing),
-                                          reached_cache_bytes(sharing), 1);
+                                               reached_cache_bytes(sharing), 1);
     if (possible[1])  // on any rank: then all ranks measure
       streaming_ = !(best_seconds([&] { copy_plainly(); }) * clearly <
                      best_seconds([&] { copy_streaming(); }));

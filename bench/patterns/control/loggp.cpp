@@ -35,7 +35,8 @@ chosen_pair choose_pair(team& ranks, const std::string& pair) {
   const node_map& nodes = ranks.nodes();
   const auto level_name = [&](int other) {
     const std::size_t level = places.level_between(nodes, 0, other);
-    return level < location_levels.size() ? std::string(location_levels[level]) : std::string("core");
+    return level < location_levels.size() ? std::string(location_levels[level])
+                                          : std::string("core");
   };
   if (pair == "remote") {
     if (nodes.node_count() < 2)

@@ -1,8 +1,8 @@
 #include "patterns/halo/placement_factors.hpp"
 
 #include <longshore/core/error.hpp>
-#include <longshore/halo/rank_locations.hpp>
 #include <longshore/halo/rank_grid.hpp>
+#include <longshore/halo/rank_locations.hpp>
 
 #include "facts/binding.hpp"
 

@@ -76,12 +76,12 @@ void check_signals_in_waits(team& ranks) {
 std::shared_ptr<launcher> start(const run_options& options) {
   auto& started = process().started;
   if (started && started->options().transport == options.transport) return started;
-  auto starter = std::make_shared<runtime>(options);
+  auto started_runtime = std::make_shared<runtime>(options);
   if (options.transport != "threads" && !started) {
-    started = starter;
+    started = started_runtime;
     process().started_in = team_owner::generation();
   }
-  return starter;
+  return started_runtime;
 }
 
 // The failure of a process whose program raised an exception: type, message and traceback.
@@ -131,11 +131,11 @@ nb::object run_ranks(const nb::object& main, std::optional<int> ranks, nb::tuple
   options.transport = chosen_transport(options.transport);
   const bool of_processes = options.transport != "threads";
   if (of_processes) options.ranks = 0;  // the launcher decides
-  const auto starter = start(options);
+  const auto started_runtime = start(options);
   nb::object result;
   {
     const release_gil unlocked;
-    starter->run(options, [&](team& mine) {
+    started_runtime->run(options, [&](team& mine) {
       const gil_turn::many_threads many_threads(of_processes ? 1 : mine.size());
       python_reference own;  // released with the GIL, also when this rank fails
       run_rank(mine, main, args, own);

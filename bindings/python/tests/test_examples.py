@@ -66,8 +66,8 @@ def mpirun(script: Path, *arguments: str) -> list[str]:
     launcher = shutil.which("mpirun")
     if launcher is None:
         pytest.skip("mpirun is not in PATH")
-    told = subprocess.run([launcher, "--version"], capture_output=True, text=True, check=False).stdout
-    flags = ["--oversubscribe", "--bind-to", "none"] if "Open MPI" in told or "OpenRTE" in told else []
+    printed = subprocess.run([launcher, "--version"], capture_output=True, text=True, check=False).stdout
+    flags = ["--oversubscribe", "--bind-to", "none"] if "Open MPI" in printed or "OpenRTE" in printed else []
     return [launcher, "-n", str(MPI_RANKS), *flags, sys.executable, str(script), *arguments]
 
 

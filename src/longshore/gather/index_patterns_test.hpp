@@ -123,14 +123,14 @@ void with_every_plan(team& team, bool all_direct, std::uint64_t n, const WhyNot&
 }
 
 /// Checks the errors of call(mine), in which the last rank makes a mistake; its `mine` is true. Its
-/// message must contain `words`. `told`: whether the other ranks get an error, too.
+/// message must contain `words`. `others_fail`: whether the other ranks get an error, too.
 template <class Call>
-void expect_failure(team& team, bool told, const std::vector<std::string>& words,
+void expect_failure(team& team, bool others_fail, const std::vector<std::string>& words,
                     const Call& call) {
   const bool mine = team.rank() == team.size() - 1;
   try {
     call(mine);
-    EXPECT_FALSE(mine || told);
+    EXPECT_FALSE(mine || others_fail);
   } catch (const error& e) {
     EXPECT_EQ(e.code(), mine ? errc::usage : errc::peer_failed) << e.what();
     for (const auto& word : words)

@@ -168,13 +168,13 @@ TEST(Scatter, an_index_out_of_range_is_reported_and_the_plan_can_be_used_again) 
     for (const auto strategy : testing::usable_strategies(
              team, table.is_all_direct(), scatter_plan<std::int64_t, cyclic>::why_not)) {
       scatter_plan plan(table, {.strategy = strategy, .buffer_items = 32});
-      const bool told = plan.strategy() == gather_strategy::exstack;
+      const bool others_fail = plan.strategy() == gather_strategy::exstack;
       for (const std::int64_t bad : {std::int64_t{1000}, std::int64_t{-1}})
         for (const std::size_t position : {0, 777, 1234}) {
           auto indices = testing::random_indices(me, 1235);
           const auto values = values_of<std::int64_t>(me, indices.size());
           testing::expect_failure(
-              team, told,
+              team, others_fail,
               {"scatter", std::to_string(bad), "position " + std::to_string(position),
                "rank " + std::to_string(team.rank())},
               [&](bool mine) {
@@ -183,9 +183,9 @@ TEST(Scatter, an_index_out_of_range_is_reported_and_the_plan_can_be_used_again) 
               });
         }
       const std::vector<std::int64_t> indices = {999, 0, 17}, values = {1, 2, 3};
-      testing::expect_failure(team, told, {"scatter", "3 indices", "2 values"}, [&](bool mine) {
-        plan(indices, std::span(values).first(mine ? 2 : 3));
-      });
+      testing::expect_failure(
+          team, others_fail, {"scatter", "3 indices", "2 values"},
+          [&](bool mine) { plan(indices, std::span(values).first(mine ? 2 : 3)); });
       const index_pattern& wanted = testing::index_patterns()[3];
       refill_untouched(table);
       plan(wanted.indices(me), values_of<std::int64_t>(me, wanted.indices(me).size()));

@@ -224,12 +224,12 @@ TEST(Update, an_index_out_of_range_is_reported_and_the_plan_can_be_used_again) {
     for (const auto strategy : testing::usable_strategies(
              team, table.is_all_direct(), update_plan<std::int64_t, cyclic>::why_not)) {
       update_plan plan(table, update_options{.strategy = strategy, .buffer_items = 32});
-      const bool told = plan.strategy() != gather_strategy::agp;
+      const bool others_fail = plan.strategy() != gather_strategy::agp;
       for (const std::int64_t bad : {std::int64_t{1000}, std::int64_t{-1}})
         for (const std::size_t position : {0, 777, 1234}) {
           auto indices = testing::random_indices(me, 1235);
           testing::expect_failure(
-              team, told,
+              team, others_fail,
               {"update", std::to_string(bad), "position " + std::to_string(position),
                "rank " + std::to_string(team.rank())},
               [&](bool mine) {
@@ -238,9 +238,9 @@ TEST(Update, an_index_out_of_range_is_reported_and_the_plan_can_be_used_again) {
               });
         }
       const std::vector<std::int64_t> indices = {999, 0, 17}, values = {1, 2, 3};
-      testing::expect_failure(team, told, {"update", "3 indices", "2 values"}, [&](bool mine) {
-        plan(indices, std::span(values).first(mine ? 2 : 3));
-      });
+      testing::expect_failure(
+          team, others_fail, {"update", "3 indices", "2 values"},
+          [&](bool mine) { plan(indices, std::span(values).first(mine ? 2 : 3)); });
       check_plan(plan, table, right, std::string(name_of(strategy)) + " after errors");
     }
   });

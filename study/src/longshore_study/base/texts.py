@@ -42,7 +42,7 @@ def figure(value: float | None, unit: str = "") -> str:
         return "–"
     if not unit:
         return _significant(value)
-    return quantity(unit, [value]).told(value)
+    return quantity(unit, [value]).text(value)
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class Quantity:
     def tick(self, value: float) -> str:
         return plain_number(value / self.divisor)
 
-    def told(self, value: float) -> str:
+    def text(self, value: float) -> str:
         return f"{self.number(value)} {self.name}".rstrip()
 
 

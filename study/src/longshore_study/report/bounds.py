@@ -37,9 +37,9 @@ def bounds_text(bounds: Iterable[Bound]) -> str:
     shown_as = quantity(high.unit, [high.value])
     # A smaller difference is noise of the control.
     if high.value > 1.02 * low.value:
-        ends = f"{shown_as.number(low.value)} to {shown_as.told(high.value)}"
+        ends = f"{shown_as.number(low.value)} to {shown_as.text(high.value)}"
         return f"{name}, {ends} depending on the launch"
-    value_text = shown_as.told(low.value)
+    value_text = shown_as.text(low.value)
     return f"{name}, {value_text}" if low.value == low.copy else f"{name} of {figure(low.copy)} GB/s, here {value_text}"
 
 

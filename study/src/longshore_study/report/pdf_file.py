@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from typing import Any
 
 from longshore_study.base.errors import LongshoreError
 from longshore_study.report.drawing import Drawing, Line, Rectangle, Symbol, Text
@@ -24,12 +25,13 @@ def pdf(drawing: Drawing) -> bytes:
     width, height = drawing.width / _POINTS_PER_INCH, drawing.height / _POINTS_PER_INCH
     page = figure.Figure(figsize=(width, height))
     # From points with y downwards to inches with y upwards.
-    place = transforms.Affine2D().scale(1 / _POINTS_PER_INCH, -1 / _POINTS_PER_INCH).translate(0, height)
+    place: Any = transforms.Affine2D().scale(1 / _POINTS_PER_INCH, -1 / _POINTS_PER_INCH).translate(0, height)
     place += page.dpi_scale_trans
     for order, mark in enumerate(drawing.marks):
+        artist: Any
         match mark:
             case Line():
-                style = (0, mark.dash) if mark.dash else "-"
+                style: Any = (0, mark.dash) if mark.dash else "-"
                 artist = lines.Line2D((mark.x1, mark.x2), (mark.y1, mark.y2), color=mark.colour, linestyle=style)
                 artist.set_linewidth(mark.width)
             case Rectangle():

@@ -99,7 +99,7 @@ def row_sentence(row: JudgedRow, name: Callable[[dict[str, Any]], str]) -> str:
     text += ratio_in_words(row.ratio or 0.0)
     if row.reference_mean is not None and row.new_mean is not None:
         shown_as = quantity(row.unit, [row.reference_mean, row.new_mean])
-        text += f" ({shown_as.number(row.reference_mean)} → {shown_as.told(row.new_mean)}; {ratio_text(row)})"
+        text += f" ({shown_as.number(row.reference_mean)} → {shown_as.text(row.new_mean)}; {ratio_text(row)})"
     return text + "."
 
 
