@@ -1,5 +1,5 @@
 // longshore-bench with two patterns that fail on request: a ring, and a sort whose result is
-// changed before the verification. Tests show with them that failures of all kinds are reported.
+// changed before the verification. Tests use them to check that each kind of failure is reported.
 // Built with the tests only, and never installed.
 #include <longshore/core/error.hpp>
 

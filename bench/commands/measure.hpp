@@ -9,7 +9,7 @@
 namespace longshore::bench {
 
 /// Starts the ranks, sweeps over the variants, writes the records and prints the table. Returns the
-/// exit status. Errors before the start of the ranks are thrown.
+/// exit status. Throws errors that occur before the ranks start. Later errors end the process.
 [[nodiscard]] int measure(const request& asked, std::vector<std::string> command_line);
 
 }  // namespace longshore::bench

@@ -6,7 +6,7 @@
 
 namespace longshore::bench {
 
-/// Prints the plan for the words after "placement"; returns the exit status.
+/// Prints the plan for the arguments after "placement"; returns the exit status.
 [[nodiscard]] int plan_placement(std::span<const char* const> words);
 
 }  // namespace longshore::bench

@@ -7,8 +7,8 @@
 
 namespace longshore::bench {
 
-/// The "system" of a launch record, without facts that depend on the binding of the calling thread.
-/// `root` holds proc, sys and etc: another folder in tests.
+/// The "system" of a launch record, without facts that depend on the binding of the calling thread
+/// (records/launch_record.cpp adds these). `root` holds proc, sys and etc: another folder in tests.
 [[nodiscard]] json system_facts(const std::filesystem::path& root = "/");
 
 /// Name of this host.

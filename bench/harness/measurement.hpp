@@ -16,7 +16,7 @@ namespace longshore::bench {
 /// {"domain":[64,64,64],...}. A factor without a value and without a default is absent.
 using variant = json;
 
-/// One timed repetition: seconds of one operation, over the ranks.
+/// One timed repetition: statistics over the ranks of the seconds of one operation.
 struct repetition {
   double max = 0, median = 0, min = 0, mean = 0;
   std::vector<std::pair<std::string, double>> phases;  ///< maximum over ranks
@@ -86,8 +86,8 @@ class measurement {
   [[nodiscard]] virtual bool verify() = 0;
   /// Traffic of this rank in one operation.
   [[nodiscard]] virtual traffic moved() const { return {}; }
-  /// The figures of docs/reference/figures.md. Called on all ranks with the same summary; the values of rank
-  /// 0 count.
+  /// The figures of docs/reference/figures.md. Called on all ranks with the same summary; the
+  /// values of rank 0 count.
   [[nodiscard]] virtual std::vector<metric> metrics(const summary& seconds) = 0;
   /// Further members of the result's record, beside its figures. Called after metrics() on all
   /// ranks; the object of rank 0 counts.

@@ -1,7 +1,7 @@
 // The noise probe: a small fixed exchange of all ranks, right before each timed repetition. Its
-// time is no figure. Noise of the machine (cores that share a cache less than before, a neighbour
-// on the host) slows down the probe and the variant alike. A comparison uses the probe as a
-// covariate, and so removes that part of the noise (docs/explanation/statistics.md).
+// time is not reported as a result. Noise of the machine (cores that share a cache less than
+// before, a neighbour on the host) slows down the probe and the variant alike. A comparison uses
+// the probe as a covariate, and so removes that part of the noise (docs/explanation/statistics.md).
 #pragma once
 
 #include <longshore/transport/channel.hpp>
@@ -15,7 +15,7 @@ namespace longshore::bench {
 
 class noise_probe {
  public:
-  /// Most symmetric memory that the probe needs on a rank.
+  /// Upper bound of the symmetric memory that the probe needs on a rank.
   static constexpr std::size_t symmetric_bytes = std::size_t{1} << 16;
 
   /// Collective. Chooses the number of exchanges per probe so that it takes a small part of a

@@ -9,7 +9,8 @@ import os
 import subprocess
 from pathlib import Path
 
-REPOSITORY = Path(__file__).resolve().parent.parent
+from repository import REPOSITORY
+
 # Where the loops are: what is inside a plan, and what it calls.
 LOOPS = ("_dispatch<", "exstack_gather<", "exstack_requests<", "engine_gather<", "engine_requests<", "request_reply<")
 

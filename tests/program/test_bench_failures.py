@@ -35,11 +35,11 @@ def test_a_wrong_result_is_named_and_the_others_are_measured(run: Run, tmp_path:
 
 SPOILED = {
     "lost": "keys were lost",
-    "doubled": "keys were doubled",
+    "doubled": "keys were duplicated",
     "changed": "keys were changed",
     "swapped": "keys are out of order within rank",
-    "torn": "payloads were torn from their keys",
-    "unstable": "items of one key changed places",
+    "torn": "payloads belong to other keys than before",
+    "unstable": "items with equal keys changed their order",
 }
 
 

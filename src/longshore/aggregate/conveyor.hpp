@@ -1,6 +1,6 @@
 // conveyor: asynchronous aggregation over 1, 2 or 3 hops. No call waits for all ranks, and the last
 // buffer of each link carries the mark that ends a use. The contract (states, order, back-pressure)
-// is that of conveyors in bale (uconvey.pdf), as are the terms conveyor, elastic and steady.
+// is that of conveyors in bale (uconvey.pdf), as are the terms conveyor and elastic.
 #pragma once
 
 #include <longshore/aggregate/detail/drain_items.hpp>
@@ -30,7 +30,7 @@ namespace detail {
 ///
 /// Messages per rank and use, on each hop: one per buffer that fills, and a last one per link,
 /// which may be empty. A use needs no collective call: hop h + 1 ends at a rank once hop h has
-/// ended there. With items_create_items, waves of counting find the end instead
+/// ended there. With items_create_items, a detector that counts messages finds the end instead
 /// (termination_detector.hpp). Memory per rank: `slots` buffers per link, twice that for links
 /// between nodes (route.hpp has the number of links); memory_bytes() returns the sum. Bytes on the
 /// wire: items, tags of 0 to 4 bytes per item (0 with 1 hop), and 1 byte per message. If a function
@@ -49,7 +49,8 @@ class conveyor {
     detail::tagged_buffer& to = buffers_[step.link];
     if (to.next == to.end && !open(step.link)) [[unlikely]]
       return false;
-    // All members are read before any store: for the compiler a store of an item may change `to`.
+    // All members are read before any store: the compiler must assume that storing an item changes
+    // `to`.
     std::byte *const next = to.next, *const end = to.end, *const tag_place = to.next_tag;
     const std::size_t tag_bytes = to.tag_bytes;
     to.next = next + sizeof(Item);
@@ -75,8 +76,9 @@ class conveyor {
   // Elastic items have any size, including 0. An item that is larger than a buffer is cut into
   // pieces and assembled at its destination.
 
-  /// As push. If the buffers fill up in the middle of an item, its rest is copied, and further
-  /// items are refused until the rest was sent. Bytes on the wire: 8 per piece, and padding to 8.
+  /// As push. If the buffers fill up in the middle of an item, the conveyor keeps a copy of its
+  /// rest, and refuses further items until the rest was sent. Bytes on the wire: 8 per piece, and
+  /// padding to 8.
   [[nodiscard]] bool push_bytes(int rank, std::span<const std::byte> item);
   /// As drain, with f(source, span<const std::byte>). The span is valid during the call and aligned
   /// to 8. Memory: it grows to the largest cut item per source.
@@ -134,8 +136,8 @@ class conveyor {
       const hop& at = hops_[hop_of(step.link)];
       auto* const items = reinterpret_cast<Item*>(at.porter->begin_of(step.link - at.first_link));
       position = static_cast<std::uint32_t>(reinterpret_cast<Item*>(to.next) - items);
-      // Whether the guess lies in this buffer is unpredictable, but whether both conditions hold
-      // is mostly predictable: so there is one branch for both.
+      // One branch for both conditions: the processor predicts their conjunction better than the
+      // first condition alone.
       const bool is_here = recent < position;
       const std::uint32_t guess = is_here ? recent : 0;
       if (is_here & is_same(std::as_const(items[guess]))) {

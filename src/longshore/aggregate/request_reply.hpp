@@ -29,8 +29,8 @@ enum class reply_order {
 struct request_reply_options {
   /// request_reply sets item_bytes, with_source and ship_when_idle itself
   engine_options engine;
-  /// maximum of outstanding requests of a rank, rounded up to a power of two; 0: as many as fill a
-  /// buffer on each link, within 4096 to 65536
+  /// maximum of outstanding requests of a rank, rounded up to a power of two; 0: enough to fill one
+  /// buffer on each link, at least 4096 and at most 65536
   std::size_t window_items = 0;
   /// > 0: a request that is outstanding is not sent again. So many requests are remembered, rounded
   /// up to a power of two.
@@ -125,15 +125,18 @@ class request_reply {
   [[nodiscard]] std::uint64_t combined() const noexcept { return combined_; }
 
  private:
-  using request_batch = detail::batch_writer<Request, Engine>;
+  using request_batch = detail::item_batch_writer<Request, Engine>;
   static constexpr std::uint32_t none = 0xffffffff;
   static constexpr std::size_t fetch_ahead = 24;  // requests
-  // Outstanding requests have numbers of 32 bits; so their true numbers must lie within this range.
+  // The window stores the low 32 bits of a request's number. If replies are not kept, one slow
+  // reply could stay outstanding while 2^32 later requests pass it. So at each multiple of this
+  // number, sending stops until all replies have come.
   static constexpr std::size_t max_number_range = std::size_t{1} << 31;
   // The state of an outstanding request whose reply may have to wait or serves several
   // requests.
   struct window_slot {
-    std::uint32_t twin = none;  // the slot of another request that waits for the same reply
+    // the slot of another request that waits for the same reply
+    std::uint32_t next_in_chain = none;
     bool arrived = false;
     Reply reply;
   };
@@ -167,8 +170,8 @@ class request_reply {
     return options;
   }
   static std::size_t window_of(const request_reply_options& options, const Engine& engine) {
-    // A window that fills a buffer on each link lets all buffers leave full. A larger one would
-    // only leave the cache.
+    // A window that fills a buffer on each link lets all buffers leave full. A larger window gains
+    // nothing and no longer fits the cache.
     const std::size_t buffered = engine.options().buffer_items * engine.link_count();
     const std::size_t wanted =
         options.window_items > 0
@@ -177,20 +180,26 @@ class request_reply {
     return std::bit_ceil(std::min(wanted, max_number_range));
   }
 
+  // The number of the first request that may not be sent yet. `kept`: replies are kept in the
+  // window. Then a request leaves the window when its reply is delivered. Otherwise it leaves when
+  // the reply arrives; at the end of a range of numbers no request is sent until all replies have
+  // come.
+  [[nodiscard]] std::size_t sending_limit(std::size_t n, bool kept) const noexcept {
+    if (kept) return std::min(n, delivered_ + window_);
+    if (sent_ % max_number_range == 0 && sent_ != received_) return sent_;
+    const std::size_t range_end = (sent_ / max_number_range + 1) * max_number_range;
+    return std::min({n, received_ + window_, range_end});
+  }
+
   // Sends requests until the window or a buffer is full. Returns whether it was a buffer.
   template <reply_order Order, class MakeRequest>
   bool send_requests(std::size_t n, MakeRequest& make_request) {
-    // Whether replies are kept in the window. Then a request leaves the window when its reply was
-    // delivered, else when it arrived.
     const bool kept = Order == reply_order::requested || recent_.is_used();
-    std::size_t end = std::min(n, kept ? delivered_ + window_ : received_ + window_);
-    const std::size_t range_end = (sent_ / max_number_range + 1) * max_number_range;
-    if (!kept)
-      end = sent_ % max_number_range == 0 && sent_ != received_ ? sent_ : std::min(end, range_end);
+    const std::size_t end = sending_limit(n, kept);
     const int ranks = requests_.ranks().size();
     std::size_t next_batch = kept || ranks > request_batch::max_ranks ? end : sent_;
     while (sent_ < end) {
-      if (made_.empty()) {
+      if (unsent_requests_.empty()) {
         if (sent_ >= next_batch) {
           if (const std::size_t items = request_batch::batch_size(
                   requests_, ranks, std::min(end - sent_, outstanding_.room()))) {
@@ -199,10 +208,10 @@ class request_reply {
           }
           next_batch = sent_ + request_batch::min_items;
         }
-        made_.make(make_request, sent_, end - sent_);
+        unsent_requests_.make(make_request, sent_, end - sent_);
       }
-      for (; !made_.empty(); ++made_.next, ++sent_)
-        if (!send_one(kept, made_.items[made_.next])) return true;
+      for (; !unsent_requests_.empty(); ++unsent_requests_.next, ++sent_)
+        if (!send_one(kept, unsent_requests_.items[unsent_requests_.next])) return true;
     }
     return false;
   }
@@ -216,7 +225,7 @@ class request_reply {
     outstanding_.writer()(request.rank, 0, static_cast<std::uint32_t>(sent_));
     outstanding_.add_sent(request.rank, 1);
     if (kept) {
-      window_slots_[slot].twin = none;
+      window_slots_[slot].next_in_chain = none;
       window_slots_[slot].arrived = false;
     }
     return true;
@@ -239,9 +248,9 @@ class request_reply {
     if (earlier == recent_.not_found || earlier < delivered_) return false;
     window_slot& first = window_slots_[earlier & (window_ - 1)];
     if (first.arrived) return false;
-    window_slots_[slot].twin = first.twin;
+    window_slots_[slot].next_in_chain = first.next_in_chain;
     window_slots_[slot].arrived = false;
-    first.twin = slot;
+    first.next_in_chain = slot;
     ++combined_;
     return true;
   }
@@ -263,7 +272,7 @@ class request_reply {
         const int source = source_of(k);
         return addressed<Reply>{source, Reply(make_reply(source, requests[k]))};
       };
-      pending_.make(reply, done, count);
+      unsent_replies_.make(reply, done, count);
       done += count;
     }
     return done;
@@ -272,7 +281,7 @@ class request_reply {
   // Pushes replies that were made. Returns whether all are in a buffer.
   bool push_pending() {
     std::size_t pushed = 0;
-    return pending_.push_to(replies_, pushed);
+    return unsent_replies_.push_to(replies_, pushed);
   }
 
   // Writes replies to one rank directly into its buffer, as many at a time as the buffer takes.
@@ -305,7 +314,7 @@ class request_reply {
   [[gnu::noinline]] std::size_t take_replies(SourceOf source_of, std::span<const Reply> replies,
                                              Receive& receive) {
     const bool kept = Order == reply_order::requested || recent_.is_used();
-    if constexpr (SourceOf::is_single) {  // one ring: the loop keeps no state in memory
+    if constexpr (SourceOf::is_single) {  // all replies of one rank: its ring stays in registers
       const auto number = outstanding_.oldest(source_of(0));
       take_numbered<Order>(kept, number, replies, receive);
       outstanding_.add_replied(source_of(0), replies.size());
@@ -350,7 +359,7 @@ class request_reply {
   void take_kept(std::uint32_t number, const Reply& reply, Receive& receive) {
     const std::size_t mask = window_ - 1;
     for (std::uint32_t slot = number & static_cast<std::uint32_t>(mask); slot != none;
-         slot = window_slots_[slot].twin) {
+         slot = window_slots_[slot].next_in_chain) {
       window_slots_[slot].arrived = true;
       if constexpr (Order == reply_order::requested)
         window_slots_[slot].reply = reply;
@@ -371,11 +380,11 @@ class request_reply {
   std::size_t window_;  // a power of two
   detail::outstanding_requests outstanding_;
   detail::recent_requests<Request> recent_;
-  detail::pending_items<Request> made_;
-  std::vector<window_slot> window_slots_;  // where replies are kept: slot number % window_
-  detail::pending_items<Reply> pending_;   // replies that were made and are in no buffer yet
+  detail::pending_items<Request> unsent_requests_;
+  std::vector<window_slot> window_slots_;        // where replies are kept: slot number % window_
+  detail::pending_items<Reply> unsent_replies_;  // replies that were made and are in no buffer yet
   std::uint64_t combined_ = 0;
-  // Of this use: requests sent, replies received, and how many replies from the first on were
+  // Of this use: requests sent, replies received, and the number below which all replies are
   // delivered.
   std::size_t sent_ = 0, received_ = 0, delivered_ = 0;
   std::size_t requests_activity_ = 0;

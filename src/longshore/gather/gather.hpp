@@ -28,7 +28,7 @@ template <trivially_copyable T, distribution Distribution>
 [[nodiscard]] std::unique_ptr<gather_plan_base<T>> plan_gather(
     const table_view<T, Distribution>& table, const gather_options& options);
 
-// Compiled in the library.
+// These two instantiations are compiled in the library.
 extern template std::unique_ptr<gather_plan_base<word32>> plan_gather(
     const table_view<word32, any_distribution>&, const gather_options&);
 extern template std::unique_ptr<gather_plan_base<word64>> plan_gather(
@@ -36,9 +36,9 @@ extern template std::unique_ptr<gather_plan_base<word64>> plan_gather(
 
 }  // namespace detail
 
-/// A gather from one table with one strategy, made once and used often. A call allocates nothing,
-/// with one exception: with strategy auto, if the choice depends on the number of requests, the
-/// first call of each size does.
+/// A gather from one table with one strategy, made once and used often. Calls allocate nothing,
+/// with one exception. With strategy auto, if the choice depends on the number of requests, the
+/// first call of each size class makes a plan for that class.
 ///
 ///     longshore::gather_plan plan(table, {.strategy = longshore::gather_strategy::exstack});
 ///     plan(indices, out);
@@ -56,9 +56,9 @@ class gather_plan : public detail::plan_handle<
       : gather_plan::plan_handle(detail::plan_gather(view(table), options)) {}
 
   /// out[i] = table[indices[i]] for all i. Indices are global; each rank gives any number of them.
-  /// Collective with auto and with strategies that aggregate; with agp and direct a call of this
-  /// rank alone. The call makes no barrier: one must separate it from earlier writes of other ranks
-  /// to the table, and nobody may write to the table before all ranks have returned.
+  /// Collective with auto and with strategies that aggregate; with agp and direct each rank may
+  /// call it alone. It contains no barrier: call team.barrier() between writes of other ranks to
+  /// the table and this call, and again before the next write.
   ///
   /// Throws errc::usage if the sizes differ or an index is out of range; with strategies that
   /// aggregate, the other ranks then throw errc::peer_failed. Part of `out` may have been written.

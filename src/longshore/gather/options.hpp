@@ -15,8 +15,8 @@ struct gather_options {
   gather_strategy strategy = gather_strategy::automatic;
   /// of strategies that aggregate: items per destination in one exchange
   std::size_t buffer_items = 1024;
-  /// of strategy conveyor: 1, 2 or 3; 0: 2 with more than 128 ranks on several nodes of several
-  /// ranks, else 1
+  /// of strategy conveyor: 1, 2 or 3; 0: chosen, that is 2 for more than
+  /// 128 ranks on several nodes of several ranks each, else 1
   int hops = 0;
   /// Of strategies that aggregate: requests for one element that wait in the same buffer become
   /// one. Gather requests the element once, an update combines the values, scatter keeps the later
@@ -30,16 +30,16 @@ struct gather_options {
 using scatter_options = gather_options;
 using update_options = gather_options;
 
-/// Buffers per destination of the asynchronous strategies, for requests without replies. Only the
-/// buffers limit how far such a sender runs ahead: with 2, ranks on MPI wait a quarter of the time
-/// for a free one. Requests with replies need only 2.
+/// Buffers per destination of the asynchronous strategies, for requests without replies. Such a
+/// sender runs ahead until its buffers are full. With 2 buffers, ranks on MPI spend a quarter of
+/// their time waiting for a free one. Requests with replies need only 2.
 inline constexpr int request_slots = 4;
 
 /// What a plan does, and the origin of that choice.
 struct gather_decision {
   enum class origin {
     asked,     ///< the caller named the strategy
-    rule,      ///< nothing was measured: direct if all memory can be reached, else exstack
+    rule,      ///< without measurements: direct if all memory can be reached, else exstack
     profile,   ///< measurements of an earlier run
     measured,  ///< measurements of this run
   };

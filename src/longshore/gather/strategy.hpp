@@ -38,14 +38,14 @@ inline constexpr std::array<named_gather_strategy, 7> gather_strategies = {{
 /// The strategy with this name. Throws errc::usage with a list of the names.
 [[nodiscard]] gather_strategy gather_strategy_of(std::string_view name);
 
-/// Why `strategy` cannot be used for a gather, or nothing. `all_reachable`: whether every rank can
-/// load from the memory of every other rank.
+/// The reason why `strategy` cannot be used for a gather; nothing if it can. `all_reachable`:
+/// whether every rank can load from the memory of every other rank.
 [[nodiscard]] std::optional<std::string> why_not(gather_strategy strategy, bool all_reachable);
 
 namespace detail {
 
-/// The same for scatter and updates of elements of `element_bytes`. `has_fetch_add`: whether
-/// transports have an atomic operation for the update.
+/// The same for scatter and for updates, for elements of `element_bytes` bytes each.
+/// `has_fetch_add`: the transports do the update by an atomic operation.
 [[nodiscard]] std::optional<std::string> why_not_scatter(gather_strategy strategy,
                                                          bool all_reachable,
                                                          std::size_t element_bytes);

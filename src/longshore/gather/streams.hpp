@@ -15,7 +15,7 @@
 
 #include <longshore/aggregate/deliver.hpp>
 #include <longshore/array/dist_array.hpp>
-#include <longshore/gather/detail/atomic_element.hpp>
+#include <longshore/gather/detail/element_atomics.hpp>
 #include <longshore/gather/detail/engine_strategy.hpp>
 #include <longshore/gather/detail/for_each_in_range.hpp>
 #include <longshore/gather/detail/request.hpp>

@@ -1,9 +1,9 @@
 // The algorithms of a halo exchange: which messages are sent, and in which rounds. The mode
 // (mode.hpp) decides how a message is transferred.
 //
-// To add an algorithm: add its name here, a pair of files beside
-// detail/algorithms/staged.{hpp,cpp} that plans its rounds, and a line in
-// detail/algorithms/plan_rounds.cpp.
+// To add an algorithm: add its value to the enumeration here and its name in algorithm.cpp, in the
+// same order, a pair of files beside detail/algorithms/staged.{hpp,cpp} that plans its rounds, and
+// a line in detail/algorithms/plan_rounds.cpp.
 #pragma once
 
 #include <span>

@@ -19,7 +19,7 @@ face_exchange::face_exchange(const rank_grid& grid, const face_options& options)
   };
   std::vector<detail::halo_round> rounds(1);
   for (std::size_t i = 0; i < sides_.size(); ++i) {
-    detail::halo_message_pair pair{
+    detail::shift_messages pair{
         sides_[i], {grid.neighbour(sides_[i]), {}}, {grid.neighbour(sides_[i].opposite()), {}}};
     if (pair.outgoing.exists()) pair.outgoing.parts.push_back(buffer(send_.data(), i));
     if (pair.incoming.exists()) pair.incoming.parts.push_back(buffer(receive_.data(), i ^ 1));

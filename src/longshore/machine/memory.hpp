@@ -13,11 +13,11 @@ namespace longshore {
 /// if it does not exist or has no limit.
 [[nodiscard]] std::size_t available_shared_memory_bytes();
 
-/// Bytes of the last-level cache that one core can use; 32 MiB if the machine does not tell.
+/// Bytes of the last-level cache that one core can use; 32 MiB if unknown.
 [[nodiscard]] std::size_t last_level_cache_bytes();
 
-/// Number of last-level caches in the machine, each of last_level_cache_bytes(); 1 if the machine
-/// does not tell. Reads a small file per CPU, so call it once.
+/// Number of last-level caches in the machine, each of last_level_cache_bytes(); 1 if unknown.
+/// Reads a small file per CPU, so call it once.
 [[nodiscard]] int last_level_cache_count();
 
 }  // namespace longshore

@@ -152,7 +152,7 @@ class team {
   double waited_seconds_ = 0;
   friend class waiter;
 
-  // See detail/team_attribute.hpp.
+  // See team_attribute.hpp.
   template <std::default_initializable Attribute>
   friend Attribute& detail::team_attribute(team& ranks);
   [[nodiscard]] void* find_attribute(const std::type_info& type) const noexcept;

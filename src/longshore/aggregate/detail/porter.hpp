@@ -19,7 +19,8 @@ namespace longshore::detail {
 
 /// The free part of the buffer of one link, for loops that append items: write the item at `next`
 /// and its tag at `next_tag` (always 4 bytes), advance both, then call porter::filled() if
-/// next == end. If next == end before an item is written, there is no buffer: call porter::open().
+/// next == end. Before writing: if next == end, there is no
+/// buffer, call porter::open().
 struct tagged_buffer {
   std::byte* next = nullptr;
   std::byte* end = nullptr;
@@ -38,7 +39,8 @@ struct message_layout {
   static constexpr std::size_t failed_bytes = sizeof(std::int32_t);
   static constexpr std::size_t flag_bytes = 1;
   [[nodiscard]] std::size_t area_bytes() const noexcept { return capacity_items * item_bytes; }
-  /// The bytes after the tags also take the excess of the last tag: 4 bytes are written for each.
+  /// Writing a tag always stores 4 bytes: those of the last tag may spill into the bytes
+  /// behind the tags.
   [[nodiscard]] std::size_t slot_bytes() const noexcept {
     return capacity_items * (item_bytes + tag_bytes) + push_time_bytes + failed_bytes + flag_bytes;
   }
@@ -94,7 +96,7 @@ class porter {
   /// Sends all open buffers.
   void send_all();
   /// Sends each buffer that was opened at least `advances` ticks or `seconds` before the last tick.
-  /// A bound of 0 is no bound. Reads no clock.
+  /// 0 switches that bound off. Reads no clock.
   void send_older_than(std::uint64_t advances, double seconds);
   /// Records that the item just written to link `i` was pushed at `seconds`. Call it before
   /// filled().
@@ -131,8 +133,8 @@ class porter {
   /// Makes the porter ready for the next use. REQUIRES: finished and drained, or termination was
   /// detected.
   void restart();
-  /// Counts an advance. Buffers that are opened from now on count as opened at `seconds`, which is
-  /// never later than their true time.
+  /// Counts an advance. Buffers that are opened from now on count as opened at `seconds`, a moment
+  /// at or before their true opening.
   void tick(double seconds) noexcept {
     ++advances_;
     now_ = seconds;

@@ -21,8 +21,8 @@ concept has_rank_buffers = requires(Engine& engine, int rank) {
   engine_access::buffer_to(engine, rank).next;
 };
 
-/// How many items are made before the first of them is written, so that the loads of making them do
-/// not wait for stores.
+/// How many items are made before the first of them is written, so that the loads of the next items
+/// overlap and do not wait behind the stores.
 inline constexpr std::size_t group_items = 8;
 
 /// The type of a function object inside a loop: a small one is copied, so that its members can stay
@@ -33,7 +33,7 @@ using loop_copy = std::conditional_t<std::is_trivially_copyable_v<F> && sizeof(F
 /// Writes batches of items for few ranks. A batch is so small that all its items fit the buffer of
 /// any one rank; so no item needs a check, and one register holds all counts.
 template <class Item, has_rank_buffers Engine>
-struct batch_writer {
+struct item_batch_writer {
   using cursors = packed_cursors<Item, 8>;  // up to 8 ranks, 255 items
   static constexpr int max_ranks = cursors::max_ranks;
   static constexpr std::size_t min_items = 32;  // a smaller batch costs more than it saves
@@ -145,13 +145,13 @@ std::size_t push_many(Engine& engine, std::size_t first, std::size_t end, ItemOf
         if (i >= next_batch) {
           const int ranks = engine.ranks().size();
           if (const std::size_t items =
-                  batch_writer<Item, Engine>::batch_size(engine, ranks, end - i)) {
-            batch_writer<Item, Engine>::write(
+                  item_batch_writer<Item, Engine>::batch_size(engine, ranks, end - i)) {
+            item_batch_writer<Item, Engine>::write(
                 engine, ranks, i, i + items, item_of, [](int, std::size_t, std::size_t) {},
                 [](int, std::size_t) {});
             continue;
           }
-          next_batch = i + batch_writer<Item, Engine>::min_items;
+          next_batch = i + item_batch_writer<Item, Engine>::min_items;
         }
       }
       made.make(item_of, i, end - i);

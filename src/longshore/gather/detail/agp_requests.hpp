@@ -3,7 +3,7 @@
 #pragma once
 
 #include <longshore/gather/detail/agp_gather.hpp>
-#include <longshore/gather/detail/atomic_element.hpp>
+#include <longshore/gather/detail/element_atomics.hpp>
 #include <longshore/gather/detail/for_each_in_range.hpp>
 #include <longshore/gather/detail/table_view.hpp>
 #include <longshore/transport/traffic.hpp>

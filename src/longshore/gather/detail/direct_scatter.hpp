@@ -1,7 +1,7 @@
 // scatter by strategy direct: plain stores into the memory of every rank.
 #pragma once
 
-#include <longshore/gather/detail/atomic_element.hpp>
+#include <longshore/gather/detail/element_atomics.hpp>
 #include <longshore/gather/detail/for_each_in_range.hpp>
 #include <longshore/gather/detail/table_view.hpp>
 #include <longshore/gather/strategy.hpp>

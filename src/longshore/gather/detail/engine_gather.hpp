@@ -1,6 +1,6 @@
 // gather by strategies exstack2, conveyor and aggregator: requests and replies over an asynchronous
-// engine. Offsets go to the owners, values come back. Both arrive in order per pair of ranks, so
-// with one hop neither needs a tag.
+// engine. Offsets go to the owners, values come back. Replies come in the order of the requests of
+// a pair of ranks, so no item names its request. With several hops an item has a tag for its route.
 #pragma once
 
 #include <longshore/aggregate/request_reply.hpp>
@@ -51,9 +51,9 @@ void fail_gather(request_reply<conveyor, Offset, T>& exchange, const T* local_pa
 }
 
 /// The two engines for one table and the window of outstanding requests, made once and used often.
-/// Cost: see conveyor, for n requests of 4 bytes (8 if a part has more than 2^32 elements) and n
-/// values of sizeof(T). Memory per rank: two engines, and 12 + sizeof(T) bytes per outstanding
-/// request, of which there are at most 65536.
+/// Cost: see conveyor, for n requests of 4 bytes (8 if a part has 2^32 elements or more) and n
+/// values of sizeof(T). Memory per rank: two engines, and the
+/// window of request_reply (request_reply_options says how much).
 template <trivially_copyable T, distribution Distribution>
 class engine_gather {
  public:

@@ -42,7 +42,7 @@ struct merge_requests {
 
 /// The engine of one table's requests, and a second one for updates by a constant, whose value need
 /// not travel. Made once, used often. Cost: see conveyor, for items of an offset of 4 bytes (8 if a
-/// part has more than 2^32 elements) and a value of sizeof(T), or of offsets alone. See also
+/// part has 2^32 elements or more) and a value of sizeof(T), or of offsets alone. See also
 /// combining.
 template <trivially_copyable T, distribution Distribution>
 class engine_requests {
@@ -74,8 +74,9 @@ class engine_requests {
 
   /// Collective. Whether all ranks pass the same constant; then offsets alone need to travel.
   [[nodiscard]] bool is_common(const T& amount) {
-    // The minimum over the ranks of each word and of its complement. Both are those of this rank
-    // only if all ranks have the same word.
+    // The minimum over the ranks of each word and of its complement. If both minima equal the word
+    // and the complement of this rank, all ranks have this
+    // word.
     constexpr std::size_t words = (sizeof(T) + sizeof(std::int64_t) - 1) / sizeof(std::int64_t);
     std::array<std::int64_t, 2 * words> mine{};
     std::memcpy(mine.data(), &amount, sizeof(T));

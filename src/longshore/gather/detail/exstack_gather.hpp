@@ -21,7 +21,7 @@ namespace longshore::detail {
 
 /// The buffers for gathers from one table, made once and used often. Cost of n requests per rank,
 /// evenly spread over P ranks, with buffers of b items: about n / (P b) rounds of 2 P messages, of
-/// up to 4 b bytes (8 b if a part has more than 2^32 elements) and sizeof(T) b bytes. Memory per
+/// up to 4 b bytes (8 b if a part has 2^32 elements or more) and sizeof(T) b bytes. Memory per
 /// rank: 2 P b max(sizeof(T), 4 or 8) bytes, twice that for other nodes.
 ///
 /// With `combine`, a round requests an element once, even if several of its indices are equal. (Of
@@ -114,7 +114,8 @@ class exstack_gather {
   }
 
   template <class Offset>
-  [[gnu::noinline]] void reply_to_requests() {  // one copy, not one per locator
+  // not inlined: compiled once per type of offset, not once per distribution
+  [[gnu::noinline]] void reply_to_requests() {
     const T* const local_part = table_.local().data();
     exstack_access::send_buffer* const buffers = exstack_access::buffers(stack_);
     for (int peer = 0; peer < table_.team().size(); ++peer) {
@@ -131,7 +132,7 @@ class exstack_gather {
                      std::size_t end) {
     const int ranks = table_.team().size();
     auto& next = filler_.pointers();
-    // Cursors have pointers to non-const, but here they only read.
+    // with_cursors takes pointers to non-const; here they only read.
     for (int peer = 0; peer < ranks; ++peer)
       next[peer] = const_cast<std::byte*>(
           reinterpret_cast<const std::byte*>(stack_.arrived<T>(peer).data()));

@@ -32,7 +32,7 @@ template <class Offset, class Request>
   using header = typename Request::header;
   constexpr std::size_t fetch_ahead = 24;  // items
   header theirs{};
-  if constexpr (header_bytes < header >> 0) std::memcpy(&theirs, message.data(), sizeof(header));
+  if constexpr (header_bytes<header> != 0) std::memcpy(&theirs, message.data(), sizeof(header));
   const auto* const items = reinterpret_cast<const item*>(message.data() + header_bytes<header>);
   const std::size_t count = (message.size() - header_bytes<header>) / sizeof(item);
   std::size_t k = 0;
@@ -46,7 +46,7 @@ template <class Offset, class Request>
 
 /// The buffers for requests to one table, made once and used often. Cost of n requests per rank,
 /// evenly spread over P ranks, with buffers of b items: about n / (P b) rounds of P messages of up
-/// to b items. An item has an offset of 4 bytes (8 if a part has more than 2^32 elements) and a
+/// to b items. An item has an offset of 4 bytes (8 if a part has 2^32 elements or more) and a
 /// value of sizeof(T); an update by a constant sends offsets alone. Memory per rank: 2 P b (4 +
 /// sizeof(T)) bytes, twice that for other nodes; `combine` adds 4 P b bytes.
 template <trivially_copyable T, distribution Distribution>
@@ -110,7 +110,7 @@ class exstack_requests {
   template <class Request>
   void write_headers(const Request& request) {
     using header = typename Request::header;
-    if constexpr (header_bytes < header >> 0) {
+    if constexpr (header_bytes<header> != 0) {
       const header mine = request.own_header();
       for (int peer = 0; peer < table_.team().size(); ++peer) {
         auto& to = exstack_access::buffers(stack_)[peer];

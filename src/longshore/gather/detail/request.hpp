@@ -8,7 +8,7 @@
 //   make_item<Offset>(i, offset)    the item for the caller's i-th index
 //   merge(item, later)              merges a later item for the same element into a waiting one
 //   own_header()                    the header of this rank's messages
-//   apply(header, item)             applies an item that arrived to this rank's part
+//   apply(header, item)             applies an arrived item to this rank's part
 //   address_of(item)                the element that an item is for, to prefetch it
 #pragma once
 
@@ -81,7 +81,8 @@ struct store_request {
   }
 };
 
-/// The values of an update: one per index, or with mask 0 one for all. So one loop serves both.
+/// The values of an update: one per index, or with mask 0 the same
+// value for all. One loop serves both.
 template <trivially_copyable T>
 struct value_source {
   const T* from;

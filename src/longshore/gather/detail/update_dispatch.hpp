@@ -5,8 +5,8 @@
 #include <longshore/gather/detail/agp_requests.hpp>
 #include <longshore/gather/detail/engine_requests.hpp>
 #include <longshore/gather/detail/exstack_requests.hpp>
-#include <longshore/gather/detail/privatized_update.hpp>
 #include <longshore/gather/detail/tuning/tuning_table.hpp>
+#include <longshore/gather/detail/update_by_private_copies.hpp>
 #include <longshore/gather/update.hpp>
 #include <longshore/machine/memory.hpp>
 
@@ -124,7 +124,7 @@ class update_dispatch final : public update_plan_base<T> {
       update_agp(name_, table_, indices, value_of, op_, this->decision().all_reachable, moved_);
   }
 
-  // Takes the place of privatized_update for an operation without identity; never made.
+  // Takes the place of update_by_private_copies for an operation without identity; never made.
   struct no_copies {
     static bool fit(const auto&, std::size_t) noexcept { return false; }
     void fail_use() const noexcept {}
@@ -135,7 +135,7 @@ class update_dispatch final : public update_plan_base<T> {
   };
   template <class O>
   struct copies_of<O, true> {
-    using type = privatized_update<T, Distribution, O>;
+    using type = update_by_private_copies<T, Distribution, O>;
   };
   using copies = typename copies_of<Op, has_identity<Op, T>>::type;
 

@@ -30,13 +30,13 @@ struct halo_message {
 
 /// The two messages of a rank in one direction of travel: it sends one to the neighbour on that
 /// side, and receives one from the neighbour on the opposite side.
-struct halo_message_pair {
+struct shift_messages {
   halo_direction direction;
   halo_message outgoing, incoming;
 };
 
 /// Send and receive pairs that do not depend on each other. All ranks have the same directions in
 /// the same order.
-using halo_round = std::vector<halo_message_pair>;
+using halo_round = std::vector<shift_messages>;
 
 }  // namespace longshore::detail

@@ -139,7 +139,7 @@ std::vector<gather_choice> candidates(const gather_layout& layout, std::size_t e
   return kept;
 }
 
-std::optional<choices_by_size> choose_by_size(std::span<const timed_choice> measured) {
+std::optional<choices_by_size> choices_for_all_sizes(std::span<const timed_choice> measured) {
   if (measured.empty()) return std::nullopt;
   const auto rows = regrets(measured);
   constexpr unsigned boundaries = request_classes - 1;

@@ -62,7 +62,8 @@ struct gather_layout {
 /// adjacent classes in which it is at most 5 % slower than the best. Among choices within 4 % of
 /// the best, the simplest is taken. A class without measurements gets the choice of its neighbour.
 /// Nothing if nothing was measured.
-[[nodiscard]] std::optional<choices_by_size> choose_by_size(std::span<const timed_choice> measured);
+[[nodiscard]] std::optional<choices_by_size> choices_for_all_sizes(
+    std::span<const timed_choice> measured);
 
 }  // namespace detail
 }  // namespace longshore

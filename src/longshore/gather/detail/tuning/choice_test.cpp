@@ -34,51 +34,58 @@ TEST(Choice, a_number_of_requests_belongs_to_the_class_with_the_nearest_ratio) {
   EXPECT_EQ(request_class_of(std::size_t{1} << 60), 3u);
 }
 
-TEST(Choice, nothing_measured_gives_no_choice) { EXPECT_FALSE(choose_by_size({})); }
+TEST(Choice, nothing_measured_gives_no_choice) { EXPECT_FALSE(choices_for_all_sizes({})); }
 
 TEST(Choice, a_choice_that_is_fastest_in_all_classes_is_taken_for_all) {
-  const auto chosen = choose_by_size(
+  const auto chosen = choices_for_all_sizes(
       measured({{loads, {1, 1, 1, 1}}, {rounds, {0.5, 0.6, 0.7, 0.5}}, {routed, {2, 2, 2, 2}}}));
   EXPECT_EQ(chosen, (choices_by_size{rounds, rounds, rounds, rounds}));
 }
 
 TEST(Choice, of_two_equally_fast_choices_the_simpler_is_taken) {
-  EXPECT_EQ(choose_by_size(measured({{routed, {1, 1, 1, 1}}, {rounds, {1.03, 1.02, 1.03, 1}}})),
-            (choices_by_size{rounds, rounds, rounds, rounds}));
-  EXPECT_EQ(choose_by_size(measured(
+  EXPECT_EQ(
+      choices_for_all_sizes(measured({{routed, {1, 1, 1, 1}}, {rounds, {1.03, 1.02, 1.03, 1}}})),
+      (choices_by_size{rounds, rounds, rounds, rounds}));
+  EXPECT_EQ(choices_for_all_sizes(measured(
                 {{large_rounds, {1, 1, 1, 1}}, {rounds, {1, 1, 1, 1}}, {loads, {1, 1, 1, 1}}})),
             (choices_by_size{loads, loads, loads, loads}));
-  EXPECT_EQ(choose_by_size(measured({{routed, {1, 1, 1, 1}}, {rounds, {1.06, 1, 1.06, 1}}})),
+  EXPECT_EQ(choices_for_all_sizes(measured({{routed, {1, 1, 1, 1}}, {rounds, {1.06, 1, 1.06, 1}}})),
             (choices_by_size{routed, routed, routed, routed}));
 }
 
 TEST(Choice, as_few_different_choices_as_possible_are_taken) {
-  EXPECT_EQ(choose_by_size(measured({{rounds, {1, 1, 1, 1.04}}, {large_rounds, {2, 1, 1, 1}}})),
-            (choices_by_size{rounds, rounds, rounds, rounds}));
-  EXPECT_EQ(choose_by_size(measured({{rounds, {1, 1, 1.5, 1.5}}, {large_rounds, {2, 1.2, 1, 1}}})),
-            (choices_by_size{rounds, rounds, large_rounds, large_rounds}));
-  EXPECT_EQ(choose_by_size(measured({{rounds, {1, 1.5, 1.5, 2}}, {large_rounds, {2, 1, 1, 1}}})),
-            (choices_by_size{rounds, large_rounds, large_rounds, large_rounds}));
-  EXPECT_EQ(choose_by_size(measured(
+  EXPECT_EQ(
+      choices_for_all_sizes(measured({{rounds, {1, 1, 1, 1.04}}, {large_rounds, {2, 1, 1, 1}}})),
+      (choices_by_size{rounds, rounds, rounds, rounds}));
+  EXPECT_EQ(
+      choices_for_all_sizes(measured({{rounds, {1, 1, 1.5, 1.5}}, {large_rounds, {2, 1.2, 1, 1}}})),
+      (choices_by_size{rounds, rounds, large_rounds, large_rounds}));
+  EXPECT_EQ(
+      choices_for_all_sizes(measured({{rounds, {1, 1.5, 1.5, 2}}, {large_rounds, {2, 1, 1, 1}}})),
+      (choices_by_size{rounds, large_rounds, large_rounds, large_rounds}));
+  EXPECT_EQ(choices_for_all_sizes(measured(
                 {{rounds, {1, 2, 2, 2}}, {large_rounds, {2, 1, 1, 2}}, {routed, {2, 2, 1.2, 1}}})),
             (choices_by_size{rounds, large_rounds, large_rounds, routed}));
-  EXPECT_EQ(choose_by_size(measured({{loads, {1, 2, 2, 2}},
-                                     {rounds, {2, 1, 2, 2}},
-                                     {large_rounds, {2, 2, 1, 2}},
-                                     {routed, {2, 2, 2, 1}}})),
+  EXPECT_EQ(choices_for_all_sizes(measured({{loads, {1, 2, 2, 2}},
+                                            {rounds, {2, 1, 2, 2}},
+                                            {large_rounds, {2, 2, 1, 2}},
+                                            {routed, {2, 2, 2, 1}}})),
             (choices_by_size{loads, rounds, large_rounds, routed}));
 }
 
 TEST(Choice, a_choice_that_was_not_measured_in_a_class_is_not_taken_for_it) {
-  EXPECT_EQ(choose_by_size(measured({{rounds, {1, 1, 1, -1}}, {large_rounds, {3, 3, 3, 7}}})),
-            (choices_by_size{rounds, rounds, rounds, large_rounds}));
+  EXPECT_EQ(
+      choices_for_all_sizes(measured({{rounds, {1, 1, 1, -1}}, {large_rounds, {3, 3, 3, 7}}})),
+      (choices_by_size{rounds, rounds, rounds, large_rounds}));
 }
 
 TEST(Choice, a_class_without_measurements_follows_its_neighbour) {
-  EXPECT_EQ(choose_by_size(measured({{rounds, {2, -1, -1, -1}}, {large_rounds, {1, -1, -1, -1}}})),
-            (choices_by_size{large_rounds, large_rounds, large_rounds, large_rounds}));
-  EXPECT_EQ(choose_by_size(measured({{rounds, {1, 2, -1, -1}}, {large_rounds, {2, 1, -1, -1}}})),
-            (choices_by_size{rounds, large_rounds, large_rounds, large_rounds}));
+  EXPECT_EQ(
+      choices_for_all_sizes(measured({{rounds, {2, -1, -1, -1}}, {large_rounds, {1, -1, -1, -1}}})),
+      (choices_by_size{large_rounds, large_rounds, large_rounds, large_rounds}));
+  EXPECT_EQ(
+      choices_for_all_sizes(measured({{rounds, {1, 2, -1, -1}}, {large_rounds, {2, 1, -1, -1}}})),
+      (choices_by_size{rounds, large_rounds, large_rounds, large_rounds}));
 }
 
 TEST(Choice, without_measurements_direct_is_taken_if_all_memory_is_reachable) {

@@ -165,7 +165,7 @@ gather_decision decide_strategy(team& team, const decision_inputs& inputs,
   std::erase_if(measured, [&](const timed_choice& one) {
     return inputs.why_not(one.choice.strategy, decision.all_reachable).has_value();
   });
-  const auto chosen = choose_by_size(measured);
+  const auto chosen = choices_for_all_sizes(measured);
   if (!chosen) return decision;
   const bool now = std::find(profile.measured_now.begin(), profile.measured_now.end(), key) !=
                    profile.measured_now.end();

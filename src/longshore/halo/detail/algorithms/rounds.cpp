@@ -70,7 +70,7 @@ halo_round make_round(const rank_grid& grid, std::span<const exchanged_field> fi
 }
 
 bool stays_within_ranks(const rank_grid& grid, const halo_round& round) {
-  return std::all_of(round.begin(), round.end(), [&](const halo_message_pair& pair) {
+  return std::all_of(round.begin(), round.end(), [&](const shift_messages& pair) {
     bool leaves = false;
     for (int d = 0; d < 3; ++d)
       leaves = leaves || (pair.direction.step[d] != 0 && grid.shape()[d] > 1);

@@ -1,5 +1,5 @@
-// Mode direct: a neighbour on the same node reads cells in their owner's memory and writes them
-// into its own halo. One copy, no packing, no message.
+// Mode direct: each rank copies the cells of a neighbour on the same node straight from that
+// neighbour's memory into its own halo. One copy, no packing, no message.
 //
 // Two neighbours signal each other with two counters of exchanges: `ready` (the owner's cells may
 // be read) and `taken` (they have been read). A rank polls counters in its own memory, into which

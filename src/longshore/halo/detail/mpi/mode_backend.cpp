@@ -39,7 +39,7 @@ mode_backend::mode_backend(const rank_grid& grid, detail::halo_round round,
     const auto& [direction, out, in] = round_[i];
     const auto other =
         std::find_if(round_.begin(), round_.end(),
-                     [&, wanted = direction.opposite()](const detail::halo_message_pair& pair) {
+                     [&, wanted = direction.opposite()](const detail::shift_messages& pair) {
                        return pair.direction == wanted;
                      });
     opposite_.push_back(static_cast<std::size_t>(other - round_.begin()));

@@ -11,7 +11,7 @@ namespace {
 bool has_all_faces(const detail::halo_round& round, int dimensions) {
   const auto faces = face_directions(dimensions);
   return std::equal(round.begin(), round.end(), faces.begin(), faces.end(),
-                    [](const detail::halo_message_pair& pair, const halo_direction& face) {
+                    [](const detail::shift_messages& pair, const halo_direction& face) {
                       return pair.direction == face;
                     });
 }

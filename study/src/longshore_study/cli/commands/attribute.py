@@ -48,7 +48,7 @@ exit status: 0 all changes are explained, or there are none; 2 some are not; 3 m
 with --confirm: 0 confirmed, 1 refuted, 2 undecided, 3 missing data, 64 usage
 """
 
-_MARK = b"# 'longshore attribute' replaces this file while it is as it was written: "
+_MARK = b"# 'longshore attribute' may replace this file as long as nobody edited it: "
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -195,7 +195,7 @@ def _print_result(result: ConfirmationResult) -> None:
     if levels is not None:
         own = _ratio(levels.difference, levels.interval)
         suspected, beside = (_ratio(one, None) for one in (levels.suspected, levels.beside))
-        print(f"   {rule}, ratio of speed between the tags: {suspected}; of what is beside it: {beside}")
+        print(f"   {rule}, ratio of speed between the tags: {suspected}; of the other levels: {beside}")
         print(f"   the one over the other: ratio of speed {own} ({levels.verdict})")
     for one in result.variables:
         own = _ratio(one.difference, one.interval)

@@ -4,7 +4,7 @@
 // threads (privatization).
 #pragma once
 
-#include <longshore/gather/detail/atomic_element.hpp>
+#include <longshore/gather/detail/element_atomics.hpp>
 #include <longshore/gather/detail/engine_strategy.hpp>
 #include <longshore/gather/detail/for_each_in_range.hpp>
 #include <longshore/gather/detail/table_view.hpp>
@@ -23,7 +23,7 @@ namespace longshore::detail {
 /// with few requests updates the table itself with atomic operations, and its copy is not merged.
 /// Memory per rank: m x sizeof(T), shared.
 template <trivially_copyable T, distribution Distribution, has_identity<T> Op>
-class privatized_update {
+class update_by_private_copies {
  public:
   /// Whether the copies of all ranks of a node fit into `cache_bytes` together, so that merging
   /// does not read from memory.
@@ -33,7 +33,7 @@ class privatized_update {
   }
 
   /// Collective. REQUIRES: all ranks can reach all parts; fit().
-  privatized_update(const table_view<T, Distribution>& table, Op op)
+  update_by_private_copies(const table_view<T, Distribution>& table, Op op)
       : table_(table),
         op_(op),
         stride_(round_up(static_cast<std::size_t>(table.map().largest_local_size()) * sizeof(T),
