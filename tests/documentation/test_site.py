@@ -109,7 +109,7 @@ def test_broken_links_and_unlisted_or_undocumented_names_fail_the_build(tmp_path
     )
     module = copy / "bindings/fortran/longshore.f90.in"
     lines = module.read_text("utf-8").splitlines(keepends=True)
-    told = [line for line in lines if line.strip() != "!> Elements in all."]
+    told = [line for line in lines if line.strip() != "!> The number of elements on all ranks."]
     assert len(told) == len(lines) - 1
     module.write_text("".join(told), encoding="utf-8")
     (copy / "docs/forgotten.md").write_text("# Forgotten\n", encoding="utf-8")

@@ -29,10 +29,12 @@ concept combination = requires(const Op& op, Item& into, const Item& more) {
           std::clamp(engine.options().buffer_items, std::size_t{1}, most / std::min(ranks, most)) *
               std::min(ranks, most)};
 }
+/// @cond Old name, until the next version.
 [[deprecated("use recent_items_for")]] [[nodiscard]] inline recent_items remembered_by(
     const auto& engine) {
   return recent_items_for(engine);
 }
+/// @endcond
 
 /// Satisfies item_engine. push() looks up where the latest item for the same place lies. If that
 /// item still waits in the open buffer, push() merges the new item into it and appends nothing.

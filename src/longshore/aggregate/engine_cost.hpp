@@ -39,11 +39,13 @@ struct engine_cost {
 // Old names, until the next version.
 using hop_plan [[deprecated("use hop_cost")]] = hop_cost;
 using engine_plan [[deprecated("use engine_cost")]] = engine_cost;
+/// @cond Old name, until the next version.
 [[deprecated("use predict_engine_cost")]] [[nodiscard]] inline engine_cost plan_engine(
     engine_kind kind, const engine_options& options, int ranks, int ranks_per_node,
     double items_per_rank) {
   return predict_engine_cost(kind, options, ranks, ranks_per_node, items_per_rank);
 }
+/// @endcond
 
 namespace detail {
 

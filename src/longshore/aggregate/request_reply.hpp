@@ -36,7 +36,9 @@ struct request_reply_options {
   /// up to a power of two.
   std::size_t combine_entries = 0;
 };
+/// @cond Old name, until the next version.
 using dialogue_options [[deprecated("use request_reply_options")]] = request_reply_options;
+/// @endcond
 
 /// Two engines, one for requests and one for replies, and the window of outstanding requests. Made
 /// once, used often. Memory per rank: the engines; 8 bytes per item of the window or 256 bytes per
@@ -390,7 +392,9 @@ class request_reply {
   std::size_t requests_activity_ = 0;
 };
 
+/// @cond Old name, until the next version.
 template <class Engine, trivially_copyable Request, trivially_copyable Reply>
 using dialogue [[deprecated("use request_reply")]] = request_reply<Engine, Request, Reply>;
+/// @endcond
 
 }  // namespace longshore

@@ -50,12 +50,14 @@ template <class Item, class Projection = std::identity, class PayloadOf = no_pay
   }
   return checksum;
 }
+/// @cond Old name, until the next version.
 template <class Item, class Projection = std::identity, class PayloadOf = no_payload>
 [[deprecated("use checksum_of")]] [[nodiscard]] key_checksum content_of(std::span<const Item> items,
                                                                         Projection projection = {},
                                                                         PayloadOf payload_of = {}) {
   return checksum_of(items, projection, payload_of);
 }
+/// @endcond
 
 /// The faults that check_sorted found, the same on all ranks.
 struct sort_faults {

@@ -48,7 +48,9 @@ class runtime {
   std::unique_ptr<environment> environment_;
 };
 
+/// @cond Old name, until the next version.
 using launcher [[deprecated("use runtime")]] = runtime;
+/// @endcond
 
 /// Runs an SPMD program: `body` on every rank, with options from the environment.
 ///
