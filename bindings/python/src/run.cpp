@@ -26,7 +26,7 @@ using namespace nb::literals;
 
 // State of the process; guarded by the GIL.
 struct process_state {
-  std::shared_ptr<launcher> started;                // keeps MPI until the interpreter ends
+  std::shared_ptr<runtime> started;                 // keeps MPI until the interpreter ends
   std::vector<std::shared_ptr<team_owner>> joined;  // joined teams, which end before MPI
   std::shared_ptr<team_owner> world;                // the team of all processes
   int started_in = 0;                               // the generation of processes that has started
@@ -69,11 +69,11 @@ void check_signals() {
 void check_signals_in_waits(team& ranks) {
   const nb::module_ threading = nb::module_::import_("threading");
   if (threading.attr("current_thread")().is(threading.attr("main_thread")()))
-    ranks.kept<wait_hook>().call = check_signals;
+    detail::team_attribute<wait_callback>(ranks).call = check_signals;
 }
 
-// A launcher of processes is kept, since communication libraries can start only once in a process.
-std::shared_ptr<launcher> start(const run_options& options) {
+// The runtime of processes is kept, since communication libraries can start only once in a process.
+std::shared_ptr<runtime> start(const run_options& options) {
   auto& started = process().started;
   if (started && started->options().transport == options.transport) return started;
   auto started_runtime = std::make_shared<runtime>(options);

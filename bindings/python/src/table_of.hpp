@@ -16,9 +16,10 @@
 namespace longshore::python {
 
 /// The kind of number that the bits of an element represent.
-[[nodiscard]] constexpr bindings::number number_of(element type) noexcept {
-  if (is_floating(type)) return bindings::number::floating;
-  return is_signed(type) ? bindings::number::signed_integer : bindings::number::unsigned_integer;
+[[nodiscard]] constexpr bindings::number_kind number_kind_of(element type) noexcept {
+  if (is_floating(type)) return bindings::number_kind::floating;
+  return is_signed(type) ? bindings::number_kind::signed_integer
+                         : bindings::number_kind::unsigned_integer;
 }
 
 template <class Bits>
@@ -57,7 +58,7 @@ class table_of final : public table {
       if constexpr (adds_by_itself)
         if (key.how == operation::sum && !is_floating(type_))
           return run(plan_of(additions_, key), indices, values, common, what);
-      const bindings::word_operation on_words{key.how, number_of(type_)};
+      const bindings::word_operation on_words{key.how, number_kind_of(type_)};
       return run(plan_of(updates_, key, on_words), indices, values, common, what);
     } else {
       fail(errc::unsupported,
