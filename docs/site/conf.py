@@ -20,6 +20,8 @@ sys.path.insert(0, str(REPOSITORY / "docs" / "site"))
 from cpp_interface import names_without_a_page  # noqa: E402  (Sphinx runs this file from elsewhere)
 from fortran_interface import Module  # noqa: E402
 
+# `name: ` or `name, name: ` at the begin of a line: an argument in a docstring of Python.
+ARGUMENT = re.compile(r"\w+(?:, \w+)*: ")
 BUILD = Path(os.environ.get("LONGSHORE_SITE_BUILD", REPOSITORY / "build" / "site"))
 
 
@@ -105,7 +107,22 @@ def _cpp_interface(app: Any, page: str, source: list[str]) -> None:
             )
 
 
+def _list_arguments(_app: Any, _what: str, _name: str, _of: Any, _options: Any, lines: list[str]) -> None:
+    """Make a list of the lines `argument: text` of a Python docstring, as Sphinx wants it."""
+    paragraphs = [part.split("\n") for part in "\n".join(lines).split("\n\n")]
+    out: list[str] = []
+    for paragraph in paragraphs:
+        if not paragraph[0].startswith(">>>"):
+            paragraph = [re.sub(r"(?<![`\w])\*(?=\w)", r"\\*", line) for line in paragraph]
+        if ARGUMENT.match(paragraph[0]):
+            paragraph = ["  " + line.strip() if line.startswith("    ") else f"* {line}" for line in paragraph]
+        out += [*paragraph, ""]
+    lines[:] = out
+
+
 def setup(app: Any) -> None:
     app.connect("source-read", _cpp_interface)
     app.connect("source-read", _fortran_interface)
     app.connect("source-read", _drop_links_to_folders)
+    if "sphinx.ext.autodoc" in extensions:
+        app.connect("autodoc-process-docstring", _list_arguments)
