@@ -3,10 +3,10 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 
-# Setup may have installed cmake, ninja, mpirun and libraries into .venv. CMake searches
-# beside every folder of PATH.
+# Setup may have installed cmake, ninja, mpirun and libraries into .venv. CMake also searches for
+# libraries beside each folder of PATH.
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
-# Open MPI refuses to start as root without these. In a container the user is root.
+# Open MPI refuses to start as root, the usual user in a container, without these variables.
 export OMPI_ALLOW_RUN_AS_ROOT := 1
 export OMPI_ALLOW_RUN_AS_ROOT_CONFIRM := 1
 

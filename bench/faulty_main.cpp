@@ -1,6 +1,6 @@
-// longshore-bench with two patterns that fail on request: a ring, and a sort whose result is
-// changed before the verification. Tests use them to check that each kind of failure is reported.
-// Built with the tests only, and never installed.
+// longshore-bench-faulty: longshore-bench with two patterns that fail on request. Tests check with
+// the pattern ring that failures of a run are reported, and with the pattern sort that wrong
+// results are found. Built with the tests only, and never installed.
 #include <longshore/core/error.hpp>
 
 #include "commands/run_program.hpp"
@@ -16,20 +16,21 @@
 namespace longshore::bench {
 namespace {
 
-// Passes a token around a ring of ranks through a segment. The factor "fault" chooses the failure.
+// Passes a token around a ring of ranks through a segment. The factor "fault" selects the failure.
 class ring final : public measurement {
  public:
-  ring(team& team, const variant& what)
+  ring(team& team, const variant& levels)
       : team_(team),
-        fault_(what.at("fault")),
-        last_(team.rank() == team.size() - 1),
-        memory_(team.allocate(what.at("bytes"))) {}
+        fault_(levels.at("fault")),
+        is_last_rank_(team.rank() == team.size() - 1),
+        memory_(team.allocate(levels.at("bytes"))) {}
 
   void reset() override { ++resets_; }
   [[nodiscard]] bool repeatable() const override { return fault_ != "once"; }
   void run() override {
     ++runs_;
-    if (last_ && runs_ > 3) misbehave();
+    // Later than the first run, which the sweep verifies when it prepares the variant.
+    if (is_last_rank_ && runs_ > 3) misbehave();
     const int next = (team_.rank() + 1) % team_.size();
     const std::int64_t token = team_.rank();
     memory_->put(next, 0, &token, sizeof(token));
@@ -42,7 +43,7 @@ class ring final : public measurement {
   [[nodiscard]] bool verify() override {
     std::int64_t token = -1;
     memory_->get(team_.rank(), 0, &token, sizeof(token));
-    if (fault_ == "wrong" && last_) ++token;
+    if (fault_ == "wrong" && is_last_rank_) ++token;
     return token == (team_.rank() + team_.size() - 1) % team_.size();
   }
   [[nodiscard]] traffic moved() const override { return {1, 8, 16, 4}; }
@@ -63,15 +64,15 @@ class ring final : public measurement {
 
   team& team_;
   std::string fault_;
-  bool last_;
+  bool is_last_rank_;
   std::unique_ptr<segment> memory_;
   int runs_ = 0, resets_ = 0;
 };
 
-pattern ring_pattern() {
-  pattern what{"ring", "a token goes around a ring", {}, {"longshore-bench ring --fault none"}, {},
-               {}};
-  what.factors = {
+pattern make_ring_pattern() {
+  pattern ring_pattern{
+      "ring", "a token goes around a ring", {}, {"longshore-bench ring --fault none"}, {}, {}};
+  ring_pattern.factors = {
       {.name = "fault",
        .allowed = {"none", "wrong", "once", "throw", "die", "stuck", "slow", "impossible",
                    "refused"},
@@ -88,42 +89,44 @@ pattern ring_pattern() {
        .defaults = {},
        .help = "has no effect"},
   };
-  what.why_not = [](const variant& asked, const launch_facts&) -> std::optional<std::string> {
-    if (asked.at("fault") == "impossible") return "nothing does the impossible";
+  ring_pattern.why_not = [](const variant& levels,
+                            const launch_facts&) -> std::optional<std::string> {
+    if (levels.at("fault") == "impossible") return "nothing does the impossible";
     return std::nullopt;
   };
-  what.make = [](team& team, const variant& asked,
-                 const launch_facts&) -> std::unique_ptr<measurement> {
-    if (asked.at("fault") == "refused") fail(errc::unsupported, "refused when it was made ready");
-    return std::make_unique<ring>(team, asked);
+  ring_pattern.make = [](team& team, const variant& levels,
+                         const launch_facts&) -> std::unique_ptr<measurement> {
+    if (levels.at("fault") == "refused") fail(errc::unsupported, "refused when it was made ready");
+    return std::make_unique<ring>(team, levels);
   };
-  return what;
+  return ring_pattern;
 }
 
 using spoiled_item = sorted_record<std::uint32_t, 8>;
 
-// The stable sort of longshore-bench. The factor "fault" chooses the change of the result of the
-// last rank.
+// The stable sort of longshore-bench. The factor "fault" selects how the result of the last rank is
+// changed before the verification. REQUIRES: that result has neighbours with different keys, and
+// for fault "unstable" neighbours with equal keys. The default keys have both.
 class spoiled_sort final : public sort_measurement<spoiled_item> {
  public:
-  spoiled_sort(team& team, const variant& what, const launch_facts& facts)
-      : sort_measurement(team, what, facts),
-        fault_(what.at("fault")),
-        last_(team.rank() == team.size() - 1) {}
+  spoiled_sort(team& team, const variant& levels, const launch_facts& facts)
+      : sort_measurement(team, levels, facts),
+        fault_(levels.at("fault")),
+        is_last_rank_(team.rank() == team.size() - 1) {}
 
  private:
   std::span<const spoiled_item> result_to_verify(std::span<const spoiled_item> sorted) override {
     spoiled_.assign(sorted.begin(), sorted.end());
-    if (!last_) return spoiled_;
+    if (!is_last_rank_) return spoiled_;
     const auto differ = [](const spoiled_item& a, const spoiled_item& b) { return a.key != b.key; };
     const auto equal = [](const spoiled_item& a, const spoiled_item& b) { return a.key == b.key; };
-    const auto one = std::adjacent_find(spoiled_.begin(), spoiled_.end(), differ),
-               other = std::next(one);
-    if (fault_ == "lost") spoiled_.erase(one);
-    if (fault_ == "doubled") spoiled_.insert(one, *one);
-    if (fault_ == "changed") one->key = other->key;
-    if (fault_ == "swapped") std::swap(*one, *other);
-    if (fault_ == "torn") std::swap(one->payload, other->payload);
+    const auto item = std::adjacent_find(spoiled_.begin(), spoiled_.end(), differ),
+               next = std::next(item);
+    if (fault_ == "lost") spoiled_.erase(item);
+    if (fault_ == "doubled") spoiled_.insert(item, *item);
+    if (fault_ == "changed") item->key = next->key;
+    if (fault_ == "swapped") std::swap(*item, *next);
+    if (fault_ == "torn") std::swap(item->payload, next->payload);
     if (fault_ == "unstable") {
       const auto twin = std::adjacent_find(spoiled_.begin(), spoiled_.end(), equal);
       std::swap(*twin, *std::next(twin));
@@ -132,49 +135,46 @@ class spoiled_sort final : public sort_measurement<spoiled_item> {
   }
 
   std::string fault_;
-  bool last_;
+  bool is_last_rank_;
   std::vector<spoiled_item> spoiled_;
 };
 
-pattern spoiled_sort_pattern() {
+pattern make_spoiled_sort_pattern() {
   using kind = factor::kind;
-  pattern what{
+  pattern sort_pattern{
       "sort", "a sort whose result is changed", {}, {"longshore-bench sort --fault none"}, {}, {}};
-  const auto word = [](std::string name, std::string only) {
+  const auto fixed_word = [](std::string name, std::string level) {
     return factor{.name = std::move(name),
-                  .allowed = {only},
-                  .defaults = {only},
+                  .allowed = {level},
+                  .defaults = {level},
                   .help = "as longshore-bench has it"};
   };
-  what.factors = {
+  sort_pattern.factors = {
       {.name = "fault",
        .allowed = {"none", "lost", "doubled", "changed", "swapped", "torn", "unstable"},
        .defaults = {"none"},
        .help = "the change of the result"},
       {.name = "keys", .type = kind::integer, .defaults = {"1000"}, .help = "per rank"},
       {.name = "max-key", .type = kind::integer, .defaults = {"500"}, .help = "keys are below it"},
-      word("exchange", "put-scan"),
-      word("order", "round-robin"),
-      word("scaling", "weak"),
-      word("key-pattern", "uniform"),
-      word("splitters", "equal-width"),
-      word("stable", "yes"),
-      word("tasks", "serial")};
-  what.why_not = [](const variant&, const launch_facts&) -> std::optional<std::string> {
-    return std::nullopt;
+      fixed_word("exchange", "put-scan"),
+      fixed_word("order", "round-robin"),
+      fixed_word("scaling", "weak"),
+      fixed_word("key-pattern", "uniform"),
+      fixed_word("splitters", "equal-width"),
+      fixed_word("stable", "yes"),
+      fixed_word("tasks", "serial")};
+  sort_pattern.make = [](team& team, const variant& levels,
+                         const launch_facts& facts) -> std::unique_ptr<measurement> {
+    return std::make_unique<spoiled_sort>(team, levels, facts);
   };
-  what.make = [](team& team, const variant& asked,
-                 const launch_facts& facts) -> std::unique_ptr<measurement> {
-    return std::make_unique<spoiled_sort>(team, asked, facts);
-  };
-  return what;
+  return sort_pattern;
 }
 
 }  // namespace
 }  // namespace longshore::bench
 
 int main(int argc, char** argv) {
-  const std::vector<longshore::bench::pattern> patterns{longshore::bench::ring_pattern(),
-                                                        longshore::bench::spoiled_sort_pattern()};
+  const std::vector<longshore::bench::pattern> patterns{
+      longshore::bench::make_ring_pattern(), longshore::bench::make_spoiled_sort_pattern()};
   return longshore::bench::run_program(argc, argv, patterns);
 }

@@ -1,9 +1,10 @@
 # Finds OpenSHMEM by its compiler wrapper and makes the imported target longshore::openshmem, else
-# sets LONGSHORE_SHMEM to OFF. This file is also installed, like find_hwloc.cmake.
+# sets LONGSHORE_SHMEM to OFF. This file is also installed, so that projects that link an installed
+# Longshore find their own OpenSHMEM.
 #
-# If MPI is used as well, both must come from the same library, because a program cannot link two.
-# The flags come from the options --showme:... of Open MPI's wrapper oshcc; other wrappers must
-# accept the same options.
+# With MPI, OpenSHMEM and MPI must come from the same library, because a program cannot link two.
+# The options --showme:... of Open MPI's wrapper oshcc give the flags. Other wrappers need these
+# options.
 if(TARGET longshore::openshmem)
   return()
 endif()

@@ -1,6 +1,6 @@
 # Finds UCX and makes the imported target longshore::ucp, else sets LONGSHORE_UCX to OFF. Also finds
-# PMIx, which can start processes of the transport ucx. This file is also installed, like
-# find_hwloc.cmake.
+# PMIx: MPI or PMIx must start the processes of the transport ucx. This file is also installed, so
+# that projects that link an installed Longshore find their own UCX.
 if(NOT TARGET longshore::ucp)
   find_path(LONGSHORE_PMIX_INCLUDE pmix.h # the path is Debian's
             PATHS /usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}/pmix2/include)

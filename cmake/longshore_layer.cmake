@@ -1,5 +1,6 @@
-# The functions with which a layer declares its library and its tests: longshore_add_layer and
-# longshore_add_tests.
+# The functions by which each layer of src/ declares its library (longshore_add_layer) and its tests
+# (longshore_add_tests), and the compiler flags and the test environment of all layers. Changes here
+# affect every target of the project.
 
 add_library(longshore_flags INTERFACE) # compiler flags of all sources of the project; not exported
 target_compile_options(
@@ -13,8 +14,8 @@ if(LONGSHORE_SANITIZE)
                               -fno-omit-frame-pointer)
   target_link_options(longshore_flags INTERFACE -fsanitize=${LONGSHORE_SANITIZE})
   if(LONGSHORE_SANITIZE STREQUAL "thread" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-    # gcc warns that ThreadSanitizer ignores fences. Each of ours only adds to an acquire-release
-    # operation that it does not ignore.
+    # gcc warns that ThreadSanitizer ignores fences. Each fence of Longshore only adds to an
+    # acquire-release operation, which ThreadSanitizer knows.
     target_compile_options(longshore_flags INTERFACE -Wno-tsan)
   endif()
 endif()
@@ -23,10 +24,10 @@ endif()
 #                     [PUBLIC targets...] [PRIVATE targets...])
 #
 # Makes the target longshore_NAME, alias longshore::NAME, from files of the current folder. HEADERS
-# are the public headers. DETAIL are machinery that public headers include. Both are installed under
-# include/longshore/<folder>, and the target all_verify_interface_header_sets compiles each of them
-# alone. Other headers are for the layer's sources and are not installed. A layer without sources is
-# an interface library.
+# are the public headers. DETAIL are internal headers that public headers include. HEADERS and
+# DETAIL are installed under include/longshore/<folder>, and the target
+# all_verify_interface_header_sets compiles each header alone. Other headers of the layer are not
+# installed. A layer without sources is an interface library.
 function(longshore_add_layer name)
   cmake_parse_arguments(ARG "" "" "HEADERS;DETAIL;SOURCES;PUBLIC;PRIVATE" ${ARGN})
   if(ARG_UNPARSED_ARGUMENTS)
@@ -65,8 +66,8 @@ endfunction()
 # long at -O1).
 set(LONGSHORE_TEST_OPTIONS -O0)
 if(LONGSHORE_SANITIZE MATCHES "address" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-  # This saves another third: AddressSanitizer checks by calls, and undefined behaviour stops the
-  # program at once (SIGILL) without a message.
+  # These options save another third of the time: AddressSanitizer checks by calls, and undefined
+  # behaviour stops the program at once (SIGILL) without a message.
   list(APPEND LONGSHORE_TEST_OPTIONS "SHELL:--param asan-instrumentation-with-call-threshold=0"
        -fsanitize-undefined-trap-on-error)
 endif()
@@ -89,50 +90,50 @@ endfunction()
 # PER_NODE ranks).
 #
 # On threads and mpi, the tests of layer transport run with every number of ranks on every kind of
-# nodes. Other layers need fewer layouts. On threads they run with each number of ranks; on virtual
-# nodes with one number that is divisible by the ranks per node and one that is not. On mpi they run
-# with one rank, with an odd number, and once on each kind of virtual nodes. CALLS_MPI: the code
-# under test calls MPI itself, so it runs on mpi with each number of ranks.
+# nodes. Other layers need fewer layouts. On threads, their tests run with each number of ranks, and
+# on virtual nodes with one number that is divisible by the ranks per node and one that is not. On
+# mpi, their tests run with one rank, with an odd number, and once on each kind of virtual nodes.
+# With CALLS_MPI, the code under test calls MPI itself and runs on mpi with each number of ranks.
 #
-# The transports on one-sided libraries differ only in the calls of their library. On virtual nodes
-# they run with two numbers of ranks; tests/program/test_one_sided_transports.py runs whole patterns on them.
-# LONGSHORE_TEST_ALL_LAYOUTS selects all layouts on all transports (an hour or two).
+# The transports on one-sided libraries differ only in the calls of their library. On virtual nodes,
+# their tests run with two numbers of ranks. tests/program/test_one_sided_transports.py runs whole
+# patterns on these transports. LONGSHORE_TEST_ALL_LAYOUTS selects all layouts (an hour or two).
 #
 # Sanitizers run with one rank (not ThreadSanitizer: one rank has no races), an odd number, ranks
 # that share no memory, and two nodes of two ranks.
 function(longshore_test_layouts out transport layer ranks per_nodes calls_mpi)
   set(layouts)
-  foreach(per_node 0 ${per_nodes})
+  foreach(per_node 0 ${per_nodes}) # 0 ranks per node stands for the real nodes
     set(chosen ${ranks})
     if(LONGSHORE_SANITIZE)
-      set(most "^[134]$")
+      set(rank_pattern "^[134]$")
       if(NOT layer STREQUAL "transport")
         if(per_node GREATER 1)
-          set(most "^4$")
+          set(rank_pattern "^4$")
         else()
-          set(most "^[13]$")
+          set(rank_pattern "^[13]$")
         endif()
         if(LONGSHORE_SANITIZE STREQUAL "thread")
           list(REMOVE_ITEM chosen 1)
         endif()
       endif()
     elseif(LONGSHORE_TEST_ALL_LAYOUTS)
-      set(most ".")
+      set(rank_pattern ".")
     elseif(layer STREQUAL "transport"
            AND (NOT per_node OR NOT transport IN_LIST LONGSHORE_ONE_SIDED))
-      set(most ".")
+      set(rank_pattern ".")
     elseif(per_node EQUAL 1)
-      set(most "^4$")
+      set(rank_pattern "^4$")
     elseif(per_node GREATER 1 AND transport IN_LIST LONGSHORE_ONE_SIDED)
-      set(most "^[78]$")
+      set(rank_pattern "^[78]$")
     elseif(per_node GREATER 1)
-      set(most "^[478]$")
+      set(rank_pattern "^[478]$")
     elseif(transport STREQUAL "threads" OR calls_mpi)
-      set(most ".")
+      set(rank_pattern ".")
     else()
-      set(most "^[13]$")
+      set(rank_pattern "^[13]$")
     endif()
-    list(FILTER chosen INCLUDE REGEX "${most}")
+    list(FILTER chosen INCLUDE REGEX "${rank_pattern}")
     foreach(count ${chosen})
       if(NOT per_node)
         list(APPEND layouts ${count})
@@ -144,8 +145,8 @@ function(longshore_test_layouts out transport layer ranks per_nodes calls_mpi)
   set(${out} ${layouts} PARENT_SCOPE)
 endfunction()
 
-# The target quick_tests builds the programs of `make test`, which runs all tests except those with
-# the labels layouts, one_sided and programs (CONTRIBUTING.md has a table).
+# The target quick_tests builds the programs of `make test`, which runs the tests without the labels
+# layouts, one_sided and programs (CONTRIBUTING.md has a table).
 add_custom_target(quick_tests)
 
 # longshore_spmd_test(PROGRAM NAME TRANSPORT LAYOUTS LABELS [FILTER])
@@ -173,15 +174,15 @@ endfunction()
 # longshore_add_tests(LAYER LINKS targets... [UNIT files...] [THREADED files...] [SPMD files...]
 #                     [CALLS_MPI] [RANKS n...] [RANKS_PER_NODE k...] [FEW_RANKS suites...])
 #
-# The tests of a layer, in two programs of GoogleTest.
+# Makes two programs of GoogleTest.
 #
-# LAYER_unit_tests runs once. It has the files UNIT and THREADED; THREADED are tests that start
-# threads. ThreadSanitizer runs these only, because one thread has no races.
+# LAYER_unit_tests, with the files UNIT and THREADED, runs once. THREADED are the tests that start
+# threads. ThreadSanitizer runs only THREADED, because one thread has no races.
 #
-# LAYER_spmd_tests has the files SPMD (its main is launch/spmd_test_main.cpp). It runs on the
-# transports threads and mpi in the layouts above. `make test` runs a few of the layouts (nearly all
-# for layer transport), `make test-all` the others (label layouts). On shmem and ucx only the tests
-# of layer transport run, with one start for each number of ranks (label one_sided). FEW_RANKS are
+# LAYER_spmd_tests, with the files SPMD and launch/spmd_test_main.cpp, runs on the transports
+# threads and mpi in the layouts above. `make test` runs a few layouts (nearly all for layer
+# transport), and `make test-all` runs the rest (label layouts). On shmem and ucx, only the tests of
+# layer transport run, with one start for each number of ranks (label one_sided). FEW_RANKS are
 # suites of SPMD that need no more than four ranks.
 function(longshore_add_tests layer)
   if(NOT LONGSHORE_TESTS)
@@ -263,24 +264,24 @@ function(longshore_add_tests layer)
     longshore_test_layouts(layouts ${transport} ${layer} "${ARG_RANKS}" "${ARG_RANKS_PER_NODE}"
                            "${ARG_CALLS_MPI}")
     foreach(ranks ${ARG_RANKS}) # one start each: a layout must use all ranks of a start
-      set(these ${layouts})
-      list(FILTER these INCLUDE REGEX "^${ranks}(:|$)")
-      longshore_spmd_test(${program} ${layer}.${transport}.${ranks} ${transport} "${these}"
-                          "${layer};one_sided")
+      set(layouts_of_ranks ${layouts})
+      list(FILTER layouts_of_ranks INCLUDE REGEX "^${ranks}(:|$)")
+      longshore_spmd_test(${program} ${layer}.${transport}.${ranks} ${transport}
+                          "${layouts_of_ranks}" "${layer};one_sided")
     endforeach()
   endforeach()
 endfunction()
 
-# Tests share cores with other tests. So ranks are not bound, and Open MPI yields while it waits: it
+# Tests share cores with other tests. So ranks are not bound. Open MPI must yield while it waits: it
 # knows only the ranks of its own test, and a collective would take a time slice. Tests ignore the
 # user's profile of strategy auto, and do not measure. Ranks compare all their collective calls.
 set(LONGSHORE_TEST_ENVIRONMENT
     LONGSHORE_CHECK=1 LONGSHORE_PIN=0 LONGSHORE_TIMEOUT=60 LONGSHORE_PROFILE=off
     OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_mpi_yield_when_idle=1)
 
-# AddressSanitizer with the libraries of MPI, OpenSHMEM and UCX. Memory that they keep until the end
-# is not our leak. Only the slow unwinder finds their functions on a stack. Open MPI's symmetric
-# heap gets another address, because AddressSanitizer uses its usual one.
+# AddressSanitizer with the libraries of MPI, OpenSHMEM and UCX: memory that these libraries keep
+# until the end is no leak of Longshore. Only the slow unwinder finds their functions on a stack.
+# Open MPI's symmetric heap gets another address, because AddressSanitizer uses the usual address.
 if(LONGSHORE_SANITIZE MATCHES "address")
   set(suppressions ${PROJECT_SOURCE_DIR}/tests/leaks_of_libraries.txt)
   list(APPEND LONGSHORE_TEST_ENVIRONMENT

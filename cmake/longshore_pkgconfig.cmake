@@ -23,7 +23,9 @@ function(longshore_linker_arguments target libraries_out)
     string(REGEX REPLACE "^\\$<LINK_ONLY:(.*)>$" "\\1" library "${library}")
     string(REGEX REPLACE "^\\$<INSTALL_INTERFACE:(.*)>$" "\\1" library "${library}")
     if(library MATCHES "^\\$<|^::@|longshore_flags")
-      continue() # used only while building
+      # Generator expressions and flags are used only while building. CMake adds the words ::@(...),
+      # which tell to which folder a target belongs.
+      continue()
     elseif(library MATCHES "^longshore(_|::)")
       longshore_linker_arguments(${library} arguments)
     elseif(library STREQUAL "Threads::Threads")

@@ -1,6 +1,6 @@
 """Programs that the tests start, and readers of their output.
 
-FAULTY is longshore-bench with one more pattern, `ring`, and faults that options ask for
+FAULTY is longshore-bench-faulty, whose patterns fail in the way that an option names
 (bench/faulty_main.cpp). FAILING fails in the way that its argument names
 (program/failing_program.cpp).
 """
@@ -28,7 +28,7 @@ Record = dict[str, Any]
 needs_mpi = pytest.mark.skipif(MPIRUN is None, reason="no mpirun on PATH")
 TRANSPORTS = ["threads", pytest.param("mpi", marks=needs_mpi)]
 thorough = partial(pytest.param, marks=pytest.mark.thorough)
-# For tests whose result hardly depends on the transport: mpi only in `make test-all`.
+# For tests whose result hardly depends on the transport. mpi runs in `make test-all` only.
 THREADS_FIRST = ["threads", pytest.param("mpi", marks=[needs_mpi, pytest.mark.thorough])]
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
@@ -47,16 +47,16 @@ def launcher_version() -> str:
 
 
 def read_records(path: Path) -> list[Record]:
-    """The records of a file, of which every line must be whole."""
+    """The records of a file. Every line must be whole."""
     text = path.read_text(encoding="utf-8")
     assert text.endswith("\n")
     return [json.loads(line) for line in text.splitlines()]
 
 
-def of_kind(found: list[Record], kind: str) -> list[Record]:
-    return [record for record in found if record["record"] == kind]
+def of_kind(records: list[Record], kind: str) -> list[Record]:
+    return [record for record in records if record["record"] == kind]
 
 
 def own_lines(text: str) -> list[str]:
-    """The lines of standard error that Longshore wrote; launchers add banners."""
+    """The lines of standard error that Longshore wrote, without those of launchers."""
     return [line for line in text.splitlines() if line.startswith("longshore")]

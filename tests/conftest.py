@@ -1,4 +1,4 @@
-"""Fixtures of the tests of the whole system: an installed Longshore, runs of longshore-bench."""
+"""Fixtures for tests of the whole system: an installed Longshore and runs of longshore-bench."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ import pytest
 from bench_runs import BENCH, TIMEOUT_SECONDS, Run, command
 from repository import BUILD, REPOSITORY
 
-# A shell ignores SIGINT in what it starts in the background. The tests and their child processes
-# must not inherit that.
+# Background processes of a shell ignore SIGINT. Tests and their child processes must not.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
@@ -31,7 +30,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def consumer_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The one build folder of all consumers: CMake looks for compilers and libraries once."""
+    """The common build folder of all consumers: CMake searches compilers and libraries once."""
     return tmp_path_factory.mktemp("consumer")
 
 
@@ -39,8 +38,7 @@ def consumer_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def build_consumer(installed: Path, consumer_folder: Path, tmp_path: Path) -> Callable[..., Path]:
     """Builds the program of one source file on the installed Longshore.
 
-    Settings of CMake stay in the cache of a build folder. A program with settings therefore gets a
-    folder of its own.
+    A program with settings of CMake gets a separate folder, because settings stay in the cache.
     """
 
     def build(source: Path, *settings: str) -> Path:
@@ -65,7 +63,7 @@ def build_consumer(installed: Path, consumer_folder: Path, tmp_path: Path) -> Ca
 
 @pytest.fixture
 def quiet_environment() -> dict[str, str]:
-    """The environment without variables of Longshore, except for those that the tests set."""
+    """The environment, with no variables of Longshore except those that all tests set."""
     settings = {"LONGSHORE_CHECK": "1", "LONGSHORE_PIN": "0", "LONGSHORE_PROFILE": "off"}
     return {k: v for k, v in os.environ.items() if not k.startswith("LONGSHORE_")} | settings
 

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Check that all C++ includes and links go down the layers of ARCHITECTURE.md.
 
-An include never goes up, sideways, or into the folder detail/ of another layer. Includes within
-bench/ go down its rooms. Each header that an installed header includes is installed too.
+A file includes no file of a layer above it or beside it, and no file in the folder detail/ of
+another layer. The folders of bench/ have an order of the same kind. Each header that an installed
+header includes is installed too.
 
 Usage: check_layers.py [REPOSITORY]. Prints a line `file:line: message` per violation. The exit
 status is 1 if there is a violation or no source. Needs only Python.
@@ -17,8 +18,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-# Layers from the lowest up. Layers of one step never include each other. The header longshore.hpp,
-# which includes all others, is a step of its own.
+# Layers, lowest first. Layers of the same step never include each other. The header longshore.hpp
+# includes all public headers and is a step of its own.
 STEPS: tuple[tuple[str, ...], ...] = (
     ("core",),
     ("machine",),
@@ -32,19 +33,19 @@ STEPS: tuple[tuple[str, ...], ...] = (
 )
 STEP_OF = {layer: step for step, layers in enumerate(STEPS) for layer in layers}
 
-# Rooms (folders) of bench/ from the lowest up. Rooms of one step never include each other. Main
-# programs lie in bench/ itself and include any room.
+# Folders of bench/, lowest first. Folders of the same step never include each other. Only main
+# programs lie in bench/ itself. They may include all folders.
 BENCH_STEPS: tuple[tuple[str, ...], ...] = (("facts",), ("harness",), ("patterns", "records"), ("commands",))
-BENCH_STEP_OF = {room: step for step, rooms in enumerate(BENCH_STEPS) for room in rooms}
+BENCH_STEP_OF = {folder: step for step, folders in enumerate(BENCH_STEPS) for folder in folders}
 
-# The folder of transport/ that chooses a transport at run time. It includes all transports.
+# The folder of transport/ that selects a transport at run time. It may include all transports.
 CHOOSER = "launch"
 
-# Folders of transport/ that other transports are built on, and these transports.
+# Folders of transport/ that several transports share, with these transports.
 BASES = {"one_sided": ("shmem", "ucx")}
 
-# Headers of communication libraries, and the folder name that may include them: transport/mpi/,
-# halo/detail/mpi/, ...
+# Headers of communication libraries, and the name of the folders that may include them:
+# transport/mpi/, halo/detail/mpi/, ...
 FOREIGN_HEADERS = (
     (re.compile(r"mpi\.h$|mpi-ext\.h$"), "mpi"),
     (re.compile(r"shmem\.h$|shmemx\.h$"), "shmem"),
@@ -69,19 +70,18 @@ LAYER_OF_TARGET |= dict.fromkeys(
 
 
 @dataclass(frozen=True)
-class Place:
-    """The place of a file: its layer, its folder within the layer, and whether it is in detail/.
-
-    The folder is '' at the top of a layer. The folder of LAYER/detail/mpi/ is mpi.
-    """
+class Location:
+    """The layer of a file and its folder within the layer."""
 
     layer: str
     folder: str
+    """'' at the top of a layer, and mpi in LAYER/mpi/ and in LAYER/detail/mpi/."""
     is_detail: bool = False
+    """Whether the file is in detail/."""
 
     @classmethod
-    def of(cls, path: str) -> Place | None:
-        """The place of a path relative to the repository; None outside of the sources."""
+    def of(cls, path: str) -> Location | None:
+        """The location of a path relative to the repository; None outside of the sources."""
         parts = path.split("/")
         if parts[:2] == ["src", "longshore"]:
             parts = parts[2:]
@@ -89,23 +89,24 @@ class Place:
             return None
         folders = parts[1:-1]
         is_detail = folders[:1] == ["detail"]
-        folders = folders[is_detail:]
+        if is_detail:
+            folders = folders[1:]
         return cls(layer=parts[0], folder=folders[0] if folders else "", is_detail=is_detail)
 
 
-def violations_of_include(path: str, here: Place, included: str, *, quoted: bool) -> Iterator[str]:
-    """Messages about one include of the file at `path`."""
+def violations_of_include(path: str, here: Location, included: str, *, quoted: bool) -> Iterator[str]:
+    """Messages about an include of the file `path`, which is at `here`."""
     for header, transport in FOREIGN_HEADERS:
         if header.match(included) and not may_include_foreign(path, here, transport):
             allowed = ", ".join(
                 f"{layer}/{'' if layer == 'transport' else 'detail/'}{transport}/" for layer in FOREIGN_FOLDER_PARENTS
             )
             yield f"layer '{here.layer}' includes <{included}>, which is allowed only under {allowed}"
-    there = Place.of(resolved(path, included, quoted=quoted))
+    there = Location.of(resolved(path, included, quoted=quoted))
     if there is None:
         return
     if there.is_detail and there.layer != here.layer:
-        yield f"layer '{here.layer}' includes '{there.layer}/detail/', the machinery of another layer"
+        yield f"layer '{here.layer}' includes '{there.layer}/detail/', the internals of another layer"
     if there.layer not in STEP_OF:
         yield f"layer '{here.layer}' includes '{there.layer}', which is no layer ({order()})"
     elif there.layer == here.layer:
@@ -124,7 +125,7 @@ def violations_of_include(path: str, here: Place, included: str, *, quoted: bool
         )
 
 
-def violations_within_transport(path: str, here: Place, there: Place) -> Iterator[str]:
+def violations_within_transport(path: str, here: Location, there: Location) -> Iterator[str]:
     if there.folder == CHOOSER and is_test(path):
         return  # tests of the common interface run on each transport
     if here.folder == "" and there.folder != "":
@@ -145,15 +146,15 @@ def violations_within_bench(path: str, included: str) -> Iterator[str]:
     if here[0] not in BENCH_STEP_OF or there[0] not in BENCH_STEP_OF:
         return  # check_file reports the file in that folder
     if BENCH_STEP_OF[there[0]] > BENCH_STEP_OF[here[0]]:
-        yield f"'bench/{here[0]}' includes 'bench/{there[0]}', a room above it"
+        yield f"'bench/{here[0]}' includes 'bench/{there[0]}', a folder above it"
     elif here[0] != there[0] and BENCH_STEP_OF[there[0]] == BENCH_STEP_OF[here[0]]:
-        yield f"'bench/{here[0]}' includes 'bench/{there[0]}', a room beside it"
+        yield f"'bench/{here[0]}' includes 'bench/{there[0]}', a folder beside it"
     elif here[0] == there[0] == "patterns" and len(there) > 1 and here[1:2] != there[1:2]:
         yield f"'bench/{'/'.join(here)}' includes 'bench/{'/'.join(there)}', another pattern"
 
 
-def may_include_foreign(path: str, here: Place, transport: str) -> bool:
-    """True in <layer>/<transport>/, and in a test that has the transport in its name."""
+def may_include_foreign(path: str, here: Location, transport: str) -> bool:
+    """Whether the folder has the name of the transport, or the file is a test with that name."""
     if here.layer in FOREIGN_FOLDER_PARENTS and here.folder == transport:
         return True
     if STARTED_BY.get((here.layer, here.folder)) == transport or transport in transports_in_name(path, here):
@@ -161,13 +162,13 @@ def may_include_foreign(path: str, here: Place, transport: str) -> bool:
     return is_test(path) and transport in words_of(path)
 
 
-def transports_in_name(path: str, here: Place) -> list[str]:
+def transports_in_name(path: str, here: Location) -> list[str]:
     """Transports in the name of a file of the bindings, such as longshore_mpi.h."""
     return words_of(path) if here.layer == "bindings" else []
 
 
 def is_test(path: str) -> bool:
-    """True if `test` is in the name: x_test.cpp, and the main programs of tests."""
+    """Whether `test` is a word of the file name."""
     return "test" in words_of(path)
 
 
@@ -176,19 +177,19 @@ def words_of(path: str) -> list[str]:
 
 
 def resolved(path: str, included: str, *, quoted: bool) -> str:
-    """The path of an included file, relative to the repository; unchanged if it is outside."""
+    """The path of an included file relative to the repository; unchanged for a file outside."""
     if included.startswith("longshore/"):
         return "src/" + included
     if not quoted:
-        return "<" + included
+        return "<" + included  # begins like no path of a layer
     if path.startswith("bench/") and not included.startswith("."):
         return "bench/" + included  # bench/ is an include directory
     beside = posixpath.normpath(posixpath.join(posixpath.dirname(path), included))
     return included if beside.startswith("..") else beside
 
 
-def violations_of_link(here: Place, target: str) -> Iterator[str]:
-    """Messages about a target in the CMakeLists.txt of a layer; its name begins with a layer."""
+def violations_of_link(here: Location, target: str) -> Iterator[str]:
+    """Messages about a target in the CMakeLists.txt of a layer; `target` begins with a layer."""
     there = target.partition("_")[0]
     there = LAYER_OF_TARGET.get(there, there)
     if there not in STEP_OF or there == here.layer:
@@ -233,16 +234,16 @@ def violations_of_publicity(root: Path) -> Iterator[str]:
 
 def check_file(root: Path, file: Path) -> Iterator[str]:
     path = file.relative_to(root).as_posix()
-    here = Place.of(path)
+    here = Location.of(path)
     assert here is not None, path
     is_cmake = file.name == "CMakeLists.txt"
     if is_cmake and path == "src/longshore/CMakeLists.txt":
-        return  # it joins all layers into one target
+        return  # the file joins all layers into one target
     if here.layer not in STEP_OF:
         yield f"{path}:1: folder '{here.layer}' is no layer ({order()})"
         return
     if here.layer == "bench" and here.folder and here.folder not in BENCH_STEP_OF:
-        yield f"{path}:1: folder '{here.folder}' is no room of bench/ ({order(BENCH_STEPS)})"
+        yield f"{path}:1: folder '{here.folder}' is missing in the order of bench/ ({order(BENCH_STEPS)})"
         return
     for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), start=1):
         if is_cmake:

@@ -3,11 +3,11 @@
 
 Usage: run_tests.py [--quick | --rest] [--fuzz-seconds N] [STAGE...]
 
-Without names, all stages run, in an order that finds cheap mistakes first. --quick runs the stages
-of `make test`, --rest the other stages of `make test-all`. The output of a stage is shown and kept
-in build/test-logs/. The run ends with exit status 1 after the first stage that fails, or that
-should run tests and found none. The stage fuzz runs random combinations of options of
-longshore-bench for N seconds (300). Its seed is the commit, or the date without a commit.
+Without names, all stages run, cheap stages first. --quick runs the stages of `make test`, --rest
+the remaining stages of `make test-all`. The output of a stage is shown and kept in build/test-logs.
+The run ends with exit status 1 after the first stage that fails, or that should run tests and found
+none. The stage fuzz runs random combinations of options of longshore-bench for N seconds (300). The
+seed is the commit, or the date without a commit.
 
 Tests with one of the labels below run with --rest. CONTRIBUTING.md has the reason for each label.
 """
@@ -37,7 +37,7 @@ PYTEST_MARKS = ("browser", "consumer", "hosts", "simulation", "slurm", "thorough
 CORES = len(os.sched_getaffinity(0))
 TESTS_AT_A_TIME = str(2 * CORES)  # about half of the running tests wait
 
-# A broken program may print without end. These first and last lines of a stage are kept.
+# Numbers of first and last lines of a stage that are kept. A broken program may print without end.
 FIRST_LINES = 50_000
 LAST_LINES = 500
 
@@ -52,8 +52,8 @@ class Stage:
     name: str
     commands: tuple[tuple[str, ...], ...]
     closing: re.Pattern[str] | None = None  # the closing line, if the stage runs tests
-    why_not: Callable[[], str] = lambda: ""  # the reason why this machine cannot run it, or ""
-    quick: bool = False  # whether it belongs to `make test`
+    why_not: Callable[[], str] = lambda: ""  # the reason why this machine cannot run the stage, or ""
+    quick: bool = False  # whether the stage belongs to `make test`
 
 
 def build(preset: str, *targets: str) -> tuple[tuple[str, ...], ...]:
@@ -83,7 +83,7 @@ IN_PARALLEL = ("--numprocesses", TESTS_AT_A_TIME)
 
 
 def install_python_package() -> tuple[tuple[str, ...], ...]:
-    """Installs the package into .venv, over the library of the stage build."""
+    """Installs the Python package into .venv, with the library of the stage build."""
     prefix = REPOSITORY / "build" / "python" / "longshore"
     pip = ("python", "-m", "pip", "install", "--quiet", "--no-deps", "--no-build-isolation", "--force-reinstall")
     settings = (
@@ -100,7 +100,7 @@ def install_python_package() -> tuple[tuple[str, ...], ...]:
 
 
 def fuzz(seconds: int) -> tuple[tuple[str, ...], ...]:
-    """The same commit gives the same combinations; the time decides how many of them run."""
+    """A commit always gives the same sequence of combinations. `seconds` decides how many run."""
     commit = subprocess.run(
         ("git", "rev-parse", "--short=12", "HEAD"), cwd=REPOSITORY, capture_output=True, text=True, check=False
     )
@@ -189,7 +189,7 @@ def lines_of(process: subprocess.Popen[str]) -> Iterator[str]:
     """The output of the process. The middle of a very long output is left out."""
     assert process.stdout is not None
     last: deque[str] = deque(maxlen=LAST_LINES)
-    left_out = -LAST_LINES
+    left_out = -LAST_LINES  # becomes positive when `last` is full and begins to drop lines
     for number, line in enumerate(process.stdout):
         if number < FIRST_LINES:
             yield line

@@ -1,3 +1,6 @@
+// Turns the words of a command line into a request. CLI11 separates the options from their values,
+// and this file checks the values, so that each refusal names what is allowed. Called by
+// run_program().
 #include "commands/command_line.hpp"
 
 #include <longshore/core/environment.hpp>
@@ -20,65 +23,65 @@
 namespace longshore::bench {
 namespace {
 
-constexpr long most_ranks_of_a_run = 1L << 20;
-constexpr long most_repetitions = 1'000'000;
-constexpr long most_iterations = 1'000'000'000;
+constexpr long max_ranks_of_a_run = 1L << 20;
+constexpr long max_repetitions = 1'000'000;
+constexpr long max_iterations = 1'000'000'000;
 
-// The typed words, before their meaning is known: CLI11 separates options from values, this file
-// interprets them.
-struct typed {
-  // By option name without dashes, one entry per occurrence
+// The texts of a command line, as CLI11 separates them into options and values.
+struct typed_options {
+  // Indexed by option name without dashes, one value per occurrence of the option
   std::map<std::string, std::vector<std::string>> values;
   bool no_verify = false, no_shuffle = false, no_noise_probe = false, help = false;
 };
 
-void add_options(CLI::App& app, const pattern& what, typed& into) {
+void add_options(CLI::App& app, const pattern& pattern, typed_options& typed) {
   const auto add = [&](const std::string& name, const char* group, const char* argument,
                        const std::string& text) {
-    app.add_option("--" + name, into.values[name], text)
+    app.add_option("--" + name, typed.values[name], text)
         ->expected(1)
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
         ->type_name(argument)
         ->group(group);
   };
-  for (const auto& factor : what.factors)
+  for (const auto& factor : pattern.factors)
     add(factor.name, "Factors", argument_name(factor), factor_help(factor));
   for (const auto& option : common_options())
     add(option.name, "Common options", option.argument, option.help);
-  app.add_flag("--no-verify", into.no_verify, "leave out the check of the results")
+  app.add_flag("--no-verify", typed.no_verify, "leave out the check of the results")
       ->group("Common options");
-  app.add_flag("--no-shuffle", into.no_shuffle, "run the variants in the same order in each round")
+  app.add_flag("--no-shuffle", typed.no_shuffle, "run the variants in the same order in each round")
       ->group("Common options");
+  // --no-pulse is the old name.
   app.add_flag(
-         "--no-noise-probe,--no-pulse", into.no_noise_probe,
+         "--no-noise-probe,--no-pulse", typed.no_noise_probe,
          "leave out the small exchange before each repetition, with which compare removes noise")
       ->group("Common options");
-  app.add_flag("-h,--help", into.help, "this text")->group("Common options");
+  app.add_flag("-h,--help", typed.help, "this text")->group("Common options");
 }
 
-std::vector<std::string> option_names(const pattern& what) {
+std::vector<std::string> option_names(const pattern& pattern) {
   std::vector<std::string> names{"--no-verify", "--no-shuffle", "--no-noise-probe", "--no-pulse",
                                  "--help"};
-  for (const auto& factor : what.factors) names.push_back("--" + factor.name);
+  for (const auto& factor : pattern.factors) names.push_back("--" + factor.name);
   for (const auto& option : common_options()) names.push_back("--" + option.name);
   return names;
 }
 
-[[noreturn]] void refuse_rest(const std::string& word, const pattern& what) {
+[[noreturn]] void refuse_word(const std::string& word, const pattern& pattern) {
   if (!word.starts_with("-"))
     fail(errc::usage,
          "'{}' is given without an option; {} takes options only: longshore-bench {} --help lists "
          "them",
-         word, what.name, what.name);
+         word, pattern.name, pattern.name);
   const std::string option = word.substr(0, word.find('='));
-  const auto names = option_names(what);
+  const auto names = option_names(pattern);
   fail(errc::usage, "{} is no option of {}{}; longshore-bench {} --help lists them", option,
-       what.name, suggestion(option, names), what.name);
+       pattern.name, suggestion(option, names), pattern.name);
 }
 
-// The single value of an option that is no factor.
-std::optional<std::string> single(const typed& given, const std::string& name) {
-  const auto& values = given.values.at(name);
+// The value of an option that takes one value.
+std::optional<std::string> value_of(const typed_options& typed, const std::string& name) {
+  const auto& values = typed.values.at(name);
   if (values.empty()) return std::nullopt;
   if (values.size() > 1)
     fail(errc::usage, "--{} is given {} times ({}); it takes one value", name, values.size(),
@@ -86,9 +89,11 @@ std::optional<std::string> single(const typed& given, const std::string& name) {
   return values.front();
 }
 
-long number(const typed& given, const std::string& name, long low, long high, long otherwise) {
-  const auto text = single(given, name);
-  if (!text) return otherwise;
+// The number of an option that takes one number; `default_value` if the option is not given.
+long number(const typed_options& typed, const std::string& name, long low, long high,
+            long default_value) {
+  const auto text = value_of(typed, name);
+  if (!text) return default_value;
   if (text->find(',') != std::string::npos)
     fail(errc::usage,
          "--{}: '{}' is a list; a launch takes one value, a whole number from {} to {}", name,
@@ -96,22 +101,23 @@ long number(const typed& given, const std::string& name, long low, long high, lo
   return parse_number("--" + name, *text, low, high);
 }
 
-std::vector<factor_levels> factors_of(const pattern& what, const typed& given) {
-  std::vector<factor_levels> all;
-  for (const auto& factor : what.factors) {
-    const auto& values = given.values.at(factor.name);
-    all.push_back(
+std::vector<factor_levels> factors_of(const pattern& pattern, const typed_options& typed) {
+  std::vector<factor_levels> factors;
+  for (const auto& factor : pattern.factors) {
+    const auto& values = typed.values.at(factor.name);
+    factors.push_back(
         {factor.name, values.empty()
                           ? default_levels(factor)
                           : parse_levels(factor, fmt::format("{}", fmt::join(values, ",")))});
   }
-  return all;
+  return factors;
 }
 
-run_options launch_of(const typed& given) {
+run_options launch_of(const typed_options& typed) {
   run_options options = options_from_environment();
-  read_pinning(options, true);
-  if (const auto transport = single(given, "transport")) {
+  constexpr bool pin_by_default = true;  // the library alone leaves ranks unpinned
+  read_pinning(options, pin_by_default);
+  if (const auto transport = value_of(typed, "transport")) {
     const auto& known = known_transports();
     const auto available = available_transports();
     if (std::find(known.begin(), known.end(), *transport) == known.end())
@@ -122,62 +128,63 @@ run_options launch_of(const typed& given) {
            fmt::format("{}", fmt::join(available, ", ")));
     options.transport = *transport;
   }
-  options.ranks = static_cast<int>(number(given, "ranks", 1, most_ranks_of_a_run, options.ranks));
+  options.ranks = static_cast<int>(number(typed, "ranks", 1, max_ranks_of_a_run, options.ranks));
   options.ranks_per_node = static_cast<int>(
-      number(given, "ranks-per-node", 1, most_ranks_of_a_run, options.ranks_per_node));
+      number(typed, "ranks-per-node", 1, max_ranks_of_a_run, options.ranks_per_node));
   return options;
 }
 
-sweep_options sweep_options_of(const typed& given) {
-  sweep_options how;
-  how.repetitions =
-      static_cast<int>(number(given, "repetitions", 1, most_repetitions, how.repetitions));
-  how.warmup = static_cast<int>(number(given, "warmup", 0, most_repetitions, how.warmup));
-  how.iterations = number(given, "iterations", 1, most_iterations, 0);
-  how.seed = static_cast<std::uint64_t>(
-      number(given, "seed", 0, std::numeric_limits<long>::max(), static_cast<long>(how.seed)));
-  how.verify = !given.no_verify;
-  how.shuffle = !given.no_shuffle;
-  how.noise_probe = !given.no_noise_probe;
-  return how;
+sweep_options sweep_options_of(const typed_options& typed) {
+  sweep_options options;
+  options.repetitions =
+      static_cast<int>(number(typed, "repetitions", 1, max_repetitions, options.repetitions));
+  options.warmup = static_cast<int>(number(typed, "warmup", 0, max_repetitions, options.warmup));
+  // A user cannot give 0, which means that each variant is calibrated.
+  options.iterations = number(typed, "iterations", 1, max_iterations, 0);
+  options.seed = static_cast<std::uint64_t>(
+      number(typed, "seed", 0, std::numeric_limits<long>::max(), static_cast<long>(options.seed)));
+  options.verify = !typed.no_verify;
+  options.shuffle = !typed.no_shuffle;
+  options.noise_probe = !typed.no_noise_probe;
+  return options;
 }
 
-request parse_pattern(const pattern& what, std::vector<std::string> words) {
-  typed given;
-  CLI::App app(what.help, "longshore-bench " + what.name);
-  app.set_help_flag();
-  app.allow_extras();
-  describe(app, what);
-  add_options(app, what, given);
+request parse_pattern(const pattern& pattern, std::vector<std::string> words) {
+  typed_options typed;
+  CLI::App app(pattern.help, "longshore-bench " + pattern.name);
+  app.set_help_flag();  // without arguments: removes CLI11's own --help, which would throw
+  app.allow_extras();   // keeps unknown words, so that refuse_word() can suggest a similar option
+  set_help_layout(app, pattern);
+  add_options(app, pattern, typed);
   std::reverse(words.begin(), words.end());  // the order that CLI11 expects
   try {
     app.parse(words);
   } catch (const CLI::ArgumentMismatch& e) {
-    const std::string message = e.what();
+    const std::string message = e.what();  // "--option: ..."
     fail(errc::usage, "{}: its value is missing; longshore-bench {} --help lists the options",
-         message.substr(0, message.find(':')), what.name);
+         message.substr(0, message.find(':')), pattern.name);
   } catch (const CLI::ParseError& e) {
-    fail(errc::usage, "{}; longshore-bench {} --help lists the options", e.what(), what.name);
+    fail(errc::usage, "{}; longshore-bench {} --help lists the options", e.what(), pattern.name);
   }
   request asked;
-  asked.measured = &what;
-  if (given.help) {
-    asked.what = request::kind::print;
+  asked.measured = &pattern;
+  if (typed.help) {
+    asked.requested = request::action::print;
     asked.text = app.help();
     return asked;
   }
-  if (const auto rest = app.remaining(); !rest.empty()) refuse_rest(rest.front(), what);
-  asked.factors = factors_of(what, given);
-  // Refuses too many combinations on every process, before the start
+  if (const auto rest = app.remaining(); !rest.empty()) refuse_word(rest.front(), pattern);
+  asked.factors = factors_of(pattern, typed);
+  // Called only for its error: too many combinations are refused before the ranks start.
   static_cast<void>(cross_product(asked.factors));
-  if (what.check) {
+  if (pattern.check) {
     std::map<std::string, std::vector<json>> levels;
     for (const auto& factor : asked.factors) levels[factor.name] = factor.levels;
-    what.check(levels);
+    pattern.check(levels);
   }
-  asked.launch = launch_of(given);
-  asked.how = sweep_options_of(given);
-  asked.json_file = single(given, "json");
+  asked.launch = launch_of(typed);
+  asked.options = sweep_options_of(typed);
+  asked.json_file = value_of(typed, "json");
   if (asked.json_file && asked.json_file->empty())
     fail(errc::usage, "--json: the name of a file, or - for standard output, is needed");
   return asked;
@@ -188,14 +195,14 @@ request parse_pattern(const pattern& what, std::vector<std::string> words) {
 request parse_command_line(int argc, const char* const* argv, std::span<const pattern> patterns) {
   std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
   std::vector<std::string> names;
-  for (const auto& what : patterns) names.push_back(what.name);
+  for (const auto& pattern : patterns) names.push_back(pattern.name);
   if (words.empty())
     fail(errc::usage, "the pattern is missing: one of {}; longshore-bench --help says more",
          fmt::format("{}", fmt::join(names, ", ")));
 
   const std::string first = words.front();
   request asked;
-  asked.what = request::kind::print;
+  asked.requested = request::action::print;
   if (first == "--help" || first == "-h" || first == "help") {
     asked.text = program_help(patterns);
     return asked;
@@ -206,7 +213,7 @@ request parse_command_line(int argc, const char* const* argv, std::span<const pa
   }
   if (first == "--list") {
     if (words.size() > 1) fail(errc::usage, "--list stands alone: remove '{}'", words[1]);
-    asked.what = request::kind::list;
+    asked.requested = request::action::list;
     return asked;
   }
   if (first.starts_with("-"))
@@ -214,12 +221,12 @@ request parse_command_line(int argc, const char* const* argv, std::span<const pa
          "{}: the pattern comes first, then its options: longshore-bench PATTERN [options], with "
          "PATTERN one of {}",
          first, fmt::format("{}", fmt::join(names, ", ")));
-  const auto found = std::find(names.begin(), names.end(), first);
-  if (found == names.end())
+  const auto name = std::find(names.begin(), names.end(), first);
+  if (name == names.end())
     fail(errc::usage, "'{}' is no pattern; allowed: {}{}", first,
          fmt::format("{}", fmt::join(names, ", ")), suggestion(first, names));
   words.erase(words.begin());
-  return parse_pattern(patterns[static_cast<std::size_t>(found - names.begin())], std::move(words));
+  return parse_pattern(patterns[static_cast<std::size_t>(name - names.begin())], std::move(words));
 }
 
 }  // namespace longshore::bench

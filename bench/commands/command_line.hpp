@@ -1,5 +1,5 @@
-// The command line. Every process parses it before anything is started, so that an error costs
-// nothing.
+// The command line of longshore-bench as a request. Every process parses its own command line
+// before it starts the transport, so that an error is found early.
 #pragma once
 
 #include <longshore/transport/run_options.hpp>
@@ -14,20 +14,20 @@
 
 namespace longshore::bench {
 
-/// The request of a command line.
 struct request {
-  enum class kind { run, list, print };
-  kind what = kind::run;
-  std::string text;                   ///< print: help or version
-  const pattern* measured = nullptr;  ///< run: the pattern to measure
+  enum class action { measure, list, print };
+  action requested = action::measure;
+  std::string text;  ///< for print: help or version
+  // For measure:
+  const pattern* measured = nullptr;
   std::vector<factor_levels> factors;
   run_options launch;
-  sweep_options how;
-  std::optional<std::string> json_file;  ///< "-": standard output
+  sweep_options options;
+  std::optional<std::string> json_file;  ///< "-" is standard output
 };
 
-/// Throws errc::usage with a message that names the option, its value and the allowed ones. Keeps
-/// pointers into `patterns`.
+/// Throws errc::usage with a message that names the option, its value and the allowed values. The
+/// result points into `patterns`.
 [[nodiscard]] request parse_command_line(int argc, const char* const* argv,
                                          std::span<const pattern> patterns);
 

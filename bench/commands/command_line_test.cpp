@@ -16,8 +16,8 @@ namespace longshore::bench {
 namespace {
 
 pattern sample_pattern() {
-  pattern what{"gather", "fetches", {}, {"longshore-bench gather --strategy agp"}, {}, {}};
-  what.factors = {
+  pattern sample{"gather", "fetches", {}, {"longshore-bench gather --strategy agp"}, {}, {}};
+  sample.factors = {
       {.name = "strategy",
        .allowed = {"agp", "exstack", "exstack2", "conveyor"},
        .defaults = {"agp", "exstack"},
@@ -36,12 +36,13 @@ pattern sample_pattern() {
        .low = 0,
        .high = 1},
   };
-  return what;
+  return sample;
 }
 
 const std::vector<pattern>& patterns() {
-  static const std::vector<pattern> all{sample_pattern(), {"halo", "exchanges", {}, {}, {}, {}}};
-  return all;
+  static const std::vector<pattern> patterns{sample_pattern(),
+                                             {"halo", "exchanges", {}, {}, {}, {}}};
+  return patterns;
 }
 
 request parse(std::vector<const char*> words) {
@@ -73,7 +74,7 @@ void expect_refusal(const std::vector<const char*>& words,
 TEST(CommandLine, lists_become_levels_with_their_types) {
   const auto asked = parse({"gather", "--strategy", "exstack,agp", "--requests=5,10",
                             "--task-count", "3", "--periodic", "1,0,1,0,0,0"});
-  ASSERT_EQ(asked.what, request::kind::run);
+  ASSERT_EQ(asked.requested, request::action::measure);
   EXPECT_EQ(asked.measured->name, "gather");
   ASSERT_EQ(asked.factors.size(), 4U);
   EXPECT_EQ(json(asked.factors[0].levels), json::parse(R"(["exstack","agp"])"));
@@ -87,11 +88,11 @@ TEST(CommandLine, defaults_hold_where_nothing_is_given) {
   const auto asked = parse({"gather"});
   EXPECT_EQ(json(asked.factors[0].levels), json::parse(R"(["agp","exstack"])"));
   EXPECT_TRUE(asked.factors[2].levels.empty());
-  EXPECT_EQ(asked.how.repetitions, 10);
-  EXPECT_EQ(asked.how.warmup, 1);
-  EXPECT_EQ(asked.how.seed, 122222U);
-  EXPECT_TRUE(asked.how.verify);
-  EXPECT_TRUE(asked.how.shuffle);
+  EXPECT_EQ(asked.options.repetitions, 10);
+  EXPECT_EQ(asked.options.warmup, 1);
+  EXPECT_EQ(asked.options.seed, 122222U);
+  EXPECT_TRUE(asked.options.verify);
+  EXPECT_TRUE(asked.options.shuffle);
   EXPECT_FALSE(asked.json_file);
   EXPECT_TRUE(asked.launch.pin);
 }
@@ -103,13 +104,13 @@ TEST(CommandLine, common_options_are_understood) {
   EXPECT_EQ(asked.launch.transport, "threads");
   EXPECT_EQ(asked.launch.ranks, 3);
   EXPECT_EQ(asked.launch.ranks_per_node, 2);
-  EXPECT_EQ(asked.how.repetitions, 4);
-  EXPECT_EQ(asked.how.warmup, 0);
-  EXPECT_EQ(asked.how.iterations, 9);
-  EXPECT_EQ(asked.how.seed, 7U);
+  EXPECT_EQ(asked.options.repetitions, 4);
+  EXPECT_EQ(asked.options.warmup, 0);
+  EXPECT_EQ(asked.options.iterations, 9);
+  EXPECT_EQ(asked.options.seed, 7U);
   EXPECT_EQ(asked.json_file, "-");
-  EXPECT_FALSE(asked.how.verify);
-  EXPECT_FALSE(asked.how.shuffle);
+  EXPECT_FALSE(asked.options.verify);
+  EXPECT_FALSE(asked.options.shuffle);
 }
 
 TEST(CommandLine, an_option_given_again_makes_its_list_longer) {
@@ -185,14 +186,14 @@ TEST(CommandLine, too_many_combinations_are_refused) {
 
 TEST(CommandLine, help_lists_every_option_and_an_example) {
   const auto asked = parse({"gather", "--help"});
-  ASSERT_EQ(asked.what, request::kind::print);
+  ASSERT_EQ(asked.requested, request::action::print);
   for (const char* word :
        {"--strategy", "--requests", "--task-count", "--transport", "--ranks-per-node", "--json",
         "--no-verify", "agp, exstack, exstack2, conveyor", "longshore-bench gather --strategy agp",
         "Exit status"})
     EXPECT_NE(asked.text.find(word), std::string::npos) << word;
   EXPECT_NE(parse({"--help"}).text.find("gather"), std::string::npos);
-  EXPECT_EQ(parse({"--list"}).what, request::kind::list);
+  EXPECT_EQ(parse({"--list"}).requested, request::action::list);
   expect_refusal({"--list", "gather"}, {"--list stands alone"});
 }
 

@@ -1,3 +1,5 @@
+// The texts of --help, for the program and for each pattern, and the list of the options that all
+// patterns have. command_line.cpp makes the options of a pattern from this list.
 #include "commands/help.hpp"
 
 #include "commands/parse_levels.hpp"
@@ -10,9 +12,13 @@
 namespace longshore::bench {
 namespace {
 
+// The values of exit_status.hpp
+constexpr const char* exit_statuses =
+    "Exit status: 0 all ran and verified; 1 a result was wrong; 2 usage, or nothing could run; "
+    "3 a run-time failure.";
 constexpr std::size_t name_width = 26, line_width = 100;
 
-// Breaks lines at spaces, so that they fit beside the names of options.
+// Breaks a text at spaces, so that lines have at most `width` characters.
 std::string wrapped(const std::string& text, std::size_t width) {
   std::string lines;
   std::size_t column = 0;
@@ -61,8 +67,8 @@ const std::vector<common_option>& common_options() {
   return options;
 }
 
-const char* argument_name(const factor& what) {
-  switch (what.type) {
+const char* argument_name(const factor& factor) {
+  switch (factor.type) {
     case factor::kind::word: return "LEVEL,...";
     case factor::kind::integer: return "N,...";
     case factor::kind::triple: return "X,Y,Z,...";
@@ -70,25 +76,23 @@ const char* argument_name(const factor& what) {
   return "";
 }
 
-std::string factor_help(const factor& what) {
-  std::string text = wrapped(what.help, line_width - name_width);
-  if (what.type == factor::kind::word)
-    text += "\n" + wrapped(fmt::format("levels: {}", fmt::join(what.allowed, ", ")),
+std::string factor_help(const factor& factor) {
+  std::string text = wrapped(factor.help, line_width - name_width);
+  if (factor.type == factor::kind::word)
+    text += "\n" + wrapped(fmt::format("levels: {}", fmt::join(factor.allowed, ", ")),
                            line_width - name_width);
-  if (!what.defaults.empty()) text += fmt::format("\ndefault: {}", fmt::join(what.defaults, ","));
+  if (!factor.defaults.empty())
+    text += fmt::format("\ndefault: {}", fmt::join(factor.defaults, ","));
   return text;
 }
 
-void describe(CLI::App& app, const pattern& what) {
+void set_help_layout(CLI::App& app, const pattern& pattern) {
   app.get_formatter()->column_width(name_width);
   std::string footer =
       "A comma makes a list. Lists make a cross product, and one launch measures all of it.\n";
-  if (!what.examples.empty()) footer += "\nExamples:\n";
-  for (const auto& example : what.examples) footer += "  " + example + "\n";
-  footer +=
-      "\nExit status: 0 all ran and verified; 1 a result was wrong; 2 usage, or nothing could run; "
-      "3 a run-time failure.";
-  app.footer(footer);
+  if (!pattern.examples.empty()) footer += "\nExamples:\n";
+  for (const auto& example : pattern.examples) footer += "  " + example + "\n";
+  app.footer(footer + "\n" + exit_statuses);
 }
 
 std::string program_help(std::span<const pattern> patterns) {
@@ -105,10 +109,11 @@ std::string program_help(std::span<const pattern> patterns) {
       "build, as JSON\n"
       "  longshore-bench --version\n\n"
       "Patterns:\n";
-  for (const auto& what : patterns) text += fmt::format("  {:<10}{}\n", what.name, what.help);
+  for (const auto& pattern : patterns)
+    text += fmt::format("  {:<10}{}\n", pattern.name, pattern.help);
   text += "\nExamples:\n";
-  for (const auto& what : patterns)
-    if (!what.examples.empty()) text += "  " + what.examples.front() + "\n";
+  for (const auto& pattern : patterns)
+    if (!pattern.examples.empty()) text += "  " + pattern.examples.front() + "\n";
   text +=
       "\nEnvironment: LONGSHORE_TRANSPORT, LONGSHORE_RANKS, LONGSHORE_RANKS_PER_NODE are defaults "
       "of the options;\n"
@@ -117,10 +122,8 @@ std::string program_help(std::span<const pattern> patterns) {
       "calls of the ranks everywhere, also where that takes messages; LONGSHORE_PIN=0 leaves ranks "
       "unpinned,\n"
       "compact binds them to neighbouring cores and scatter (the default) over all of them;\n"
-      "NO_COLOR leaves the table without colour.\n"
-      "Exit status: 0 all ran and verified; 1 a result was wrong; 2 usage, or nothing could run; 3 "
-      "a run-time failure.\n";
-  return text;
+      "NO_COLOR leaves the table without colour.\n";
+  return text + exit_statuses + "\n";
 }
 
 }  // namespace longshore::bench

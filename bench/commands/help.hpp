@@ -1,4 +1,4 @@
-// The texts of --help and their layout.
+// The texts of --help.
 #pragma once
 
 #include "harness/pattern.hpp"
@@ -19,21 +19,19 @@ struct common_option {
   std::string help;
 };
 
-/// The options of every pattern that take a value.
+/// The options with a value that every pattern has.
 [[nodiscard]] const std::vector<common_option>& common_options();
 
-/// Every transport of the command line, also those that this build lacks.
+/// All transports, including those that this build lacks.
 [[nodiscard]] const std::vector<std::string>& known_transports();
 
-[[nodiscard]] const char* argument_name(const factor& what);
-/// The meaning of a factor, its levels and its default, in lines that fit beside the name of the
-/// option.
-[[nodiscard]] std::string factor_help(const factor& what);
+[[nodiscard]] const char* argument_name(const factor& factor);
+/// The meaning of a factor, its levels and its default, in lines that fit beside the option.
+[[nodiscard]] std::string factor_help(const factor& factor);
 
-/// Sets the layout, the examples and the footer of the help of one pattern.
-void describe(CLI::App& app, const pattern& what);
+/// Sets the layout, the examples and the footer of the help of a pattern.
+void set_help_layout(CLI::App& app, const pattern& pattern);
 
-/// The help of the whole program.
 [[nodiscard]] std::string program_help(std::span<const pattern> patterns);
 
 }  // namespace longshore::bench

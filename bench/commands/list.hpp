@@ -1,4 +1,4 @@
-// The command --list: patterns, factors and levels, and which of them this build can run.
+// The command --list: patterns, factors and levels, and the levels that this build can run.
 #pragma once
 
 #include "harness/pattern.hpp"
@@ -7,7 +7,7 @@
 
 namespace longshore::bench {
 
-/// One JSON object, described in docs/reference/bench.md.
+/// The JSON object of docs/reference/bench.md.
 [[nodiscard]] json listing(std::span<const pattern> patterns);
 
 }  // namespace longshore::bench

@@ -1,3 +1,5 @@
+// One launch from start to end: starts the ranks, lets them agree on the variants, sweeps over the
+// variants, and writes records and the table on rank 0. A failing rank writes the last record.
 #include "commands/measure.hpp"
 
 #include <longshore/core/delayed_notice.hpp>
@@ -31,8 +33,8 @@
 namespace longshore::bench {
 namespace {
 
-// One launch. It owns the records and the table of rank 0, so that a failure on any rank of the
-// process can end the file.
+// A launch. Owns the record file and the table of rank 0, so that a failure on any rank of its
+// process can write the last record.
 class launch {
  public:
   launch(request asked, process_facts process)
@@ -46,13 +48,13 @@ class launch {
            "processes; leave out the launcher, "
            "or take mpi",
            processes, processes);
-    runtime start(launcher_options(processes));
-    ranks_are_threads_ = start.options().transport == "threads";
+    runtime ranks(runtime_options(processes));
+    ranks_are_threads_ = ranks.options().transport == "threads";
     try {
-      start.run([this](team& team) { guarded(team); });
+      ranks.run([this](team& team) { run_rank(team); });
     } catch (const std::exception& e) {
       if (recorder_) recorder_->clear_progress();
-      if (!begun_) throw;
+      if (!any_rank_started_) throw;
       print_error(e.what());
       return runtime_failure;
     }
@@ -60,30 +62,32 @@ class launch {
   }
 
  private:
-  // A launcher decides the number of processes. on_rank() compares it with --ranks.
-  [[nodiscard]] run_options launcher_options(int processes) const {
+  // A launcher decides the number of processes. measure_on_rank() compares that number with
+  // --ranks.
+  [[nodiscard]] run_options runtime_options(int processes) const {
     run_options options = asked_.launch;
-    if (options.transport.empty() ? processes > 0 : options.transport != "threads")
-      options.ranks = 0;
+    const bool ranks_are_processes =
+        options.transport.empty() ? processes > 0 : options.transport != "threads";
+    if (ranks_are_processes) options.ranks = 0;  // as many as the launcher started
     if (options.transport == "shmem")
       options.symmetric_bytes =
           symmetric_bytes(*asked_.measured, asked_.factors, std::max(1, processes)) +
-          (asked_.how.noise_probe ? noise_probe::symmetric_bytes : 0);
+          (asked_.options.noise_probe ? noise_probe::symmetric_bytes : 0);
     return options;
   }
 
-  void guarded(team& team) {
-    begun_ = true;
+  void run_rank(team& team) {
+    any_rank_started_ = true;
     try {
-      status_ = on_rank(team);
+      status_ = measure_on_rank(team);
     } catch (const std::exception& e) {
-      // Before rethrowing, because a transport whose ranks are processes then ends this one
+      // Before rethrowing: a transport whose ranks are processes then ends the process
       record_failure(e);
       throw;
     }
   }
 
-  int on_rank(team& team) {
+  int measure_on_rank(team& team) {
     const bool first = team.rank() == 0;
     if (asked_.launch.ranks > 0 && asked_.launch.ranks != team.size()) {
       if (first)
@@ -93,25 +97,25 @@ class launch {
                    asked_.launch.ranks, team.size(), asked_.launch.ranks);
       return nothing_ran;
     }
-    if (!team.broadcast_value(first ? open_records() : 0)) return nothing_ran;
+    if (!team.broadcast_value(first && open_records())) return nothing_ran;
 
     auto slow_start = notice_of_slow_start(team);
     const rank_places places = find_rank_places(team, process_.cpus);
     const clock_facts clock = measure_clock(team);
     const launch_facts facts{std::string(team.transport_name()), team.size(),
                              team.nodes().node_count(), team.nodes().largest_node(),
-                             asked_.how.seed};
+                             asked_.options.seed};
     const agreed_request agreed =
-        agree_on_request(team, asked_.measured->name, {asked_.factors, asked_.how});
+        agree_on_request(team, asked_.measured->name, {asked_.factors, asked_.options});
     const variants chosen = choose_variants(team, *asked_.measured, agreed.factors, facts);
     slow_start.reset();
     if (first) {
-      file_->write(launch_record(team, asked_.how, places, clock, process_));
+      file_->write(launch_record(team, asked_.options, places, clock, process_));
       announce(facts, chosen);
       for (const auto& skipped : chosen.skipped) recorder_->skipped(skipped);
     }
-    const sweep_setting setting{*asked_.measured, facts, agreed.how, clock,
-                                ranks_are_threads_ ? 1 : places.most_ranks_on_a_host};
+    const sweep_setting setting{*asked_.measured, facts, agreed.options, clock,
+                                ranks_are_threads_ ? 1 : places.max_ranks_on_host};
     sweep_outcome outcome = sweep(team, setting, chosen, first ? &*recorder_ : nullptr);
     outcome.skipped += static_cast<int>(chosen.skipped.size());
     if (first) conclude(outcome);
@@ -119,8 +123,8 @@ class launch {
     return outcome.wrong > 0 ? wrong_result : all_right;
   }
 
-  // All ranks report where they run before anything is printed. With thousands of ranks on few
-  // cores that takes a while.
+  // Nothing is printed before all ranks have reported where they run, which takes long with
+  // thousands of ranks on few cores.
   [[nodiscard]] std::unique_ptr<delayed_notice> notice_of_slow_start(const team& team) const {
     if (team.rank() != 0 || team.size() <= process_.usable_cores) return nullptr;
     const double seconds = asked_.launch.notice_seconds;
@@ -131,17 +135,17 @@ class launch {
     });
   }
 
-  // Rank 0 only: 1 if the records can be written, else 0.
-  int open_records() {
+  // On rank 0. Returns whether the records can be written.
+  bool open_records() {
     try {
       file_.emplace(asked_.json_file);
     } catch (const error& e) {
       fmt::print(stderr, "longshore-bench: {}\n", e.what());
-      return 0;
+      return false;
     }
     recorder_.emplace(asked_.measured->name, *file_, processes_launched() == 0);
     open_file_ = &*file_;
-    return 1;
+    return true;
   }
 
   [[nodiscard]] std::FILE* table_file() const {
@@ -157,57 +161,58 @@ class launch {
                counted(static_cast<std::size_t>(facts.nodes), "node"), facts.transport,
                counted(chosen.to_run.size(), "variant"),
                chosen.skipped.empty() ? "" : fmt::format(" ({} skipped)", chosen.skipped.size()),
-               counted(static_cast<std::size_t>(asked_.how.repetitions), "repetition"));
+               counted(static_cast<std::size_t>(asked_.options.repetitions), "repetition"));
     std::fflush(table_file());
   }
 
   void conclude(const sweep_outcome& outcome) {
     file_->write_last(end_record(outcome));
     recorder_->clear_progress();
-    // Under a launcher a terminal is often only pretended.
+    // A launcher often imitates a terminal.
     const bool colour = processes_launched() == 0 && isatty(fileno(table_file())) != 0 &&
                         !environment_text("NO_COLOR");
     fmt::print(table_file(), "{}", table(recorder_->rows(), colour));
     std::fflush(table_file());
     for (const auto& row : recorder_->rows())
-      if (const auto* one = std::get_if<variant_result>(&row);
-          one != nullptr && one->verified == false)
+      if (const auto* result = std::get_if<variant_result>(&row);
+          result != nullptr && result->verified == false)
         fmt::print(stderr, "longshore-bench: wrong result: {} {}\n", asked_.measured->name,
-                   label(one->what));
+                   label(result->levels));
     if (outcome.ran == 0)
       fmt::print(stderr, "longshore-bench: nothing could run: {}\n", first_reason());
   }
 
   [[nodiscard]] std::string first_reason() const {
     for (const auto& row : recorder_->rows())
-      if (const auto* skipped = std::get_if<skipped_variant>(&row)) return skipped->why;
+      if (const auto* skipped = std::get_if<skipped_variant>(&row)) return skipped->reason;
     return "no variants";
   }
 
-  // Writes the last record on the failing rank. Ranks that fail because another one failed write
+  // Writes the last record on the failing rank. Ranks that fail because another rank failed write
   // nothing.
   void record_failure(const std::exception& e) {
     record_file* const file = open_file_;
-    const auto* known = dynamic_cast<const error*>(&e);
-    if (file == nullptr ||
-        (ranks_are_threads_ && known != nullptr && known->code() == errc::peer_failed))
+    const auto* longshore_error = dynamic_cast<const error*>(&e);
+    if (file == nullptr || (ranks_are_threads_ && longshore_error != nullptr &&
+                            longshore_error->code() == errc::peer_failed))
       return;
     try {
-      file->write_last(
-          failed_record(known == nullptr ? "unknown" : name_of(known->code()), e.what()));
+      file->write_last(failed_record(
+          longshore_error == nullptr ? "unknown" : name_of(longshore_error->code()), e.what()));
     } catch (const std::exception&) {
-      return;  // such as a full disk: the missing end of the file shows the failure
+      return;  // for example, the disk is full. The file then lacks its last record.
     }
   }
 
   request asked_;
   process_facts process_;
   bool ranks_are_threads_ = true;
-  std::atomic<bool> begun_{false};
+  std::atomic<bool> any_rank_started_{false};
   std::atomic<record_file*> open_file_{nullptr};
-  std::atomic<int> status_{runtime_failure};
-  std::optional<record_file> file_;   // of rank 0
-  std::optional<recorder> recorder_;  // of rank 0
+  std::atomic<int> status_{runtime_failure};  // all ranks of a process store the same status
+  // In the process of rank 0 only
+  std::optional<record_file> file_;
+  std::optional<recorder> recorder_;
 };
 
 }  // namespace

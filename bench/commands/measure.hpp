@@ -1,4 +1,4 @@
-// Measures a pattern: one launch, from the start of the ranks to the table.
+// The main command: measures a pattern.
 #pragma once
 
 #include "commands/command_line.hpp"
@@ -9,7 +9,9 @@
 namespace longshore::bench {
 
 /// Starts the ranks, sweeps over the variants, writes the records and prints the table. Returns the
-/// exit status. Throws errors that occur before the ranks start. Later errors end the process.
+/// exit status. Throws errors that occur before the ranks start. After an error of a rank,
+/// transport threads returns runtime_failure here, and other transports end the process with this
+/// status. `command_line` goes into the launch record.
 [[nodiscard]] int measure(const request& asked, std::vector<std::string> command_line);
 
 }  // namespace longshore::bench

@@ -1,3 +1,5 @@
+// Splits the text of an option at its commas, and checks each part against the words or the range
+// that its factor allows.
 #include "commands/parse_levels.hpp"
 
 #include <longshore/core/error.hpp>
@@ -16,16 +18,6 @@ namespace {
 
 constexpr std::size_t triple_size = 3;
 
-std::vector<std::string_view> split(std::string_view text) {
-  std::vector<std::string_view> parts;
-  for (std::size_t start = 0;;) {
-    const std::size_t comma = text.find(',', start);
-    parts.push_back(text.substr(start, comma - start));
-    if (comma == std::string_view::npos) return parts;
-    start = comma + 1;
-  }
-}
-
 std::optional<long> whole_number(std::string_view text, long low, long high) {
   long value = 0;
   const char* const end = text.data() + text.size();
@@ -34,36 +26,37 @@ std::optional<long> whole_number(std::string_view text, long low, long high) {
   return value;
 }
 
-std::pair<long, long> range_of(const factor& what) {
-  if (what.low == 0 && what.high == 0) return {1, largest_count};
-  return {what.low, what.high};
+std::pair<long, long> range_of(const factor& factor) {
+  if (factor.low == 0 && factor.high == 0) return {1, max_integer_level};
+  return {factor.low, factor.high};
 }
 
-[[noreturn]] void refuse(const factor& what, std::string_view text, std::string_view part,
+[[noreturn]] void refuse(const factor& factor, std::string_view text, std::string_view part,
                          const std::string& hint = "") {
   const std::string which =
       part.size() == text.size() ? std::string() : fmt::format(" in '{}'", text);
-  fail(errc::usage, "--{}: '{}'{} is not {}{}", what.name, part, which, allowed_text(what), hint);
+  fail(errc::usage, "--{}: '{}'{} is not {}{}", factor.name, part, which, allowed_text(factor),
+       hint);
 }
 
-json parse_level(const factor& what, std::string_view text, std::string_view part) {
-  if (what.type == factor::kind::word) {
-    if (std::find(what.allowed.begin(), what.allowed.end(), part) == what.allowed.end())
-      refuse(what, text, part, suggestion(part, what.allowed));
+json parse_level(const factor& factor, std::string_view text, std::string_view part) {
+  if (factor.type == factor::kind::word) {
+    if (std::find(factor.allowed.begin(), factor.allowed.end(), part) == factor.allowed.end())
+      refuse(factor, text, part, suggestion(part, factor.allowed));
     return std::string(part);
   }
-  const auto [low, high] = range_of(what);
+  const auto [low, high] = range_of(factor);
   const auto value = whole_number(part, low, high);
-  if (!value) refuse(what, text, part);
+  if (!value) refuse(factor, text, part);
   return *value;
 }
 
-std::vector<json> in_triples(const factor& what, std::string_view text,
+std::vector<json> in_triples(const factor& factor, std::string_view text,
                              const std::vector<json>& numbers) {
   if (numbers.size() % triple_size != 0)
     fail(errc::usage,
          "--{}: '{}' has {} numbers; three each make one level: X,Y,Z or X1,Y1,Z1,X2,Y2,Z2",
-         what.name, text, numbers.size());
+         factor.name, text, numbers.size());
   std::vector<json> triples;
   for (std::size_t i = 0; i < numbers.size(); i += triple_size)
     triples.push_back(json::array({numbers[i], numbers[i + 1], numbers[i + 2]}));
@@ -76,28 +69,38 @@ std::string text_of(const json& level) {
 
 }  // namespace
 
-std::vector<json> parse_levels(const factor& what, std::string_view text) {
+std::vector<std::string_view> split_at_commas(std::string_view text) {
+  std::vector<std::string_view> parts;
+  for (std::size_t start = 0;;) {
+    const std::size_t comma = text.find(',', start);
+    parts.push_back(text.substr(start, comma - start));
+    if (comma == std::string_view::npos) return parts;
+    start = comma + 1;
+  }
+}
+
+std::vector<json> parse_levels(const factor& factor, std::string_view text) {
   if (text.empty())
-    fail(errc::usage, "--{}: nothing is given; it takes {}", what.name, allowed_text(what));
+    fail(errc::usage, "--{}: nothing is given; it takes {}", factor.name, allowed_text(factor));
   std::vector<json> levels;
-  for (const auto part : split(text)) {
+  for (const auto part : split_at_commas(text)) {
     if (part.empty())
       fail(errc::usage, "--{}: '{}' has an empty level between, before or after its commas",
-           what.name, text);
-    levels.push_back(parse_level(what, text, part));
+           factor.name, text);
+    levels.push_back(parse_level(factor, text, part));
   }
-  if (what.type == factor::kind::triple) levels = in_triples(what, text, levels);
+  if (factor.type == factor::kind::triple) levels = in_triples(factor, text, levels);
   for (auto level = levels.begin(); level != levels.end(); ++level)
     if (std::find(levels.begin(), level, *level) != level)
-      fail(errc::usage, "--{}: '{}' has {} twice; each level is given once", what.name, text,
+      fail(errc::usage, "--{}: '{}' has {} twice; each level is given once", factor.name, text,
            text_of(*level));
   return levels;
 }
 
-std::vector<json> default_levels(const factor& what) {
+std::vector<json> default_levels(const factor& factor) {
   std::vector<json> levels;
-  for (const auto& text : what.defaults)
-    for (auto& level : parse_levels(what, text)) levels.push_back(std::move(level));
+  for (const auto& text : factor.defaults)
+    for (auto& level : parse_levels(factor, text)) levels.push_back(std::move(level));
   return levels;
 }
 
@@ -108,11 +111,11 @@ long parse_number(std::string_view option, std::string_view text, long low, long
   return *value;
 }
 
-std::string allowed_text(const factor& what) {
-  if (what.type == factor::kind::word)
-    return fmt::format("one of {}", fmt::join(what.allowed, ", "));
-  const auto [low, high] = range_of(what);
-  if (what.type == factor::kind::integer)
+std::string allowed_text(const factor& factor) {
+  if (factor.type == factor::kind::word)
+    return fmt::format("one of {}", fmt::join(factor.allowed, ", "));
+  const auto [low, high] = range_of(factor);
+  if (factor.type == factor::kind::integer)
     return fmt::format("a whole number from {} to {}", low, high);
   return fmt::format("one of three whole numbers X,Y,Z, each from {} to {}", low, high);
 }

@@ -1,5 +1,5 @@
-// Parses the value of an option into levels of a factor, or into a number. A usage error names the
-// option, its value and the allowed ones.
+// Parses the value of an option into levels of a factor, or into a number. The message of
+// errc::usage names the option, its value and the allowed values.
 #pragma once
 
 #include "harness/pattern.hpp"
@@ -10,18 +10,18 @@
 
 namespace longshore::bench {
 
-/// The levels of a comma-separated list. A triple is three numbers: "64,64,64" is one level, six
-/// numbers are two.
-[[nodiscard]] std::vector<json> parse_levels(const factor& what, std::string_view text);
+[[nodiscard]] std::vector<std::string_view> split_at_commas(std::string_view text);
 
-/// The default levels of a factor.
-[[nodiscard]] std::vector<json> default_levels(const factor& what);
+/// The levels of a comma-separated list. Three numbers make one level of a triple: "64,64,64".
+[[nodiscard]] std::vector<json> parse_levels(const factor& factor, std::string_view text);
 
-/// One whole number in [low, high], the value of `option` ("--ranks").
+[[nodiscard]] std::vector<json> default_levels(const factor& factor);
+
+/// A whole number in [low, high]. `option` is named in the message of an error: "--ranks".
 [[nodiscard]] long parse_number(std::string_view option, std::string_view text, long low,
                                 long high);
 
-/// The allowed levels of a factor, for messages: "one of a, b", "a whole number from 1 to 5", ...
-[[nodiscard]] std::string allowed_text(const factor& what);
+/// The allowed levels, for messages: "one of a, b", "a whole number from 1 to 5", ...
+[[nodiscard]] std::string allowed_text(const factor& factor);
 
 }  // namespace longshore::bench

@@ -1,3 +1,5 @@
+// Reads the environment variables in which launchers tell a process its rank and the number of
+// processes. MPI itself cannot be asked, because the transport has not been started.
 #include "commands/started_processes.hpp"
 
 #include <longshore/core/environment.hpp>
@@ -25,11 +27,11 @@ int processes_launched() {
 }
 
 void print_error(const std::string& message) {
-  constexpr auto time_for_the_first_process = std::chrono::seconds(2);
+  constexpr auto time_to_print = std::chrono::seconds(2);
   if (is_first_process())
     fmt::print(stderr, "longshore-bench: {}\n", message);
   else
-    std::this_thread::sleep_for(time_for_the_first_process);
+    std::this_thread::sleep_for(time_to_print);
 }
 
 }  // namespace longshore::bench

@@ -1,17 +1,17 @@
-// Facts that a process gets from its launcher before the transport starts.
+// Facts that the launcher gives to a process before the transport starts.
 #pragma once
 
 #include <string>
 
 namespace longshore::bench {
 
-/// Whether this process prints messages: the one of rank 0, or the only one.
+/// Whether this process prints messages: true for the process of rank 0, and without a launcher.
 [[nodiscard]] bool is_first_process();
 
-/// How many processes the launcher started; 0 without a launcher.
+/// Number of processes that the launcher started; 0 without a launcher.
 [[nodiscard]] int processes_launched();
 
-/// Prints an error message on the first process. The others wait for a while instead: some
+/// Prints an error message on the first process. All other processes wait for two seconds: some
 /// launchers end all processes when one ends with an error, and the message would be lost.
 void print_error(const std::string& message);
 

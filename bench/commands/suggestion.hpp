@@ -1,4 +1,4 @@
-// "Did you mean": the known word that is most similar to a mistyped one.
+// "Did you mean": the known word that is most similar to a mistyped word.
 #pragma once
 
 #include <span>
@@ -7,11 +7,11 @@
 
 namespace longshore::bench {
 
-/// The word of `known` with the fewest insertions, deletions, replacements and swaps of neighbours
-/// from `given`. Empty if every word is too different.
+/// The word of `known` that `given` becomes with the fewest insertions, deletions, replacements and
+/// swaps of neighbouring letters. Empty if every word needs too many changes.
 [[nodiscard]] std::string nearest_word(std::string_view given, std::span<const std::string> known);
 
-/// "; did you mean 'X'?" for a message, or nothing.
+/// "; did you mean 'X'?" for the end of a message, or empty.
 [[nodiscard]] std::string suggestion(std::string_view given, std::span<const std::string> known);
 
 }  // namespace longshore::bench

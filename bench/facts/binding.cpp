@@ -1,3 +1,5 @@
+// Describes a binding by comparing the CPUs that a process may use with the objects of the host
+// (cores, caches, NUMA domains, sockets). Used for the launch record, --list and placements.
 #include "facts/binding.hpp"
 
 #include <longshore/machine/affinity.hpp>
@@ -43,7 +45,7 @@ std::string bound_by(const topology& host, std::span<const int> at_start,
 json binding_listing() {
   const auto cpus = allowed_cpus();
   run_options options;
-  read_pinning(options, true);
+  read_pinning(options, true);  // as command_line.cpp does for the ranks: pinned by default
   const bool pins = options.pin;
   return {{"process", binding_word(this_host(), cpus)},
           {"by", bound_by(this_host(), cpus, cpus)},

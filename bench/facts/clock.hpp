@@ -6,11 +6,11 @@
 namespace longshore::bench {
 
 struct clock_facts {
-  double resolution_seconds = 0;  ///< smallest step between two readings in a row
-  double overhead_seconds = 0;    ///< of one reading
+  double resolution_seconds = 0;  ///< smallest step between readings; 0 if unknown
+  double overhead_seconds = 0;    ///< cost of one reading
 };
 
-/// Collective. Measures the clock of the team. All ranks get the values of the coarsest clock.
+/// Collective. Measures the clock of each rank. All ranks get the largest values.
 [[nodiscard]] clock_facts measure_clock(team& team);
 
 }  // namespace longshore::bench

@@ -1,4 +1,4 @@
-// Facts about machine and environment, read from invented files, so that the answer is known.
+// Facts about machine and environment, read from invented files.
 #include "facts/environment.hpp"
 #include "facts/program.hpp"
 #include "facts/system.hpp"

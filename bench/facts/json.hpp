@@ -1,4 +1,4 @@
-// The type of facts, variants and records: JSON whose members keep their order.
+// The type of facts, variants and records: JSON that keeps the order of members.
 #pragma once
 
 #include <nlohmann/json.hpp>

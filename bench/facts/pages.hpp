@@ -1,4 +1,4 @@
-// Page faults and pages of the memory of a variant, summed over the ranks, for its record.
+// For the record of a variant: page faults and the pages of its memory, summed over the ranks.
 #pragma once
 
 #include <longshore/machine/resource_usage.hpp>
@@ -10,23 +10,23 @@
 
 namespace longshore::bench {
 
-/// Page faults of all processes of a team between two calls. All calls are collective.
+/// Counts page faults of all processes of a team. All calls are collective.
 class page_fault_counter {
  public:
   explicit page_fault_counter(team& ranks);
-  /// Since the last call, or since construction. The same on all ranks.
+  /// Page faults since the last call, or since construction. The result is the same on all ranks.
   [[nodiscard]] fault_counts since_last();
 
  private:
   [[nodiscard]] fault_counts now();
   team& team_;
-  bool counts_for_process_;  // the first rank of each process
+  bool counts_for_process_;  // true on the first rank of each process
   fault_counts last_;
 };
 
-/// Collective. The pages under these ranges of all ranks: bytes; resident bytes; bytes in
-/// transparent and in explicit huge pages; the kernel's page size; bytes per NUMA node. A number
-/// that any rank could not find out is null.
+/// Collective. Describes the pages under the ranges of all ranks: bytes, resident bytes, bytes in
+/// transparent and in explicit huge pages, the page size of the kernel, and bytes per NUMA node. A
+/// number is null if it is unknown on any rank.
 [[nodiscard]] json pages_of_ranks(team& ranks, std::span<const std::span<const std::byte>> ranges);
 
 }  // namespace longshore::bench

@@ -7,7 +7,7 @@
 
 namespace longshore::bench {
 
-/// Bytes of memory that this process has touched, private and shared, without mapped files; 0 if
+/// Bytes of private and shared memory that this process has touched, without mapped files. 0 if
 /// unknown.
 [[nodiscard]] inline std::size_t process_memory_bytes() {
   std::ifstream status("/proc/self/status");

@@ -1,3 +1,5 @@
+// Facts that the build knows about the program: bench/CMakeLists.txt defines macros for version,
+// compiler and flags, and write_git_header.cmake writes the commit into longshore_git.hpp.
 #include "facts/program.hpp"
 
 #include <fmt/core.h>

@@ -1,4 +1,4 @@
-// Version, commit, compiler and flags of this program, as known when it was built.
+// Version, commit, compiler and flags of this program.
 #pragma once
 
 #include "facts/json.hpp"
@@ -9,7 +9,7 @@ namespace longshore::bench {
 
 /// The "program" of a launch record.
 [[nodiscard]] json program_facts();
-/// One line: name, version, commit, compiler.
+/// Name, version, commit, compiler and build type in one line.
 [[nodiscard]] std::string version_text();
 
 }  // namespace longshore::bench

@@ -1,3 +1,5 @@
+// Reads facts about the machine from files under /proc, /sys and /etc. A missing file makes a fact
+// null; it is no error.
 #include "facts/system.hpp"
 
 #include <longshore/machine/affinity.hpp>
@@ -26,7 +28,7 @@ json first_line(const fs::path& file) {
   return line;
 }
 
-// Value of "key : value" in /proc/cpuinfo, or null.
+// The value of a line "key : value" in /proc/cpuinfo. Null without such a line.
 json cpu_info(const fs::path& root, std::string_view key) {
   std::ifstream in(root / "proc/cpuinfo");
   for (std::string line; std::getline(in, line);) {
@@ -40,18 +42,18 @@ json cpu_info(const fs::path& root, std::string_view key) {
   return nullptr;
 }
 
-// Folders of `parent` whose name is `prefix` and a number.
+// Folders of `parent` that are named `prefix` and a number.
 std::vector<fs::path> numbered(const fs::path& parent, std::string_view prefix) {
-  std::vector<fs::path> found;
+  std::vector<fs::path> folders;
   std::error_code ignored;
   for (const auto& entry : fs::directory_iterator(parent, ignored)) {
     const std::string name = entry.path().filename();
     if (name.size() > prefix.size() && name.starts_with(prefix) &&
         std::all_of(name.begin() + static_cast<long>(prefix.size()), name.end(),
                     [](unsigned char c) { return std::isdigit(c) != 0; }))
-      found.push_back(entry.path());
+      folders.push_back(entry.path());
   }
-  return found;
+  return folders;
 }
 
 json count_or_null(std::size_t count) { return count > 0 ? json(count) : json(nullptr); }
@@ -77,20 +79,20 @@ void add_processors(json& facts, const fs::path& root) {
   facts["cores"] = count_or_null(cores.size());
   facts["logical_cpus"] = count_or_null(cpus.size());
   facts["numa_nodes"] = count_or_null(numbered(root / "sys/devices/system/node", "node").size());
-  std::string all;
+  std::string governor_list;
   for (const auto& governor : governors)
-    all += fmt::format("{}{}", all.empty() ? "" : ",", governor);
-  facts["governor"] = all.empty() ? json(nullptr) : json(all);
+    governor_list += fmt::format("{}{}", governor_list.empty() ? "" : ",", governor);
+  facts["governor"] = governor_list.empty() ? json(nullptr) : json(governor_list);
 }
 
-// Guests of a hypervisor see a CPU flag on x86. Other processors give no answer.
+// On x86, guests of a hypervisor see a CPU flag. Null on other processors.
 json virtualised(const fs::path& root) {
   const json flags = cpu_info(root, "flags");
   if (!flags.is_string()) return nullptr;
   return fmt::format(" {} ", flags.get<std::string>()).find(" hypervisor ") != std::string::npos;
 }
 
-// Value of KEY="value" in /etc/os-release, or null.
+// The value of KEY="value" in /etc/os-release. Null without such a line.
 json os_release(const fs::path& root, const std::string& key) {
   std::ifstream in(root / "etc/os-release");
   for (std::string line; std::getline(in, line);) {

@@ -7,15 +7,14 @@
 
 namespace longshore::bench {
 
-/// The "system" of a launch record, without facts that depend on the binding of the calling thread
-/// (records/launch_record.cpp adds these). `root` holds proc, sys and etc: another folder in tests.
+/// The "system" of a launch record, without usable cores and topology (records/launch_record.cpp
+/// adds them). `root` is the folder with proc, sys and etc.
 [[nodiscard]] json system_facts(const std::filesystem::path& root = "/");
 
-/// Name of this host.
 [[nodiscard]] std::string host_name();
 
-/// The core that the calling thread is bound to, as the lowest of its logical CPUs; -1 when it may
-/// run on several cores.
+/// The core that the calling thread is bound to, named by its lowest allowed CPU. -1 if the thread
+/// may run on several cores.
 [[nodiscard]] int bound_core(const std::filesystem::path& root = "/");
 
 }  // namespace longshore::bench

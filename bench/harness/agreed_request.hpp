@@ -1,8 +1,6 @@
-// The agreement of all ranks, before the first variant, on the request and on the variants to run.
-//
-// Every process reads its own command line and inspects its own host. Hosts may differ in defaults
-// that depend on caches, in libraries and in huge pages, but each variant is a collective
-// operation.
+// Before the first variant, all ranks agree on the request and on the variants to run. Each process
+// has read its own command line and inspected its own host, and hosts may differ in caches (which
+// decide defaults), libraries and huge pages. But a variant is a collective operation.
 #pragma once
 
 #include <longshore/transport/team.hpp>
@@ -19,17 +17,17 @@ namespace longshore::bench {
 /// The part of a request that a sweep needs.
 struct agreed_request {
   std::vector<factor_levels> factors;
-  sweep_options how;
+  sweep_options options;
 };
 
-/// Collective. The request of rank 0. Throws errc::usage on a rank whose request names another
-/// pattern, and errc::peer_failed on the others.
+/// Collective. Returns the request of rank 0. If some ranks are to measure another pattern, those
+/// ranks throw errc::usage, and all other ranks throw errc::peer_failed.
 [[nodiscard]] agreed_request agree_on_request(team& ranks, const std::string& pattern_name,
-                                              const agreed_request& mine);
+                                              const agreed_request& of_this_rank);
 
-/// Collective. The settled variants, divided into those to run and those to skip. If any rank
-/// cannot run a variant, all skip it, with the reason of the lowest such rank.
-[[nodiscard]] variants choose_variants(team& ranks, const pattern& what,
+/// Collective. Divides the settled variants into variants to run and variants to skip. If any rank
+/// cannot run a variant, all ranks skip the variant, with the reason of the lowest such rank.
+[[nodiscard]] variants choose_variants(team& ranks, const pattern& measured,
                                        std::span<const factor_levels> factors,
                                        const launch_facts& launch);
 

@@ -1,4 +1,4 @@
-// One variant of a pattern, ready to be timed on one rank, and the numbers that come of it.
+// One variant of a pattern, ready to be timed on one rank, and the numbers of its timing.
 #pragma once
 
 #include <longshore/transport/traffic.hpp>
@@ -11,26 +11,28 @@
 
 namespace longshore::bench {
 
-/// One level of each factor, named as in the record: words are strings, integers are numbers,
-/// triples are arrays of three numbers: {"kernel":"triad","elements":1000000,...},
-/// {"domain":[64,64,64],...}. A factor without a value and without a default is absent.
+/// One level of each factor, as in the record: words are strings, integers are numbers, triples are
+/// arrays of three numbers: {"strategy":"agp","requests":1000,"domain":[64,64,64]}. A factor
+/// without a value and without a default is absent.
 using variant = json;
 
-/// One timed repetition: statistics over the ranks of the seconds of one operation.
+/// Seconds by name of a phase.
+using phase_seconds = std::vector<std::pair<std::string, double>>;
+
+/// Statistics over ranks of one timed repetition, in seconds of one operation.
 struct repetition {
   double max = 0, median = 0, min = 0, mean = 0;
-  std::vector<std::pair<std::string, double>> phases;  ///< maximum over ranks
-  std::vector<double> least_of_phases;  ///< minimum over ranks, in the order of phases
+  phase_seconds phases = {};              ///< maximum over ranks
+  std::vector<double> phase_minima = {};  ///< minimum over ranks, in the order of phases
 };
 
-/// Statistics of the timed repetitions, in seconds of one operation: over repetitions of the
-/// maximum over ranks.
+/// Statistics over the timed repetitions of a variant, in seconds of one operation. The value of a
+/// repetition is its maximum over ranks, except in mean_over_ranks_median.
 struct summary {
   double median = 0, p10 = 0, p90 = 0, best = 0;
   /// Median over repetitions of the mean over ranks, as bale and ISx report it
   double mean_over_ranks_median = 0;
-  /// Median over repetitions of the maximum over ranks, by phase
-  std::vector<std::pair<std::string, double>> phases;
+  phase_seconds phases;  ///< median over repetitions of repetition::phases
 };
 
 struct metric {
@@ -38,59 +40,56 @@ struct metric {
   double value;
   std::string unit;
   bool higher_is_better = true;
-  /// "node" or "rank" in the table: the value of one of them; empty: the value of all together
+  /// "node" or "rank" if the value is that of one node or one rank; else empty
   std::string per = "";
 };
 
-/// A rate per node.
+/// A rate, of which higher values are better.
 [[nodiscard]] inline metric per_node(std::string name, double value, std::string unit) {
-  return {std::move(name), value, std::move(unit), true, "node"};
+  return {.name = std::move(name), .value = value, .unit = std::move(unit), .per = "node"};
 }
 
-/// A rate per rank.
 [[nodiscard]] inline metric per_rank(std::string name, double value, std::string unit) {
-  return {std::move(name), value, std::move(unit), true, "rank"};
+  return {.name = std::move(name), .value = value, .unit = std::move(unit), .per = "rank"};
 }
 
-/// Waiting and traffic of one phase of an operation on one rank.
-struct phase_share {
+/// What one phase of an operation costs on one rank besides computing: waiting and traffic.
+struct phase_cost {
   std::string name;
-  double waited_seconds = 0;  ///< for other ranks: team::waited_seconds()
+  double waited_seconds = 0;  ///< waiting for other ranks: team::waited_seconds()
   traffic moved = {};
 };
 
-/// One variant on one rank. Every call is collective.
+/// One variant on one rank. Every call is collective. Lists of phases always have the same names in
+/// the same order.
 class measurement {
  public:
   virtual ~measurement() = default;
-  /// Untimed, before each timed repetition: prepares fresh input where the operation destroys its
-  /// input.
+  /// Called before each timed repetition. Prepares new input if the operation destroys its input.
   virtual void reset() {}
-  /// Whether operations may follow each other without reset(). The harness then repeats short ones
-  /// within a repetition.
+  /// Whether operations may follow each other without reset(). If so, the harness repeats a short
+  /// operation within a repetition.
   [[nodiscard]] virtual bool repeatable() const { return true; }
   /// One operation: the timed part.
   virtual void run() = 0;
-  /// Seconds of each phase of the last run on this rank, always the same names in the same order;
-  /// empty: no phases.
-  [[nodiscard]] virtual std::vector<std::pair<std::string, double>> phases() const { return {}; }
-  /// Waiting and traffic of the phases of the last run, always the same names in the same order;
-  /// empty: not known.
-  [[nodiscard]] virtual std::vector<phase_share> phase_shares() const { return {}; }
-  /// Called after each timed repetition, with its seconds of one operation and the number of
-  /// operations since reset(): the place to collect counts beside the time.
+  /// Seconds of each phase of the last run on this rank. Empty if the operation has no phases.
+  [[nodiscard]] virtual phase_seconds phases() const { return {}; }
+  /// Waiting and traffic of the phases of the last run. Empty if unknown.
+  [[nodiscard]] virtual std::vector<phase_cost> phase_costs() const { return {}; }
+  /// Called after each timed repetition, with its statistics and the number of operations since
+  /// reset(). A pattern can collect its own counts here.
   virtual void timed([[maybe_unused]] const repetition& seconds, [[maybe_unused]] long iterations) {
   }
-  /// Whether the result of the last run is right on this rank. Compares with an oracle that is
-  /// computed another way.
+  /// Whether the result of the last run is right on this rank, by comparison with a result that is
+  /// computed in another way.
   [[nodiscard]] virtual bool verify() = 0;
   /// Traffic of this rank in one operation.
   [[nodiscard]] virtual traffic moved() const { return {}; }
-  /// The figures of docs/reference/figures.md. Called on all ranks with the same summary; the
-  /// values of rank 0 count.
+  /// The figures of docs/reference/figures.md. All ranks get the same summary; the values of rank 0
+  /// are recorded.
   [[nodiscard]] virtual std::vector<metric> metrics(const summary& seconds) = 0;
-  /// Further members of the result's record, beside its figures. Called after metrics() on all
-  /// ranks; the object of rank 0 counts.
+  /// Further members of the result's record, beside its figures. Called after metrics(); the object
+  /// of rank 0 is recorded.
   [[nodiscard]] virtual json facts() { return json::object(); }
 };
 

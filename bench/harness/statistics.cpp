@@ -1,57 +1,66 @@
+// Quantiles, and the summaries of repetitions that are made of quantiles.
 #include "harness/statistics.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
+#include <utility>
 
 namespace longshore::bench {
 
+namespace {
+
+// The median over repetitions of `value(repetition)`.
+template <class Value>
+double median_of(std::span<const repetition> repetitions, const Value& value) {
+  std::vector<double> values;
+  for (const auto& repetition : repetitions) values.push_back(value(repetition));
+  return quantile(std::move(values), 0.5);
+}
+
+}  // namespace
+
 double quantile(std::vector<double> values, double q) {
   std::sort(values.begin(), values.end());
-  const double place = q * static_cast<double>(values.size() - 1);
-  const auto below = static_cast<std::size_t>(place);
+  const double position = q * static_cast<double>(values.size() - 1);
+  const auto below = static_cast<std::size_t>(position);
   const auto above = std::min(below + 1, values.size() - 1);
-  return values[below] + (place - static_cast<double>(below)) * (values[above] - values[below]);
+  return values[below] + (position - static_cast<double>(below)) * (values[above] - values[below]);
 }
 
-repetition over_ranks(std::vector<double> seconds) {
-  const auto [least, most] = std::minmax_element(seconds.begin(), seconds.end());
-  repetition one;
-  one.min = *least;
-  one.max = *most;
-  one.mean =
-      std::accumulate(seconds.begin(), seconds.end(), 0.0) / static_cast<double>(seconds.size());
-  one.median = quantile(std::move(seconds), 0.5);
-  return one;
+repetition repetition_of(std::vector<double> seconds_of_ranks) {
+  const auto [min, max] = std::minmax_element(seconds_of_ranks.begin(), seconds_of_ranks.end());
+  const double sum = std::accumulate(seconds_of_ranks.begin(), seconds_of_ranks.end(), 0.0);
+  return {.max = *max,
+          .median = quantile(seconds_of_ranks, 0.5),
+          .min = *min,
+          .mean = sum / static_cast<double>(seconds_of_ranks.size())};
 }
 
-std::vector<std::pair<std::string, double>> least_of_phases(std::span<const repetition> all) {
-  std::vector<std::pair<std::string, double>> found;
-  for (std::size_t phase = 0; phase < all.front().least_of_phases.size(); ++phase) {
-    std::vector<double> seconds;
-    for (const auto& one : all) seconds.push_back(one.least_of_phases[phase]);
-    found.emplace_back(all.front().phases[phase].first, quantile(std::move(seconds), 0.5));
-  }
-  return found;
+phase_seconds median_phase_minima(std::span<const repetition> repetitions) {
+  phase_seconds medians;
+  const auto& first = repetitions.front();
+  for (std::size_t i = 0; i < first.phase_minima.size(); ++i)
+    medians.emplace_back(first.phases[i].first, median_of(repetitions, [i](const repetition& r) {
+                           return r.phase_minima[i];
+                         }));
+  return medians;
 }
 
-summary over_repetitions(std::span<const repetition> all) {
-  std::vector<double> slowest, mean;
-  for (const auto& one : all) {
-    slowest.push_back(one.max);
-    mean.push_back(one.mean);
-  }
+summary summary_of(std::span<const repetition> repetitions) {
+  std::vector<double> maxima;
+  for (const auto& repetition : repetitions) maxima.push_back(repetition.max);
   summary result;
-  result.median = quantile(slowest, 0.5);
-  result.p10 = quantile(slowest, 0.1);
-  result.p90 = quantile(slowest, 0.9);
-  result.best = *std::min_element(slowest.begin(), slowest.end());
-  result.mean_over_ranks_median = quantile(mean, 0.5);
-  for (std::size_t phase = 0; phase < all.front().phases.size(); ++phase) {
-    std::vector<double> seconds;
-    for (const auto& one : all) seconds.push_back(one.phases[phase].second);
-    result.phases.emplace_back(all.front().phases[phase].first, quantile(std::move(seconds), 0.5));
-  }
+  result.median = quantile(maxima, 0.5);
+  result.p10 = quantile(maxima, 0.1);
+  result.p90 = quantile(maxima, 0.9);
+  result.best = *std::min_element(maxima.begin(), maxima.end());
+  result.mean_over_ranks_median =
+      median_of(repetitions, [](const repetition& r) { return r.mean; });
+  const auto& first = repetitions.front();
+  for (std::size_t i = 0; i < first.phases.size(); ++i)
+    result.phases.emplace_back(first.phases[i].first, median_of(repetitions, [i](const auto& r) {
+                                 return r.phases[i].second;
+                               }));
   return result;
 }
 

@@ -1,4 +1,4 @@
-// From the seconds of repetitions and ranks to the recorded numbers.
+// Condenses the seconds of ranks to a repetition, and repetitions to the recorded numbers.
 #pragma once
 
 #include "harness/measurement.hpp"
@@ -12,16 +12,15 @@ namespace longshore::bench {
 /// 7). REQUIRES: not empty.
 [[nodiscard]] double quantile(std::vector<double> values, double q);
 
-/// One repetition, from the seconds of each rank. REQUIRES: not empty.
-[[nodiscard]] repetition over_ranks(std::vector<double> seconds);
+/// Statistics of one repetition without its phases. REQUIRES: not empty.
+[[nodiscard]] repetition repetition_of(std::vector<double> seconds_of_ranks);
 
-/// By phase: the median over repetitions of the minimum over ranks. In a phase that all ranks end
-/// together, this is the time since the last of them began it. REQUIRES: not empty, and the same
-/// phases in all.
-[[nodiscard]] std::vector<std::pair<std::string, double>> least_of_phases(
-    std::span<const repetition> all);
+/// Median over repetitions of phase_minima, by name of the phase. In a phase that all ranks end
+/// together, this is the time since the last rank began the phase. REQUIRES: not empty, and the
+/// same phases in all repetitions.
+[[nodiscard]] phase_seconds median_phase_minima(std::span<const repetition> repetitions);
 
-/// REQUIRES: not empty, and the same phases in all.
-[[nodiscard]] summary over_repetitions(std::span<const repetition> all);
+/// REQUIRES: not empty, and the same phases in all repetitions.
+[[nodiscard]] summary summary_of(std::span<const repetition> repetitions);
 
 }  // namespace longshore::bench

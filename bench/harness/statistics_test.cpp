@@ -17,13 +17,13 @@ TEST(Statistics, interpolate_between_neighbours) {
 }
 
 TEST(Statistics, take_the_slowest_rank_of_each_repetition) {
-  const std::vector<repetition> all{over_ranks({1, 5, 2, 4}), over_ranks({3, 3, 3, 7}),
-                                    over_ranks({2, 2, 2, 6})};
-  EXPECT_DOUBLE_EQ(all[0].max, 5);
-  EXPECT_DOUBLE_EQ(all[0].median, 3);
-  EXPECT_DOUBLE_EQ(all[0].min, 1);
-  EXPECT_DOUBLE_EQ(all[0].mean, 3);
-  const summary seconds = over_repetitions(all);
+  const std::vector<repetition> repetitions{
+      repetition_of({1, 5, 2, 4}), repetition_of({3, 3, 3, 7}), repetition_of({2, 2, 2, 6})};
+  EXPECT_DOUBLE_EQ(repetitions[0].max, 5);
+  EXPECT_DOUBLE_EQ(repetitions[0].median, 3);
+  EXPECT_DOUBLE_EQ(repetitions[0].min, 1);
+  EXPECT_DOUBLE_EQ(repetitions[0].mean, 3);
+  const summary seconds = summary_of(repetitions);
   EXPECT_DOUBLE_EQ(seconds.median, 6);
   EXPECT_DOUBLE_EQ(seconds.best, 5);
   EXPECT_DOUBLE_EQ(seconds.p10, 5.2);

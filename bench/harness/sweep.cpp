@@ -1,8 +1,10 @@
+// The loop over rounds and variants. It makes, verifies and times measurements, keeps them between
+// rounds while memory suffices, and reports to the observer on rank 0.
 #include "harness/sweep.hpp"
 
 #include <longshore/core/error.hpp>
 #include <longshore/core/random.hpp>
-#include <longshore/machine/memory.hpp>
+#include <longshore/machine/memory_sizes.hpp>
 
 #include "facts/process_memory.hpp"
 #include "harness/noise_probe.hpp"
@@ -25,12 +27,13 @@ namespace longshore::bench {
 namespace {
 
 constexpr double repetition_seconds = 0.005;  // short operations are repeated for this long
-constexpr double least_resolutions = 100;     // steps of the clock that a repetition should last
-// Measurements alive at once: channels and windows are limited too
-constexpr std::size_t most_kept = 64;
-// Kept measurements may hold one part in so many of the available memory
-constexpr std::size_t kept_share = 8;
-// Separates the order from the data of the same seed
+constexpr double min_clock_steps = 100;       // a shorter repetition gets a warning
+// Measurements alive at the same time. Channels and MPI windows are limited, not only memory.
+constexpr std::size_t max_kept = 64;
+// Kept measurements hold at most 1/8 of the available memory.
+constexpr std::size_t kept_memory_divisor = 8;
+// The first of the streams of random numbers for orders; each round has the next stream. Data of
+// the same seed use streams numbered by rank, from 0.
 constexpr std::uint64_t order_stream = 0x0'0de4;
 
 class sweeper {
@@ -41,202 +44,213 @@ class sweeper {
         listener_(listener),
         counters_(team),
         memory_before_(process_memory_bytes()) {
-    for (const auto& what : chosen.to_run) states_.emplace_back(what);
-    if (setting.how.noise_probe && team.size() > 1) probe_.emplace(team);
-    budget_bytes_ =
-        team_.allreduce_value(static_cast<std::int64_t>(std::min(
-                                  available_memory_bytes() / kept_share, std::size_t{1} << 60)),
-                              reduction::min);
+    for (const auto& levels : chosen.to_run) states_.emplace_back(levels);
+    if (setting.options.noise_probe && team.size() > 1) probe_.emplace(team);
+    // The limit of 2^60 keeps the conversion to a signed number safe.
+    budget_bytes_ = team_.allreduce_value(
+        static_cast<std::int64_t>(
+            std::min(available_memory_bytes() / kept_memory_divisor, std::size_t{1} << 60)),
+        reduction::min);
   }
 
   sweep_outcome sweep() {
-    const int untimed = std::max(setting_.how.warmup - 1, 0), timed = setting_.how.repetitions;
-    int round = 0;
-    each(-1, untimed + timed, round, [&](state& at, std::size_t) { prepare(at); });
-    for (int i = 0; i < untimed; ++i)
-      each(i, untimed + timed, ++round, [&](state& at, std::size_t) { visit(at); });
+    // The preparation runs every variant once, and is the first round of the warmup.
+    const int untimed = std::max(setting_.options.warmup - 1, 0),
+              timed = setting_.options.repetitions;
+    const int rounds = untimed + timed;
+    visit_all(-1, rounds, [&](variant_state& state, std::size_t) { prepare(state); });
+    for (int round = 0; round < untimed; ++round)
+      visit_all(round, rounds, [&](variant_state& state, std::size_t) { visit_untimed(state); });
     for (int i = 0; i < timed; ++i)
-      each(untimed + i, untimed + timed, ++round, [&](state& at, std::size_t position) {
-        visit_timed(at);
-        at.ready->timed(at.repetitions.back(), at.iterations);
-        if (listener_ != nullptr) listener_->sample(*at.what, i, position, at.repetitions.back());
-        if (i + 1 == timed) conclude(at);
-        if (!keep_) at.ready.reset();
+      visit_all(untimed + i, rounds, [&](variant_state& state, std::size_t position) {
+        visit_timed(state);
+        state.measured->timed(state.repetitions.back(), state.iterations);
+        if (listener_ != nullptr)
+          listener_->sample(state.levels, i, position, state.repetitions.back());
+        if (i + 1 == timed) conclude(state);
+        if (!keep_) state.measured.reset();
       });
     return outcome_;
   }
 
  private:
-  struct state {
-    explicit state(const variant& v) : what(&v) {}
-    const variant* what;
-    std::unique_ptr<measurement> ready;
+  struct variant_state {
+    explicit variant_state(const variant& chosen) : levels(chosen) {}
+    const variant& levels;
+    std::unique_ptr<measurement> measured;  // null until made
     long iterations = 1;
-    bool skipped = false, right = true;
+    bool skipped = false, correct = true;
     std::vector<repetition> repetitions;
-    std::vector<double> probes;  // of this rank, one before each repetition
-    run_counts counted;
+    std::vector<double> probe_seconds;  // on this rank, one per repetition
+    run_counts counts;
   };
 
-  // Calls `act` for every variant that is not skipped, in the order of the round. All ranks have
-  // the same order.
+  // Calls `act` for every variant that is not skipped, in the order of the round, which is the same
+  // on all ranks. Round -1 is the preparation.
   template <class Act>
-  void each(int round, int rounds, int sweeps_before, const Act& act) {
+  void visit_all(int round, int rounds, const Act& act) {
     std::vector<std::size_t> order(states_.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
-    if (setting_.how.shuffle) {
-      random_stream random(setting_.how.seed,
-                           order_stream + static_cast<std::uint64_t>(sweeps_before));
+    if (setting_.options.shuffle) {
+      random_stream random(setting_.options.seed,
+                           order_stream + static_cast<std::uint64_t>(round + 1));
       shuffle(std::span(order), random);
     }
     for (std::size_t position = 0; position < order.size(); ++position) {
-      state& at = states_[order[position]];
-      if (at.skipped) continue;
-      if (listener_ != nullptr) listener_->visit(round, rounds, position, order.size(), *at.what);
-      with_variant_in_errors(at, [&] { act(at, position); });
+      variant_state& state = states_[order[position]];
+      if (state.skipped) continue;
+      if (listener_ != nullptr)
+        listener_->visit(round, rounds, position, order.size(), state.levels);
+      with_variant_in_errors(state, [&] { act(state, position); });
     }
   }
 
-  // Adds the variant to the message of an error, and turns exceptions of the standard library about
-  // memory into errors.
+  // Adds the variant to the message of an error. Reports exceptions of the standard library about
+  // memory as errc::out_of_memory.
   template <class Act>
-  void with_variant_in_errors(const state& at, const Act& act) {
-    const auto named = [&](const char* message) {
-      return fmt::format("{} {}: {}", setting_.program.name, label(*at.what), message);
+  void with_variant_in_errors(const variant_state& state, const Act& act) {
+    const auto with_variant = [&](const char* message) {
+      return fmt::format("{} {}: {}", setting_.measured.name, label(state.levels), message);
     };
     constexpr const char* no_memory = "memory ran out: use smaller sizes or fewer ranks per node";
     try {
       act();
     } catch (const error& e) {
       if (e.code() == errc::peer_failed) throw;
-      throw error(e.code(), named(e.what()));
+      throw error(e.code(), with_variant(e.what()));
     } catch (const std::bad_alloc&) {
-      throw error(errc::out_of_memory, named(no_memory));
+      throw error(errc::out_of_memory, with_variant(no_memory));
     } catch (const std::length_error&) {  // more elements than a vector can hold
-      throw error(errc::out_of_memory, named(no_memory));
+      throw error(errc::out_of_memory, with_variant(no_memory));
     }
   }
 
-  // Makes the measurement. Returns false, on all ranks, when the variant makes no sense here.
-  bool make(state& at, std::string& why) {
+  // Makes the measurement. If the variant makes no sense here, returns false on all ranks and sets
+  // `reason`.
+  bool make(variant_state& state, std::string& reason) {
     try {
-      at.ready = setting_.program.make(team_, *at.what, setting_.launch);
+      state.measured = setting_.measured.make(team_, state.levels, setting_.launch);
     } catch (const error& e) {
       if (e.code() != errc::usage && e.code() != errc::unsupported) throw;
-      why = e.what();
+      reason = e.what();
     }
-    const bool made = at.ready != nullptr;
+    const bool made = state.measured != nullptr;
     if (team_.allreduce_value(made ? 1 : 0, reduction::min) == 1) return true;
     if (team_.allreduce_value(made ? 1 : 0, reduction::max) == 1)
-      fail(errc::transport, "only some of the ranks could prepare it{}{}", made ? "" : ": ", why);
+      fail(errc::transport, "only some of the ranks could prepare it{}{}", made ? "" : ": ",
+           reason);
     return false;
   }
 
-  void prepare(state& at) {
-    std::string why;
-    if (!make(at, why)) {
-      at.skipped = true;
+  void prepare(variant_state& state) {
+    std::string reason;
+    if (!make(state, reason)) {
+      state.skipped = true;
       ++outcome_.skipped;
-      if (listener_ != nullptr) listener_->skipped({*at.what, why});
+      if (listener_ != nullptr) listener_->skipped({state.levels, reason});
       return;
     }
-    at.ready->reset();
-    team_.barrier();  // no rank writes into memory that its owner still resets
-    at.ready->run();
-    verify(at);
-    const long asked = setting_.how.iterations;
-    at.iterations = asked == 0               ? calibrate(team_, *at.ready, repetition_seconds)
-                    : at.ready->repeatable() ? asked
-                                             : 1;
+    state.measured->reset();
+    team_.barrier();  // so that no rank writes into memory while its owner resets it
+    state.measured->run();
+    verify(state);
+    const long requested = setting_.options.iterations;
+    state.iterations = requested == 0 ? calibrate(team_, *state.measured, repetition_seconds)
+                       : state.measured->repeatable() ? requested
+                                                      : 1;
     decide_what_to_keep();
-    if (!keep_) at.ready.reset();
+    if (!keep_) state.measured.reset();
   }
 
-  // All measurements stay alive between their visits as long as they hold a small part of the
-  // memory. Otherwise none stays, so that all variants are treated alike.
+  // Measurements stay alive between visits while all together hold a small part of the memory.
+  // Otherwise no measurement stays, so that all variants are treated alike.
   void decide_what_to_keep() {
     if (!keep_) return;
     const std::size_t now = process_memory_bytes();
+    // All ranks decide alike, because reductions give all of them the same numbers.
     const auto held = static_cast<std::int64_t>(now - std::min(now, memory_before_));
-    const std::int64_t together =
-        team_.allreduce_value(held, reduction::max) * setting_.ranks_sharing_memory;
-    if (together <= budget_bytes_ && ++kept_ <= most_kept) return;
+    const std::int64_t held_on_host =
+        team_.allreduce_value(held, reduction::max) * setting_.max_processes_per_host;
+    if (held_on_host <= budget_bytes_ && ++kept_ <= max_kept) return;
     if (states_.size() == 1) return;
     keep_ = false;
-    for (auto& other : states_) other.ready.reset();
+    for (auto& other : states_) other.measured.reset();
   }
 
-  void visit_timed(state& at) {
-    make_again(at);
-    if (probe_) at.probes.push_back(probe_->measure());
-    at.repetitions.push_back(
-        time_repetition(team_, *at.ready, at.iterations, &counters_, &at.counted));
+  void visit_timed(variant_state& state) {
+    make_again(state);
+    if (probe_) state.probe_seconds.push_back(probe_->measure());
+    state.repetitions.push_back(
+        time_repetition(team_, *state.measured, state.iterations, &counters_, &state.counts));
   }
 
-  void visit(state& at) {
-    make_again(at);
-    static_cast<void>(time_repetition(team_, *at.ready, at.iterations));
+  void visit_untimed(variant_state& state) {
+    make_again(state);
+    static_cast<void>(time_repetition(team_, *state.measured, state.iterations));
   }
 
-  void make_again(state& at) {
-    if (at.ready) return;
-    std::string why;
-    if (!make(at, why))
-      fail(errc::transport, "it could be prepared before, and now cannot: {}", why);
-    at.ready->reset();
+  void make_again(variant_state& state) {
+    if (state.measured) return;
+    std::string reason;
+    if (!make(state, reason))
+      fail(errc::transport, "it could be prepared before, and now cannot: {}", reason);
+    state.measured->reset();
     team_.barrier();
-    at.ready->run();  // touches the memory of the timed operations
+    state.measured->run();  // touches the memory of the timed operations
   }
 
-  void verify(state& at) {
-    if (setting_.how.verify &&
-        team_.allreduce_value(at.ready->verify() ? 1 : 0, reduction::min) == 0)
-      at.right = false;
+  void verify(variant_state& state) {
+    if (setting_.options.verify &&
+        team_.allreduce_value(state.measured->verify() ? 1 : 0, reduction::min) == 0)
+      state.correct = false;
   }
 
-  void conclude(state& at) {
-    verify(at);
-    variant_result all{.what = *at.what,
-                       .index = static_cast<std::size_t>(&at - states_.data()),
-                       .repetitions = static_cast<int>(at.repetitions.size()),
-                       .iterations = at.iterations,
-                       .made_once = keep_,
-                       .seconds = over_repetitions(at.repetitions),
-                       .least_of_phases = least_of_phases(at.repetitions)};
-    if (probe_) all.probe_seconds = team_.allreduce_value(quantile(at.probes, 0.5), reduction::max);
-    if (setting_.how.verify) all.verified = at.right;
-    all.moved = over_all_ranks(team_, at.ready->moved());
-    all.metrics = at.ready->metrics(all.seconds);
-    all.facts = at.ready->facts();
-    all.facts["counters"] = counters_.per_operation(at.counted);
-    warn(all);
+  void conclude(variant_state& state) {
+    verify(state);
+    variant_result result{.levels = state.levels,
+                          .index = static_cast<std::size_t>(&state - states_.data()),
+                          .repetitions = static_cast<int>(state.repetitions.size()),
+                          .iterations = state.iterations,
+                          .made_once = keep_,
+                          .seconds = summary_of(state.repetitions),
+                          .median_phase_minima = median_phase_minima(state.repetitions)};
+    if (probe_)
+      result.probe_seconds =
+          team_.allreduce_value(quantile(state.probe_seconds, 0.5), reduction::max);
+    if (setting_.options.verify) result.verified = state.correct;
+    result.moved = traffic_of_all_ranks(team_, state.measured->moved());
+    result.metrics = state.measured->metrics(result.seconds);
+    result.facts = state.measured->facts();
+    result.facts["counters"] = counters_.per_operation(state.counts);
+    warn(result);
     ++outcome_.ran;
-    if (!at.right) ++outcome_.wrong;
-    if (listener_ != nullptr) listener_->result(all);
+    if (!state.correct) ++outcome_.wrong;
+    if (listener_ != nullptr) listener_->result(result);
   }
 
-  void warn(variant_result& all) const {
-    const double shortest = all.seconds.best * static_cast<double>(all.iterations),
+  void warn(variant_result& result) const {
+    const double shortest = result.seconds.best * static_cast<double>(result.iterations),
                  step = setting_.clock.resolution_seconds;
-    if (shortest < least_resolutions * step || shortest <= 0)
-      all.warning =
+    if (shortest < min_clock_steps * step || shortest <= 0)
+      result.warning =
           fmt::format("a repetition lasted less than {:.0f} steps of the clock ({:.2g} s each)",
-                      least_resolutions, step);
-    const auto useless = [](const metric& one) { return !std::isfinite(one.value); };
-    if (std::erase_if(all.metrics, useless) > 0)
-      all.warning += all.warning.empty() ? "a figure is not finite" : "; a figure is not finite";
+                      min_clock_steps, step);
+    const auto not_finite = [](const metric& m) { return !std::isfinite(m.value); };
+    if (std::erase_if(result.metrics, not_finite) > 0)
+      result.warning +=
+          result.warning.empty() ? "a figure is not finite" : "; a figure is not finite";
   }
 
   team& team_;
   const sweep_setting& setting_;
   observer* listener_;
-  std::optional<noise_probe> probe_;  // nothing: not requested, or only one rank
-  run_counters counters_;  // constructed before all measurements, so that their tasks count
+  std::optional<noise_probe> probe_;  // nothing if not requested, or with one rank
+  run_counters counters_;             // constructed before all measurements: their tasks count
   std::size_t memory_before_;
   std::int64_t budget_bytes_ = 0;
   bool keep_ = true;
   std::size_t kept_ = 0;
-  std::vector<state> states_;
+  std::vector<variant_state> states_;
   sweep_outcome outcome_;
 };
 

@@ -1,6 +1,6 @@
-// The sweep over all variants of a launch. Each variant is prepared and verified once. Then every
-// round runs all of them, in a newly shuffled order, so that a drift of the machine affects all
-// alike.
+// The sweep over all variants of a launch. First, each variant is prepared and verified. Then every
+// round runs all variants in a newly shuffled order, so that a drift of the machine affects all
+// variants alike.
 #pragma once
 
 #include <longshore/transport/team.hpp>
@@ -18,50 +18,54 @@ namespace longshore::bench {
 
 /// The result of a variant, after its last repetition.
 struct variant_result {
-  variant what = {};
-  std::size_t index = 0;              ///< among the variants to run, ordered as on the command line
-  std::optional<bool> verified = {};  ///< nothing: not requested
+  variant levels = {};
+  std::size_t index = 0;              ///< in variants::to_run, in the order of the command line
+  std::optional<bool> verified = {};  ///< nothing if verification was not requested
   int repetitions = 0;
   long iterations = 1;
-  bool made_once = true;  ///< false: made for each visit, because all together need too much memory
+  /// False if the measurement was made again for each visit, because the measurements of all
+  /// variants would need too much memory.
+  bool made_once = true;
   summary seconds = {};
-  /// Noise probe: median over repetitions, maximum over ranks; nothing: not measured
+  /// Noise probe: maximum over ranks of the median over repetitions. Nothing without a probe.
   std::optional<double> probe_seconds = {};
-  std::vector<std::pair<std::string, double>> least_of_phases = {};  ///< statistics.hpp
-  traffic moved = {};  ///< by all ranks in one operation
+  phase_seconds median_phase_minima = {};  ///< see statistics.hpp
+  traffic moved = {};                      ///< traffic of all ranks in one operation
   std::vector<metric> metrics = {};
-  json facts = json::object();  ///< of the pattern: measurement::facts
-  std::string warning = {};     ///< empty: none
+  json facts = json::object();  ///< measurement::facts() and counters
+  std::string warning = {};     ///< empty if there is none
 };
 
-/// Learns on rank 0 about the progress and the results of a sweep.
+/// Learns about the progress and the results of a sweep, on rank 0.
 class observer {
  public:
   virtual ~observer() = default;
-  /// Before each visit. `round` is -1 during the preparation, then 0 ... rounds - 1 over untimed
-  /// and timed rounds.
+  /// Called before each visit of a variant. `round` is -1 during the preparation, then 0 to
+  /// rounds - 1 over untimed and timed rounds.
   virtual void visit(int round, int rounds, std::size_t position, std::size_t positions,
-                     const variant& what) = 0;
-  virtual void sample(const variant& what, int repetition, std::size_t position,
+                     const variant& levels) = 0;
+  virtual void sample(const variant& levels, int repetition, std::size_t position,
                       const bench::repetition& seconds) = 0;
-  virtual void result(const variant_result& what) = 0;
-  virtual void skipped(const skipped_variant& what) = 0;
+  virtual void result(const variant_result& measured) = 0;
+  virtual void skipped(const skipped_variant& skip) = 0;
 };
 
+/// Numbers of variants at the end of a sweep: variants that ran, variants among them with a wrong
+/// result, and variants that were skipped.
 struct sweep_outcome {
   int ran = 0, wrong = 0, skipped = 0;
 };
 
 struct sweep_setting {
-  const pattern& program;
+  const pattern& measured;
   launch_facts launch;
-  sweep_options how;
+  sweep_options options;
   clock_facts clock;
-  int ranks_sharing_memory = 1;  ///< processes per host, at most; 1 where ranks are threads
+  int max_processes_per_host = 1;  ///< 1 if ranks are threads
 };
 
-/// Collective. Measures all variants to run; `listener` is null on the other ranks than 0. The
-/// outcome is the same on all ranks.
+/// Collective. Measures all variants to run. `listener` is null except on rank 0. The outcome is
+/// the same on all ranks.
 [[nodiscard]] sweep_outcome sweep(team& team, const sweep_setting& setting, const variants& chosen,
                                   observer* listener);
 

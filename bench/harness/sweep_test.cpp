@@ -1,5 +1,5 @@
-// The sweep, on every transport: how often, in which order and in what state each variant runs.
-// Wrong results, refusals and failures of a single rank reach all ranks.
+// The sweep on every transport: how often, in which order and in which state variants run, and how
+// wrong results, refusals and failures of one rank reach all ranks.
 #include <longshore/core/error.hpp>
 #include <longshore/machine/pages.hpp>
 #include <longshore/transport/launch/run.hpp>
@@ -29,7 +29,7 @@ namespace {
 constexpr double late_seconds = 0.004;
 constexpr std::size_t touched_pages = 64;
 
-// The rank touches one half, and a thread that it starts, its task, the other half.
+// The rank touches one half, and a thread that the rank starts (a task) touches the other half.
 void touch_fresh_pages() {
   const auto touch = [] {
     const std::size_t bytes = touched_pages / 2 * page_bytes();
@@ -42,18 +42,17 @@ void touch_fresh_pages() {
   std::thread(touch).join();
 }
 
-// Counts of calls on one rank.
 struct call_counts {
-  int alive = 0, most_alive = 0, made = 0;
+  int alive = 0, max_alive = 0, made = 0;
   std::map<std::string, int> runs, resets, timed, verified;
 };
 
 class dummy final : public measurement {
  public:
-  dummy(team& team, const variant& what, call_counts& calls)
-      : team_(team), name_(what.at("kind")), counts_(calls) {
+  dummy(team& team, const variant& levels, call_counts& calls)
+      : team_(team), name_(levels.at("kind")), counts_(calls) {
     ++counts_.made;
-    counts_.most_alive = std::max(counts_.most_alive, ++counts_.alive);
+    counts_.max_alive = std::max(counts_.max_alive, ++counts_.alive);
     if (name_ == "large") ballast_.assign(std::size_t{64} << 20, 'x');
   }
   ~dummy() override { --counts_.alive; }
@@ -78,7 +77,7 @@ class dummy final : public measurement {
     team_.barrier();
     waited_ = team_.waited_seconds() - waited;
   }
-  [[nodiscard]] std::vector<phase_share> phase_shares() const override {
+  [[nodiscard]] std::vector<phase_cost> phase_costs() const override {
     return {{"second", waited_, {.messages = 1}}};
   }
   [[nodiscard]] std::vector<std::pair<std::string, double>> phases() const override {
@@ -112,15 +111,15 @@ struct listener final : observer {
     bench::repetition seconds;
   };
   void visit(int, int, std::size_t, std::size_t, const variant&) override { ++visits; }
-  void sample(const variant& what, int repetition, std::size_t position,
+  void sample(const variant& levels, int repetition, std::size_t position,
               const bench::repetition& seconds) override {
-    samples.push_back({what.at("kind"), repetition, position, seconds});
+    samples.push_back({levels.at("kind"), repetition, position, seconds});
   }
-  void result(const variant_result& what) override { results.push_back(what); }
-  void skipped(const skipped_variant& what) override { skips.push_back(what); }
+  void result(const variant_result& measured) override { results.push_back(measured); }
+  void skipped(const skipped_variant& skip) override { skips.push_back(skip); }
   [[nodiscard]] const variant_result& result_of(const std::string& kind) const {
     return *std::find_if(results.begin(), results.end(),
-                         [&](const variant_result& one) { return one.what.at("kind") == kind; });
+                         [&](const variant_result& r) { return r.levels.at("kind") == kind; });
   }
   int visits = 0;
   std::vector<seen> samples;
@@ -135,37 +134,37 @@ struct dummy_sweep {
 };
 
 dummy_sweep sweep_dummies(team& team, const std::vector<std::string>& kinds,
-                          const sweep_options& how, double clock_step = 1e-9) {
-  dummy_sweep all;
-  pattern program{"dummy", "", {}, {}, {}, {}};
-  program.make = [&](longshore::team& t, const variant& what,
+                          const sweep_options& options, double clock_step = 1e-9) {
+  dummy_sweep run;
+  pattern dummies{"dummy", "", {}, {}, {}, {}};
+  dummies.make = [&](longshore::team& t, const variant& levels,
                      const launch_facts&) -> std::unique_ptr<measurement> {
-    if (what.at("kind") == "refused") fail(errc::unsupported, "no such thing");
-    return std::make_unique<dummy>(t, what, all.calls);
+    if (levels.at("kind") == "refused") fail(errc::unsupported, "no such thing");
+    return std::make_unique<dummy>(t, levels, run.calls);
   };
   variants chosen;
   for (const auto& kind : kinds) chosen.to_run.push_back(json{{"kind", kind}});
-  const sweep_setting setting{program, {}, how, {clock_step, clock_step}, 1};
-  all.outcome = sweep(team, setting, chosen, team.rank() == 0 ? &all.heard : nullptr);
-  EXPECT_EQ(all.calls.alive, 0) << "a measurement is still alive";
-  return all;
+  const sweep_setting setting{dummies, {}, options, {clock_step, clock_step}, 1};
+  run.outcome = sweep(team, setting, chosen, team.rank() == 0 ? &run.heard : nullptr);
+  EXPECT_EQ(run.calls.alive, 0) << "a measurement is still alive";
+  return run;
 }
 
 TEST(Sweep, every_round_visits_every_variant_in_an_order_of_its_own) {
   longshore::testing::spmd([](team& team) {
     const std::vector<std::string> kinds{"a", "b", "c", "d", "e", "f"};
-    const auto all = sweep_dummies(team, kinds, {.repetitions = 8, .iterations = 1, .seed = 5});
-    EXPECT_EQ(all.outcome.ran, 6);
-    EXPECT_EQ(all.outcome.wrong, 0);
-    EXPECT_EQ(all.calls.runs.at("a"), 1 + 8);
+    const auto run = sweep_dummies(team, kinds, {.repetitions = 8, .iterations = 1, .seed = 5});
+    EXPECT_EQ(run.outcome.ran, 6);
+    EXPECT_EQ(run.outcome.wrong, 0);
+    EXPECT_EQ(run.calls.runs.at("a"), 1 + 8);
     if (team.rank() != 0) return;
-    EXPECT_EQ(all.heard.visits, 9 * 6);
+    EXPECT_EQ(run.heard.visits, 9 * 6);
     std::set<std::vector<std::string>> orders;
-    ASSERT_EQ(all.heard.samples.size(), 48U);
+    ASSERT_EQ(run.heard.samples.size(), 48U);
     for (int round = 0; round < 8; ++round) {
       std::vector<std::string> order(kinds.size());
-      for (const auto& one : all.heard.samples)
-        if (one.repetition == round) order.at(one.position) = one.kind;
+      for (const auto& sample : run.heard.samples)
+        if (sample.repetition == round) order.at(sample.position) = sample.kind;
       orders.insert(order);
       std::sort(order.begin(), order.end());
       EXPECT_EQ(order, kinds) << "round " << round;
@@ -177,9 +176,10 @@ TEST(Sweep, every_round_visits_every_variant_in_an_order_of_its_own) {
 TEST(Sweep, the_order_follows_the_seed_or_on_request_the_command_line) {
   longshore::testing::spmd([](team& team) {
     const std::vector<std::string> kinds{"a", "b", "c", "d", "e", "f"};
-    const auto order = [&](const sweep_options& how) {
+    const auto order = [&](const sweep_options& options) {
       std::string text;
-      for (const auto& one : sweep_dummies(team, kinds, how).heard.samples) text += one.kind;
+      for (const auto& sample : sweep_dummies(team, kinds, options).heard.samples)
+        text += sample.kind;
       return text;
     };
     const auto first = order({.repetitions = 3, .iterations = 1, .seed = 1}),
@@ -195,47 +195,47 @@ TEST(Sweep, the_order_follows_the_seed_or_on_request_the_command_line) {
 
 TEST(Sweep, counts_operations_resets_and_verifications) {
   longshore::testing::spmd([](team& team) {
-    const auto all =
+    const auto run =
         sweep_dummies(team, {"often", "once"}, {.repetitions = 4, .warmup = 3, .iterations = 5});
     // One run in the preparation, then two untimed and four timed rounds.
-    EXPECT_EQ(all.calls.runs.at("often"), 1 + (2 + 4) * 5);
-    EXPECT_EQ(all.calls.runs.at("once"), 1 + (2 + 4) * 1)
+    EXPECT_EQ(run.calls.runs.at("often"), 1 + (2 + 4) * 5);
+    EXPECT_EQ(run.calls.runs.at("once"), 1 + (2 + 4) * 1)
         << "an operation that destroys its input is never repeated";
-    EXPECT_EQ(all.calls.resets.at("once"), 1 + 2 + 4);
-    EXPECT_EQ(all.calls.timed.at("often"), 4) << "only timed rounds are counted";
-    EXPECT_EQ(all.calls.verified.at("often"), 2);
-    EXPECT_EQ(all.calls.made, 2);
+    EXPECT_EQ(run.calls.resets.at("once"), 1 + 2 + 4);
+    EXPECT_EQ(run.calls.timed.at("often"), 4) << "only timed rounds are counted";
+    EXPECT_EQ(run.calls.verified.at("often"), 2);
+    EXPECT_EQ(run.calls.made, 2);
     if (team.rank() != 0) return;
-    EXPECT_EQ(all.heard.result_of("often").iterations, 5);
-    EXPECT_EQ(all.heard.result_of("once").iterations, 1);
-    EXPECT_EQ(all.heard.result_of("once").verified, true);
-    EXPECT_TRUE(all.heard.result_of("once").made_once);
+    EXPECT_EQ(run.heard.result_of("often").iterations, 5);
+    EXPECT_EQ(run.heard.result_of("once").iterations, 1);
+    EXPECT_EQ(run.heard.result_of("once").verified, true);
+    EXPECT_TRUE(run.heard.result_of("once").made_once);
   });
 }
 
 TEST(Sweep, runs_the_noise_probe_before_each_timed_repetition) {
   longshore::testing::spmd([](team& team) {
-    const auto all = sweep_dummies(team, {"a", "b"}, {.repetitions = 3, .iterations = 1});
+    const auto run = sweep_dummies(team, {"a", "b"}, {.repetitions = 3, .iterations = 1});
     const auto none =
         sweep_dummies(team, {"a"}, {.repetitions = 1, .iterations = 1, .noise_probe = false});
-    EXPECT_EQ(all.calls.runs.at("a"), 1 + 3) << "the noise probe is no operation of a variant";
+    EXPECT_EQ(run.calls.runs.at("a"), 1 + 3) << "the noise probe is no operation of a variant";
     if (team.rank() != 0) return;
     EXPECT_FALSE(none.heard.results.at(0).probe_seconds);
-    for (const auto& one : all.heard.results) {
-      ASSERT_EQ(one.probe_seconds.has_value(), team.size() > 1)
+    for (const auto& result : run.heard.results) {
+      ASSERT_EQ(result.probe_seconds.has_value(), team.size() > 1)
           << "one rank has nobody to exchange with";
-      EXPECT_GT(one.probe_seconds.value_or(1), 0);
+      EXPECT_GT(result.probe_seconds.value_or(1), 0);
     }
   });
 }
 
 TEST(Sweep, gives_seconds_phases_and_traffic_of_all_ranks) {
   longshore::testing::spmd([](team& team) {
-    const auto all = sweep_dummies(team, {"millisecond"}, {.repetitions = 3, .iterations = 2});
+    const auto run = sweep_dummies(team, {"millisecond"}, {.repetitions = 3, .iterations = 2});
     if (team.rank() != 0) return;
-    const auto& result = all.heard.results.at(0);
+    const auto& result = run.heard.results.at(0);
     EXPECT_GE(result.seconds.best, 0.001) << "seconds are those of one operation";
-    EXPECT_GE(all.heard.samples.at(0).seconds.max, all.heard.samples.at(0).seconds.min);
+    EXPECT_GE(run.heard.samples.at(0).seconds.max, run.heard.samples.at(0).seconds.min);
     const auto ranks = static_cast<std::uint64_t>(team.size());
     EXPECT_EQ(result.moved.messages, ranks);
     EXPECT_EQ(result.moved.payload_bytes, 10 * ranks);
@@ -243,20 +243,19 @@ TEST(Sweep, gives_seconds_phases_and_traffic_of_all_ranks) {
     EXPECT_EQ(result.moved.offnode_bytes, 5 * ranks);
     ASSERT_EQ(result.seconds.phases.size(), 1U);
     EXPECT_DOUBLE_EQ(result.seconds.phases[0].second, 1.0 + team.size());
-    ASSERT_EQ(result.least_of_phases.size(), 1U);
-    EXPECT_EQ(result.least_of_phases[0].first, "second");
-    EXPECT_DOUBLE_EQ(result.least_of_phases[0].second, 2.0);
+    ASSERT_EQ(result.median_phase_minima.size(), 1U);
+    EXPECT_EQ(result.median_phase_minima[0].first, "second");
+    EXPECT_DOUBLE_EQ(result.median_phase_minima[0].second, 2.0);
   });
 }
 
-// Everything that is counted beside the time: known events, waits for a rank that is late, and a
-// refusal.
+// Counts known events, waits for a late rank, and a refusal.
 TEST(Sweep, counts_events_of_the_timed_operations) {
   longshore::testing::spmd([](team& team) {
-    const auto all = sweep_dummies(team, {"late", "faults"}, {.repetitions = 3, .iterations = 2});
+    const auto run = sweep_dummies(team, {"late", "faults"}, {.repetitions = 3, .iterations = 2});
     if (team.rank() != 0) return;
-    const json late = all.heard.result_of("late").facts.at("counters"),
-               faults = all.heard.result_of("faults").facts.at("counters");
+    const json late = run.heard.result_of("late").facts.at("counters"),
+               faults = run.heard.result_of("faults").facts.at("counters");
     EXPECT_EQ(late.at("repetitions"), 3);
     EXPECT_EQ(late.at("operations"), 6);
     EXPECT_GE(late.at("context_switches").at("voluntary").get<double>(), 1.0)
@@ -284,30 +283,30 @@ TEST(Sweep, counts_events_of_the_timed_operations) {
 
 TEST(Sweep, repeats_short_operations_until_the_clock_resolves_them) {
   longshore::testing::spmd([](team& team) {
-    const auto all = sweep_dummies(team, {"millisecond", "once"}, {.repetitions = 2}, 1e-3);
+    const auto run = sweep_dummies(team, {"millisecond", "once"}, {.repetitions = 2}, 1e-3);
     const auto fine =
         sweep_dummies(team, {"millisecond"}, {.repetitions = 1, .iterations = 1}, 1e-9);
     if (team.rank() != 0) return;
-    EXPECT_EQ(all.heard.result_of("once").iterations, 1);
-    EXPECT_NE(all.heard.result_of("once").warning.find("100 steps of the clock"),
+    EXPECT_EQ(run.heard.result_of("once").iterations, 1);
+    EXPECT_NE(run.heard.result_of("once").warning.find("100 steps of the clock"),
               std::string::npos);
     EXPECT_EQ(fine.heard.results.at(0).warning, "");
     // With more ranks than cores, a single operation may last as long as a repetition.
-    EXPECT_LE(all.heard.result_of("millisecond").iterations, 5);
-    EXPECT_GE(all.heard.result_of("millisecond").iterations, team.size() == 1 ? 2 : 1);
+    EXPECT_LE(run.heard.result_of("millisecond").iterations, 5);
+    EXPECT_GE(run.heard.result_of("millisecond").iterations, team.size() == 1 ? 2 : 1);
   });
 }
 
 TEST(Sweep, a_result_that_is_wrong_on_one_rank_is_wrong) {
   longshore::testing::spmd([](team& team) {
-    const auto all = sweep_dummies(team, {"right", "wrong", "wrong at last"},
+    const auto run = sweep_dummies(team, {"right", "wrong", "wrong at last"},
                                    {.repetitions = 2, .iterations = 1});
-    EXPECT_EQ(all.outcome.ran, 3);
-    EXPECT_EQ(all.outcome.wrong, 2);
+    EXPECT_EQ(run.outcome.ran, 3);
+    EXPECT_EQ(run.outcome.wrong, 2);
     if (team.rank() == 0) {
-      EXPECT_EQ(all.heard.result_of("right").verified, true);
-      EXPECT_EQ(all.heard.result_of("wrong").verified, false);
-      EXPECT_EQ(all.heard.result_of("wrong at last").verified, false);
+      EXPECT_EQ(run.heard.result_of("right").verified, true);
+      EXPECT_EQ(run.heard.result_of("wrong").verified, false);
+      EXPECT_EQ(run.heard.result_of("wrong at last").verified, false);
     }
     const auto unasked =
         sweep_dummies(team, {"wrong"}, {.repetitions = 2, .iterations = 1, .verify = false});
@@ -319,14 +318,14 @@ TEST(Sweep, a_result_that_is_wrong_on_one_rank_is_wrong) {
 
 TEST(Sweep, a_variant_that_refuses_to_be_made_is_skipped_and_the_others_run) {
   longshore::testing::spmd([](team& team) {
-    const auto all =
+    const auto run =
         sweep_dummies(team, {"a", "refused", "b"}, {.repetitions = 2, .iterations = 1});
-    EXPECT_EQ(all.outcome.ran, 2);
-    EXPECT_EQ(all.outcome.skipped, 1);
+    EXPECT_EQ(run.outcome.ran, 2);
+    EXPECT_EQ(run.outcome.skipped, 1);
     if (team.rank() != 0) return;
-    ASSERT_EQ(all.heard.skips.size(), 1U);
-    EXPECT_EQ(all.heard.skips[0].why, "no such thing");
-    EXPECT_EQ(all.heard.samples.size(), 4U);
+    ASSERT_EQ(run.heard.skips.size(), 1U);
+    EXPECT_EQ(run.heard.skips[0].reason, "no such thing");
+    EXPECT_EQ(run.heard.samples.size(), 4U);
   });
 }
 
@@ -334,62 +333,62 @@ TEST(Sweep, many_measurements_are_made_for_each_visit) {
   longshore::testing::spmd([](team& team) {
     std::vector<std::string> kinds;
     for (int i = 0; i < 70; ++i) kinds.push_back(std::string(1, 'k').append(std::to_string(i)));
-    const auto all = sweep_dummies(team, kinds, {.repetitions = 2, .iterations = 1});
-    EXPECT_LE(all.calls.most_alive, 65);
-    EXPECT_EQ(all.calls.made, 3 * 70);
-    EXPECT_EQ(all.calls.runs.at("k0"), 1 + 2 * 2)
+    const auto run = sweep_dummies(team, kinds, {.repetitions = 2, .iterations = 1});
+    EXPECT_LE(run.calls.max_alive, 65);
+    EXPECT_EQ(run.calls.made, 3 * 70);
+    EXPECT_EQ(run.calls.runs.at("k0"), 1 + 2 * 2)
         << "each visit begins with an operation that is not timed";
     if (team.rank() != 0) return;
-    EXPECT_FALSE(all.heard.result_of("k69").made_once);
+    EXPECT_FALSE(run.heard.result_of("k69").made_once);
   });
 }
 
 TEST(Sweep, figures_that_are_not_finite_are_left_out_with_a_warning) {
   longshore::testing::spmd([](team& team) {
-    const auto all = sweep_dummies(team, {"infinite"}, {.repetitions = 1, .iterations = 1}, 0);
+    const auto run = sweep_dummies(team, {"infinite"}, {.repetitions = 1, .iterations = 1}, 0);
     if (team.rank() != 0) return;
-    EXPECT_TRUE(all.heard.results.at(0).metrics.empty());
-    EXPECT_NE(all.heard.results.at(0).warning.find("not finite"), std::string::npos);
+    EXPECT_TRUE(run.heard.results.at(0).metrics.empty());
+    EXPECT_NE(run.heard.results.at(0).warning.find("not finite"), std::string::npos);
   });
 }
 
-// Two processes in containers may have the same host name and number. Then only some ranks seem to
-// share a process.
+// Processes in two containers of a node may have the same host name and number. Then only some
+// ranks seem to share a process.
 TEST(Sweep, counts_where_only_some_ranks_seem_to_share_a_process) {
   longshore::testing::spmd([](team& team) {
-    process_name mine = this_process();
-    mine.number = team.rank() < 2 ? 1 : 10 + team.rank();
-    run_counters counters(team, hardware_events(), mine);
+    process_id process = this_process(team);
+    process.number = team.rank() < 2 ? 1 : 10 + team.rank();
+    run_counters counters(team, hardware_events(), process);
     call_counts calls;
-    dummy counted_one(team, json{{"kind", "a"}}, calls);
-    run_counts counted;
+    dummy measured(team, json{{"kind", "a"}}, calls);
+    run_counts counts;
     for (int repetition = 0; repetition < 3; ++repetition) {
       counters.start();
-      counted_one.run();
-      counters.stop(counted_one, 1, counted);
+      measured.run();
+      counters.stop(measured, 1, counts);
     }
-    EXPECT_EQ(counters.per_operation(counted).at("operations"), 3);
+    EXPECT_EQ(counters.per_operation(counts).at("operations"), 3);
   });
 }
 
 TEST(AgreedRequest, is_that_of_rank_0) {
   longshore::testing::spmd([](team& team) {
     const bool first = team.rank() == 0;
-    agreed_request mine{
+    agreed_request of_this_rank{
         {{"elements", {first ? 100 : 101}},
          {"domain", {json::array({1, 2, 3})}},
          {"not-given", {}}},
         {.repetitions = first ? 3 : 4, .seed = first ? 5U : 6U, .noise_probe = !first}};
-    if (!first) mine.factors.pop_back();
-    const auto agreed = agree_on_request(team, "dummy", mine);
+    if (!first) of_this_rank.factors.pop_back();
+    const auto agreed = agree_on_request(team, "dummy", of_this_rank);
     ASSERT_EQ(agreed.factors.size(), 3U);
     EXPECT_EQ(agreed.factors[0].name, "elements");
     EXPECT_EQ(json(agreed.factors[0].levels), json::parse("[100]"));
     EXPECT_EQ(json(agreed.factors[1].levels), json::parse("[[1,2,3]]"));
     EXPECT_TRUE(agreed.factors[2].levels.empty());
-    EXPECT_EQ(agreed.how.repetitions, 3);
-    EXPECT_EQ(agreed.how.seed, 5U);
-    EXPECT_FALSE(agreed.how.noise_probe);
+    EXPECT_EQ(agreed.options.repetitions, 3);
+    EXPECT_EQ(agreed.options.seed, 5U);
+    EXPECT_FALSE(agreed.options.noise_probe);
   });
 }
 
@@ -411,18 +410,19 @@ TEST(AgreedRequest, for_another_pattern_is_refused_on_all_ranks) {
 TEST(AgreedRequest, a_variant_that_one_rank_cannot_run_is_skipped_by_all_with_its_reason) {
   longshore::testing::spmd([](team& team) {
     const int last = team.size() - 1;
-    pattern what{"p", "", {}, {}, {}, {}};
-    what.why_not = [&](const variant& v, const launch_facts& launch) -> std::optional<std::string> {
+    pattern measured{"p", "", {}, {}, {}, {}};
+    measured.why_not = [&](const variant& v,
+                           const launch_facts& launch) -> std::optional<std::string> {
       if (v.at("n") == 2) return "not on " + launch.transport;
       if (v.at("n") == 3 && team.rank() == last) return "no huge pages";
       return std::nullopt;
     };
     const std::vector<factor_levels> factors{{"n", {1, 2, 3, 4}}};
-    const auto chosen = choose_variants(team, what, factors, {.transport = "threads"});
+    const auto chosen = choose_variants(team, measured, factors, {.transport = "threads"});
     EXPECT_EQ(json(chosen.to_run), json::parse(R"([{"n":1},{"n":4}])"));
     ASSERT_EQ(chosen.skipped.size(), 2U);
-    EXPECT_EQ(chosen.skipped[0].why, "not on threads");
-    EXPECT_EQ(chosen.skipped[1].why,
+    EXPECT_EQ(chosen.skipped[0].reason, "not on threads");
+    EXPECT_EQ(chosen.skipped[1].reason,
               last == 0 ? "no huge pages" : fmt::format("on rank {}: no huge pages", last));
   });
 }

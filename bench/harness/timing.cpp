@@ -1,3 +1,5 @@
+// Times a repetition on each rank and shares the times with all ranks. Calibration times more and
+// more operations until they last long enough.
 #include "harness/timing.hpp"
 
 #include "harness/statistics.hpp"
@@ -9,61 +11,65 @@
 namespace longshore::bench {
 namespace {
 
-constexpr long most_iterations = 10'000'000;
-constexpr double surely_long = 20;  // times the wanted seconds
+constexpr long max_iterations_tried = 10'000'000;
+// A time of at least this multiple of the wanted seconds is not measured a second time.
+constexpr double surely_long = 20;
 
 }  // namespace
 
-repetition time_repetition(team& team, measurement& what, long iterations, run_counters* counters,
-                           run_counts* counted) {
-  what.reset();
+repetition time_repetition(team& team, measurement& measured, long iterations,
+                           run_counters* counters, run_counts* counts) {
+  measured.reset();
   if (counters != nullptr)
     counters->start();
   else
     team.barrier();
   const double start = team.now();
-  for (long i = 0; i < iterations; ++i) what.run();
+  for (long i = 0; i < iterations; ++i) measured.run();
   const double stop = team.now();
-  if (counters != nullptr) counters->stop(what, iterations, *counted);
+  if (counters != nullptr) counters->stop(measured, iterations, *counts);
 
-  const auto phases = what.phases();
-  std::vector<double> mine{(stop - start) / static_cast<double>(iterations)};
-  for (const auto& phase : phases) mine.push_back(phase.second);
-  std::vector<double> all(mine.size() * static_cast<std::size_t>(team.size()));
-  team.allgather(std::as_bytes(std::span(mine)), std::as_writable_bytes(std::span(all)));
+  // One row per rank: the seconds of an operation, and then the seconds of each phase.
+  const auto phases = measured.phases();
+  std::vector<double> of_this_rank{(stop - start) / static_cast<double>(iterations)};
+  for (const auto& phase : phases) of_this_rank.push_back(phase.second);
+  const std::size_t columns = of_this_rank.size();
+  std::vector<double> of_ranks(columns * static_cast<std::size_t>(team.size()));
+  team.allgather(std::as_bytes(std::span(of_this_rank)),
+                 std::as_writable_bytes(std::span(of_ranks)));
 
-  const auto of_all_ranks = [&](std::size_t column) {
+  const auto column_of_ranks = [&](std::size_t column) {
     std::vector<double> values;
-    for (std::size_t i = column; i < all.size(); i += mine.size()) values.push_back(all[i]);
+    for (std::size_t i = column; i < of_ranks.size(); i += columns) values.push_back(of_ranks[i]);
     return values;
   };
-  repetition one = over_ranks(of_all_ranks(0));
+  repetition timed = repetition_of(column_of_ranks(0));
   for (std::size_t phase = 0; phase < phases.size(); ++phase) {
-    const auto seconds = of_all_ranks(phase + 1);
-    const auto [least, most] = std::minmax_element(seconds.begin(), seconds.end());
-    one.phases.emplace_back(phases[phase].first, *most);
-    one.least_of_phases.push_back(*least);
+    const auto seconds = column_of_ranks(phase + 1);
+    const auto [min, max] = std::minmax_element(seconds.begin(), seconds.end());
+    timed.phases.emplace_back(phases[phase].first, *max);
+    timed.phase_minima.push_back(*min);
   }
-  return one;
+  return timed;
 }
 
-long calibrate(team& team, measurement& what, double seconds) {
-  if (!what.repeatable()) return 1;
+long calibrate(team& team, measurement& measured, double seconds) {
+  if (!measured.repeatable()) return 1;
   for (long iterations = 1;;) {
-    const auto once_more = [&] {
-      return time_repetition(team, what, iterations).max * static_cast<double>(iterations);
+    const auto time_iterations = [&] {
+      return time_repetition(team, measured, iterations).max * static_cast<double>(iterations);
     };
-    double lasted = once_more();
-    // A single disturbance would look like a long operation and yield too few of them. Only a time
-    // that is seen twice, or is clearly longer, counts.
+    double lasted = time_iterations();
+    // A single disturbance would look like a long operation, and the result would be too small. So
+    // a time counts only if it occurs twice or is much longer than `seconds`.
     if (lasted >= seconds / 4 && lasted < surely_long * seconds)
-      lasted = std::min(lasted, once_more());
-    if (lasted >= seconds || iterations >= most_iterations) return iterations;
+      lasted = std::min(lasted, time_iterations());
+    if (lasted >= seconds || iterations >= max_iterations_tried) return iterations;
     if (lasted >= seconds / 4)
-      return std::min(most_iterations,
+      return std::min(max_iterations_tried,
                       std::lround(std::ceil(static_cast<double>(iterations) * seconds / lasted)));
-    // Too short to extrapolate: the first operations are slower
-    iterations = std::min(most_iterations, iterations * 4);
+    // Too short to extrapolate, because the first operations are slower
+    iterations = std::min(max_iterations_tried, iterations * 4);
   }
 }
 

@@ -8,14 +8,14 @@
 
 namespace longshore::bench {
 
-/// Collective. Barrier, clock, `iterations` operations, clock. Returns the seconds of one
-/// operation, the same on all ranks. With `counters`, adds the counts of that time to `counted`.
-[[nodiscard]] repetition time_repetition(team& team, measurement& what, long iterations,
+/// Collective. After a barrier, times `iterations` operations. Returns the statistics of all ranks
+/// on each rank. With `counters`, adds the counts of that time to `counts`.
+[[nodiscard]] repetition time_repetition(team& team, measurement& measured, long iterations,
                                          run_counters* counters = nullptr,
-                                         run_counts* counted = nullptr);
+                                         run_counts* counts = nullptr);
 
-/// Collective. The number of operations, at least 1, that last about `seconds` on the slowest rank;
-/// found by trying. The same on all ranks.
-[[nodiscard]] long calibrate(team& team, measurement& what, double seconds);
+/// Collective. The number of operations, at least 1, that last about `seconds` on the slowest rank,
+/// measured by running them. The result is the same on all ranks.
+[[nodiscard]] long calibrate(team& team, measurement& measured, double seconds);
 
 }  // namespace longshore::bench

@@ -1,3 +1,5 @@
+// Makes the variants of a launch from lists of levels, and the texts that name a level or a variant
+// in the table and in messages.
 #include "harness/variants.hpp"
 
 #include <longshore/core/error.hpp>
@@ -10,7 +12,7 @@
 namespace longshore::bench {
 namespace {
 
-constexpr std::size_t most_variants = 100'000;
+constexpr std::size_t max_variants = 100'000;
 
 }  // namespace
 
@@ -21,48 +23,49 @@ std::string variant_name(const std::string& factor_name) {
 }
 
 std::vector<variant> cross_product(std::span<const factor_levels> factors) {
-  std::vector<variant> all{json::object()};
+  std::vector<variant> variants{json::object()};
   for (const auto& factor : factors) {
     if (factor.levels.empty()) continue;
-    if (all.size() * factor.levels.size() > most_variants)
+    if (variants.size() * factor.levels.size() > max_variants)
       fail(errc::usage,
            "the lists make more than {} combinations, too many for a launch; --{} has {} levels",
-           most_variants, factor.name, factor.levels.size());
+           max_variants, factor.name, factor.levels.size());
     const std::string name = variant_name(factor.name);
     std::vector<variant> longer;
-    longer.reserve(all.size() * factor.levels.size());
-    for (const auto& shorter : all)
+    longer.reserve(variants.size() * factor.levels.size());
+    for (const auto& shorter : variants)
       for (const auto& level : factor.levels) {
         longer.push_back(shorter);
         longer.back()[name] = level;
       }
-    all = std::move(longer);
+    variants = std::move(longer);
   }
-  return all;
+  return variants;
 }
 
-std::vector<variant> settled_variants(const pattern& what, std::span<const factor_levels> factors) {
-  std::vector<variant> all;
+std::vector<variant> settled_variants(const pattern& measured,
+                                      std::span<const factor_levels> factors) {
+  std::vector<variant> variants;
   std::set<std::string> seen;
   for (auto& candidate : cross_product(factors)) {
-    if (what.settle) {
-      what.settle(candidate);
+    if (measured.settle) {
+      measured.settle(candidate);
       if (!seen.insert(candidate.dump()).second) continue;
     }
-    all.push_back(std::move(candidate));
+    variants.push_back(std::move(candidate));
   }
-  return all;
+  return variants;
 }
 
-std::size_t symmetric_bytes(const pattern& what, std::span<const factor_levels> factors,
+std::size_t symmetric_bytes(const pattern& measured, std::span<const factor_levels> factors,
                             int ranks) {
-  std::size_t most = 0;
-  if (!what.symmetric_bytes) return most;
+  std::size_t max_bytes = 0;
+  if (!measured.symmetric_bytes) return max_bytes;
   for (auto& candidate : cross_product(factors)) {
-    if (what.settle) what.settle(candidate);
-    most = std::max(most, what.symmetric_bytes(candidate, ranks));
+    if (measured.settle) measured.settle(candidate);
+    max_bytes = std::max(max_bytes, measured.symmetric_bytes(candidate, ranks));
   }
-  return most;
+  return max_bytes;
 }
 
 std::string level_text(const json& level) {
@@ -74,9 +77,9 @@ std::string level_text(const json& level) {
   return text;
 }
 
-std::string label(const variant& what) {
+std::string label(const variant& levels) {
   std::string text;
-  for (const auto& [name, level] : what.items())
+  for (const auto& [name, level] : levels.items())
     text += fmt::format("{}{}={}", text.empty() ? "" : " ", name, level_text(level));
   return text;
 }

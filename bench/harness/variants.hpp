@@ -10,8 +10,8 @@
 namespace longshore::bench {
 
 struct skipped_variant {
-  variant what;
-  std::string why;
+  variant levels;
+  std::string reason;
 };
 
 struct variants {
@@ -19,24 +19,23 @@ struct variants {
   std::vector<skipped_variant> skipped;
 };
 
-/// One variant per combination of levels, the last factor fastest. Throws errc::usage for more than
-/// 100000 of them.
+/// One variant per combination of levels. The last factor varies fastest. Throws errc::usage for
+/// more than 100000 variants.
 [[nodiscard]] std::vector<variant> cross_product(std::span<const factor_levels> factors);
 
-/// The cross product after pattern::settle, without duplicates. The ranks of a launch find together
-/// which of them can run (agreed_request.hpp).
-[[nodiscard]] std::vector<variant> settled_variants(const pattern& what,
+/// The cross product after pattern::settle, without duplicates.
+[[nodiscard]] std::vector<variant> settled_variants(const pattern& measured,
                                                     std::span<const factor_levels> factors);
 
-/// The most symmetric memory that a rank needs for any of the variants; 0: the pattern does not
-/// say.
-[[nodiscard]] std::size_t symmetric_bytes(const pattern& what,
+/// Largest symmetric memory that a rank needs for one of the variants. 0 if the pattern does not
+/// define pattern::symmetric_bytes.
+[[nodiscard]] std::size_t symmetric_bytes(const pattern& measured,
                                           std::span<const factor_levels> factors, int ranks);
 
-/// A level as it was typed: "agp", "1000", "64,64,64".
+/// A level as typed: "agp", "1000", "64,64,64".
 [[nodiscard]] std::string level_text(const json& level);
 
 /// "strategy=agp requests=1000", in the order of the factors.
-[[nodiscard]] std::string label(const variant& what);
+[[nodiscard]] std::string label(const variant& levels);
 
 }  // namespace longshore::bench

@@ -1,4 +1,4 @@
-// All patterns of the program. Each one is defined in the folder of its name.
+// All patterns of the program. Each pattern is defined in the folder of its name.
 #pragma once
 
 #include "harness/pattern.hpp"

@@ -1,3 +1,4 @@
+// Collects facts of the folder facts/ into the launch record, and adds its name and time.
 #include "records/launch_record.hpp"
 
 #include "facts/binding.hpp"
@@ -25,7 +26,7 @@ std::string utc(const char* format) {
   return text.data();
 }
 
-// Unique, and ordered by time.
+// A unique name; names are ordered by time.
 std::string launch_id() {
   std::random_device random;
   return fmt::format("{}-{:08x}", utc("%Y%m%dT%H%M%SZ"), random());
@@ -42,7 +43,7 @@ json rank_map(const team& team, const rank_places& places) {
   return map;
 }
 
-// The common word of all ranks, or "mixed".
+// The word of all ranks, or "mixed" if words differ.
 std::string common_word(const std::vector<std::string>& words) {
   const bool same = std::all_of(words.begin(), words.end(),
                                 [&](const auto& word) { return word == words.front(); });
@@ -51,14 +52,14 @@ std::string common_word(const std::vector<std::string>& words) {
 
 }  // namespace
 
-json launch_record(const team& team, const sweep_options& how, const rank_places& places,
+json launch_record(const team& team, const sweep_options& options, const rank_places& places,
                    const clock_facts& clock, const process_facts& process) {
   json record{{"record", "launch"},
               {"schema", 1},
               {"launch", launch_id()},
               {"start", utc("%Y-%m-%dT%H:%M:%SZ")}};
   record["argv"] = process.command_line;
-  record["seed"] = how.seed;
+  record["seed"] = options.seed;
   record["program"] = program_facts();
   record["system"] = system_facts();
   record["system"]["usable_cores"] = process.usable_cores;
@@ -75,9 +76,9 @@ json launch_record(const team& team, const sweep_options& how, const rank_places
   record["cpus"] = places.cpus;
   record["clock"] = {{"resolution_seconds", clock.resolution_seconds},
                      {"overhead_seconds", clock.overhead_seconds}};
-  record["repetitions"] = how.repetitions;
-  record["warmup"] = how.warmup;
-  record["shuffled"] = how.shuffle;
+  record["repetitions"] = options.repetitions;
+  record["warmup"] = options.warmup;
+  record["shuffled"] = options.shuffle;
   record["timeout_seconds"] = team.waiting().timeout_seconds;
   record["environment"] = recorded_environment(environ);
   record["modules"] = loaded_modules();

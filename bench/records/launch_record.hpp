@@ -1,4 +1,4 @@
-// The first record of a launch: where and how it measured.
+// The first record of a launch: the machine, the program and the options.
 #pragma once
 
 #include <longshore/transport/team.hpp>
@@ -20,8 +20,8 @@ struct process_facts {
   std::vector<int> cpus = {};
 };
 
-/// The record, on rank 0.
-[[nodiscard]] json launch_record(const team& team, const sweep_options& how,
+/// REQUIRES: called on rank 0.
+[[nodiscard]] json launch_record(const team& team, const sweep_options& options,
                                  const rank_places& places, const clock_facts& clock,
                                  const process_facts& process);
 

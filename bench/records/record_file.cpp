@@ -1,3 +1,5 @@
+// Writes each record by system calls, without a buffer that a killed process would lose. Removes
+// the partial line if the disk is full.
 #include "records/record_file.hpp"
 
 #include <longshore/core/error.hpp>
@@ -38,18 +40,20 @@ void record_file::write_last(const json& record) {
 
 void record_file::write_line(const json& record) {
   if (file_ < 0 || ended_) return;
-  // Environments and arguments may hold other bytes than UTF-8; records may not.
+  // Environments and arguments may hold bytes that are not UTF-8. Replaces these.
   const std::string line = record.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
-  for (std::size_t done = 0; done < line.size();) {
-    const ssize_t written = ::write(file_, line.data() + done, line.size() - done);
+  for (std::size_t bytes_written = 0; bytes_written < line.size();) {
+    const ssize_t written =
+        ::write(file_, line.data() + bytes_written, line.size() - bytes_written);
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) {
-      const int why = errno;
-      // Removes the partial line; fails if this is no file
+      const int error_number = errno;
+      // Removes the partial line. Without effect on a terminal or a pipe.
       [[maybe_unused]] const int cut = ftruncate(file_, whole_bytes_);
-      fail(errc::transport, "records cannot be written to '{}': {}", name_, std::strerror(why));
+      fail(errc::transport, "records cannot be written to '{}': {}", name_,
+           std::strerror(error_number));
     }
-    done += static_cast<std::size_t>(written);
+    bytes_written += static_cast<std::size_t>(written);
   }
   whole_bytes_ += static_cast<off_t>(line.size());
 }

@@ -1,5 +1,5 @@
-// The file of records: one JSON object per line. Every line is written at once, so that a killed
-// run leaves whole lines.
+// The file of records: one JSON object per line. Each line is written immediately and as a whole,
+// so that a killed run leaves whole lines.
 #pragma once
 
 #include "facts/json.hpp"
@@ -12,22 +12,20 @@
 
 namespace longshore::bench {
 
-/// One rank writes records; any thread of its process may write the last one. Without a name
-/// nothing is written.
+/// Rank 0 writes the records. Any thread of its process may write the last record.
 class record_file {
  public:
-  /// Opens the file for writing and empties it; "-" is standard output. Throws errc::usage if that
-  /// fails.
+  /// Opens the file for writing and empties it. The name "-" is standard output. Without a name,
+  /// records are dropped. Throws errc::usage if the file cannot be opened.
   explicit record_file(const std::optional<std::string>& name);
   ~record_file();
   record_file(const record_file&) = delete;
   record_file& operator=(const record_file&) = delete;
 
-  /// Throws errc::transport if the line cannot be written (a full disk).
+  /// Throws errc::transport if the line cannot be written, such as on a full disk.
   void write(const json& record);
-  /// As write(). Later records are dropped, so that the end of a failed run is the end of its file.
+  /// Like write(), but later records are dropped: a failure's record is the last one of its file.
   void write_last(const json& record);
-  /// Whether records go to standard output.
   [[nodiscard]] bool takes_standard_output() const noexcept { return name_ == "-"; }
 
  private:
@@ -37,7 +35,7 @@ class record_file {
   std::mutex mutex_;
   int file_ = -1;
   bool ended_ = false;
-  off_t whole_bytes_ = 0;  // of the lines written so far
+  off_t whole_bytes_ = 0;  // bytes of complete lines
 };
 
 }  // namespace longshore::bench

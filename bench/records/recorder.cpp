@@ -1,3 +1,5 @@
+// Makes the records `sample`, `result` and `end`, and shows the progress in one line of the
+// terminal.
 #include "records/recorder.hpp"
 
 #include <longshore/core/clock.hpp>
@@ -14,7 +16,7 @@ namespace {
 constexpr double seconds_between_progress = 0.1;
 constexpr std::size_t progress_width = 100;
 
-json by_name(const std::vector<std::pair<std::string, double>>& phases) {
+json by_name(const phase_seconds& phases) {
   json object = json::object();
   for (const auto& [name, seconds] : phases) object[name] = seconds;
   return object;
@@ -22,10 +24,10 @@ json by_name(const std::vector<std::pair<std::string, double>>& phases) {
 
 json metrics_object(const std::vector<metric>& metrics) {
   json object = json::object();
-  for (const auto& one : metrics)
-    object[one.name] = {{"value", one.value},
-                        {"unit", one.unit},
-                        {"better", one.higher_is_better ? "higher" : "lower"}};
+  for (const auto& metric : metrics)
+    object[metric.name] = {{"value", metric.value},
+                           {"unit", metric.unit},
+                           {"better", metric.higher_is_better ? "higher" : "lower"}};
   return object;
 }
 
@@ -39,13 +41,13 @@ recorder::recorder(std::string pattern_name, record_file& file, bool show_progre
 recorder::~recorder() { clear_progress(); }
 
 void recorder::visit(int round, int rounds, std::size_t position, std::size_t positions,
-                     const variant& what) {
+                     const variant& levels) {
   if (!on_terminal_) return;
   const double now = monotonic_seconds();
   if (now - last_shown_ < seconds_between_progress) return;
   last_shown_ = now;
   std::string line = round < 0 ? "preparing" : fmt::format("round {}/{}", round + 1, rounds);
-  line += fmt::format(", {}/{}: {} {}", position + 1, positions, pattern_name_, label(what));
+  line += fmt::format(", {}/{}: {} {}", position + 1, positions, pattern_name_, label(levels));
   fmt::print(stderr, "\r\x1b[K{:.{}}", line, progress_width);
   std::fflush(stderr);
   line_shown_ = true;
@@ -58,11 +60,11 @@ void recorder::clear_progress() {
   line_shown_ = false;
 }
 
-void recorder::sample(const variant& what, int repetition, std::size_t position,
+void recorder::sample(const variant& levels, int repetition, std::size_t position,
                       const bench::repetition& seconds) {
   json record{{"record", "sample"},
               {"pattern", pattern_name_},
-              {"variant", what},
+              {"variant", levels},
               {"repetition", repetition},
               {"position", position}};
   record["seconds"] = {{"max", seconds.max}, {"median", seconds.median}, {"min", seconds.min}};
@@ -70,34 +72,36 @@ void recorder::sample(const variant& what, int repetition, std::size_t position,
   file_.write(record);
 }
 
-void recorder::result(const variant_result& what) {
-  json record{{"record", "result"}, {"pattern", pattern_name_}, {"variant", what.what}};
-  record["verified"] = what.verified ? json(*what.verified) : json(nullptr);
-  record["repetitions"] = what.repetitions;
-  record["iterations"] = what.iterations;
-  record["made"] = what.made_once ? "once" : "each repetition";
-  record["seconds"] = {
-      {"median", what.seconds.median}, {"p10", what.seconds.p10}, {"p90", what.seconds.p90}};
-  if (what.probe_seconds) record["pulse_seconds"] = *what.probe_seconds;
-  if (!what.seconds.phases.empty()) record["phases"] = by_name(what.seconds.phases);
-  if (!what.least_of_phases.empty()) record["phases_least"] = by_name(what.least_of_phases);
-  record["traffic"] = {{"messages", what.moved.messages},
-                       {"payload_bytes", what.moved.payload_bytes},
-                       {"wire_bytes", what.moved.wire_bytes},
-                       {"offnode_bytes", what.moved.offnode_bytes}};
-  record["metrics"] = metrics_object(what.metrics);
-  for (const auto& [name, fact] : what.facts.items()) record[name] = fact;
-  if (!what.warning.empty()) record["warning"] = what.warning;
+void recorder::result(const variant_result& measured) {
+  json record{{"record", "result"}, {"pattern", pattern_name_}, {"variant", measured.levels}};
+  record["verified"] = measured.verified ? json(*measured.verified) : json(nullptr);
+  record["repetitions"] = measured.repetitions;
+  record["iterations"] = measured.iterations;
+  record["made"] = measured.made_once ? "once" : "each repetition";
+  record["seconds"] = {{"median", measured.seconds.median},
+                       {"p10", measured.seconds.p10},
+                       {"p90", measured.seconds.p90}};
+  if (measured.probe_seconds) record["pulse_seconds"] = *measured.probe_seconds;
+  if (!measured.seconds.phases.empty()) record["phases"] = by_name(measured.seconds.phases);
+  if (!measured.median_phase_minima.empty())
+    record["phases_least"] = by_name(measured.median_phase_minima);
+  record["traffic"] = {{"messages", measured.moved.messages},
+                       {"payload_bytes", measured.moved.payload_bytes},
+                       {"wire_bytes", measured.moved.wire_bytes},
+                       {"offnode_bytes", measured.moved.offnode_bytes}};
+  record["metrics"] = metrics_object(measured.metrics);
+  for (const auto& [name, fact] : measured.facts.items()) record[name] = fact;
+  if (!measured.warning.empty()) record["warning"] = measured.warning;
   file_.write(record);
-  rows_.emplace_back(what);
+  rows_.emplace_back(measured);
 }
 
-void recorder::skipped(const skipped_variant& what) {
+void recorder::skipped(const skipped_variant& skip) {
   file_.write({{"record", "result"},
                {"pattern", pattern_name_},
-               {"variant", what.what},
-               {"skipped", what.why}});
-  rows_.emplace_back(what);
+               {"variant", skip.levels},
+               {"skipped", skip.reason}});
+  rows_.emplace_back(skip);
 }
 
 json end_record(const sweep_outcome& outcome) {

@@ -1,5 +1,5 @@
-// Listens to a sweep: writes samples and results as records, keeps the rows of the table, shows the
-// progress on a terminal.
+// The observer of a sweep on rank 0. It does three things: it writes samples and results as
+// records, keeps the rows of the table, and shows the progress in a line of the terminal.
 #pragma once
 
 #include "harness/sweep.hpp"
@@ -11,22 +11,23 @@
 
 namespace longshore::bench {
 
-/// A row of the table.
+/// A variant that ran, or one that was skipped with a reason.
 using table_row = std::variant<variant_result, skipped_variant>;
 
+/// REQUIRES: `file` outlives the recorder.
 class recorder final : public observer {
  public:
-  /// `show_progress`: false suppresses the progress line. A true value shows it if standard error
-  /// is a terminal.
+  /// The progress line is shown if `show_progress` is true and standard error is a terminal. Under
+  /// a launcher measure.cpp sets it to false, because launchers often imitate a terminal.
   recorder(std::string pattern_name, record_file& file, bool show_progress);
   ~recorder() override;
 
   void visit(int round, int rounds, std::size_t position, std::size_t positions,
-             const variant& what) override;
-  void sample(const variant& what, int repetition, std::size_t position,
+             const variant& levels) override;
+  void sample(const variant& levels, int repetition, std::size_t position,
               const bench::repetition& seconds) override;
-  void result(const variant_result& what) override;
-  void skipped(const skipped_variant& what) override;
+  void result(const variant_result& measured) override;
+  void skipped(const skipped_variant& skip) override;
 
   [[nodiscard]] const std::vector<table_row>& rows() const noexcept { return rows_; }
   /// Removes the progress line from the terminal.

@@ -30,30 +30,30 @@ class RecordFile : public ::testing::Test {
 
   [[nodiscard]] std::vector<json> lines() const {
     std::ifstream in(path_);
-    std::vector<json> found;
-    for (std::string line; std::getline(in, line);) found.push_back(json::parse(line));
-    return found;
+    std::vector<json> records;
+    for (std::string line; std::getline(in, line);) records.push_back(json::parse(line));
+    return records;
   }
 
   std::filesystem::path folder_, path_;
 };
 
-variant_result sample_result(const char* strategy, double rate, bool right = true) {
-  variant_result one;
-  one.what = json{{"strategy", strategy}, {"requests", 100}};
-  one.verified = right;
-  one.repetitions = 3;
-  one.iterations = 8;
-  one.seconds = {.median = 1 / rate,
-                 .p10 = 0.9 / rate,
-                 .p90 = 1.1 / rate,
-                 .best = 0.8 / rate,
-                 .mean_over_ranks_median = 1 / rate,
-                 .phases = {}};
-  one.probe_seconds = 2e-6;
-  one.moved = {1, 2, 3, 4};
-  one.metrics = {{"rate", rate, "1/s"}, {"latency", 1 / rate, "s", false}};
-  return one;
+variant_result sample_result(const char* strategy, double rate, bool verified = true) {
+  variant_result result;
+  result.levels = json{{"strategy", strategy}, {"requests", 100}};
+  result.verified = verified;
+  result.repetitions = 3;
+  result.iterations = 8;
+  result.seconds = {.median = 1 / rate,
+                    .p10 = 0.9 / rate,
+                    .p90 = 1.1 / rate,
+                    .best = 0.8 / rate,
+                    .mean_over_ranks_median = 1 / rate,
+                    .phases = {}};
+  result.probe_seconds = 2e-6;
+  result.moved = {1, 2, 3, 4};
+  result.metrics = {{"rate", rate, "1/s"}, {"latency", 1 / rate, "s", false}};
+  return result;
 }
 
 TEST_F(RecordFile, holds_samples_and_results_as_documented) {
@@ -64,28 +64,28 @@ TEST_F(RecordFile, holds_samples_and_results_as_documented) {
                      .min = 1,
                      .mean = 2,
                      .phases = {{"exchange", 0.5}},
-                     .least_of_phases = {0.5}};
+                     .phase_minima = {0.5}};
   written.sample(json{{"strategy", "agp"}}, 4, 7, seconds);
   written.result(sample_result("agp", 2));
   written.skipped({json{{"strategy", "auto"}}, "not yet"});
   file.write_last(end_record({1, 0, 1}));
-  // From a rank that does not know yet that the file has ended
+  // Another rank may not know yet that the file has ended.
   file.write(json{{"record", "sample"}});
-  const auto found = lines();
-  ASSERT_EQ(found.size(), 4U);
-  EXPECT_EQ(found[0], json::parse(R"({"record":"sample","pattern":"gather",
+  const auto records = lines();
+  ASSERT_EQ(records.size(), 4U);
+  EXPECT_EQ(records[0], json::parse(R"({"record":"sample","pattern":"gather",
     "variant":{"strategy":"agp"},"repetition":4,"position":7,
     "seconds":{"max":3.0,"median":2.0,"min":1.0},"phases":{"exchange":0.5}})"));
-  EXPECT_EQ(found[1], json::parse(R"({"record":"result","pattern":"gather",
+  EXPECT_EQ(records[1], json::parse(R"({"record":"result","pattern":"gather",
     "variant":{"strategy":"agp","requests":100},"verified":true,
     "repetitions":3,"iterations":8,"made":"once",
     "seconds":{"median":0.5,"p10":0.45,"p90":0.55},"pulse_seconds":2e-6,
     "traffic":{"messages":1,"payload_bytes":2,"wire_bytes":3,"offnode_bytes":4},
     "metrics":{"rate":{"value":2.0,"unit":"1/s","better":"higher"},
     "latency":{"value":0.5,"unit":"s","better":"lower"}}})"));
-  EXPECT_EQ(found[2], json::parse(R"({"record":"result","pattern":"gather",
+  EXPECT_EQ(records[2], json::parse(R"({"record":"result","pattern":"gather",
     "variant":{"strategy":"auto"},"skipped":"not yet"})"));
-  EXPECT_EQ(found[3],
+  EXPECT_EQ(records[3],
             json::parse(R"({"record":"end","status":"ok","results":1,"wrong":0,"skipped":1})"));
 }
 
@@ -166,8 +166,8 @@ TEST(Table, is_plain_without_colour_and_names_unverified_results) {
 
 TEST(Table, has_a_column_for_each_kind_of_figure) {
   auto copy = sample_result("copy", 5), pingpong = sample_result("pingpong", 1);
-  copy.what = json{{"kernel", "copy"}};
-  pingpong.what = json{{"kernel", "pingpong"}};
+  copy.levels = json{{"kernel", "copy"}};
+  pingpong.levels = json{{"kernel", "pingpong"}};
   pingpong.metrics = {{"latency_us", 1.5, "us", false}};
   const auto lines = lines_of(table(std::vector<table_row>{copy, pingpong}, false));
   ASSERT_EQ(lines.size(), 3U);
@@ -177,10 +177,10 @@ TEST(Table, has_a_column_for_each_kind_of_figure) {
 }
 
 TEST(Table, shows_whether_a_figure_is_per_node_or_per_rank) {
-  auto one = sample_result("copy", 5);
-  one.metrics = {
+  auto copy = sample_result("copy", 5);
+  copy.metrics = {
       per_node("bandwidth", 5, "GB/s"), per_rank("rank_bandwidth", 1, "GB/s"), {"all", 9, "GB/s"}};
-  const auto lines = lines_of(table(std::vector<table_row>{one}, false));
+  const auto lines = lines_of(table(std::vector<table_row>{copy}, false));
   ASSERT_EQ(lines.size(), 3U);
   EXPECT_NE(
       lines[1].find("  bandwidth GB/s per node  rank_bandwidth GB/s per rank  all GB/s  median"),

@@ -1,3 +1,5 @@
+// Formats the table: a column for each factor that varies, up to three figures, the times, and a
+// mark for the best variant of each problem.
 #include "records/table.hpp"
 
 #include <fmt/ranges.h>
@@ -16,27 +18,28 @@ namespace {
 
 using namespace std::string_view_literals;
 
-// Factors that a user may choose for a given problem. All others define the problem.
+// Factors that a user may choose for a given problem, by their names in records. All other factors
+// define the problem, and so does a new factor that this list lacks.
 constexpr std::array choices{"strategy"sv,     "mode"sv,        "algorithm"sv,  "exchange"sv,
                              "order"sv,        "tasks"sv,       "task_count"sv, "memory"sv,
                              "first_touch"sv,  "hops"sv,        "grid"sv,       "placement"sv,
                              "distribution"sv, "buffer_items"sv};
-// Of figures; the first figure of each variant is always shown
-constexpr std::size_t most_columns = 3;
+// Limit of the columns with figures. The first figure of each variant is always shown.
+constexpr std::size_t max_figure_columns = 3;
 
 bool is_choice(std::string_view factor) {
   return std::find(choices.begin(), choices.end(), factor) != choices.end();
 }
 
-std::string level_of(const variant& what, const std::string& factor) {
-  const auto level = what.find(factor);
-  return level == what.end() ? "-" : level_text(*level);
+std::string level_of(const variant& levels, const std::string& factor) {
+  const auto level = levels.find(factor);
+  return level == levels.end() ? "-" : level_text(*level);
 }
 
-// The factors of a variant that define the problem: variants with the same ones are comparable.
-std::string problem(const variant& what) {
+// The factors and levels that define the problem, as text. Variants of one problem are comparable.
+std::string problem(const variant& levels) {
   json rest = json::object();
-  for (const auto& [name, level] : what.items())
+  for (const auto& [name, level] : levels.items())
     if (!is_choice(name)) rest[name] = level;
   return rest.dump();
 }
@@ -51,28 +54,29 @@ std::set<const variant_result*> winners(const std::vector<const variant_result*>
   for (const auto* row : ran) {
     if (row->metrics.empty() || row->verified == false) continue;
     auto& [leader, contestants] =
-        best[fmt::format("{} {}", row->metrics.front().name, problem(row->what))];
+        best[fmt::format("{} {}", row->metrics.front().name, problem(row->levels))];
     ++contestants;
     if (leader == nullptr || better(row->metrics.front(), leader->metrics.front())) leader = row;
   }
-  std::set<const variant_result*> found;
+  std::set<const variant_result*> winning;
   for (const auto& [name, of_problem] : best)
-    if (of_problem.second > 1) found.insert(of_problem.first);
-  return found;
+    if (of_problem.second > 1) winning.insert(of_problem.first);
+  return winning;
 }
 
-// Factors with more than one level among the rows, in their order; and "name=level" of the others.
+// The names of factors with several levels among the rows, and "name=level" of all other factors.
 std::pair<std::vector<std::string>, std::string> split_factors(
     const std::vector<const variant_result*>& ran) {
   std::vector<std::string> names, varying;
   for (const auto* row : ran)
-    for (const auto& [name, level] : row->what.items())
+    for (const auto& [name, level] : row->levels.items())
       if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
   std::string constant;
   for (const auto& name : names) {
-    const std::string first = level_of(ran.front()->what, name);
-    if (std::any_of(ran.begin(), ran.end(),
-                    [&](const variant_result* row) { return level_of(row->what, name) != first; }))
+    const std::string first = level_of(ran.front()->levels, name);
+    if (std::any_of(ran.begin(), ran.end(), [&](const variant_result* row) {
+          return level_of(row->levels, name) != first;
+        }))
       varying.push_back(name);
     else
       constant += fmt::format("{}{}={}", constant.empty() ? "" : " ", name, first);
@@ -90,58 +94,59 @@ std::string verified_text(const variant_result& row) {
   return *row.verified ? "yes" : "WRONG";
 }
 
-std::string heading(const metric& one) {
-  const std::string of = one.per.empty() ? "" : fmt::format(" per {}", one.per);
-  return one.unit.empty() ? one.name : fmt::format("{} {}{}", one.name, one.unit, of);
+std::string heading(const metric& figure) {
+  const std::string per = figure.per.empty() ? "" : fmt::format(" per {}", figure.per);
+  return figure.unit.empty() ? figure.name : fmt::format("{} {}{}", figure.name, figure.unit, per);
 }
 
-// The shown figures, by heading: variants of one pattern may have different ones.
+// The headings of the shown figures. Variants of one pattern may have different figures.
 std::vector<std::string> figure_columns(const std::vector<const variant_result*>& ran) {
   std::vector<std::string> columns;
-  const auto show = [&](const metric& one) {
-    if (std::find(columns.begin(), columns.end(), heading(one)) == columns.end())
-      columns.push_back(heading(one));
+  const auto show = [&](const metric& figure) {
+    if (std::find(columns.begin(), columns.end(), heading(figure)) == columns.end())
+      columns.push_back(heading(figure));
   };
+  // The first figure of every variant comes first, and is shown even beyond the limit.
   for (const auto* row : ran)
     if (!row->metrics.empty()) show(row->metrics.front());
   for (const auto* row : ran)
-    for (const auto& one : row->metrics)
-      if (columns.size() < most_columns) show(one);
+    for (const auto& figure : row->metrics)
+      if (columns.size() < max_figure_columns) show(figure);
   return columns;
 }
 
 std::string figure_of(const variant_result& row, const std::string& column) {
-  for (const auto& one : row.metrics)
-    if (heading(one) == column) return number_text(one.value);
+  for (const auto& figure : row.metrics)
+    if (heading(figure) == column) return number_text(figure.value);
   return "-";
 }
 
 line line_of(const variant_result& row, const std::vector<std::string>& factors,
              const std::vector<std::string>& figures, bool winner) {
-  line out{{winner ? "*" : ""}, winner, row.verified == false};
-  for (const auto& factor : factors) out.cells.push_back(level_of(row.what, factor));
-  for (const auto& column : figures) out.cells.push_back(figure_of(row, column));
-  out.cells.push_back(seconds_text(row.seconds.median));
-  out.cells.push_back(seconds_text(row.seconds.p10));
-  out.cells.push_back(seconds_text(row.seconds.p90));
-  out.cells.push_back(verified_text(row));
-  return out;
+  line row_line{{winner ? "*" : ""}, winner, row.verified == false};
+  for (const auto& factor : factors) row_line.cells.push_back(level_of(row.levels, factor));
+  for (const auto& column : figures) row_line.cells.push_back(figure_of(row, column));
+  row_line.cells.push_back(seconds_text(row.seconds.median));
+  row_line.cells.push_back(seconds_text(row.seconds.p10));
+  row_line.cells.push_back(seconds_text(row.seconds.p90));
+  row_line.cells.push_back(verified_text(row));
+  return row_line;
 }
 
 std::string aligned(const std::vector<line>& lines, std::size_t text_columns, bool colour) {
   std::vector<std::size_t> widths(lines.front().cells.size());
-  for (const auto& one : lines)
+  for (const auto& line : lines)
     for (std::size_t i = 0; i < widths.size(); ++i)
-      widths[i] = std::max(widths[i], one.cells[i].size());
+      widths[i] = std::max(widths[i], line.cells[i].size());
   std::string text;
-  for (const auto& one : lines) {
+  for (const auto& line : lines) {
     std::string row;
     for (std::size_t i = 0; i < widths.size(); ++i)
-      row += i <= text_columns ? fmt::format("{:<{}}  ", one.cells[i], widths[i])
-                               : fmt::format("{:>{}}  ", one.cells[i], widths[i]);
+      row += i <= text_columns ? fmt::format("{:<{}}  ", line.cells[i], widths[i])
+                               : fmt::format("{:>{}}  ", line.cells[i], widths[i]);
     row.erase(row.find_last_not_of(' ') + 1);
-    if (colour && one.wrong) row = fmt::format("\x1b[31m{}\x1b[0m", row);
-    if (colour && one.winner) row = fmt::format("\x1b[32m{}\x1b[0m", row);
+    if (colour && line.wrong) row = fmt::format("\x1b[31m{}\x1b[0m", row);
+    if (colour && line.winner) row = fmt::format("\x1b[32m{}\x1b[0m", row);
     text += row;
     text += '\n';
   }
@@ -168,25 +173,27 @@ std::string table_of_measured(const std::vector<const variant_result*>& ran, boo
   return text;
 }
 
-// One line per reason, with one of its variants and the number of further ones.
+// One line per reason, with the first variant and the number of further variants.
 std::string reasons(const std::vector<table_row>& rows) {
-  std::vector<std::pair<std::string, std::vector<const variant*>>> found;
-  const auto note = [&](const std::string& why, const variant& what) {
-    auto known =
-        std::find_if(found.begin(), found.end(), [&](const auto& one) { return one.first == why; });
-    if (known == found.end()) known = found.insert(found.end(), {why, {}});
-    known->second.push_back(&what);
+  std::vector<std::pair<std::string, std::vector<const variant*>>> variants_by_reason;
+  const auto note = [&](const std::string& reason, const variant& levels) {
+    auto known = std::find_if(variants_by_reason.begin(), variants_by_reason.end(),
+                              [&](const auto& entry) { return entry.first == reason; });
+    if (known == variants_by_reason.end())
+      known = variants_by_reason.insert(variants_by_reason.end(), {reason, {}});
+    known->second.push_back(&levels);
   };
   for (const auto& row : rows) {
     if (const auto* skipped = std::get_if<skipped_variant>(&row))
-      note(fmt::format("skipped: {}", skipped->why), skipped->what);
+      note(fmt::format("skipped: {}", skipped->reason), skipped->levels);
     else if (const auto& ran = std::get<variant_result>(row); !ran.warning.empty())
-      note(fmt::format("warning: {}", ran.warning), ran.what);
+      note(fmt::format("warning: {}", ran.warning), ran.levels);
   }
   std::string text;
-  for (const auto& [why, which] : found)
-    text += fmt::format("{} ({}{})\n", why, label(*which.front()),
-                        which.size() > 1 ? fmt::format(", and {} more", which.size() - 1) : "");
+  for (const auto& [reason, variants] : variants_by_reason)
+    text +=
+        fmt::format("{} ({}{})\n", reason, label(*variants.front()),
+                    variants.size() > 1 ? fmt::format(", and {} more", variants.size() - 1) : "");
   return text;
 }
 
@@ -195,7 +202,7 @@ std::string reasons(const std::vector<table_row>& rows) {
 std::string table(const std::vector<table_row>& rows, bool colour) {
   std::vector<const variant_result*> ran;
   for (const auto& row : rows)
-    if (const auto* one = std::get_if<variant_result>(&row)) ran.push_back(one);
+    if (const auto* result = std::get_if<variant_result>(&row)) ran.push_back(result);
   std::stable_sort(ran.begin(), ran.end(), [](const variant_result* a, const variant_result* b) {
     return a->index < b->index;
   });

@@ -1,4 +1,4 @@
-// The table at the end of a launch: one line per variant, with a mark at the best of each group.
+// The table at the end of a launch: one line per variant.
 #pragma once
 
 #include "records/recorder.hpp"
@@ -9,8 +9,8 @@
 namespace longshore::bench {
 
 /// Lines of the measured variants, ordered as on the command line, then the reasons of skipped
-/// ones. Variants that differ only in a choice of the user (strategy, mode, ...) form a group; the
-/// one with the best first metric is marked.
+/// variants. Variants that differ only in a choice of the user (strategy, mode, ...) form a group.
+/// The variant with the best first metric of each group is marked.
 [[nodiscard]] std::string table(const std::vector<table_row>& rows, bool colour);
 
 /// Three significant digits with a unit: "1.25 ms".

@@ -1,4 +1,5 @@
-// Distributed arrays, and the options and arguments that gather, scatter and update share.
+// Functions longshore_array_...: an array of any type of 4 or 8 bytes is an array of words of this
+// size. Also checks the options and arguments of gather, scatter and update.
 #include "arrays.hpp"
 
 using longshore::bindings::chosen_distribution;
@@ -118,9 +119,9 @@ int64_t longshore_array_index(const longshore_array* array, int64_t offset) {
 int longshore_array_owner(const longshore_array* array, int64_t index, int64_t* offset) {
   return array->visit([index, offset](const auto& a) {
     if (index < 0 || index >= static_cast<int64_t>(a.size())) return -1;
-    const location at = a.map().owner_offset(static_cast<std::uint64_t>(index));
-    if (offset != nullptr) *offset = static_cast<int64_t>(at.offset);
-    return at.rank;
+    const location owner = a.map().owner_offset(static_cast<std::uint64_t>(index));
+    if (offset != nullptr) *offset = static_cast<int64_t>(owner.offset);
+    return owner.rank;
   });
 }
 }

@@ -1,5 +1,5 @@
 // Distributed arrays behind the C interface, and the common parts of gather, scatter and update.
-// Arrays hold words of 4 or 8 bytes; their element type is known at run time only.
+// Arrays hold words of 4 or 8 bytes: the type of the elements is known only at run time.
 #pragma once
 
 #include "chosen_distribution.hpp"
@@ -16,23 +16,26 @@ struct longshore_array : longshore::bindings::resource {
   template <class Word>
   using words = longshore::dist_array<Word, longshore::bindings::chosen_distribution>;
 
-// Builds with sanitizers compile the loops for one size of words only, to save compile time.
+// Builds with sanitizers compile the loops only for words of 8 bytes, to save compile time. In
+// these builds arrays of words of 4 bytes are refused.
 #ifdef LONGSHORE_C_FEW_TYPES
   using any_words = std::variant<words<std::int64_t>>;
 #else
   using any_words = std::variant<words<std::uint32_t>, words<std::int64_t>>;
 #endif
 
+  /// REQUIRES: word_bytes is 4 or 8, and is the size of the elements.
   longshore_array(longshore_team& owner, int of_type, std::size_t word_bytes, std::uint64_t size,
                   longshore::bindings::chosen_distribution distribution);
 
-  /// Calls body(array) with the dist_array of the actual word size.
+  /// Calls body(array) with the dist_array for the word size of this array.
   template <class Body>
   decltype(auto) visit(Body&& body) {
 #ifndef LONGSHORE_C_FEW_TYPES
     if (auto* const short_words = std::get_if<words<std::uint32_t>>(&elements))
       return body(*short_words);
 #endif
+    // The variant has no other alternative, so the pointer is not null.
     return body(*std::get_if<words<std::int64_t>>(&elements));
   }
   template <class Body>
@@ -51,8 +54,8 @@ struct longshore_array : longshore::bindings::resource {
 
 namespace longshore::bindings {
 
-/// The base class of gather, scatter and update plans. `values` is the output of a gather and the
-/// input of the others.
+/// The base class of the plans for gather, scatter and update. `values` is the output of gathers
+/// and the input of scatters and updates, which do not write it.
 class request_plan : public resource {
  public:
   request_plan(longshore_array& table, const char* kind) : resource(table.team(), kind, {&table}) {}
@@ -61,11 +64,13 @@ class request_plan : public resource {
 };
 
 [[nodiscard]] gather_options options_of(const longshore_gather_options* given);
-/// Throws errc::usage if there are requests and `indices` is NULL, or `values` is and may not be.
+/// Throws errc::usage if there are requests and a pointer is NULL. `may_be_null`: `values` may be
+/// NULL.
 void check_requests(const std::int64_t* indices, std::int64_t count, const void* values,
                     bool may_be_null = false);
 
-// The calls that all kinds of plans have in common. `make(table, options)` creates a plan.
+// The bodies of the C functions that create, run and use plans once, for all kinds of plans.
+// `make(table, options)` returns a new plan in a std::unique_ptr.
 
 template <class Plan, class Make>
 int create_plan(longshore_array* table, const longshore_gather_options* options, Plan** plan,
@@ -86,7 +91,7 @@ int run_plan(Plan* plan, const std::int64_t* indices, std::int64_t count, void* 
   });
 }
 
-/// Creates a plan, uses it once and destroys it.
+/// Creates a plan, runs the plan once and destroys it.
 template <class Make>
 int run_once(longshore_array* table, const std::int64_t* indices, std::int64_t count, void* values,
              const longshore_gather_options* options, const Make& make, bool may_be_null = false) {

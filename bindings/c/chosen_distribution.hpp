@@ -1,6 +1,7 @@
-// A distribution that is chosen at run time, for the loops of this binding. It is any_distribution
-// with fewer locators (array/distribution.hpp). Loops are compiled once per locator, which takes most
-// of the build time: this class has two, while block, cyclic and block-cyclic together have seven.
+// A distribution that is chosen at run time: any_distribution with two locators. A locator finds
+// the owner and the offset of an index. Loops are compiled once per locator
+// (array/distribution.hpp), which takes most of the build time of this binding. block, cyclic and
+// block-cyclic together have seven locators.
 #pragma once
 
 #include <longshore/array/any_distribution.hpp>
@@ -15,8 +16,8 @@ struct chosen_distribution : any_distribution {
     map(chosen_distribution which, std::uint64_t size, int ranks)
         : any_distribution::map(which, size, ranks) {}
 
-    /// For cyclic, and for blocks of equal size. Quotient and remainder of an index are (offset,
-    /// rank), or (rank, offset).
+    /// For cyclic, where quotient and remainder of an index are offset and rank, and for blocks of
+    /// equal size, where quotient and remainder are rank and offset.
     struct quotient_locator {
       invariant_divisor divisor;
       bool quotient_is_rank;
@@ -27,7 +28,7 @@ struct chosen_distribution : any_distribution {
                 quotient_is_rank ? rest : quotient};
       }
     };
-    /// For blocks of two sizes and for block-cyclic. It holds the map of each and a flag.
+    /// For blocks of two sizes and for block-cyclic.
     struct any_locator {
       block::map blocks;
       block_cyclic::map cycles;
@@ -37,15 +38,18 @@ struct chosen_distribution : any_distribution {
       }
     };
 
+    /// Calls body(locate) once. The first locator is the cheaper one: it divides once, by a number
+    /// that must be above 1 (invariant_divisor::quotient_of_half_range).
     template <class Body>
     decltype(auto) with_locator(Body&& body) const {
       const std::uint64_t items = block_items();
-      const std::uint64_t piece =
-          items == 1 ? static_cast<std::uint64_t>(ranks()) : largest_local_size();
-      if (items <= 1 && piece > 1 &&
-          (items == 1 || size() == piece * static_cast<std::uint64_t>(ranks())))
-        return body(quotient_locator{invariant_divisor(piece), items == 0});
-      // On one rank cyclic is the same as block.
+      const bool is_block = items == 0, is_cyclic = items == 1;
+      const auto rank_count = static_cast<std::uint64_t>(ranks());
+      const std::uint64_t divisor = is_cyclic ? rank_count : largest_local_size();
+      const bool divides_evenly = is_cyclic || (is_block && size() == divisor * rank_count);
+      if (divides_evenly && divisor > 1)
+        return body(quotient_locator{invariant_divisor(divisor), is_block});
+      // A cyclic distribution comes here only on one rank, where it is the same as block.
       return body(any_locator{
           block::map({}, size(), ranks()),
           block_cyclic::map({std::max<std::uint64_t>(items, 1)}, size(), ranks()), items > 1});

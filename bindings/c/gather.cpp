@@ -1,4 +1,5 @@
-// Gather plans for words of 4 and 8 bytes.
+// Functions longshore_gather_...: a plan is the gather plan of C++ for words of 4 or 8 bytes.
+// Gathers only copy elements, so the size of an element is all that matters.
 #include "arrays.hpp"
 
 #include <longshore/gather/gather.hpp>

@@ -1,3 +1,5 @@
+// The last error of each thread, which longshore_error_message() returns, and longshore_end(),
+// which ends all ranks after an error.
 #include "guard.hpp"
 
 #include "longshore.h"
@@ -13,14 +15,16 @@
 
 namespace {
 
-constexpr int status_of_a_failed_run = 3;  // the same as in the transports
+// The exit status of a process after a failed run, the same as in the transports.
+constexpr int status_of_a_failed_run = 3;
 
-}
+}  // namespace
 
 namespace longshore::bindings {
 namespace {
 
-// The last error of a thread, like errno in C. It is the only state outside of teams.
+// The last error of a thread, like errno in C. It is the only state of this binding outside of
+// teams.
 struct stored_error {
   int code = LONGSHORE_OK;
   std::string message;
@@ -53,7 +57,7 @@ void forget_error() noexcept {
 int store_error() noexcept {
   try {
     throw;
-  } catch (const program_failure& e) {
+  } catch (const program_failure& e) {  // has no errc
     return store(LONGSHORE_ERROR_PROGRAM, e.what());
   } catch (const error& e) {
     return store(static_cast<int>(e.code()), e.what());
@@ -73,6 +77,9 @@ std::size_t count_from(std::int64_t number, const char* what) {
 
 }  // namespace longshore::bindings
 
+// guarded() returns 0 for success. store_error() and longshore_error_name() convert between errc
+// and the codes of C by their values.
+static_assert(LONGSHORE_OK == 0);
 static_assert(LONGSHORE_ERROR_USAGE == static_cast<int>(longshore::errc::usage) &&
               LONGSHORE_ERROR_UNSUPPORTED == static_cast<int>(longshore::errc::unsupported) &&
               LONGSHORE_ERROR_OUT_OF_MEMORY == static_cast<int>(longshore::errc::out_of_memory) &&
@@ -93,8 +100,8 @@ int longshore_fail(int code, const char* message) {
 }
 
 void longshore_end(int code) {
-  // Ranks that are threads may all come here. The first one prints its message and ends the
-  // process; the others wait for that.
+  // If ranks are threads, the first rank prints its message and ends the process. All other ranks
+  // wait for this end.
   static std::atomic_flag is_ending = ATOMIC_FLAG_INIT;
   while (is_ending.test_and_set()) std::this_thread::sleep_for(std::chrono::hours(1));
   fmt::print(stderr, "longshore: {}: {}\n", longshore_error_name(code), longshore_error_message());

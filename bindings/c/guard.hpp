@@ -1,5 +1,5 @@
-// Errors at the C interface. Every C function that can fail runs its body inside guarded(), which
-// turns an exception into a code and stores its message for the thread.
+// Errors at the C interface. C functions that can fail run their bodies in guarded(), which turns
+// an exception into a code and stores the message for the thread.
 #pragma once
 
 #include <longshore/core/error.hpp>
@@ -9,17 +9,19 @@
 
 namespace longshore::bindings {
 
-/// Call it inside a catch block. Stores the exception's code and message for this thread and
-/// returns the code.
+/// Stores code and message of the current exception for this thread, and returns the code.
+/// REQUIRES: called in a catch block.
 [[nodiscard]] int store_error() noexcept;
 
 /// The stored code of this thread; 0 if there is none.
 [[nodiscard]] int stored_code() noexcept;
-/// Ends all processes of an MPI job, if MPI is initialised. Defined in longshore_mpi.cpp.
-void abort_mpi(int status);
 /// Clears the stored code and message of this thread.
 void forget_error() noexcept;
+/// Ends all processes of an MPI job, if MPI is initialised and not finalised. Defined in
+/// longshore_mpi.cpp.
+void abort_mpi(int status);
 
+/// Returns LONGSHORE_OK if body() returns, else the code of its exception.
 template <class Body>
 [[nodiscard]] int guarded(Body&& body) noexcept {
   try {
@@ -30,19 +32,18 @@ template <class Body>
   }
 }
 
-/// Throws errc::usage if the pointer is NULL; `what` names it in the message.
+/// Throws errc::usage if the pointer is NULL. `what` names the pointer in the message.
 template <class T>
 T& required(T* pointer, const char* what) {
   if (pointer == nullptr) fail(errc::usage, "{} is NULL", what);
   return *pointer;
 }
 
-/// Throws errc::usage for a number below 0; `what` names it in the message.
+/// Throws errc::usage for a number below 0. `what` names the number in the message.
 [[nodiscard]] std::size_t count_from(std::int64_t number, const char* what);
 
-/// The string, or the default if it is NULL.
-[[nodiscard]] inline std::string_view text_or(const char* given, std::string_view otherwise) {
-  return given == nullptr ? otherwise : std::string_view(given);
+[[nodiscard]] inline std::string_view text_or(const char* text, std::string_view default_text) {
+  return text == nullptr ? default_text : std::string_view(text);
 }
 
 }  // namespace longshore::bindings

@@ -1,4 +1,6 @@
-// Grids, memory that the ranks of the node can read, and halo plans.
+// Functions longshore_grid_..., longshore_memory_... (memory that all ranks of the node can read),
+// longshore_field_... and longshore_halo_...: checks what the program gives and calls
+// longshore::halo_exchange.
 #include "handles.hpp"
 #include "longshore.h"
 
@@ -31,6 +33,7 @@ struct longshore_halo final : resource {
     plan.emplace(grid.ranks, options, fields);
   }
   tasks workers;
+  // Made in the body of the constructor, because its options hold the address of `workers`.
   std::optional<halo_exchange> plan;
   bool in_flight = false;
 
@@ -42,13 +45,13 @@ struct longshore_halo final : resource {
 
 namespace {
 
-constexpr int most_dimensions = 3;
+constexpr int max_dimensions = 3;
 
 grid_options options_of(const longshore_grid_options* given) {
   grid_options options;
   if (given == nullptr) return options;
   if (given->dimensions != 0) options.dimensions = given->dimensions;
-  if (options.dimensions < 1 || options.dimensions > most_dimensions)
+  if (options.dimensions < 1 || options.dimensions > max_dimensions)
     fail(errc::usage, "a grid of {} dimensions: use 1, 2 or 3", options.dimensions);
   for (int d = 0; d < options.dimensions; ++d) {
     options.ranks[d] = given->ranks[d];
@@ -74,7 +77,7 @@ halo_options options_of(const longshore_halo_options* given) {
          "memory");
   if (given->low == nullptr) return options;
   halo_widths widths;
-  for (int d = 0; d < most_dimensions; ++d)
+  for (int d = 0; d < max_dimensions; ++d)
     widths.low[d] = given->low[d], widths.high[d] = given->high[d];
   options.width = widths;
   return options;
@@ -84,7 +87,7 @@ field_memory memory_of(const longshore_field& field, int dimensions) {
   field_memory memory;
   memory.first = static_cast<std::byte*>(field.first);
   memory.element_bytes = bytes_of_type(field.type, field.element_bytes, "a field");
-  for (int d = 0; d < most_dimensions; ++d) {
+  for (int d = 0; d < max_dimensions; ++d) {
     const bool exists = d < dimensions;
     if (exists && field.extents[d] < 1)
       fail(errc::usage, "a field of {} cells along dimension {}: use 1 or more", field.extents[d],
@@ -104,7 +107,7 @@ field_memory memory_of(const longshore_field& field, int dimensions) {
   return memory;
 }
 
-// The longshore_memory in which a field lies, or null.
+// The longshore_memory that contains the cell; null if there is none.
 longshore_memory* find_memory(const longshore_team& owner, const std::byte* cell) {
   for (const auto& object : owner.resources)
     if (auto* const memory = dynamic_cast<longshore_memory*>(object.get()))
@@ -133,16 +136,16 @@ int longshore_grid_free(longshore_grid* grid) {
 int longshore_grid_dimensions(const longshore_grid* grid) { return grid->ranks.dimensions(); }
 
 void longshore_grid_shape(const longshore_grid* grid, int shape[3]) {
-  for (int d = 0; d < most_dimensions; ++d) shape[d] = grid->ranks.shape()[d];
+  for (int d = 0; d < max_dimensions; ++d) shape[d] = grid->ranks.shape()[d];
 }
 
 void longshore_grid_coordinates(const longshore_grid* grid, int coordinates[3]) {
-  for (int d = 0; d < most_dimensions; ++d) coordinates[d] = grid->ranks.coordinates()[d];
+  for (int d = 0; d < max_dimensions; ++d) coordinates[d] = grid->ranks.coordinates()[d];
 }
 
 int longshore_grid_neighbour(const longshore_grid* grid, const int step[3]) {
   halo_direction direction{};
-  for (int d = 0; d < most_dimensions; ++d) {
+  for (int d = 0; d < max_dimensions; ++d) {
     if (step[d] < -1 || step[d] > 1) return -1;
     direction.step[d] = static_cast<decltype(direction.step)::value_type>(step[d]);
   }
@@ -152,11 +155,12 @@ int longshore_grid_neighbour(const longshore_grid* grid, const int step[3]) {
 void longshore_grid_piece(const longshore_grid* grid, int dimension, int64_t cells, int64_t* first,
                           int64_t* count) {
   *first = *count = 0;
-  if (dimension < 0 || dimension >= most_dimensions) return;
-  const int64_t ranks = grid->ranks.shape()[dimension], mine = grid->ranks.coordinates()[dimension];
+  if (dimension < 0 || dimension >= max_dimensions) return;
+  const int64_t ranks = grid->ranks.shape()[dimension];
+  const int64_t coordinate = grid->ranks.coordinates()[dimension];
   const int64_t rest = cells % ranks;
-  *first = mine * (cells / ranks) + std::min(mine, rest);
-  *count = cells / ranks + (mine < rest ? 1 : 0);
+  *first = coordinate * (cells / ranks) + std::min(coordinate, rest);
+  *count = cells / ranks + (coordinate < rest ? 1 : 0);
 }
 
 int longshore_memory_create(longshore_team* team, size_t bytes, longshore_memory** memory,
@@ -183,7 +187,7 @@ void longshore_field_dense(struct longshore_field* field, void* cells, int type,
   *field = {};
   field->type = type;
   int64_t stride = 1, first = 0;
-  for (int d = 0; d < most_dimensions; ++d) {
+  for (int d = 0; d < max_dimensions; ++d) {
     field->extents[d] = extents[d];
     field->strides[d] = stride;
     field->low[d] = low[d];
@@ -238,9 +242,9 @@ int longshore_halo_start(longshore_halo* plan) {
 
 int longshore_halo_test(longshore_halo* plan, int* complete) {
   return guarded([&] {
-    const bool done = checked(plan, "the plan").plan->test();
-    if (done) plan->in_flight = false;
-    if (complete != nullptr) *complete = done ? 1 : 0;
+    const bool is_complete = checked(plan, "the plan").plan->test();
+    if (is_complete) plan->in_flight = false;
+    if (complete != nullptr) *complete = is_complete ? 1 : 0;
   });
 }
 
@@ -264,8 +268,10 @@ int longshore_halo_rounds(const longshore_halo* plan) {
 }
 
 void longshore_halo_moved(const longshore_halo* plan, struct longshore_traffic* moved) {
-  const traffic all = plan->plan->moved();
-  *moved = {static_cast<int64_t>(all.messages), static_cast<int64_t>(all.payload_bytes),
-            static_cast<int64_t>(all.wire_bytes), static_cast<int64_t>(all.offnode_bytes)};
+  const traffic bytes = plan->plan->moved();
+  *moved = {.messages = static_cast<int64_t>(bytes.messages),
+            .payload_bytes = static_cast<int64_t>(bytes.payload_bytes),
+            .wire_bytes = static_cast<int64_t>(bytes.wire_bytes),
+            .offnode_bytes = static_cast<int64_t>(bytes.offnode_bytes)};
 }
 }

@@ -1,5 +1,6 @@
-// The objects behind the handles. Their team owns them: at its end it frees the remaining ones, the
-// newest first.
+// The C++ objects to which the handles of longshore.h point. The team owns all other objects, and
+// frees the remaining objects at its end, the newest first, so that an object is freed before the
+// objects that it uses.
 #pragma once
 
 #include "guard.hpp"
@@ -24,16 +25,16 @@ class resource {
   /// `kind` names the object in messages. `dependencies` must outlive the object.
   resource(longshore_team& team, const char* kind, std::vector<const resource*> dependencies = {})
       : team_(team), kind_(kind), dependencies_(std::move(dependencies)) {
-    for (const resource* needed : dependencies_) ++needed->dependents_;
+    for (const resource* dependency : dependencies_) ++dependency->dependents_;
   }
   virtual ~resource() {
-    for (const resource* needed : dependencies_) --needed->dependents_;
+    for (const resource* dependency : dependencies_) --dependency->dependents_;
   }
   resource(const resource&) = delete;
   resource& operator=(const resource&) = delete;
 
-  /// Completes an operation that the program has started and not waited for. Called before any
-  /// object of the team is freed.
+  /// Completes an operation that the program has started and not waited for. Called at the end of
+  /// the team, before any object is freed.
   virtual void complete() {}
 
   [[nodiscard]] longshore_team& team() const noexcept { return team_; }
@@ -47,10 +48,11 @@ class resource {
   mutable int dependents_ = 0;
 };
 
-/// The tasks for two members of an options struct. `count` 0: the rank's share of the cores.
+/// The tasks that options name by `layer` and `count`. If `count` is 0, the number of tasks is the
+/// rank's share of the cores.
 [[nodiscard]] tasks tasks_named(const team& ranks, const char* layer, int count);
-/// The size of an element of the given type; for LONGSHORE_BYTES it is `element_bytes`. Throws
-/// errc::usage for a number that is no type; `what` names its use in the message.
+/// The size of an element of the type; `element_bytes` for LONGSHORE_BYTES. Throws errc::usage for
+/// a number that is no type. `what` names the use of the type in the message.
 [[nodiscard]] std::size_t bytes_of_type(int type, std::size_t element_bytes, const char* what);
 /// "int32", ...
 [[nodiscard]] const char* name_of_type(int type) noexcept;
@@ -75,16 +77,15 @@ struct longshore_team {
     resources.push_back(std::move(object));
     return handle;
   }
-  /// Completes all operations in flight. Called at the end of a successful run, while all objects
-  /// still exist.
+  /// Completes all operations in flight. Called at the end of a successful run.
   void complete() const {
     for (const auto& object : resources) object->complete();
   }
   /// Destroys the object. Throws errc::usage if other objects depend on it.
   static void free(longshore::bindings::resource* object);
 
-  /// Throws errc::usage if the calling thread is not the one in which the team was made. Waits and
-  /// buffers belong to that thread.
+  /// Throws errc::usage if the calling thread is not the thread in which the team was made, to
+  /// which waits and buffers belong.
   void check_thread() const {
     if (std::this_thread::get_id() != thread)
       longshore::fail(longshore::errc::usage,
@@ -93,6 +94,8 @@ struct longshore_team {
                       ranks.rank());
   }
 
+  // Null if the program or longshore_run owns the team. Declared before `ranks`, which the second
+  // constructor initialises from it.
   std::unique_ptr<longshore::team> own;
   longshore::team& ranks;
   const std::thread::id thread = std::this_thread::get_id();
@@ -101,7 +104,7 @@ struct longshore_team {
 
 namespace longshore::bindings {
 
-/// The object behind a handle. Throws errc::usage for NULL and in a wrong thread.
+/// The object behind a handle. Throws errc::usage for NULL, and in another thread than the team's.
 inline longshore_team& checked(longshore_team* team) {
   required(team, "the team").check_thread();
   return *team;

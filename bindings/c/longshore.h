@@ -1,6 +1,6 @@
 /* The C interface of Longshore: teams of ranks, distributed arrays, gather, scatter, histogram and
- * update, halo exchange, sorting, STREAM. It is plain C99 and also valid C++. Other languages can
- * use it through their interface to C, as the Fortran module does.
+ * update, halo exchange, sorting, STREAM. The header is C99 and also valid C++. The Fortran module
+ * is generated from this header.
  *
  * Conventions
  *
@@ -11,26 +11,26 @@
  *   longshore_error. After a failure longshore_error_message() says what happened, on which rank,
  *   which value was given and which values are allowed. The message belongs to the calling thread
  *   and is valid until the next failure in that thread. Functions that only return a property of a
- *   handle have no error code and require a valid handle. No call lets a C++ exception escape.
- * - After an error. If a collective call has the same arguments on all ranks,
- *   LONGSHORE_ERROR_USAGE and LONGSHORE_ERROR_UNSUPPORTED are returned on all ranks and the call
- *   had no effect. If only one rank gives a wrong argument (a NULL, a negative count, a field
- *   without cells), only that rank gets LONGSHORE_ERROR_USAGE. The other ranks wait for it: that
- *   rank must repeat the call correctly or leave the run, else they return LONGSHORE_ERROR_TIMEOUT
- *   or LONGSHORE_ERROR_PEER_FAILED. After LONGSHORE_ERROR_TIMEOUT, LONGSHORE_ERROR_PEER_FAILED or
+ *   handle have no error code and require a valid handle. C++ exceptions never escape.
+ * - After an error. If a collective call has the same arguments on all ranks, LONGSHORE_ERROR_USAGE
+ *   and LONGSHORE_ERROR_UNSUPPORTED are returned on all ranks and the call had no effect. If only
+ *   one rank gives a wrong argument (a NULL, a negative count, a field without cells), only that
+ *   rank gets LONGSHORE_ERROR_USAGE. The other ranks wait for that rank, which must repeat the call
+ *   correctly or leave the run. Otherwise the other ranks return LONGSHORE_ERROR_TIMEOUT or
+ *   LONGSHORE_ERROR_PEER_FAILED. After LONGSHORE_ERROR_TIMEOUT, LONGSHORE_ERROR_PEER_FAILED or
  *   LONGSHORE_ERROR_TRANSPORT a program can only leave the run: return the code.
- * - Ownership. A function ..._create makes an object, and ..._free frees it. If one object uses
- *   another, free the user first. Both calls are collective unless documented otherwise. The end of
- *   the run or of the team frees all remaining objects. ..._free accepts NULL. Memory of the
- *   program stays the program's: a call neither keeps nor writes it after it returns, unless
- *   documented otherwise (halo plans).
+ * - Ownership. Functions ..._create make objects, functions ..._free free them. Free an object
+ *   before the objects that it uses. Creating and freeing are collective unless documented
+ *   otherwise. The end of the run or of the team frees all remaining objects. ..._free accepts
+ *   NULL. When a call has returned, the library no longer uses the memory that the program gave to
+ *   the call; halo plans are the exception.
  * - Collective calls are made by all ranks of the team in the same order.
  * - Threads. Use a team, and the objects made with it, only in the thread in which the team was
  *   made. In another thread, functions that can fail return LONGSHORE_ERROR_USAGE.
- * - Freed handles must not be used. Only a sanitizer detects such a use.
- * - Names of strategies, modes and the like are strings: the words of longshore-bench. NULL selects
- *   the default. An unknown name is refused with the list of the known ones. Options are structs
- *   whose zero bytes are the defaults: struct longshore_gather_options o = {0};
+ * - Do not use freed handles: only a sanitizer detects this error.
+ * - Strategies, modes and other choices are strings, the words of longshore-bench. NULL selects the
+ *   default. The error for an unknown name lists the known names. Options are structs; zero bytes
+ *   select the defaults: struct longshore_gather_options o = {0};
  * - Arrays of three numbers are in the order x, y, z. Cells with consecutive x are neighbours in
  *   memory.
  * - Sizes and indices are int64_t and count elements. Indices begin at 0. Times are in seconds. */
@@ -77,8 +77,8 @@ enum longshore_type {
   LONGSHORE_BYTES = 11 /* elements of any type; their size is given in another argument */
 };
 
-/* Operations that combine two values. Allreduce has sum, minimum and maximum. Updates have all six;
- * the last three combine the bits of integers. */
+/* Operations that combine two values. Allreduce has sum, minimum and maximum. Updates have all six
+ * operations; XOR, OR and AND combine the bits of integers. */
 enum longshore_reduction {
   LONGSHORE_SUM = 1,
   LONGSHORE_MIN = 2,
@@ -117,8 +117,8 @@ size_t longshore_type_bytes(int type);
 
 /* ---- runs and teams ---- */
 
-/* The function that a run calls on each rank. A result other than 0 means that this rank cannot
- * continue, and ends the run. */
+/* The function that a run calls on each rank. A result other than 0 ends the run: this rank cannot
+ * continue. */
 typedef int (*longshore_main)(longshore_team* team, void* context);
 
 /* Starts a run, calls `body` once on every rank, and returns 0 if all ranks returned 0. `argc` and
@@ -134,16 +134,15 @@ typedef int (*longshore_main)(longshore_team* team, void* context);
  * initialised it. */
 int longshore_run(int argc, char** argv, longshore_main body, void* context);
 
-/* Ends a team that longshore_mpi.h created, and frees all objects made with it. Collective. Refuses
- * a team of longshore_run. */
+/* Ends a team that longshore_mpi.h created, and frees all objects made with the team. Collective.
+ * LONGSHORE_ERROR_USAGE for a team of longshore_run. */
 int longshore_finalize(longshore_team* team);
 
 /* This rank, from 0. */
 int longshore_team_rank(const longshore_team* team);
 /* The number of ranks. */
 int longshore_team_size(const longshore_team* team);
-/* The number of nodes. The ranks of a node share memory. With LONGSHORE_RANKS_PER_NODE these are
- * virtual nodes. */
+/* The number of nodes, whose ranks share memory. LONGSHORE_RANKS_PER_NODE makes virtual nodes. */
 int longshore_team_nodes(const longshore_team* team);
 /* The transport: "threads", "mpi", ... */
 const char* longshore_team_transport(const longshore_team* team);
@@ -152,8 +151,8 @@ double longshore_team_seconds(const longshore_team* team);
 
 /* The following five calls are collective. */
 
-/* Returns after all ranks have called it. Afterwards every rank sees the values that any rank
- * stored before it. Cost: O(log nodes) messages. */
+/* Waits until all ranks have called longshore_barrier. Afterwards every rank sees the values that
+ * any rank stored before the barrier. Cost: O(log nodes) messages. */
 int longshore_barrier(longshore_team* team);
 /* Copies `bytes` bytes from `data` of rank `root` to `data` of all ranks. Over mpi at most 2^31 - 1
  * bytes. */
@@ -161,7 +160,7 @@ int longshore_broadcast(longshore_team* team, void* data, size_t bytes, int root
 /* Combines values[i] of all ranks and stores the result in values[i] of every rank, for each i
  * below `count`. `reduction` is LONGSHORE_SUM, LONGSHORE_MIN or LONGSHORE_MAX. Any type but
  * LONGSHORE_BYTES. Signed integers, and unsigned integers of up to 32 bits, are combined as int64,
- * and uint64 as itself; sums wrap around. Floating values are combined as float64. */
+ * uint64 values as uint64; sums wrap around. Floating values are combined as float64. */
 int longshore_allreduce(longshore_team* team, void* values, int64_t count, int type, int reduction);
 /* Stores the `bytes` bytes at `mine` of rank r at offset r x bytes in `all` of every rank. Over mpi
  * the block of one rank has at most 2^31 - 1 bytes. */
@@ -174,9 +173,9 @@ int longshore_alltoall(longshore_team* team, const void* outgoing, size_t bytes,
 
 /* Creates an array of `size` elements that are distributed over all ranks and initially zero.
  * `type`: a type of 4 or 8 bytes (int32 to float64) with `element_bytes` 0, or LONGSHORE_BYTES with
- * `element_bytes` 4 or 8. `distribution`: "block" (default; the first ranks have one element more
- * if there is a remainder) or "cyclic" (element i is on rank i mod ranks). Collective. Memory per
- * rank: that of the rank with the most elements. */
+ * `element_bytes` 4 or 8. `distribution`: "block" (default; with a remainder, the first ranks have
+ * one element more) or "cyclic" (element i is on rank i mod ranks). Collective. Every rank
+ * allocates memory for the largest number of elements of a rank. */
 int longshore_array_create(longshore_team* team, int type, size_t element_bytes, int64_t size,
                            const char* distribution, longshore_array** array);
 /* As longshore_array_create, with a block-cyclic distribution: the ranks get blocks of
@@ -184,7 +183,7 @@ int longshore_array_create(longshore_team* team, int type, size_t element_bytes,
  * ranks. The blocks of a rank are contiguous in its memory. */
 int longshore_array_create_block_cyclic(longshore_team* team, int type, size_t element_bytes,
                                         int64_t size, int64_t block_items, longshore_array** array);
-/* Frees the array. Collective. LONGSHORE_ERROR_USAGE, on all ranks, while plans for it exist. */
+/* Collective. LONGSHORE_ERROR_USAGE, on all ranks, while plans for the array exist. */
 int longshore_array_free(longshore_array* array);
 /* The number of elements on all ranks. */
 int64_t longshore_array_size(const longshore_array* array);
@@ -204,28 +203,29 @@ int longshore_array_owner(const longshore_array* array, int64_t index, int64_t* 
 struct longshore_gather_options {
   /* "auto" (default), "agp", "exstack", "exstack2", "conveyor", "aggregator", "direct" */
   const char* strategy;
-  int64_t buffer_items; /* of aggregating strategies: items per destination; 0: 1024 */
-  int hops;             /* of "conveyor": 1, 2 or 3; 0: chosen by the library */
-  /* 1: requests in one buffer for the same element are combined before they are sent */
+  /* items per destination in the buffers of aggregating strategies; 0 means 1024 */
+  int64_t buffer_items;
+  int hops; /* of "conveyor", 1 to 3; if 0, the library chooses */
+  /* if 1, requests in one buffer for the same element are combined before they are sent */
   int combine;
-  /* of "auto": the largest number of requests of a rank in one call; 0: unknown */
+  /* for "auto": the largest number of requests of a rank in one call; 0 means unknown */
   int64_t expected_requests;
 };
 
 /* Gather, scatter, histogram and update work alike:
  *
- * - A plan is created once and used any number of times. Its uses allocate no memory. Creating a
- *   plan is collective. With "auto" it measures for a part of a second if this machine's profile
- *   has no entry for the layout yet.
- * - Using a plan is collective with aggregating strategies and with "auto".
- * - No call contains a barrier. Put one between the calls that write an array and those that read
- *   it.
+ * - A plan is created once and run any number of times. Running a plan allocates no memory.
+ *   Creating a plan is collective. With "auto", creating a plan measures for a part of a second if
+ *   this machine's profile has no entry for the layout.
+ * - Running a plan is collective with aggregating strategies and with "auto".
+ * - No call contains a barrier. Put a barrier between calls that write an array and calls that read
+ *   the array.
  * - `indices` are global indices. Each rank gives any number of them.
- * - An index out of range: LONGSHORE_ERROR_USAGE on this rank, and LONGSHORE_ERROR_PEER_FAILED on
- *   the other ranks with aggregating strategies. The plan can be used again.
+ * - An index out of range gives LONGSHORE_ERROR_USAGE on this rank and, with aggregating
+ *   strategies, LONGSHORE_ERROR_PEER_FAILED on the other ranks. The plan can be run again.
  * - docs/reference/gather.md has the cost of n requests per rank for each strategy.
- * - ..._strategy returns the strategy of the last call: with "auto" the one that it chose.
- * - The calls without a plan (longshore_gather, ...) create a plan, use it once and free it. */
+ * - ..._strategy returns the strategy of the last call; for "auto", the strategy that was chosen.
+ * - Calls without a plan (longshore_gather, ...) create a plan, run the plan once and free it. */
 
 /* Gather: out[i] = table[indices[i]] for each i below `count`. */
 int longshore_gather_create(longshore_array* table, const struct longshore_gather_options* options,
@@ -237,8 +237,8 @@ const char* longshore_gather_strategy(const longshore_gather_plan* plan);
 int longshore_gather(longshore_array* table, const int64_t* indices, int64_t count, void* out,
                      const struct longshore_gather_options* options);
 
-/* Scatter: table[indices[i]] = values[i] for each i below `count`. If several values go to one
- * element, it gets one of them, and never a mixture. */
+/* Scatter: table[indices[i]] = values[i] for each i below `count`. An element to which several
+ * values go gets one of these values, never a mixture. */
 int longshore_scatter_create(longshore_array* table, const struct longshore_gather_options* options,
                              longshore_scatter_plan** plan);
 int longshore_scatter_free(longshore_scatter_plan* plan);
@@ -249,8 +249,8 @@ int longshore_scatter(longshore_array* table, const int64_t* indices, int64_t co
                       const void* values, const struct longshore_gather_options* options);
 
 /* Histogram: table[indices[i]] += values[i] for each i below `count`, atomically: no addition is
- * lost if several ranks add to one element. Any type but LONGSHORE_BYTES; integers wrap around.
- * `values` NULL adds 1 for each index; then no values are sent. */
+ * lost if several ranks add to one element. Any type but LONGSHORE_BYTES; integers wrap around. If
+ * `values` is NULL, 1 is added for each index, and no values are sent. */
 int longshore_histogram_create(longshore_array* table,
                                const struct longshore_gather_options* options,
                                longshore_histogram_plan** plan);
@@ -263,7 +263,7 @@ int longshore_histogram(longshore_array* table, const int64_t* indices, int64_t 
 
 /* Update: table[indices[i]] = operation(table[indices[i]], values[i]) for each i below `count`,
  * atomically. `operation` is one of enum longshore_reduction; LONGSHORE_MIN keeps the smallest
- * value. The previous value of an element takes part, and arrays are initially zero. Any type but
+ * value, including the previous value of the element: arrays are initially zero. Any type but
  * LONGSHORE_BYTES; floating types have no XOR, OR and AND. LONGSHORE_MIN and LONGSHORE_MAX are not
  * defined for NaN. */
 int longshore_update_create(longshore_array* table, int operation,
@@ -280,20 +280,20 @@ int longshore_update(longshore_array* table, const int64_t* indices, int64_t cou
 /* ---- halo exchange ---- */
 
 struct longshore_grid_options {
-  int dimensions; /* 1 to 3; 0: 3 */
-  int ranks[3];   /* the number of ranks along x, y, z; 0: chosen by the library */
-  int open[3];    /* 1: the domain has borders in this dimension; 0: it is periodic */
+  int dimensions; /* 1 to 3; 0 means 3 */
+  int ranks[3];   /* the number of ranks along x, y, z; if 0, the library chooses */
+  int open[3];    /* 1 if the domain has borders in this dimension, 0 if it is periodic */
   /* "linear" (default): rank = x + X (y + Y z); "cart", "auto": docs/guides/placement.md */
   const char* placement;
-  /* the cells of the whole domain: the library chooses the grid with the smallest surface; 0: it
-   * chooses balanced factors */
+  /* the cells of the whole domain, for which the library chooses the grid with the smallest
+   * surface; if 0, the library chooses balanced factors */
   int64_t cells[3];
 };
 
 /* Arranges the ranks of a team in a Cartesian grid. Collective. */
 int longshore_grid_create(longshore_team* team, const struct longshore_grid_options* options,
                           longshore_grid** grid);
-/* Frees the grid. Collective. Free the halo plans on it first. */
+/* Collective. */
 int longshore_grid_free(longshore_grid* grid);
 /* The number of dimensions. */
 int longshore_grid_dimensions(const longshore_grid* grid);
@@ -303,19 +303,18 @@ void longshore_grid_shape(const longshore_grid* grid, int shape[3]);
 void longshore_grid_coordinates(const longshore_grid* grid, int coordinates[3]);
 /* The rank at distance `step` from this rank, each number -1, 0 or 1; -1 beyond a border. */
 int longshore_grid_neighbour(const longshore_grid* grid, const int step[3]);
-/* Divides `cells` cells among the ranks along a dimension (0 to 2), and stores the first cell and
- * the number of cells of this rank. The first ranks get one cell more if there is a remainder. For
- * another dimension both are 0. */
+/* Divides `cells` cells among the ranks along a dimension, and stores the first cell and the number
+ * of cells of this rank. With a remainder, the first ranks get one cell more. Stores 0 and 0 if the
+ * dimension is not 0, 1 or 2. */
 void longshore_grid_piece(const longshore_grid* grid, int dimension, int64_t cells, int64_t* first,
                           int64_t* count);
 
-/* Allocates memory for fields that other ranks of the node can read. Plans recognise fields in it
- * by their addresses. In mode "direct" between processes such fields are not packed. The memory is
- * initially zero, and aligned to at least 64 bytes. Keep it until the plans for it are freed.
- * Local. */
+/* Allocates memory for fields that other ranks of the node can read. Plans recognise the fields by
+ * their addresses. Mode "direct" does not pack these fields for other processes. The memory is
+ * initially zero, and aligned to at least 64 bytes. Local. */
 int longshore_memory_create(longshore_team* team, size_t bytes, longshore_memory** memory,
                             void** data);
-/* Frees the memory. Local. */
+/* Local. Free the plans for fields in the memory first. */
 int longshore_memory_free(longshore_memory* memory);
 /* The memory that contains the address `cell`; NULL if there is none. */
 longshore_memory* longshore_memory_of(const longshore_team* team, const void* cell);
@@ -324,17 +323,17 @@ longshore_memory* longshore_memory_of(const longshore_team* team, const void* ce
 struct longshore_field {
   void* first;          /* the interior cell (0, 0, 0) */
   int type;             /* enum longshore_type */
-  size_t element_bytes; /* of LONGSHORE_BYTES; else 0 */
-  int64_t extents[3];   /* interior cells along x, y, z; 1 (or 0) beyond the grid's dimensions */
+  size_t element_bytes; /* for LONGSHORE_BYTES; otherwise 0 */
+  int64_t extents[3];   /* interior cells along x, y, z; 0 or 1 beyond the grid's dimensions */
   /* the distance between neighbouring cells along x, y, z, in elements; of any sign and order */
   int64_t strides[3];
   int low[3];  /* the width of the halo in memory on the low sides, in cells */
-  int high[3]; /* the same on the high sides */
+  int high[3]; /* the width of the halo in memory on the high sides, in cells */
 };
 
 /* Describes a field that is contiguous in memory together with its halo, with x as the fastest
- * index. `cells` is its first cell in memory, a corner of the halo. With LONGSHORE_BYTES `first`
- * stays NULL: the program sets `first` and `element_bytes`. */
+ * index. `cells` is the corner of the halo that comes first in memory. For LONGSHORE_BYTES the
+ * program must set `first` (here NULL) and `element_bytes`. */
 void longshore_field_dense(struct longshore_field* field, void* cells, int type,
                            const int64_t extents[3], const int low[3], const int high[3]);
 
@@ -344,13 +343,13 @@ struct longshore_halo_options {
   /* "direct" (default), "channel", and the modes that are MPI calls: docs/reference/halo.md */
   const char* mode;
   const char* reach; /* the cells that the stencil reads: "corners" (default), "edges", "faces" */
-  /* the widths to exchange on the low sides (x, y, z) and on the high sides; both NULL: the whole
-   * halo in memory */
+  /* the widths to exchange on the low sides (x, y, z) and on the high sides; if both are NULL, the
+   * whole halo in memory */
   const int* low;
   const int* high;
   /* the tasks that copy large messages: "serial" (default), "threads", "openmp", "tbb" */
   const char* tasks;
-  int task_count; /* per rank; 0: the rank's share of the cores */
+  int task_count; /* per rank; 0 means the rank's share of the cores */
 };
 
 /* Creates a plan that exchanges `count` fields together. The fields may have different types.
@@ -358,26 +357,26 @@ struct longshore_halo_options {
  * memory of the fields must stay valid until the plan is freed. */
 int longshore_halo_create(const longshore_grid* grid, const struct longshore_halo_options* options,
                           const struct longshore_field* fields, int count, longshore_halo** plan);
-/* Frees the plan. Collective. LONGSHORE_ERROR_USAGE between start and wait. */
+/* Collective. LONGSHORE_ERROR_USAGE between start and wait. */
 int longshore_halo_free(longshore_halo* plan);
 /* Starts an exchange. Until it is complete, do not write the cells that are sent, and neither read
  * nor write the halo. */
 int longshore_halo_start(longshore_halo* plan);
 /* Makes progress without waiting, and stores 1 in *complete if the exchange is complete, else 0. */
 int longshore_halo_test(longshore_halo* plan, int* complete);
-/* Waits until the halo of this rank is filled and its own cells may be written. */
+/* Waits until the halo of this rank is filled and the interior cells may be written. */
 int longshore_halo_wait(longshore_halo* plan);
 /* longshore_halo_start and longshore_halo_wait. */
 int longshore_halo_exchange(longshore_halo* plan);
-/* The algorithm: with "auto" the one that it chose. */
+/* The algorithm; for "auto", the algorithm that was chosen. */
 const char* longshore_halo_algorithm(const longshore_halo* plan);
 /* The number of rounds of an exchange that depend on each other and send to other ranks. */
 int longshore_halo_rounds(const longshore_halo* plan);
 
 /* The traffic of one rank in one exchange. */
 struct longshore_traffic {
-  int64_t messages;      /* to other ranks; copies by loads and stores do not count */
-  int64_t payload_bytes; /* the cells to exchange, including those that the rank sends itself */
+  int64_t messages;      /* to other ranks, without copies by loads and stores */
+  int64_t payload_bytes; /* the cells to exchange, also from this rank to itself */
   int64_t wire_bytes;    /* the bytes in the messages */
   int64_t offnode_bytes; /* the part of wire_bytes that goes to other nodes */
 };
@@ -392,13 +391,13 @@ struct longshore_sort_options {
   const char* exchange;
   /* "round-robin" (default), "random", "random-private", "xor", "incast", "node-aware" */
   const char* order;
-  int64_t max_key; /* integer keys are from 0 to max_key - 1; 0: the sort finds the range */
-  /* 1: the range of keys is divided by a sample of the keys, for keys that are not evenly spread;
-   * 0: into parts of equal width */
+  int64_t max_key; /* integer keys are from 0 to max_key - 1; if 0, the sort finds the range */
+  /* if 1, a sample of the keys divides their range, for keys that are not evenly spread; if 0, the
+   * range is divided into parts of equal width */
   int sampled;
-  int stable;        /* 1: equal keys keep the order of (rank, position) of the input */
+  int stable;        /* if 1, equal keys keep the order of (rank, position) of the input */
   const char* tasks; /* "serial" (default), "threads", "openmp", "tbb" */
-  int task_count;    /* per rank; 0: the rank's share of the cores */
+  int task_count;    /* per rank; 0 means the rank's share of the cores */
 };
 
 /* Creates a sorter, which sorts keys over all ranks any number of times and keeps its buffers.
@@ -407,19 +406,19 @@ struct longshore_sort_options {
 int longshore_sorter_create(longshore_team* team, int key_type, size_t payload_bytes,
                             const struct longshore_sort_options* options,
                             longshore_sorter** sorter);
-/* Frees the sorter. Collective. */
+/* Collective. */
 int longshore_sorter_free(longshore_sorter* sorter);
 /* Sorts the keys of all ranks. Each rank gives any number of keys; `payloads` may be NULL only if
  * keys have no payload. Stores the number of keys in this rank's part of the result in *received.
- * No key of a rank is above a key of a later rank. Collective. A key outside max_key:
- * LONGSHORE_ERROR_USAGE on this rank, LONGSHORE_ERROR_PEER_FAILED on the others; the sorter can be
- * used again. */
+ * No key of a rank is above a key of a later rank. Collective. A key outside of the range of
+ * max_key gives LONGSHORE_ERROR_USAGE on this rank and LONGSHORE_ERROR_PEER_FAILED on the other
+ * ranks; the sorter can be run again. */
 int longshore_sorter_run(longshore_sorter* sorter, const void* keys, const void* payloads,
                          int64_t count, int64_t* received);
 /* Copies this rank's part of the last result, ascending by key: as many keys as the run received,
  * and their payloads unless `payloads` is NULL. Local. */
 int longshore_sorter_result(const longshore_sorter* sorter, void* keys, void* payloads);
-/* The exchange of the last run: with "auto" the one that it chose. */
+/* The exchange of the last run; for "auto", the exchange that was chosen. */
 const char* longshore_sorter_exchange(const longshore_sorter* sorter);
 
 /* ---- STREAM ---- */
@@ -430,8 +429,8 @@ struct longshore_stream_options {
    * docs/reference/stream.md */
   const char* memory;
   const char* tasks; /* "serial" (default), "threads", "openmp", "tbb" */
-  int task_count;    /* per rank; 0: the rank's share of the cores */
-  int streaming;     /* 1: results are stored past the caches */
+  int task_count;    /* per rank; 0 means the rank's share of the cores */
+  int streaming;     /* if 1, the stores bypass the caches */
 };
 
 /* Creates three arrays of `elements` elements on this rank, of type LONGSHORE_FLOAT32 or
@@ -439,7 +438,6 @@ struct longshore_stream_options {
 int longshore_stream_create(longshore_team* team, int type, int64_t elements,
                             const struct longshore_stream_options* options,
                             longshore_stream** stream);
-/* Frees the arrays. */
 int longshore_stream_free(longshore_stream* stream);
 /* Runs the kernel once over all elements. */
 int longshore_stream_run(longshore_stream* stream);

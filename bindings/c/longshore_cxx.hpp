@@ -1,4 +1,5 @@
-// For C++ programs with parts in C or Fortran: handles of the C interface for teams of C++.
+// Gives a team of C++ to code in C or Fortran: make_c_team() makes the longshore_team* that the
+// functions of longshore.h take, for a longshore::team that the C++ program has already.
 #pragma once
 
 #include <longshore.h>
@@ -9,11 +10,12 @@
 
 namespace longshore {
 
+/// The deleter of c_team: destroys the handle.
 struct end_c_team {
   void operator()(longshore_team* handle) const;
 };
-/// A handle for a team. Destroying it is collective and frees all objects made with it, but not the
-/// team.
+/// A handle for a team. Destroying the handle is collective and frees all objects made with the
+/// handle, but not the team.
 using c_team = std::unique_ptr<longshore_team, end_c_team>;
 /// Local. The team must outlive the handle.
 [[nodiscard]] c_team make_c_team(team& ranks);

@@ -1,3 +1,5 @@
+// Makes teams from communicators of a program that initialises MPI itself, and aborts MPI for
+// longshore_end(). Only builds with MPI compile this file.
 #include "longshore_mpi.h"
 
 #include "handles.hpp"
@@ -37,6 +39,8 @@ int longshore_init_mpi(MPI_Comm ranks, longshore_team** team) {
 }
 
 int longshore_init_mpi_fortran(MPI_Fint ranks, longshore_team** team) {
+  // MPI_Comm_f2c needs an initialised MPI. Without it, longshore_init_mpi fails before it looks at
+  // the communicator.
   int initialised = 0;
   MPI_Initialized(&initialised);
   return longshore_init_mpi(initialised != 0 ? MPI_Comm_f2c(ranks) : MPI_COMM_NULL, team);

@@ -1,5 +1,5 @@
-/* A C program that initialises MPI itself makes teams from communicators, of all ranks and of a
- * part of them, and uses them beside its own MPI calls. */
+/* A C program that initialises MPI makes teams from communicators of all ranks and of some ranks,
+ * and uses these teams beside MPI calls. */
 #include "checked.h"
 #include "longshore_mpi.h"
 

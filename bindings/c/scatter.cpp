@@ -1,4 +1,5 @@
-// Scatter plans for words of 4 and 8 bytes.
+// Functions longshore_scatter_...: a plan is the scatter plan of C++ for words of 4 or 8 bytes.
+// Scatters only copy elements, so the size of an element is all that matters.
 #include "arrays.hpp"
 
 #include <longshore/gather/scatter.hpp>

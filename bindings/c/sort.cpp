@@ -1,6 +1,6 @@
-// Sorters for keys of all types. Five sorters are compiled: for words of 4 and 8 bytes, and for
-// records of 16, 32 and 64 bytes, which hold keys with payloads. They compare keys by their radix
-// keys (sort/detail/radix_key.hpp).
+// Functions longshore_sorter_...: sorters for keys of all types. Five sorters are compiled: for
+// words of 4 and 8 bytes, and for records of 16, 32 and 64 bytes, which hold a key and a payload.
+// All compare keys by their radix keys (sort/detail/radix_key.hpp).
 #include "handles.hpp"
 #include "longshore.h"
 
@@ -24,29 +24,33 @@ namespace {
 using namespace longshore;
 using namespace longshore::bindings;
 
-/// Converts the bits of a key to its radix key and back. It flips the bits `always`, and the bits
-/// `if_negative` of words whose highest bit is set. With a max_key it flips nothing: then keys are
-/// not negative, and their values are compared with max_key.
+/// Converts the bits of a key to its radix key and back by flipping the bits `always`, and also the
+/// bits `if_negative` if the highest bit of the key is set. With a max_key nothing is flipped: keys
+/// are not negative, and their values are compared with max_key.
+/// REQUIRES: `if_negative` is 0 or all ones. If it is all ones, `always` is the highest bit.
 template <class Word>
 struct bit_flip {
   Word if_negative = 0, always = 0;
   Word operator()(const Word& bits) const noexcept {
+    // All ones if the highest bit is set, else 0.
     const auto negative = static_cast<Word>(0 - (bits >> (std::numeric_limits<Word>::digits - 1)));
     return bits ^ ((negative & if_negative) | always);
   }
-  /// The bits of the key with this radix key.
+  /// The bits of the key whose radix key is `word`.
   [[nodiscard]] Word inverse(Word word) const noexcept {
-    const auto was_positive =
-        static_cast<Word>(0 - (word >> (std::numeric_limits<Word>::digits - 1)));
-    return word ^ (if_negative == 0 ? always
-                                    : static_cast<Word>(always | static_cast<Word>(~was_positive)));
+    // All ones if the key was negative, because then the highest bit of its radix key is 0.
+    const auto was_negative =
+        static_cast<Word>((word >> (std::numeric_limits<Word>::digits - 1)) - 1);
+    return word ^ ((was_negative & if_negative) | always);
   }
 };
 
 struct key_type {
   int type;
   std::size_t bytes;
-  bool is_signed, is_floating, bounded;
+  bool is_signed;  // an integer type with negative values
+  bool is_floating;
+  bool bounded;  // there is a max_key
 
   template <class Word>
   [[nodiscard]] bit_flip<Word> bit_flip_of() const noexcept {
@@ -75,11 +79,11 @@ struct key_type {
         value =
             is_signed ? static_cast<std::uint64_t>(read(std::int32_t{})) : read(std::uint32_t{});
         break;
-      default: value = read(std::uint64_t{});
+      default: value = read(std::uint64_t{});  // 8 bytes of any type
     }
     return bit_flip_of<std::uint64_t>()(value);
   }
-  /// Stores the key of a radix key as key `i`.
+  /// Stores the key whose radix key is `word` as key `i`.
   void store(std::byte* keys, std::size_t i, std::uint64_t word) const noexcept {
     const std::uint64_t value =
         is_floating && bytes == 4
@@ -119,7 +123,8 @@ struct record {
   std::array<std::byte, Bytes - sizeof(std::uint64_t)> payload;
 };
 
-// Also for keys of 1 and 2 bytes without payload.
+// Sorts keys with payloads, and keys of 1 and 2 bytes without payload, as records of `Bytes` bytes.
+// REQUIRES: payloads fit into record<Bytes>::payload.
 template <std::size_t Bytes>
 class record_sorter final : public longshore_sorter {
  public:
@@ -159,7 +164,8 @@ class record_sorter final : public longshore_sorter {
   std::span<const record<Bytes>> sorted_;
 };
 
-constexpr std::size_t most_payload_bytes = 56;
+constexpr std::size_t max_payload_bytes = sizeof(record<64>::payload);
+static_assert(max_payload_bytes == 56, "longshore.h promises this limit");
 
 key_type key_type_of(int type, const longshore_sort_options* options) {
   if (type == LONGSHORE_BYTES)
@@ -173,6 +179,7 @@ key_type key_type_of(int type, const longshore_sort_options* options) {
   if (floating)
     fail(errc::usage, "max_key {} is for integer keys only: use 0, and the sort finds the range",
          max_key);
+  // 2^(bits of the value) - 1
   const std::uint64_t largest = ~std::uint64_t{0} >> (64 - 8 * bytes + (is_signed ? 1 : 0));
   if (static_cast<std::uint64_t>(count_from(max_key, "max_key")) - 1 > largest)
     fail(errc::usage, "max_key {} is above the limit of keys of {}: at most {}", max_key,
@@ -185,7 +192,7 @@ bucket_options options_of(const longshore_sort_options* given) {
   if (given == nullptr) return options;
   options.exchange = exchange_strategy_of(text_or(given->exchange, "auto"));
   options.order = exchange_order_of(text_or(given->order, "round-robin"));
-  options.max_key = static_cast<std::uint64_t>(given->max_key);
+  options.max_key = static_cast<std::uint64_t>(given->max_key);  // key_type_of() has checked it
   options.stable = given->stable != 0;
   if (given->sampled != 0) options.splitters = bucket_splitters::sampled;
   return options;
@@ -197,20 +204,20 @@ std::unique_ptr<longshore_sorter> make(longshore_team& owner, const key_type& ke
   tasks workers =
       given == nullptr ? tasks() : tasks_named(owner.ranks, given->tasks, given->task_count);
   const bucket_options options = options_of(given);
-  if (payload_bytes > most_payload_bytes)
+  if (payload_bytes > max_payload_bytes)
     fail(errc::usage,
          "payloads of {} bytes: at most {}. Sort the indices of larger payloads, and gather the "
          "payloads by these",
-         payload_bytes, most_payload_bytes);
-#ifndef LONGSHORE_C_FEW_TYPES  // otherwise the largest record serves for all
+         payload_bytes, max_payload_bytes);
+#ifndef LONGSHORE_C_FEW_TYPES  // with few types, the largest record sorts all keys
   if (payload_bytes == 0 && key.bytes == 4)
     return std::make_unique<word_sorter<std::uint32_t>>(owner, std::move(workers), options, key);
   if (payload_bytes == 0 && key.bytes == 8)
     return std::make_unique<word_sorter<std::uint64_t>>(owner, std::move(workers), options, key);
-  if (payload_bytes <= 8)
+  if (payload_bytes <= sizeof(record<16>::payload))
     return std::make_unique<record_sorter<16>>(owner, std::move(workers), options, key,
                                                payload_bytes);
-  if (payload_bytes <= 24)
+  if (payload_bytes <= sizeof(record<32>::payload))
     return std::make_unique<record_sorter<32>>(owner, std::move(workers), options, key,
                                                payload_bytes);
 #endif

@@ -1,4 +1,5 @@
-// The kernels of STREAM on local arrays.
+// Functions longshore_stream_...: a kernel of STREAM on arrays of this rank, of float or double.
+// The functions are local; the program measures the time.
 #include "handles.hpp"
 #include "longshore.h"
 
@@ -8,7 +9,7 @@ struct longshore_stream : longshore::bindings::resource {
   using resource::resource;
   virtual void run() = 0;
   [[nodiscard]] virtual std::uint64_t wrong() = 0;
-  [[nodiscard]] virtual std::size_t bytes() = 0;
+  [[nodiscard]] virtual std::size_t bytes() const = 0;
 };
 
 namespace {
@@ -27,7 +28,7 @@ class stream_of final : public longshore_stream {
         loop_(own_arrays<T>(elements, memory), workers_, options) {}
   void run() override { loop_.run(); }
   [[nodiscard]] std::uint64_t wrong() override { return loop_.wrong_elements(); }
-  [[nodiscard]] std::size_t bytes() override { return counted_bytes_; }
+  [[nodiscard]] std::size_t bytes() const override { return counted_bytes_; }
 
  private:
   tasks workers_;
@@ -79,7 +80,7 @@ int longshore_stream_run(longshore_stream* stream) {
 }
 
 int64_t longshore_stream_bytes(const longshore_stream* stream) {
-  return static_cast<int64_t>(const_cast<longshore_stream*>(stream)->bytes());
+  return static_cast<int64_t>(stream->bytes());
 }
 
 int64_t longshore_stream_wrong(longshore_stream* stream) {

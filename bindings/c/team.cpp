@@ -1,4 +1,5 @@
-// Runs, teams and their collectives.
+// Functions longshore_run, longshore_team_... and the collectives, whose values have a type that is
+// known only at run time. Also the parts of handles.hpp and longshore_cxx.hpp that need a team.
 #include "handles.hpp"
 #include "longshore.h"
 #include "longshore_cxx.hpp"
@@ -13,21 +14,21 @@
 namespace longshore::bindings {
 namespace {
 
-struct type_facts {
+struct type_properties {
   int type;
   std::size_t bytes;
   const char* name;
 };
-constexpr std::array<type_facts, 10> all_types = {{{LONGSHORE_INT8, 1, "int8"},
-                                                   {LONGSHORE_INT16, 2, "int16"},
-                                                   {LONGSHORE_INT32, 4, "int32"},
-                                                   {LONGSHORE_INT64, 8, "int64"},
-                                                   {LONGSHORE_UINT8, 1, "uint8"},
-                                                   {LONGSHORE_UINT16, 2, "uint16"},
-                                                   {LONGSHORE_UINT32, 4, "uint32"},
-                                                   {LONGSHORE_UINT64, 8, "uint64"},
-                                                   {LONGSHORE_FLOAT32, 4, "float32"},
-                                                   {LONGSHORE_FLOAT64, 8, "float64"}}};
+constexpr std::array<type_properties, 10> known_types = {{{LONGSHORE_INT8, 1, "int8"},
+                                                          {LONGSHORE_INT16, 2, "int16"},
+                                                          {LONGSHORE_INT32, 4, "int32"},
+                                                          {LONGSHORE_INT64, 8, "int64"},
+                                                          {LONGSHORE_UINT8, 1, "uint8"},
+                                                          {LONGSHORE_UINT16, 2, "uint16"},
+                                                          {LONGSHORE_UINT32, 4, "uint32"},
+                                                          {LONGSHORE_UINT64, 8, "uint64"},
+                                                          {LONGSHORE_FLOAT32, 4, "float32"},
+                                                          {LONGSHORE_FLOAT64, 8, "float64"}}};
 
 reduction reduction_of(int which) {
   if (which == LONGSHORE_SUM) return reduction::sum;
@@ -38,14 +39,15 @@ reduction reduction_of(int which) {
        which);
 }
 
-// Converts the values to a type that the team can reduce, and the results back.
+// Converts the values to a type that the team can reduce (int64 or double), and converts the
+// results back.
 template <class Wide, class T>
 void allreduce_as(team& ranks, void* values, std::size_t count, reduction how) {
-  T* const mine = static_cast<T*>(values);
+  T* const numbers = static_cast<T*>(values);
   std::vector<Wide> wide(count);
-  for (std::size_t i = 0; i < count; ++i) wide[i] = static_cast<Wide>(mine[i]);
+  for (std::size_t i = 0; i < count; ++i) wide[i] = static_cast<Wide>(numbers[i]);
   ranks.allreduce(std::span<Wide>(wide), how);
-  for (std::size_t i = 0; i < count; ++i) mine[i] = static_cast<T>(wide[i]);
+  for (std::size_t i = 0; i < count; ++i) numbers[i] = static_cast<T>(wide[i]);
 }
 
 // Reduces uint64 as int64. Sums wrap around to the same bits. For minimum and maximum the highest
@@ -78,24 +80,25 @@ void allreduce(team& ranks, void* values, std::size_t count, int type, reduction
       return ranks.allreduce(std::span(static_cast<std::int64_t*>(values), count), how);
     case LONGSHORE_FLOAT64:
       return ranks.allreduce(std::span(static_cast<double*>(values), count), how);
+    // Always throws: the type is LONGSHORE_BYTES, here without a size, or unknown.
     default: static_cast<void>(bytes_of_type(type, 0, "an allreduce"));
   }
 }
 
-// The size of one block per rank.
+// The size of the blocks of all ranks together.
 std::size_t bytes_of_blocks(const team& ranks, std::size_t bytes) {
-  std::size_t all = 0;
-  if (__builtin_mul_overflow(bytes, static_cast<std::size_t>(ranks.size()), &all) ||
-      all > PTRDIFF_MAX)
+  std::size_t total = 0;
+  if (__builtin_mul_overflow(bytes, static_cast<std::size_t>(ranks.size()), &total) ||
+      total > PTRDIFF_MAX)
     fail(errc::usage, "blocks of {} bytes for {} ranks: this is more than any memory holds", bytes,
          ranks.size());
-  return all;
+  return total;
 }
 
 }  // namespace
 
 std::size_t bytes_of_type(int type, std::size_t element_bytes, const char* what) {
-  for (const auto& known : all_types)
+  for (const auto& known : known_types)
     if (known.type == type) return known.bytes;
   if (type == LONGSHORE_BYTES && element_bytes > 0) return element_bytes;
   if (type == LONGSHORE_BYTES)
@@ -109,7 +112,7 @@ std::size_t bytes_of_type(int type, std::size_t element_bytes, const char* what)
 }
 
 const char* name_of_type(int type) noexcept {
-  for (const auto& known : all_types)
+  for (const auto& known : known_types)
     if (known.type == type) return known.name;
   return "bytes";
 }
@@ -125,9 +128,9 @@ tasks tasks_named(const team& ranks, const char* layer, int count) {
            count);
     return {};
   }
-  const int all = static_cast<int>(ranks.cpus().size());
+  const int cores = static_cast<int>(ranks.cpus().size());
   return tasks({.layer = name,
-                .count = count > 0 ? count : all,
+                .count = count > 0 ? count : cores,
                 .cpus = ranks.cpus(),
                 .spin = ranks.waiting().spin});
 }
@@ -142,6 +145,7 @@ c_team make_c_team(team& ranks) { return c_team(new longshore_team(ranks)); }
 
 void check_c(int code) {
   if (code == LONGSHORE_OK) return;
+  // LONGSHORE_ERROR_PROGRAM, which is above the other codes, has no errc.
   throw error(code <= LONGSHORE_ERROR_TRANSPORT ? static_cast<errc>(code) : errc::usage,
               longshore_error_message());
 }
@@ -155,11 +159,13 @@ void longshore_team::free(longshore::bindings::resource* object) {
     longshore::fail(longshore::errc::usage,
                     "the {} is still used by {} other object(s): free these first", object->kind(),
                     object->dependents());
-  auto& all = object->team().resources;
-  const auto at = std::find_if(all.rbegin(), all.rend(),
-                               [object](const auto& one) { return one.get() == object; });
-  const auto dead = std::move(*at);  // destroyed after it has left the list
-  all.erase(std::next(at).base());
+  // The list holds every object that was not freed, so the search finds it.
+  auto& resources = object->team().resources;
+  const auto position =
+      std::find_if(resources.rbegin(), resources.rend(),
+                   [object](const auto& resource) { return resource.get() == object; });
+  const auto freed = std::move(*position);      // destroyed after the list is consistent again
+  resources.erase(std::next(position).base());  // the forward iterator to the same element
 }
 
 extern "C" {
@@ -168,7 +174,7 @@ using namespace longshore;
 using namespace longshore::bindings;
 
 size_t longshore_type_bytes(int type) {
-  for (const auto& known : all_types)
+  for (const auto& known : known_types)
     if (known.type == type) return known.bytes;
   return 0;
 }
@@ -178,10 +184,10 @@ int longshore_run(int argc, char** argv, longshore_main body, void* context) {
     required(body, "the function to run");
     longshore::run(argc, argv, [body, context](longshore::team& ranks) {
       longshore_team handle(ranks);
-      forget_error();
+      forget_error();  // so that a code stored below is of a call in this run
       const int status = body(&handle, context);
       if (status == 0) return handle.complete();
-      // The code of a failed call of the library: its message is still stored.
+      // If the code is of a failed call of the library, its message is still stored.
       if (status >= LONGSHORE_ERROR_USAGE && status <= LONGSHORE_ERROR_TRANSPORT &&
           status == stored_code())
         throw error(static_cast<errc>(status), longshore_error_message());
@@ -254,9 +260,9 @@ int longshore_alltoall(longshore_team* team, const void* outgoing, size_t bytes,
       required(static_cast<const std::byte*>(outgoing), "the outgoing blocks");
       required(static_cast<std::byte*>(incoming), "the buffer for incoming blocks");
     }
-    const std::size_t all = bytes_of_blocks(ranks, bytes);
-    ranks.alltoall({static_cast<const std::byte*>(outgoing), all},
-                   {static_cast<std::byte*>(incoming), all});
+    const std::size_t total = bytes_of_blocks(ranks, bytes);
+    ranks.alltoall({static_cast<const std::byte*>(outgoing), total},
+                   {static_cast<std::byte*>(incoming), total});
   });
 }
 }

@@ -1,6 +1,6 @@
-// Update plans, and histogram plans, which are updates by sums. A plan dispatches the operation at
-// run time, per update. Sums of 64-bit integers have a plan of their own with op::add, because
-// transports have a remote addition for these.
+// Functions longshore_update_... and longshore_histogram_...: a histogram is an update by sums. A
+// plan chooses the operation at run time, for each update. Only sums of 64-bit integers have a plan
+// with op::add, because transports have a remote addition for 64-bit integers.
 #include "arrays.hpp"
 #include "word_operation.hpp"
 
@@ -21,6 +21,7 @@ namespace {
 using namespace longshore;
 using namespace longshore::bindings;
 
+// REQUIRES: the type of an array that make() accepts: a number of 4 or 8 bytes.
 number_kind number_kind_of(int type) {
   if (type == LONGSHORE_FLOAT32 || type == LONGSHORE_FLOAT64) return number_kind::floating;
   return type == LONGSHORE_UINT32 || type == LONGSHORE_UINT64 ? number_kind::unsigned_integer
@@ -28,16 +29,24 @@ number_kind number_kind_of(int type) {
 }
 
 word_operation operation_of(int code, int type) {
+  // in the order of `operation`
   static constexpr std::array codes = {LONGSHORE_SUM, LONGSHORE_MIN, LONGSHORE_MAX,
                                        LONGSHORE_XOR, LONGSHORE_OR,  LONGSHORE_AND};
-  const auto* const at = std::find(codes.begin(), codes.end(), code);
-  if (at == codes.end())
+  static_assert(codes[static_cast<std::size_t>(operation::sum)] == LONGSHORE_SUM &&
+                codes[static_cast<std::size_t>(operation::min)] == LONGSHORE_MIN &&
+                codes[static_cast<std::size_t>(operation::max)] == LONGSHORE_MAX &&
+                codes[static_cast<std::size_t>(operation::bit_xor)] == LONGSHORE_XOR &&
+                codes[static_cast<std::size_t>(operation::bit_or)] == LONGSHORE_OR &&
+                codes[static_cast<std::size_t>(operation::bit_and)] == LONGSHORE_AND);
+  const auto* const position = std::find(codes.begin(), codes.end(), code);
+  if (position == codes.end())
     fail(errc::usage,
          "update with operation {}: it is one of LONGSHORE_SUM, LONGSHORE_MIN, LONGSHORE_MAX, "
          "LONGSHORE_XOR, LONGSHORE_OR, LONGSHORE_AND",
          code);
-  const word_operation chosen{static_cast<operation>(at - codes.begin()), number_kind_of(type)};
-  if (chosen.which >= operation::bit_xor && chosen.kind == number_kind::floating)
+  const word_operation chosen{static_cast<operation>(position - codes.begin()),
+                              number_kind_of(type)};
+  if (needs_integers(chosen.which) && chosen.kind == number_kind::floating)
     fail(errc::usage,
          "update with LONGSHORE_XOR, LONGSHORE_OR or LONGSHORE_AND in an array of {}: they need an "
          "array of integers",
@@ -45,14 +54,16 @@ word_operation operation_of(int code, int type) {
   return chosen;
 }
 
+// The bits of the number 1 of the type.
 template <class Word>
-Word one_of(int type) {
+Word bits_of_one(int type) {
   using floating = std::conditional_t<sizeof(Word) == 4, float, double>;
   return number_kind_of(type) == number_kind::floating ? std::bit_cast<Word>(floating{1}) : Word{1};
 }
 
-// The words for a plan and for its use in messages; both are string literals.
-struct kind_of_plan {
+// The names of a plan and of its operation in messages. REQUIRES: string literals, to which plans
+// keep pointers.
+struct plan_names {
   const char* plan;
   const char* operation;
 };
@@ -60,16 +71,16 @@ struct kind_of_plan {
 template <class Word, class Operation>
 class plan_of final : public longshore_histogram_plan {
  public:
-  plan_of(longshore_array& table, const kind_of_plan& kind,
+  plan_of(longshore_array& table, const plan_names& kind,
           dist_array<Word, chosen_distribution>& words, Operation operation,
           const gather_options& options)
       : longshore_histogram_plan(table, kind.plan),
-        one_(one_of<Word>(table.type)),
+        one_(bits_of_one<Word>(table.type)),
         plan_(words, operation, options) {
     plan_.set_name(kind.operation);
   }
   void run(std::span<const std::int64_t> indices, void* values) override {
-    if (values == nullptr)
+    if (values == nullptr)  // run_plan() lets only histograms come without values
       plan_(indices, one_);
     else
       plan_(indices, std::span<const Word>(static_cast<const Word*>(values), indices.size()));
@@ -81,7 +92,7 @@ class plan_of final : public longshore_histogram_plan {
   update_plan<Word, chosen_distribution, Operation> plan_;
 };
 
-std::unique_ptr<longshore_histogram_plan> make(longshore_array& table, const kind_of_plan& kind,
+std::unique_ptr<longshore_histogram_plan> make(longshore_array& table, const plan_names& kind,
                                                int code, const gather_options& options) {
   if (table.type == LONGSHORE_BYTES)
     fail(errc::usage,

@@ -1,6 +1,7 @@
-// Operations on words of 4 or 8 bytes that are chosen at run time. So loops are compiled once per
-// word size and not for each operation on each type. Sums are tested first, because most updates
-// are sums. The other operations cost a call, which is small beside the access to a remote element.
+// Operations on words of 4 or 8 bytes that are chosen at run time, so that loops are compiled once
+// per word size and not for each operation on each type. Sums are tested first, because most
+// updates are sums. Other operations cost a call, which is small beside the access to a remote
+// element.
 #pragma once
 
 #include <longshore/gather/op.hpp>
@@ -13,7 +14,21 @@
 namespace longshore::bindings {
 
 enum class operation : std::uint8_t { sum, min, max, bit_xor, bit_or, bit_and };
+/// The meaning of the bits of a word.
 enum class number_kind : std::uint8_t { signed_integer, unsigned_integer, floating };
+
+/// Whether the operation works on bits, and so has no meaning for floats.
+[[nodiscard]] constexpr bool needs_integers(operation which) noexcept {
+  switch (which) {
+    case operation::sum:
+    case operation::min:
+    case operation::max: return false;
+    case operation::bit_xor:
+    case operation::bit_or:
+    case operation::bit_and: return true;
+  }
+  return true;
+}
 
 struct word_operation {
   operation which = operation::sum;
@@ -21,7 +36,7 @@ struct word_operation {
 
   template <std::integral Word>
   [[nodiscard]] Word operator()(const Word& a, const Word& b) const {
-    if (which != operation::sum) return other(a, b);
+    if (which != operation::sum) return not_sum(a, b);
     if (kind != number_kind::floating) return op::add{}(a, b);
     return as<floating_of<Word>>(op::add{}, a, b);
   }
@@ -29,7 +44,7 @@ struct word_operation {
   /// The identity element of the operation.
   template <std::integral Word>
   [[nodiscard]] Word identity() const {
-    return chosen<Word>([](auto function, auto zero) {
+    return with_operation<Word>([](auto function, auto zero) {
       return std::bit_cast<Word>(decltype(function)::template identity<decltype(zero)>());
     });
   }
@@ -38,20 +53,22 @@ struct word_operation {
   template <class Word>
   using floating_of = std::conditional_t<sizeof(Word) == sizeof(float), float, double>;
 
+  // The result of function(a, b) on numbers of type T whose bits are the words.
   template <class T, class Function, class Word>
   static Word as(const Function& function, const Word& a, const Word& b) {
     return std::bit_cast<Word>(function(std::bit_cast<T>(a), std::bit_cast<T>(b)));
   }
 
+  // Not inlined, so that loops contain the code of sums only.
   template <class Word>
-  [[gnu::noinline]] Word other(Word a, Word b) const {
-    return chosen<Word>(
+  [[gnu::noinline]] Word not_sum(Word a, Word b) const {
+    return with_operation<Word>(
         [&](auto function, auto zero) { return as<decltype(zero)>(function, a, b); });
   }
 
-  /// Returns body(function, zero), with the operation and a zero of the type of the elements.
+  /// Returns body(function, zero) for the operation, with a zero of the type of the elements.
   template <class Word, class Body>
-  Word chosen(const Body& body) const {
+  Word with_operation(const Body& body) const {
     switch (which) {
       case operation::min: return typed<Word>(op::min{}, body);
       case operation::max: return typed<Word>(op::max{}, body);

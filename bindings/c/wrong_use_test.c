@@ -1,6 +1,6 @@
-/* Wrong uses of the C interface: NULL handles, calls from another thread, numbers that are too
- * large or negative, calls in the wrong order. Each is refused with a message, and the run
- * continues. With `--freed` the program uses a freed handle, which only a sanitizer detects. */
+/* Wrong uses of the C interface are refused with a message, and the run continues: NULL handles,
+ * calls from another thread, numbers out of range, calls in the wrong order. With `--freed` the
+ * program uses a freed handle, which only a sanitizer detects. */
 #include "checked.h"
 
 #include <pthread.h>

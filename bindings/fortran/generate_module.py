@@ -1,9 +1,9 @@
 """Generates the Fortran module from its template and the C header, so that constants, types and
 interfaces are declared in the header only.
 
-Usage: generate_module.py longshore.h TEMPLATE OUTPUT. In the template, the declarations of the
-header replace `!:header`. Lines between `!:for LIST` and `!:end` are repeated for each entry of a
-list (type, field, rank, value, plan, more), and the entry's values replace <names> in them.
+Usage: generate_module.py longshore.h TEMPLATE OUTPUT. In the template, `!:header` stands for the
+declarations of the header. Lines between `!:for LIST` and `!:end` are repeated for each entry of a
+list in LOOPS; in each copy the values of the entry replace <names>.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ TYPES = [
         ("int64", "integer", "int64"),
     )
 ]
-# Further types of halo fields. C knows only the size of their elements.
+# More types of halo fields, for which C knows only the size of elements.
 COMPLEX = [
     {"type": f"complex_{name}", "decl": f"complex({name})", "id": "longshore_bytes"} for name in ("real32", "real64")
 ]
@@ -32,6 +32,8 @@ def second_cell(dimension: int, rank: int) -> str:
     return ",".join("2" if d == dimension else "1" for d in range(rank))
 
 
+# Texts for arrays of rank 1 to 3. `first` has the indices of the first cell; `second` stores the
+# address of the next cell along each dimension, from which the strides follow.
 RANKS = [
     {
         "rank": str(rank),
@@ -45,13 +47,38 @@ RANKS = [
     }
     for rank in (1, 2, 3)
 ]
-VALUES = [{"value": one["type"], "vdecl": one["decl"]} for one in TYPES]
-PLANS = [{"plan": name, "how": "", "how_declared": ""} for name in ("gather", "scatter", "histogram")]
-PLANS += [{"plan": "update", "how": "how, ", "how_declared": "integer(c_int), intent(in) :: how"}]  # with the operation
+VALUES = [{"value": entry["type"], "vdecl": entry["decl"]} for entry in TYPES]
+# The four kinds of plans. A name that a kind does not need is empty, and expand() leaves out the
+# lines of the template that have nothing else.
+PLANS = [
+    {"plan": plan, "purpose": purpose, "run_arguments": arguments, "effect": effect, "values_intent": "in"}
+    | {"how": "", "how_declared": "", "operation": "", "ones_procedure": "", "ones_generic": ""}
+    for plan, purpose, arguments, effect in (
+        ("gather", "gathers from one array", "indices, values", "values = array(indices)"),
+        ("scatter", "scatters to one array", "indices, values", "array(indices) = values"),
+        ("histogram", "histograms in one array", "indices [, values]", "adds values, or 1, to array(indices)"),
+        (
+            "update",
+            "updates of one array by one operation, such as longshore_max",
+            "indices, values",
+            "array(indices) = operation(array(indices), values)",
+        ),
+    )
+]
+PLANS[0] |= {"values_intent": "inout"}
+PLANS[2] |= {
+    "ones_procedure": "procedure, private :: histogram_run_ones",
+    "ones_generic": "generic :: run => histogram_run_ones",
+}
+PLANS[3] |= {"how": "how, ", "how_declared": "integer(c_int), intent(in) :: how", "operation": ", operation"}
 MORE = [{"more": f"u{number}"} for number in range(2, 9)]  # the fields of a call after the first one
-LOOPS = {"type": TYPES, "field": TYPES + COMPLEX, "rank": RANKS, "value": VALUES, "plan": PLANS, "more": MORE}
+PHASES = [{"phase": "start"}, {"phase": "exchange"}]
+LOOPS = {
+    "type": TYPES, "field": TYPES + COMPLEX, "rank": RANKS, "value": VALUES, "plan": PLANS, "more": MORE,
+    "phase": PHASES,
+}  # fmt: skip
 
-LONGEST_LINE = 132  # the limit of Fortran 2008
+MAX_LINE_LENGTH = 132  # the limit of Fortran 2008
 
 C_VALUES = {
     "int": "integer(c_int)",
@@ -75,14 +102,15 @@ def header_text(header: str) -> str:
         lines += [f"  {member_text(member)}" for member in body.split(";") if member.strip()]
         lines += [f"end type c_{name}"]
     lines += ["", "interface"]
+    # The pattern of functions needs the end of a declaration before each function.
     plain = plain.replace('extern "C" {', ";")
     functions = re.findall(r"(?:^|;|\})\s*((?:const )?\w+\*?) (longshore_\w+)\(([^)]*)\)(?=;)", plain)
     for result, name, arguments in functions:
         lines += function_lines(result, name, arguments)
     lines += ["end interface"]
-    found = len(re.findall(r"\b(?!typedef)\w+\*? longshore_\w+\(", plain))
-    if found != len(functions):
-        sys.exit(f"generate_module.py: parsed only {len(functions)} of {found} functions of the header")
+    expected = len(re.findall(r"\b(?!typedef)\w+\*? longshore_\w+\(", plain))
+    if expected != len(functions):
+        sys.exit(f"generate_module.py: parsed only {len(functions)} of {expected} functions of the header")
     return "\n".join("  " + line if line else "" for line in lines)
 
 
@@ -98,12 +126,11 @@ def member_text(member: str) -> str:
 
 def function_lines(result: str, name: str, arguments: str) -> list[str]:
     """Return the interface of a function. Every pointer of C is a type(c_ptr)."""
-    given = [" ".join(one.split()) for one in arguments.split(",") if one.strip() not in ("", "void")]
+    parameters = [" ".join(text.split()) for text in arguments.split(",") if text.strip() not in ("", "void")]
     names, declared = [], []
-    for one in given:
-        last = re.sub(r"\[\d?\]$", "", one)
-        kind, _, argument = last.rpartition(" ")
-        if "*" in one or "[" in one:
+    for parameter in parameters:
+        kind, _, argument = re.sub(r"\[\d?\]$", "", parameter).rpartition(" ")
+        if "*" in parameter or "[" in parameter:
             kind, argument = "type(c_ptr)", argument.lstrip("*")
         elif kind == "longshore_main":
             kind = "type(c_funptr)"
@@ -137,26 +164,27 @@ def expand(lines: list[str]) -> list[str]:
         for values in LOOPS[loop[1]]:
             body = inner
             for name, text in values.items():
+                # Lines that become empty are left out.
                 replaced = [(line, line.replace(f"<{name}>", text)) for line in body]
-                body = [new for line, new in replaced if new.strip() or not line.strip()]  # not the emptied lines
+                body = [new for line, new in replaced if new.strip() or not line.strip()]
             out += body
         at = end
     return out
 
 
 def folded(line: str) -> str:
-    """Return the line, split after a comma if it is too long."""
-    if len(line) <= LONGEST_LINE or line.lstrip().startswith("!"):
+    """Return the line, split after a comma if the line is too long."""
+    if len(line) <= MAX_LINE_LENGTH or line.lstrip().startswith("!"):
         return line
-    at = line.rfind(", ", 0, LONGEST_LINE - 2) + 1
+    end = line.rfind(", ", 0, MAX_LINE_LENGTH - 2) + 1
     indent = " " * (len(line) - len(line.lstrip()) + 4)
-    return line[:at] + " &\n" + folded(indent + line[at:].lstrip())
+    return line[:end] + " &\n" + folded(indent + line[end:].lstrip())
 
 
 def main(header: str, template: str, output: str) -> None:
-    """Write the module, unless the file has this text already, to avoid compiling it again."""
+    """Write the module. An unchanged file is not written, so that it is not compiled again."""
     text = "\n".join(expand(Path(template).read_text(encoding="utf-8").splitlines())) + "\n"
-    # A remaining <name> is a mistake in the template.
+    # Names that remain are mistakes in the template.
     if left := re.search(r"<[a-z]\w*>|!:(?!header)\w+", text):
         sys.exit(f"generate_module.py: the template has an unknown name: {left[0]}")
     text = text.replace("!:header", header_text(Path(header).read_text(encoding="utf-8")).lstrip())

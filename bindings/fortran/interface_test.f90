@@ -193,8 +193,8 @@ contains
     cell = salt + modulo(x, cells(1)) + 50*(modulo(y, cells(2)) + 50*modulo(z, cells(3)))
   end function cell
 
-  ! Three dimensions: two arrays in one call, one with its own lower bounds, and one that is every
-  ! second cell of a larger array.
+  ! Three dimensions: two arrays in one call. One array has other lower bounds, the other array is
+  ! every second cell of a larger array.
   subroutine halo_3(team, mode)
     type(longshore_team), intent(inout) :: team
     character(len=*), intent(in) :: mode
@@ -403,7 +403,7 @@ contains
     call grid%free()
     call grid%create(team)
     call halo%create(grid, width=1)
-    call c_f_pointer(c_loc(cell), large, [4096, 1024, 1024])  ! no element of it is accessed
+    call c_f_pointer(c_loc(cell), large, [4096, 1024, 1024])  ! no element of large is accessed
     call halo%add(large, ierr)
     call check(ierr == longshore_ok, 'a field of 2^32 cells')
     call halo%free()
@@ -431,7 +431,7 @@ contains
     if (size(reals) > 0) lowest = nint(1e6*reals(1))
     call team%allreduce(lowest, longshore_min)
     if (team%rank() == 0) call check(size(reals) > 0 .and. lowest(1) == nint(1e6*reals(1)), 'the smallest key on rank 0')
-    if (team%rank() > 0) few = [(int(2, int64)**mod(i, 40), i=1, 40)]  ! on rank 0 it stays unallocated
+    if (team%rank() > 0) few = [(int(2, int64)**mod(i, 40), i=1, 40)]  ! unallocated on rank 0
     if (team%rank() > 0) with = -few
     call longshore_sort(team, few, with, sampled=.true.)
     call check(all(few(2:) >= few(:size(few) - 1)) .and. all(with == -few), 'keys on all ranks but one')

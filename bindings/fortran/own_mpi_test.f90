@@ -1,4 +1,4 @@
-! A Fortran program that initialises MPI itself (mpi_f08) and makes a team from a communicator.
+! A Fortran program that initialises MPI (mpi_f08) and makes a team from a communicator.
 program own_mpi_test
   use mpi_f08
   use longshore

@@ -1,7 +1,4 @@
-"""The site: every page of the repository, and the interfaces as their headers document them.
-
-`make docs` builds it.
-"""
+"""The site of all pages and of the interfaces, from the comments of their headers (`make docs`)."""
 
 from __future__ import annotations
 
@@ -20,7 +17,7 @@ sys.path.insert(0, str(REPOSITORY / "docs" / "site"))
 from cpp_interface import names_without_a_page  # noqa: E402  (Sphinx runs this file from elsewhere)
 from fortran_interface import Module  # noqa: E402
 
-# `name: ` or `name, name: ` at the begin of a line: an argument in a docstring of Python.
+# An argument in a docstring of Python: `name: ` or `name, name: ` at the beginning of a line.
 ARGUMENT = re.compile(r"\w+(?:, \w+)*: ")
 BUILD = Path(os.environ.get("LONGSHORE_SITE_BUILD", REPOSITORY / "build" / "site"))
 
@@ -31,7 +28,7 @@ def _version() -> str:
         (REPOSITORY / "CMakeLists.txt").read_text("utf-8"),
     )
     if found is None:
-        raise SystemExit("CMakeLists.txt does not say which version this is")
+        raise SystemExit("CMakeLists.txt has no version of project longshore")
     return found.group(1)
 
 
@@ -79,7 +76,7 @@ html_show_copyright = False
 
 
 def _drop_links_to_folders(app: Any, page: str, source: list[str]) -> None:
-    """Replace a link to a folder of sources by its text; a dead link stays, and is an error."""
+    """Replaces a link to a folder of sources by its text. A dead link stays, and is an error."""
     here = (REPOSITORY / page).parent
 
     def text_of(link: re.Match[str]) -> str:
@@ -89,17 +86,17 @@ def _drop_links_to_folders(app: Any, page: str, source: list[str]) -> None:
 
 
 def _fortran_interface(app: Any, page: str, source: list[str]) -> None:
-    """Make the page of the Fortran module from its source; an undocumented name is an error."""
+    """Makes the page of the Fortran module from its source. An undocumented name is an error."""
     if page != "docs/reference/api/fortran":
         return
     module = Module.of(REPOSITORY / "bindings/fortran/longshore.f90.in")
     for name in module.undocumented:
-        logging.getLogger(__name__).warning("longshore.f90.in says nothing of the public name %s", name)
+        logging.getLogger(__name__).warning("longshore.f90.in has no comment for the public name %s", name)
     source[0] = source[0].replace("<!-- the interface of the module -->", module.markdown())
 
 
 def _cpp_interface(app: Any, page: str, source: list[str]) -> None:
-    """Report public names of C++ that their page does not show."""
+    """Reports public names of C++ that their page does not show."""
     if page == "docs/reference/api/cpp":
         for name in names_without_a_page(REPOSITORY, Path(breathe_projects["longshore"])):
             logging.getLogger(__name__).warning(
@@ -108,7 +105,7 @@ def _cpp_interface(app: Any, page: str, source: list[str]) -> None:
 
 
 def _list_arguments(_app: Any, _what: str, _name: str, _of: Any, _options: Any, lines: list[str]) -> None:
-    """Make a list of the lines `argument: text` of a Python docstring, as Sphinx wants it."""
+    """Makes a list of the lines `argument: text` of a Python docstring, in the syntax of Sphinx."""
     paragraphs = [part.split("\n") for part in "\n".join(lines).split("\n\n")]
     out: list[str] = []
     for paragraph in paragraphs:

@@ -1,8 +1,8 @@
-"""The public names of C++, from Doxygen's XML: the page of the interface must show each of them.
+"""The public names of C++, from Doxygen's XML. The page of the C++ interface must show all of them.
 
-A name of namespace longshore is public in one of three cases: a header that longshore.hpp includes
-declares it; a page or an example mentions it; or a public name has it in a base class, an argument,
-a result or a member.
+A name of namespace longshore is public in three cases: a header that longshore.hpp includes declares
+the name; a page or an example mentions the name; or a base class, an argument, a result or a member
+of a public name has the name as its type.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from xml.etree import ElementTree
 
 WORD = re.compile(r"(?<![\w:])(?:longshore::)?(\w+)")
 ON_PAGE = re.compile(r"^```\{doxygen\w+\} longshore::(\w+)", re.MULTILINE)
-SAID = re.compile(r"\blongshore::(\w+)\b(?!::)")
+MENTIONED = re.compile(r"\blongshore::(\w+)\b(?!::)")
 
 
 @dataclass(frozen=True)
 class Declaration:
-    """A name of namespace longshore, where it is declared, and the words of its interface."""
+    """A name of namespace longshore, its header, and the words of its interface."""
 
     name: str
     header: str
@@ -28,20 +28,19 @@ class Declaration:
 
 
 def public_names(repository: Path, xml: Path) -> set[str]:
-    """Of namespace longshore, without the namespace."""
+    """The public names, without their namespace."""
     by_name: dict[str, list[Declaration]] = {}
-    for one in _declarations(xml):
-        by_name.setdefault(one.name, []).append(one)
+    for declaration in _declarations(xml):
+        by_name.setdefault(declaration.name, []).append(declaration)
     headers = _interface_headers(repository)
-    said = _said(repository)
-    pending = {name for name, all_of_it in by_name.items() if any(one.header in headers for one in all_of_it)}
-    pending |= said & by_name.keys()
+    pending = {name for name, found in by_name.items() if any(declaration.header in headers for declaration in found)}
+    pending |= _mentioned_names(repository) & by_name.keys()
     public: set[str] = set()
     while pending:
         name = pending.pop()
         public.add(name)
-        for one in by_name[name]:
-            pending |= (one.words & by_name.keys()) - public
+        for declaration in by_name[name]:
+            pending |= (declaration.words & by_name.keys()) - public
     return public
 
 
@@ -56,11 +55,11 @@ def _interface_headers(repository: Path) -> set[str]:
     return {*re.findall(r"#include <(longshore/[^>]+)>", text), "longshore_cxx.hpp"}
 
 
-def _said(repository: Path) -> set[str]:
+def _mentioned_names(repository: Path) -> set[str]:
     interface = repository / "docs/reference/api"
     pages = [page for page in repository.glob("docs/**/*.md") if interface not in page.parents]
     files = [repository / "README.md", *pages, *repository.glob("examples/cpp/*.cpp")]
-    return {name for file in files if file.exists() for name in SAID.findall(file.read_text("utf-8"))}
+    return {name for file in files if file.exists() for name in MENTIONED.findall(file.read_text("utf-8"))}
 
 
 def _declarations(xml: Path) -> Iterator[Declaration]:
@@ -75,12 +74,8 @@ def _declarations(xml: Path) -> Iterator[Declaration]:
         compound = ElementTree.parse(xml / f"{inner.get('refid')}.xml").getroot().find("compounddef")
         assert compound is not None
         bases = [base.text or "" for base in compound.findall("basecompoundref") if base.get("prot") == "public"]
-        members = [one for one in compound.iter("memberdef") if one.get("prot") == "public"]
-        yield Declaration(
-            name,
-            _header_of(compound),
-            _words([compound, *members]) | set(WORD.findall(" ".join(bases))),
-        )
+        members = [member for member in compound.iter("memberdef") if member.get("prot") == "public"]
+        yield Declaration(name, _header_of(compound), _words([compound, *members]) | set(WORD.findall(" ".join(bases))))
 
 
 def _header_of(element: ElementTree.Element) -> str:
@@ -90,9 +85,6 @@ def _header_of(element: ElementTree.Element) -> str:
 
 
 def _words(elements: Iterable[ElementTree.Element]) -> frozenset[str]:
-    words: set[str] = set()
-    for element in elements:
-        for part in ("type", "param/type", "templateparamlist/param/type", "requiresclause"):
-            for found in element.findall(part):
-                words |= set(WORD.findall("".join(found.itertext())))
-    return frozenset(words)
+    parts = ("type", "param/type", "templateparamlist/param/type", "requiresclause")
+    found = (found for element in elements for part in parts for found in element.findall(part))
+    return frozenset(word for element in found for word in WORD.findall("".join(element.itertext())))

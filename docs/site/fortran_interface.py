@@ -1,7 +1,7 @@
-"""The interface of the Fortran module, as a page.
+"""Makes the page of the Fortran interface from the comments `!>` of public types and procedures.
 
-It is made of the comments `!>` before each public type, procedure and argument. They are read from
-the template (bindings/fortran/longshore.f90.in), which has one text for all kinds of numbers.
+The comments are in the template bindings/fortran/longshore.f90.in, which has one text for all kinds
+of numbers.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ ARGUMENT = re.compile(
 
 @dataclass
 class Procedure:
-    """One name that programs call, and the procedures behind it."""
+    """A name that programs call, and the procedures that the compiler chooses from."""
 
     name: str
     text: str
-    behind: list[str] = field(default_factory=list)
+    specifics: list[str] = field(default_factory=list)
 
 
 @dataclass
 class Type:
-    """A derived type with what is bound to it."""
+    """A derived type with its bound procedures."""
 
     name: str
     text: str
@@ -44,7 +44,7 @@ class Type:
 
 
 class Module:
-    """The public names of the module; `undocumented` are those without a comment."""
+    """The public names of the module, with their comments."""
 
     def __init__(self, source: str) -> None:
         self.lines = re.sub(r"&\s*\n\s*&?", " ", source).splitlines()
@@ -55,7 +55,7 @@ class Module:
 
     @classmethod
     def of(cls, path: Path) -> Module:
-        """Read the module from its template, with one copy of its text for each kind of plan."""
+        """Reads the module from its template, with one copy of its text for each kind of plan."""
         plans = runpy.run_path(str(path.with_name("generate_module.py")))["PLANS"]
 
         def for_each_plan(block: re.Match[str]) -> str:
@@ -69,36 +69,29 @@ class Module:
 
     @property
     def constants(self) -> list[str]:
-        """Public names that are no types and no procedures."""
+        """Public names that are neither types nor procedures."""
         return [name for name in self.public if name not in self.types and name not in self.procedures]
 
     @property
     def undocumented(self) -> list[str]:
-        """Public names without a text."""
+        """Public names without a comment."""
         missing = [procedure.name for procedure in self.procedures.values() if not procedure.text]
-        for one in self.types.values():
-            missing += [] if one.text else [one.name]
-            missing += [f"{one.name}%{bound.name}" for bound in one.bound.values() if not bound.text]
+        for derived in self.types.values():
+            missing += [] if derived.text else [derived.name]
+            missing += [f"{derived.name}%{bound.name}" for bound in derived.bound.values() if not bound.text]
         return missing
 
     def markdown(self) -> str:
-        """The page."""
         out = [self._opening(), "", "## Procedures", ""]
         for procedure in self.procedures.values():
             out += self._procedure(procedure, "###")
-        for one in self.types.values():
-            out += [f"## type({one.name})", "", one.text, ""]
-            for procedure in one.bound.values():
-                out += self._procedure(procedure, "###", one.name)
+        for derived in self.types.values():
+            out += [f"## type({derived.name})", "", derived.text, ""]
+            for procedure in derived.bound.values():
+                out += self._procedure(procedure, "###", derived.name)
         names = ", ".join(f"`{name}`" for name in self.constants)
         return "\n".join(
-            [
-                *out,
-                "## Constants",
-                "",
-                f"As in [C](c.md), from whose header they are made: {names}.",
-                "",
-            ]
+            [*out, "## Constants", "", f"The constants are made from the header of [C](c.md): {names}.", ""]
         )
 
     def _public_names(self) -> list[str]:
@@ -111,16 +104,15 @@ class Module:
         return names
 
     def _read(self) -> None:
-        told: list[str] = []
+        comment: list[str] = []
         inside: Type | None = None
-        of_interface: Procedure | None = None
+        interface: Procedure | None = None
         for line in self.lines:
             if found := re.match(r"\s*!>? ?(.*)", line):
-                is_told = line.lstrip().startswith("!>")
-                if is_told or told:
-                    told = [*told, found[1].strip()] if line.lstrip()[:2] in ("!>", "! ") else told
+                if (line.lstrip().startswith("!>") or comment) and line.lstrip()[:2] in ("!>", "! "):
+                    comment.append(found[1].strip())
                 continue
-            text, told = " ".join(told), []
+            text, comment = " ".join(comment), []
             if found := re.match(r"  type(?:, [^:]*)? :: (\w+)", line):
                 inside = self.types.setdefault(found[1], Type(found[1], text)) if found[1] in self.public else None
             elif line.startswith("  end type"):
@@ -128,14 +120,14 @@ class Module:
             elif inside and (found := re.match(r"\s*(?:procedure|generic) :: (\w+) => (.*)", line)):
                 bound = inside.bound.setdefault(found[1], Procedure(found[1], ""))
                 bound.text = bound.text or text
-                bound.behind += [name.strip() for name in found[2].split(",")]
+                bound.specifics += [name.strip() for name in found[2].split(",")]
             elif found := re.match(r"  interface (\w+)", line):
-                of_interface = Procedure(found[1], text)
-                self.procedures[found[1]] = of_interface
-            elif of_interface and (found := re.match(r"\s*module procedure (\S+)", line)):
-                of_interface.behind.append(found[1])
+                interface = Procedure(found[1], text)
+                self.procedures[found[1]] = interface
+            elif interface and (found := re.match(r"\s*module procedure (\S+)", line)):
+                interface.specifics.append(found[1])
             elif line.startswith("  end interface"):
-                of_interface = None
+                interface = None
             elif (found := re.match(r"  [^!']*\b(?:subroutine|function) (\w+)\(", line)) and found[1] in self.public:
                 self.procedures[found[1]] = Procedure(found[1], text, [found[1]])
 
@@ -149,40 +141,35 @@ class Module:
 
     def _procedure(self, procedure: Procedure, heading: str, of_type: str = "") -> list[str]:
         shown = []
-        for name in procedure.behind:
+        for name in procedure.specifics:
             lines = self._arguments(name, procedure.name)
             if lines and lines not in shown:
                 shown.append(lines)
         title = f"{of_type.removeprefix('longshore_')}%{procedure.name}" if of_type else procedure.name
-        code = [
-            "```fortran",
-            *("\n\n".join("\n".join(lines) for lines in shown)).splitlines(),
-            "```",
-            "",
-        ]
+        code = ["```fortran", *"\n\n".join("\n".join(lines) for lines in shown).splitlines(), "```", ""]
         return [f"{heading} {title}", "", procedure.text, "", *(code if shown else [])]
 
-    def _arguments(self, behind: str, name: str) -> list[str]:
-        """The head of a procedure under its public name, and its arguments."""
+    def _arguments(self, specific: str, public_name: str) -> list[str]:
+        """The head of a specific procedure under its public name, and its arguments."""
         starts = re.compile(
-            rf"\s*(?P<head>[^!']*\b(?:subroutine|function)) {re.escape(behind)}"
+            rf"\s*(?P<head>[^!']*\b(?:subroutine|function)) {re.escape(specific)}"
             r"\((?P<names>[^)]*)\)(?P<rest>.*)"
         )
-        for at, line in enumerate(self.lines):
+        for index, line in enumerate(self.lines):
             if not (found := starts.fullmatch(line)):
                 continue
-            names = [one.strip() for one in found["names"].split(",") if one.strip() not in ("", "this")]
+            names = [name for name in re.split(r"\s*,\s*", found["names"].strip()) if name not in ("", "this")]
             result = re.search(r"result\((\w+)\)", found["rest"])
-            out = [f"{found['head']} {name}({', '.join(names)}){found['rest']}"]
-            for inner in self.lines[at + 1 :]:
+            out = [f"{found['head']} {public_name}({', '.join(names)}){found['rest']}"]
+            for inner in self.lines[index + 1 :]:
                 if re.match(r"\s*end (?:subroutine|function)", inner):
                     break
-                if is_argument := ARGUMENT.fullmatch(inner):
-                    if "this" not in is_argument["names"].split(", "):
-                        out.append(f"  {is_argument['kind'].strip()} :: {is_argument['names']}")
+                if argument := ARGUMENT.fullmatch(inner):
+                    if "this" not in argument["names"].split(", "):
+                        out.append(f"  {argument['kind'].strip()} :: {argument['names']}")
                 elif result and re.fullmatch(rf"\s*[^!:]*:: {result[1]}(\(\d\))?", inner):
                     out.append("  " + inner.strip())
-            return [self._plain(one) for one in out]
+            return [self._plain(line) for line in out]
         return []
 
     @staticmethod

@@ -18,19 +18,19 @@ static int read_elements(longshore_team* team, void* context) {
   const int64_t n = 1000 * (int64_t)longshore_team_size(team);
   longshore_array* table = NULL;
   TRY(longshore_array_create(team, LONGSHORE_FLOAT64, 0, n, "block", &table));
-  double* const mine = longshore_array_local(table);
+  double* const part = longshore_array_local(table);
   for (int64_t k = 0; k < longshore_array_local_size(table); ++k)
-    mine[k] = 0.5 * (double)longshore_array_index(table, k);
-  TRY(longshore_barrier(team)); /* all elements are stored; now any rank may read them */
+    part[k] = 0.5 * (double)longshore_array_index(table, k);
+  TRY(longshore_barrier(team)); /* After the barrier, any rank may read all elements. */
 
   longshore_gather_plan* plan = NULL;
-  TRY(longshore_gather_create(
-      table, NULL, &plan)); /* NULL: the default options; Longshore chooses the strategy */
+  /* NULL stands for the default options, with which Longshore chooses the strategy. */
+  TRY(longshore_gather_create(table, NULL, &plan));
   int64_t indices[requests], wrong = 0;
   double values[requests];
-  for (int64_t round = 0; round < 3; ++round) {
+  for (int64_t call = 0; call < 3; ++call) {
     for (int64_t i = 0; i < requests; ++i)
-      indices[i] = (i * (7919 + round) + longshore_team_rank(team)) % n;
+      indices[i] = (i * (7919 + call) + longshore_team_rank(team)) % n;
     TRY(longshore_gather_run(plan, indices, requests, values));
     for (int64_t i = 0; i < requests; ++i) wrong += values[i] != 0.5 * (double)indices[i];
   }

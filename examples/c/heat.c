@@ -1,7 +1,7 @@
 /* Solves the heat equation on a periodic cube, on any number of ranks.
  *
- * Each rank owns a box of cells. A cell needs its six neighbours, some of which lie on other ranks.
- * A halo plan copies them into a border around the box. While this exchange runs, the rank computes
+ * Each rank owns a box of cells. A cell needs its six neighbours, and some neighbours lie on other
+ * ranks. A halo plan copies those cells into a border around the box. Meanwhile the rank computes
  * the interior, which needs no border.
  *
  * Verification: a cosine wave keeps its shape, and its height falls by a known factor per step. */
@@ -51,7 +51,7 @@ static int solve(longshore_team* team, void* context) {
   int64_t first[3], n[3];
   TRY(longshore_grid_create(team, NULL, &grid));
   for (int d = 0; d < 3; ++d) longshore_grid_piece(grid, d, cells, &first[d], &n[d]);
-  for (int i = 0; i < 2; ++i) { /* steps alternate between two fields; each has a plan */
+  for (int i = 0; i < 2; ++i) { /* Steps alternate between two fields. Each field has a plan. */
     longshore_memory* memory = NULL;
     void* data = NULL;
     TRY(longshore_memory_create(

@@ -36,7 +36,7 @@ static int count_pairs(longshore_team* team, void* context) {
   TRY(longshore_histogram(table, indices, mine, NULL, NULL));
   TRY(longshore_barrier(team));
   const int64_t* const counts = longshore_array_local(table);
-  int64_t found[2] = {0, 0}; /* the number of pairs, and of different pairs */
+  int64_t found[2] = {0, 0}; /* the number of pairs and the number of different pairs */
   for (int64_t k = 0; k < longshore_array_local_size(table); ++k)
     found[0] += counts[k], found[1] += counts[k] > 0;
   TRY(longshore_allreduce(team, found, 2, LONGSHORE_INT64, LONGSHORE_SUM));

@@ -14,12 +14,12 @@ int main(int argc, char** argv) {
   longshore::run(argc, argv, [](longshore::team& team) {
     constexpr std::int64_t elements = 100'000;
     longshore::dist_array<std::int64_t, longshore::cyclic> table(team, elements);
-    const auto mine = table.local();
-    for (std::size_t i = 0; i < mine.size(); ++i) {
+    const auto part = table.local();
+    for (std::size_t i = 0; i < part.size(); ++i) {
       const auto index = table.map().index_of(team.rank(), i);
-      mine[i] = static_cast<std::int64_t>(index * index);
+      part[i] = static_cast<std::int64_t>(index * index);
     }
-    team.barrier();  // all elements are stored; now any rank may read them
+    team.barrier();  // After the barrier, any rank may read all elements.
 
     longshore::random_stream random(1, static_cast<std::uint64_t>(team.rank()));
     std::vector<std::int64_t> indices(200'000), values(indices.size());

@@ -1,7 +1,7 @@
 // Solves the heat equation in a periodic box with explicit steps, on any number of ranks.
 //
-// Each rank owns a cube of cells. A cell needs its six neighbours, some of which lie on other
-// ranks. A halo exchange copies them into a border around the cube. While it runs, the rank
+// Each rank owns a cube of cells. A cell needs its six neighbours, and some neighbours lie on other
+// ranks. A halo exchange copies those cells into a border around the cube. Meanwhile the rank
 // computes the interior, which needs no border.
 //
 // Verification: a cosine wave keeps its shape, and its height falls by a known factor per step.
@@ -50,12 +50,13 @@ int main(int argc, char** argv) {
     const longshore::rank_grid grid(team, {.periodic = {true, true, true}});
     longshore::field<double> u(grid, {cells, cells, cells}, 1),
         next(grid, {cells, cells, cells}, 1);
-    const longshore::halo_options reads{.algorithm = longshore::halo_algorithm::automatic,
-                                        .reach = longshore::halo_reach::faces};
-    longshore::halo_exchange halo_of_u(grid, reads, u), halo_of_next(grid, reads, next);
-    auto *now = &halo_of_u, *then = &halo_of_next;
+    const longshore::halo_options options{.algorithm = longshore::halo_algorithm::automatic,
+                                          .reach = longshore::halo_reach::faces};
+    longshore::halo_exchange halo_of_u(grid, options, u), halo_of_next(grid, options, next);
+    auto *halo = &halo_of_u, *next_halo = &halo_of_next;
 
-    double kept = 1, angle[3];  // the wave has one period along each dimension of the box
+    // The wave has one period along each dimension of the box. Its height falls by `kept` per step.
+    double kept = 1, angle[3];
     for (int d = 0; d < 3; ++d) {
       angle[d] = 2 * std::numbers::pi / (cells * grid.shape()[d]);
       kept -= 2 * diffusion * (1 - std::cos(angle[d]));
@@ -72,12 +73,12 @@ int main(int argc, char** argv) {
         for (int x = 0; x < cells; ++x) u(z, y, x) = wave(z, y, x);
 
     for (int step = 0; step < steps; ++step) {
-      now->start();
+      halo->start();
       update_interior(u, next);
-      now->wait();
+      halo->wait();
       update_faces(u, next);
-      std::swap(u, next);  // each plan stays with the memory it was made for
-      std::swap(now, then);
+      std::swap(u, next);
+      std::swap(halo, next_halo);  // A plan stays with the memory that it was made for.
     }
 
     double error = 0;

@@ -1,7 +1,7 @@
 // Counts the words of 16 bits in a file that all ranks read together.
 //
 // Each rank reads one part of the file. The 65536 counters are a distributed array, and one call
-// adds the words of the rank to counters on all ranks. Long files are counted in several rounds.
+// adds the words of the rank to counters on all ranks. Long files need several calls.
 //
 //     LONGSHORE_RANKS=4 histogram FILE        mpirun -n 4 histogram FILE
 //
@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::uint64_t words_at_a_time = 1 << 20;
 
-// Words [begin, end) of the file, little-endian.
+// The words from `begin` to `end` - 1 of the file, little-endian.
 std::vector<std::int64_t> read_words(std::ifstream& file, std::uint64_t begin, std::uint64_t end) {
   std::vector<unsigned char> bytes(2 * (end - begin));
   file.seekg(static_cast<std::streamoff>(2 * begin));
@@ -44,21 +44,20 @@ int main(int argc, char** argv) {
 
     longshore::dist_array<std::int64_t> counts(team, 1 << 16);
     longshore::update_plan count(counts, longshore::op::add{});
-    team.barrier();  // all counters are 0 before any rank counts
-    // Updates are collective. A rank whose part has ended takes part with no words.
-    for (std::uint64_t round = 0; round < words / ranks + 1; round += words_at_a_time) {
-      const auto share = read_words(file, std::min(begin + round, end),
-                                    std::min(begin + round + words_at_a_time, end));
-      count(share, 1);
-    }
+    team.barrier();  // All counters are 0 before any rank counts.
+    // Updates are collective: at the end, a rank without further words calls with no words.
+    for (std::uint64_t first = 0; first < words / ranks + 1; first += words_at_a_time)
+      count(read_words(file, std::min(begin + first, end),
+                       std::min(begin + first + words_at_a_time, end)),
+            1);
     team.barrier();
 
-    const auto mine = counts.local();
+    const auto part = counts.local();
     std::array<std::int64_t, 1> total{};
-    for (const auto n : mine) total[0] += n;
+    for (const auto n : part) total[0] += n;
     team.allreduce(std::span<std::int64_t>(total), longshore::reduction::sum);
     const std::int64_t most = team.allreduce_value(
-        mine.empty() ? 0 : *std::ranges::max_element(mine), longshore::reduction::max);
+        part.empty() ? 0 : *std::ranges::max_element(part), longshore::reduction::max);
     const bool right = total[0] == static_cast<std::int64_t>(words);
     if (team.rank() == 0)
       std::printf("histogram: ranks=%d words=%lld most_of_one=%lld verified=%s\n", team.size(),

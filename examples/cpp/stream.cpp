@@ -1,6 +1,6 @@
 // Measures the memory bandwidth with the STREAM triad, a = b + q * c, on distributed arrays.
 //
-// The program writes one loop over all elements. Each rank runs it on the elements it owns.
+// The program has one loop over all elements. Each rank runs the loop on the elements that it owns.
 //
 //     LONGSHORE_RANKS=4 stream        mpirun -n 4 stream
 #include <longshore/longshore.hpp>
@@ -13,17 +13,17 @@ int main(int argc, char** argv) {
   longshore::run(argc, argv, [](longshore::team& team) {
     constexpr std::uint64_t elements = 8'000'000;
     longshore::dist_array<double> a(team, elements), b(team, elements), c(team, elements);
-    longshore::tasks workers;  // one thread per rank; {.layer = "threads", .count = 4} for more
+    longshore::tasks workers;  // one thread per rank; {.layer = "threads", .count = 4} gives 4
     longshore::for_each(workers, longshore::zip(a, b, c),
                         [](double& x, double& y, double& z) { x = 0, y = 1, z = 2; });
 
     double best = 1e9;
-    for (int round = 0; round < 5; ++round) {
+    for (int trial = 0; trial < 5; ++trial) {
       team.barrier();
       const double start = team.now();
       longshore::for_each(workers, longshore::zip(a, b, c),
                           [](double& x, double& y, double& z) { x = y + 3 * z; });
-      team.barrier();  // until the slowest rank has finished
+      team.barrier();  // waits for the slowest rank
       best = std::min(best, team.allreduce_value(team.now() - start, longshore::reduction::max));
     }
 

@@ -14,21 +14,21 @@ contains
     type(longshore_team), intent(inout) :: team
     type(longshore_array) :: table
     type(longshore_gather_plan) :: plan
-    real(real64), pointer :: mine(:)
+    real(real64), pointer :: part(:)
     integer(int64) :: indices(10000), n, k, wrong
     real(real64) :: values(10000)
-    integer :: round
+    integer :: call_number
     n = 1000*team%size()
     call table%create(team, longshore_float64, n)
-    call table%get_local(mine)
+    call table%get_local(part)
     do k = 0, table%local_size() - 1
-      mine(k) = real(table%index(k), real64)**2
+      part(k) = real(table%index(k), real64)**2
     end do
-    call team%barrier()      ! all elements are stored; now any rank may read them
-    call plan%create(table)  ! Longshore chooses the strategy
+    call team%barrier()      ! After the barrier, any rank may read all elements.
+    call plan%create(table)  ! Longshore chooses the strategy.
     wrong = 0
-    do round = 1, 3
-      indices = [(modulo(k*(7919 + round) + team%rank(), n), k=1, size(indices))]
+    do call_number = 1, 3
+      indices = [(modulo(k*(7919 + call_number) + team%rank(), n), k=1, size(indices))]
       call plan%run(indices, values)
       wrong = wrong + count(abs(values - real(indices, real64)**2) > 0)
     end do

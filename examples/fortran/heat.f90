@@ -1,8 +1,8 @@
 ! Solves the heat equation on a periodic cube, on any number of ranks.
 !
-! Each rank owns a box of cells. A cell needs its six neighbours, some of which lie on other ranks.
-! A halo exchange copies them into a border around the box. While it runs, the rank computes the
-! interior, which needs no border.
+! Each rank owns a box of cells. A cell needs its six neighbours, and some neighbours lie on other
+! ranks. A halo exchange copies those cells into a border around the box. Meanwhile the rank
+! computes the interior, which needs no border.
 !
 ! Verification: a cosine wave keeps its shape, and its height falls by a known factor per step.
 program heat

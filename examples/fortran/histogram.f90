@@ -1,8 +1,8 @@
 ! Counts the pairs of neighbouring bytes in a file that all ranks read together.
 !
 ! Each rank reads one part of the file. The 65536 counters are a distributed array, and one call
-! adds the pairs of the rank to counters on all ranks. Ranks read the file in turn: gfortran has
-! only one unit per file, so that only one thread can have it open.
+! adds the pairs of the rank to counters on all ranks. Ranks read the file in turn, because gfortran
+! lets only one thread at a time open a file.
 program histogram
   use longshore
   use, intrinsic :: iso_fortran_env, only: int8, int64

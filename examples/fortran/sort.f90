@@ -1,6 +1,6 @@
 ! Sorts random numbers that are distributed over the ranks.
 !
-! After the sort, rank 0 holds the lowest keys, rank 1 the next ones, and so on. The number of keys
+! After the sort, rank 0 holds the lowest keys, rank 1 the next keys, and so on. The number of keys
 ! of a rank may change. The check compares neighbouring keys, also from rank to rank.
 program sort
   use longshore
@@ -27,8 +27,8 @@ contains
     all_keys = size(keys)
     call team%allreduce(wrong, longshore_sum)
     call team%allreduce(all_keys, longshore_sum)
-    allocate (lowest(team%size()), highest(team%size()))  ! keys of each rank
-    lowest = huge(i)  ! these values stay for ranks without keys, and never fail the check
+    allocate (lowest(team%size()), highest(team%size()))  ! indexed by rank + 1
+    lowest = huge(i)  ! Ranks without keys keep these values, which never fail the check.
     highest = -1
     if (size(keys) > 0) then
       lowest(team%rank() + 1) = keys(1)

@@ -1,9 +1,9 @@
 // Permutes the rows and columns of a distributed sparse matrix: entry (i, j) becomes entry
 // (p[i], q[j]). This is permute_matrix of bale.
 //
-// The matrix and both permutations are distributed cyclically. p[i] therefore lies on the rank of
-// row i, but q[j] may lie on any rank. One gather fetches q[j] for all entries. Then each entry is
-// sent to the rank of its new row.
+// The matrix and both permutations are distributed cyclically. So p[i] lies on the rank of row i,
+// but q[j] may lie on any rank. One gather fetches q[j] for all entries. Then every entry is sent
+// to the rank of its new row.
 #include <longshore/longshore.hpp>
 
 #include "support/example_program.hpp"
@@ -16,29 +16,30 @@ namespace {
 
 using examples::row_entry;
 using examples::sparse_matrix;
-using places = longshore::dist_array<std::int64_t, longshore::cyclic>;
+using positions = longshore::dist_array<std::int64_t, longshore::cyclic>;
 
-// Made once and used often, since engines and buffers are expensive to make.
+// To be used often, since engines and buffers are expensive to make.
 class matrix_permutation {
  public:
-  /// Collective. The permutations must outlive it.
-  matrix_permutation(examples::program& run, const places& row_place, const places& column_place)
+  /// Collective. The permutations must outlive the object.
+  matrix_permutation(examples::program& run, const positions& row_position,
+                     const positions& column_position)
       : team_(run.team()),
-        row_place_(row_place),
-        column_place_of_(column_place, run.gather()),
+        row_position_(row_position),
+        column_position_of_(column_position, run.gather()),
         engine_(team_, run.engine_for<row_entry>()) {}
 
   /// Collective.
   sparse_matrix operator()(const sparse_matrix& matrix) {
     new_column_.resize(matrix.my_entries());
-    column_place_of_(matrix.my_columns(), new_column_);
+    column_position_of_(matrix.my_columns(), new_column_);
     sparse_matrix::walk walk(matrix);
     arrived_.clear();
     longshore::deliver<row_entry>(
         engine_, matrix.my_entries(),
         [&](std::size_t i) {
           const examples::entry e = walk(i);
-          const auto new_row = static_cast<std::uint64_t>(row_place_.local()[e.offset]);
+          const auto new_row = static_cast<std::uint64_t>(row_position_.local()[e.offset]);
           const longshore::location at = matrix.map().owner_offset(new_row);
           return longshore::addressed<row_entry>{at.rank, {at.offset, new_column_[i], e.value}};
         },
@@ -48,18 +49,19 @@ class matrix_permutation {
 
  private:
   longshore::team& team_;
-  const places& row_place_;
-  longshore::gather_plan<std::int64_t, longshore::cyclic> column_place_of_;
+  const positions& row_position_;
+  longshore::gather_plan<std::int64_t, longshore::cyclic> column_position_of_;
   longshore::conveyor engine_;
-  std::vector<std::int64_t> new_column_;  // of each entry
+  std::vector<std::int64_t> new_column_;  // indexed by entry
   std::vector<row_entry> arrived_;
 };
 
-void fill(places& p, std::uint64_t seed) {
-  const examples::random_bijection place_of(p.size(), seed);
+// Collective.
+void fill_with_random_permutation(positions& p, std::uint64_t seed) {
+  const examples::random_bijection position_of(p.size(), seed);
   for (std::size_t offset = 0; offset < p.local().size(); ++offset)
     p.local()[offset] =
-        place_of(static_cast<std::int64_t>(p.map().index_of(p.team().rank(), offset)));
+        position_of(static_cast<std::int64_t>(p.map().index_of(p.team().rank(), offset)));
   p.team().barrier();
 }
 
@@ -73,24 +75,27 @@ int main(int argc, char** argv) {
       .size_is = "rows of the matrix",
       .size = 100000,
       .options = {examples::row_entries_option(),
-                  {"columns", "0", "columns of the matrix; 0: as many as rows", 0, 4294967295.0}}};
+                  {.name = "columns",
+                   .value = "0",
+                   .help = "columns of the matrix; 0: as many as rows",
+                   .high = 4294967295.0}}};
   return examples::run_program(argc, argv, about, [](examples::program& run) {
     longshore::team& team = run.team();
     const std::uint64_t columns = run.options().whole("columns");
     const sparse_matrix matrix =
         examples::random_matrix(team, run.size(), columns == 0 ? run.size() : columns,
                                 run.options().number("row-entries"), run.seed());
-    places row_place(team, matrix.rows()), column_place(team, matrix.columns());
-    fill(row_place, run.seed() + 1);
-    fill(column_place, run.seed() + 2);
-    matrix_permutation permute(run, row_place, column_place);
+    positions row_position(team, matrix.rows()), column_position(team, matrix.columns());
+    fill_with_random_permutation(row_position, run.seed() + 1);
+    fill_with_random_permutation(column_position, run.seed() + 2);
+    matrix_permutation permute(run, row_position, column_position);
     sparse_matrix result;
     run.measure([&] { result = permute(matrix); });
 
     run.rate("entries", matrix.my_entries());
     if (run.verifies())
       run.verify(examples::wrong_permuted_matrix(
-          whole_on_rank_0(team, matrix), examples::whole_on_rank_0(row_place),
-          examples::whole_on_rank_0(column_place), whole_on_rank_0(team, result)));
+          whole_on_rank_0(team, matrix), examples::whole_on_rank_0(row_position),
+          examples::whole_on_rank_0(column_position), whole_on_rank_0(team, result)));
   });
 }

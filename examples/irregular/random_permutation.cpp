@@ -1,15 +1,15 @@
 // Makes a random permutation of 0, ..., n - 1, distributed over the ranks in blocks, by one of two
 // methods:
 //
-// buckets: each element is sent to a random rank, which shuffles the elements it received (Rao,
+// buckets: every element is sent to a random rank, which shuffles the received elements (Rao,
 //   Sankhya A 1961; Sandelius, J. R. Stat. Soc. B 1962). All permutations are equally likely. 8
-//   bytes per element cross the machine once, and nearly none when the buckets become blocks.
-//   Elements from one rank arrive in order. The same seed and number of ranks therefore give the
-//   same permutation again.
-// darts: the algorithm of bale's randperm. Elements are thrown at random slots, twice as many as
-//   elements. An element that hits an occupied slot is thrown again. In bale the owner of the slot
-//   replies, and the sender throws again. Here the owner itself throws the element on: items create
-//   items, and there is no reply.
+//   bytes per element cross the machine once, and nearly no bytes when the buckets become blocks.
+//   Elements from one rank arrive in order, so the same seed and number of ranks give the same
+//   permutation again.
+// darts: the algorithm of bale's randperm. There are twice as many slots as elements, and elements
+//   are thrown at random slots. An element that hits an occupied slot is thrown again. In bale the
+//   owner of the slot replies, and the sender throws again. Here the owner of the slot throws the
+//   element on without a reply, so items create items.
 #include <longshore/longshore.hpp>
 
 #include "support/example_program.hpp"
@@ -21,13 +21,13 @@
 
 namespace {
 
-// Gives this rank a part of the elements. The order over all ranks is random.
+// A call returns this rank's part of a random permutation.
 struct method {
   virtual ~method() = default;
   virtual std::vector<std::int64_t> operator()() = 0;
 };
 
-// The elements that this rank sends: every P-th element.
+// The elements that this rank sends: every P-th element, for P ranks.
 struct own_elements {
   explicit own_elements(const examples::program& run)
       : rank(run.team().rank()),
@@ -40,7 +40,8 @@ struct own_elements {
   [[nodiscard]] std::int64_t element(std::size_t i) const {
     return static_cast<std::int64_t>(i) * ranks + rank;
   }
-  // Must return the same bits again: an engine with full buffers asks twice.
+  // Returns the same bits for every call with an element, since an engine with full buffers calls
+  // twice.
   [[nodiscard]] std::uint64_t random_bits(std::int64_t element) const {
     return longshore::mix_bits(seed + static_cast<std::uint64_t>(element));
   }
@@ -54,10 +55,10 @@ class buckets final : public method, own_elements {
   explicit buckets(examples::program& run)
       : own_elements(run),
         engine_(run.team(), run.engine_for<std::int64_t>({.with_source = true})),
-        from_(static_cast<std::size_t>(ranks)) {}
+        received_(static_cast<std::size_t>(ranks)) {}
 
   std::vector<std::int64_t> operator()() override {
-    for (auto& elements : from_) elements.clear();
+    for (auto& elements : received_) elements.clear();
     longshore::deliver<std::int64_t>(
         engine_, count(),
         [&](std::size_t i) {
@@ -65,17 +66,18 @@ class buckets final : public method, own_elements {
               static_cast<int>(random_bits(element(i)) % static_cast<std::uint64_t>(ranks));
           return longshore::addressed<std::int64_t>{to, element(i)};
         },
-        [&](int source, std::int64_t arrived) { from_[source].push_back(arrived); });
-    std::vector<std::int64_t> mine;
-    for (const auto& elements : from_) mine.insert(mine.end(), elements.begin(), elements.end());
+        [&](int source, std::int64_t arrived) { received_[source].push_back(arrived); });
+    std::vector<std::int64_t> bucket;
+    for (const auto& elements : received_)
+      bucket.insert(bucket.end(), elements.begin(), elements.end());
     longshore::random_stream random(seed, static_cast<std::uint64_t>(rank));
-    longshore::shuffle(std::span(mine), random);
-    return mine;
+    longshore::shuffle(std::span(bucket), random);
+    return bucket;
   }
 
  private:
   longshore::conveyor engine_;
-  std::vector<std::vector<std::int64_t>> from_;  // by source
+  std::vector<std::vector<std::int64_t>> received_;  // indexed by the sending rank
 };
 
 class darts final : public method, own_elements {
@@ -106,10 +108,10 @@ class darts final : public method, own_elements {
             emit(again.rank, again.item);
           }
         });
-    std::vector<std::int64_t> mine;
-    std::copy_if(slots_.begin(), slots_.end(), std::back_inserter(mine),
+    std::vector<std::int64_t> elements;
+    std::copy_if(slots_.begin(), slots_.end(), std::back_inserter(elements),
                  [](std::int64_t slot) { return slot != empty; });
-    return mine;
+    return elements;
   }
 
  private:
@@ -125,12 +127,14 @@ class darts final : public method, own_elements {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const examples::description about{
-      .name = "random_permutation",
-      .about = "makes a random permutation, spread over all ranks",
-      .size_is = "elements on all ranks together",
-      .size = 1000000,
-      .options = {{"method", "buckets", "algorithm", 0, 0, true, {"buckets", "darts"}}}};
+  const examples::description about{.name = "random_permutation",
+                                    .about = "makes a random permutation, spread over all ranks",
+                                    .size_is = "elements on all ranks together",
+                                    .size = 1000000,
+                                    .options = {{.name = "method",
+                                                 .value = "buckets",
+                                                 .help = "algorithm",
+                                                 .words = {"buckets", "darts"}}}};
   return examples::run_program(argc, argv, about, [](examples::program& run) {
     longshore::team& team = run.team();
     std::unique_ptr<method> draw;
@@ -142,11 +146,11 @@ int main(int argc, char** argv) {
     longshore::scatterer into(permutation);
 
     run.measure([&] {
-      const std::vector<std::int64_t> mine = (*draw)();
-      const auto counts = team.allgather_value(static_cast<std::int64_t>(mine.size()));
-      std::int64_t place =
+      const std::vector<std::int64_t> part = (*draw)();
+      const auto counts = team.allgather_value(static_cast<std::int64_t>(part.size()));
+      std::int64_t position =
           std::accumulate(counts.begin(), counts.begin() + team.rank(), std::int64_t{0});
-      for (const std::int64_t element : mine) into.copy(place++, element);
+      for (const std::int64_t element : part) into.copy(position++, element);
       into.flush();
     });
 

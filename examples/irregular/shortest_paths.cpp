@@ -1,10 +1,11 @@
-// Finds the shortest paths from one vertex of a distributed graph to all others, by delta stepping
-// (Meyer and Sanders, J. Algorithms 2003).
+// Finds the shortest paths from one vertex of a distributed graph to all vertices, by delta
+// stepping (Meyer and Sanders, J. Algorithms 2003).
 //
-// Vertices wait in buckets by their distance; a bucket is `delta` wide. The ranks together empty
-// the lowest bucket. First they send along the light edges (of at most delta) of its vertices.
-// These may fill the bucket again, so this takes phases until it stays empty. Then they send once
-// along the heavy edges of all vertices that were in it. Each phase is one deliver.
+// Vertices wait in buckets by their distance; a bucket is `delta` wide. All ranks together empty
+// the lowest bucket. First they send along the light edges (of at most delta) of its vertices,
+// which may fill the bucket again. So there are several phases, each with one deliver, until the
+// bucket stays empty. Then the ranks send once along the heavy edges of all vertices that were in
+// the bucket.
 #include <longshore/longshore.hpp>
 
 #include "support/example_program.hpp"
@@ -21,7 +22,7 @@ constexpr double unreached = std::numeric_limits<double>::infinity();
 
 // The message: there is a path of this length to this vertex.
 struct relaxation {
-  std::uint64_t offset;  // of the vertex at its owner
+  std::uint64_t offset;  // of the vertex on its rank
   double distance;
 };
 
@@ -39,19 +40,19 @@ class delta_stepping {
         light_(graph.with_values(0, delta)),
         heavy_(graph.with_values(delta, unreached)),
         engine_(team_, run.engine_for<relaxation>()),
-        // A new distance is at most one weight beyond the current bucket. One further bucket allows
-        // for rounding of the sums.
+        // A new distance is at most one weight beyond the current bucket. An additional bucket
+        // allows for rounding of the sums.
         buckets_(static_cast<std::size_t>(1 / delta) + 3),
         sent_from_(graph.my_rows()) {}
 
-  /// Collective. Writes the distance of each vertex from the source; infinity if there is no path.
+  /// Collective. Writes the distance of every vertex from `source`, or infinity without a path.
   effort operator()(std::int64_t source, distances& distance) {
     distance_ = distance.local();
     std::fill(distance_.begin(), distance_.end(), unreached);
     std::fill(sent_from_.begin(), sent_from_.end(), unreached);
     effort spent;
     const longshore::location at = distance.map().owner_offset(static_cast<std::uint64_t>(source));
-    // The graph may be empty.
+    // An empty graph does not have the source.
     if (at.rank == team_.rank() && at.offset < distance_.size()) relax({at.offset, 0});
     std::vector<std::uint64_t> frontier, removed;
     for (std::int64_t bucket = 0; (bucket = lowest_bucket(bucket)) != none; ++spent.buckets) {
@@ -85,14 +86,14 @@ class delta_stepping {
 
   // The lowest bucket from `first` on that has vertices on any rank.
   std::int64_t lowest_bucket(std::int64_t first) {
-    std::int64_t mine = first;
+    std::int64_t bucket = first;
     const std::int64_t end = first + static_cast<std::int64_t>(buckets_.size());
-    while (mine < end && vertices_in(mine).empty()) ++mine;
-    return team_.allreduce_value(mine < end ? mine : none, longshore::reduction::min);
+    while (bucket < end && vertices_in(bucket).empty()) ++bucket;
+    return team_.allreduce_value(bucket < end ? bucket : none, longshore::reduction::min);
   }
 
-  // Empties a bucket. Adds vertices to `frontier` whose distance fell since their light edges were
-  // sent, and to `removed` vertices that were not in the bucket before.
+  // Empties a bucket. Stores in `frontier` the vertices whose distance fell since their last phase.
+  // Adds to `removed` the vertices that were not in the bucket before.
   void take(std::int64_t bucket, std::vector<std::uint64_t>& frontier,
             std::vector<std::uint64_t>& removed) {
     frontier.clear();
@@ -105,6 +106,7 @@ class delta_stepping {
     vertices_in(bucket).clear();
   }
 
+  // Collective. Sends along the given edges of the vertices in `from`.
   void send(const sparse_matrix& edges, const std::vector<std::uint64_t>& from) {
     requests_.clear();
     for (const std::uint64_t v : from)
@@ -122,9 +124,8 @@ class delta_stepping {
   double delta_;
   sparse_matrix light_, heavy_;
   longshore::conveyor engine_;
-  std::vector<std::vector<std::uint64_t>> buckets_;  // used cyclically
-  // for each vertex: its distance when its light edges were sent
-  std::vector<double> sent_from_;
+  std::vector<std::vector<std::uint64_t>> buckets_;  // reused cyclically
+  std::vector<double> sent_from_;  // for each vertex, its distance in its last phase
   std::span<double> distance_;
   std::vector<longshore::addressed<relaxation>> requests_;
 };
@@ -134,14 +135,21 @@ class delta_stepping {
 int main(int argc, char** argv) {
   const examples::description about{
       .name = "shortest_paths",
-      .about = "finds the distances of all vertices of a graph from one of them",
+      .about = "finds the distances of all vertices of a graph from one vertex",
       .size_is = "vertices of the graph",
       .size = 100000,
-      .options = {
-          examples::graph_option(),
-          examples::degree_option(),
-          {"delta", "0.1", "width of a bucket; weights are at most 1", 0.0001, 1e6, false},
-          {"source", "", "first vertex; by default the first one with an edge", 0, 4294967294.0}}};
+      .options = {examples::graph_option(),
+                  examples::degree_option(),
+                  {.name = "delta",
+                   .value = "0.1",
+                   .help = "width of a bucket; weights are at most 1",
+                   .low = 0.0001,
+                   .high = 1e6,
+                   .is_whole = false},
+                  {.name = "source",
+                   .value = "",
+                   .help = "first vertex; by default the first vertex with an edge",
+                   .high = 4294967294.0}}};
   return examples::run_program(argc, argv, about, [](examples::program& run) {
     const auto& options = run.options();
     const sparse_matrix graph = examples::random_graph(

@@ -1,5 +1,5 @@
-// Transposes a distributed sparse matrix, repeatedly with the same engine. The algorithm is in
-// transposition.hpp, because topological_sort.cpp uses it too.
+// Transposes a distributed sparse matrix, repeatedly with the same engine. transposition.hpp has
+// the algorithm, which topological_sort.cpp uses, too.
 #include <longshore/longshore.hpp>
 
 #include "support/example_program.hpp"
@@ -14,7 +14,10 @@ int main(int argc, char** argv) {
       .size_is = "rows of the matrix",
       .size = 100000,
       .options = {examples::row_entries_option(),
-                  {"columns", "0", "columns of the matrix; 0: as many as rows", 0, 4294967295.0}}};
+                  {.name = "columns",
+                   .value = "0",
+                   .help = "columns of the matrix; 0: as many as rows",
+                   .high = 4294967295.0}}};
   return examples::run_program(argc, argv, about, [](examples::program& run) {
     const std::uint64_t columns = run.options().whole("columns");
     const examples::sparse_matrix matrix =

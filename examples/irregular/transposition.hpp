@@ -1,6 +1,6 @@
-// The transpose of a distributed sparse matrix. Each entry is sent to the rank that owns its column
-// as a row of the result. There a counting sort forms the rows. One pass over the network is
-// enough; bale's transpose_matrix makes two, the first of which counts.
+// The transpose of a distributed sparse matrix. Every entry is sent to the rank that owns the
+// entry's column as a row of the result. There a counting sort forms the rows. One pass over the
+// network is enough; bale's transpose_matrix makes another pass before, which counts.
 #pragma once
 
 #include <longshore/longshore.hpp>
@@ -10,7 +10,7 @@
 
 namespace examples {
 
-/// Made once and used often, since the engine and its buffers are expensive to make.
+/// To be used often, since the engine and its buffers are expensive to make.
 class transposition {
  public:
   explicit transposition(program& run)

@@ -1,9 +1,9 @@
 // Counts the triangles of a distributed graph. This is the push variant of bale's triangles.
 //
-// Each edge is kept at its end with fewer neighbours (if equal, at the lower number). No vertex
-// then keeps many edges, however skewed the graph is (Chiba and Nishizeki, SIAM J. Comput. 1985).
-// Two edges at one vertex form a wedge. Each wedge is sent to the rank that would keep the third
-// edge, and counts there if that edge exists.
+// An edge is kept at its end with fewer neighbours, or at the lower number if both have as many. So
+// no vertex keeps many edges, however skewed the graph is (Chiba and Nishizeki, SIAM J. Comput.
+// 1985). Two edges at one vertex form a wedge. A wedge is sent to the rank that would keep the
+// third edge. That rank counts the wedge if the third edge exists.
 #include <longshore/longshore.hpp>
 
 #include "support/example_program.hpp"
@@ -17,7 +17,7 @@ namespace {
 using examples::row_entry;
 using examples::sparse_matrix;
 
-// The message: does edge (low, high) exist? It has 8 bytes, since vertex numbers have 32 bits.
+// The message: does edge (low, high) exist? Vertex numbers have 32 bits, so a message has 8 bytes.
 struct wedge {
   std::uint32_t low_offset;  // of the low end on its rank
   std::uint32_t high;
@@ -26,8 +26,8 @@ struct wedge {
 // Returns wedge i of this rank, for i in ascending order.
 class wedge_walk {
  public:
-  /// `kept`: each edge at the end that keeps it; the value is the number of neighbours of the other
-  /// end.
+  /// `kept` has an entry for each edge, in the row of the end that keeps the edge. The value is the
+  /// number of neighbours of the other end.
   explicit wedge_walk(const sparse_matrix& kept) : kept_(kept) {}
 
   [[nodiscard]] std::size_t count() const {
@@ -49,7 +49,7 @@ class wedge_walk {
   }
 
  private:
-  // The number of wedges with the current low end.
+  // The number of wedges at the current vertex with the current low end.
   [[nodiscard]] std::size_t high_ends() const {
     return low_ + 1 < ends_.size() ? ends_.size() - low_ - 1 : 0;
   }
@@ -65,7 +65,7 @@ class wedge_walk {
 
   const sparse_matrix& kept_;
   std::size_t row_ = 0;  // the next row
-  // neighbours and number of the far end of each edge of the current row, in ascending order
+  // For each edge of the current row: neighbours and number of the far end, in ascending order.
   std::vector<std::pair<double, std::int64_t>> ends_;
   std::size_t low_ = 0;     // index of the low end in ends_
   std::size_t first_ = 0;   // number of the first wedge with that low end
@@ -74,10 +74,10 @@ class wedge_walk {
 
 class triangle_count {
  public:
-  /// Collective. The graph must outlive it.
+  /// Collective. The graph must outlive the object.
   triangle_count(examples::program& run, const sparse_matrix& graph)
       : graph_(graph),
-        ask_degrees_(run.team(), {.engine = run.engine_for<std::uint32_t>()}),
+        degree_requests_(run.team(), {.engine = run.engine_for<std::uint32_t>()}),
         engine_(run.team(), run.engine_for<wedge>()) {}
 
   /// Collective. Returns the number of triangles of the whole graph.
@@ -97,12 +97,12 @@ class triangle_count {
   [[nodiscard]] std::size_t wedges() const { return wedges_; }
 
  private:
-  // Both ends of an edge ask each other for their number of neighbours. Replies come in the order
-  // of the requests, so that the entries need not be stored.
+  // Both ends of an edge request the number of neighbours of the other end. Replies come in the
+  // order of the requests, so the walk over the entries needs no memory.
   sparse_matrix kept_edges() {
     std::vector<row_entry> kept;
     sparse_matrix::walk walk(graph_);
-    ask_degrees_(
+    degree_requests_(
         graph_.my_entries(),
         [&](std::size_t i) {
           const longshore::location at =
@@ -111,10 +111,10 @@ class triangle_count {
                                                      static_cast<std::uint32_t>(at.offset)};
         },
         [&](int, std::uint32_t offset) { return degree(offset); },
-        [&](std::size_t i, std::uint32_t degree_there) {
+        [&](std::size_t i, std::uint32_t degree_of_column) {
           const examples::entry e = walk(i);
-          if (std::pair(degree(e.offset), e.row) < std::pair(degree_there, e.column))
-            kept.push_back({e.offset, e.column, static_cast<double>(degree_there)});
+          if (std::pair(degree(e.offset), e.row) < std::pair(degree_of_column, e.column))
+            kept.push_back({e.offset, e.column, static_cast<double>(degree_of_column)});
         });
     const longshore::team& team = engine_.ranks();
     return {graph_.rows(), graph_.columns(), team.rank(), team.size(), kept};
@@ -124,7 +124,7 @@ class triangle_count {
   }
 
   const sparse_matrix& graph_;
-  longshore::request_reply<longshore::conveyor, std::uint32_t, std::uint32_t> ask_degrees_;
+  longshore::request_reply<longshore::conveyor, std::uint32_t, std::uint32_t> degree_requests_;
   longshore::conveyor engine_;
   std::size_t wedges_ = 0;
 };

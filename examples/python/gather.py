@@ -1,6 +1,7 @@
 """Reads random elements of a table that is too large for one rank (index gather).
 
-The table is distributed: each rank owns a part of its elements. One call fetches any list of them.
+The table is distributed: each rank owns a part of its elements. One call fetches any list of
+elements.
 
 Usage: python gather.py [REQUESTS]
 """

@@ -18,7 +18,7 @@ def main(team: longshore.Team, path: str) -> bool:
     first, last = (len(words) * r // team.size for r in (team.rank, team.rank + 1))
     counts = longshore.Table(team, 1 << 16, "int64", "cyclic")
     longest = team.allreduce(last - first, "max")
-    for begin in range(0, longest, 1 << 20):  # collective: a rank may take part with no words
+    for begin in range(0, longest, 1 << 20):  # The call is collective, so ranks may call without words.
         piece = words[min(first + begin, last) : min(first + begin + (1 << 20), last)]
         longshore.histogram(counts, piece.astype("int64"), strategy="direct" if team.node_count == 1 else "exstack")
     most = team.allreduce(int(counts.local.max(initial=0)), "max")

@@ -1,6 +1,6 @@
-"""Sorts random numbers that are distributed over the ranks, each with the rank it came from.
+"""Sorts random numbers that are distributed over the ranks, with the rank that drew each number.
 
-After the sort, rank 0 holds the lowest numbers, rank 1 the next ones, and so on.
+After the sort, rank 0 holds the lowest numbers, rank 1 the next numbers, and so on.
 
 Usage: python sort.py [NUMBERS]
 """

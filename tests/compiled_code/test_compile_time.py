@@ -11,7 +11,7 @@ from pathlib import Path
 
 from repository import REPOSITORY
 
-# Where the loops are: what is inside a plan, and what it calls.
+# The names of loops: parts of a plan, and functions that a plan calls.
 LOOPS = ("_dispatch<", "exstack_gather<", "exstack_requests<", "engine_gather<", "engine_requests<", "request_reply<")
 
 

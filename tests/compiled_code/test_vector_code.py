@@ -65,7 +65,7 @@ def functions() -> dict[str, list[Instruction]]:
 
 
 def innermost_loops(body: list[Instruction]) -> list[list[Instruction]]:
-    """Instructions between a backward jump and its target, without loops that contain others."""
+    """Instructions between a backward jump and its target, of innermost loops only."""
     ranges = {(one.jumps_to, one.address) for one in body if one.jumps_to is not None and one.jumps_to <= one.address}
     loops = []
     for first, last in sorted(ranges):
@@ -76,7 +76,7 @@ def innermost_loops(body: list[Instruction]) -> list[list[Instruction]]:
 
 
 def vector_loop(functions: dict[str, list[Instruction]], name: str) -> Counter[str] | None:
-    """Mnemonics of the one innermost loop that multiplies vectors; None where there is none."""
+    """Mnemonics of the innermost loop that multiplies vectors; None if no loop does."""
     multiplies = MULTIPLIES[platform.machine()]
     found = [
         Counter(one.mnemonic for one in loop)

@@ -130,7 +130,7 @@ def test_a_broken_table_is_found(rows: str, wrong: list[int], tmp_path: Path) ->
 
 
 def test_the_first_page_has_commands_and_a_program() -> None:
-    """The tests above have input."""
+    """The tests above find commands and programs."""
     first_page = REPOSITORY / "README.md"
     assert first_page in [block.document for block in SHELL_BLOCKS]
     assert first_page in [block.document for block in PROGRAMS]

@@ -54,8 +54,7 @@ def names_in_site(html: Path) -> set[str]:
 
 def public_names_of_cpp(xml: Path) -> set[str]:
     names: set[str] = runpy.run_path(str(REPOSITORY / "docs/site/cpp_interface.py"))["public_names"](REPOSITORY, xml)
-    # Options, their values, functions of namespace scope, and what only a header that is not of
-    # users declares.
+    # Options, their values, functions of namespace scope, and names of internal headers.
     assert {"halo_mode", "exchange_strategy", "reduction", "histogram", "deliver", "shareable_memory"} <= names
     assert "ring_channels" not in names
     return names

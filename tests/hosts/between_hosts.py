@@ -32,7 +32,7 @@ TRANSPORTS = [needs_transport(name) for name in ("mpi", "shmem", "ucx")]
 
 
 def environment(transport: str, timeout_seconds: float = 120) -> dict[str, str]:
-    """Variables of a run between these hosts, which only TCP connects."""
+    """Environment variables of a run between hosts that are connected by TCP only."""
     settings = {"LONGSHORE_TIMEOUT": str(timeout_seconds), "LONGSHORE_PIN": "0", "LONGSHORE_PROFILE": "off"}
     settings["UCX_HANDLE_ERRORS"] = "none"  # no backtraces: the line before them has the reason
     if transport == "shmem":

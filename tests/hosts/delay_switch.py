@@ -53,7 +53,7 @@ def open_port(number: int, pid: int) -> int:
 
 
 def targets(packet: bytes, source: int, ports: list[int]) -> list[int]:
-    """The ports that get a packet: the addressed one, or all others for a broadcast."""
+    """The ports that get a packet: the addressed port, or all other ports for a broadcast."""
     if packet[0] & 1:
         return [port for number, port in enumerate(ports) if number != source]
     return [ports[packet[5]]] if packet[0] == 2 and packet[5] < len(ports) else []

@@ -23,7 +23,7 @@ from typing import IO
 HEAD = "head"  # the host of mpirun: it has a network, but the processes and memory of this machine
 SUBNET = "10.77.0"
 HEAD_NUMBER = 254
-MOST_HOSTS = 200
+MAX_HOSTS = 200
 JUMBO_BYTES = 9000
 READY_SECONDS = 300
 
@@ -40,7 +40,7 @@ OPEN_MPI = {
     "OMPI_MCA_oob_tcp_if_include": "eth0",
     "OMPI_MCA_btl_tcp_if_include": "eth0",
     "OMPI_MCA_mpi_yield_when_idle": "1",
-    # Open MPI 4.1 needs these for one-sided calls over TCP; else MPI_Win_create fails.
+    # For one-sided calls over TCP, MPI_Win_create of Open MPI 4.1 fails without these settings.
     "OMPI_MCA_osc": "ucx,sm",
     "OMPI_MCA_opal_common_ucx_tls": "any",
     "OMPI_MCA_opal_common_ucx_devices": "any",
@@ -109,7 +109,7 @@ class HostNetwork:
     def mpirun(
         self, *command: str, ranks_per_host: int, environment: Mapping[str, str] | None = None
     ) -> subprocess.Popen[str]:
-        """Starts a program on all hosts, with consecutive ranks on each and the given variables."""
+        """Starts a program on all hosts, with consecutive ranks per host and the variables."""
         (self.folder / "hostfile").write_text(
             "".join(f"{host.name} slots={ranks_per_host}\n" for host in self.hosts), encoding="utf-8"
         )
@@ -135,7 +135,7 @@ class HostNetwork:
         return running
 
     def processes(self, host: Host) -> list[str]:
-        """Names of the processes of a host, cut to 15 letters, without the one that holds it."""
+        """Names (first 15 letters) of the processes of a host, except the process that holds it."""
         return [name for _, name in self._running(host)]
 
     def connected(self, host: Host, name: str) -> set[str]:
@@ -219,10 +219,10 @@ def _start(name: str, number: int, folder: Path) -> Host:
         start_new_session=True,
     )
     assert holder.stdout is not None
-    said = first_line(holder.stdout)
-    if said != "ready\n":
+    printed = first_line(holder.stdout)
+    if printed != "ready\n":
         holder.kill()
-        raise AssertionError(f"host {name} does not start: {said}")
+        raise AssertionError(f"host {name} does not start: {printed}")
     pid = holder.pid
     if own:
         pid = int(Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="utf-8").split()[0])
@@ -286,17 +286,17 @@ def _join_by_delay(network: HostNetwork, seconds: float) -> subprocess.Popen[str
         text=True,
     )
     assert switch.stdout is not None
-    said = first_line(switch.stdout)
-    if said != "ready\n":
+    printed = first_line(switch.stdout)
+    if printed != "ready\n":
         switch.kill()
-        raise AssertionError(f"the switch with a delay does not start: {said}{switch.stdout.read()}")
+        raise AssertionError(f"the switch with a delay does not start: {printed}{switch.stdout.read()}")
     return switch
 
 
 @contextlib.contextmanager
 def hosts(count: int, folder: Path, *, rate: str | None = None, delay_seconds: float = 0) -> Iterator[HostNetwork]:
     """Makes hosts h0, h1, ... joined by a switch that limits the rate or delays each packet."""
-    assert 1 <= count <= MOST_HOSTS
+    assert 1 <= count <= MAX_HOSTS
     assert rate is None or delay_seconds == 0
     names = {HEAD: HEAD_NUMBER} | {f"h{i}": i + 1 for i in range(count)}
     _write_names(folder, names)

@@ -1,4 +1,4 @@
-"""Ranks of ucx connect on first use, and start in rounds: a start needs few connections."""
+"""Ranks of ucx connect on first use, and start in rounds. So a start needs few connections."""
 
 from __future__ import annotations
 

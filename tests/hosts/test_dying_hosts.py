@@ -14,7 +14,7 @@ from host_network import HostNetwork, first_line, hosts, until, wait_for
 
 pytestmark = needs_hosts
 CRASHES = (signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGILL)
-# Time for the launcher to notice a silent host and to end the others, on shared cores.
+# Time for the launcher to notice a silent host and to end the other hosts, on shared cores.
 LAUNCHER_SECONDS = 120
 
 
@@ -52,7 +52,7 @@ def test_a_host_that_dies_ends_the_run(transport: str, failure: str, tmp_path: P
             assert "rank" in own[0]
             assert any("LONGSHORE_TIMEOUT=2" in line for line in own), own
         else:
-            # The launcher or UCX ends the job and prints its own error. If a rank of Longshore
-            # prints one, it names the lost rank, or a rank that ended because of it.
+            # The launcher or UCX ends the job and prints its own error. An error of Longshore
+            # names the lost rank, or a rank that ended because the lost rank was missing.
             assert not own or any(re.search(r"rank [23]\b", line) for line in own), own
         assert until(LAUNCHER_SECONDS, lambda: not network.processes(survivor)), network.processes(survivor)

@@ -1,4 +1,4 @@
-// A program that fails on purpose. Its first argument names the failure. Tests look at how the run
+// A program that fails on purpose. Its first argument names the failure. Tests check how the run
 // ends.
 #include <longshore/core/error.hpp>
 #include <longshore/transport/launch/run.hpp>
@@ -24,35 +24,35 @@ namespace {
 
 using longshore::team;
 
-int last(const team& team) { return team.size() - 1; }
+int last_rank(const team& team) { return team.size() - 1; }
 
 void sleep_long() {
   const timespec long_time{1000, 0};
   nanosleep(&long_time, nullptr);
 }
 
-// A launcher continues stopped processes before it ends them. The loop stops again, so that this
-// process never runs to an end of its own.
+// A launcher continues stopped processes before it ends them. The loop then stops the process
+// again.
 [[noreturn]] void stop() {
   for (;;) std::raise(SIGSTOP);
 }
 
-void one_throws(team& team) {
+void last_rank_throws(team& team) {
   team.barrier();
-  if (team.rank() == last(team))
+  if (team.rank() == last_rank(team))
     longshore::fail(longshore::errc::usage, "this rank fails on purpose");
   team.barrier();
 }
 
-void one_never_comes(team& team) {
+void last_rank_never_comes(team& team) {
   team.barrier();
-  if (team.rank() == last(team)) sleep_long();
+  if (team.rank() == last_rank(team)) sleep_long();
   team.barrier();
 }
 
-void one_never_receives(team& team) {
+void last_rank_never_receives(team& team) {
   const longshore::channel_end to{(team.rank() + 1) % team.size(), 64};
-  const longshore::channel_end from{(team.rank() + last(team)) % team.size(), 64};
+  const longshore::channel_end from{(team.rank() + last_rank(team)) % team.size(), 64};
   const auto channels = team.open_channels({&to, 1}, {&from, 1}, 2);
   for (int message = 0; message < 10; ++message) {
     longshore::waiter wait(team, "a free slot", to.peer);
@@ -61,36 +61,35 @@ void one_never_receives(team& team) {
   }
 }
 
-void one_is_killed(team& team) {
+void last_rank_is_killed(team& team) {
   team.barrier();
-  if (team.rank() == last(team)) std::raise(SIGKILL);
+  if (team.rank() == last_rank(team)) std::raise(SIGKILL);
   team.barrier();
 }
 
-// One rank throws an exception of the program. Another rank hangs; the end of the run must not wait
-// for it.
-void one_throws_another_type(team& team) {
+// Rank 0 also hangs, and the end of the run must not wait for rank 0.
+void last_rank_throws_another_type(team& team) {
   team.barrier();
-  if (team.rank() == last(team)) throw std::runtime_error("this rank fails on purpose");
+  if (team.rank() == last_rank(team)) throw std::runtime_error("this rank fails on purpose");
   if (team.rank() == 0) sleep_long();
   team.barrier();
 }
 
-void one_throws_a_number(team& team) {
+void last_rank_throws_a_number(team& team) {
   team.barrier();
-  if (team.rank() == last(team)) throw 42;
+  if (team.rank() == last_rank(team)) throw 42;
   team.barrier();
 }
 
-void one_never_frees(team& team) {
+void last_rank_never_frees(team& team) {
   auto memory = team.allocate(100);
-  if (team.rank() == last(team)) sleep_long();
+  if (team.rank() == last_rank(team)) sleep_long();
   memory.reset();
 }
 
-// One rank stops while memory of an alltoallv is allocated. When the others give up, they must not
-// wait until all ranks free that memory.
-[[noreturn]] void one_stops_in_alltoallv(team& team) {
+// The last rank stops while memory of an alltoallv is allocated. When the other ranks give up, they
+// must not wait until all ranks free that memory.
+[[noreturn]] void last_rank_stops_in_alltoallv(team& team) {
   const auto ranks = static_cast<std::size_t>(team.size());
   constexpr std::size_t block_bytes = 300'000;
   const std::vector<std::size_t> counts(ranks, block_bytes);
@@ -98,7 +97,7 @@ void one_never_frees(team& team) {
   std::vector<std::byte> incoming(outgoing.size());
   team.barrier();
   std::jthread stopping;
-  if (team.rank() == last(team))
+  if (team.rank() == last_rank(team))
     stopping = std::jthread([] {
       const timespec soon{0, 300'000'000};
       nanosleep(&soon, nullptr);
@@ -107,7 +106,7 @@ void one_never_frees(team& team) {
   for (;;) team.alltoallv(outgoing.data(), counts, incoming.data(), counts, 1);
 }
 
-// Rank 0 sends one byte less than the others expect.
+// Rank 0 sends one byte less than all other ranks expect.
 void counts_differ(team& team) {
   const auto ranks = static_cast<std::size_t>(team.size());
   constexpr std::size_t block_bytes = 100'000;
@@ -120,14 +119,14 @@ void counts_differ(team& team) {
   team.barrier();
 }
 
-// One rank stops. The others send it more than the network can buffer.
-void one_stops_and_much_is_sent_to_it(team& team) {
+// The last rank stops. Its neighbour sends more to it than the network can buffer.
+void last_rank_stops_and_gets_much_data(team& team) {
   constexpr std::size_t slot_bytes = std::size_t{32} << 20;
   const longshore::channel_end to{(team.rank() + 1) % team.size(), slot_bytes};
-  const longshore::channel_end from{(team.rank() + last(team)) % team.size(), slot_bytes};
+  const longshore::channel_end from{(team.rank() + last_rank(team)) % team.size(), slot_bytes};
   const auto channels = team.open_channels({&to, 1}, {&from, 1}, 2);
   team.barrier();
-  if (team.rank() == last(team)) stop();
+  if (team.rank() == last_rank(team)) stop();
   for (;;) {
     for (longshore::waiter wait(team, "a free slot", to.peer);
          channels->sender(0).reserve() == nullptr;)
@@ -136,10 +135,10 @@ void one_stops_and_much_is_sent_to_it(team& team) {
   }
 }
 
-// Nothing fails here. The test ends a host while its ranks exchange messages.
+// No failure: the test ends a host while its ranks exchange messages.
 [[noreturn]] void all_exchange_for_ever(team& team) {
   const longshore::channel_end to{(team.rank() + 1) % team.size(), 64};
-  const longshore::channel_end from{(team.rank() + last(team)) % team.size(), 64};
+  const longshore::channel_end from{(team.rank() + last_rank(team)) % team.size(), 64};
   const auto channels = team.open_channels({&to, 1}, {&from, 1}, 2);
   for (long message = 0;; ++message) {
     for (longshore::waiter wait(team, "a free slot", to.peer);
@@ -157,7 +156,7 @@ void one_stops_and_much_is_sent_to_it(team& team) {
   }
 }
 
-// An object kept by a team is destroyed after the last collective step of the run.
+// A team destroys its attributes after the last collective step of the run.
 struct stops_at_the_end {
   bool armed = false;
   ~stops_at_the_end() {
@@ -165,35 +164,34 @@ struct stops_at_the_end {
   }
 };
 
-void one_stops_at_the_end(team& team) {
+void last_rank_stops_at_the_end(team& team) {
   team.barrier();
-  longshore::detail::team_attribute<stops_at_the_end>(team).armed = team.rank() == last(team);
+  longshore::detail::team_attribute<stops_at_the_end>(team).armed = team.rank() == last_rank(team);
 }
 
-// One rank stops after the run, before the communication library is finalised.
-void one_stops_after_the_run() {
+// The last rank stops after the run, before the communication library is finalised.
+void last_rank_stops_after_the_run() {
   longshore::runtime started(longshore::options_from_environment());
   bool stops = false;
-  started.run([&](team& team) { stops = team.rank() == last(team); });
+  started.run([&](team& team) { stops = team.rank() == last_rank(team); });
   if (stops) stop();
 }
 
-// One rank leaves out a collective call.
-void one_leaves_early(team& team) {
+void last_rank_leaves_out_a_barrier(team& team) {
   team.barrier();
-  if (team.rank() != last(team)) team.barrier();
+  if (team.rank() != last_rank(team)) team.barrier();
 }
 
-void one_makes_another_reduction(team& team) {
+void last_rank_makes_another_reduction(team& team) {
   team.barrier();
   const auto operation =
-      team.rank() == last(team) ? longshore::reduction::min : longshore::reduction::max;
+      team.rank() == last_rank(team) ? longshore::reduction::min : longshore::reduction::max;
   (void)team.allreduce_value(1.5, operation);
 }
 
 void none(team& team) { team.barrier(); }
 
-// Nothing fails here. The test looks at the connections meanwhile.
+// No failure: the test inspects connections while all ranks sleep.
 [[noreturn]] void all_sleep(const team& team) {
   if (team.rank() == 0) {
     fmt::print("sleeping\n");
@@ -205,7 +203,7 @@ void none(team& team) { team.barrier(); }
 [[noreturn]] void all_agree_and_sleep(team& team) {
   const auto ranks = team.allgather_value(team.rank());
   const int sum = team.allreduce_value(ranks.back(), longshore::reduction::sum);
-  if (team.broadcast_value(sum, last(team)) != team.size() * last(team))
+  if (team.broadcast_value(sum, last_rank(team)) != team.size() * last_rank(team))
     longshore::fail(longshore::errc::transport, "wrong sum");
   team.barrier();
   all_sleep(team);
@@ -222,19 +220,19 @@ void none(team& team) { team.barrier(); }
 int main(int argc, char** argv) {
   const std::map<std::string, void (*)(team&)> failures = {
       {"none", none},
-      {"throws", one_throws},
-      {"never-comes", one_never_comes},
-      {"never-receives", one_never_receives},
-      {"killed", one_is_killed},
-      {"throws-another-type", one_throws_another_type},
-      {"throws-a-number", one_throws_a_number},
-      {"never-frees", one_never_frees},
-      {"stops-in-alltoallv", one_stops_in_alltoallv},
-      {"stops-at-the-end", one_stops_at_the_end},
+      {"throws", last_rank_throws},
+      {"never-comes", last_rank_never_comes},
+      {"never-receives", last_rank_never_receives},
+      {"killed", last_rank_is_killed},
+      {"throws-another-type", last_rank_throws_another_type},
+      {"throws-a-number", last_rank_throws_a_number},
+      {"never-frees", last_rank_never_frees},
+      {"stops-in-alltoallv", last_rank_stops_in_alltoallv},
+      {"stops-at-the-end", last_rank_stops_at_the_end},
       {"counts-differ", counts_differ},
-      {"leaves-early", one_leaves_early},
-      {"another-reduction", one_makes_another_reduction},
-      {"much-to-one-that-stops", one_stops_and_much_is_sent_to_it},
+      {"leaves-early", last_rank_leaves_out_a_barrier},
+      {"another-reduction", last_rank_makes_another_reduction},
+      {"much-to-one-that-stops", last_rank_stops_and_gets_much_data},
       {"exchange-for-ever", all_exchange_for_ever},
       {"agree-and-sleep", all_agree_and_sleep},
       {"talk-to-all-and-sleep", all_talk_to_all_and_sleep}};
@@ -247,7 +245,7 @@ int main(int argc, char** argv) {
   }
   try {
     if (name == after_the_run)
-      one_stops_after_the_run();
+      last_rank_stops_after_the_run();
     else
       longshore::run(argc, argv, chosen->second);
   } catch (const longshore::error& e) {

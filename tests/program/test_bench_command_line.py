@@ -106,7 +106,7 @@ def test_a_usage_error_is_one_line_and_status_2(
 
 @needs_mpi
 def test_a_usage_error_is_printed_although_other_processes_end_first(run: Run, tmp_path: Path) -> None:
-    """Open MPI ends all processes as soon as one ends with an error."""
+    """Open MPI ends all processes as soon as a process ends with an error."""
     late = tmp_path / "late"
     rank = '"${OMPI_COMM_WORLD_RANK:-$PMI_RANK}"'
     late.write_text(

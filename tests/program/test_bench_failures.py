@@ -1,4 +1,4 @@
-"""longshore-bench when results are wrong, ranks fail, or a signal ends it."""
+"""longshore-bench if results are wrong, ranks fail, or a signal ends the program."""
 
 from __future__ import annotations
 
@@ -148,7 +148,7 @@ def test_a_signal_ends_the_run_and_leaves_whole_lines(
 
 
 def wait_until_still(path: Path) -> None:
-    """Waits until nobody writes: ranks notice a moment later that their launcher was killed."""
+    """Waits until no rank writes: ranks notice the end of their launcher a moment later."""
     deadline = time.monotonic() + TIMEOUT_SECONDS
     size, since = -1, time.monotonic()
     while time.monotonic() - since < 1.0:

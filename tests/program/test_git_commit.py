@@ -1,4 +1,4 @@
-"""The commit in the records of longshore-bench is that of the sources it was built from."""
+"""The records of longshore-bench have the commit of the sources that were built."""
 
 from __future__ import annotations
 

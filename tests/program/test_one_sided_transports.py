@@ -185,7 +185,7 @@ def test_a_message_that_the_network_does_not_accept_ends_at_the_deadline() -> No
     assert "longshore: rank 0: a put with a signal did not return within 2 s" in done.stderr
 
 
-# The transport, the place where a rank stops, and the error of a rank that notices it.
+# The transport, the moment when a rank stops, and the error of a rank that notices the stop.
 STOPS = {
     ("shmem", "stops-at-the-end"): "shmem_finalize did not return within 10 s",
     ("ucx", "stops-at-the-end"): "at the start or the end of the run",
@@ -224,7 +224,7 @@ def test_a_killed_rank_ends_the_others(transport: str) -> None:
 
 
 def test_a_start_of_ucx_that_fails_on_one_rank_ends_the_run() -> None:
-    """The other ranks wait for the failed one, so it must end them."""
+    """All other ranks wait for the failed rank, which must end them."""
     need("ucx")
     flags = ["--oversubscribe", "--bind-to", "none"]
     broken = ["-n", "1", "-x", "UCX_TLS=no-such-transport", str(FAILING), "none", ":", "-n", "1", str(FAILING), "none"]
@@ -263,7 +263,7 @@ def test_ucx_is_started_by_pmix_without_mpi(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("start", "said"), [("slurm", "it must be mpi or pmix"), ("pmix", "PMIx")])
 def test_a_start_of_ucx_that_cannot_be_is_refused(start: str, said: str) -> None:
-    """Without a launcher nobody is there who could start it by PMIx."""
+    """Without a launcher, no PMIx server can start the ranks."""
     need("ucx")
     clean = {name: value for name, value in environment().items() if not name.startswith("PMIX_")}
     done = subprocess.run(

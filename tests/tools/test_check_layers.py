@@ -128,30 +128,30 @@ VIOLATIONS = {
         "halo.cpp:1: layer 'bindings' includes 'bench', a layer above it",
     ),
     "MPI in the benchmark program": ("bench/launch.cpp", '#include "mpi.h"', "bench/launch.cpp:1: layer 'bench'"),
-    "a room of the benchmark program above": (
+    "a folder of the benchmark program above": (
         "bench/harness/timing.cpp",
         '#include "records/table.hpp"',
-        "bench/harness/timing.cpp:1: 'bench/harness' includes 'bench/records', a room above it",
+        "bench/harness/timing.cpp:1: 'bench/harness' includes 'bench/records', a folder above it",
     ),
-    "a room of the benchmark program beside": (
+    "a folder of the benchmark program beside": (
         "bench/records/table.cpp",
         '#include "patterns/patterns.hpp"',
-        "bench/records/table.cpp:1: 'bench/records' includes 'bench/patterns', a room beside it",
+        "bench/records/table.cpp:1: 'bench/records' includes 'bench/patterns', a folder beside it",
     ),
     "another pattern of the benchmark program": (
         "bench/patterns/sort/sort.cpp",
         '#include "patterns/halo/cells.hpp"',
         "bench/patterns/sort/sort.cpp:1: 'bench/patterns/sort' includes 'bench/patterns/halo', another pattern",
     ),
-    "a header beside the rooms of the benchmark program": (
+    "a header beside the folders of the benchmark program": (
         "bench/harness/timing.cpp",
         '#include "table.hpp"',
         "'bench/harness/timing.cpp' includes 'table.hpp': nothing but main programs lies in bench/ itself",
     ),
-    "a folder that is no room of the benchmark program": (
+    "an unknown folder of the benchmark program": (
         "bench/utils/text.cpp",
         "#include <string>",
-        "text.cpp:1: folder 'utils' is no room of bench/ (facts < harness < {patterns, records} < ",
+        "text.cpp:1: folder 'utils' is missing in the order of bench/ (facts < harness < {patterns, records} < ",
     ),
     "UCX outside its folder": (
         "src/longshore/transport/mpi/worker.cpp",
@@ -171,12 +171,12 @@ VIOLATIONS = {
     "the machinery of a layer below": (
         "src/longshore/gather/agp.cpp",
         "#include <longshore/aggregate/detail/porter.hpp>",
-        "agp.cpp:1: layer 'gather' includes 'aggregate/detail/', the machinery of another layer",
+        "agp.cpp:1: layer 'gather' includes 'aggregate/detail/', the internals of another layer",
     ),
     "the machinery of a layer from the benchmark program": (
         "bench/patterns/sort.cpp",
         "#include <longshore/sort/detail/order.hpp>",
-        "sort.cpp:1: layer 'bench' includes 'sort/detail/', the machinery of another layer",
+        "sort.cpp:1: layer 'bench' includes 'sort/detail/', the internals of another layer",
     ),
     "a folder that is no layer": (
         "src/longshore/odds/ends.cpp",

@@ -1,7 +1,6 @@
 """The parts of tools/fuzz.
 
-`capabilities` reads what a build can do. `drawing` draws combinations, with hints from `numbers`,
-`option_needs` and `variables`. `running` runs one, and `judging` judges it. `shrinking` makes a
-failing one smaller, and `failure_store` stores it. `reporting` prints. `sweep` puts these together;
-`command` is the command line.
+`command` is the command line, and `sweep` does the work: it runs combinations that `drawing` draws
+from the `capabilities` of a build (`running`), judges the runs (`judging`), and makes failing
+combinations smaller (`shrinking`).
 """

@@ -20,9 +20,9 @@ class Factor:
     type: str
     """word, integer or triple."""
     default: tuple[str, ...]
-    """As typed. Empty: the program chooses."""
+    """The default levels as typed. Empty if the program selects a level itself."""
     levels: tuple[tuple[str, tuple[str, ...]], ...] = ()
-    """For words: each level, with the transports that can run it."""
+    """Each level of a word, with the transports that can run this level."""
     low: int = 0
     high: int = 0
 

@@ -21,14 +21,14 @@ class Combination:
         return dict(self.options).get(option)
 
     def without_option(self, option: str) -> Combination:
-        return replace(self, options=tuple(one for one in self.options if one[0] != option))
+        return replace(self, options=tuple(kept for kept in self.options if kept[0] != option))
 
     def with_levels(self, option: str, levels: tuple[str, ...]) -> Combination:
         """A copy in which the option has these levels."""
         return replace(self, options=tuple((name, levels if name == option else old) for name, old in self.options))
 
     def without_variable(self, variable: str) -> Combination:
-        return replace(self, variables=tuple(one for one in self.variables if one[0] != variable))
+        return replace(self, variables=tuple(kept for kept in self.variables if kept[0] != variable))
 
     def words(self) -> list[str]:
         """The arguments of the program."""

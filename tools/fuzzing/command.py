@@ -1,4 +1,7 @@
-"""The command line of tools/fuzz."""
+"""The command line of tools/fuzz: reads and checks the options, and starts a sweep.
+
+The combinations of a sweep are drawn from a seed, or read from a file with --replay.
+"""
 
 from __future__ import annotations
 
@@ -29,14 +32,14 @@ DESCRIPTION = """\
 Runs random combinations of the patterns, factors, transports, ranks and virtual nodes of longshore-bench, each once
 with verification. A run passes with exit status 0 and every variant verified, or with status 2 and a reason. A signal,
 the deadline, a wrong result, status 1 or 3, damaged records, and leftover processes or files are failures. The tool
-keeps the command of a failure and makes it smaller. It reads the possible levels from the program (--list), so new
-levels need no change here."""
+keeps the command of a failure and makes the command smaller. The possible levels come from the program (--list), so
+new levels need no change here."""
 EPILOG = """\
 examples:
   tools/fuzz                                        five minutes
   tools/fuzz --seconds 3600 --seed release-1.2      an hour
   tools/fuzz --runs 500 --only halo,sort --transport threads
-  tools/fuzz --seed 7 --runs 20 --dry-run           print commands only; a seed always gives the same ones
+  tools/fuzz --seed 7 --runs 20 --dry-run           print commands only; a seed always gives the same commands
   tools/fuzz --replay build/fuzz/7/failures.txt     the commands of a file, one per line
 
 KEEP/SEED/ holds failures.txt (each failing command as drawn), smallest.txt (the smallest command that fails in the
@@ -54,7 +57,7 @@ def parser() -> argparse.ArgumentParser:
     length = options.add_mutually_exclusive_group()
     length.add_argument("--seconds", type=positive_number, metavar="N", help="start runs for N seconds (default: 300)")
     length.add_argument("--runs", type=positive_whole, metavar="N", help="number of runs")
-    length.add_argument("--replay", type=Path, metavar="FILE", help="run the commands of a file instead of drawn ones")
+    length.add_argument("--replay", type=Path, metavar="FILE", help="run the commands of a file")
     add("--seed", metavar="TEXT", help="seed of all random draws (default: the time; it is printed)")
     add("--only", type=names, metavar="PATTERN,...", help="draw only these patterns")
     add("--transport", type=names, metavar="NAME,...", help="draw only these transports")
@@ -99,11 +102,11 @@ def names(text: str) -> list[str]:
     return [name for name in text.split(",") if name]
 
 
-def chosen(option: str, asked: list[str] | None, known: tuple[str, ...]) -> tuple[str, ...]:
-    for name in asked or ():
+def chosen(option: str, requested: list[str] | None, known: tuple[str, ...]) -> tuple[str, ...]:
+    for name in requested or ():
         if name not in known:
             raise UsageError(f"{option}: '{name}' is not one of {', '.join(known)}")
-    return tuple(name for name in known if not asked or name in asked)
+    return tuple(name for name in known if not requested or name in requested)
 
 
 def choice_of(
@@ -111,7 +114,7 @@ def choice_of(
 ) -> Choice:
     """The patterns and transports to draw from.
 
-    A transport without a launcher is left out with a message, or refused if it was named.
+    A transport without a launcher is left out with a message, or refused if --transport names it.
     """
     transports = []
     for transport in chosen("--transport", asked.transport, capabilities.transports):
@@ -138,8 +141,8 @@ def replayed(file: Path, capabilities: Capabilities, launchers: Launchers, commo
         lines = file.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as problem:
         raise UsageError(f"--replay: '{file}' cannot be read: {problem}") from problem
-    found = [(number, combination_of(line, capabilities, common)) for number, line in enumerate(lines, start=1)]
-    commands = [(number, combination) for number, combination in found if combination is not None]
+    parsed = [(number, combination_of(line, capabilities, common)) for number, line in enumerate(lines, start=1)]
+    commands = [(number, combination) for number, combination in parsed if combination is not None]
     if not commands:
         raise UsageError(f"--replay: '{file}' has no commands")
     for _, combination in commands:
@@ -172,10 +175,10 @@ def sweep(asked: argparse.Namespace, work: Path) -> int:
     failures = FailureStore(asked.keep.resolve() / seed)
     limits = Limits(seconds, asked.jobs, asked.shrink_seconds)
     reporter.say(f"fuzz: seed {seed}, {asked.jobs} runs at a time, deadline {asked.deadline:g} s each: {bench}")
-    return conclude(Sweep(runner, capabilities, failures, reporter, limits), combinations)
+    return run_and_report(Sweep(runner, capabilities, failures, reporter, limits), combinations)
 
 
-def conclude(the_sweep: Sweep, combinations: Iterator[Numbered]) -> int:
+def run_and_report(the_sweep: Sweep, combinations: Iterator[Numbered]) -> int:
     tally, reporter, failures = the_sweep.tally, the_sweep.reporter, the_sweep.failures
     try:
         the_sweep.go(combinations)
@@ -198,7 +201,7 @@ def main(words: list[str]) -> int:
     asked = parser().parse_args(words)
     for number in (signal.SIGINT, signal.SIGTERM):  # a shell ignores SIGINT in background processes
         signal.signal(number, signal.default_int_handler)
-    # The path is short, because launchers make sockets in it, whose paths are limited.
+    # A short path, because launchers make sockets in the folder, and paths of sockets are limited.
     work = Path(tempfile.mkdtemp(prefix="fuzz-"))
     try:
         return sweep(asked, work)

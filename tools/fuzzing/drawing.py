@@ -11,17 +11,18 @@ from dataclasses import dataclass
 from fuzzing.capabilities import Capabilities, Factor, Pattern
 from fuzzing.combination import Combination, Option
 from fuzzing.numbers import draw_number, factors_of, size_hint_of
-from fuzzing.option_needs import drop_options_without_their_need, place_by_levels
+from fuzzing.option_needs import drop_options_without_their_need, use_placement_by_levels
 from fuzzing.variables import draw_variables
 
-MOST_RANKS = 9
-MOST_VARIANTS = 6
-"""The most variants of one run, which runs the cross product of its lists."""
+MAX_RANKS = 9
+MAX_VARIANTS = 6
+"""Limit of the cross product of the lists of a run."""
 SHARE_GIVEN = 0.5
 """The share of commands that give an optional option."""
 SHARE_OF_LISTS = 0.2
+"""The share of options with more than one level, as long as MAX_VARIANTS allows a list."""
 SHARE_OF_ANY_LEVEL = 0.03
-"""The share of words drawn from all levels, also those that the transport cannot run."""
+"""The share of words drawn from all levels, including levels that the transport cannot run."""
 
 
 @dataclass(frozen=True)
@@ -34,17 +35,18 @@ class Choice:
 
 
 def draw(seed: str, number: int, choice: Choice) -> Combination:
-    """The combination with this number. It depends on the seed and the number only."""
+    """The combination with this number."""
     random_numbers = random.Random(f"{seed}/{number}")  # noqa: S311 - reproducible, not secret
     transport = random_numbers.choice(choice.transports)
     pattern = choice.capabilities.pattern(random_numbers.choice(choice.patterns))
-    ranks = random_numbers.randint(1, MOST_RANKS)
+    ranks = random_numbers.randint(1, MAX_RANKS)
     options = [*common_options(random_numbers, ranks), *factor_options(random_numbers, pattern, transport, ranks)]
     variables = draw_variables(random_numbers, transport)
     return Combination(pattern.name, transport, ranks, tuple(options), variables)
 
 
 def common_options(random_numbers: random.Random, ranks: int) -> list[Option]:
+    """Options of all patterns. A number that stands repeatedly in a tuple is drawn more often."""
     options: list[Option] = [("--repetitions", (str(random_numbers.choice((1, 1, 1, 2, 3))),))]
     if random_numbers.random() < 0.55:
         options.append(("--ranks-per-node", (str(random_numbers.randint(1, ranks + 1)),)))
@@ -60,7 +62,7 @@ def common_options(random_numbers: random.Random, ranks: int) -> list[Option]:
 
 def factor_options(random_numbers: random.Random, pattern: Pattern, transport: str, ranks: int) -> list[Option]:
     options: list[Option] = []
-    room = MOST_VARIANTS
+    room = MAX_VARIANTS  # limit of the product of the remaining lists
     # Factors drawn first may get more levels. The command line keeps the order of the listing.
     order = random_numbers.sample(pattern.factors, len(pattern.factors))
     for factor in order:
@@ -68,12 +70,12 @@ def factor_options(random_numbers: random.Random, pattern: Pattern, transport: s
             continue
         count = random_numbers.randint(2, min(3, room)) if room > 1 and random_numbers.random() < SHARE_OF_LISTS else 1
         levels = dict.fromkeys(draw_level(random_numbers, factor, transport, ranks) for _ in range(count))
-        room //= len(levels)
+        room //= len(levels)  # levels that were drawn twice count once
         options.append((factor.option, tuple(levels)))
-    options = place_by_levels(random_numbers, options, ranks)
+    options = use_placement_by_levels(random_numbers, options, ranks)
     options = drop_options_without_their_need(random_numbers, pattern.name, options)
-    place = {factor.option: at for at, factor in enumerate(pattern.factors)}
-    return sorted(options, key=lambda option: place[option[0]])
+    position = {factor.option: index for index, factor in enumerate(pattern.factors)}
+    return sorted(options, key=lambda option: position[option[0]])
 
 
 def draw_level(random_numbers: random.Random, factor: Factor, transport: str, ranks: int) -> str:
@@ -88,11 +90,11 @@ def draw_level(random_numbers: random.Random, factor: Factor, transport: str, ra
 
 
 def draw_triple(random_numbers: random.Random, factor: Factor, ranks: int) -> tuple[int, ...]:
-    """A triple without a default is a grid of ranks. Its product mostly divides their number."""
+    """A triple without a default is a grid. Its product mostly divides the number of ranks."""
     if factor.default or random_numbers.random() < 0.1:
         hint = size_hint_of(factor.name)
         return tuple(draw_number(random_numbers, factor.low, factor.high, hint, ranks) for _ in range(3))
     divisors = [count for count in range(1, ranks + 1) if ranks % count == 0]
-    whole = factor.low == 0 or random_numbers.random() < 0.3  # the program chooses a number for 0
+    whole = factor.low == 0 or random_numbers.random() < 0.3  # for 0, the program selects a number
     numbers = factors_of(random_numbers, ranks if whole else random_numbers.choice(divisors))
     return tuple(0 if factor.low == 0 and random_numbers.random() < 0.2 else number for number in numbers)

@@ -1,7 +1,7 @@
-"""The error that a user of this tool can correct."""
+"""The error that a user of tools/fuzz can correct."""
 
 from __future__ import annotations
 
 
 class UsageError(Exception):
-    """An argument is wrong, or nothing can run. The text says what to do."""
+    """An argument is wrong, or nothing can run. The text says how to continue."""

@@ -20,16 +20,16 @@ class FailureStore:
 
     def keep(self, number: int, line: str, verdict: Verdict, run: Run) -> Path:
         """Store a failure, and return the folder with its output."""
-        beside = self.folder / f"{number}-{re.sub(r'[^A-Za-z0-9]+', '-', verdict.kind).strip('-')}"
-        beside.mkdir(parents=True, exist_ok=True)
-        (beside / "command").write_text(line + "\n")
-        (beside / "verdict").write_text(f"{verdict.kind}: {verdict.reason}\n")
-        (beside / "stdout").write_text(run.output)
-        (beside / "stderr").write_text(run.errors)
+        folder = self.folder / f"{number}-{re.sub(r'[^A-Za-z0-9]+', '-', verdict.kind).strip('-')}"
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "command").write_text(line + "\n")
+        (folder / "verdict").write_text(f"{verdict.kind}: {verdict.reason}\n")
+        (folder / "stdout").write_text(run.output)
+        (folder / "stderr").write_text(run.errors)
         if run.records is not None:
-            (beside / "records").write_bytes(run.records)
+            (folder / "records").write_bytes(run.records)
         self.append(DRAWN, number, line, verdict)
-        return beside
+        return folder
 
     def keep_smallest(self, number: int, line: str, verdict: Verdict) -> None:
         self.append(SMALLEST, number, line, verdict)

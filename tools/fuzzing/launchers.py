@@ -30,21 +30,21 @@ def find_launchers() -> Launchers:
     words: dict[str, tuple[str, ...]] = {"threads": ()}
     for transport, names in PROGRAMS.items():
         for name in names:
-            if (found := words_of(name)) is not None:
-                words[transport] = found
+            if (launcher := words_of(name)) is not None:
+                words[transport] = launcher
                 break
     return Launchers(words)
 
 
 def words_of(name: str) -> tuple[str, ...] | None:
-    """The launcher, with options that allow more ranks than cores; None if it does not run."""
+    """The launcher with options for more ranks than cores; None if the launcher does not run."""
     if shutil.which(name) is None:
         return None
     try:
-        said = subprocess.run([name, "--version"], capture_output=True, text=True, check=True, timeout=VERSION_SECONDS)
+        done = subprocess.run([name, "--version"], capture_output=True, text=True, check=True, timeout=VERSION_SECONDS)
     except (OSError, subprocess.SubprocessError):
         return None
-    if "Open MPI" not in said.stdout + said.stderr and "OpenRTE" not in said.stdout + said.stderr:
+    if "Open MPI" not in done.stdout + done.stderr and "OpenRTE" not in done.stdout + done.stderr:
         return (name,)
     root = ("--allow-run-as-root",) if os.geteuid() == 0 else ()
     return (name, *root, "--oversubscribe", "--bind-to", "none", "--mca", "mpi_yield_when_idle", "1")

@@ -1,8 +1,8 @@
 """Finds processes and files of shared memory that a run leaves behind.
 
-A variable in their environment marks the processes of a run. Other programs on the machine make
-files of shared memory, too. A file counts only if it appeared during the run, belongs to the same
-user, and no process has mapped it for PATIENCE_SECONDS.
+A variable in their environment marks the processes of a run. Other programs on the machine also
+make files of shared memory. A file counts only if the file appeared during the run, belongs to the
+same user, and is not mapped by any process for PATIENCE_SECONDS.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 
 PROCESSES = Path("/proc")
-# This folder is only read. Tests use another folder, in which no other program leaves files.
+# The tool only reads this folder. Tests use another folder, in which no other program leaves files.
 SHARED_MEMORY = Path(os.environ.get("LONGSHORE_FUZZ_SHARED_MEMORY", "/dev/shm"))  # noqa: S108
 MARK = "LONGSHORE_FUZZ_RUN"
 PATIENCE_SECONDS = 5.0
@@ -21,16 +21,16 @@ LOOK_SECONDS = 0.1
 
 
 def marked_processes(mark: str) -> list[int]:
-    """The processes of the run with this mark, also those that left their session."""
+    """The processes of the run with this mark, including processes that left their session."""
     wanted = f"{MARK}={mark}".encode()
-    found = []
+    processes = []
     for folder in PROCESSES.glob("[0-9]*"):
         try:
             if wanted in (folder / "environ").read_bytes().split(b"\0"):
-                found.append(int(folder.name))
-        except OSError:  # it has ended, or belongs to another user
+                processes.append(int(folder.name))
+        except OSError:  # the process has ended, or belongs to another user
             continue
-    return found
+    return processes
 
 
 def name_of_process(process: int) -> str:
@@ -50,26 +50,27 @@ def kill(processes: list[int]) -> None:
 
 def shared_files() -> set[str]:
     """The files of shared memory of this user."""
-    found = set()
+    files = set()
     for path in SHARED_MEMORY.glob("*"):
         try:
             if path.stat().st_uid == os.geteuid():
-                found.add(str(path))
+                files.add(str(path))
         except OSError:
             continue
-    return found
+    return files
 
 
 def mapped_files() -> set[str]:
-    """Files of shared memory that some process uses."""
-    found = set()
+    """All files that some process has mapped."""
+    files = set()
     for maps in PROCESSES.glob("[0-9]*/maps"):
         try:
             lines = maps.read_text(errors="replace").splitlines()
         except OSError:
             continue
-        found |= {fields[5] for line in lines if len(fields := line.split(maxsplit=5)) > 5}
-    return found
+        # A line is: addresses, permissions, offset, device, inode, and the path if there is a file.
+        files |= {fields[5] for line in lines if len(fields := line.split(maxsplit=5)) > 5}
+    return files
 
 
 class Leftovers:

@@ -1,6 +1,6 @@
 """Draws numbers for sizes and counts, with a preference for numbers that often break programs.
 
-These are 0, 1, the ends of a range, primes, powers of two and their neighbours.
+Such numbers are 0, 1, the ends of a range, primes, powers of two and their neighbours.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from dataclasses import dataclass
 class SizeHint:
     """How to draw numbers for one factor."""
 
-    most: int = 1000
-    """The largest number. A run must be short and must not need much memory."""
+    high: int = 1000
+    """The largest number, so that a run is short and needs little memory."""
     always: bool = False
-    """The option is given in every command: its default is large, or depends on the machine."""
-    liked: tuple[int, ...] = ()
+    """Whether every command has the option: its default is large, or depends on the machine."""
+    preferred: tuple[int, ...] = ()
     """Numbers that select special code."""
     of_memory: bool = False
-    """The factor counts elements per rank. Draws near the sizes of caches test choices that depend
-    on them."""
+    """Whether the factor counts elements per rank. Draws near the sizes of caches then test choices
+    that depend on caches."""
 
 
 UNKNOWN = SizeHint()
@@ -34,8 +34,8 @@ SIZE_HINTS = {
     "buffer_items": SizeHint(5_000),
     "hops": SizeHint(3),
     "keys": SizeHint(50_000, always=True),
-    "max_key": SizeHint(1 << 40, liked=(1 << 8, 1 << 28, 1 << 32)),
-    "payload": SizeHint(60, liked=(0, 0, 8, 56)),
+    "max_key": SizeHint(1 << 40, preferred=(1 << 8, 1 << 28, 1 << 32)),
+    "payload": SizeHint(60, preferred=(0, 0, 8, 56)),
     "task_count": SizeHint(5),
     "domain": SizeHint(40, always=True),
     "halo": SizeHint(5),
@@ -50,6 +50,7 @@ def size_hint_of(factor: str) -> SizeHint:
 
 
 def log_uniform(random_numbers: random.Random, low: int, high: int) -> int:
+    """A number in [low, high]. Each doubling of the distance from `low` is equally likely."""
     return min(high, low - 1 + round(math.exp(random_numbers.uniform(0.0, math.log(high - low + 2)))))
 
 
@@ -67,38 +68,39 @@ def prime_up_to(number: int) -> int:
 def near_a_cache(random_numbers: random.Random, ranks: int) -> int:
     """A number of elements for which the arrays of all ranks have about a power of two of bytes.
 
-    This is near the size of a cache, or of a part. It does not depend on the caches of this
-    machine, so that a seed draws the same numbers everywhere.
+    Caches and their parts have such sizes. The sizes of this machine are not used, so that a seed
+    draws the same numbers everywhere.
     """
     bytes_in_all = 1 << random_numbers.randint(18, 25)
     element_and_arrays = random_numbers.choice((4, 8, 12, 16, 24))
-    beside = 0.02 * random_numbers.uniform(-1.0, 1.0) ** 3
-    return round((1.0 + beside) * bytes_in_all / (ranks * element_and_arrays))
+    # The cube makes small deviations frequent, on both sides of the power of two.
+    deviation = 0.02 * random_numbers.uniform(-1.0, 1.0) ** 3
+    return round((1.0 + deviation) * bytes_in_all / (ranks * element_and_arrays))
 
 
 def draw_number(random_numbers: random.Random, low: int, high: int, hint: SizeHint, ranks: int) -> int:
-    """A number in [low, high], at most hint.most. One in fifty is below the range on purpose."""
-    most = max(low, min(high, hint.most))
+    """A number in [low, high], at most hint.high. In one case of fifty, low - 1 on purpose."""
+    high = max(low, min(high, hint.high))
     if random_numbers.random() < 0.02:
         return low - 1
-    if hint.liked and random_numbers.random() < 0.7:
-        return min(most, max(low, random_numbers.choice(hint.liked)))
+    if hint.preferred and random_numbers.random() < 0.7:
+        return min(high, max(low, random_numbers.choice(hint.preferred)))
     if hint.of_memory and random_numbers.random() < 0.4:
-        return min(most, max(low, near_a_cache(random_numbers, ranks)))
-    kind = random_numbers.choice(("low", "small", "power", "beside a power", "prime", "most", "any", "any", "any"))
-    number = log_uniform(random_numbers, low, most)
+        return min(high, max(low, near_a_cache(random_numbers, ranks)))
+    kind = random_numbers.choice(("low", "small", "power", "near a power", "prime", "high", "any", "any", "any"))
+    number = log_uniform(random_numbers, low, high)
     if kind == "low":
         number = low
     elif kind == "small":
         number = random_numbers.randint(1, 9)
-    elif kind in ("power", "beside a power"):
+    elif kind in ("power", "near a power"):
         number = 1 << (max(number, 1).bit_length() - 1)
-        number += random_numbers.choice((-1, 1)) if kind == "beside a power" else 0
+        number += random_numbers.choice((-1, 1)) if kind == "near a power" else 0
     elif kind == "prime":
         number = prime_up_to(min(number, 1 << 30))
-    elif kind == "most":
-        number = most
-    return min(most, max(low, number))
+    elif kind == "high":
+        number = high
+    return min(high, max(low, number))
 
 
 def factors_of(random_numbers: random.Random, count: int) -> tuple[int, int, int]:

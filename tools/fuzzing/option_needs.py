@@ -1,7 +1,6 @@
-"""Options that need a level of another option. Heeding these needs avoids refused runs.
+"""Options that need a level of another option. Draws that meet the needs avoid refused runs.
 
-Some draws ignore a need on purpose: the program must refuse them with a reason. A factor without a
-need here is drawn independently.
+Some draws ignore a need on purpose: the program must refuse their combinations with a reason.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ class Need:
     options: tuple[str, ...]
     other: str
     levels: tuple[str, ...]
-    """The options need the other option, and all its levels must be among these."""
+    """The options need the option `other`, with no levels except these."""
 
     def is_met(self, options: dict[str, tuple[str, ...]]) -> bool:
         given = options.get(self.other, ())
@@ -42,6 +41,7 @@ NEEDS = (
 
 
 def drop_options_without_their_need(random_numbers: random.Random, pattern: str, options: list[Option]) -> list[Option]:
+    """The options without those whose need is not met, except for the share that ignores needs."""
     given = dict(options)
     for need in NEEDS:
         ignored = random_numbers.random() < SHARE_THAT_IGNORES
@@ -50,8 +50,11 @@ def drop_options_without_their_need(random_numbers: random.Random, pattern: str,
     return list(given.items())
 
 
-def place_by_levels(random_numbers: random.Random, options: list[Option], ranks: int) -> list[Option]:
-    """Replaces some placements by one with levels of the machine, whose grids hold all ranks."""
+def use_placement_by_levels(random_numbers: random.Random, options: list[Option], ranks: int) -> list[Option]:
+    """Replaces some placements by a grid of ranks for each of some levels of the machine.
+
+    The product of all grids is the number of ranks: the innermost level gets what the others leave.
+    """
     if "--placement" not in dict(options) or random_numbers.random() >= SHARE_BY_LEVELS:
         return options
     names = sorted(

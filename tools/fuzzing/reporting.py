@@ -52,17 +52,17 @@ class Reporter:
     def __init__(self) -> None:
         self.terminal = sys.stdout.isatty()
         self.shown = time.monotonic()
-        self.open = False
+        self.line_is_open = False
 
     def say(self, text: str) -> None:
-        print(("\r\x1b[K" if self.open else "") + text, flush=True)
-        self.open = False
+        print(("\r\x1b[K" if self.line_is_open else "") + text, flush=True)
+        self.line_is_open = False
 
     def progress(self, text: str) -> None:
         now = time.monotonic()
         if self.terminal:
             print(f"\r\x1b[K{text}", end="", flush=True)
-            self.open = True
+            self.line_is_open = True
         elif now - self.shown >= SECONDS_BETWEEN_LINES:
             self.shown = now
             print(text, flush=True)

@@ -13,11 +13,11 @@ from pathlib import Path
 from fuzzing.combination import Combination
 from fuzzing.launchers import Launchers
 from fuzzing.leftovers import MARK, Leftovers, kill, marked_processes
-from fuzzing.variables import of_every_run
+from fuzzing.variables import common_variables
 
-LOOK_SECONDS = 0.5
+SECONDS_BETWEEN_CHECKS = 0.5
 SECONDS_TO_END = 3.0
-"""Time after SIGTERM, in which a launcher ends its ranks and removes its files."""
+"""Time after SIGTERM for the launcher, which ends its ranks and removes its files."""
 KEPT_CHARACTERS = 200_000
 
 
@@ -27,15 +27,15 @@ class Stopped(Exception):  # noqa: N818 - not an error: the user ended the sweep
 
 @dataclass(frozen=True)
 class Run:
-    """How a run ended."""
+    """The end of a run and its output."""
 
     status: int | None
-    """None: the run exceeded the deadline."""
+    """None if the run exceeded the deadline."""
     seconds: float
     output: str = ""
     errors: str = ""
     records: bytes | None = None
-    """The file that --json wrote; None if there is none."""
+    """The file that --json wrote; None if the file is missing."""
     left: list[str] = field(default_factory=list)
 
 
@@ -47,14 +47,15 @@ class Runner:
         self.launchers = launchers
         self.work = work
         self.deadline = deadline
-        # A wait that exceeds its limit ends the run, or after twice the limit if a rank hangs.
-        self.common = of_every_run(max(1, int(deadline / 3)))
+        # A run ends when a wait exceeds its limit, or after twice the limit if a rank hangs. With a
+        # third of the deadline as limit, the program itself ends and reports before the deadline.
+        self.common = common_variables(max(1, int(deadline / 3)))
         self.stop = threading.Event()
         self.count = 0
         self.lock = threading.Lock()
 
     def run(self, combination: Combination) -> Run:
-        """Run it once. Raises Stopped if the sweep is stopped meanwhile."""
+        """Run the combination once. Raises Stopped if the sweep is stopped meanwhile."""
         with self.lock:
             self.count += 1
             folder = self.work / str(self.count)
@@ -81,7 +82,7 @@ class Runner:
             text_of(folder / "stdout"),
             text_of(folder / "stderr"),
             records.read_bytes() if records.is_file() else None,
-            # After a kill, remaining files are no fault of the program.
+            # After a kill, the program is not responsible for remaining files.
             leftovers.found() if status is not None and 0 <= status < 128 else [],
         )
         kill(marked_processes(mark))
@@ -101,7 +102,7 @@ class Runner:
         until = time.monotonic() + self.deadline
         while not self.stop.is_set() and (rest := until - time.monotonic()) > 0:
             try:
-                return process.wait(min(rest, LOOK_SECONDS))
+                return process.wait(min(rest, SECONDS_BETWEEN_CHECKS))
             except subprocess.TimeoutExpired:
                 continue
         end(process, mark)

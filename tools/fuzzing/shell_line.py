@@ -1,4 +1,4 @@
-"""Converts a combination to a shell command, and back."""
+"""Converts a combination to a shell command, which a user can repeat, and back for --replay."""
 
 from __future__ import annotations
 
@@ -18,13 +18,14 @@ FLAGS = ("--no-shuffle", "--no-noise-probe", "--no-pulse", "--no-verify")
 
 
 def line_of(combination: Combination, bench: Path, launchers: Launchers, common: dict[str, str]) -> str:
+    """The command that repeats a run in a shell: variables, launcher, program and arguments."""
     variables = common | dict(combination.variables)
     words = [*launchers.prefix(combination.transport, combination.ranks), str(bench), *combination.words()]
     return " ".join([*(f"{name}={shlex.quote(value)}" for name, value in variables.items()), shlex.join(words)])
 
 
 def combination_of(line: str, capabilities: Capabilities, common: dict[str, str]) -> Combination | None:
-    """The combination of a line, without variables that all runs have; None for an empty line."""
+    """The combination of a line, without common variables; None for an empty line."""
     try:
         words = shlex.split(line, comments=True)
     except ValueError as problem:
@@ -38,14 +39,15 @@ def combination_of(line: str, capabilities: Capabilities, common: dict[str, str]
         variables[assignment[1]] = assignment[2]
         words.pop(0)
     names = [pattern.name for pattern in capabilities.patterns]
-    at = next((at for at, word in enumerate(words) if at > 0 and word in names), None)
-    if at is None:
+    # The pattern is the first word with the name of a pattern, after the program and its launcher.
+    index = next((index for index, word in enumerate(words) if index > 0 and word in names), None)
+    if index is None:
         raise UsageError(f"the line has none of the patterns {', '.join(names)}: {line.strip()}")
-    options = options_of(words[at + 1 :], capabilities.pattern(words[at]).factors)
-    transport, ranks = layout_of(words[: at - 1], dict(options), line)
-    kept = tuple(one for one in options if one[0] not in ("--ranks", "--transport", "--json", "--no-verify"))
+    options = options_of(words[index + 1 :], capabilities.pattern(words[index]).factors)
+    transport, ranks = layout_of(words[: index - 1], dict(options), line)
+    kept = tuple(option for option in options if option[0] not in ("--ranks", "--transport", "--json", "--no-verify"))
     changed = {name: value for name, value in variables.items() if common.get(name) != value}
-    return Combination(words[at], transport, ranks, kept, tuple(changed.items()))
+    return Combination(words[index], transport, ranks, kept, tuple(changed.items()))
 
 
 def layout_of(launcher: list[str], options: dict[str, tuple[str, ...]], line: str) -> tuple[str, int]:
@@ -75,5 +77,5 @@ def options_of(words: list[str], factors: tuple[Factor, ...]) -> list[Option]:
 def levels_of(value: str, kind: str) -> tuple[str, ...]:
     parts = value.split(",")
     if kind == "triple":
-        return tuple(",".join(parts[at : at + 3]) for at in range(0, len(parts), 3))
+        return tuple(",".join(parts[first : first + 3]) for first in range(0, len(parts), 3))
     return tuple(parts)

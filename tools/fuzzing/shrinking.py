@@ -15,24 +15,24 @@ from fuzzing.capabilities import Factor, Pattern
 from fuzzing.combination import Combination
 from fuzzing.numbers import size_hint_of
 
-TRIES_OF_THE_DRAWN = 4
-"""How often the drawn combination runs again at first."""
-TRIES_OF_A_RARE_ONE = 4
-"""How often a candidate runs before it counts as passed, if the drawn combination fails only
-sometimes."""
+FIRST_TRIES = 4
+"""Number of runs of the drawn combination before shrinking."""
+TRIES_OF_RARE_FAILURES = 4
+"""Number of runs of a candidate before the candidate counts as passed, if the drawn combination
+fails only sometimes."""
 
-NO_SIZE = ("--seed",)
-"""Options whose smaller numbers are not simpler."""
+OPTIONS_WITHOUT_ORDER = ("--seed",)
+"""Options for which smaller numbers are not simpler."""
 
 
 @dataclass(frozen=True)
 class Shrunk:
     combination: Combination
     failed: int
-    """How many first tries failed in the same way. 0: the combination was not shrunk."""
+    """Number of first tries that failed in the same way. If 0, the combination was not shrunk."""
     tries: int
     complete: bool
-    """Whether no step makes it smaller. Otherwise the time was up."""
+    """Whether no step makes the combination smaller. False if the time was up."""
 
 
 def shrink(
@@ -46,11 +46,11 @@ def shrink(
 
     `fails` runs a combination once and returns whether it fails in the same way.
     """
-    failed = sum(fails(drawn) for _ in range(TRIES_OF_THE_DRAWN))
-    tries = TRIES_OF_THE_DRAWN
+    failed = sum(fails(drawn) for _ in range(FIRST_TRIES))
+    tries = FIRST_TRIES
     if not failed:
         return Shrunk(drawn, 0, tries, complete=False)
-    repeats = 1 if failed == TRIES_OF_THE_DRAWN else TRIES_OF_A_RARE_ONE
+    repeats = 1 if failed == FIRST_TRIES else TRIES_OF_RARE_FAILURES
     smallest, known = drawn, {drawn}
     while True:
         for candidate in smaller(smallest, pattern, transports):
@@ -67,35 +67,35 @@ def shrink(
             return Shrunk(smallest, failed, tries, complete=True)
 
 
-def smaller(of: Combination, pattern: Pattern, transports: tuple[str, ...]) -> Iterator[Combination]:
-    """All combinations that are one step smaller."""
-    if "threads" in transports and of.transport != "threads":
-        yield replace(of, transport="threads")
-    for ranks in falling(of.ranks, 1):
-        yield replace(of, ranks=ranks)
-    if of.variables:
-        yield replace(of, variables=())
-    for variable, _ in of.variables:
-        yield of.without_variable(variable)
+def smaller(combination: Combination, pattern: Pattern, transports: tuple[str, ...]) -> Iterator[Combination]:
+    """All combinations that are smaller by one step."""
+    if "threads" in transports and combination.transport != "threads":
+        yield replace(combination, transport="threads")
+    for ranks in smaller_numbers(combination.ranks, 1):
+        yield replace(combination, ranks=ranks)
+    if combination.variables:
+        yield replace(combination, variables=())
+    for variable, _ in combination.variables:
+        yield combination.without_variable(variable)
     needed = {factor.option for factor in pattern.factors if size_hint_of(factor.name).always}
-    optional = [option for option, _ in of.options if option not in needed]
+    optional = [option for option, _ in combination.options if option not in needed]
     if optional:
-        yield replace(of, options=tuple(option for option in of.options if option[0] in needed))
+        yield replace(combination, options=tuple(option for option in combination.options if option[0] in needed))
     for option in optional:
-        yield of.without_option(option)
-    for option, levels in of.options:
+        yield combination.without_option(option)
+    for option, levels in combination.options:
         if len(levels) > 1:
-            yield from (of.with_levels(option, (level,)) for level in levels)
-            yield from (of.with_levels(option, without(levels, level)) for level in levels)
-    for option, levels in of.options:
-        for level in levels if option not in NO_SIZE else ():
+            yield from (combination.with_levels(option, (level,)) for level in levels)
+            yield from (combination.with_levels(option, without(levels, level)) for level in levels)
+    for option, levels in combination.options:
+        for level in levels if option not in OPTIONS_WITHOUT_ORDER else ():
             for simpler in simpler_levels(level, pattern.factor_of(option)):
-                replaced = tuple(simpler if one == level else one for one in levels)
-                yield of.with_levels(option, tuple(dict.fromkeys(replaced)))
+                replaced = tuple(simpler if kept == level else kept for kept in levels)
+                yield combination.with_levels(option, tuple(dict.fromkeys(replaced)))
 
 
 def without(levels: tuple[str, ...], level: str) -> tuple[str, ...]:
-    return tuple(one for one in levels if one != level)
+    return tuple(kept for kept in levels if kept != level)
 
 
 def simpler_levels(level: str, factor: Factor | None) -> Iterator[str]:
@@ -109,13 +109,13 @@ def simpler_levels(level: str, factor: Factor | None) -> Iterator[str]:
         return
     numbers = [int(part) for part in parts]
     low = factor.low if factor is not None else 1
-    for at, number in enumerate(numbers):
-        for lower in falling(number, low):
-            yield ",".join(str(lower if place == at else one) for place, one in enumerate(numbers))
+    for index, number in enumerate(numbers):
+        for lower in smaller_numbers(number, low):
+            yield ",".join(str(part) for part in (*numbers[:index], lower, *numbers[index + 1 :]))
 
 
-def falling(number: int, low: int) -> Iterator[int]:
-    """Numbers from `low` up towards this one; each halves the remaining distance."""
+def smaller_numbers(number: int, low: int) -> Iterator[int]:
+    """Numbers from `low` up to `number` - 1. Each number halves the distance to `number`."""
     distance = number - low
     while distance > 0:
         yield number - distance

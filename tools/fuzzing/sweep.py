@@ -1,6 +1,6 @@
-"""Runs combinations, several at a time, until the time or the number is reached.
+"""Runs combinations, several at a time, until the time is up or no combination is left.
 
-Then it shrinks the combinations that failed.
+After the last run, a sweep shrinks one failing combination of each fault.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from fuzzing.shell_line import line_of
 from fuzzing.shrinking import shrink
 
 PROGRESS_SECONDS = 1.0
-MOST_FAULTS = 20
-"""A sweep ends after this many different faults."""
+MAX_FAULTS = 20
+"""Number of different faults after which a sweep ends."""
 
 Numbered = tuple[int, Combination]
 Outcome = tuple[Combination, Run, Verdict]
@@ -32,10 +32,12 @@ class Limits:
     seconds: float | None
     jobs: int
     shrink_seconds: float
-    """Time for each fault; 0: do not shrink."""
+    """Time for each fault. If 0, nothing is shrunk."""
 
 
 class Sweep:
+    """One call of tools/fuzz. Failures with the same pattern and signature count as one fault."""
+
     def __init__(
         self, runner: Runner, capabilities: Capabilities, failures: FailureStore, reporter: Reporter, limits: Limits
     ) -> None:
@@ -48,6 +50,7 @@ class Sweep:
         self.faults: dict[str, Numbered] = {}
         """The first combination of each fault."""
         self.verdicts: dict[str, Verdict] = {}
+        """The verdict on the first combination of each fault."""
 
     def go(self, combinations: Iterator[Numbered]) -> int:
         """Run the combinations, and return the number of failures."""
@@ -68,9 +71,10 @@ class Sweep:
             try:
                 while True:
                     while len(pending) < self.limits.jobs and self.may_start(start):
-                        if (following := next(combinations, None)) is None:
+                        if (numbered := next(combinations, None)) is None:
                             break
-                        pending[pool.submit(self.run_one, following[1])] = following[0]
+                        number, combination = numbered
+                        pending[pool.submit(self.run_one, combination)] = number
                     if not pending:
                         return
                     done, _ = wait(pending, PROGRESS_SECONDS, FIRST_COMPLETED)
@@ -83,7 +87,7 @@ class Sweep:
 
     def may_start(self, start: float) -> bool:
         in_time = self.limits.seconds is None or time.monotonic() - start < self.limits.seconds
-        return in_time and len(self.faults) < MOST_FAULTS
+        return in_time and len(self.faults) < MAX_FAULTS
 
     def run_one(self, combination: Combination) -> Outcome:
         run = self.runner.run(combination)
@@ -94,9 +98,9 @@ class Sweep:
         if not verdict.failed:
             return
         line = self.line(combination)
-        beside = self.failures.keep(number, line, verdict, run)
+        folder = self.failures.keep(number, line, verdict, run)
         fault = f"{combination.pattern} {verdict.signature}"
-        self.reporter.say(f"FAILED {number}: {verdict.kind}: {verdict.reason}\n  {line}\n  its output: {beside}")
+        self.reporter.say(f"FAILED {number}: {verdict.kind}: {verdict.reason}\n  {line}\n  its output: {folder}")
         if fault in self.faults:
             self.reporter.say(f"  it looks like run {self.faults[fault][0]}")
         self.faults.setdefault(fault, (number, combination))
@@ -121,5 +125,5 @@ class Sweep:
             return
         line = self.line(shrunk.combination)
         self.failures.keep_smallest(number, line, verdict)
-        how = "" if shrunk.complete else ", the time was up"
-        self.reporter.say(f"{number}, smallest after {shrunk.tries} tries{how}: {verdict.kind}\n  {line}")
+        ending = "" if shrunk.complete else ", the time was up"
+        self.reporter.say(f"{number}, smallest after {shrunk.tries} tries{ending}: {verdict.kind}\n  {line}")

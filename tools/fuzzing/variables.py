@@ -1,11 +1,11 @@
-"""Draws environment variables that select code of the library, and has those of every run."""
+"""The environment variables of runs. Drawn variables select code of the library."""
 
 from __future__ import annotations
 
 import random
 from dataclasses import dataclass
 
-ALL = ("threads", "mpi", "shmem", "ucx")
+ALL_TRANSPORTS = ("threads", "mpi", "shmem", "ucx")
 
 
 @dataclass(frozen=True)
@@ -14,7 +14,7 @@ class Variable:
     values: tuple[str, ...]
     share: float
     """The share of runs with this variable."""
-    transports: tuple[str, ...] = ALL
+    transports: tuple[str, ...] = ALL_TRANSPORTS
 
 
 DRAWN = (
@@ -34,14 +34,14 @@ DRAWN = (
 def draw_variables(random_numbers: random.Random, transport: str) -> tuple[tuple[str, str], ...]:
     drawn = []
     for variable in DRAWN:
-        # Each variable draws its random numbers always, so that a new transport does not change the
-        # draws of other variables.
-        has, value = random_numbers.random() < variable.share, random_numbers.choice(variable.values)
-        if has and transport in variable.transports:
+        # Variables of other transports draw random numbers too, so that a new transport does not
+        # change later draws.
+        is_set, value = random_numbers.random() < variable.share, random_numbers.choice(variable.values)
+        if is_set and transport in variable.transports:
             drawn.append((variable.name, value))
     return tuple(drawn)
 
 
-def of_every_run(wait_seconds: int) -> dict[str, str]:
-    """Variables of every run: no profile of earlier runs, and waits end before the run must end."""
+def common_variables(wait_seconds: int) -> dict[str, str]:
+    """Variables of every run: no profile of earlier runs, and a limit for each wait."""
     return {"LONGSHORE_PROFILE": "off", "LONGSHORE_TIMEOUT": str(wait_seconds)}

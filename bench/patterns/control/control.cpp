@@ -1,5 +1,5 @@
-// Pattern control: the machine itself, measured in every study beside the patterns: a memory copy
-// on all ranks at once, and messages. When these change between two sessions, the machine changed,
+// Pattern control measures the machine: a memory copy on all ranks at once, and messages. Every
+// study contains this pattern. If its results change between two sessions, the machine changed, and
 // not the program.
 #include "patterns/control/copy.hpp"
 #include "patterns/control/loggp.hpp"
@@ -15,75 +15,74 @@
 namespace longshore::bench {
 namespace {
 
-std::size_t bytes_of(const variant& what, std::size_t otherwise) {
-  return what.contains("bytes") ? what.at("bytes").get<std::size_t>() : otherwise;
+std::size_t bytes_of(const variant& levels, std::size_t default_bytes) {
+  return levels.contains("bytes") ? levels.at("bytes").get<std::size_t>() : default_bytes;
 }
 
 // Removes factors without effect on the kernel.
-void settle_kernel(variant& what) {
-  const std::string kernel = what.at("kernel");
+void settle_kernel(variant& levels) {
+  const std::string kernel = levels.at("kernel");
   const bool has_bytes =
       kernel == "copy" || kernel == "pingpong" || kernel == "shift" || kernel == "put";
-  if (!has_bytes) what.erase("bytes");
-  // A ping-pong uses a channel, unless raw calls are requested. The record keeps the word where it
-  // tells the two apart.
+  if (!has_bytes) levels.erase("bytes");
+  // A ping-pong uses a channel, unless raw calls are requested. Then records keep factor `over`.
   if (kernel != "shift" && kernel != "loggp" && kernel != "put" &&
-      (kernel != "pingpong" || (what.at("over") != "raw" && what.at("over") != "channel")))
-    what.erase("over");
+      (kernel != "pingpong" || (levels.at("over") != "raw" && levels.at("over") != "channel")))
+    levels.erase("over");
   if ((kernel != "shift" && kernel != "loggp" && kernel != "fetch-add" && kernel != "put") ||
-      (kernel == "shift" && what.at("over") == "copy"))
-    what.erase("pair");
-  if ((kernel == "shift" || kernel == "put") && !what.contains("bytes"))
-    what["bytes"] = pingpong_bytes;
+      (kernel == "shift" && levels.at("over") == "copy"))
+    levels.erase("pair");
+  if ((kernel == "shift" || kernel == "put") && !levels.contains("bytes"))
+    levels["bytes"] = pingpong_bytes;
 }
 
-std::optional<std::string> why_no_kernel(const variant& what, const launch_facts& facts) {
-  const std::string kernel = what.at("kernel");
-  const bool alone =
-      kernel == "copy" || kernel == "barrier" || (kernel == "shift" && what.at("over") == "copy");
-  if (!alone && facts.ranks < 2) return fmt::format("{} needs at least 2 ranks", kernel);
-  const bool raw = what.contains("over") && what.at("over") == "raw";
+std::optional<std::string> why_no_kernel(const variant& levels, const launch_facts& facts) {
+  const std::string kernel = levels.at("kernel");
+  const bool needs_no_peer =
+      kernel == "copy" || kernel == "barrier" || (kernel == "shift" && levels.at("over") == "copy");
+  if (!needs_no_peer && facts.ranks < 2) return fmt::format("{} needs at least 2 ranks", kernel);
+  const bool raw = levels.contains("over") && levels.at("over") == "raw";
   if (raw && kernel != "put" && kernel != "pingpong")
     return fmt::format(
         "calls of the underlying library are measured in put and pingpong, not in {}", kernel);
   if (raw && !has_raw_calls(facts.transport))
     return fmt::format("transport {} has no raw calls to measure: raw is for shmem and ucx",
                        facts.transport);
-  if (kernel == "put" && !raw && what.at("over") != "put")
+  if (kernel == "put" && !raw && levels.at("over") != "put")
     return fmt::format("put is measured over put and raw, not over {}",
-                       what.at("over").get<std::string>());
-  if (kernel == "loggp" && what.at("over") != "channel" && what.at("over") != "put")
+                       levels.at("over").get<std::string>());
+  if (kernel == "loggp" && levels.at("over") != "channel" && levels.at("over") != "put")
     return fmt::format("loggp is measured over channel and put, not over {}",
-                       what.at("over").get<std::string>());
-  if (what.contains("pair") && what.at("pair") == "self" &&
-      (kernel != "shift" || (what.at("over") != "alltoallv" && what.at("over") != "rma")))
+                       levels.at("over").get<std::string>());
+  if (levels.contains("pair") && levels.at("pair") == "self" &&
+      (kernel != "shift" || (levels.at("over") != "alltoallv" && levels.at("over") != "rma")))
     return "a message of a rank to itself is measured in a shift over alltoallv or rma, which move "
            "own blocks too";
-  if (what.contains("pair") && kernel != "loggp" && what.at("pair") == "far")
+  if (levels.contains("pair") && kernel != "loggp" && levels.at("pair") == "far")
     return kernel == "put"
                ? "put goes to a rank of the node or of the next: take near or remote"
                : fmt::format("in {} every rank sends to the next one: take near or remote", kernel);
   return std::nullopt;
 }
 
-std::unique_ptr<measurement> make_kernel(team& ranks, const variant& what, const launch_facts&) {
-  const std::string kernel = what.at("kernel");
+std::unique_ptr<measurement> make_kernel(team& ranks, const variant& levels, const launch_facts&) {
+  const std::string kernel = levels.at("kernel");
   const auto level = [&](const char* name) {
-    return what.contains(name) ? what.at(name).get<std::string>() : std::string();
+    return levels.contains(name) ? levels.at(name).get<std::string>() : std::string();
   };
-  // Hosts differ in their caches: the default is that of rank 0
+  // Hosts may have different caches, so all ranks use the default size of rank 0.
   if (kernel == "copy")
-    return make_copy(ranks, bytes_of(what, ranks.broadcast_value(default_copy_bytes())));
+    return make_copy(ranks, bytes_of(levels, ranks.broadcast_value(default_copy_bytes())));
   if (kernel == "put")
-    return make_put(ranks, level("over"), level("pair"), bytes_of(what, pingpong_bytes));
+    return make_put(ranks, level("over"), level("pair"), bytes_of(levels, pingpong_bytes));
   if (kernel == "pingpong" && level("over") == "raw")
-    return make_raw_pingpong(ranks, bytes_of(what, pingpong_bytes));
-  if (kernel == "pingpong") return make_channel_pingpong(ranks, bytes_of(what, pingpong_bytes));
+    return make_raw_pingpong(ranks, bytes_of(levels, pingpong_bytes));
+  if (kernel == "pingpong") return make_channel_pingpong(ranks, bytes_of(levels, pingpong_bytes));
   if (kernel == "loggp") return make_loggp(ranks, level("over"), level("pair"));
   if (kernel == "shift")
-    return make_shift(ranks, level("over"), level("pair"), bytes_of(what, pingpong_bytes));
+    return make_shift(ranks, level("over"), level("pair"), bytes_of(levels, pingpong_bytes));
   if (kernel == "barrier") return make_barrier(ranks);
-  return make_fetch_add(ranks, level("pair"));
+  return make_fetch_add(ranks, level("pair"));  // the only other level of factor kernel
 }
 
 }  // namespace
@@ -132,11 +131,11 @@ pattern control_pattern() {
       .why_not = why_no_kernel,
       .make = make_kernel,
       .settle = settle_kernel,
-      .symmetric_bytes = [](const variant& what, int ranks) -> std::size_t {
+      .symmetric_bytes = [](const variant& levels, int ranks) -> std::size_t {
         constexpr std::size_t buffers = 16;
-        if (!what.contains("bytes") || what.at("kernel") == "copy") return 0;
-        return buffers * what.at("bytes").get<std::size_t>() *
-               (what.at("kernel") == "shift" ? static_cast<std::size_t>(ranks) : 1);
+        if (!levels.contains("bytes") || levels.at("kernel") == "copy") return 0;
+        return buffers * levels.at("bytes").get<std::size_t>() *
+               (levels.at("kernel") == "shift" ? static_cast<std::size_t>(ranks) : 1);
       }};
 }
 

@@ -1,10 +1,13 @@
+// Kernel copy: chooses between memcpy and streaming stores once, and then times copies of one large
+// buffer per rank.
 #include "patterns/control/copy.hpp"
 
+#include "patterns/memory_check.hpp"
+
 #include <longshore/core/bytes.hpp>
-#include <longshore/core/error.hpp>
 #include <longshore/core/random.hpp>
-#include <longshore/machine/memory.hpp>
 #include <longshore/machine/memory_block.hpp>
+#include <longshore/machine/memory_sizes.hpp>
 #include <longshore/stream/choose_store_kind.hpp>
 
 #include <algorithm>
@@ -15,13 +18,16 @@
 namespace longshore::bench {
 namespace {
 
-// The figure counts bytes read and bytes written. Within the caches memcpy copies. Beyond the
-// caches a loop of streaming stores copies, unless memcpy is clearly faster: a close choice would
-// differ between launches, and look like a change of the machine.
+// Bandwidths count bytes read and bytes written. Arrays that fit into the caches are copied by
+// memcpy, and larger arrays by a loop of streaming stores, unless memcpy is clearly faster. A close
+// choice would differ between launches, and look like a change of the machine.
 class copy_measurement final : public measurement {
  public:
   copy_measurement(team& ranks, std::size_t bytes)
-      : team_(ranks), bytes_(bytes), from_(checked(ranks, bytes), "huge"), to_(bytes, "huge") {
+      : team_(ranks),
+        bytes_(bytes),
+        from_(checked_bytes(ranks, bytes), "huge"),
+        to_(bytes, "huge") {
     random_stream random(bytes, static_cast<std::uint64_t>(ranks.rank()));
     for (std::size_t i = 0; i + sizeof(std::uint64_t) <= bytes; i += sizeof(std::uint64_t)) {
       const std::uint64_t value = random();
@@ -29,17 +35,19 @@ class copy_measurement final : public measurement {
     }
     std::memset(to_.data(), 0, bytes);
     const int sharing = ranks.nodes().ranks_on_host();
+    constexpr std::size_t doubtful_factor = 1;  // no doubt: arrays fit into the caches, or do not
     const auto possible = possible_store_kinds(ranks, 2 * bytes * static_cast<std::size_t>(sharing),
-                                               reached_cache_bytes(sharing), 1);
-    if (possible[1])  // on any rank: then all ranks measure
-      streaming_ = !(best_seconds([&] { copy_plainly(); }) * clearly <
+                                               reached_cache_bytes(sharing), doubtful_factor);
+    // If streaming is possible on any rank, all ranks get this value and measure together.
+    if (possible[static_cast<std::size_t>(store_kind::streaming)])
+      streaming_ = !(best_seconds([&] { copy_plainly(); }) * clearly_faster <
                      best_seconds([&] { copy_streaming(); }));
   }
 
-  // Changes the source, so that the previous copy is no right result.
+  // Changes the source, so that the previous copy is wrong.
   void reset() override {
-    for (const std::size_t at : {std::size_t{0}, bytes_ / 2, bytes_ - 1})
-      from_.data()[at] ^= std::byte{0xff};
+    for (const std::size_t i : {std::size_t{0}, bytes_ / 2, bytes_ - 1})
+      from_.data()[i] ^= std::byte{0xff};
   }
   void run() override {
     if (streaming_)
@@ -61,17 +69,10 @@ class copy_measurement final : public measurement {
   }
 
  private:
-  static constexpr double clearly = 1.15;
+  static constexpr double clearly_faster = 1.15;
 
-  static std::size_t checked(team& ranks, std::size_t bytes) {
-    const auto sharing = static_cast<std::size_t>(ranks.nodes().ranks_on_host());
-    const auto available = static_cast<std::size_t>(ranks.allreduce_value(
-        static_cast<std::int64_t>(std::min(available_memory_bytes(), std::size_t{1} << 62)),
-        reduction::min));
-    if (bytes > available / (2 * sharing))
-      fail(errc::out_of_memory,
-           "two buffers of {} bytes on each of {} ranks do not fit into the {} bytes available",
-           bytes, sharing, available);
+  static std::size_t checked_bytes(team& ranks, std::size_t bytes) {
+    check_memory(ranks, "the two buffers of a copy", 2.0 * static_cast<double>(bytes));
     return bytes;
   }
 
@@ -83,7 +84,7 @@ class copy_measurement final : public measurement {
     if (rest > 0) std::memcpy(to_.data() + bytes_ - rest, from_.data() + bytes_ - rest, rest);
   }
 
-  // Collective. The best of some tries; each counts with the slowest rank.
+  // Collective. The shortest of some tries. The time of a try is that of the slowest rank.
   template <class Copy>
   double best_seconds(const Copy& copy) {
     constexpr int tries = 9;

@@ -10,8 +10,8 @@
 
 namespace longshore::bench {
 
-/// Bytes per rank by default. Source and destination together are four times the caches of the
-/// machine, as for stream.
+/// The default number of bytes per rank. Source and destination together are at least four times
+/// the caches of the machine, as for pattern stream, but at most 512 MiB.
 [[nodiscard]] std::size_t default_copy_bytes();
 
 /// Collective. Throws errc::out_of_memory if the buffers of all ranks do not fit.

@@ -1,3 +1,4 @@
+// The weighted least squares of a line, solved in closed form.
 #include "patterns/control/gap_fit.hpp"
 
 namespace longshore::bench {

@@ -1,3 +1,5 @@
+// Times trains of messages between two ranks, over a channel or by puts, and computes the
+// parameters of the model by the formulas of loggp.hpp.
 #include "patterns/control/loggp.hpp"
 
 #include <longshore/core/error.hpp>
@@ -20,21 +22,21 @@
 namespace longshore::bench {
 namespace {
 
-constexpr int train = 16;  // messages in a train: n
+constexpr int train = 16;  // the number of messages in a train: n of the model
 constexpr std::array<std::size_t, 6> sizes{8, 64, 512, 4096, 16384, 65536};
 constexpr std::size_t shortest = sizes.front(), longest = sizes.back();
 
 struct chosen_pair {
   int first = 0, second = 0;
-  std::string level;  // the outermost level of the hardware that separates them
+  std::string level;  // the outermost level of the hardware that separates the ranks
 };
 
 // Rank 0 and its partner.
 chosen_pair choose_pair(team& ranks, const std::string& pair) {
-  const auto places = find_rank_locations(ranks, this_host());
+  const auto locations = find_rank_locations(ranks, this_host());
   const node_map& nodes = ranks.nodes();
   const auto level_name = [&](int other) {
-    const std::size_t level = places.level_between(nodes, 0, other);
+    const std::size_t level = locations.level_between(nodes, 0, other);
     return level < location_levels.size() ? std::string(location_levels[level])
                                           : std::string("core");
   };
@@ -48,7 +50,7 @@ chosen_pair choose_pair(team& ranks, const std::string& pair) {
   std::size_t closest = 0, farthest = 0;
   for (int other = 1; other < ranks.size(); ++other) {
     if (nodes.node_of(other) != nodes.node_of(0)) continue;
-    const std::size_t level = places.level_between(nodes, 0, other);
+    const std::size_t level = locations.level_between(nodes, 0, other);
     if (near.second == 0 || level > closest) near = {0, other, level_name(other)}, closest = level;
     if (far.second == 0 || level < farthest) far = {0, other, level_name(other)}, farthest = level;
   }
@@ -65,7 +67,7 @@ class link {
  public:
   virtual ~link() = default;
   virtual void send(std::size_t bytes, const std::byte* from) = 0;
-  virtual void finish() {}                                     // after the last message of a train
+  virtual void finish() {}  // called after the last message of a train
   virtual void receive(std::size_t bytes, std::byte* to) = 0;  // waits for the oldest message
   virtual void await_train(std::size_t bytes, std::byte* to, int count) {
     for (int i = 0; i < count; ++i) receive(bytes, to);
@@ -104,8 +106,8 @@ class channel_link final : public link {
   std::unique_ptr<channel_set> channels_;
 };
 
-// Puts messages side by side into the memory of the peer, and after their completion a word with
-// their number.
+// Puts the messages of a train side by side into the memory of the peer. When these puts are
+// complete, a flag with the number of messages so far follows.
 class put_link final : public link {
  public:
   put_link(team& ranks, const chosen_pair& pair)
@@ -113,14 +115,15 @@ class put_link final : public link {
         peer_(ranks.rank() == pair.first ? pair.second : pair.first),
         memory_(ranks.allocate(flag_at + 64)) {}
   void send(std::size_t bytes, const std::byte* from) override {
-    memory_->put_start(peer_, static_cast<std::size_t>(place_++ % train) * longest, from, bytes);
+    memory_->put_start(peer_, static_cast<std::size_t>(index_in_train_++ % train) * longest, from,
+                       bytes);
     ++sent_;
   }
   void finish() override {
     memory_->quiet();
     memory_->put(peer_, flag_at, &sent_, sizeof(sent_));
     memory_->quiet();
-    place_ = 0;
+    index_in_train_ = 0;
   }
   void receive(std::size_t bytes, std::byte* to) override { await_train(bytes, to, 1); }
   void await_train(std::size_t bytes, std::byte* to, int count) override {
@@ -140,14 +143,14 @@ class put_link final : public link {
   team& team_;
   int peer_;
   std::unique_ptr<segment> memory_;
-  int place_ = 0;
+  int index_in_train_ = 0;
   std::int64_t sent_ = 0, received_ = 0;
 };
 
 class loggp_measurement final : public measurement {
  public:
   loggp_measurement(team& ranks, const std::string& over, const std::string& pair)
-      : team_(ranks), pair_(choose_pair(ranks, pair)), message_(longest), answer_(longest) {
+      : team_(ranks), pair_(choose_pair(ranks, pair)), message_(longest), reply_(longest) {
     for (std::size_t i = 0; i < longest; ++i) message_[i] = static_cast<std::byte>(mix_bits(i));
     if (over == "channel")
       link_ = std::make_unique<channel_link>(ranks, pair_);
@@ -157,43 +160,44 @@ class loggp_measurement final : public measurement {
   }
 
   void run() override {
-    if (team_.rank() != pair_.first && team_.rank() != pair_.second) return;
+    if (!takes_part()) return;
     for (const std::size_t bytes : sizes) {
-      prtt(1, 0, bytes, single_[bytes]);
-      prtt(train, 0, bytes, trains_[bytes]);
+      time_train(1, 0, bytes, single_[bytes]);
+      time_train(train, 0, bytes, trains_[bytes]);
     }
-    // The pause is longer than any gap of short messages, so that the rest of the time is the cost
-    // of the sender.
-    const double apart =
+    // The pause is longer than any gap of short messages. So the rest of the time is the cost of
+    // the sender.
+    const double pause =
         single_.at(shortest).empty() ? 1e-5 : std::max(2e-6, 2 * undisturbed(single_.at(shortest)));
-    prtt(train, apart, shortest, delayed_, &delays_);
+    time_train(train, pause, shortest, delayed_, &delays_);
     if (receives_) time_receiving();
   }
   [[nodiscard]] bool verify() override {
-    if (team_.rank() != pair_.first && team_.rank() != pair_.second) return true;
-    // Both ranks have received the longest message. Its first word is the number of the round,
-    // which prtt() compares.
-    constexpr std::size_t rest = sizeof(rounds_);
-    return right_ && rounds_ > 0 &&
-           std::memcmp(answer_.data() + rest, message_.data() + rest, longest - rest) == 0;
+    if (!takes_part()) return true;
+    // Later trains overwrite only the first word of the longest message. This word is the number of
+    // the train, which time_train() compares.
+    constexpr std::size_t rest = sizeof(train_number_);
+    return is_right_ && train_number_ > 0 &&
+           std::memcmp(reply_.data() + rest, message_.data() + rest, longest - rest) == 0;
   }
   [[nodiscard]] traffic moved() const override {
-    if (team_.rank() != pair_.first && team_.rank() != pair_.second) return {};
+    if (!takes_part()) return {};
     const bool is_first = team_.rank() == pair_.first;
-    traffic all;
+    traffic moved;
     const auto count = [&](std::size_t messages, std::size_t bytes) {
-      all.messages += messages;
-      all.payload_bytes += messages * bytes;
+      moved.messages += messages;
+      moved.payload_bytes += messages * bytes;
     };
     for (const std::size_t bytes : sizes) count(is_first ? 1 + train : 2, bytes);
-    count(is_first ? train : 1, shortest);                 // with pauses
+    count(is_first ? train : 1, shortest);                 // the train with pauses
     if (receives_) count(is_first ? train : 1, shortest);  // of time_receiving()
-    all.wire_bytes = all.payload_bytes;
-    // The words after puts
-    if (!receives_) all.wire_bytes += (2 * sizes.size() + 1) * sizeof(rounds_);
+    moved.wire_bytes = moved.payload_bytes;
+    // Each train and each reply of puts is followed by a flag: two for each size (a single message
+    // and a train), and one for the train with pauses.
+    if (!receives_) moved.wire_bytes += (2 * sizes.size() + 1) * sizeof(train_number_);
     if (!team_.nodes().is_local(is_first ? pair_.second : pair_.first))
-      all.offnode_bytes = all.wire_bytes;
-    return all;
+      moved.offnode_bytes = moved.wire_bytes;
+    return moved;
   }
   [[nodiscard]] std::vector<metric> metrics(const summary&) override {
     const double receive =
@@ -208,10 +212,11 @@ class loggp_measurement final : public measurement {
     const double send =
         std::max(0.0, (undisturbed(delayed_) - undisturbed(single_[shortest])) / (train - 1) -
                           undisturbed(delays_));
-    // The work of the sender may overlap with the travel of the message. Then nothing remains for
-    // the latency.
-    const double travel = std::max(0.0, undisturbed(single_[shortest]) / 2 - send - receive -
-                                            (shortest - 1) * fitted.per_byte_seconds);
+    // The work of the sender may overlap with the travel of the message. The difference can then be
+    // negative. Noise can make the fitted time per byte negative; then the bytes count as free.
+    const double bytes_seconds = (shortest - 1) * std::max(0.0, fitted.per_byte_seconds);
+    const double travel =
+        std::max(0.0, undisturbed(single_[shortest]) / 2 - send - receive - bytes_seconds);
     figures = {{"latency_us", 1e6 * travel, "us", false},
                {"send_overhead_us", 1e6 * send, "us", false},
                {"gap_us", 1e6 * fitted.per_message_seconds, "us", false},
@@ -225,74 +230,78 @@ class loggp_measurement final : public measurement {
   }
 
  private:
-  // The lowest tenth of the times, because disturbances only lengthen them.
+  [[nodiscard]] bool takes_part() const {
+    return team_.rank() == pair_.first || team_.rank() == pair_.second;
+  }
+
+  // The lowest tenth of the times, because disturbances only lengthen times.
   static double undisturbed(const std::vector<double>& seconds) {
     return seconds.empty() ? 0 : quantile(seconds, 0.1);
   }
 
-  // `count` messages, one answer. Rank 0 keeps the seconds, and the mean of the actual pauses
-  // between its messages.
-  void prtt(int count, double apart_seconds, std::size_t bytes, std::vector<double>& seconds,
-            std::vector<double>* pauses = nullptr) {
-    ++rounds_;
+  // PRTT: `count` messages and one reply. Rank 0 keeps the seconds, and the mean of the actual
+  // pauses between its messages.
+  void time_train(int count, double pause_seconds, std::size_t bytes, std::vector<double>& seconds,
+                  std::vector<double>* pauses = nullptr) {
+    ++train_number_;
     if (team_.rank() == pair_.first) {
-      std::memcpy(message_.data(), &rounds_, sizeof(rounds_));
+      std::memcpy(message_.data(), &train_number_, sizeof(train_number_));
       const double start = team_.now();
       double paused = 0;
       for (int i = 0; i < count; ++i) {
-        if (i > 0 && apart_seconds > 0) {
+        if (i > 0 && pause_seconds > 0) {
           const double from = team_.now();
           double now = from;
-          while (now < from + apart_seconds) now = team_.now();
+          while (now < from + pause_seconds) now = team_.now();
           paused += now - from;
         }
         link_->send(bytes, message_.data());
       }
       link_->finish();
-      link_->receive(bytes, answer_.data());
+      link_->receive(bytes, reply_.data());
       keep(seconds, team_.now() - start);
       if (pauses != nullptr) keep(*pauses, paused / (count - 1));
     } else {
-      link_->await_train(bytes, answer_.data(), count);
-      link_->send(bytes, answer_.data());
+      link_->await_train(bytes, reply_.data(), count);
+      link_->send(bytes, reply_.data());
       link_->finish();
     }
-    std::int64_t round = 0;
-    std::memcpy(&round, answer_.data(), sizeof(round));
-    right_ = right_ && round == rounds_;
+    std::int64_t number = 0;
+    std::memcpy(&number, reply_.data(), sizeof(number));
+    is_right_ = is_right_ && number == train_number_;
   }
 
-  // The cost of receiving messages that have arrived: the receiver waits after the first message of
-  // a train until all are there.
+  // The cost of receiving messages that have arrived. After the first message of a train, the
+  // receiver waits until all messages of the train have arrived.
   void time_receiving() {
     if (team_.rank() == pair_.first) {
       for (int i = 0; i < train; ++i) link_->send(shortest, message_.data());
-      link_->receive(shortest, answer_.data());  // before the next train begins
+      link_->receive(shortest, reply_.data());  // before the next train begins
       return;
     }
-    link_->receive(shortest, answer_.data());
+    link_->receive(shortest, reply_.data());
     const double until = team_.now() + settle_seconds;
     while (team_.now() < until) team_.progress();
     const double start = team_.now();
-    for (int i = 1; i < train; ++i) link_->receive(shortest, answer_.data());
+    for (int i = 1; i < train; ++i) link_->receive(shortest, reply_.data());
     keep(receiving_, (team_.now() - start) / (train - 1));
-    link_->send(shortest, answer_.data());
+    link_->send(shortest, reply_.data());
   }
 
-  static void keep(std::vector<double>& seconds, double one) {
-    if (seconds.size() < most_kept) seconds.push_back(one);
+  static void keep(std::vector<double>& seconds, double value) {
+    if (seconds.size() < max_kept) seconds.push_back(value);
   }
 
-  static constexpr std::size_t most_kept = 20'000;
+  static constexpr std::size_t max_kept = 20'000;  // later times of a kind are dropped
   static constexpr double settle_seconds = 20e-6;
 
   team& team_;
   chosen_pair pair_;
-  std::vector<std::byte> message_, answer_;
+  std::vector<std::byte> message_, reply_;
   std::unique_ptr<link> link_;
-  bool receives_ = false, right_ = true;
-  std::int64_t rounds_ = 0;
-  std::map<std::size_t, std::vector<double>> single_, trains_;  // seconds, by bytes
+  bool receives_ = false, is_right_ = true;
+  std::int64_t train_number_ = 0;
+  std::map<std::size_t, std::vector<double>> single_, trains_;  // seconds, indexed by bytes
   std::vector<double> delayed_, delays_, receiving_;
 };
 

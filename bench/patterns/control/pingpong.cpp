@@ -1,3 +1,4 @@
+// Kernel pingpong over a channel. The ping-pong by raw calls of a library is in put.cpp.
 #include "patterns/control/pingpong.hpp"
 
 #include <longshore/transport/waiter.hpp>
@@ -31,7 +32,7 @@ class channel_transfer {
     }
     return *message;
   }
-  void done() { channels_->receiver(0).release(); }
+  void release() { channels_->receiver(0).release(); }
 
  private:
   static constexpr int slots = 2;

@@ -1,8 +1,9 @@
-// A message from rank 0 to the last rank and back, over any transfer. The other ranks do nothing.
+// Kernel pingpong of pattern control: a message from rank 0 to the last rank and back, by any kind
+// of transfer. All other ranks do nothing.
 //
-// Every transfer does the same work: the sender writes the whole message once where it is built (a
-// slot of a channel, the source of a put), and the receiver reads it once where it arrives (a slot,
-// the destination of a put).
+// Every transfer does the same work: the sender writes the whole message once to the memory from
+// which it is sent (a slot of a channel, the source of a put), and the receiver reads the message
+// once from the memory in which it arrives (a slot, the destination of a put).
 #pragma once
 
 #include "harness/measurement.hpp"
@@ -19,12 +20,12 @@
 
 namespace longshore::bench {
 
-constexpr std::size_t pingpong_bytes = 8;  ///< the smallest message: a count
+constexpr std::size_t pingpong_bytes = 8;  ///< the smallest message, which is a count
 
 /// All ranks construct a `Transfer` of (team, peer, bytes, whether this rank takes part). begin()
-/// returns the memory for the next message, and send(bytes) sends it. receive() waits for a message
-/// and returns it; it is valid until done(). Every message carries Transfer::head_bytes in
-/// addition.
+/// returns the memory for the next message, and send(bytes) sends this message. receive() waits for
+/// a message and returns it, and release() ends its use. On the wire every message has
+/// Transfer::head_bytes more.
 template <class Transfer>
 class pingpong final : public measurement {
  public:
@@ -35,7 +36,6 @@ class pingpong final : public measurement {
         outgoing_(bytes),
         incoming_(bytes),
         transfer_(ranks, peer_, bytes, takes_part()) {
-    // The same on both ranks
     for (std::size_t i = 0; i < bytes; ++i) outgoing_[i] = static_cast<std::byte>(mix_bits(i));
   }
 
@@ -43,16 +43,16 @@ class pingpong final : public measurement {
     if (!takes_part()) return;
     if (team_.rank() == 0) {
       send(++count_);
-      right_ = receive() == ~count_ && right_;
+      is_right_ = receive() == ~count_ && is_right_;
     } else {
       const std::uint64_t count = receive();
-      right_ = count == ++count_ && right_;
+      is_right_ = count == ++count_ && is_right_;
       send(~count);
     }
   }
   [[nodiscard]] bool verify() override {
     if (!takes_part()) return true;
-    return right_ && count_ > 0 &&
+    return is_right_ && count_ > 0 &&
            std::equal(incoming_.begin() + pingpong_bytes, incoming_.end(),
                       outgoing_.begin() + pingpong_bytes);
   }
@@ -71,8 +71,8 @@ class pingpong final : public measurement {
  private:
   [[nodiscard]] bool takes_part() const { return team_.rank() == 0 || team_.rank() == last_; }
 
-  // Writes and reads every byte, also if both ranks share the memory of a message. The first bytes
-  // are the count.
+  // send() writes and receive() reads every byte, even if both ranks share the memory of a message.
+  // The first bytes are the count.
   void send(std::uint64_t value) {
     std::memcpy(outgoing_.data(), &value, sizeof value);
     std::memcpy(transfer_.begin(), outgoing_.data(), outgoing_.size());
@@ -80,9 +80,9 @@ class pingpong final : public measurement {
   }
   std::uint64_t receive() {
     const std::span<const std::byte> message = transfer_.receive();
-    right_ = message.size() == incoming_.size() && right_;
+    is_right_ = message.size() == incoming_.size() && is_right_;
     std::memcpy(incoming_.data(), message.data(), std::min(message.size(), incoming_.size()));
-    transfer_.done();
+    transfer_.release();
     std::uint64_t value = 0;
     std::memcpy(&value, incoming_.data(), sizeof value);
     return value;
@@ -93,7 +93,7 @@ class pingpong final : public measurement {
   std::vector<std::byte> outgoing_, incoming_;
   Transfer transfer_;
   std::uint64_t count_ = 0;
-  bool right_ = true;
+  bool is_right_ = true;
 };
 
 /// Collective. Between rank 0 and the last rank, over a channel.

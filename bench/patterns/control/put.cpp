@@ -1,3 +1,5 @@
+// Kernel put: rank 0 puts a train of messages, by a segment or by raw calls of the library, and
+// then tells the target that the train is complete. Also kernel pingpong by raw calls.
 #include "patterns/control/put.hpp"
 #include "patterns/control/pingpong.hpp"
 
@@ -12,8 +14,10 @@
 namespace longshore::bench {
 namespace {
 
-constexpr std::size_t train_bytes = std::size_t{1} << 22;  // bytes of a train of puts
-constexpr std::size_t longest_train = 1000;
+// A train has so many puts that they move about this many bytes, within the limits 1 and
+// max_puts_in_train.
+constexpr std::size_t train_bytes = std::size_t{1} << 22;
+constexpr std::size_t max_puts_in_train = 1000;
 
 int partner_of(const team& ranks, const std::string& pair) {
   const node_map& nodes = ranks.nodes();
@@ -28,16 +32,16 @@ int partner_of(const team& ranks, const std::string& pair) {
   fail(errc::unsupported, "rank 0 is alone on its node: no other is near");
 }
 
-// Derived classes define put_train() on rank 0, and where the target finds the bytes.
+// Rank 0 sends a train of puts, and then an empty message by a channel.
 class put_measurement : public measurement {
  public:
   put_measurement(team& ranks, const std::string& pair, std::size_t bytes)
       : team_(ranks), partner_(partner_of(ranks, pair)), bytes_(bytes), from_(bytes) {
-    train_ = static_cast<int>(std::clamp<std::size_t>(train_bytes / bytes, 1, longest_train));
+    train_ = static_cast<int>(std::clamp<std::size_t>(train_bytes / bytes, 1, max_puts_in_train));
     std::vector<channel_end> to, from;
     if (ranks.rank() == 0) to.push_back({partner_, sizeof(std::uint64_t)});
     if (ranks.rank() == partner_) from.push_back({0, sizeof(std::uint64_t)});
-    done_ = ranks.open_channels(to, from, 2);
+    end_of_train_ = ranks.open_channels(to, from, 2);
   }
 
   void run() override {
@@ -46,20 +50,21 @@ class put_measurement : public measurement {
       fill(from_);
       put_train();
       for (waiter wait(team_, "a free slot after puts", partner_);
-           done_->sender(0).reserve() == nullptr; wait.pause()) {
+           end_of_train_->sender(0).reserve() == nullptr; wait.pause()) {
       }
-      done_->sender(0).commit(0);
+      end_of_train_->sender(0).commit(0);
     } else if (team_.rank() == partner_) {
-      for (waiter wait(team_, "the end of puts", 0); !done_->receiver(0).front(); wait.pause()) {
+      for (waiter wait(team_, "the end of puts", 0); !end_of_train_->receiver(0).front();
+           wait.pause()) {
       }
-      done_->receiver(0).release();
+      end_of_train_->receiver(0).release();
     }
   }
   [[nodiscard]] bool verify() override {
     if (team_.rank() != partner_) return true;
     std::vector<std::byte> expected(bytes_);
     fill(expected);
-    return count_ > 0 && std::memcmp(expected.data(), arrived(), bytes_) == 0;
+    return count_ > 0 && std::memcmp(expected.data(), arrived_bytes(), bytes_) == 0;
   }
   [[nodiscard]] traffic moved() const override {
     if (team_.rank() != 0) return {};
@@ -78,7 +83,7 @@ class put_measurement : public measurement {
 
  protected:
   virtual void put_train() = 0;
-  [[nodiscard]] virtual const std::byte* arrived() const = 0;
+  [[nodiscard]] virtual const std::byte* arrived_bytes() const = 0;
 
   team& team_;
   int partner_;
@@ -87,14 +92,15 @@ class put_measurement : public measurement {
   int train_ = 1;
 
  private:
-  // Each train has other bytes at both ends of a put. Writing all bytes would add to the time.
+  // Each train has a new number at the beginning and at the end of its puts. Changing all bytes
+  // would add to the measured time. A put has at least 8 bytes, the lower limit of factor bytes.
   void fill(std::vector<std::byte>& bytes) const {
     const std::uint64_t number = mix_bits(static_cast<std::uint64_t>(count_));
     std::memcpy(bytes.data(), &number, sizeof number);
     std::memcpy(bytes.data() + bytes.size() - sizeof number, &number, sizeof number);
   }
 
-  std::unique_ptr<channel_set> done_;
+  std::unique_ptr<channel_set> end_of_train_;
   long count_ = 0;
 };
 
@@ -108,7 +114,7 @@ class segment_put final : public put_measurement {
     for (int i = 0; i < train_; ++i) memory_->put(partner_, 0, from_.data(), bytes_);
     memory_->quiet();
   }
-  [[nodiscard]] const std::byte* arrived() const override { return memory_->local(); }
+  [[nodiscard]] const std::byte* arrived_bytes() const override { return memory_->local(); }
 
   std::unique_ptr<segment> memory_;
 };
@@ -120,19 +126,19 @@ class raw_put final : public put_measurement {
 
  private:
   void put_train() override { calls_->put(partner_, from_.data(), bytes_, train_); }
-  [[nodiscard]] const std::byte* arrived() const override { return calls_->message(); }
+  [[nodiscard]] const std::byte* arrived_bytes() const override { return calls_->message(); }
 
   std::unique_ptr<longshore::detail::raw_calls> calls_;
 };
 
-// Messages by calls of the library.
+// Transfers messages by calls of the communication library.
 class raw_transfer {
  public:
   static constexpr std::size_t head_bytes = sizeof(std::uint64_t);  // the flag
 
   raw_transfer(team& ranks, int peer, std::size_t bytes, bool)
       : team_(ranks), peer_(peer), bytes_(bytes), calls_(raw_calls_of(ranks, bytes)) {}
-  [[nodiscard]] std::byte* begin() { return calls_->source(); }
+  [[nodiscard]] std::byte* begin() { return calls_->outgoing_message(); }
   void send(std::size_t bytes) { calls_->send(peer_, bytes, ++sent_); }
   [[nodiscard]] std::span<const std::byte> receive() {
     ++received_;
@@ -141,7 +147,7 @@ class raw_transfer {
     }
     return {calls_->message(), bytes_};
   }
-  void done() {}
+  void release() {}
 
  private:
   team& team_;
@@ -156,6 +162,7 @@ class raw_transfer {
 std::unique_ptr<measurement> make_put(team& ranks, const std::string& over, const std::string& pair,
                                       std::size_t bytes) {
   if (over == "raw") return std::make_unique<raw_put>(ranks, pair, bytes);
+  // Only "put" is left, because control.cpp refuses other levels of factor over.
   return std::make_unique<segment_put>(ranks, pair, bytes);
 }
 

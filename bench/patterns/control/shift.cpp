@@ -1,3 +1,5 @@
+// Kernel shift, with one class for each kind of transfer, and the kernels barrier and fetch-add.
+// The base class of shifts puts the caches into the state that they have in a program.
 #include "patterns/control/shift.hpp"
 
 #include <longshore/core/error.hpp>
@@ -16,8 +18,8 @@
 namespace longshore::bench {
 namespace {
 
-// Why ranks cannot all send to a rank of their own node ("near"), or of another ("remote"), one to
-// one; or nothing.
+// The reason why not every rank can send to another rank of its node (`pair` near), or to a rank of
+// another node (`pair` remote), so that every rank receives once. Nothing if every rank can.
 std::optional<std::string> why_no_peers(const std::string& pair, const node_map& nodes) {
   if (pair == "self") return std::nullopt;
   if (pair == "remote") {
@@ -33,26 +35,26 @@ std::optional<std::string> why_no_peers(const std::string& pair, const node_map&
   return std::nullopt;
 }
 
-// The rank to which this one sends when all send at once: the next one of its node, or the one in
-// its place on the next node. A permutation. REQUIRES: why_no_peers returns nothing.
+// The rank to which `rank` sends: the next rank of its node, or the rank with the same place on the
+// next node. Targets of different ranks differ. REQUIRES: why_no_peers returns nothing.
 int shift_target(const std::string& pair, const node_map& nodes, int rank) {
   if (pair == "self") return rank;
   const int index = nodes.local_index(rank), node = nodes.node_of(rank);
-  const bool remote = pair == "remote";
-  const int wanted_node = remote ? (node + 1) % nodes.node_count() : node;
-  const int wanted_index = remote ? index : (index + 1) % nodes.largest_node();
-  for (int other = 0; other < nodes.rank_count(); ++other)
-    if (nodes.node_of(other) == wanted_node && nodes.local_index(other) == wanted_index)
-      return other;
+  const bool is_remote = pair == "remote";
+  const int target_node = is_remote ? (node + 1) % nodes.node_count() : node;
+  const int target_index = is_remote ? index : (index + 1) % nodes.largest_node();
+  for (int target = 0; target < nodes.rank_count(); ++target)
+    if (nodes.node_of(target) == target_node && nodes.local_index(target) == target_index)
+      return target;
   return rank;
 }
 
-// Every rank sends one message to the next one and receives one. Before each message, outside its
-// time, memory gets the state that it has before an exchange in a program: the receiver has read
+// Every rank sends one message and receives one message. Before each message, outside the measured
+// time, caches get the state that they have before an exchange of a program: the receiver has read
 // and overwritten the incoming buffer, then used the other memory of a sort, and the sender has
 // just stored the outgoing message. A message that is sent repeatedly without changes stays in
 // caches and costs a fraction. A message into cache lines that the receiver has only read costs
-// twice as much as into lines that it wrote.
+// twice as much as a message into lines that the receiver has written.
 class shift_measurement : public measurement {
  public:
   shift_measurement(team& ranks, const std::string& pair, std::size_t bytes)
@@ -60,7 +62,7 @@ class shift_measurement : public measurement {
         words_((bytes + sizeof(std::uint64_t) - 1) / sizeof(std::uint64_t)),
         bytes_(bytes),
         outgoing_(buffer_bytes(), true),
-        elsewhere_(used_elsewhere(), true) {
+        other_memory_(other_bytes(), true) {
     if (const auto why = why_no_peers(pair, ranks.nodes())) fail(errc::unsupported, "{}", *why);
     target_ = shift_target(pair, ranks.nodes(), ranks.rank());
     const auto targets = ranks.allgather_value(target_);
@@ -72,7 +74,7 @@ class shift_measurement : public measurement {
     }
   }
 
-  void reset() override { sum_seconds_ = sum_until_barrier_ = 0, count_ = 0; }
+  void reset() override { send_seconds_ = barrier_seconds_ = 0, count_ = 0; }
   void run() override {
     use_memory();
     begin();
@@ -81,20 +83,20 @@ class shift_measurement : public measurement {
     send();
     const double stop = team_.now();
     team_.barrier();  // no rank uses its memory before all messages have arrived
-    const double all_done = team_.now();
-    sum_seconds_ += std::max(0.0, stop - start - clock_seconds_);
-    sum_until_barrier_ += all_done - start - 2 * clock_seconds_;
+    const double end = team_.now();
+    send_seconds_ += std::max(0.0, stop - start - clock_seconds_);
+    barrier_seconds_ += end - start - 2 * clock_seconds_;
     ++count_;
   }
   [[nodiscard]] std::vector<std::pair<std::string, double>> phases() const override {
-    const double each = count_ > 0 ? 1 / static_cast<double>(count_) : 0;
-    return {{"shift", each * sum_seconds_}, {"until_met", each * sum_until_barrier_}};
+    const double factor = count_ > 0 ? 1 / static_cast<double>(count_) : 0;
+    return {{"shift", factor * send_seconds_}, {"until_met", factor * barrier_seconds_}};
   }
   [[nodiscard]] bool verify() override {
-    const auto* came = reinterpret_cast<const std::uint64_t*>(incoming());
+    const auto* received = reinterpret_cast<const std::uint64_t*>(incoming());
     std::vector<std::uint64_t> expected(words_);
     for (std::size_t i = 0; i < words_; ++i) expected[i] = word(source_, i);
-    return std::memcmp(came, expected.data(), bytes_) == 0;
+    return std::memcmp(received, expected.data(), bytes_) == 0;
   }
   [[nodiscard]] traffic moved() const override {
     if (target_ == team_.rank()) return {.payload_bytes = bytes_};
@@ -113,7 +115,7 @@ class shift_measurement : public measurement {
 
  protected:
   [[nodiscard]] virtual std::byte* incoming() = 0;
-  virtual void begin() {}  // outside the time
+  virtual void begin() {}  // not timed
   virtual void send() = 0;
   [[nodiscard]] std::size_t buffer_bytes() const noexcept { return words_ * sizeof(std::uint64_t); }
   [[nodiscard]] const std::byte* outgoing() const noexcept { return outgoing_.data(); }
@@ -124,30 +126,33 @@ class shift_measurement : public measurement {
 
  private:
   static constexpr int clock_readings = 200;
-  static constexpr std::size_t enough_bytes = std::size_t{128} << 20;  // beyond any cache of a core
+  // More than any cache of a core.
+  static constexpr std::size_t max_other_bytes = std::size_t{128} << 20;
 
-  // Every message differs in every word, so that no part of an old one is right.
+  // Every message differs in every word, so that no part of an old message is right. The mixed
+  // numbers are distinct for messages of up to 2^32 words (32 GiB) and for 2^16 rounds.
   [[nodiscard]] std::uint64_t word(int rank, std::size_t i) const noexcept {
     return mix_bits((static_cast<std::uint64_t>(rank) << 48) + (round_ << 32) + i);
   }
 
-  // An exchange of such blocks among all ranks uses three buffers of all blocks: input, outgoing
-  // and incoming.
-  [[nodiscard]] std::size_t used_elsewhere() const noexcept {
+  // The other memory of a sort. An exchange of blocks of this size among all ranks uses three
+  // buffers of all blocks: input, outgoing and incoming.
+  [[nodiscard]] std::size_t other_bytes() const noexcept {
     const std::size_t blocks = 3 * static_cast<std::size_t>(team_.size()) - 2;
     return std::clamp(blocks * buffer_bytes(), 2 * buffer_bytes(),
-                      std::max(2 * buffer_bytes(), enough_bytes));
+                      std::max(2 * buffer_bytes(), max_other_bytes));
   }
 
   void use_memory() {
     ++round_;
     auto* const in = reinterpret_cast<std::uint64_t*>(incoming());
-    auto* const other = reinterpret_cast<std::uint64_t*>(elsewhere_.data());
+    auto* const other = reinterpret_cast<std::uint64_t*>(other_memory_.data());
     for (std::size_t i = 0; i < words_; ++i) in[i] += other[i];
-    for (std::size_t i = 0; i < used_elsewhere() / sizeof(*other); ++i) ++other[i];
+    for (std::size_t i = 0; i < other_bytes() / sizeof(*other); ++i) ++other[i];
     auto* const out = reinterpret_cast<std::uint64_t*>(outgoing_.data());
     const int rank = team_.rank();
-    if (static_cast<std::size_t>(team_.size()) <= most_plain_buckets) {
+    // A sort stores its outgoing keys in the same way: past the caches if there are many buckets.
+    if (static_cast<std::size_t>(team_.size()) <= max_plain_buckets) {
       for (std::size_t i = 0; i < words_; ++i) out[i] = word(rank, i);
     } else {
       for (std::size_t i = 0; i < words_; ++i) stream_store(out + i, word(rank, i));
@@ -155,13 +160,13 @@ class shift_measurement : public measurement {
     }
   }
 
-  pages outgoing_, elsewhere_;
+  pages outgoing_, other_memory_;
   std::uint64_t round_ = 0;
-  double clock_seconds_ = 1, sum_seconds_ = 0, sum_until_barrier_ = 0;
+  double clock_seconds_ = 1, send_seconds_ = 0, barrier_seconds_ = 0;
   long count_ = 0;
 };
 
-// A put into the segment of the target, until it is complete there.
+// A put into the segment of the target, until the put is complete.
 class put_shift final : public shift_measurement {
  public:
   put_shift(team& ranks, const std::string& pair, std::size_t bytes)
@@ -176,6 +181,7 @@ class put_shift final : public shift_measurement {
   std::unique_ptr<segment> memory_;
 };
 
+// A copy within the memory of this rank, for comparison with messages.
 class copy_shift final : public shift_measurement {
  public:
   copy_shift(team& ranks, std::size_t bytes)
@@ -187,8 +193,8 @@ class copy_shift final : public shift_measurement {
   std::unique_ptr<segment> memory_;
 };
 
-// Through a channel, in pieces of the size that exchanges use, until this rank has sent one message
-// and received one.
+// A message through a channel, in pieces of the size that exchanges use. send() returns when this
+// rank has sent its message and received a message.
 class channel_shift final : public shift_measurement {
  public:
   channel_shift(team& ranks, const std::string& pair, std::size_t bytes)
@@ -198,9 +204,9 @@ class channel_shift final : public shift_measurement {
     channels_ = ranks.open_channels(to, from, slots);
   }
   [[nodiscard]] traffic moved() const override {
-    traffic whole = shift_measurement::moved();
-    whole.messages = (bytes_ + slot_bytes - 1) / slot_bytes;
-    return whole;
+    traffic moved = shift_measurement::moved();
+    moved.messages = (bytes_ + slot_bytes - 1) / slot_bytes;
+    return moved;
   }
 
  private:
@@ -239,8 +245,8 @@ class channel_shift final : public shift_measurement {
   std::unique_ptr<channel_set> channels_;
 };
 
-// The collective call, with an empty block for all ranks but one: its time includes the cost of the
-// call itself.
+// A collective call, with an empty block for all ranks except the target. So the time includes the
+// cost of the whole call.
 class alltoallv_shift final : public shift_measurement {
  public:
   alltoallv_shift(team& ranks, const std::string& pair, std::size_t bytes)
@@ -260,8 +266,7 @@ class alltoallv_shift final : public shift_measurement {
   std::unique_ptr<segment> memory_;
 };
 
-// MPI's one-sided calls as in a bucket exchange: one block per rank, with the reservation of memory
-// and the barrier.
+// MPI's one-sided calls as in a bucket exchange, with the reservation of memory and the barrier.
 class rma_shift final : public shift_measurement {
  public:
   rma_shift(team& ranks, const std::string& pair, std::size_t bytes)
@@ -271,7 +276,7 @@ class rma_shift final : public shift_measurement {
                                       sizeof(std::uint64_t))) {
     counts_.outgoing[static_cast<std::size_t>(target_)] =
         counts_.incoming[static_cast<std::size_t>(source_)] = words_;
-    counts_.received = counts_.most_received = words_;
+    counts_.received = counts_.max_received = words_;
     exchange_->prepare(counts_);
   }
 
@@ -288,7 +293,7 @@ class barrier_measurement final : public measurement {
   explicit barrier_measurement(team& ranks)
       : team_(ranks), token_(ranks.allocate(sizeof(round_))) {}
   void run() override { team_.barrier(); }
-  // After the barrier, the number of the previous rank has arrived.
+  // After the barrier, the number that the previous rank put must have arrived.
   [[nodiscard]] bool verify() override {
     ++round_;
     token_->put((team_.rank() + 1) % team_.size(), 0, &round_, sizeof(round_));
@@ -317,15 +322,15 @@ class fetch_add_measurement final : public measurement {
     counter_ = ranks.allocate(sizeof(std::int64_t));
   }
   void run() override {
-    if (counter_->fetch_add(target_, 0, 1) != count_) right_ = false;
+    if (counter_->fetch_add(target_, 0, 1) != count_) is_right_ = false;
     ++count_;
   }
   [[nodiscard]] bool verify() override {
     team_.barrier();
     const std::int64_t added_here = counter_->fetch_add(team_.rank(), 0, 0);
-    const bool all_alike = team_.allreduce_value(count_, reduction::min) ==
+    const bool all_equal = team_.allreduce_value(count_, reduction::min) ==
                            team_.allreduce_value(count_, reduction::max);
-    return right_ && count_ > 0 && all_alike && added_here == count_;
+    return is_right_ && count_ > 0 && all_equal && added_here == count_;
   }
   [[nodiscard]] traffic moved() const override {
     const bool leaves = !team_.nodes().is_local(target_);
@@ -343,7 +348,7 @@ class fetch_add_measurement final : public measurement {
   int target_ = 0;
   std::unique_ptr<segment> counter_;
   std::int64_t count_ = 0;
-  bool right_ = true;
+  bool is_right_ = true;
 };
 
 }  // namespace
@@ -359,7 +364,7 @@ std::unique_ptr<measurement> make_shift(team& ranks, const std::string& over,
     return std::make_unique<rma_shift>(ranks, pair, bytes);
   }
   if (over == "channel") return std::make_unique<channel_shift>(ranks, pair, bytes);
-  return std::make_unique<alltoallv_shift>(ranks, pair, bytes);
+  return std::make_unique<alltoallv_shift>(ranks, pair, bytes);  // the only level left
 }
 std::unique_ptr<measurement> make_barrier(team& ranks) {
   return std::make_unique<barrier_measurement>(ranks);

@@ -1,6 +1,6 @@
-// Kernels shift, barrier and fetch-add of pattern control: the cost of one message when all ranks
-// send one at the same time, by size and by kind of transfer. From these a model predicts whole
-// exchanges.
+// Kernels shift, barrier and fetch-add of pattern control: the cost of a message when all ranks
+// send at the same time. From these costs, for several sizes and kinds of transfer, the study tool
+// predicts whole exchanges.
 #pragma once
 
 #include "harness/measurement.hpp"
@@ -12,7 +12,8 @@
 
 namespace longshore::bench {
 
-/// Collective, as pattern::make. Throw errc::unsupported with a reason if there are no such peers.
+/// All three functions are collective, as pattern::make. With `pair` they throw errc::unsupported
+/// if there are no such peers.
 [[nodiscard]] std::unique_ptr<measurement> make_shift(team& ranks, const std::string& over,
                                                       const std::string& pair, std::size_t bytes);
 [[nodiscard]] std::unique_ptr<measurement> make_barrier(team& ranks);

@@ -1,3 +1,5 @@
+// Adds the choice that strategy auto made, and where the choice came from, to the facts of a
+// result.
 #include "patterns/gather/chosen_strategy.hpp"
 
 namespace longshore::bench {

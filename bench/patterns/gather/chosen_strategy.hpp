@@ -1,4 +1,4 @@
-// The choice of strategy auto, for the record of a result. The variant keeps the word auto.
+// The choice of strategy auto in the records of pattern gather, where factor `strategy` stays auto.
 #pragma once
 
 #include "facts/json.hpp"
@@ -7,9 +7,9 @@
 
 namespace longshore::bench {
 
-/// `facts` and, unless the user named the strategy, a member `chosen`: strategy, buffer_items and
-/// hops of the last call, the origin of the choice, and whether it depends on the number of
-/// requests.
+/// Returns `facts`. Unless the user named the strategy, a member `chosen` is added: strategy,
+/// buffer_items and hops of the last call, the origin of the choice, and whether the choice depends
+/// on the number of requests.
 [[nodiscard]] json with_chosen_strategy(json facts, const gather_decision& decision,
                                         const gather_choice& choice);
 

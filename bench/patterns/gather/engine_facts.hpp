@@ -1,5 +1,6 @@
-// Counts of the aggregation engines in the timed repetitions of one variant: member `engine` of a
-// result's record.
+// Member `engine` in the records of pattern gather: the statistics of the aggregation in the timed
+// repetitions of a variant. Strategies that aggregate send requests, and in a gather also replies,
+// through an exstack or an engine, which counts messages and waits for each hop.
 #pragma once
 
 #include "harness/measurement.hpp"
@@ -9,20 +10,22 @@
 
 namespace longshore::bench {
 
-/// The counts of one rank; facts() combines all ranks.
+/// Adds up the statistics of one rank; facts() combines the sums of all ranks.
 class engine_facts {
  public:
-  /// Before each repetition, timed or not: `now` are the counts so far.
-  void begin(exchange_stats now) { before_ = std::move(now); }
-  /// After a timed repetition of `iterations` operations.
-  void end(const exchange_stats& now, const repetition& seconds, long iterations);
-  /// Collective. See docs/reference/records.md. Without `engine` if nothing was aggregated.
+  /// Call begin() before each repetition, timed or not. `stats` are the statistics so far.
+  void begin(exchange_stats stats) { begin_ = std::move(stats); }
+  /// Call end() after a timed repetition of `iterations` operations.
+  void end(const exchange_stats& stats, const repetition& seconds, long iterations);
+  /// Collective. Returns an object with the member `engine` (docs/reference/records.md), or an
+  /// empty object if the strategy does not aggregate or nothing was timed. REQUIRES: all ranks use
+  /// the same strategy and timed the same repetitions.
   [[nodiscard]] json facts(team& ranks);
 
  private:
-  exchange_stats before_, timed_;
+  exchange_stats begin_, timed_;
   long repetitions_ = 0, operations_ = 0;
-  double seconds_ = 0;  // of all operations, mean over the ranks
+  double seconds_ = 0;  // duration of all operations together, as the mean over the ranks
 };
 
 }  // namespace longshore::bench

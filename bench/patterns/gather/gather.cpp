@@ -1,5 +1,7 @@
 // Pattern gather: reads, writes or updates random elements of a distributed table.
-#include "patterns/gather/gather_measurements.hpp"
+#include "patterns/gather/gather_measurement.hpp"
+#include "patterns/gather/histogram_measurement.hpp"
+#include "patterns/gather/scatter_measurement.hpp"
 #include "patterns/patterns.hpp"
 
 namespace longshore::bench {
@@ -70,57 +72,59 @@ std::vector<factor> factors() {
   };
 }
 
-std::optional<std::string> why_not_here(const variant& what, const launch_facts& facts) {
-  const auto strategy = gather_strategy_of(what.at("strategy").get<std::string>());
+std::optional<std::string> why_not_here(const variant& levels, const launch_facts& facts) {
+  const auto strategy = gather_strategy_of(levels.at("strategy").get<std::string>());
   const bool all_reachable = facts.nodes == 1;
-  if (what.at("operation") == "scatter")
+  if (levels.at("operation") == "scatter")
     return scatter_plan<std::int64_t, cyclic>::why_not(strategy, all_reachable);
-  if (what.at("operation") == "histogram")
+  if (levels.at("operation") == "histogram")
     return update_plan<std::int64_t, cyclic>::why_not(strategy, all_reachable);
   return why_not(strategy, all_reachable);
 }
 
 template <class Distribution>
-std::unique_ptr<measurement> make_with(team& ranks, const variant& what,
+std::unique_ptr<measurement> make_with(team& ranks, const variant& levels,
                                        const launch_facts& facts) {
-  gather_options options{.strategy = gather_strategy_of(what.at("strategy").get<std::string>()),
-                         .combine = what.contains("combine") && what.at("combine") == "yes",
-                         .expected_requests = what.at("requests").get<std::size_t>()};
-  if (what.contains("hops")) options.hops = what.at("hops").get<int>();
-  if (what.contains("buffer_items"))
-    options.buffer_items = what.at("buffer_items").get<std::size_t>();
-  if (what.at("operation") == "scatter")
-    return std::make_unique<scatter_measurement<Distribution>>(ranks, what, facts, options);
-  if (what.at("operation") == "histogram")
-    return std::make_unique<histogram_measurement<Distribution>>(ranks, what, facts, options);
-  return std::make_unique<gather_measurement<Distribution>>(ranks, what, facts, options);
+  gather_options options{.strategy = gather_strategy_of(levels.at("strategy").get<std::string>()),
+                         .combine = levels.contains("combine") && levels.at("combine") == "yes",
+                         .expected_requests = levels.at("requests").get<std::size_t>()};
+  if (levels.contains("hops")) options.hops = levels.at("hops").get<int>();
+  if (levels.contains("buffer_items"))
+    options.buffer_items = levels.at("buffer_items").get<std::size_t>();
+  if (levels.at("operation") == "scatter")
+    return std::make_unique<scatter_measurement<Distribution>>(ranks, levels, facts, options);
+  if (levels.at("operation") == "histogram")
+    return std::make_unique<histogram_measurement<Distribution>>(ranks, levels, facts, options);
+  return std::make_unique<gather_measurement<Distribution>>(ranks, levels, facts, options);
 }
 
-std::unique_ptr<measurement> make(team& ranks, const variant& what, const launch_facts& facts) {
-  if (what.at("distribution") == "block") return make_with<block>(ranks, what, facts);
-  if (what.at("distribution") == "block-cyclic") return make_with<block_cyclic>(ranks, what, facts);
-  return make_with<cyclic>(ranks, what, facts);
+std::unique_ptr<measurement> make(team& ranks, const variant& levels, const launch_facts& facts) {
+  if (levels.at("distribution") == "block") return make_with<block>(ranks, levels, facts);
+  if (levels.at("distribution") == "block-cyclic")
+    return make_with<block_cyclic>(ranks, levels, facts);
+  // The only other level is cyclic.
+  return make_with<cyclic>(ranks, levels, facts);
 }
 
-// The table, the copies of elements that update keeps, and a buffer in each direction per peer in
-// up to four slots.
-std::size_t needed_symmetric_bytes(const variant& what, int ranks) {
+// The table, the copies of elements that updates keep for each peer, and buffers: up to four slots
+// per peer and direction.
+std::size_t needed_symmetric_bytes(const variant& levels, int ranks) {
   constexpr std::size_t item_bytes = 32, slots = 8;
   const auto peers = static_cast<std::size_t>(ranks);
   const std::size_t buffer_items =
-      what.contains("buffer_items") ? what.at("buffer_items").get<std::size_t>() : 4096;
-  return what.at("table").get<std::size_t>() * sizeof(std::int64_t) * (1 + peers) +
+      levels.contains("buffer_items") ? levels.at("buffer_items").get<std::size_t>() : 4096;
+  return levels.at("table").get<std::size_t>() * sizeof(std::int64_t) * (1 + peers) +
          peers * slots * buffer_items * item_bytes;
 }
 
 // Removes factors without effect on the strategy.
-void settle(variant& what) {
-  const auto strategy = gather_strategy_of(what.at("strategy").get<std::string>());
-  // Auto chooses them
-  if (!aggregates(strategy) || strategy == gather_strategy::automatic) what.erase("buffer_items");
-  if (!aggregates(strategy)) what.erase("combine");
-  if (what.at("distribution") != "block-cyclic") what.erase("block_items");
-  if (strategy != gather_strategy::conveyor) what.erase("hops");
+void settle(variant& levels) {
+  const auto strategy = gather_strategy_of(levels.at("strategy").get<std::string>());
+  // Strategy auto chooses the size of buffers.
+  if (!aggregates(strategy) || strategy == gather_strategy::automatic) levels.erase("buffer_items");
+  if (!aggregates(strategy)) levels.erase("combine");
+  if (levels.at("distribution") != "block-cyclic") levels.erase("block_items");
+  if (strategy != gather_strategy::conveyor) levels.erase("hops");
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-/* Fields, plan and exchange of pattern halo by the C interface of the library. */
+/* Pattern halo in C: fields, plan and exchange through the C interface of the library. */
 #include "patterns/halo/language_interface.h"
 
 #include <stdlib.h>

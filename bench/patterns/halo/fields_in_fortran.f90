@@ -1,4 +1,4 @@
-! Fields, plan and exchange of pattern halo by the Fortran module of the library.
+! Pattern halo in Fortran: fields, plan and exchange through the Fortran module of the library.
 module longshore_bench_halo
   use, intrinsic :: iso_c_binding
   use, intrinsic :: iso_fortran_env, only: real32, real64
@@ -6,7 +6,7 @@ module longshore_bench_halo
   implicit none
   private
 
-  ! As in language_interface.h.
+  ! Has the layout of longshore_bench_halo_setup in language_interface.h. Change both together.
   type, bind(c) :: halo_setup
     integer(c_int64_t) :: extents(3)
     integer(c_int32_t) :: ranks(3), periodic(3)
@@ -85,7 +85,7 @@ contains
     type(halo_state), pointer :: s
     integer :: ierr
     call c_f_pointer(state, s)
-    ! As in programs, which pass the array of a single field; a plan exchanges several fields.
+    ! Programs with a single field pass its array. Programs with several fields pass nothing.
     if (size(s%doubles) == 1) then
       call s%halo%exchange(s%doubles(1)%cells, ierr=ierr)
     else

@@ -1,5 +1,5 @@
-// Pattern halo: a block of cells per rank and the exchange of its halo, or one contiguous buffer
-// per face as in halobench.
+// Pattern halo: its factors, and the combinations of factors that are possible.
+#include "harness/task_factors.hpp"
 #include "patterns/halo/halo_measurements.hpp"
 #include "patterns/halo/language_measurement.hpp"
 #include "patterns/halo/placement_factors.hpp"
@@ -21,8 +21,8 @@ std::vector<std::string> words(std::span<const std::string_view> names) {
 
 std::vector<factor> factors() {
   using enum factor::kind;
-  constexpr long most_ranks = 1 << 24;
-  std::vector<factor> all = {
+  constexpr long max_ranks = 1 << 24;
+  std::vector<factor> factors = {
       {.name = "algorithm",
        .allowed = words(halo_algorithm_names()),
        .defaults = {},  // settle() sets it
@@ -89,7 +89,7 @@ std::vector<factor> factors() {
        .defaults = {},
        .help = "ranks along x, y, z; 0: chosen",
        .low = 0,
-       .high = most_ranks},
+       .high = max_ranks},
       {.name = "placement",
        .allowed = words(grid_placement_names()),
        .defaults = {"linear"},
@@ -97,21 +97,19 @@ std::vector<factor> factors() {
                "between distant ranks, or by "
                "the levels of the machine"},
   };
-  for (auto& factor : factors_of_levels()) all.push_back(std::move(factor));
-  return all;
+  for (auto& factor : factors_of_levels()) factors.push_back(std::move(factor));
+  return factors;
 }
 
-std::optional<std::string> why_not_here(const variant& what, const launch_facts& facts) {
-  const auto algorithm = halo_algorithm_from(what.at("algorithm").get<std::string>());
-  const auto mode = halo_mode_from(what.at("mode").get<std::string>());
-  if (what.contains("contiguous") && algorithm != halo_algorithm::faces)
+std::optional<std::string> why_not_here(const variant& levels, const launch_facts& facts) {
+  const auto algorithm = halo_algorithm_from(levels.at("algorithm").get<std::string>());
+  const auto mode = halo_mode_from(levels.at("mode").get<std::string>());
+  if (levels.contains("contiguous") && algorithm != halo_algorithm::faces)
     return "contiguous buffers are one per face: they need --algorithm faces";
-  if (auto reason = why_not_in_its_language(what)) return reason;
-  if (auto reason =
-          why_no_tasks(what.at("tasks").get<std::string>(),
-                       what.contains("task_count") ? what.at("task_count").get<int>() : 0))
+  if (auto reason = why_not_in_its_language(levels)) return reason;
+  if (auto reason = why_no_tasks(levels.at("tasks").get<std::string>(), task_count_of(levels)))
     return reason;
-  const auto grid = grid_of(what);
+  const auto grid = grid_of(levels);
   try {
     return why_not(mode, facts.transport, expected_shape(grid, facts.ranks), grid.periodic);
   } catch (const error& e) {
@@ -119,32 +117,33 @@ std::optional<std::string> why_not_here(const variant& what, const launch_facts&
   }
 }
 
-void settle(variant& what) {
-  const bool contiguous = what.contains("contiguous");
-  if (!what.contains("algorithm")) {
+void settle(variant& levels) {
+  const bool contiguous = levels.contains("contiguous");
+  if (!levels.contains("algorithm")) {
     variant settled = {{"algorithm", contiguous ? "faces" : "standard"}};
-    settled.update(what);
-    what = std::move(settled);
+    settled.update(levels);
+    levels = std::move(settled);
   }
   if (contiguous)
-    for (const char* name : {"domain", "halo", "fields", "reach"}) what.erase(name);
-  if (contiguous) what["tasks"] = "serial";
-  if (!contiguous && what.at("algorithm") == "faces") what["reach"] = "faces";
-  if (what.at("tasks") == "serial") what.erase("task_count");
-  if (what.at("placement") == "levels") return;
-  for (const auto& factor : factors_of_levels()) what.erase(factor.name);
+    for (const char* name : {"domain", "halo", "fields", "reach"}) levels.erase(name);
+  if (contiguous) levels["tasks"] = "serial";
+  if (!contiguous && levels.at("algorithm") == "faces") levels["reach"] = "faces";
+  if (levels.at("tasks") == "serial") levels.erase("task_count");
+  if (levels.at("placement") == "levels") return;
+  for (const auto& factor : factors_of_levels()) levels.erase(factor.name);
 }
 
-// Slots of the channels: outgoing and incoming cells of all sides, in two slots at each end.
-std::size_t needed_symmetric_bytes(const variant& what, int) {
-  constexpr std::size_t ways = 2, slots = 2, sides = 6;
-  if (what.contains("contiguous"))
-    return ways * slots * sides * what.at("contiguous").get<std::size_t>() * sizeof(double);
-  const auto domain = what.at("domain").get<std::vector<std::size_t>>();
-  const auto width = what.at("halo").get<std::size_t>();
+// The slots of channels: outgoing and incoming cells of all sides, with two slots at each end.
+std::size_t needed_symmetric_bytes(const variant& levels, int) {
+  constexpr std::size_t ends = 2, slots = 2, sides = 6;
+  if (levels.contains("contiguous"))
+    return ends * slots * sides * levels.at("contiguous").get<std::size_t>() * sizeof(double);
+  const auto domain = levels.at("domain").get<std::vector<std::size_t>>();
+  const auto width = levels.at("halo").get<std::size_t>();
   std::size_t cells = 1, with_halo = 1;
-  for (const std::size_t along : domain) cells *= along, with_halo *= along + 2 * width;
-  return ways * slots * (with_halo - cells) * what.at("fields").get<std::size_t>() * sizeof(double);
+  for (const std::size_t extent : domain) cells *= extent, with_halo *= extent + 2 * width;
+  return ends * slots * (with_halo - cells) * levels.at("fields").get<std::size_t>() *
+         sizeof(double);
 }
 
 }  // namespace

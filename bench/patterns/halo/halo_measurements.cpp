@@ -1,14 +1,16 @@
-// Pattern halo in C++: fields with a halo, or one contiguous buffer per face as in halobench.
+// The measurements of pattern halo in C++: fields with a halo, or a contiguous buffer per face as
+// in halobench.
 #include "patterns/halo/halo_measurements.hpp"
 
+#include "harness/task_factors.hpp"
 #include "patterns/halo/language_measurement.hpp"
+#include "patterns/memory_check.hpp"
 
 #include <longshore/core/error.hpp>
 #include <longshore/core/random.hpp>
 #include <longshore/halo/cell_check.hpp>
 #include <longshore/halo/face_exchange.hpp>
 #include <longshore/halo/halo_exchange.hpp>
-#include <longshore/machine/memory.hpp>
 
 #include <fmt/core.h>
 
@@ -17,33 +19,23 @@
 #include <span>
 
 namespace longshore::bench {
-void check_memory(team& team, double bytes_per_rank) {
-  const int sharing = team.nodes().ranks_on_host();
-  const auto available = static_cast<double>(available_memory_bytes());
-  const double share = team.allreduce_value(bytes_per_rank * sharing / available, reduction::max);
-  if (share > 1)
-    fail(errc::out_of_memory,
-         "{:.3g} GB per rank and {} ranks, where {:.3g} GB are available: use a smaller domain, "
-         "fewer fields or fewer ranks",
-         1e-9 * bytes_per_rank, sharing, 1e-9 * available);
-}
 
 std::vector<metric> exchange_measurement::metrics(const summary& seconds) {
   team& ranks = grid_.ranks();
-  const auto all =
+  const auto bytes =
       static_cast<double>(ranks.allreduce_value(moved().payload_bytes, reduction::sum));
-  const double of_one_rank = all / ranks.size() / (1 << 20);
-  return {{"exchange_bandwidth", 2e-9 * all / seconds.median, "GB/s"},
-          per_rank("process_bandwidth", of_one_rank / seconds.median, "MiB/s")};
+  return {
+      {"exchange_bandwidth", 2e-9 * bytes / seconds.median, "GB/s"},
+      per_rank("process_bandwidth", bytes / ranks.size() / (1 << 20) / seconds.median, "MiB/s")};
 }
 
 namespace {
 
-tasks tasks_of(const variant& what, const team& ranks) {
-  const auto layer = what.at("tasks").get<std::string>();
+tasks tasks_of(const variant& levels, const team& ranks) {
+  const auto layer = levels.at("tasks").get<std::string>();
   if (layer == "serial") return tasks();
-  const int count = what.contains("task_count") ? what.at("task_count").get<int>()
-                                                : static_cast<int>(ranks.cpus().size());
+  const int count =
+      levels.contains("task_count") ? task_count_of(levels) : static_cast<int>(ranks.cpus().size());
   return tasks({.layer = layer, .count = count, .cpus = {}});
 }
 
@@ -52,16 +44,16 @@ tasks tasks_of(const variant& what, const team& ranks) {
 template <class T>
 class field_measurement final : public exchange_measurement {
  public:
-  field_measurement(team& team, const variant& what, const launch_facts& facts)
-      : exchange_measurement(team, what),
-        width_(what.at("halo").get<int>()),
-        workers_(tasks_of(what, team)),
+  field_measurement(team& team, const variant& levels, const launch_facts& facts)
+      : exchange_measurement(team, levels),
+        width_(levels.at("halo").get<int>()),
+        workers_(tasks_of(levels, team)),
         tag_(mix_bits(facts.seed)) {
-    const auto extents = triple<std::size_t>(what.at("domain"));
-    const auto count = what.at("fields").get<std::size_t>();
+    const auto extents = triple<std::size_t>(levels.at("domain"));
+    const auto count = levels.at("fields").get<std::size_t>();
     double bytes = static_cast<double>(count) * sizeof(T);
     for (const auto cells : extents) bytes *= static_cast<double>(cells) + 2.0 * width_;
-    check_memory(team, bytes);
+    check_memory(team, "the fields", bytes);
     std::vector<field_memory> memories;
     for (std::size_t i = 0; i < count; ++i) {
       fields_.emplace_back(grid_, extents, width_);
@@ -70,9 +62,9 @@ class field_measurement final : public exchange_measurement {
     block_ = equal_block(grid_, extents);
     const halo_options options{
         .width = width_,
-        .algorithm = halo_algorithm_from(what.at("algorithm").get<std::string>()),
-        .mode = halo_mode_from(what.at("mode").get<std::string>()),
-        .reach = halo_reach_from(what.at("reach").get<std::string>()),
+        .algorithm = halo_algorithm_from(levels.at("algorithm").get<std::string>()),
+        .mode = halo_mode_from(levels.at("mode").get<std::string>()),
+        .reach = halo_reach_from(levels.at("reach").get<std::string>()),
         .workers = &workers_};
     team.barrier();
     const double began = team.now();
@@ -90,11 +82,11 @@ class field_measurement final : public exchange_measurement {
   }
   [[nodiscard]] traffic moved() const override { return exchange_->moved(); }
   [[nodiscard]] json facts() override {
-    json all = exchange_measurement::facts();
-    all["algorithm"] = name_of(exchange_->algorithm());
-    all["rounds"] = exchange_->rounds();
-    all["plan_seconds"] = plan_seconds_;
-    return all;
+    json facts = exchange_measurement::facts();
+    facts["algorithm"] = name_of(exchange_->algorithm());
+    facts["rounds"] = exchange_->rounds();
+    facts["plan_seconds"] = plan_seconds_;
+    return facts;
   }
 
  private:
@@ -107,16 +99,16 @@ class field_measurement final : public exchange_measurement {
   std::unique_ptr<halo_exchange> exchange_;
 };
 
-// Contiguous buffers: incoming data is copied to buffers at fixed addresses, as MPI delivers it.
+// Contiguous buffers. Incoming messages are copied to buffers at fixed addresses, as with MPI.
 template <class T>
 class contiguous_measurement final : public exchange_measurement {
  public:
-  contiguous_measurement(team& team, const variant& what, const launch_facts& facts)
-      : exchange_measurement(team, what),
-        elements_(what.at("contiguous").get<std::size_t>()),
+  contiguous_measurement(team& team, const variant& levels, const launch_facts& facts)
+      : exchange_measurement(team, levels),
+        elements_(levels.at("contiguous").get<std::size_t>()),
         tag_(mix_bits(facts.seed)),
         faces_(grid_, {.bytes = bytes_of_face(),
-                       .mode = halo_mode_from(what.at("mode").get<std::string>())}) {}
+                       .mode = halo_mode_from(levels.at("mode").get<std::string>())}) {}
 
   void reset() override {
     ++tag_;
@@ -139,7 +131,9 @@ class contiguous_measurement final : public exchange_measurement {
       const int peer = grid_.neighbour(faces_.sides()[side]);
       if (peer < 0) continue;
       const T* const in = reinterpret_cast<const T*>(faces_.received(side).data());
-      const auto row = row_of(peer, side ^ 1);  // sent by the neighbour towards this side
+      // Sides 2 d and 2 d + 1 are the two ends of dimension d. The neighbour sent this message from
+      // the opposite side.
+      const auto row = row_of(peer, side ^ 1);
       for (std::size_t i = 0; i < elements_; ++i) {
         if (in[i] == cell_value<T>(row, static_cast<std::ptrdiff_t>(i))) continue;
         fmt::print(
@@ -155,8 +149,11 @@ class contiguous_measurement final : public exchange_measurement {
   [[nodiscard]] traffic moved() const override { return faces_.moved(); }
 
  private:
+  // Called while faces_ is constructed: uses only members that are declared before faces_.
   [[nodiscard]] std::size_t bytes_of_face() const {
-    check_memory(grid_.ranks(), 12.0 * static_cast<double>(elements_) * sizeof(T));
+    constexpr double max_sides = 6, directions = 2;  // an outgoing and an incoming buffer per side
+    check_memory(grid_.ranks(), "the buffers of all faces",
+                 max_sides * directions * static_cast<double>(elements_) * sizeof(T));
     std::size_t bytes = 0;
     if (__builtin_mul_overflow(elements_, sizeof(T), &bytes))
       fail(errc::out_of_memory, "faces of {} elements are more than any memory holds", elements_);
@@ -172,20 +169,20 @@ class contiguous_measurement final : public exchange_measurement {
 };
 
 template <class T>
-std::unique_ptr<measurement> make(team& team, const variant& what, const launch_facts& facts) {
-  if (what.contains("contiguous"))
-    return std::make_unique<contiguous_measurement<T>>(team, what, facts);
-  return std::make_unique<field_measurement<T>>(team, what, facts);
+std::unique_ptr<measurement> make(team& team, const variant& levels, const launch_facts& facts) {
+  if (levels.contains("contiguous"))
+    return std::make_unique<contiguous_measurement<T>>(team, levels, facts);
+  return std::make_unique<field_measurement<T>>(team, levels, facts);
 }
 
 }  // namespace
 
-std::unique_ptr<measurement> measure_halo(team& team, const variant& what,
+std::unique_ptr<measurement> measure_halo(team& team, const variant& levels,
                                           const launch_facts& facts) {
-  if (what.contains("language") && what.at("language") != "c++")
-    return measure_in_its_language(team, what, facts);
-  return what.at("type") == "float" ? make<float>(team, what, facts)
-                                    : make<double>(team, what, facts);
+  if (levels.contains("language") && levels.at("language") != "c++")
+    return measure_in_its_language(team, levels, facts);
+  return levels.at("type") == "float" ? make<float>(team, levels, facts)
+                                      : make<double>(team, levels, facts);
 }
 
 }  // namespace longshore::bench

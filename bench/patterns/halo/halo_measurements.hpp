@@ -1,4 +1,5 @@
-// Measurements of pattern halo. All kinds of exchange, in all languages, have the same figures.
+// The base of the measurements of pattern halo in all languages: the grid, figures and
+// verification.
 #pragma once
 
 #include "harness/pattern.hpp"
@@ -16,11 +17,11 @@
 
 namespace longshore::bench {
 
-/// The figures of all exchanges, defined in docs/reference/figures.md.
+/// Figures are defined in docs/reference/figures.md.
 class exchange_measurement : public measurement {
  public:
-  exchange_measurement(team& team, const variant& what)
-      : options_(grid_of(what)), grid_(team, options_) {}
+  exchange_measurement(team& team, const variant& levels)
+      : options_(grid_of(levels)), grid_(team, options_) {}
 
   [[nodiscard]] std::vector<metric> metrics(const summary& seconds) override;
   [[nodiscard]] json facts() override {
@@ -32,11 +33,7 @@ class exchange_measurement : public measurement {
   rank_grid grid_;
 };
 
-/// Collective. Memory is used only when it is first touched, so a single rank cannot see that it
-/// does not suffice for all ranks. Throws errc::out_of_memory on all ranks alike.
-void check_memory(team& team, double bytes_per_rank);
-
-/// Whether all cells of all fields are right, interior and halo; prints the first wrong one. Field
+/// Whether all cells of all fields are right, interior and halo. Prints the first wrong cell. Field
 /// i was filled with tag + i.
 template <class T, class Fields>
 [[nodiscard]] bool cells_are_right(const Fields& fields, const domain_block& block,
@@ -52,7 +49,7 @@ template <class T, class Fields>
 }
 
 /// Collective. REQUIRES: a variant that the pattern can run.
-[[nodiscard]] std::unique_ptr<measurement> measure_halo(team& team, const variant& what,
+[[nodiscard]] std::unique_ptr<measurement> measure_halo(team& team, const variant& levels,
                                                         const launch_facts& facts);
 
 }  // namespace longshore::bench

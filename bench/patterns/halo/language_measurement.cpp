@@ -1,6 +1,10 @@
+// Measures a halo exchange through the C or Fortran interface. Functions in that language
+// (language_interface.h) make the fields and exchange; this file fills and verifies the fields.
 #include "patterns/halo/language_measurement.hpp"
 
+#include "harness/task_factors.hpp"
 #include "patterns/halo/halo_measurements.hpp"
+#include "patterns/memory_check.hpp"
 
 #include <longshore/core/error.hpp>
 
@@ -22,8 +26,8 @@
 namespace longshore::bench {
 namespace {
 
-std::string language_of(const variant& what) {
-  return what.contains("language") ? what.at("language").get<std::string>() : "c++";
+std::string language_of(const variant& levels) {
+  return levels.contains("language") ? levels.at("language").get<std::string>() : "c++";
 }
 
 #ifdef LONGSHORE_HAVE_C
@@ -48,21 +52,21 @@ void copy(char (&to)[N], const std::string& word) {
   word.copy(to, N - 1);
 }
 
-// Fields are filled and verified here, as those of C++ are: the languages differ in the memory of
-// the fields and in the exchange.
+// Fields are filled and verified as in C++. The languages differ in the memory of the fields and in
+// the exchange.
 template <class T>
 class language_measurement final : public exchange_measurement {
  public:
-  language_measurement(team& team, const variant& what, const launch_facts& facts)
-      : exchange_measurement(team, what),
-        reach_(halo_reach_from(what.at("reach").get<std::string>())),
-        width_(what.at("halo").get<int>()),
+  language_measurement(team& team, const variant& levels, const launch_facts& facts)
+      : exchange_measurement(team, levels),
+        reach_(halo_reach_from(levels.at("reach").get<std::string>())),
+        width_(levels.at("halo").get<int>()),
         tag_(mix_bits(facts.seed)),
-        language_(functions_of(language_of(what))),
+        language_(functions_of(language_of(levels))),
         handle_(make_c_team(team)) {
-    const auto word = [&what](const char* name) { return what.at(name).get<std::string>(); };
-    const auto extents = triple<std::size_t>(what.at("domain"));
-    const auto count = what.at("fields").get<std::size_t>();
+    const auto word = [&levels](const char* name) { return levels.at(name).get<std::string>(); };
+    const auto extents = triple<std::size_t>(levels.at("domain"));
+    const auto count = levels.at("fields").get<std::size_t>();
     longshore_bench_halo_setup setup{};
     std::array<std::ptrdiff_t, 3> strides{};
     std::ptrdiff_t cells = 1;
@@ -75,11 +79,11 @@ class language_measurement final : public exchange_measurement {
       strides[d] = cells;
       cells *= static_cast<std::ptrdiff_t>(extents[d]) + 2 * width_;
     }
-    check_memory(team, bytes);
+    check_memory(team, "the fields", bytes);
     setup.width = width_;
     setup.fields = static_cast<std::int32_t>(count);
     setup.is_single = word("type") == "float" ? 1 : 0;
-    setup.task_count = what.contains("task_count") ? what.at("task_count").get<int>() : 0;
+    setup.task_count = task_count_of(levels);
     copy(setup.placement, word("placement"));
     copy(setup.algorithm, word("algorithm"));
     copy(setup.mode, word("mode"));
@@ -106,7 +110,7 @@ class language_measurement final : public exchange_measurement {
   }
   void run() override { check_c(language_.exchange(state_)); }
   [[nodiscard]] bool verify() override {
-    // longshore_halo_algorithm() returns the choice of auto
+    // For algorithm auto, longshore_halo_algorithm() returns the chosen algorithm.
     const auto filled = filled_by(halo_algorithm_from(longshore_halo_algorithm(plan_)), reach_);
     return cells_are_right<T>(fields_, block_, tag_, grid_, filled, width_);
   }
@@ -119,11 +123,11 @@ class language_measurement final : public exchange_measurement {
             static_cast<std::uint64_t>(moved.offnode_bytes)};
   }
   [[nodiscard]] json facts() override {
-    json all = exchange_measurement::facts();
-    all["algorithm"] = longshore_halo_algorithm(plan_);
-    all["rounds"] = longshore_halo_rounds(plan_);
-    all["plan_seconds"] = plan_seconds_;
-    return all;
+    json facts = exchange_measurement::facts();
+    facts["algorithm"] = longshore_halo_algorithm(plan_);
+    facts["rounds"] = longshore_halo_rounds(plan_);
+    facts["plan_seconds"] = plan_seconds_;
+    return facts;
   }
 
  private:
@@ -143,11 +147,11 @@ class language_measurement final : public exchange_measurement {
 
 }  // namespace
 
-std::optional<std::string> why_not_in_its_language(const variant& what) {
-  const std::string language = language_of(what);
+std::optional<std::string> why_not_in_its_language(const variant& levels) {
+  const std::string language = language_of(levels);
   if (language == "c++") return std::nullopt;
-  if (what.contains("contiguous")) return "contiguous buffers are measured in c++ alone";
-  const auto placement = what.at("placement").get<std::string>();
+  if (levels.contains("contiguous")) return "contiguous buffers are measured in c++ alone";
+  const auto placement = levels.at("placement").get<std::string>();
   if (placement != "linear" && placement != "cart")
     return "language " + language + " has placements linear and cart, not " + placement;
 #ifndef LONGSHORE_HAVE_C
@@ -163,14 +167,14 @@ std::optional<std::string> why_not_in_its_language(const variant& what) {
 }
 
 std::unique_ptr<measurement> measure_in_its_language([[maybe_unused]] team& team,
-                                                     const variant& what,
+                                                     const variant& levels,
                                                      [[maybe_unused]] const launch_facts& facts) {
 #ifdef LONGSHORE_HAVE_C
-  if (what.at("type") == "float")
-    return std::make_unique<language_measurement<float>>(team, what, facts);
-  return std::make_unique<language_measurement<double>>(team, what, facts);
+  if (levels.at("type") == "float")
+    return std::make_unique<language_measurement<float>>(team, levels, facts);
+  return std::make_unique<language_measurement<double>>(team, levels, facts);
 #else
-  fail(errc::unsupported, "{}", why_not_in_its_language(what).value_or(""));
+  fail(errc::unsupported, "{}", why_not_in_its_language(levels).value_or(""));
 #endif
 }
 

@@ -1,4 +1,4 @@
-// Pattern halo in C and in Fortran.
+// The measurements of pattern halo in C and in Fortran.
 #pragma once
 
 #include "harness/pattern.hpp"
@@ -9,12 +9,12 @@
 
 namespace longshore::bench {
 
-/// Why a variant cannot be measured in its language, or nothing. A variant that names no language
-/// is in C++.
-[[nodiscard]] std::optional<std::string> why_not_in_its_language(const variant& what);
+/// Why a variant cannot be measured in its language, or nothing. The default language is C++.
+[[nodiscard]] std::optional<std::string> why_not_in_its_language(const variant& levels);
 
-/// Collective. REQUIRES: a variant in c or fortran that can run.
-[[nodiscard]] std::unique_ptr<measurement> measure_in_its_language(team& team, const variant& what,
+/// Collective. REQUIRES: a variant in C or Fortran that can run.
+[[nodiscard]] std::unique_ptr<measurement> measure_in_its_language(team& team,
+                                                                   const variant& levels,
                                                                    const launch_facts& facts);
 
 }  // namespace longshore::bench

@@ -1,3 +1,5 @@
+// Converts the placement factors of a variant to the options of a grid, and describes the placed
+// grid for the record: its levels, and the share of bytes that crosses each level.
 #include "patterns/halo/placement_factors.hpp"
 
 #include <longshore/core/error.hpp>
@@ -14,20 +16,20 @@
 namespace longshore::bench {
 namespace {
 
-constexpr long most_ranks_on_a_grid = 1 << 24;
+constexpr long max_ranks = 1 << 24;
 
-halo_load load_of(const variant& what) {
-  const std::int64_t element_bytes = what.at("type") == "float" ? sizeof(float) : sizeof(double);
-  if (what.contains("contiguous"))  // all faces have the same number of bytes
+halo_load load_of(const variant& levels) {
+  const std::int64_t element_bytes = levels.at("type") == "float" ? sizeof(float) : sizeof(double);
+  if (levels.contains("contiguous"))  // all faces have the same number of bytes
     return {.cells = {1, 1, 1},
-            .bytes_per_cell = what.at("contiguous").get<std::int64_t>() * element_bytes,
+            .bytes_per_cell = levels.at("contiguous").get<std::int64_t>() * element_bytes,
             .faces_only = true};
-  const int width = what.at("halo").get<int>();
-  return {.cells = triple<std::int64_t>(what.at("domain")),
+  const int width = levels.at("halo").get<int>();
+  return {.cells = triple<std::int64_t>(levels.at("domain")),
           .low = {width, width, width},
           .high = {width, width, width},
-          .bytes_per_cell = what.at("fields").get<std::int64_t>() * element_bytes,
-          .faces_only = what.at("algorithm") == "faces"};
+          .bytes_per_cell = levels.at("fields").get<std::int64_t>() * element_bytes,
+          .faces_only = levels.at("algorithm") == "faces"};
 }
 
 json by_level(std::span<const hardware_level> levels, const level_crossing& crossing) {
@@ -39,60 +41,62 @@ json by_level(std::span<const hardware_level> levels, const level_crossing& cros
 }  // namespace
 
 std::vector<factor> factors_of_levels() {
-  std::vector<factor> all;
+  std::vector<factor> factors;
   for (const auto name : location_levels) {
     const std::string level(name);
-    all.push_back({.name = level,
-                   .type = factor::kind::triple,
-                   .defaults = {},
-                   .help = fmt::format("placement levels: the grid of {} within {}",
-                                       level == "core" ? "ranks" : level + "s",
-                                       level == "node" ? "the machine" : "the next outer level"),
-                   .low = 1,
-                   .high = most_ranks_on_a_grid});
+    factors.push_back(
+        {.name = level,
+         .type = factor::kind::triple,
+         .defaults = {},
+         .help = fmt::format("placement levels: the grid of {} within {}",
+                             level == "core" ? "ranks" : level + "s",
+                             level == "node" ? "the machine" : "the next outer level"),
+         .low = 1,
+         .high = max_ranks});
   }
-  all.push_back(
+  factors.push_back(
       {.name = "order",
        .allowed = {"xyz", "xzy", "yxz", "yzx", "zxy", "zyx"},
        .defaults = {},  // xyz
        .help =
            "placement levels: order of dimensions within each level, fastest first (default: xyz)",
        .always_available = true});
-  return all;
+  return factors;
 }
 
-void check_levels(const std::map<std::string, std::vector<json>>& asked) {
-  const auto& placements = asked.at("placement");
-  const bool by_hand =
+void check_levels(const std::map<std::string, std::vector<json>>& requested) {
+  const auto& placements = requested.at("placement");
+  const bool uses_levels =
       std::find(placements.begin(), placements.end(), "levels") != placements.end();
-  bool any = false;
-  for (const auto name : location_levels) any = any || !asked.at(std::string(name)).empty();
-  for (const auto& [name, levels] : asked) {
+  bool has_grid = false;
+  for (const auto name : location_levels)
+    has_grid = has_grid || !requested.at(std::string(name)).empty();
+  for (const auto& [name, levels] : requested) {
     const bool is_level =
         std::find(location_levels.begin(), location_levels.end(), name) != location_levels.end();
-    if (!by_hand && (is_level || name == "order") && !levels.empty())
+    if (!uses_levels && (is_level || name == "order") && !levels.empty())
       fail(errc::usage, "--{} is for --placement levels, and the placement is {}", name,
            fmt::format("{}", fmt::join(placements, ",")));
   }
-  if (by_hand && !any)
+  if (uses_levels && !has_grid)
     fail(errc::usage,
          "--placement levels needs the grids of the levels: --node X,Y,Z --socket ... --numa ... "
          "--l3 ... --core X,Y,Z; "
          "longshore-bench placement helps to find them");
 }
 
-grid_options grid_of(const variant& what) {
-  grid_options options{.placement = grid_placement_from(what.at("placement").get<std::string>()),
-                       .load = load_of(what)};
-  const auto periodic = triple<int>(what.at("periodic"));
+grid_options grid_of(const variant& levels) {
+  grid_options options{.placement = grid_placement_from(levels.at("placement").get<std::string>()),
+                       .load = load_of(levels)};
+  const auto periodic = triple<int>(levels.at("periodic"));
   for (int d = 0; d < 3; ++d) options.load->periodic[d] = options.periodic[d] = periodic[d] != 0;
-  if (what.contains("grid")) options.ranks = triple<int>(what.at("grid"));
-  const auto order = what.contains("order")
-                         ? dimension_order_from(what.at("order").get<std::string>())
+  if (levels.contains("grid")) options.ranks = triple<int>(levels.at("grid"));
+  const auto order = levels.contains("order")
+                         ? dimension_order_from(levels.at("order").get<std::string>())
                          : x_fastest;
   for (const auto name : location_levels)
-    if (const std::string level(name); what.contains(level))
-      options.levels.push_back({level, triple<int>(what.at(level)), order});
+    if (const std::string level(name); levels.contains(level))
+      options.levels.push_back({level, triple<int>(levels.at(level)), order});
   return options;
 }
 
@@ -100,14 +104,16 @@ std::array<int, 3> expected_shape(const grid_options& options, int ranks) {
   switch (options.placement) {
     case grid_placement::linear: return balanced_grid(ranks, options.dimensions, options.ranks);
     case grid_placement::levels: return placement(options.levels).shape();
-    default: return mpi_dims_create(ranks, options.dimensions, options.ranks);
+    case grid_placement::cart:
+    case grid_placement::automatic: break;
   }
+  return mpi_dims_create(ranks, options.dimensions, options.ranks);
 }
 
 json placement_facts(team& team, const placed_grid& grid, const grid_options& options) {
-  const auto places = find_rank_locations(team, this_host());
+  const auto locations = find_rank_locations(team, this_host());
   const auto load = *options.load;
-  const auto crossing = count_crossing(team, grid, places, load);
+  const auto crossing = count_crossing(team, grid, locations, load);
   const auto cart = place_grid(team, {.ranks = grid.shape, .placement = grid_placement::cart});
   json levels = json::array();
   if (grid.by_levels) {
@@ -117,16 +123,17 @@ json placement_facts(team& team, const placed_grid& grid, const grid_options& op
                         {"grid", level.grid},
                         {"order", name_of(level.order)}});
   } else {
-    for (const auto& level : places.levels)
+    for (const auto& level : locations.levels)
       levels.push_back({{"name", level.name}, {"count", level.count}, {"grid", nullptr}});
   }
   return {{"kind", grid.kind},
           {"grid", grid.shape},
           {"levels", std::move(levels)},
           {"offnode_fraction", crossing.fraction(0)},
-          {"crossing", by_level(places.levels, crossing)},
-          {"mpi_cart_crossing", by_level(places.levels, count_crossing(team, cart, places, load))},
-          {"note", places.note.empty() ? json(nullptr) : json(places.note)}};
+          {"crossing", by_level(locations.levels, crossing)},
+          {"mpi_cart_crossing",
+           by_level(locations.levels, count_crossing(team, cart, locations, load))},
+          {"note", locations.note.empty() ? json(nullptr) : json(locations.note)}};
 }
 
 }  // namespace longshore::bench

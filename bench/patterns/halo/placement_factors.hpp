@@ -1,5 +1,4 @@
-// The placement of ranks in a variant of pattern halo: factors, the requested grid, and facts about
-// the result.
+// The placement of ranks in pattern halo: its factors, the requested grid, and facts for records.
 #pragma once
 
 #include <longshore/halo/placed_grid.hpp>
@@ -13,27 +12,27 @@
 
 namespace longshore::bench {
 
-/// A level of a factor of triples.
+/// The level of a factor of type triple as an array.
 template <class T>
 std::array<T, 3> triple(const json& level) {
   return {level.at(0).get<T>(), level.at(1).get<T>(), level.at(2).get<T>()};
 }
 
-/// Node, socket, numa, l3, core and order: only for placement levels.
+/// The factors node, socket, numa, l3, core and order, which only placement levels uses.
 [[nodiscard]] std::vector<factor> factors_of_levels();
 
-/// Throws errc::usage if those factors occur without placement levels, or placement levels without
-/// them.
-void check_levels(const std::map<std::string, std::vector<json>>& asked);
+/// Throws errc::usage if those factors are requested without placement levels, or placement levels
+/// without a grid of a level. `requested` has the levels of each factor.
+void check_levels(const std::map<std::string, std::vector<json>>& requested);
 
-/// The traffic of each rank, and the requested arrangement of ranks.
-[[nodiscard]] grid_options grid_of(const variant& what);
+/// The requested grid of ranks, with the messages of its exchange.
+[[nodiscard]] grid_options grid_of(const variant& levels);
 
-/// The grid of ranks of a variant, as expected before ranks are placed.
+/// The shape of the grid, found without placing ranks.
 [[nodiscard]] std::array<int, 3> expected_shape(const grid_options& options, int ranks);
 
-/// Collective. Places of the ranks, and traffic across each level of the machine, here and in MPI's
-/// Cartesian order on the same grid.
+/// Collective. Describes the placement, and the traffic across each level of the machine, also for
+/// MPI's Cartesian order on the same grid.
 [[nodiscard]] json placement_facts(team& team, const placed_grid& grid,
                                    const grid_options& options);
 

@@ -1,5 +1,6 @@
-// Pattern sort: the bucket exchange of ISx, followed by a complete sort. Its factors, and their
-// possible combinations.
+// Pattern sort (ISx, followed by a complete sort): its factors, and the combinations of factors
+// that are possible.
+#include "harness/task_factors.hpp"
 #include "patterns/patterns.hpp"
 #include "patterns/sort/sort_parameters.hpp"
 
@@ -87,43 +88,41 @@ std::vector<factor> factors() {
   };
 }
 
-sort_maker maker_of(const variant& what) {
-  const std::string type = what.at("key_type");
-  const long payload = what.at("payload");
+sort_maker maker_of(const variant& levels) {
+  const std::string type = levels.at("key_type");
+  const long payload = levels.at("payload");
   return payload == 0 ? sort_of_keys(type) : sort_of_records(type, payload);
 }
 
-std::optional<std::string> why_not_here(const variant& what, const launch_facts& facts) {
-  if (auto reason =
-          why_no_tasks(what.at("tasks").get<std::string>(),
-                       what.contains("task_count") ? what.at("task_count").get<int>() : 0))
+std::optional<std::string> why_not_here(const variant& levels, const launch_facts& facts) {
+  if (auto reason = why_no_tasks(levels.at("tasks").get<std::string>(), task_count_of(levels)))
     return reason;
-  const std::string type = what.at("key_type");
-  if (what.at("scaling") == "weak-iso" && max_key_of(what, facts.ranks) > largest_max_key(type))
+  const std::string type = levels.at("key_type");
+  if (levels.at("scaling") == "weak-iso" && max_key_of(levels, facts.ranks) > largest_max_key(type))
     return fmt::format("weak-iso with {} ranks needs keys that {} cannot hold", facts.ranks, type);
-  if (maker_of(what) == nullptr)
+  if (maker_of(levels) == nullptr)
     return fmt::format(
         "keys of type {} with a payload of {} bytes are not built in: 8 bytes with uint32, 8 or 56 "
         "with uint64",
-        type, what.at("payload").get<long>());
-  const auto exchange = exchange_strategy_of(what.at("exchange").get<std::string>());
-  if (what.at("stable") == "yes" && !is_deterministic(exchange))
+        type, levels.at("payload").get<long>());
+  const auto exchange = exchange_strategy_of(levels.at("exchange").get<std::string>());
+  if (levels.at("stable") == "yes" && !is_deterministic(exchange))
     return fmt::format(
         "with exchange {} the order of incoming keys depends on the arrival of messages: no stable "
         "sort",
         name_of(exchange));
   return why_not(
-      exchange, exchange_order_of(what.at("order").get<std::string>()),
+      exchange, exchange_order_of(levels.at("order").get<std::string>()),
       {.mpi = facts.transport == "mpi", .nodes = facts.nodes, .largest_node = facts.largest_node});
 }
 
-// Twice the incoming keys of a rank: skewed keys go to few ranks.
-std::size_t needed_symmetric_bytes(const variant& what, int ranks) {
+// Room for twice the mean number of incoming keys. With skewed keys a rank may receive all keys.
+std::size_t needed_symmetric_bytes(const variant& levels, int ranks) {
   constexpr std::size_t largest_key_bytes = 8;
-  const auto keys = what.at("keys").get<std::size_t>(), peers = static_cast<std::size_t>(ranks);
-  const std::size_t to_one = what.at("key_pattern") == "uniform" ? 2 * keys : keys * peers;
-  return to_one / (what.at("scaling") == "strong" ? peers : 1) *
-         (largest_key_bytes + what.at("payload").get<std::size_t>());
+  const auto keys = levels.at("keys").get<std::size_t>(), peers = static_cast<std::size_t>(ranks);
+  const std::size_t incoming_keys = levels.at("key_pattern") == "uniform" ? 2 * keys : keys * peers;
+  return incoming_keys / (levels.at("scaling") == "strong" ? peers : 1) *
+         (largest_key_bytes + levels.at("payload").get<std::size_t>());
 }
 
 }  // namespace
@@ -136,17 +135,17 @@ pattern sort_pattern() {
                        "mpirun -n 4 longshore-bench sort --exchange put --order round-robin,random "
                        "--keys 1048576 --scaling weak,strong"},
           .why_not = why_not_here,
-          .make = [](team& ranks, const variant& what, const launch_facts& facts)
-              -> std::unique_ptr<measurement> { return maker_of(what)(ranks, what, facts); },
+          .make = [](team& ranks, const variant& levels, const launch_facts& facts)
+              -> std::unique_ptr<measurement> { return maker_of(levels)(ranks, levels, facts); },
           .settle =
-              [](variant& what) {
-                // The record of a sort without it stays as it was
-                if (what.at("meet") == "no") what.erase("meet");
-                if (what.at("scaling") == "weak-iso")
-                  what.erase("max_key");
+              [](variant& levels) {
+                // Records of sorts without the barrier have no factor `meet`.
+                if (levels.at("meet") == "no") levels.erase("meet");
+                if (levels.at("scaling") == "weak-iso")
+                  levels.erase("max_key");
                 else
-                  what["max_key"] = std::min(what.at("max_key").get<std::uint64_t>(),
-                                             largest_max_key(what.at("key_type")));
+                  levels["max_key"] = std::min(levels.at("max_key").get<std::uint64_t>(),
+                                               largest_max_key(levels.at("key_type")));
               },
           .symmetric_bytes = needed_symmetric_bytes};
 }

@@ -1,5 +1,5 @@
-// Pattern sort for keys without payload: one type of each width that differs in speed, because each
-// type takes time to compile.
+// Pattern sort for keys without payload. There are few types, because each type takes time to
+// compile.
 #include "patterns/sort/sort_measurement.hpp"
 
 namespace longshore::bench {

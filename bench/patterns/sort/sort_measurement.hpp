@@ -1,10 +1,11 @@
-// One variant of pattern sort, for items of one type: the bucket exchange of ISx, followed by a
+// The measurement of pattern sort for items of any type: the bucket exchange of ISx, followed by a
 // complete sort.
 #pragma once
 
 #include <longshore/machine/pages.hpp>
 #include <longshore/sort/bucket_sort.hpp>
 
+#include "harness/task_factors.hpp"
 #include "patterns/sort/sort_parameters.hpp"
 
 #include <fmt/core.h>
@@ -13,7 +14,7 @@
 
 namespace longshore::bench {
 
-/// A key with a payload. The first number of the payload is the origin of the record.
+/// A key with a payload. The first number of the payload is the record's index before the sort.
 template <class Key, std::size_t PayloadBytes>
 struct sorted_record {
   Key key;
@@ -47,7 +48,7 @@ struct sorted_key<sorted_record<Key, PayloadBytes>> {
   static record item(Key key, std::uint64_t origin) noexcept { return {key, origin}; }
 };
 
-/// The projection of a sorter: a type, so that the compiler inlines it.
+/// The key of an item, as a type, so that the compiler inlines the call.
 struct key_of_item {
   template <class Item>
   auto operator()(const Item& item) const noexcept {
@@ -60,30 +61,28 @@ class sort_measurement : public measurement {
   using key = typename sorted_key<Item>::type;
 
  public:
-  sort_measurement(team& ranks, const variant& what, const launch_facts& facts)
+  sort_measurement(team& ranks, const variant& levels, const launch_facts& facts)
       : team_(ranks),
-        share_(key_share_of(ranks, what)),
-        pattern_(what.at("key_pattern").get<std::string>()),
-        max_key_(max_key_of(what, ranks.size())),
+        share_(key_share_of(ranks, levels)),
+        pattern_(levels.at("key_pattern").get<std::string>()),
+        max_key_(max_key_of(levels, ranks.size())),
         seed_(facts.seed),
-        stable_(what.at("stable") == "yes"),
-        memory_(checked_item_bytes(ranks, share_.mine, sizeof(Item)), true),
-        workers_(sort_tasks_of(ranks, what)),
-        sorter_(ranks, bucket_options_of(what, facts, std::is_floating_point_v<key> ? 0 : max_key_,
-                                         workers_)) {}
+        stable_(levels.at("stable") == "yes"),
+        memory_(checked_item_bytes(ranks, share_.count, sizeof(Item)), true),
+        workers_(task_options_of(ranks, levels)),
+        sorter_(ranks, bucket_options_of(levels, facts,
+                                         std::is_floating_point_v<key> ? 0 : max_key_, workers_)) {}
 
-  // The same keys in every repetition, as in ISx. They are generated again, because ISx includes
-  // that time in its total.
+  // All repetitions sort the same keys, as in ISx. The keys are generated again, because ISx
+  // includes the time of generation in its total.
   void reset() override {
     batch_sort_seconds_ = batch_exchange_seconds_ = 0;
     batch_runs_ = 0;
     const double start = team_.now();
     Item* const to = items().data();
-    generate_keys<key>(pattern_, share_, max_key_,
-                       random_stream(seed_, static_cast<std::uint64_t>(team_.rank())),
-                       [=, this](std::size_t i, key one) {
-                         to[i] = sorted_key<Item>::item(one, share_.before + i);
-                       });
+    generate_keys<key>(
+        pattern_, share_, max_key_, random_stream(seed_, static_cast<std::uint64_t>(team_.rank())),
+        [=, this](std::size_t i, key k) { to[i] = sorted_key<Item>::item(k, share_.first + i); });
     generate_seconds_ = team_.now() - start;
   }
 
@@ -104,7 +103,7 @@ class sort_measurement : public measurement {
             {"verify", verify_seconds_}};
   }
 
-  [[nodiscard]] std::vector<phase_share> phase_shares() const override {
+  [[nodiscard]] std::vector<phase_cost> phase_costs() const override {
     const bucket_phases& waited = sorter_.waits();
     const traffic exchanged = sorter_.moved_in_exchange();
     return {{"count", waited.count},
@@ -129,7 +128,7 @@ class sort_measurement : public measurement {
   }
   [[nodiscard]] traffic moved() const override { return sorter_.moved(); }
 
-  // Figures of ISx: of each rank, with the generation of keys in the total.
+  // The times of this rank, as in ISx: the total includes the generation of keys.
   void timed(const repetition&, long) override {
     total_seconds_.push_back(generate_seconds_ +
                              batch_sort_seconds_ / static_cast<double>(batch_runs_));
@@ -138,8 +137,8 @@ class sort_measurement : public measurement {
 
   [[nodiscard]] std::vector<metric> metrics(const summary& seconds) override {
     double exchange = 0;
-    for (const auto& [phase, lasted] : seconds.phases)
-      if (phase == "exchange" || (phase == "bucketize" && stores_directly())) exchange += lasted;
+    for (const auto& [phase, duration] : seconds.phases)
+      if (phase == "exchange" || (phase == "bucketize" && stores_directly())) exchange += duration;
     const auto total = static_cast<double>(share_.total);
     const double node_bytes = total * sizeof(Item) / team_.nodes().node_count();
     return {{"keys_per_second", total / seconds.median, "keys/s"},
@@ -158,22 +157,21 @@ class sort_measurement : public measurement {
   }
 
  protected:
-  /// The items to verify; tests change them.
+  /// The items to verify. Tests change these items.
   virtual std::span<const Item> result_to_verify(std::span<const Item> sorted) { return sorted; }
 
  private:
   [[nodiscard]] std::span<Item> items() const {
-    return {reinterpret_cast<Item*>(memory_.data()), share_.mine};
+    return {reinterpret_cast<Item*>(memory_.data()), share_.count};
   }
 
-  // Whether bucketizing stores items directly in the memory of their destination: then it is the
-  // exchange.
+  // Whether bucketizing stores items in the memory of their destination, and so is the exchange.
   [[nodiscard]] bool stores_directly() const noexcept {
     return sorter_.strategy() == exchange_strategy::direct;
   }
 
-  // Mean over ranks of the median over repetitions of each rank. (ISx takes the mean over
-  // repetitions, in which one disturbance may dominate.)
+  // The mean over ranks of each rank's median over repetitions. ISx takes the mean over
+  // repetitions, which a single disturbance may dominate.
   double mean_over_ranks(std::vector<double> seconds) {
     const auto middle = seconds.begin() + static_cast<std::ptrdiff_t>(seconds.size() / 2);
     std::nth_element(seconds.begin(), middle, seconds.end());
@@ -192,13 +190,13 @@ class sort_measurement : public measurement {
   double generate_seconds_ = 0, verify_seconds_ = 0, batch_sort_seconds_ = 0,
          batch_exchange_seconds_ = 0;
   long batch_runs_ = 0;
-  std::vector<double> total_seconds_, exchange_seconds_;  // by repetition
+  std::vector<double> total_seconds_, exchange_seconds_;  // one per repetition
 };
 
 template <class Item>
-std::unique_ptr<measurement> make_sort(team& ranks, const variant& what,
+std::unique_ptr<measurement> make_sort(team& ranks, const variant& levels,
                                        const launch_facts& facts) {
-  return std::make_unique<sort_measurement<Item>>(ranks, what, facts);
+  return std::make_unique<sort_measurement<Item>>(ranks, levels, facts);
 }
 
 }  // namespace longshore::bench

@@ -15,38 +15,36 @@
 
 namespace longshore::bench {
 
-/// Numbers of keys: of this rank, of the ranks before it, and of all.
+/// The keys of this rank among the keys of all ranks.
 struct key_share {
-  std::size_t mine;
-  std::uint64_t before, total;
+  std::size_t count;           ///< keys of this rank
+  std::uint64_t first, total;  ///< the index of this rank's first key; keys of all ranks
 };
-[[nodiscard]] key_share key_share_of(const team& ranks, const variant& what);
+[[nodiscard]] key_share key_share_of(const team& ranks, const variant& levels);
 
 /// Keys are in [0, max_key).
-[[nodiscard]] std::uint64_t max_key_of(const variant& what, int ranks);
+[[nodiscard]] std::uint64_t max_key_of(const variant& levels, int ranks);
 
 /// The largest max_key of a type, by name. Keys of floating types lie around 0.
 [[nodiscard]] std::uint64_t largest_max_key(const std::string& key_type);
 
-[[nodiscard]] task_options sort_tasks_of(const team& ranks, const variant& what);
-[[nodiscard]] bucket_options bucket_options_of(const variant& what, const launch_facts& facts,
+[[nodiscard]] bucket_options bucket_options_of(const variant& levels, const launch_facts& facts,
                                                std::uint64_t max_key, tasks& workers);
 
-/// Collective. Bytes of this rank's items. Throws errc::out_of_memory on all ranks if the items,
-/// their copy in bucket order and the received items of all ranks do not fit into the memory of the
-/// machine.
+/// Collective. The bytes of this rank's items. Throws errc::out_of_memory on all ranks if a host
+/// cannot hold the items of its ranks, their copy in bucket order and the received items.
 [[nodiscard]] std::size_t checked_item_bytes(team& ranks, std::size_t items,
                                              std::size_t item_bytes);
 
 using sort_maker = std::unique_ptr<measurement> (*)(team&, const variant&, const launch_facts&);
-/// Makers of the measurement for keys of a type, alone or with a payload; null if this program has
-/// none (sort_keys.cpp, sort_records.cpp).
+/// The function that makes the measurement for keys of a type, without or with a payload. Null if
+/// the type is not built in (sort_keys.cpp, sort_records.cpp).
 [[nodiscard]] sort_maker sort_of_keys(const std::string& key_type);
 [[nodiscard]] sort_maker sort_of_records(const std::string& key_type, long payload_bytes);
 
-/// Calls put(i, key) for the keys of this rank. uniform: ISx's. zipf: key k with a probability that
-/// falls as 1 / (k + 1). sorted: ascending over all ranks, evenly spaced. all-equal: the middle of
-/// the range.
+/// Calls put(i, key) for the keys of this rank. Keys of pattern uniform are those of ISx. In
+/// pattern zipf the probability of key k falls as 1 / (k + 1). Pattern sorted has ascending, evenly
+/// spaced keys over all ranks. In pattern all-equal all keys are the middle of the range.
 template <class Key, class Put>
 void generate_keys(const std::string& pattern, const key_share& share, std::uint64_t max_key,
                    random_stream random, const Put& put) {
@@ -56,19 +54,19 @@ void generate_keys(const std::string& pattern, const key_share& share, std::uint
     return static_cast<Key>(number);
   };
   if (pattern == "uniform") {
-    for (std::size_t i = 0; i < share.mine; ++i) put(i, as_key(random.below(max_key)));
+    for (std::size_t i = 0; i < share.count; ++i) put(i, as_key(random.below(max_key)));
   } else if (pattern == "zipf") {
-    // By inversion of the distribution of density 1 / x on [1, max_key + 1).
+    // Inverts the distribution function of the density 1 / x on [1, max_key + 1).
     const double log_range = std::log1p(static_cast<double>(max_key));
-    for (std::size_t i = 0; i < share.mine; ++i)
+    for (std::size_t i = 0; i < share.count; ++i)
       put(i, as_key(std::min(static_cast<std::uint64_t>(std::exp(random.uniform() * log_range)) - 1,
                              max_key - 1)));
   } else if (pattern == "all-equal") {
-    for (std::size_t i = 0; i < share.mine; ++i) put(i, as_key(max_key / 2));
-  } else {
+    for (std::size_t i = 0; i < share.count; ++i) put(i, as_key(max_key / 2));
+  } else {  // "sorted". The product of an index and max_key may need more than 64 bits.
     __extension__ using uint128 = unsigned __int128;
-    for (std::size_t i = 0; i < share.mine; ++i)
-      put(i, as_key(static_cast<std::uint64_t>(static_cast<uint128>(share.before + i) * max_key /
+    for (std::size_t i = 0; i < share.count; ++i)
+      put(i, as_key(static_cast<std::uint64_t>(static_cast<uint128>(share.first + i) * max_key /
                                                share.total)));
   }
 }

@@ -1,4 +1,5 @@
-// Pattern sort for keys with a payload: a few types and sizes, because each takes time to compile.
+// Pattern sort for keys with a payload. There are few types and sizes, because each type takes time
+// to compile.
 #include "patterns/sort/sort_measurement.hpp"
 
 namespace longshore::bench {

@@ -1,12 +1,14 @@
-// Pattern stream: the four kernels of STREAM, crossed with scope, tasks, memory, first touch and
-// distribution.
+// Pattern stream: the four kernels of STREAM, with factors such as scope, tasks, memory, first
+// touch and distribution.
 #include "facts/pages.hpp"
+#include "harness/task_factors.hpp"
+#include "patterns/memory_check.hpp"
 #include "patterns/patterns.hpp"
 
 #include <longshore/core/error.hpp>
 #include <longshore/machine/affinity.hpp>
 #include <longshore/machine/empty_region.hpp>
-#include <longshore/machine/memory.hpp>
+#include <longshore/machine/memory_sizes.hpp>
 #include <longshore/stream/choose_store_kind.hpp>
 
 #include <fmt/core.h>
@@ -23,61 +25,36 @@
 namespace longshore::bench {
 namespace {
 
-// Elements of each of three arrays of doubles per rank, a power of two. The arrays are together at
-// least four times the caches of the machine, as STREAM demands. At most 2^25 (805 MB per rank),
-// and so few that a rank on every core leaves half of the memory free.
+// The default number of elements of each of three arrays of doubles per rank, a power of two. The
+// arrays together are at least four times the caches of the machine, as STREAM demands. But there
+// are at most 2^25 elements (805 MB per rank), and few enough that half of the memory stays free if
+// every core has a rank.
 long default_elements() {
-  constexpr std::size_t bytes_per_element = 3 * sizeof(double), least = std::size_t{1} << 20,
-                        most = std::size_t{1} << 25;
+  constexpr std::size_t bytes_per_element = 3 * sizeof(double), min_elements = std::size_t{1} << 20,
+                        max_default = std::size_t{1} << 25;
   const std::size_t caches =
       last_level_cache_bytes() * static_cast<std::size_t>(last_level_cache_count());
   const std::size_t wanted = std::bit_ceil(4 * caches / bytes_per_element);
   const std::size_t possible = std::bit_floor(
       available_memory_bytes() / 2 / static_cast<std::size_t>(usable_cores()) / bytes_per_element);
-  return static_cast<long>(std::clamp(std::min(wanted, possible), least, most));
+  return static_cast<long>(std::clamp(std::min(wanted, possible), min_elements, max_default));
 }
 
 // Whether the calling thread, a rank, is bound to one CPU.
 bool is_bound() { return allowed_cpus().size() == 1; }
 
-// The default count is all CPUs of the rank's share. Tasks are bound to CPUs if the rank is.
-task_options task_options_of(const team& ranks, const variant& what) {
-  const std::string layer = what.at("tasks");
-  const int cpus = static_cast<int>(ranks.cpus().size());
-  const int count = what.contains("task_count") ? what.at("task_count").get<int>()
-                    : layer == "serial"         ? 1
-                                                : cpus;
-  return {.layer = layer,
-          .count = count,
-          .cpus = ranks.cpus(),
-          .pin = is_bound(),
-          .spin = ranks.waiting().spin && count <= cpus};
+stream_options options_of(const variant& levels) {
+  const std::string touch = levels.contains("first_touch") ? levels.at("first_touch") : "";
+  return {
+      .kernel = stream_kernel_named(levels.at("kernel").get<std::string>()).value(),
+      .stores = levels.at("stores") == "streaming" ? store_kind::streaming : store_kind::ordinary,
+      .touch = touch.empty()         ? first_touch::automatic
+               : touch == "parallel" ? first_touch::parallel
+                                     : first_touch::serial};
 }
 
-stream_options options_of(const variant& what) {
-  const std::string touch = what.contains("first_touch") ? what.at("first_touch") : "";
-  return {.kernel = stream_kernel_named(what.at("kernel").get<std::string>()).value(),
-          .stores = what.at("stores") == "streaming" ? store_kind::streaming : store_kind::ordinary,
-          .touch = touch.empty()         ? first_touch::automatic
-                   : touch == "parallel" ? first_touch::parallel
-                                         : first_touch::serial};
-}
-
-// The C library allocates more memory than there is, so all ranks of the machine check together
-// before writing.
-void check_memory(team& ranks, std::size_t elements, std::size_t element_bytes) {
-  const std::size_t all = static_cast<std::size_t>(ranks.nodes().ranks_on_host());
-  const auto available = static_cast<std::size_t>(ranks.allreduce_value(
-      static_cast<std::int64_t>(std::min(available_memory_bytes(), std::size_t{1} << 62)),
-      reduction::min));
-  if (elements > available / (3 * element_bytes * all))
-    fail(errc::out_of_memory,
-         "three arrays of {} elements of {} bytes on each of {} ranks do not fit into the {} bytes "
-         "available",
-         elements, element_bytes, all, available);
-}
-
-// The tasking layer of the last measurement of this rank.
+// The tasking layer of the last measurement of this rank, whose threads may still spin.
+// thread_local, because ranks may be threads.
 thread_local std::string spinning_layer;
 
 template <class Arrays>
@@ -86,33 +63,32 @@ class stream_measurement final : public measurement {
   using value_type = typename Arrays::value_type;
 
   template <class MakeArrays>
-  stream_measurement(team& ranks, const variant& what, const MakeArrays& make_arrays)
+  stream_measurement(team& ranks, const variant& levels, const MakeArrays& make_arrays)
       : team_(ranks),
         tasks_bound_(is_bound()),
-        workers_(task_options_of(ranks, what)),
+        workers_(task_options_of(ranks, levels)),
         faults_(ranks),
-        stream_(make_arrays(), workers_, options_of(what)) {
+        stream_(make_arrays(), workers_, options_of(levels)) {
     touch_faults_ = faults_.since_last();
-    if (what.at("stores") == "auto") {
-      // Parts of distributed arrays differ between ranks: the machine holds its ranks' share of
-      // all.
-      const auto all = ranks.allreduce_value(static_cast<double>(bytes_of_run()), reduction::sum);
-      const int machine_ranks = ranks.nodes().ranks_on_host();
-      const auto of_machine = static_cast<std::size_t>(all / ranks.size() * machine_ranks);
-      stores_ = choose_store_kind(ranks, stream_, of_machine, machine_ranks * workers_.count());
+    if (levels.at("stores") == "auto") {
+      // Ranks may have parts of different sizes, so the mean counts.
+      const auto bytes = ranks.allreduce_value(static_cast<double>(bytes_of_run()), reduction::sum);
+      const int host_ranks = ranks.nodes().ranks_on_host();
+      const auto host_bytes = static_cast<std::size_t>(bytes / ranks.size() * host_ranks);
+      stores_ = choose_store_kind(ranks, stream_, host_bytes, host_ranks * workers_.count());
     }
   }
 
-  // Tasks begin awake and without competitors. After a variant with OpenMP, its idle threads spin
-  // for some milliseconds on the same cores, which slowed down the other layers by 15 to 40 %.
+  // Wakes the tasks before a repetition. The idle threads of OpenMP spin for some milliseconds on
+  // the same cores, which slowed down a next variant with another layer by 15 to 40 %.
   void reset() override {
     end_batch();
     if (std::exchange(spinning_layer, workers_.layer()) == "openmp" && workers_.layer() != "openmp")
       std::this_thread::sleep_for(std::chrono::milliseconds(15));
     workers_.run([](int) {});
   }
-  // Reads the clock at the beginning of a repetition and after 1, 2, 4, ... runs only, so that it
-  // does not slow down short runs.
+  // Reads the clock only at the beginning of a repetition and after 1, 2, 4, ... runs, so that
+  // short runs are not slowed down. own_seconds_ is the mean until the last of these readings.
   void run() override {
     if (batch_runs_ == 0) batch_start_ = team_.now();
     stream_.run();
@@ -137,13 +113,13 @@ class stream_measurement final : public measurement {
     const double all_bytes = team_.allreduce_value(bytes, reduction::sum),
                  node_bytes = all_bytes / team_.nodes().node_count();
     const auto arrays = static_cast<double>(arrays_touched(stream_.options().kernel));
-    const double moved = arrays + (reads_before_writing() ? 1 : 0);
+    const double moved_arrays = arrays + (reads_before_writing() ? 1 : 0);
     const double rate = bytes / own, rates = team_.allreduce_value(rate, reduction::sum);
     return {
         per_node("bandwidth", 1e-9 * node_bytes / seconds.median, "GB/s"),
         per_node("best_bandwidth", 1e-9 * node_bytes / seconds.best, "GB/s"),
-        per_node("write_allocate_bandwidth", 1e-9 * node_bytes / seconds.median * moved / arrays,
-                 "GB/s"),
+        per_node("write_allocate_bandwidth",
+                 1e-9 * node_bytes / seconds.median * moved_arrays / arrays, "GB/s"),
         per_rank("rank_bandwidth_max", 1e-9 * team_.allreduce_value(rate, reduction::max), "GB/s"),
         per_rank("rank_bandwidth_mean", 1e-9 * rates / team_.size(), "GB/s"),
         per_rank("rank_bandwidth_min", 1e-9 * team_.allreduce_value(rate, reduction::min), "GB/s"),
@@ -166,7 +142,7 @@ class stream_measurement final : public measurement {
   }
 
  private:
-  // Bytes that one run of this rank reads and writes.
+  // The bytes that this rank reads and writes in a run.
   [[nodiscard]] std::size_t bytes_of_run() {
     return arrays_touched(stream_.options().kernel) * stream_.arrays().local(0).size_bytes();
   }
@@ -176,7 +152,8 @@ class stream_measurement final : public measurement {
            instruction_sets().back() == instruction_set::portable;
   }
 
-  // The size from which all tasks touch first, when the measurement chooses; null if they never do.
+  // The size from which all tasks touch memory first, if the choice is automatic. Null if the tasks
+  // never do.
   [[nodiscard]] json threshold() const {
     const auto bytes = stream_.touch_threshold_bytes();
     return bytes && *bytes < std::numeric_limits<std::size_t>::max() ? json(*bytes) : json(nullptr);
@@ -190,7 +167,7 @@ class stream_measurement final : public measurement {
     account["faults_of_touching"] = {{"minor", touch_faults_.minor},
                                      {"major", touch_faults_.major}};
     (void)faults_.since_last();
-    stream_.run();  // counts one more run: other variants ran between the timed ones
+    stream_.run();  // an extra run, because other variants ran between the timed runs
     const fault_counts once_more = faults_.since_last();
     account["faults_of_running"] = {{"minor", once_more.minor}, {"major", once_more.major}};
     return account;
@@ -208,19 +185,21 @@ class stream_measurement final : public measurement {
   page_fault_counter faults_;
   fault_counts touch_faults_;
   stream<Arrays> stream_;
-  std::optional<store_choice> stores_;  // nothing: requested by the user
+  std::optional<store_choice> stores_;  // nothing if the user requested a kind of stores
   std::uint64_t batch_runs_ = 0;
   double batch_start_ = 0, own_seconds_ = 0;
-  std::vector<double> batches_;  // seconds of one run, per repetition
+  std::vector<double> batches_;  // seconds of a run in each repetition
 };
 
 template <class T>
-std::unique_ptr<measurement> make(team& ranks, const variant& what) {
-  const auto elements = what.at("elements").get<std::size_t>();
-  if (what.at("scope") == "ep") {
-    check_memory(ranks, elements, sizeof(T));
-    return std::make_unique<stream_measurement<own_arrays<T>>>(
-        ranks, what, [&] { return own_arrays<T>(elements, what.at("memory").get<std::string>()); });
+std::unique_ptr<measurement> make(team& ranks, const variant& levels) {
+  const auto elements = levels.at("elements").get<std::size_t>();
+  if (levels.at("scope") == "ep") {
+    check_memory(ranks, fmt::format("three arrays of {} elements", elements),
+                 3.0 * static_cast<double>(elements) * sizeof(T));
+    return std::make_unique<stream_measurement<own_arrays<T>>>(ranks, levels, [&] {
+      return own_arrays<T>(elements, levels.at("memory").get<std::string>());
+    });
   }
   if (elements > max_elements / static_cast<std::size_t>(ranks.size()))
     fail(errc::out_of_memory, "arrays of {} elements per rank: more than any memory holds",
@@ -229,23 +208,24 @@ std::unique_ptr<measurement> make(team& ranks, const variant& what) {
   const auto distributed = [&]<class D>(D distribution) -> std::unique_ptr<measurement> {
     using arrays = distributed_arrays<T, D>;
     return std::make_unique<stream_measurement<arrays>>(
-        ranks, what, [&] { return arrays(ranks, all, distribution); });
+        ranks, levels, [&] { return arrays(ranks, all, distribution); });
   };
-  const std::string name = what.at("distribution");
+  const std::string name = levels.at("distribution");
   if (name == "cyclic") return distributed(cyclic{});
   if (name == "block-cyclic") return distributed(block_cyclic{.block_items = 1024});
-  return distributed(block{});
+  return distributed(block{});  // the only other level of factor distribution
 }
 
-std::optional<std::string> why_not_here(const variant& what, const launch_facts&) {
-  if (what.contains("memory"))
-    if (auto reason = why_no_memory(what.at("memory").get<std::string>())) return reason;
-  return why_no_tasks(what.at("tasks").get<std::string>(),
-                      what.contains("task_count") ? what.at("task_count").get<int>() : 0);
+std::optional<std::string> why_not_here(const variant& levels, const launch_facts&) {
+  if (levels.contains("memory"))
+    if (auto reason = why_no_memory(levels.at("memory").get<std::string>())) return reason;
+  return why_no_tasks(levels.at("tasks").get<std::string>(), task_count_of(levels));
 }
 
 // Distributed arrays lie in segments of the transport, and own arrays have no distribution.
-void settle(variant& what) { what.erase(what.at("scope") == "ep" ? "distribution" : "memory"); }
+void settle(variant& levels) {
+  levels.erase(levels.at("scope") == "ep" ? "distribution" : "memory");
+}
 
 std::vector<factor> factors() {
   using enum factor::kind;
@@ -310,15 +290,15 @@ pattern stream_pattern() {
                    "mpirun -n 2 longshore-bench stream --scope ep,global --type float,double"},
       .why_not = why_not_here,
       .make =
-          [](team& ranks, const variant& what, const launch_facts&) {
-            return what.at("type") == "float" ? make<float>(ranks, what)
-                                              : make<double>(ranks, what);
+          [](team& ranks, const variant& levels, const launch_facts&) {
+            return levels.at("type") == "float" ? make<float>(ranks, levels)
+                                                : make<double>(ranks, levels);
           },
       .settle = settle,
-      .symmetric_bytes = [](const variant& what, int) -> std::size_t {
+      .symmetric_bytes = [](const variant& levels, int) -> std::size_t {
         constexpr std::size_t arrays = 3;
-        return what.at("scope") == "global"
-                   ? arrays * sizeof(double) * what.at("elements").get<std::size_t>()
+        return levels.at("scope") == "global"
+                   ? arrays * sizeof(double) * levels.at("elements").get<std::size_t>()
                    : 0;
       }};
 }

@@ -11,8 +11,8 @@ Ranks are threads of this process, or processes over MPI. The same script runs o
 
     longshore.run(main)          # python script.py, or mpirun -n 4 python script.py
 
-In a notebook, ``longshore.Table(None, n)`` uses a team of this rank alone. docs/reference/python.md
-is the guide to this package.
+In a notebook, ``longshore.Table(None, n)`` uses a team of one rank. The guide to this package is
+docs/reference/python.md.
 """
 
 from __future__ import annotations

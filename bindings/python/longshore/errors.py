@@ -14,7 +14,7 @@ class Error(RuntimeError):
 
 
 class UsageError(Error, ValueError):
-    """An argument or a call is wrong; nothing was done."""
+    """An argument or a call is wrong; the call had no effect."""
 
 
 class UnsupportedError(Error, NotImplementedError):
@@ -30,7 +30,7 @@ class DeadlineError(Error, TimeoutError):
 
 
 class PeerFailedError(Error):
-    """Another rank of the team failed first; read its error."""
+    """Another rank of the team failed first; read the error of that rank."""
 
 
 class TransportError(Error):

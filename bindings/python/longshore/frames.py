@@ -25,11 +25,11 @@ def results(
 
     names: studies and tags; without names, everything in the store.
     store: the folder of results (default: LONGSHORE_STORE, else ./longshore-results).
-    samples: return a row per repetition and variant instead, with its time in seconds.
-    frame: 'pandas' or 'polars'; by default the one that is installed.
+    samples: return a row per repetition and variant, with the time in seconds.
+    frame: 'pandas' or 'polars'; by default the library that is installed, pandas first.
 
     Raises ImportError if the study tool or the data frame library is missing, and ValueError for an
-    unknown name. Warns about damaged records, and leaves them out.
+    unknown name. Leaves out damaged records with a warning.
     """
     if importlib.util.find_spec("longshore_study") is None:
         raise ImportError("results() needs the study tool, a separate package: pip install study/ of the sources")
@@ -39,13 +39,13 @@ def results(
     return data_frame(rows) if library == "pandas" else data_frame(rows, infer_schema_length=None, strict=False)
 
 
-def _frame_library(asked: str | None) -> str:
-    if asked not in (None, "pandas", "polars"):
-        raise ValueError(f"frame {asked!r}: allowed are 'pandas', 'polars'")
-    for library in (asked,) if asked else ("pandas", "polars"):
+def _frame_library(name: str | None) -> str:
+    if name not in (None, "pandas", "polars"):
+        raise ValueError(f"frame {name!r}: allowed are 'pandas', 'polars'")
+    for library in (name,) if name else ("pandas", "polars"):
         if importlib.util.find_spec(library) is not None:
             return library
-    raise ImportError(f"results() needs {asked or 'pandas or polars'}: pip install {asked or 'pandas'}")
+    raise ImportError(f"results() needs {name or 'pandas or polars'}: pip install {name or 'pandas'}")
 
 
 def _exported(names: tuple[str, ...], store: str | Path | None, *, samples: bool) -> list[dict[str, Any]]:
@@ -54,10 +54,10 @@ def _exported(names: tuple[str, ...], store: str | Path | None, *, samples: bool
         command.append("--samples")
     if store is not None:
         command += ["--store", str(store)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - no shell, our own tool
-    damaged = 3  # status of the tool if it could read only a part; stderr names the rest
-    if done.returncode == damaged and done.stdout:
-        warnings.warn(done.stderr.strip(), stacklevel=3)
-    elif done.returncode != 0:
-        raise ValueError(done.stderr.strip() or f"longshore export ended with status {done.returncode}")
-    return [json.loads(line) for line in done.stdout.splitlines()]
+    process = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - no shell, our own tool
+    damaged = 3  # the status if some records are damaged; stderr names these records
+    if process.returncode == damaged and process.stdout:
+        warnings.warn(process.stderr.strip(), stacklevel=3)
+    elif process.returncode != 0:
+        raise ValueError(process.stderr.strip() or f"longshore export ended with status {process.returncode}")
+    return [json.loads(line) for line in process.stdout.splitlines()]

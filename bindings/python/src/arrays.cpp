@@ -1,3 +1,5 @@
+// Finds the memory, type, shape and strides of a NumPy array, checks that the library can use them,
+// and makes new arrays. All functions of the package that take arrays use it.
 #include "arrays.hpp"
 
 #include <fmt/format.h>
@@ -26,8 +28,8 @@ std::optional<element> element_named(std::string_view name) {
 }
 
 std::optional<element> element_of(const nb::dlpack::dtype& type) {
-  for (const element one : all_elements)
-    if (dlpack_of(one) == type) return one;
+  for (const element known : all_elements)
+    if (dlpack_of(known) == type) return known;
   return std::nullopt;
 }
 
@@ -37,11 +39,11 @@ bool holds(std::span<const element> allowed, std::optional<element> type) {
 
 std::string names_of(std::span<const element> types) {
   std::vector<std::string_view> names;
-  for (const element one : types) names.push_back(name_of(one));
+  for (const element type : types) names.push_back(name_of(type));
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
-// Throws the error for an array of a type that is not allowed here.
+// Throws the error for an array whose type is not allowed.
 [[noreturn]] void refuse_type(const std::string& type, const char* what,
                               std::span<const element> allowed) {
   if (allowed.size() > 1)
@@ -52,7 +54,7 @@ std::string names_of(std::span<const element> types) {
                          what, wanted, type, wanted));
 }
 
-// Throws the error for an object that nanobind could not take as an array.
+// Throws the error for an object that nanobind does not accept as an array.
 [[noreturn]] void refuse(nb::handle given, const char* what, std::span<const element> allowed) {
   if (!nb::hasattr(given, "__array_interface__"))
     type_error(fmt::format(
@@ -66,20 +68,20 @@ std::string names_of(std::span<const element> types) {
                                       "size of its elements; array.copy() has such strides",
                                       what)
                               .c_str());
-  const auto in_this_order = nb::cast<std::string>(nb::str(type.attr("newbyteorder")("=")));
-  if (in_this_order != name && holds(allowed, element_named(in_this_order)))
+  const auto native_name = nb::cast<std::string>(nb::str(type.attr("newbyteorder")("=")));
+  if (native_name != name && holds(allowed, element_named(native_name)))
     type_error(
         fmt::format("{}: the bytes of elements of {} are swapped; array.astype('{}') has the byte "
                     "order of this machine",
-                    what, name, in_this_order));
+                    what, name, native_name));
   refuse_type(name, what, allowed);
 }
 
 // Refuses masked arrays, because the library would ignore the mask.
 void refuse_mask(nb::handle given, const char* what) {
-  static PyObject* plain = nullptr;  // never freed; guarded by the GIL
-  if (plain == nullptr) plain = of_numpy("ndarray").release().ptr();
-  if (given.type().ptr() == plain || PyObject_IsInstance(given.ptr(), plain) != 1 ||
+  static PyObject* array_class = nullptr;  // never freed; guarded by the GIL
+  if (array_class == nullptr) array_class = of_numpy("ndarray").release().ptr();
+  if (given.type().ptr() == array_class || PyObject_IsInstance(given.ptr(), array_class) != 1 ||
       !nb::hasattr(given, "mask"))
     return;
   type_error(
@@ -116,9 +118,10 @@ array_memory<Byte> view_of(nb::handle given, const char* what, std::span<const e
   std::ptrdiff_t expected = item_bytes;
   for (std::size_t d = array.ndim(); d-- > 0;) {
     if (memory.shape[d] != 1 && memory.strides_bytes[d] != expected)
-      memory.contiguous = memory.items == 0;
+      memory.contiguous = memory.items == 0;  // without elements the strides have no meaning
     expected *= static_cast<std::ptrdiff_t>(memory.shape[d]);
   }
+  // A complex number needs only the alignment of its two parts.
   const std::size_t alignment = is_complex(*type) ? bytes_of(*type) / 2 : bytes_of(*type);
   if (memory.items > 0 && reinterpret_cast<std::uintptr_t>(memory.data) % alignment != 0)
     throw nb::value_error(fmt::format("{}: the array must begin at a multiple of {} bytes; "
@@ -151,8 +154,8 @@ element element_of(nb::handle dtype, std::span<const element> allowed) {
                            nb::cast<std::string>(nb::repr(dtype)), names_of(allowed)));
   }
   const auto name = nb::cast<std::string>(nb::str(type));  // for example >f8 if bytes are swapped
-  const auto found = element_named(name);
-  if (holds(allowed, found)) return *found;
+  const auto known = element_named(name);
+  if (holds(allowed, known)) return *known;
   type_error(fmt::format("dtype {}: allowed are {}", name, names_of(allowed)));
 }
 
@@ -166,8 +169,8 @@ nb::dlpack::dtype dlpack_of(element type) noexcept {
 
 nb::object dtype_of(element type) {
   // never freed; guarded by the GIL
-  static std::array<PyObject*, element_names.size()> made = {};
-  PyObject*& known = made[static_cast<std::size_t>(type)];
+  static std::array<PyObject*, element_names.size()> dtypes = {};
+  PyObject*& known = dtypes[static_cast<std::size_t>(type)];
   const std::string_view name = name_of(type);
   if (known == nullptr)
     known = nb::object(of_numpy("dtype")(nb::str(name.data(), name.size()))).release().ptr();
@@ -207,7 +210,7 @@ nb::object array_over(void* data, const std::vector<std::size_t>& shape, element
       nb::cast(nb::ndarray<nb::numpy>(data, shape.size(), shape.data(), owner,
                                       strides.empty() ? nullptr : strides.data(), dlpack_of(type)),
                nb::rv_policy::reference);
-  // nanobind makes long long of 64-bit integers, which NumPy prints differently from int64.
+  // For nanobind 64-bit integers are long long, which NumPy prints differently from int64.
   return type == element::int64 || type == element::uint64 ? array.attr("view")(dtype_of(type))
                                                            : array;
 }

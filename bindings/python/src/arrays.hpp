@@ -1,5 +1,5 @@
-// The memory of NumPy arrays. Arrays from Python are never copied. An unsuitable array is refused
-// with a message that says how to make a suitable one.
+// The memory of NumPy arrays. Arrays from Python are never copied. The error for an unsuitable
+// array says how to make a suitable array.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -17,8 +17,8 @@ namespace longshore::python {
 
 namespace nb = nanobind;
 
-/// Types of elements, in the order of element_names. Complex elements can be moved, but not
-/// computed with.
+/// Types of elements. Complex elements can be moved, but not used in computations. element_names,
+/// bytes_of() and the functions is_...() depend on the order of these types.
 enum class element {
   int8,
   int16,
@@ -36,11 +36,13 @@ enum class element {
 inline constexpr std::array<std::string_view, 12> element_names = {
     "int8",   "int16",  "int32",   "int64",   "uint8",     "uint16",
     "uint32", "uint64", "float32", "float64", "complex64", "complex128"};
+static_assert(element_names.size() == static_cast<std::size_t>(element::complex128) + 1);
 [[nodiscard]] constexpr std::string_view name_of(element type) noexcept {
   return element_names[static_cast<std::size_t>(type)];
 }
 [[nodiscard]] constexpr std::size_t bytes_of(element type) noexcept {
-  constexpr std::array<std::size_t, 12> bytes = {1, 2, 4, 8, 1, 2, 4, 8, 4, 8, 8, 16};
+  constexpr std::array<std::size_t, element_names.size()> bytes = {1, 2, 4, 8, 1, 2,
+                                                                   4, 8, 4, 8, 8, 16};
   return bytes[static_cast<std::size_t>(type)];
 }
 [[nodiscard]] constexpr bool is_complex(element type) noexcept {
@@ -56,7 +58,7 @@ inline constexpr auto all_elements = [] {
   for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<element>(i);
   return all;
 }();
-/// All types except for the complex ones.
+/// All types except for the complex types, which come last.
 inline constexpr std::span real_elements(all_elements.data(),
                                          static_cast<std::size_t>(element::complex64));
 
@@ -83,9 +85,9 @@ struct array_memory {
 using array_to_read = array_memory<const std::byte>;
 using array_to_write = array_memory<std::byte>;
 
-/// These throw TypeError that lists the allowed types unless `array` is an array of one of them,
-/// and ValueError if it is read-only but must be written. The functions named contiguous_... also
-/// throw ValueError for other strides. `what` names the array in messages.
+/// These functions throw TypeError, with a list of the allowed types, unless `array` is an array of
+/// an allowed type, and ValueError for a read-only array that must be written. The functions
+/// contiguous_... also throw ValueError for other strides. `what` names the array in messages.
 [[nodiscard]] array_to_write array_for_writing(nb::handle array, const char* what,
                                                std::span<const element> allowed = all_elements);
 [[nodiscard]] array_to_read contiguous_for_reading(nb::handle array, const char* what,
@@ -95,7 +97,7 @@ using array_to_write = array_memory<std::byte>;
 
 /// numpy.empty(shape, dtype).
 [[nodiscard]] nb::object new_array(const std::vector<std::size_t>& shape, element type);
-/// An array over memory that `owner` keeps valid. Without strides it is contiguous.
+/// An array over memory that `owner` keeps valid; contiguous if strides are not given.
 [[nodiscard]] nb::object array_over(void* data, const std::vector<std::size_t>& shape, element type,
                                     nb::handle owner,
                                     const std::vector<std::ptrdiff_t>& strides_bytes = {});

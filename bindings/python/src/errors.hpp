@@ -1,5 +1,4 @@
-// Translates errors of the library to Python exceptions. longshore/errors.py declares one class for
-// each error code.
+// Translates errors of the library to the Python exceptions in longshore/errors.py.
 #pragma once
 
 #include <nanobind/nanobind.h>

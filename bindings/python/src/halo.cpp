@@ -1,3 +1,5 @@
+// The class Halo of Python: reads its arguments, makes or checks the arrays of the fields, and
+// gives plans to halo_plans. Dimension d of Python is dimension (dimensions - 1 - d) of C++.
 #include "halo.hpp"
 
 #include "arrays.hpp"
@@ -25,8 +27,8 @@ namespace {
 using namespace nb::literals;
 using shape_list = std::vector<std::size_t>;
 
-/// The class Halo. Shapes are in the order of NumPy, with the contiguous dimension last. The order
-/// of the library is the reverse.
+/// The class Halo. The contiguous dimension comes last, as in NumPy. In C++ the contiguous
+/// dimension comes first.
 struct rank_halo {
   collective_handle<halo_plans> plans;
   nb::tuple fields;  // arrays, in the order of the fields of the plans
@@ -36,7 +38,8 @@ struct rank_halo {
   std::vector<std::string> types;
 };
 
-// Whether it is a list, a tuple or an array of one dimension, but no text and no scalar of NumPy.
+// Whether the value is a list, a tuple or an array of one dimension, but no text and no scalar of
+// NumPy.
 bool is_sequence(nb::handle value) {
   return PySequence_Check(value.ptr()) != 0 && PyUnicode_Check(value.ptr()) == 0 &&
          plain_number(value).is(value);
@@ -60,7 +63,7 @@ shape_list shape_of(nb::handle cells) {
   return {shape.begin(), shape.end()};
 }
 
-// Reads one value for all dimensions, or one for each, with `read(value, what)`.
+// Reads one value for all dimensions, or a value for each dimension, with `read(value, what)`.
 template <class Read>
 auto per_dimension(nb::handle given, std::size_t dimensions, const char* what, const Read& read) {
   std::vector<decltype(read(given, what))> values;
@@ -70,7 +73,7 @@ auto per_dimension(nb::handle given, std::size_t dimensions, const char* what, c
   }
   if (nb::len(given) != dimensions)
     fail(errc::usage, "{}: {} values for {} dimensions", what, nb::len(given), dimensions);
-  for (const nb::handle one : given) values.push_back(read(one, what));
+  for (const nb::handle value : given) values.push_back(read(value, what));
   return values;
 }
 
@@ -120,9 +123,9 @@ field_memory field_in(const rank_halo& halo, std::byte* data, element type,
   return field;
 }
 
-// A new field, in memory that neighbours on the node can read.
-nb::object new_field(const rank_halo& halo, const team& ranks, element type,
-                     std::vector<field_memory>& fields) {
+// Makes a field in memory that neighbours on the node can read.
+nb::object add_new_field(const rank_halo& halo, const team& ranks, element type,
+                         std::vector<field_memory>& fields) {
   const shape_list shape = shape_with_halo(halo);
   std::size_t items = 1;
   for (const std::size_t extent : shape)
@@ -141,13 +144,13 @@ nb::object new_field(const rank_halo& halo, const team& ranks, element type,
   field.memory = memory->handle();
   fields.push_back(field);
   std::byte* const data = memory->data();
-  const nb::capsule owner(memory.release(),
-                          [](void* mine) noexcept { delete static_cast<shareable_memory*>(mine); });
+  const nb::capsule owner(
+      memory.release(), [](void* owned) noexcept { delete static_cast<shareable_memory*>(owned); });
   return array_over(data, shape, type, owner);
 }
 
-nb::object field_of_user(const rank_halo& halo, nb::handle array, std::vector<field_memory>& fields,
-                         std::string& type) {
+nb::object add_user_field(const rank_halo& halo, nb::handle array,
+                          std::vector<field_memory>& fields, std::string& type) {
   const auto memory = array_for_writing(array, "fields");
   const shape_list shape = shape_with_halo(halo);
   if (memory.shape != shape)
@@ -166,7 +169,7 @@ std::vector<element> types_of(nb::handle dtype, std::size_t count) {
   if (nb::len(dtype) != count)
     fail(errc::usage, "dtype: {} types for {} fields", nb::len(dtype), count);
   std::vector<element> types;
-  for (const nb::handle one : dtype) types.push_back(element_of(one));
+  for (const nb::handle type : dtype) types.push_back(element_of(type));
   return types;
 }
 
@@ -175,32 +178,32 @@ void read_fields(rank_halo& halo, nb::handle given, nb::handle dtype, const team
   nb::list arrays;
   if (const nb::object number = plain_number(given); PyLong_Check(number.ptr())) {
     const std::int64_t count = whole_number(number, "fields");
-    if (count < 1 || count > halo_plans::most_fields)
-      fail(errc::usage, "{} fields: 1 to {}", count, halo_plans::most_fields);
+    if (count < 1 || count > halo_plans::max_fields)
+      fail(errc::usage, "{} fields: 1 to {}", count, halo_plans::max_fields);
     for (const element type : types_of(dtype, static_cast<std::size_t>(count))) {
-      arrays.append(new_field(halo, ranks, type, fields));
+      arrays.append(add_new_field(halo, ranks, type, fields));
       halo.types.emplace_back(name_of(type));
     }
   } else {
     const bool several = nb::isinstance<nb::list>(given) || nb::isinstance<nb::tuple>(given);
     const nb::object list = several ? nb::borrow(given) : nb::object(nb::make_tuple(given));
-    if (nb::len(list) < 1 || nb::len(list) > halo_plans::most_fields)
-      fail(errc::usage, "{} fields: 1 to {}", nb::len(list), halo_plans::most_fields);
+    if (nb::len(list) < 1 || nb::len(list) > halo_plans::max_fields)
+      fail(errc::usage, "{} fields: 1 to {}", nb::len(list), halo_plans::max_fields);
     for (const nb::handle array : list)
-      arrays.append(field_of_user(halo, array, fields, halo.types.emplace_back()));
+      arrays.append(add_user_field(halo, array, fields, halo.types.emplace_back()));
   }
   halo.fields = nb::tuple(arrays);
 }
 
-void place(rank_halo& halo, const rank_grid& grid) {
+void set_position(rank_halo& halo, const rank_grid& grid) {
   const std::size_t dimensions = halo.cells.size();
   for (std::size_t d = 0; d < dimensions; ++d) {
     const std::size_t axis = dimensions - 1 - d;
     halo.grid.push_back(grid.shape()[axis]);
     halo.coordinates.push_back(grid.coordinates()[axis]);
-    const index_range mine = static_share(halo.cells[d], halo.coordinates[d], halo.grid[d]);
-    halo.local_cells.push_back(mine.size());
-    halo.offset.push_back(mine.begin);
+    const index_range share = static_share(halo.cells[d], halo.coordinates[d], halo.grid[d]);
+    halo.local_cells.push_back(share.size());
+    halo.offset.push_back(share.begin);
   }
 }
 
@@ -209,38 +212,40 @@ void make_halo(rank_halo* self, nb::handle team, nb::handle cells, nb::handle wi
                std::string_view algorithm, std::string_view mode, std::string_view reach,
                std::string_view placement) {
   const rank_team mine = team_or_world(team);
-  auto& all = mine.ranks();
+  auto& all_ranks = mine.ranks();
   rank_halo halo{{mine.owner, nullptr}, {}, shape_of(cells), {}, {}, {}, {}, {}, {}, {}};
   const std::size_t dimensions = halo.cells.size();
   read_widths(halo, width);
-  grid_options where;
-  where.dimensions = static_cast<int>(dimensions);
-  where.placement = grid_placement_from(placement);
-  where.periodic = {};
-  const auto wraps = per_dimension(periodic, dimensions, "periodic", truth);
-  const auto given = ranks.is_none() ? std::vector<int>(dimensions)
-                                     : per_dimension(ranks, dimensions, "ranks", count_of);
+  grid_options grid;
+  grid.dimensions = static_cast<int>(dimensions);
+  grid.placement = grid_placement_from(placement);
+  grid.periodic = {};
+  const auto is_periodic = per_dimension(periodic, dimensions, "periodic", truth);
+  const auto ranks_along = ranks.is_none() ? std::vector<int>(dimensions)
+                                           : per_dimension(ranks, dimensions, "ranks", count_of);
   for (std::size_t d = 0; d < dimensions; ++d) {
-    where.cells[dimensions - 1 - d] = halo.cells[d];
-    where.periodic[dimensions - 1 - d] = wraps[d];
-    where.ranks[dimensions - 1 - d] = given[d];
+    grid.cells[dimensions - 1 - d] = halo.cells[d];
+    grid.periodic[dimensions - 1 - d] = is_periodic[d];
+    grid.ranks[dimensions - 1 - d] = ranks_along[d];
   }
-  const halo_options how{
-      {}, halo_algorithm_from(algorithm), halo_mode_from(mode), halo_reach_from(reach), nullptr};
+  halo_options options;
+  options.algorithm = halo_algorithm_from(algorithm);
+  options.mode = halo_mode_from(mode);
+  options.reach = halo_reach_from(reach);
   std::shared_ptr<halo_plans> plans;
   {
     const release_gil unlocked;
     mine.owner->free_dropped();
-    plans = std::make_shared<halo_plans>(all, where, how);
+    plans = std::make_shared<halo_plans>(all_ranks, grid, options);
   }
-  place(halo, plans->grid());
+  set_position(halo, plans->grid());
   std::vector<field_memory> memory;
-  read_fields(halo, fields, dtype, all, memory);
+  read_fields(halo, fields, dtype, all_ranks, memory);
   std::vector<python_reference> keep;
   for (const nb::handle array : halo.fields) keep.emplace_back(nb::borrow(array));
   {
     const release_gil unlocked;
-    plans->use(std::move(memory), std::move(keep));
+    plans->make_plan(std::move(memory), std::move(keep));
   }
   mine.owner->keep(plans);
   new (self) rank_halo{{mine.owner, std::move(plans)},
@@ -255,10 +260,10 @@ void make_halo(rank_halo* self, nb::handle team, nb::handle cells, nb::handle wi
                        halo.types};
 }
 
-// Finds fields by identity, not by equality.
-std::uint64_t fields_named(const rank_halo& self, const nb::args& fields) {
-  if (fields.size() == 0) return halo_plans::all;
-  std::uint64_t named = 0;
+// The set of the given fields, which are found by identity, not by equality.
+std::uint64_t set_of(const rank_halo& self, const nb::args& fields) {
+  if (fields.size() == 0) return halo_plans::all_fields;
+  std::uint64_t set = 0;
   for (const nb::handle field : fields) {
     std::size_t i = 0;
     while (i < self.fields.size() && self.fields[i].ptr() != field.ptr()) ++i;
@@ -266,21 +271,21 @@ std::uint64_t fields_named(const rank_halo& self, const nb::args& fields) {
       fail(errc::usage,
            "exchange of an array that is not one of the {} fields of the halo (halo.fields)",
            self.fields.size());
-    named |= std::uint64_t{1} << i;
+    set |= std::uint64_t{1} << i;
   }
-  return named;
+  return set;
 }
 
 halo_plans& plans_of(const rank_halo& self) {
-  (void)self.plans.owner().ranks();
+  (void)self.plans.owner().ranks();  // throws if the team cannot be used here
   return *self.plans.object();
 }
 
 void start(const rank_halo& self, const nb::args& fields) {
   halo_plans& plans = plans_of(self);
-  const std::uint64_t named = fields_named(self, fields);
+  const std::uint64_t set = set_of(self, fields);
   const release_gil unlocked;
-  plans.start(named);
+  plans.start(set);
 }
 
 nb::tuple box(const shape_list& begin, const shape_list& end) {
@@ -297,7 +302,7 @@ shape_list interior_end(const rank_halo& self) {
   return end;
 }
 
-// The cells whose neighbours within a width belong to this rank.
+// The cells that need no cell of the halo: all neighbours within the width belong to this rank.
 std::pair<shape_list, shape_list> inner_box(const rank_halo& self) {
   shape_list begin = interior_begin(self), end = interior_end(self);
   for (std::size_t d = 0; d < begin.size(); ++d) {
@@ -309,7 +314,7 @@ std::pair<shape_list, shape_list> inner_box(const rank_halo& self) {
   return {begin, end};
 }
 
-// The rest of the interior, in boxes that do not overlap.
+// The cells of the interior outside of inner_box, in boxes that do not overlap.
 nb::list shell(const rank_halo& self) {
   nb::list boxes;
   const auto [inner_begin, inner_end] = inner_box(self);
@@ -360,15 +365,15 @@ void bind_halo(nb::module_& module) {
 
 Collective. Each rank owns a block of the grid. The plan is made once and used often.
 
-cells: the shape of the whole grid, in the order of NumPy: 1 to 3 dimensions, the contiguous one
-    last.
-width: the width of the halo: one for all sides, one for each dimension, or (low, high) for each.
-fields: the number of fields to make, from 1 to 64. They lie in memory that neighbours on the node
-    read directly. Or arrays of your own; each holds the block of this rank with its halo, and may
-    have any strides. The halo keeps a reference to them.
-dtype: the type of the cells, or a list with one for each field. Complex types are allowed.
-periodic: whether the grid wraps around, for all dimensions or for each.
-ranks: ranks along each dimension; 0 where Longshore chooses.
+cells: the shape of the whole grid in 1 to 3 dimensions. The contiguous dimension comes last.
+width: the width of the halo: a number, a number for each dimension, or a pair (low, high) for each
+    dimension.
+fields: the number of fields to make, 1 to 64, in memory that neighbours on the node read directly.
+    Or arrays of the program, which hold the block of this rank with its halo. Arrays may have any
+    strides. The halo keeps a reference to each array.
+dtype: the type of the cells, or a list with a type for each field. Complex types are allowed.
+periodic: whether the grid is periodic, for all dimensions or for each dimension.
+ranks: the number of ranks along each dimension; if 0, Longshore chooses.
 algorithm, mode, reach, placement: docs/reference/halo.md lists them, with messages and memory.
 
 Raises UsageError, OutOfMemoryError, or TypeError for unsuitable arrays.
@@ -399,7 +404,7 @@ array([4., 1., 2., 3., 4., 1.])
           [](const rank_halo& self) {
             halo_plans& plans = plans_of(self);
             const release_gil unlocked;
-            plans.start(halo_plans::all);
+            plans.start(halo_plans::all_fields);
             plans.wait();
           },
           nb::sig("def exchange(self) -> None"), "Fills the halos of all fields.")
@@ -407,9 +412,9 @@ array([4., 1., 2., 3., 4., 1.])
           "exchange",
           [](const rank_halo& self, const nb::args& fields) {
             halo_plans& plans = plans_of(self);
-            const std::uint64_t named = fields_named(self, fields);
+            const std::uint64_t set = set_of(self, fields);
             const release_gil unlocked;
-            plans.start(named);
+            plans.start(set);
             plans.wait();
           },
           nb::sig("def exchange(self, *fields: numpy.ndarray) -> None"),
@@ -418,8 +423,8 @@ array([4., 1., 2., 3., 4., 1.])
       .def("start", &start, nb::sig("def start(self, *fields: numpy.ndarray) -> None"),
            R"(Begins an exchange of the given fields, or of all.
 
-Until it is complete, do not write cells within a width of a face, and do not read the halo. The
-cells of ``inner`` may be computed meanwhile. All ranks give the same fields.)")
+Until the exchange is complete, do not write cells within a width of a face, and do not read the
+halo. The cells of ``inner`` may be computed meanwhile. All ranks give the same fields.)")
       .def(
           "test",
           [](const rank_halo& self) {
@@ -462,9 +467,10 @@ cells of ``inner`` may be computed meanwhile. All ranks give the same fields.)")
           },
           nb::sig("def inner(self) -> tuple[slice, ...]"),
           "The slices of the cells that need no halo. Compute them during an exchange.")
-      .def_prop_ro(
-          "shell", &shell, nb::sig("def shell(self) -> list[tuple[slice, ...]]"),
-          "The rest of the interior, in boxes that do not overlap. Compute it after an exchange.")
+      .def_prop_ro("shell", &shell, nb::sig("def shell(self) -> list[tuple[slice, ...]]"),
+                   "The interior outside of ``inner``, in boxes that do not overlap. Compute these "
+                   "cells after an "
+                   "exchange.")
       .def_prop_ro(
           "grid", [](const rank_halo& self) { return tuple_of(self.grid); },
           nb::sig("def grid(self) -> tuple[int, ...]"), "The number of ranks along each dimension.")
@@ -475,7 +481,7 @@ cells of ``inner`` may be computed meanwhile. All ranks give the same fields.)")
       .def_prop_ro(
           "algorithm",
           [](const rank_halo& self) { return std::string(name_of(self.plans->algorithm())); },
-          "The algorithm in use, also if auto chose it.")
+          "The algorithm; for 'auto', the algorithm that was chosen.")
       .def("__repr__", &text_of);
 }
 

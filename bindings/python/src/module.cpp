@@ -1,4 +1,5 @@
-// The extension module longshore._core. longshore/__init__.py exports its names.
+// Defines the extension module longshore._core: each bind_...() adds a class or functions.
+// longshore/__init__.py exports the names of the module.
 #include "errors.hpp"
 #include "halo.hpp"
 #include "rank_team.hpp"

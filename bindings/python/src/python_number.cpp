@@ -1,3 +1,5 @@
+// Reads numbers from Python exactly: integers are never cut or rounded, and floats are not taken
+// where a whole number is needed. Arguments of calls and the values of updates come through here.
 #include "python_number.hpp"
 
 #include <longshore/core/error.hpp>
@@ -5,6 +7,7 @@
 #include <fmt/format.h>
 #include <nanobind/stl/string.h>
 
+#include <bit>
 #include <cstring>
 #include <string>
 
@@ -35,8 +38,9 @@ element_bytes bytes_of_number(Number number) {
   return bytes;
 }
 
-// Narrow elements take the low bytes of the number. Like the whole library, this needs a
-// little-endian machine.
+// Narrow elements take the low bytes of the number, which come first in memory.
+static_assert(std::endian::native == std::endian::little);
+
 element_bytes integer_from(nb::handle number, element type, const char* what) {
   const nb::object whole = nb::steal(PyNumber_Index(number.ptr()));
   if (!whole.is_valid()) nb::raise_python_error();
@@ -49,9 +53,10 @@ element_bytes integer_from(nb::handle number, element type, const char* what) {
   }
   int overflow = 0;
   const long long value = PyLong_AsLongLongAndOverflow(whole.ptr(), &overflow);
-  const std::int64_t most = std::numeric_limits<std::int64_t>::max() >> (64 - bits);
-  const std::int64_t least = is_signed(type) ? -most - 1 : 0;
-  if (overflow != 0 || value < least || value > (is_signed(type) ? most : 2 * most + 1))
+  // For uint64, which was handled above, 2 * signed_max + 1 would overflow.
+  const std::int64_t signed_max = std::numeric_limits<std::int64_t>::max() >> (64 - bits);
+  const std::int64_t min = is_signed(type) ? -signed_max - 1 : 0;
+  if (overflow != 0 || value < min || value > (is_signed(type) ? signed_max : 2 * signed_max + 1))
     out_of_range(number, type, what);
   return bytes_of_number(value);
 }
@@ -76,16 +81,15 @@ nb::object plain_number(nb::handle given) {
   return given.attr("item")();
 }
 
-std::int64_t whole_number(nb::handle given, const char* what, std::int64_t least,
-                          std::int64_t most) {
+std::int64_t whole_number(nb::handle given, const char* what, std::int64_t min, std::int64_t max) {
   const nb::object number = plain_number(given);
   if (PyIndex_Check(number.ptr()) == 0) type_error(given, what, "a whole number");
   const nb::object whole = nb::steal(PyNumber_Index(number.ptr()));
   if (!whole.is_valid()) nb::raise_python_error();
   int overflow = 0;
   const long long value = PyLong_AsLongLongAndOverflow(whole.ptr(), &overflow);
-  if (overflow != 0 || value < least || value > most)
-    fail(errc::usage, "{}: {} is not from {} to {}", what, text_of(given), least, most);
+  if (overflow != 0 || value < min || value > max)
+    fail(errc::usage, "{}: {} is not from {} to {}", what, text_of(given), min, max);
   return value;
 }
 

@@ -11,8 +11,7 @@ namespace longshore::python {
 
 namespace nb = nanobind;
 
-/// A reference that may be destroyed without the GIL. It then acquires the GIL to release the
-/// object.
+/// A reference that may be destroyed without the GIL: the destructor acquires the GIL.
 class python_reference {
  public:
   python_reference() = default;
@@ -20,7 +19,7 @@ class python_reference {
   python_reference(python_reference&&) noexcept = default;
   ~python_reference() {
     if (!object_.is_valid()) return;
-    if (!nb::is_alive()) {
+    if (!nb::is_alive()) {  // the interpreter has ended, so the object can no longer be released
       static_cast<void>(object_.release());
       return;
     }

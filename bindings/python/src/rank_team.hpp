@@ -1,4 +1,4 @@
-// The class Team of Python, and the functions that start a run or join one.
+// The class Team of Python, and the functions that start or join a run.
 #pragma once
 
 #include "team_owner.hpp"
@@ -18,10 +18,10 @@ struct rank_team {
   [[nodiscard]] team& ranks() const { return owner->ranks(); }
 };
 
-/// Inside run(): the team of this rank. Outside, under an MPI launcher: the team of all processes.
-/// Else: a team of the calling thread alone.
+/// Inside of run(), the team of this rank. Outside of run(), the team of all processes under an MPI
+/// launcher, else a team of the calling thread alone.
 [[nodiscard]] rank_team world();
-/// The given Team, or world() for None. Throws TypeError for anything else.
+/// The given Team, or world() for None. Throws TypeError for other objects.
 [[nodiscard]] rank_team team_or_world(nb::handle team);
 
 void bind_team(nb::module_& module);

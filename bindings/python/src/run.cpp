@@ -1,5 +1,6 @@
-// The functions run() and world(), and Team(comm). They start or join a run, and end it with the
-// interpreter.
+// The functions run() and world() of Python, and the constructor Team(comm). run() starts ranks and
+// ends with them. world() and Team(comm) join ranks that exist already; these teams end with
+// close() or with the interpreter.
 #include "gil.hpp"
 #include "python_reference.hpp"
 #include "rank_team.hpp"
@@ -26,7 +27,7 @@ using namespace nb::literals;
 
 // State of the process; guarded by the GIL.
 struct process_state {
-  std::shared_ptr<runtime> started;                 // keeps MPI until the interpreter ends
+  std::shared_ptr<runtime> started;                 // keeps MPI until the end of the interpreter
   std::vector<std::shared_ptr<team_owner>> joined;  // joined teams, which end before MPI
   std::shared_ptr<team_owner> world;                // the team of all processes
   int started_in = 0;                               // the generation of processes that has started
@@ -72,7 +73,7 @@ void check_signals_in_waits(team& ranks) {
     detail::team_attribute<wait_callback>(ranks).call = check_signals;
 }
 
-// The runtime of processes is kept, since communication libraries can start only once in a process.
+// Keeps the runtime if ranks are processes: communication libraries start only once in a process.
 std::shared_ptr<runtime> start(const run_options& options) {
   auto& started = process().started;
   if (started && started->options().transport == options.transport) return started;
@@ -97,8 +98,10 @@ program_failure failure_of_program(nb::python_error& thrown) {
                                      message.empty() ? "" : ": ", message, traceback));
 }
 
-// Runs one rank: calls main with its team, then frees with the other ranks the objects it has made.
+// Calls main with the team of one rank. Then all ranks together free the objects that main has
+// made.
 void run_rank(team& ranks, nb::handle main, nb::handle arguments, python_reference& result) {
+  // The pointer does not own the team, which belongs to the run.
   const auto owner = std::make_shared<team_owner>(std::shared_ptr<team>(&ranks, [](team*) {}));
   struct leaving {
     const std::shared_ptr<team_owner>& owner;
@@ -136,11 +139,12 @@ nb::object run_ranks(const nb::object& main, std::optional<int> ranks, nb::tuple
   {
     const release_gil unlocked;
     started_runtime->run(options, [&](team& mine) {
-      const gil_turn::many_threads many_threads(of_processes ? 1 : mine.size());
-      python_reference own;  // released with the GIL, also when this rank fails
-      run_rank(mine, main, args, own);
+      // Ranks that are processes have a GIL each.
+      const gil_turn::rank_of_run in_run(of_processes ? 1 : mine.size());
+      python_reference rank_result;  // acquires the GIL, also when this rank fails
+      run_rank(mine, main, args, rank_result);
       const acquire_gil lock;
-      nb::object value = own.take();
+      nb::object value = rank_result.take();
       if (mine.rank() == 0 || of_processes) result = std::move(value);
     });
   }
@@ -154,8 +158,8 @@ rank_team joined(std::shared_ptr<team> ranks) {
   return mine;
 }
 
-// The address of an mpi4py communicator. mpi4py.MPI._addressof gives it, so that this file builds
-// without mpi4py.
+// The address of an mpi4py communicator, from mpi4py.MPI._addressof: so this file builds without
+// mpi4py.
 std::uintptr_t address_of(nb::handle comm) {
   const nb::handle type = comm.type();
   const auto module = nb::cast<std::string>(type.attr("__module__"));
@@ -190,17 +194,19 @@ rank_team join_comm(nb::handle comm, std::optional<int> ranks_per_node,
   return joined(std::move(ranks));
 }
 
-// Ends joined teams and MPI. atexit calls it, before mpi4py finalises MPI. After an uncaught
-// exception other ranks may not arrive, so nothing collective is done. A forked process leaves the
-// teams of its parent alone.
+// Ends joined teams and MPI. atexit calls this function before mpi4py finalises MPI. After an
+// uncaught exception nothing collective is done, because other ranks may not arrive. A forked
+// process does not end the teams of its parent.
 void end_all() {
   auto& state = process();
+  // Python sets sys.last_value when it prints an uncaught exception.
   const bool failed = PySys_GetObject("last_value") != nullptr;
   auto joined_teams = std::move(state.joined);
   state.world.reset();
   lone_team.reset();
   if (failed || state.started_in != team_owner::generation())
-    // MPI is not finalised; the launcher therefore ends the other processes.
+    // The runtime is never freed, so that MPI is not finalised. After a failure the launcher then
+    // ends all other processes.
     new std::shared_ptr(std::move(state.started));
   if (failed) return;
   const release_gil unlocked;
@@ -232,9 +238,9 @@ rank_team world() {
     const release_gil unlocked;
     ranks = join(options);
   }
-  const rank_team all = joined(std::move(ranks));
-  state.world = all.owner;
-  return all;
+  const rank_team team_of_all = joined(std::move(ranks));
+  state.world = team_of_all.owner;
+  return team_of_all;
 }
 
 rank_team team_or_world(nb::handle team) {
@@ -263,12 +269,13 @@ decides their number. The same script runs on both.
 
 ranks: the number of threads; by default LONGSHORE_RANKS, else one per core.
 args: further arguments of main.
-transport: a name of transports(); by default mpi under its launcher, else threads.
+transport: a name of transports(); by default mpi under an MPI launcher, else threads.
 ranks_per_node: makes virtual nodes of this many ranks.
-timeout: the deadline of every wait, in seconds (300 by default; 0: none).
+timeout: the deadline of every wait in seconds (300 by default); 0 means no deadline.
 
-Returns the result of main on rank 0; with processes, each returns the result of its own rank. The
-first exception of any rank ends the run. Threads raise it here; processes all end with status 3.
+If ranks are threads, returns the result of main on rank 0; if ranks are processes, the result of
+this process. The first exception of a rank ends the run: with threads, run() raises the exception;
+with processes, all processes end with status 3.
 
 >>> longshore.run(lambda team: team.allreduce(team.rank), ranks=4)
 6
@@ -276,9 +283,9 @@ first exception of any rank ends the run. Threads raise it here; processes all e
   module.def("world", &world,
              R"(Returns the team of this rank.
 
-Inside run() it is the team of the run. Outside, under an MPI launcher, it is the team of all
-processes; the first call is then collective. Without a launcher it is this thread alone, so that a
-notebook needs no run().
+Inside of run(), the team of the run. Outside of run(), the team of all processes under an MPI
+launcher; the first call is then collective. Without a launcher, a team of this thread alone, so
+that a notebook needs no run().
 
 >>> longshore.world().size
 1

@@ -1,8 +1,8 @@
 // The function sort(): keys of any type, with or without values.
 //
-// A projection maps the bits of a key to an unsigned number of the same order. The sort is
-// therefore compiled for two sizes of keys instead of ten types. Keys of 8 and 16 bits are widened.
-// Keys with values travel in pairs of 16 bytes.
+// The sort is compiled for two sizes of radix keys (unsigned integers with the order of the keys)
+// instead of ten types. Keys of 8 and 16 bits are widened. Pairs of a key and a value have 16
+// bytes.
 #include "sort.hpp"
 
 #include "arrays.hpp"
@@ -18,6 +18,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 
+#include <bit>
 #include <cstring>
 #include <optional>
 #include <string>
@@ -28,57 +29,64 @@ namespace {
 
 using namespace nb::literals;
 
-/// The bits to flip in a key, so that it compares like an unsigned number. It does the same as
-/// image_of in key_image.hpp, for a type known at run time.
+/// Converts the bits of a key to its radix key and back, for a type that is known at run time.
 template <class Bits>
-struct key_bits {
+struct bit_flip {
   Bits sign = 0;      // the sign bit, if the type has one
-  Bits negative = 0;  // for floats: all bits, which negative numbers flip
+  Bits negative = 0;  // the bits that negative numbers flip: all for floats, none for integers
 
   [[nodiscard]] Bits operator()(const Bits& key) const noexcept {
-    const auto set = static_cast<Bits>(0 - (key >> (8 * sizeof(Bits) - 1)));
-    return static_cast<Bits>(key ^ ((set & negative) | sign));
+    // All ones if the key is negative, else 0.
+    const auto is_negative = static_cast<Bits>(0 - (key >> (8 * sizeof(Bits) - 1)));
+    return static_cast<Bits>(key ^ ((is_negative & negative) | sign));
   }
-  [[nodiscard]] Bits key_of(Bits image) const noexcept {
-    const auto clear =  // all ones if the key was negative: the sign bit of its image is 0
-        static_cast<Bits>((image >> (8 * sizeof(Bits) - 1)) - 1);
-    return static_cast<Bits>(image ^ ((clear & negative) | sign));
+  [[nodiscard]] Bits key_of(Bits radix_key) const noexcept {
+    // All ones if the key was negative: the sign bit of its radix key is 0.
+    const auto was_negative = static_cast<Bits>((radix_key >> (8 * sizeof(Bits) - 1)) - 1);
+    return static_cast<Bits>(radix_key ^ ((was_negative & negative) | sign));
   }
 };
 
+// `from_zero`: the keys are in [0, max_key). Then nothing is flipped, because max_key is compared
+// with the radix keys.
 template <class Bits>
-key_bits<Bits> bits_of(element type, bool from_zero) {
+bit_flip<Bits> bit_flip_of(element type, bool from_zero) {
   constexpr auto sign = static_cast<Bits>(Bits{1} << (8 * sizeof(Bits) - 1));
   if (is_floating(type)) return {sign, static_cast<Bits>(~Bits{0})};
   return {is_signed(type) && !from_zero ? sign : Bits{0}, 0};
 }
 
-// Converts integers of any type to 32 or 64 bits of the same value.
+// Converts integers of up to 4 bytes to 32 or 64 bits with the same value: the conversion to a
+// signed type copies the sign.
 template <class Bits>
 void widen(const array_to_read& from, Bits* to) {
-  const auto each = [&]<class Given>(Given) {
+  const auto convert = [&]<class Given>(Given) {
     const auto* given = reinterpret_cast<const Given*>(from.data);
     for (std::size_t i = 0; i < from.items; ++i)
       to[i] = static_cast<Bits>(static_cast<std::make_signed_t<Bits>>(given[i]));
   };
   switch (from.type) {
-    case element::int8: return each(std::int8_t{});
-    case element::int16: return each(std::int16_t{});
-    case element::int32: return each(std::int32_t{});
-    case element::uint8: return each(std::uint8_t{});
-    case element::uint16: return each(std::uint16_t{});
-    case element::uint32: return each(std::uint32_t{});
+    case element::int8: return convert(std::int8_t{});
+    case element::int16: return convert(std::int16_t{});
+    case element::int32: return convert(std::int32_t{});
+    case element::uint8: return convert(std::uint8_t{});
+    case element::uint16: return convert(std::uint16_t{});
+    case element::uint32: return convert(std::uint32_t{});
+    // Types of 8 bytes, whose bits are copied. REQUIRES: Bits has 8 bytes; float32 does not come
+    // here.
     default: std::memcpy(to, from.data, from.bytes());
   }
 }
 
-// Copies the low bytes of each number.
+// Copies the low bytes of each number, which come first in memory.
+static_assert(std::endian::native == std::endian::little);
 template <class Bits>
 void narrow(const Bits* from, std::size_t items, std::byte* to, std::size_t bytes) {
   for (std::size_t i = 0; i < items; ++i) std::memcpy(to + i * bytes, from + i, bytes);
 }
 
-/// Collective. Calls take(span of this rank's sorted items), which are valid during the call.
+/// Collective. Calls take() with a span of this rank's sorted items, which is valid during the
+/// call.
 template <class Item, class Projection, class Take>
 void sort_items(team& ranks, std::span<const Item> items, const bucket_options& options,
                 const Projection& projection, const Take& take) {
@@ -91,7 +99,7 @@ struct sorted_arrays {
   nb::object keys, values;
 };
 
-// REQUIRES: the thread holds the GIL. It is released during the sort.
+// REQUIRES: the thread holds the GIL, which is released during the sort.
 template <class Bits>
 nb::object sort_keys(team& ranks, const array_to_read& keys, const bucket_options& options) {
   const std::size_t key_bytes = bytes_of(keys.type);
@@ -104,7 +112,7 @@ nb::object sort_keys(team& ranks, const array_to_read& keys, const bucket_option
     widen(keys, wide.data());
     items = wide;
   }
-  sort_items(ranks, items, options, bits_of<Bits>(keys.type, options.max_key > 0),
+  sort_items(ranks, items, options, bit_flip_of<Bits>(keys.type, options.max_key > 0),
              [&](std::span<const Bits> mine) {
                std::byte* to = nullptr;
                {
@@ -122,8 +130,8 @@ sorted_arrays sort_pairs(team& ranks, const array_to_read& keys, const array_to_
   using pair = keyed<std::uint64_t, std::uint64_t>;
   const std::size_t key_bytes = bytes_of(keys.type), value_bytes = bytes_of(values.type);
   const bool from_zero = options.max_key > 0;
-  const auto narrow_bits = bits_of<std::uint32_t>(keys.type, from_zero);
-  const auto wide_bits = bits_of<std::uint64_t>(keys.type, from_zero);
+  const auto narrow_flip = bit_flip_of<std::uint32_t>(keys.type, from_zero);
+  const auto wide_flip = bit_flip_of<std::uint64_t>(keys.type, from_zero);
   const bool narrow_float = keys.type == element::float32;
   sorted_arrays sorted;
   const release_gil unlocked;
@@ -133,7 +141,7 @@ sorted_arrays sort_pairs(team& ranks, const array_to_read& keys, const array_to_
   for (std::size_t i = 0; i < items.size(); ++i) {
     std::uint32_t bits = 0;
     if (narrow_float) std::memcpy(&bits, keys.data + i * key_bytes, key_bytes);
-    items[i].key = narrow_float ? narrow_bits(bits) : wide_bits(wide[i]);
+    items[i].key = narrow_float ? narrow_flip(bits) : wide_flip(wide[i]);
     items[i].value = 0;
     std::memcpy(&items[i].value, values.data + i * value_bytes, value_bytes);
   }
@@ -148,8 +156,8 @@ sorted_arrays sort_pairs(team& ranks, const array_to_read& keys, const array_to_
         }
         for (std::size_t i = 0; i < mine.size(); ++i) {
           const std::uint64_t key =
-              narrow_float ? narrow_bits.key_of(static_cast<std::uint32_t>(mine[i].key))
-                           : wide_bits.key_of(mine[i].key);
+              narrow_float ? narrow_flip.key_of(static_cast<std::uint32_t>(mine[i].key))
+                           : wide_flip.key_of(mine[i].key);
           std::memcpy(to_keys + i * key_bytes, &key, key_bytes);
           std::memcpy(to_values + i * value_bytes, &mine[i].value, value_bytes);
         }
@@ -172,11 +180,12 @@ bucket_options options_from(element type, std::string_view exchange, std::string
   if (!max_key) return options;
   if (is_floating(type))
     fail(errc::usage, "max_key {} is for integer keys: leave it out for floats", *max_key);
-  const std::uint64_t most =
+  const std::uint64_t largest =  // the largest key of the type: 2^(bits of the value) - 1
       ~std::uint64_t{0} >> (64 - 8 * bytes_of(type) + (is_signed(type) ? 1 : 0));
-  if (*max_key < 1 || *max_key - 1 > most)
+  if (*max_key < 1 || *max_key - 1 > largest)
     fail(errc::usage, "max_key {}: 1 to {} for keys of {}", *max_key,
-         most + (most < ~std::uint64_t{0} ? 1 : 0), name_of(type));
+         largest + (largest < ~std::uint64_t{0} ? 1 : 0),  // without overflow for uint64
+         name_of(type));
   options.max_key = *max_key;
   return options;
 }
@@ -229,18 +238,18 @@ void bind_sort(nb::module_& module) {
               "exchange: str = 'auto', order: str = 'round-robin', tasks: int = 1) -> typing.Any"),
       R"(Collective. Sorts keys that are distributed over the ranks.
 
-Returns the part of this rank as a new array, in ascending order. No key of a rank is above a key
-of a later rank. With ``values`` it returns a pair of new arrays: the keys, and their values.
+Returns the part of this rank as a new array, in ascending order; with ``values``, a pair of new
+arrays: the keys, and their values. No key of a rank is above a key of a later rank.
 
-keys: a contiguous array of one dimension, of integers or floats of any type. Each rank may give
-    another number of keys, also none. All ranks give the same type. The array is not changed.
-values: one number for each key, of any integer or float type.
-max_key: integer keys are in [0, max_key). This saves a search for their range.
+keys: a contiguous array of one dimension, of integers or floats of any type. Each rank gives any
+    number of keys. All ranks give the same type. The array is not changed.
+values: an array with a number for each key, of any integer or float type.
+max_key: integer keys are in [0, max_key); otherwise the sort searches for their range.
 stable: equal keys stay in the order of their ranks and positions.
 together: equal keys come to the same rank.
 splitters: 'sampled' gives each rank about the same number of keys. 'equal-width' divides the range
-    of keys into equal parts; it is faster for evenly distributed keys.
-exchange, order: the exchange between ranks; docs/reference/sort.md lists them.
+    of keys into equal parts, and is faster for evenly distributed keys.
+exchange, order: the exchange between ranks; docs/reference/sort.md lists the choices.
 tasks: threads per rank.
 
 Raises TypeError or ValueError for unsuitable arrays, and UsageError for a key outside the range

@@ -1,3 +1,5 @@
+// The function stream() of Python: runs a kernel of STREAM on arrays of every rank, takes the time
+// of the slowest rank, and verifies all elements.
 #include "stream.hpp"
 
 #include "arrays.hpp"
@@ -89,6 +91,7 @@ stream_result run_stream(nb::handle team_given, std::string_view kernel, std::in
   const element type = element_of(dtype);
   if (!is_floating(type))
     fail(errc::usage, "stream: dtype {}: allowed are float32, float64", name_of(type));
+  // "serial" is the default of the argument, and has one task.
   if (task_count > 1 && tasking == "serial") tasking = "threads";
   const stream_request request{
       *named,

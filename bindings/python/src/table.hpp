@@ -1,7 +1,7 @@
-// A distributed array whose element type is known at run time only, for the class Table.
+// A distributed array for the class Table, with an element type that is known only at run time.
 //
-// Moving elements depends on their size alone. Tables are therefore compiled for unsigned integers
-// of four sizes, and updates are operations on their bits.
+// Moving elements depends only on their size. So tables are compiled for unsigned integers of four
+// sizes, and updates are operations on the bits of elements.
 #pragma once
 
 #include "../../c/word_operation.hpp"
@@ -28,12 +28,12 @@ struct plan_key {
   std::size_t buffer_items = 1024;
   int hops = 0;
   bool combine = false;
-  operation how = operation::sum;  // for updates only
+  operation update = operation::sum;  // for updates only
   friend auto operator<=>(const plan_key&, const plan_key&) = default;
 };
 
-/// Pointers to elements point to the element type of the table. The calls are collective like those
-/// of C++ (gather/gather.hpp, scatter.hpp, update.hpp). A plan is made when its options first
+/// Pointers to bytes point to elements of the table's type. Calls are collective if the calls of
+/// C++ are (gather/gather.hpp, scatter.hpp, update.hpp). A plan is made when its options first
 /// occur, and kept.
 class table : public collective_object {
  public:
@@ -42,19 +42,18 @@ class table : public collective_object {
   [[nodiscard]] virtual int owner_of(std::size_t index) const = 0;
   /// Global indices of the elements of this rank.
   virtual void write_indices(std::int64_t* to) const = 0;
-  /// These three return the strategy in use.
+  // gather, scatter and update return the strategy in use.
   virtual gather_strategy gather(const plan_key& key, std::span<const std::int64_t> indices,
                                  std::byte* out) = 0;
   virtual gather_strategy scatter(const plan_key& key, std::span<const std::int64_t> indices,
                                   const std::byte* values) = 0;
-  /// `values`: one for each index, or one for all if `common`. `what`: the name of the call in
-  /// errors; a string literal.
+  /// `values`: a value for each index, or one value for all indices if `common`. `what`: the name
+  /// of the call in errors. REQUIRES: `what` is a string literal.
   virtual gather_strategy update(const plan_key& key, std::span<const std::int64_t> indices,
                                  const std::byte* values, bool common, const char* what) = 0;
 };
 
-/// Collective, like the constructor of dist_array. Narrow elements have 1 or 2 bytes, wide ones 4
-/// or 8.
+/// Collective. Narrow elements have 1 or 2 bytes, wide elements 4 or 8 bytes.
 [[nodiscard]] std::shared_ptr<table> make_narrow_table(team& ranks, std::size_t size, element type,
                                                        table_distribution where);
 [[nodiscard]] std::shared_ptr<table> make_wide_table(team& ranks, std::size_t size, element type,

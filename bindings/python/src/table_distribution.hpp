@@ -1,6 +1,7 @@
 // The distribution of a Table: block, cyclic or block-cyclic, chosen at run time as in the C
-// interface. One locator serves all three, so that loops are compiled once instead of seven times.
-// An index costs some instructions more than with the distributions of the library. The maps agree.
+// interface. Only one locator exists, so that loops are compiled once instead of seven times. An
+// index costs some instructions more than with the distributions of the library, whose maps are
+// equal.
 #pragma once
 
 #include "../../c/chosen_distribution.hpp"
@@ -19,17 +20,17 @@ struct table_distribution : bindings::chosen_distribution {
 
    public:
     map(table_distribution kind, std::uint64_t size, int ranks) : chosen(kind, size, ranks) {
-      const auto all = static_cast<std::uint64_t>(ranks);
+      const auto rank_count = static_cast<std::uint64_t>(ranks);
       if (kind.block_items > 0) {
         locate_.kind = kind.block_items == 1 ? layout::cyclic : layout::block_cyclic;
-        locate_.early = invariant_divisor(all);
-        locate_.later = invariant_divisor(kind.block_items == 1 ? all : kind.block_items);
+        locate_.early = invariant_divisor(rank_count);
+        locate_.later = invariant_divisor(kind.block_items == 1 ? rank_count : kind.block_items);
         return;
       }
-      const std::uint64_t short_piece = size / all;
+      const std::uint64_t short_piece = size / rank_count;
       locate_.later = invariant_divisor(std::max<std::uint64_t>(short_piece, 1));
       locate_.early = invariant_divisor(short_piece + 1);
-      locate_.long_pieces = size % all;
+      locate_.long_pieces = size % rank_count;
       locate_.early_end = locate_.long_pieces * (short_piece + 1);
     }
 
@@ -38,14 +39,19 @@ struct table_distribution : bindings::chosen_distribution {
     }
 
     enum class layout : std::uint8_t { block, cyclic, block_cyclic };
-    /// Divides an index. block: the quotient is the rank, the remainder the offset; the first
-    /// pieces may be longer by one element. cyclic: the quotient is the offset, the remainder the
-    /// rank. block_cyclic: two divisions; `later` gives the block, `early` the round of blocks.
+    /// Finds the owner of an index by division. For block, the quotient is the rank and the
+    /// remainder the offset; the first pieces, before `early_end`, may be longer by one element.
+    /// For cyclic, the quotient is the offset and the remainder the rank. For block_cyclic,
+    /// division by `later` gives the block, and division of the block by `early` gives the number
+    /// of the block on its rank.
     struct locator {
       invariant_divisor early, later;
       std::uint64_t early_end = 0, long_pieces = 0;
       layout kind = layout::block;
       location operator()(std::uint64_t index) const noexcept {
+        // For cyclic and block_cyclic, early_end and long_pieces are 0: `i` is the index, and the
+        // first division is by `later`. For block, the pieces after early_end are shorter by one
+        // element: index - long_pieces is the index as if all pieces were that short.
         const bool in_early = index < early_end;
         const std::uint64_t i = in_early ? index : index - long_pieces;
         const invariant_divisor& piece = in_early ? early : later;
@@ -53,9 +59,9 @@ struct table_distribution : bindings::chosen_distribution {
         const std::uint64_t rest = i - quotient * piece.divisor();
         if (kind == layout::block) return {static_cast<int>(quotient), rest};
         if (kind == layout::cyclic) return {static_cast<int>(rest), quotient};
-        const std::uint64_t round = early.quotient(quotient);
-        return {static_cast<int>(quotient - round * early.divisor()),
-                round * later.divisor() + rest};
+        const std::uint64_t local_block = early.quotient(quotient);
+        return {static_cast<int>(quotient - local_block * early.divisor()),
+                local_block * later.divisor() + rest};
       }
     };
     template <class Body>

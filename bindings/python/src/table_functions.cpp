@@ -1,3 +1,5 @@
+// The class Table of Python, and gather, scatter, update and histogram: checks arrays and options,
+// and runs the operation of table.hpp without the GIL, between two barriers.
 #include "table_functions.hpp"
 
 #include "gil.hpp"
@@ -83,8 +85,9 @@ plan_key key_of(std::string_view strategy, std::int64_t buffer_items, int hops, 
           operation::sum};
 }
 
-// Runs an operation between two barriers. The first makes stored data of all ranks visible. The
-// second also runs if the indices of this rank were refused, since its peers wait there.
+// Runs an operation between two barriers. The first barrier makes the stored data of all ranks
+// visible. The second barrier also runs if the indices of this rank were refused, because peers
+// wait there.
 template <class Operation>
 gather_strategy between_barriers(team& ranks, bool barriers, const Operation& operation) {
   const release_gil unlocked;
@@ -104,39 +107,38 @@ gather_strategy between_barriers(team& ranks, bool barriers, const Operation& op
 nb::object gather(rank_table& self, nb::handle indices, nb::object out, std::string_view strategy,
                   std::int64_t buffer_items, int hops, bool combine, bool barrier) {
   team& ranks = self.array.owner().ranks();
-  const auto wanted = indices_given(indices);
-  const auto where = indices_in(wanted);
-  if (out.is_none()) out = new_array(wanted.shape, self.type);
+  const auto index_array = indices_given(indices);
+  const auto wanted = indices_in(index_array);
+  if (out.is_none()) out = new_array(index_array.shape, self.type);
   const auto to = contiguous_for_writing(out, "out", std::array{self.type});
-  if (to.items != where.size())
+  if (to.items != wanted.size())
     fail(errc::usage, "gather: {} indices, but {} elements in out: both numbers must be the same",
-         where.size(), to.items);
-  if (to.data < wanted.data + wanted.bytes() && wanted.data < to.data + to.bytes())
+         wanted.size(), to.items);
+  if (to.data < index_array.data + index_array.bytes() && index_array.data < to.data + to.bytes())
     fail(errc::usage,
          "gather: out overlaps the indices, which are read while it is written: give it other "
          "memory");
   const plan_key key = key_of(strategy, buffer_items, hops, combine);
   self.last_strategy = name_of(
-      between_barriers(ranks, barrier, [&] { return self.array->gather(key, where, to.data); }));
+      between_barriers(ranks, barrier, [&] { return self.array->gather(key, wanted, to.data); }));
   return out;
 }
 
 void scatter(rank_table& self, nb::handle indices, nb::handle values, std::string_view strategy,
              std::int64_t buffer_items, int hops, bool combine, bool barrier) {
   team& ranks = self.array.owner().ranks();
-  const auto wanted = indices_given(indices);
-  const auto where = indices_in(wanted);
+  const auto index_array = indices_given(indices);
+  const auto wanted = indices_in(index_array);
   const auto from = contiguous_for_reading(values, "values", std::array{self.type});
-  if (from.items != where.size())
+  if (from.items != wanted.size())
     fail(errc::usage, "scatter: {} indices, but {} values: both numbers must be the same",
-         where.size(), from.items);
+         wanted.size(), from.items);
   const plan_key key = key_of(strategy, buffer_items, hops, combine);
-  self.last_strategy = name_of(
-      between_barriers(ranks, barrier, [&] { return self.array->scatter(key, where, from.data); }));
+  self.last_strategy = name_of(between_barriers(
+      ranks, barrier, [&] { return self.array->scatter(key, wanted, from.data); }));
 }
 
-// The operations of update, under their names in NumPy and in allreduce. A function of NumPy is
-// found by its name.
+// The operations of update, under their names in NumPy and in allreduce.
 constexpr std::array<std::pair<std::string_view, operation>, 9> operations = {
     {{"add", operation::sum},
      {"minimum", operation::min},
@@ -154,7 +156,7 @@ operation operation_of(nb::handle given, element type) {
       nb::str(is_function ? nb::object(given.attr("__name__")) : nb::borrow(given)));
   for (const auto& [known, how] : operations) {
     if (known != name) continue;
-    if (how >= operation::bit_xor && is_floating(type))
+    if (bindings::needs_integers(how) && is_floating(type))
       fail(errc::usage, "update by {} in a table of {}: bitwise operations need integers", name,
            name_of(type));
     return how;
@@ -172,23 +174,25 @@ bool is_array(nb::handle given) {
   return nb::len(nb::object(given.attr("shape"))) > 0;
 }
 
-// `values`: one for all indices, or one for each. Messages use `named` for them and `what` for the
-// call.
+// `values`: a value for all indices, or an array with a value for each index. Messages name the
+// call `what` and the values `values_name`.
 void update_by(rank_table& self, nb::handle indices, nb::handle values, plan_key key, bool barrier,
-               const char* what, const char* named) {
+               const char* what, const char* values_name) {
   team& ranks = self.array.owner().ranks();
-  const auto wanted = indices_given(indices);
-  const auto where = indices_in(wanted);
-  const bool each = is_array(values);
-  const element_bytes one = each ? element_bytes{} : element_from(values, self.type, named);
+  const auto index_array = indices_given(indices);
+  const auto wanted = indices_in(index_array);
+  const bool per_index = is_array(values);
+  const element_bytes one =
+      per_index ? element_bytes{} : element_from(values, self.type, values_name);
   const array_to_read many =
-      each ? contiguous_for_reading(values, named, std::array{self.type}) : array_to_read{};
-  if (each && many.items != where.size())
+      per_index ? contiguous_for_reading(values, values_name, std::array{self.type})
+                : array_to_read{};
+  if (per_index && many.items != wanted.size())
     fail(errc::usage, "{}: {} indices, but {} numbers in {}: give one for all, or one for each",
-         what, where.size(), many.items, named);
-  const std::byte* const from = each ? many.data : one.data();
+         what, wanted.size(), many.items, values_name);
+  const std::byte* const from = per_index ? many.data : one.data();
   self.last_strategy = name_of(between_barriers(
-      ranks, barrier, [&] { return self.array->update(key, where, from, !each, what); }));
+      ranks, barrier, [&] { return self.array->update(key, wanted, from, !per_index, what); }));
 }
 
 void histogram(rank_table& self, nb::handle indices, nb::handle amount, std::string_view strategy,
@@ -201,7 +205,7 @@ void update(rank_table& self, nb::handle indices, nb::handle values, nb::handle 
             std::string_view strategy, std::int64_t buffer_items, int hops, bool combine,
             bool barrier) {
   plan_key key = key_of(strategy, buffer_items, hops, combine);
-  key.how = operation_of(op, self.type);
+  key.update = operation_of(op, self.type);
   update_by(self, indices, values, key, barrier, "update", "values");
 }
 
@@ -225,10 +229,10 @@ constexpr const char* options_text = R"(
 strategy: 'agp', 'exstack', 'exstack2', 'conveyor', 'aggregator' or 'direct', whose messages and
     memory are in docs/reference/gather.md. 'auto' measures once per layout which is fastest.
 buffer_items, hops, combine: options of the strategy.
-barrier: make a barrier before and after the operation, so that it sees all stored data and later
-    changes do not disturb it. With False the caller makes the barriers.
+barrier: whether barriers run before and after the operation, so that the operation sees all stored
+    data and no later changes. If False, the caller makes the barriers.
 
-A plan is made when its options first occur, and kept with the table. An index outside the table
+A plan is made when its options first occur, and kept with the table. An index outside of the table
 raises UsageError; unsuitable arrays raise TypeError or ValueError.)";
 
 }  // namespace
@@ -237,7 +241,7 @@ void bind_table(nb::module_& module) {
   nb::class_<rank_table>(module, "Table",
                          R"(A one-dimensional array that is distributed over the ranks of a team.
 
-Collective. All elements are zero at first. Each rank has its part in ``local``.
+Collective. Elements are initially zero. The part of each rank is in ``local``.
 
 team: None means world().
 size: the number of elements on all ranks together.
@@ -245,8 +249,9 @@ dtype: an integer or float type of 1 to 8 bytes.
 distribution: 'block', 'cyclic', or 'block-cyclic', which gives blocks of ``block_items`` elements
     to the ranks in turn.
 
-Raises UsageError, TypeError or OutOfMemoryError. The memory is freed after all ranks have dropped
-the table, when the next table or halo is made or the run ends. Arrays over it keep it valid.
+Raises UsageError, TypeError or OutOfMemoryError. After all ranks have dropped the table, its memory
+is freed when the next table or halo is made or when the run ends. Arrays over the memory keep the
+memory valid.
 
 >>> table = longshore.Table(None, 10, "int64")
 >>> table.local[:] = 3 * np.arange(10)
@@ -288,7 +293,8 @@ array([0, 1, 6, 7])
           "The elements of a block of a 'block-cyclic' table; None for other distributions.")
       .def_prop_ro(
           "strategy", [](const rank_table& self) { return self.last_strategy; },
-          "The strategy of the last operation, also if auto chose it; '' before the first one.")
+          "The strategy of the last operation, for 'auto' the chosen strategy; '' before any "
+          "operation.")
       .def(
           "owner",
           [](const rank_table& self, std::int64_t index) {
@@ -308,9 +314,9 @@ array([0, 1, 6, 7])
 Returns a new array with the shape of the indices, or ``out``.
 
 indices: a contiguous array of int64, of any shape, from 0 to size - 1 (-1 is not the last element).
-    Each rank may give other indices and another number of them, also none.
-out: a contiguous array for the result, with the type of the table and one element per index. It
-    must not overlap the indices.
+    Each rank may give any number of indices.
+out: a contiguous array for the result, with the type of the table and one element per index. The
+    result must not overlap the indices.
 {}
 
 >>> table = longshore.Table(None, 4)
@@ -331,7 +337,7 @@ array([[1.5, 1.5],
   static const std::string scatter_text = fmt::format(
       R"(Collective. Stores values[i] at the global index indices[i].
 
-If several values go to one element, one of them is stored, never a mixture.
+If several values go to one element, one of the values is stored, never a mixture.
 
 indices: a contiguous array of int64, of any shape, from 0 to size - 1. Each rank may give other
     indices and another number of them, also none.
@@ -356,15 +362,15 @@ array([8, 0, 7], dtype=int32)
       R"(Collective. Replaces the element at each index by ``op`` of the element and a value.
 
 This is the distributed form of ``np.minimum.at(a, indices, values)``. No update is lost if several
-ranks update one element. Elements have 4 or 8 bytes; others raise UnsupportedError.
+ranks update one element. Elements of 1 or 2 bytes raise UnsupportedError.
 
 indices: a contiguous array of int64, of any shape, from 0 to size - 1. Each rank may give other
     indices and another number of them, also none.
 values: one number for all indices, or a contiguous array with the type of the table and one element
     per index.
 op: 'add', 'minimum' or 'maximum' (also 'sum', 'min', 'max'); for integers also 'bitwise_xor',
-    'bitwise_or', 'bitwise_and'; or the function of NumPy with such a name. The old element counts:
-    a new table is zero. Minimum and maximum do not support NaN.
+    'bitwise_or', 'bitwise_and'; or the function of NumPy with this name. The old value of the
+    element takes part, which is zero in a new table. Minimum and maximum do not support NaN.
 {}
 
 >>> table = longshore.Table(None, 3, "int64")
@@ -389,7 +395,7 @@ array([0, 0, 1])
   static const std::string histogram_text = fmt::format(
       R"(Collective. Adds ``amount`` to the element at each index. update() has other operations.
 
-No update is lost if several ranks update one element. Elements have 4 or 8 bytes; others raise
+No update is lost if several ranks update one element. Elements of 1 or 2 bytes raise
 UnsupportedError.
 
 indices: a contiguous array of int64, of any shape, from 0 to size - 1. Each rank may give other

@@ -1,3 +1,5 @@
+// Compiles tables whose elements have 1 or 2 bytes. These tables are rare, so that CMakeLists.txt
+// compiles this file with less optimisation than table_wide.cpp, which has all other tables.
 #include "table_of.hpp"
 
 namespace longshore::python {

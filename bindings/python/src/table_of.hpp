@@ -1,5 +1,5 @@
-// The implementation of tables, for one size of elements. table_narrow.cpp and table_wide.cpp
-// instantiate it.
+// The implementation of tables for one size of elements, which table_narrow.cpp and table_wide.cpp
+// instantiate.
 #pragma once
 
 #include "table.hpp"
@@ -55,11 +55,11 @@ class table_of final : public table {
   gather_strategy update(const plan_key& key, std::span<const std::int64_t> indices,
                          const std::byte* values, bool common, const char* what) override {
     if constexpr (has_updates) {
-      if constexpr (adds_by_itself)
-        if (key.how == operation::sum && !is_floating(type_))
+      if constexpr (has_remote_addition)
+        if (key.update == operation::sum && !is_floating(type_))
           return run(plan_of(additions_, key), indices, values, common, what);
-      const bindings::word_operation on_words{key.how, number_kind_of(type_)};
-      return run(plan_of(updates_, key, on_words), indices, values, common, what);
+      const bindings::word_operation operation{key.update, number_kind_of(type_)};
+      return run(plan_of(updates_, key, operation), indices, values, common, what);
     } else {
       fail(errc::unsupported,
            "a table with elements of 1 or 2 bytes cannot be updated, since they overflow soon: use "
@@ -77,22 +77,21 @@ class table_of final : public table {
   template <class Plan>
   using plans = std::map<plan_key, std::unique_ptr<Plan>>;
   static constexpr bool has_updates = sizeof(Bits) >= sizeof(float);
-  // Transports have an own addition of 64-bit integers, which needs a plan for op::add. One type of
-  // plan serves all other operations.
-  static constexpr bool adds_by_itself = sizeof(Bits) == sizeof(std::int64_t);
+  // Transports have a remote addition of 64-bit integers, for which a plan needs op::add.
+  static constexpr bool has_remote_addition = sizeof(Bits) == sizeof(std::int64_t);
 
   template <class Plan, class... Operation>
-  Plan& plan_of(plans<Plan>& made, const plan_key& key, const Operation&... by) {
-    auto& plan = made[key];
+  Plan& plan_of(plans<Plan>& kept, const plan_key& key, const Operation&... operation) {
+    auto& plan = kept[key];
     if (!plan) {
       try {
-        plan = std::make_unique<Plan>(*array_, by...,
+        plan = std::make_unique<Plan>(*array_, operation...,
                                       gather_options{.strategy = key.strategy,
                                                      .buffer_items = key.buffer_items,
                                                      .hops = key.hops,
                                                      .combine = key.combine});
-      } catch (...) {
-        made.erase(key);
+      } catch (...) {  // keeps no entry without a plan
+        kept.erase(key);
         throw;
       }
     }
@@ -114,7 +113,7 @@ class table_of final : public table {
   std::unique_ptr<dist_array<Bits, table_distribution>> array_;
   table_distribution::map map_;
   std::span<Bits> local_;
-  int rank_;  // a copy: Python may ask after the end of the team
+  int rank_;  // write_indices() needs it also after the end of the team
   element type_;
   plans<gather_plan<Bits, table_distribution>> gathers_;
   plans<scatter_plan<Bits, table_distribution>> scatters_;

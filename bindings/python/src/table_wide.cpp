@@ -1,3 +1,4 @@
+// Compiles tables whose elements have 4 or 8 bytes; table_narrow.cpp compiles all other tables.
 #include "table_of.hpp"
 
 namespace longshore::python {

@@ -1,4 +1,6 @@
-// The class Team of Python: its ranks and nodes, and collectives of small values.
+// The class Team of Python: its ranks and nodes, and its collectives. Before a collective moves
+// data, the ranks compare their arguments, so that a mistake raises an exception instead of writing
+// past the end of an array.
 #include "arrays.hpp"
 #include "gil.hpp"
 #include "python_number.hpp"
@@ -28,11 +30,11 @@ reduction reduction_of(std::string_view name) {
   fail(errc::usage, "allreduce: operation '{}'; allowed are sum, min, max", name);
 }
 
-// The arguments of a rank in a collective call. All ranks compare them before any data moves,
-// without the GIL. On threads, bytes go straight from array to array, and a longer array would
-// otherwise be written past the end of a shorter one.
+// The arguments of a rank in a collective call. All ranks compare their arguments before data
+// moves: between threads, bytes go straight from array to array, and a longer array would be
+// written past the end of a shorter array.
 enum class call : std::int64_t { allreduce, broadcast, allgather, alltoall };
-// The type of a number that is not in an array; below all element types.
+// The type of a number that is not in an array. The values are below all values of `element`.
 enum class number : std::int64_t { integer = -2, floating = -1 };
 struct call_arguments {
   call made;
@@ -41,43 +43,47 @@ struct call_arguments {
   int choice = 0;  // the root or the operation
 };
 
-// The least and the greatest type over the ranks, whose other arguments are equal.
+// The lowest and the highest type over the ranks.
 struct type_range {
-  std::int64_t least, most;
+  std::int64_t min, max;
 };
 
 type_range compare(team& ranks, const call_arguments& mine, const char* what) {
   if (ranks.size() == 1) return {mine.type, mine.type};
-  std::array<std::int64_t, 8> most{static_cast<std::int64_t>(mine.made), mine.type,
-                                   static_cast<std::int64_t>(mine.bytes), mine.choice};
-  for (std::size_t i = 0; i < 4; ++i) most[4 + i] = -most[i];  // the maximum of -x is -minimum
-  ranks.allreduce(std::span<std::int64_t>(most), reduction::max);
-  if (most[0] != -most[4])
+  enum argument : std::size_t { made, type, bytes, choice, arguments };
+  // One allreduce finds maxima and minima: the maximum of -x is the negative of the minimum of x.
+  std::array<std::int64_t, 2 * arguments> max{static_cast<std::int64_t>(mine.made), mine.type,
+                                              static_cast<std::int64_t>(mine.bytes), mine.choice};
+  for (std::size_t i = 0; i < arguments; ++i) max[arguments + i] = -max[i];
+  ranks.allreduce(std::span<std::int64_t>(max), reduction::max);
+  const auto highest = [&](argument which) { return max[which]; };
+  const auto lowest = [&](argument which) { return -max[arguments + which]; };
+  if (highest(made) != lowest(made))
     fail(
         errc::usage,
         "{}: another rank is in another collective call; all ranks must make the same calls in the "
         "same order",
         what);
-  if (most[2] != -most[6])
+  if (highest(bytes) != lowest(bytes))
     fail(errc::usage,
          "{}: {} bytes on rank {}, {} to {} bytes on the ranks: all must give the same", what,
-         mine.bytes, ranks.rank(), -most[6], most[2]);
-  if (most[3] != -most[7])
+         mine.bytes, ranks.rank(), lowest(bytes), highest(bytes));
+  if (highest(choice) != lowest(choice))
     fail(errc::usage, "{}: another root or operation on another rank: all must give the same",
          what);
-  return {-most[5], most[1]};
+  return {lowest(type), highest(type)};
 }
 
 void require_alike(team& ranks, call made, const auto& array, int choice, const char* what) {
   const type_range types =
       compare(ranks, {made, static_cast<std::int64_t>(array.type), array.bytes(), choice}, what);
-  if (types.least != types.most)
+  if (types.min != types.max)
     fail(errc::usage, "{}: {} on rank {}, and another type on another rank: all must give the same",
          what, name_of(array.type), ranks.rank());
 }
 
-// Reduces ints, or floats if any rank gives a float.
-nb::object reduce_one(team& ranks, nb::handle value, bool floating, reduction operation) {
+// Reduces numbers as integers, or as floats if any rank gives a float.
+nb::object reduce_number(team& ranks, nb::handle value, bool floating, reduction operation) {
   const double real = floating ? PyFloat_AsDouble(value.ptr()) : 0;
   const std::int64_t integer = floating ? 0 : whole_number(value, "allreduce");
   std::int64_t whole = integer;
@@ -88,11 +94,11 @@ nb::object reduce_one(team& ranks, nb::handle value, bool floating, reduction op
     const auto mine = static_cast<std::int64_t>(floating ? number::floating : number::integer);
     const type_range types =
         compare(ranks, {call::allreduce, mine, 0, static_cast<int>(operation)}, "allreduce");
-    if (types.most > static_cast<std::int64_t>(number::floating))
+    if (types.max > static_cast<std::int64_t>(number::floating))
       fail(errc::usage,
            "allreduce: a number on rank {}, an array on another: all must give the same",
            ranks.rank());
-    all_whole = types.most == static_cast<std::int64_t>(number::integer);
+    all_whole = types.max == static_cast<std::int64_t>(number::integer);
     if (all_whole)
       whole = ranks.allreduce_value(whole, operation);
     else
@@ -106,8 +112,8 @@ nb::object allreduce(const rank_team& self, nb::object value, std::string_view n
   team& ranks = self.ranks();
   if (!nb::hasattr(value, "__len__")) {
     const nb::object number = plain_number(value);
-    if (PyFloat_Check(number.ptr())) return reduce_one(ranks, number, true, operation);
-    if (PyIndex_Check(number.ptr()) != 0) return reduce_one(ranks, number, false, operation);
+    if (PyFloat_Check(number.ptr())) return reduce_number(ranks, number, true, operation);
+    if (PyIndex_Check(number.ptr()) != 0) return reduce_number(ranks, number, false, operation);
   }
   const auto values =
       contiguous_for_writing(value, "allreduce", std::array{element::int64, element::float64});
@@ -139,12 +145,12 @@ nb::object allgather(const rank_team& self, nb::handle array) {
   const auto mine = contiguous_for_reading(array, "allgather");
   std::vector<std::size_t> shape = mine.shape;
   shape.insert(shape.begin(), static_cast<std::size_t>(ranks.size()));
-  nb::object all = new_array(shape, mine.type);
-  const auto to = contiguous_for_writing(all, "allgather");
+  nb::object blocks = new_array(shape, mine.type);
+  const auto to = contiguous_for_writing(blocks, "allgather");
   const release_gil unlock;
   require_alike(ranks, call::allgather, mine, 0, "allgather");
   ranks.allgather({mine.data, mine.bytes()}, {to.data, to.bytes()});
-  return all;
+  return blocks;
 }
 
 nb::object alltoall(const rank_team& self, nb::handle array) {
@@ -189,7 +195,7 @@ std::string text_of(const rank_team& self) {
 void bind_team(nb::module_& module) {
   nb::class_<rank_team>(module, "Team", R"(The ranks of a run, seen from one rank.
 
-run() passes a Team to main. world() returns the team of all processes, and Team(comm) makes one of
+run() passes a Team to main. world() returns the team of all processes. Team(comm) makes a team from
 an mpi4py communicator. All ranks make the same collective calls in the same order. Only the thread
 that runs the rank may use its team. A wait beyond the deadline raises DeadlineError, which names
 the rank, the peer and the operation.
@@ -210,8 +216,9 @@ the rank, the peer and the operation.
                   "timeout: float | None = None) -> None"),
           R"(Collective. Makes a team of all ranks of an mpi4py communicator.
 
-It ends with close(), at the end of a with block, or with the program. ranks_per_node makes virtual
-nodes; timeout is the deadline of every wait, in seconds (300 by default; 0: none).)")
+The team ends with close(), at the end of a with block, or with the program. ranks_per_node makes
+virtual nodes. timeout is the deadline of every wait in seconds (300 by default); 0 means no
+deadline.)")
       .def_prop_ro(
           "rank", [](const rank_team& self) { return self.owner->rank(); }, "This rank, from 0.")
       .def_prop_ro(
@@ -257,18 +264,18 @@ nodes; timeout is the deadline of every wait, in seconds (300 by default; 0: non
           "Seconds that this rank has waited for other ranks so far.")
       .def(
           "now", [](const rank_team& self) { return self.ranks().now(); },
-          "Seconds on the clock of the transport. Only differences between times of one rank "
-          "count.")
+          "Seconds on the clock of the transport. Compare times of the same rank only.")
       .def(
           "barrier", [](const rank_team& self) { self.ranks().barrier(); }, unlocked(),
-          "Collective. Returns after every rank has called it. Data stored before is then visible.")
+          "Collective. Waits for all ranks. Data that any rank stored before is visible "
+          "afterwards.")
       .def("allreduce", &allreduce, "value"_a, "op"_a = "sum",
            nb::sig("def allreduce(self, value: V, op: str = 'sum') -> V"),
            R"(Collective. Reduces a number or an array over all ranks; every rank gets the result.
 
 value: an int or a float, also a scalar of NumPy; the result is a Python number. If one rank gives a
     float, all ranks get a float. Or a contiguous array of int64 or float64 with the same shape on
-    all ranks: it is reduced element by element, in place, and returned.
+    all ranks, which is reduced element by element, in place, and returned.
 op: 'sum', 'min' or 'max'.
 
 Raises UsageError on all ranks if their arguments differ.
@@ -292,8 +299,9 @@ Raises UsageError on all ranks if their arguments differ.
           "Collective. Sends block r along the first dimension, of length size, to rank r. Returns "
           "a new array of the same shape with the received blocks, in the order of their ranks.")
       .def("close", &close,
-           "Collective. Ends a team made by Team(comm), and frees its tables and halos. Without a "
-           "call, this happens at the end of the program.")
+           "Collective. Ends a team made by Team(comm), and frees its tables and halos. Without "
+           "close(), "
+           "the team ends with the program.")
       .def(
           "__enter__", [](nb::object self) { return self; }, nb::sig("def __enter__(self) -> Team"))
       .def(

@@ -1,3 +1,5 @@
+// Ends a team and frees the objects of its ranks: together with the other ranks, or after a failure
+// without them. Counts forks, so that a forked process cannot use the team of its parent.
 #include "team_owner.hpp"
 
 #include <longshore/core/error.hpp>
@@ -32,7 +34,7 @@ team_owner::~team_owner() {
   if (team_ == nullptr) return;
   const bool of_processes = team_->transport_name() != "threads";
   for (auto& object : objects_)
-    if (of_processes) new std::shared_ptr(std::move(object));  // never freed
+    if (of_processes) new std::shared_ptr(std::move(object));  // never freed, as the header says
   if (of_processes) new std::shared_ptr(std::move(team_));
 }
 
@@ -56,6 +58,7 @@ void team_owner::refuse() const {
 void team_owner::free_dropped() {
   if (objects_.empty()) return;
   std::vector<std::int64_t> dropped(objects_.size());
+  // The minimum over the ranks is 1 only for objects that all ranks have dropped.
   for (std::size_t i = 0; i < objects_.size(); ++i) dropped[i] = objects_[i]->dropped ? 1 : 0;
   ranks().allreduce(std::span(dropped), reduction::min);
   for (std::size_t i = objects_.size(); i-- > 0;) {

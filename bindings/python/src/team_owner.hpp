@@ -1,8 +1,8 @@
 // The owner of a team and of the objects that its ranks make and free together: tables, halos.
 //
-// Freeing such an object is collective, but Python drops it at different times on different ranks.
-// A drop therefore only marks the object. The ranks free together the objects that all of them have
-// dropped, when they make the next object or when the team ends.
+// Freeing an object is collective, but Python drops an object at different times on different
+// ranks. A drop therefore only marks the object. When the ranks make the next object, or when the
+// team ends, the ranks together free the objects that all ranks have dropped.
 #pragma once
 
 #include <longshore/transport/team.hpp>
@@ -23,13 +23,12 @@ class collective_object {
   collective_object(const collective_object&) = delete;
   collective_object& operator=(const collective_object&) = delete;
 
-  /// Collective. Completes pending communication, before the object is freed.
+  /// Collective. Completes communication before the object is freed.
   virtual void finish() {}
-  /// Local, after a failure. Other ranks may still communicate, so memory that they may access is
-  /// never freed.
+  /// Local, after a failure. Memory that other ranks may still access is never freed.
   virtual void abandon() { outlive_team(); }
-  /// Collective. Frees everything except for memory that arrays of Python may use. Called when the
-  /// team ends while some rank still has the object.
+  /// Collective. Frees everything except for memory that arrays of Python may use. Called if the
+  /// team ends before all ranks have dropped the object.
   virtual void outlive_team() = 0;
 
   std::atomic<bool> dropped{false};  ///< by Python on this rank, from any thread
@@ -37,16 +36,16 @@ class collective_object {
 
 class team_owner {
  public:
-  /// The team outlives the owner (inside run), or ends in end().
+  /// The team outlives the owner (in run()), or ends in end().
   explicit team_owner(std::shared_ptr<team> ranks);
-  /// Without a previous end(), a team of processes is never freed: the other ranks may be gone, and
-  /// freeing is collective.
+  /// A team of processes is never freed if end() was not called: freeing is collective, and other
+  /// ranks may be gone.
   ~team_owner();
   team_owner(const team_owner&) = delete;
   team_owner& operator=(const team_owner&) = delete;
 
-  /// Throws errc::usage if the team has ended, belongs to another thread, or belongs to the process
-  /// that this one was forked from.
+  /// Throws errc::usage if the team has ended, or belongs to another thread or to the parent of
+  /// this process.
   [[nodiscard]] team& ranks() const {
     if (!is_usable()) refuse();
     return *team_;
@@ -54,8 +53,7 @@ class team_owner {
   [[nodiscard]] bool is_usable() const noexcept {
     return team_ != nullptr && thread_ == std::this_thread::get_id() && !is_of_parent();
   }
-  /// Whether this process was forked after the team was made. The other ranks and MPI then belong
-  /// to the parent.
+  /// Whether this process was forked after the team was made: then MPI belongs to the parent.
   [[nodiscard]] bool is_of_parent() const noexcept {
     return generation_ != generation() && !is_alone_;
   }
@@ -73,9 +71,9 @@ class team_owner {
   /// Local, after the failure of a rank. Frees as much as possible without the other ranks.
   void abandon() noexcept;
 
-  /// The number of forks between the process that loaded the package and this one.
+  /// The number of forks between the process that loaded the package and this process.
   [[nodiscard]] static int generation() noexcept;
-  /// Counts forks from now on. Call once.
+  /// Begins to count forks. REQUIRES: called once.
   static void count_generations();
 
  private:
@@ -89,7 +87,8 @@ class team_owner {
   std::vector<std::shared_ptr<collective_object>> objects_;  // in the same order on all ranks
 };
 
-/// The reference of a Python object to its collective object, which it marks when it is destroyed.
+/// The reference of a Python object to its collective object. The destructor marks the collective
+/// object as dropped.
 template <class Object>
 class collective_handle {
  public:

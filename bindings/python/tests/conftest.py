@@ -11,6 +11,6 @@ import signal
 os.environ.setdefault("LONGSHORE_TIMEOUT", "300")
 os.environ.setdefault("LONGSHORE_PROFILE", "off")  # do not use measurements of strategy auto by a user
 os.environ.setdefault("LONGSHORE_TRANSPORT", "threads")
-# A shell ignores SIGINT in what it starts in the background. The tests and their child processes
-# must not inherit that.
+# Background jobs of a shell ignore SIGINT. The tests and their child processes must not inherit
+# this setting.
 signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -123,7 +123,7 @@ def forks() -> None:
             team.barrier()
         except longshore.UsageError:
             print("the child was refused", flush=True)
-        return  # the interpreter of the child ends, and must not finalise MPI
+        return  # the child process ends and must not finalise MPI
     assert os.waitpid(child, 0)[1] == 0
     assert team.allreduce(1) == team.size
     print("all right after a fork")

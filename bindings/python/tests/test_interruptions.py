@@ -16,7 +16,8 @@ from test_mpi import start
 
 
 def test_an_interrupt_ends_a_wait() -> None:
-    """Rank 0 waits in the main thread. Rank 1 arrives after the interrupt, or after the limit."""
+    """Rank 0 waits in the main thread. Rank 1 arrives after the interrupt, or after the time
+    limit."""
     waiting, interrupted = threading.Event(), threading.Event()
     limit_seconds = 120
 

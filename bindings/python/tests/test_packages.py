@@ -85,7 +85,7 @@ def test_a_plain_install_configures_the_library_around_the_bindings(tmp_path: Pa
 
 
 def test_no_optional_dependency_is_a_package_of_longshore() -> None:
-    """No package index has the study tool; it is a folder of the sources."""
+    """The study tool is a folder of the sources, not in a package index."""
     extras = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))["project"][
         "optional-dependencies"
     ]
@@ -117,8 +117,8 @@ def test_programs_of_the_documentation_run(capsys: pytest.CaptureFixture[str]) -
     programs = fenced("python")
     assert len(programs) >= 5
     names: dict[str, object] = {}
-    for program in programs:  # in order, since later programs use names of earlier ones
-        exec(compile(program, str(DOCUMENT), "exec"), names)  # noqa: S102 - it is our own page
+    for program in programs:  # in order: later programs use names of earlier programs
+        exec(compile(program, str(DOCUMENT), "exec"), names)  # noqa: S102 - a page of this repository
     said = re.findall(r"print\(\w+\)  # (.*)", "\n".join(programs))
     assert capsys.readouterr().out.splitlines() == said
 

@@ -139,7 +139,7 @@ def test_dropped_tables_are_freed_by_all_ranks_together() -> None:
             table = longshore.Table(team, 1 << 21)
             table.local[:] = turn
             if turn % 5 == team.rank:
-                kept = [table]  # this rank drops it later than others
+                kept = [table]  # this rank drops the table later than other ranks
             team.barrier()
             if turn == 4:
                 first = resident_pages()

@@ -49,7 +49,7 @@ def test_every_operation_works_for_every_type(operation: str, dtype: str) -> Non
             with pytest.raises(longshore.UsageError, match="bitwise operations need integers"):
                 longshore.update(table, indices, values, operation)
             return
-        for given in (operation, OPERATIONS[operation]):  # its name, and the function of NumPy
+        for given in (operation, OPERATIONS[operation]):  # a name, and a function of NumPy
             table.local[:] = before(dtype)[table.indices]
             longshore.update(table, indices, values, given, strategy="exstack")
             assert np.array_equal(table.local, expected(team.size, dtype, OPERATIONS[operation])[table.indices])

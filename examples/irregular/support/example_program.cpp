@@ -15,30 +15,42 @@ namespace {
 
 std::vector<option> all_options(const description& about) {
   std::vector<option> options = {
-      {"transport", "", "transport of the bytes; by default mpi under its launcher, else threads",
-       0, 0, true, longshore::available_transports()},
-      {"ranks", "", "number of ranks; by default one per core; a launcher decides it itself", 1,
-       1 << 20},
-      {"ranks-per-node", "0", "virtual nodes of this many ranks; 0: the real nodes", 0, 1 << 20},
-      {"engine",
-       "conveyor",
-       "aggregation engine",
-       0,
-       0,
-       true,
-       {"exstack2", "conveyor", "aggregator"}},
-      {"hops", "", "hops of engine conveyor", 1, 3},
-      {"buffer-items", "0", "items of a buffer; 0: up to 1024, within 64 MiB per rank", 0, 1 << 24},
-      {"size", std::to_string(about.size), about.size_is, 0, 4294967295.0},
-      {"seed", "122222", "seed of random input", 0, 9e18},
-      {"repetitions", "5", "number of timed repetitions", 1, 1e6},
-      {"verify",
-       "yes",
-       "compare the result with a serial run on rank 0",
-       0,
-       0,
-       true,
-       {"yes", "no"}},
+      {.name = "transport",
+       .value = "",
+       .help = "transport of the bytes; by default mpi under its launcher, else threads",
+       .words = longshore::available_transports()},
+      {.name = "ranks",
+       .value = "",
+       .help = "number of ranks; by default one per core; a launcher decides it itself",
+       .low = 1,
+       .high = 1 << 20},
+      {.name = "ranks-per-node",
+       .value = "0",
+       .help = "virtual nodes of this many ranks; 0: the real nodes",
+       .high = 1 << 20},
+      {.name = "engine",
+       .value = "conveyor",
+       .help = "aggregation engine",
+       .words = {"exstack2", "conveyor", "aggregator"}},
+      {.name = "hops", .value = "", .help = "hops of engine conveyor", .low = 1, .high = 3},
+      {.name = "buffer-items",
+       .value = "0",
+       .help = "items of a buffer; 0: up to 1024, within 64 MiB per rank",
+       .high = 1 << 24},
+      {.name = "size",
+       .value = std::to_string(about.size),
+       .help = about.size_is,
+       .high = 4294967295.0},
+      {.name = "seed", .value = "122222", .help = "seed of random input", .high = 9e18},
+      {.name = "repetitions",
+       .value = "5",
+       .help = "number of timed repetitions",
+       .low = 1,
+       .high = 1e6},
+      {.name = "verify",
+       .value = "yes",
+       .help = "compare the result with a serial run on rank 0",
+       .words = {"yes", "no"}},
   };
   options.insert(options.end(), about.options.begin(), about.options.end());
   return options;
@@ -53,15 +65,14 @@ longshore::run_options launch_options(const command_line& options) {
   return launch;
 }
 
-// Usage errors occur before the ranks start. The launcher's variables then tell which process
-// prints.
+// Usage errors occur before the ranks start, so the launcher's variables show which process prints.
 bool is_first_process() {
   for (const char* variable : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"})
     if (const auto rank = longshore::environment_text(variable)) return *rank == "0";
   return true;
 }
 
-int complain(const description& about, const std::exception& problem, exit_status status) {
+int print_problem(const description& about, const std::exception& problem, exit_status status) {
   if (is_first_process()) fmt::print(stderr, "{}: {}\n", about.name, problem.what());
   return status;
 }
@@ -71,7 +82,7 @@ int complain(const description& about, const std::exception& problem, exit_statu
 program::program(std::string name, longshore::team& team, const command_line& options)
     : name_(std::move(name)), team_(team), options_(options) {}
 
-longshore::engine_options program::as_chosen(longshore::engine_options chosen) const {
+longshore::engine_options program::with_chosen_engine(longshore::engine_options chosen) const {
   chosen.buffer_items = options_.whole("buffer-items");
   const bool shared_nodes = team_.nodes().node_count() > 1 && team_.nodes().largest_node() > 1;
   if (options_.word("engine") == "conveyor") chosen.hops = shared_nodes ? 2 : 1;
@@ -143,7 +154,7 @@ exit_status program::finish() {
       if (!o.value.empty() && o.name != "ranks" && o.name != "ranks-per-node" &&
           o.name != "transport" && o.name != "verify" && o.name != "hops")
         line += fmt::format(" {}={}", o.name, o.value);
-    line += fmt::format(" hops={}", as_chosen({}).hops);
+    line += fmt::format(" hops={}", with_chosen_engine({}).hops);
     if (!seconds_.empty())
       line += fmt::format(" best_seconds={:.6g} median_seconds={:.6g}", seconds_.front(),
                           median_seconds());
@@ -181,10 +192,10 @@ int run_program(int argc, char** argv, const description& about,
     });
     return status;
   } catch (const longshore::error& problem) {
-    return complain(about, problem,
-                    problem.code() == longshore::errc::usage ? wrong_usage : runtime_failure);
+    return print_problem(about, problem,
+                         problem.code() == longshore::errc::usage ? wrong_usage : runtime_failure);
   } catch (const std::exception& problem) {
-    return complain(about, problem, runtime_failure);
+    return print_problem(about, problem, runtime_failure);
   }
 }
 

@@ -1,9 +1,9 @@
-// A pseudo-random permutation of 0, ..., n - 1 that every rank can evaluate in both directions
-// without storing it. Inputs made with it do not depend on the number of ranks.
+// A pseudo-random permutation of 0, ..., n - 1, which every rank can evaluate in both directions
+// without storing the permutation. So random inputs do not depend on the number of ranks.
 //
-// It is a Feistel network of four rounds on the smallest even number of bits that hold n (Luby and
-// Rackoff, SIAM J. Comput. 1988). A value outside the range is mapped again (cycle walking; Black
-// and Rogaway, CT-RSA 2002).
+// The permutation is a Feistel network of four rounds on the smallest even number of bits that hold
+// n - 1 (Luby and Rackoff, SIAM J. Comput. 1988). A value outside the range is mapped again (cycle
+// walking; Black and Rogaway, CT-RSA 2002).
 #pragma once
 
 #include <longshore/core/random.hpp>

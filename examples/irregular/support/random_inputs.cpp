@@ -18,9 +18,8 @@ namespace {
 
 using requests = std::vector<longshore::addressed<row_entry>>;
 
-// Calls f(j) for each j of [begin, end) with probability p. It draws the gaps between chosen
-// numbers, which have a geometric distribution, so that its cost depends on the chosen numbers
-// only.
+// Calls f(j) for each j of [begin, end) with probability p. Draws the gaps between chosen numbers,
+// which have a geometric distribution, so the cost depends on the chosen numbers only.
 template <class F>
 void choose(std::uint64_t begin, std::uint64_t end, double p, longshore::random_stream& random,
             F&& f) {
@@ -92,8 +91,8 @@ requests kronecker_edges(const longshore::team& team, const sparse_matrix::row_m
   return edges;
 }
 
-// A grid of cells as wide as the reach gives each rank the neighbours of its own vertices. Nothing
-// is sent.
+// With a grid of cells as wide as the reach, every rank finds the neighbours of its vertices
+// without messages.
 std::vector<row_entry> geometric_edges(const longshore::team& team,
                                        const sparse_matrix::row_map& map, double degree,
                                        std::uint64_t seed) {
@@ -109,9 +108,9 @@ std::vector<row_entry> geometric_edges(const longshore::team& team,
   }
   const double reach =
       std::sqrt(degree / (std::numbers::pi * std::max(static_cast<double>(n), 1.0)));
-  const double most_cells = std::ceil(std::sqrt(static_cast<double>(n)));  // per side
+  const double max_cells = std::ceil(std::sqrt(static_cast<double>(n)));  // per side
   const auto cells = static_cast<std::int64_t>(
-      std::clamp(std::floor(1 / std::max(reach, 1e-9)), 1.0, std::max(most_cells, 1.0)));
+      std::clamp(std::floor(1 / std::max(reach, 1e-9)), 1.0, std::max(max_cells, 1.0)));
   const auto cell_of = [cells](double z) {
     return static_cast<std::int64_t>(z * static_cast<double>(cells));
   };
@@ -157,16 +156,16 @@ sparse_matrix random_matrix(const longshore::team& team, std::uint64_t rows, std
 sparse_matrix scrambled_triangular_matrix(const longshore::team& team, std::uint64_t size,
                                           double row_entries, std::uint64_t seed) {
   const sparse_matrix::row_map map({}, size, team.size());
-  const random_bijection row_place(size, 2 * seed), column_place(size, 2 * seed + 1);
+  const random_bijection row_position(size, 2 * seed), column_position(size, 2 * seed + 1);
   const double p = 2 * (row_entries - 1) / std::max<double>(static_cast<double>(size) - 1, 1);
   std::vector<row_entry> entries;
   for (std::uint64_t offset = 0; offset < map.local_size(team.rank()); ++offset) {
     const std::int64_t row =
-        row_place.inverse(static_cast<std::int64_t>(map.index_of(team.rank(), offset)));
-    entries.push_back({offset, column_place(row), 1});
+        row_position.inverse(static_cast<std::int64_t>(map.index_of(team.rank(), offset)));
+    entries.push_back({offset, column_position(row), 1});
     longshore::random_stream random(seed, static_cast<std::uint64_t>(row));
     choose(static_cast<std::uint64_t>(row) + 1, size, p, random, [&](std::int64_t j) {
-      entries.push_back({offset, column_place(j), 1 - random.uniform()});
+      entries.push_back({offset, column_position(j), 1 - random.uniform()});
     });
   }
   return {size, size, team.rank(), team.size(), entries};
@@ -175,25 +174,26 @@ sparse_matrix scrambled_triangular_matrix(const longshore::team& team, std::uint
 sparse_matrix random_graph(longshore::team& team, const std::string& kind, std::uint64_t vertices,
                            double degree, std::uint64_t seed) {
   const sparse_matrix::row_map map({}, vertices, team.size());
-  std::vector<row_entry> mine;
+  std::vector<row_entry> entries;
   if (kind == "geometric") {
-    mine = geometric_edges(team, map, degree, seed);
+    entries = geometric_edges(team, map, degree, seed);
   } else {
     const requests edges = kind == "kronecker" ? kronecker_edges(team, map, degree, seed)
                                                : random_edges(team, map, degree, seed);
     longshore::conveyor engine(team, {.item_bytes = sizeof(row_entry)});
     longshore::deliver<row_entry>(
         engine, edges.size(), [&](std::size_t i) { return edges[i]; },
-        [&](int, const row_entry& e) { mine.push_back(e); });
-    const auto place = [](const row_entry& e) { return std::tie(e.offset, e.column); };
-    std::sort(mine.begin(), mine.end(),
-              [&](const row_entry& a, const row_entry& b) { return place(a) < place(b); });
-    mine.erase(
-        std::unique(mine.begin(), mine.end(),
-                    [&](const row_entry& a, const row_entry& b) { return place(a) == place(b); }),
-        mine.end());
+        [&](int, const row_entry& e) { entries.push_back(e); });
+    const auto position = [](const row_entry& e) { return std::tie(e.offset, e.column); };
+    std::sort(entries.begin(), entries.end(),
+              [&](const row_entry& a, const row_entry& b) { return position(a) < position(b); });
+    entries.erase(std::unique(entries.begin(), entries.end(),
+                              [&](const row_entry& a, const row_entry& b) {
+                                return position(a) == position(b);
+                              }),
+                  entries.end());
   }
-  return {vertices, vertices, team.rank(), team.size(), mine};
+  return {vertices, vertices, team.rank(), team.size(), entries};
 }
 
 std::int64_t chosen_vertex(longshore::team& team, const sparse_matrix& graph,
@@ -208,17 +208,30 @@ std::int64_t chosen_vertex(longshore::team& team, const sparse_matrix& graph,
   std::size_t first = 0;
   while (first < graph.my_rows() && graph.columns_of(first).empty()) ++first;
   const auto none = static_cast<std::int64_t>(graph.rows());
-  const std::int64_t mine = first < graph.my_rows() ? graph.row_number(first) : none;
-  const std::int64_t found = team.allreduce_value(mine, longshore::reduction::min);
-  return found == none ? 0 : found;
+  const std::int64_t first_of_rank = first < graph.my_rows() ? graph.row_number(first) : none;
+  const std::int64_t lowest = team.allreduce_value(first_of_rank, longshore::reduction::min);
+  return lowest == none ? 0 : lowest;
 }
 
 option row_entries_option() {
-  return {"row-entries", "10", "entries of a row, on average", 0, 1e6, false};
+  return {.name = "row-entries",
+          .value = "10",
+          .help = "entries of a row, on average",
+          .high = 1e6,
+          .is_whole = false};
 }
 option graph_option() {
-  return {"graph", "random", "kind of graph", 0, 0, true, {"random", "geometric", "kronecker"}};
+  return {.name = "graph",
+          .value = "random",
+          .help = "kind of graph",
+          .words = {"random", "geometric", "kronecker"}};
 }
-option degree_option() { return {"degree", "10", "edges of a vertex, on average", 0, 1e6, false}; }
+option degree_option() {
+  return {.name = "degree",
+          .value = "10",
+          .help = "edges of a vertex, on average",
+          .high = 1e6,
+          .is_whole = false};
+}
 
 }  // namespace examples

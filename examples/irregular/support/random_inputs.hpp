@@ -8,8 +8,8 @@
 
 namespace examples {
 
-/// Local. Each entry exists with the same probability; a row has `row_entries` on average. Values
-/// are in (0, 1].
+/// Local. All entries exist with the same probability; a row has `row_entries` entries on average.
+/// Values are in (0, 1].
 [[nodiscard]] sparse_matrix random_matrix(const longshore::team& team, std::uint64_t rows,
                                           std::uint64_t columns, double row_entries,
                                           std::uint64_t seed);
@@ -20,22 +20,22 @@ namespace examples {
                                                         std::uint64_t size, double row_entries,
                                                         std::uint64_t seed);
 
-/// Collective. An undirected graph. Each edge is in the rows of both its ends. There are no loops
-/// and no double edges. A vertex has about `degree` edges on average; weights are in (0, 1]. Kinds:
-/// - random: each edge exists with the same probability.
-/// - geometric: points in the unit square, joined if they are close. The weight is the distance.
+/// Collective. An undirected graph, with each edge in the rows of both ends, without loops and
+/// double edges. A vertex has about `degree` edges on average; weights are in (0, 1]. Kinds:
+/// - random: all edges exist with the same probability.
+/// - geometric: edges join points in the unit square that are close. The weight is the distance.
 ///   Every rank holds all points.
 /// - kronecker: R-MAT with the parameters of the Graph500 benchmark. Few vertices have very many
 ///   edges. An edge that is drawn twice counts once.
 [[nodiscard]] sparse_matrix random_graph(longshore::team& team, const std::string& kind,
                                          std::uint64_t vertices, double degree, std::uint64_t seed);
 
-/// Collective. The vertex with the number `asked`. If `asked` is empty: the first vertex with an
-/// edge, or 0. Throws longshore::error (usage) if the graph has no such vertex.
+/// Collective. The vertex with the number `asked`. If `asked` is empty, the first vertex with an
+/// edge, or 0 in a graph without edges. Throws longshore::error (usage) if the graph has no vertex
+/// of this number.
 [[nodiscard]] std::int64_t chosen_vertex(longshore::team& team, const sparse_matrix& graph,
                                          const std::string& asked);
 
-/// Options --row-entries, --graph, --degree.
 [[nodiscard]] option row_entries_option();
 [[nodiscard]] option graph_option();
 [[nodiscard]] option degree_option();

@@ -12,16 +12,16 @@
 namespace examples {
 namespace {
 
-// The first error in the places of a permutation, or an empty string.
-std::string wrong_places(const char* of, std::span<const std::int64_t> places) {
-  std::vector<bool> taken(places.size());
-  for (std::size_t i = 0; i < places.size(); ++i) {
-    if (places[i] < 0 || static_cast<std::size_t>(places[i]) >= places.size())
-      return fmt::format("{} {} of {} is {}, which is outside the range", of, i, places.size(),
-                         places[i]);
-    if (taken[places[i]])
-      return fmt::format("{} {} is {}, which occurred before", of, i, places[i]);
-    taken[places[i]] = true;
+// The first error in the positions of a permutation, or an empty string.
+std::string wrong_positions(const char* of, std::span<const std::int64_t> positions) {
+  std::vector<bool> taken(positions.size());
+  for (std::size_t i = 0; i < positions.size(); ++i) {
+    if (positions[i] < 0 || static_cast<std::size_t>(positions[i]) >= positions.size())
+      return fmt::format("{} {} of {} is {}, which is outside the range", of, i, positions.size(),
+                         positions[i]);
+    if (taken[positions[i]])
+      return fmt::format("{} {} is {}, which occurred before", of, i, positions[i]);
+    taken[positions[i]] = true;
   }
   return {};
 }
@@ -52,7 +52,7 @@ void for_each_entry(const sparse_matrix& matrix,
 }  // namespace
 
 std::string wrong_random_permutation(std::span<const std::int64_t> permutation) {
-  if (auto wrong = wrong_places("element", permutation); !wrong.empty()) return wrong;
+  if (auto wrong = wrong_positions("element", permutation); !wrong.empty()) return wrong;
   const auto n = static_cast<double>(permutation.size());
   if (n < 100) return {};
   double footrule = 0;
@@ -61,7 +61,7 @@ std::string wrong_random_permutation(std::span<const std::int64_t> permutation) 
   const double mean = (n * n - 1) / 3, deviation = std::sqrt((n + 1) * (2 * n * n + 7) / 45);
   if (std::abs(footrule - mean) > 7 * deviation)
     return fmt::format(
-        "the permutation is not random: elements move by {:.6g} places on average; in random "
+        "the permutation is not random: elements move by {:.6g} positions on average; in random "
         "permutations by {:.6g}",
         footrule / n, mean / n);
   return {};
@@ -76,46 +76,51 @@ std::string wrong_transpose(const sparse_matrix& matrix, const sparse_matrix& tr
 }
 
 std::string wrong_permuted_matrix(const sparse_matrix& matrix,
-                                  std::span<const std::int64_t> row_place,
-                                  std::span<const std::int64_t> column_place,
+                                  std::span<const std::int64_t> row_position,
+                                  std::span<const std::int64_t> column_position,
                                   const sparse_matrix& permuted) {
   std::vector<row_entry> moved;
   for_each_entry(matrix, [&](std::size_t row, std::int64_t column, double value) {
-    moved.push_back({static_cast<std::uint64_t>(row_place[row]), column_place[column], value});
+    moved.push_back(
+        {static_cast<std::uint64_t>(row_position[row]), column_position[column], value});
   });
   return difference({matrix.rows(), matrix.columns(), 0, 1, moved}, permuted);
 }
 
 std::string wrong_topological_order(const sparse_matrix& matrix,
-                                    std::span<const std::int64_t> row_place,
-                                    std::span<const std::int64_t> column_place,
+                                    std::span<const std::int64_t> row_position,
+                                    std::span<const std::int64_t> column_position,
                                     std::int64_t levels) {
-  if (row_place.size() != matrix.rows() || column_place.size() != matrix.columns())
-    return fmt::format("places for {} rows and {} columns, but the matrix has {} and {}",
-                       row_place.size(), column_place.size(), matrix.rows(), matrix.columns());
-  if (auto wrong = wrong_places("the place of row", row_place); !wrong.empty()) return wrong;
-  if (auto wrong = wrong_places("the place of column", column_place); !wrong.empty()) return wrong;
-  const std::size_t n = row_place.size();
+  if (row_position.size() != matrix.rows() || column_position.size() != matrix.columns())
+    return fmt::format("positions for {} rows and {} columns, but the matrix has {} and {}",
+                       row_position.size(), column_position.size(), matrix.rows(),
+                       matrix.columns());
+  if (auto wrong = wrong_positions("the position of row", row_position); !wrong.empty())
+    return wrong;
+  if (auto wrong = wrong_positions("the position of column", column_position); !wrong.empty())
+    return wrong;
+  const std::size_t n = row_position.size();
   std::vector<std::size_t> row_at(n), column_at(n);
-  for (std::size_t i = 0; i < n; ++i) row_at[row_place[i]] = column_at[column_place[i]] = i;
-  // Rows from the last one up. The first entry of a row is its diagonal. Its level is one more than
-  // the highest level among the rows of its other columns.
+  for (std::size_t i = 0; i < n; ++i) row_at[row_position[i]] = column_at[column_position[i]] = i;
+  // From the last row up: the level of a row is one more than the highest level among the rows of
+  // its entries beyond the diagonal.
   std::vector<std::int64_t> level(n);
   std::int64_t highest = n == 0 ? 0 : 1;
-  for (std::size_t place = n; place-- > 0;) {
+  for (std::size_t position = n; position-- > 0;) {
     bool has_diagonal = false;
-    level[place] = 1;
-    for (const std::int64_t column : matrix.columns_of(row_at[place])) {
-      const auto at = static_cast<std::size_t>(column_place[column]);
-      if (at < place)
-        return fmt::format("row {} at place {} has an entry at place {}: below the diagonal",
-                           row_at[place], place, at);
-      has_diagonal = has_diagonal || at == place;
-      if (at > place) level[place] = std::max(level[place], level[at] + 1);
+    level[position] = 1;
+    for (const std::int64_t column : matrix.columns_of(row_at[position])) {
+      const auto at = static_cast<std::size_t>(column_position[column]);
+      if (at < position)
+        return fmt::format("row {} at position {} has an entry at position {}: below the diagonal",
+                           row_at[position], position, at);
+      has_diagonal = has_diagonal || at == position;
+      if (at > position) level[position] = std::max(level[position], level[at] + 1);
     }
     if (!has_diagonal)
-      return fmt::format("row {} at place {} has no entry on the diagonal", row_at[place], place);
-    highest = std::max(highest, level[place]);
+      return fmt::format("row {} at position {} has no entry on the diagonal", row_at[position],
+                         position);
+    highest = std::max(highest, level[position]);
   }
   if (levels != highest)
     return fmt::format("{} levels of pivots were found instead of {}", levels, highest);

@@ -15,7 +15,7 @@ sparse_matrix::sparse_matrix(std::uint64_t rows, std::uint64_t columns, int rank
       start_(map_.local_size(rank) + 1),
       column_(entries.size()),
       value_(entries.size()) {
-  // A counting sort by rows. Then each row is sorted alone, since rows are short.
+  // A counting sort by rows. Then every row is sorted by columns, since rows are short.
   for (const row_entry& e : entries) ++start_[e.offset + 1];
   for (std::size_t row = 1; row < start_.size(); ++row) start_[row] += start_[row - 1];
   std::vector<std::pair<std::int64_t, double>> sorted(entries.size());
@@ -27,11 +27,11 @@ sparse_matrix::sparse_matrix(std::uint64_t rows, std::uint64_t columns, int rank
   for (std::size_t i = 0; i < sorted.size(); ++i) std::tie(column_[i], value_[i]) = sorted[i];
 }
 
-sparse_matrix sparse_matrix::with_values(double above, double most) const {
+sparse_matrix sparse_matrix::with_values(double above, double max) const {
   std::vector<row_entry> chosen;
   for (std::size_t offset = 0; offset < my_rows(); ++offset)
     for (std::size_t k = start_[offset]; k < start_[offset + 1]; ++k)
-      if (value_[k] > above && value_[k] <= most) chosen.push_back({offset, column_[k], value_[k]});
+      if (value_[k] > above && value_[k] <= max) chosen.push_back({offset, column_[k], value_[k]});
   return {rows(), columns(), rank_, map_.ranks(), chosen};
 }
 
@@ -40,7 +40,7 @@ sparse_matrix whole_on_rank_0(longshore::team& team, const sparse_matrix& matrix
   sparse_matrix::walk walk(matrix);
   for (std::size_t i = 0; i < mine.size(); ++i) {
     const entry e = walk(i);
-    // on one rank the offset of a row is its number
+    // In a matrix on one rank, the offset of a row is its number.
     mine[i] = {static_cast<std::uint64_t>(e.row), e.column, e.value};
   }
   const auto all = collected_on_rank_0(team, std::span<const row_entry>(mine));

@@ -1,6 +1,6 @@
-// A sparse matrix in compressed rows. Rows are distributed cyclically: row i is on rank i mod P, as
-// in bale. It also stores a graph: row i holds the neighbours of vertex i, and the values are the
-// weights of the edges.
+// A sparse matrix in compressed rows. Rows are distributed cyclically over P ranks: row i is on
+// rank i mod P, as in bale. The matrix of a graph has the neighbours of vertex i in row i, with the
+// weights of the edges as values.
 #pragma once
 
 #include <longshore/array/cyclic.hpp>
@@ -12,7 +12,7 @@
 
 namespace examples {
 
-/// An entry on its own rank.
+/// An entry on the rank that owns its row.
 struct entry {
   std::int64_t row, column;
   double value;
@@ -57,11 +57,11 @@ class sparse_matrix {
   /// The columns of all entries of this rank, row by row.
   [[nodiscard]] std::span<const std::int64_t> my_columns() const noexcept { return column_; }
 
-  /// Local. A matrix of the entries whose value is in (above, most].
-  [[nodiscard]] sparse_matrix with_values(double above, double most) const;
+  /// Local. A matrix of the entries whose value is in (above, max].
+  [[nodiscard]] sparse_matrix with_values(double above, double max) const;
 
-  /// Returns entry i of this rank, for i that never decrease: longshore::deliver asks in this
-  /// order. The matrix must outlive it.
+  /// Returns entry i of this rank. `i` must never decrease from call to call, as in
+  /// longshore::deliver. The matrix must outlive the object.
   class walk {
    public:
     explicit walk(const sparse_matrix& matrix) : matrix_(matrix) {}
@@ -86,7 +86,7 @@ class sparse_matrix {
   std::vector<double> value_;
 };
 
-/// Collective. Returns the whole matrix on rank 0, as if that were the only rank; an empty matrix
+/// Collective. Returns the whole matrix on rank 0, distributed over one rank, and an empty matrix
 /// on the other ranks.
 [[nodiscard]] sparse_matrix whole_on_rank_0(longshore::team& team, const sparse_matrix& matrix);
 

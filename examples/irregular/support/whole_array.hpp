@@ -9,7 +9,7 @@
 
 namespace examples {
 
-/// Collective. The elements of rank 0, then those of rank 1, ...; empty on the other ranks.
+/// Collective. Returns the elements of all ranks in rank order on rank 0, and nothing elsewhere.
 template <class T>
 [[nodiscard]] std::vector<T> collected_on_rank_0(longshore::team& team, std::span<const T> mine) {
   const auto counts = team.allgather_value(mine.size());
@@ -26,7 +26,7 @@ template <class T>
   return all;
 }
 
-/// Collective. All elements of the array in the order of their indices; empty on the other ranks.
+/// Collective. Returns all elements in the order of their indices on rank 0, and nothing elsewhere.
 template <class T, class Distribution>
 [[nodiscard]] std::vector<T> whole_on_rank_0(const longshore::dist_array<T, Distribution>& array) {
   const std::vector<T> parts = collected_on_rank_0(array.team(), array.local());

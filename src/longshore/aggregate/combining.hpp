@@ -1,5 +1,5 @@
-// combining: a wrapper around any engine that merges items for the same place while they wait in a
-// buffer. For example, several additions to one bin become one addition.
+// combining: a wrapper around any engine that merges items with equal keys while the items wait in
+// a buffer: several additions to one bin become one addition.
 #pragma once
 
 #include <longshore/aggregate/item_engine.hpp>
@@ -12,22 +12,22 @@
 
 namespace longshore {
 
-/// How items combine: op.place(item) is the place that an item is for; op.combine(into, more)
-/// merges `more` into `into`, an item for the same place. `into` may lie at any address.
+/// How items combine: op.key(item) is the key of an item, and op.combine(into, more) merges
+/// `more` into an item with the same key. `into` may lie at any address.
 template <class Op, class Item>
 concept combination = requires(const Op& op, Item& into, const Item& more) {
-  { op.place(more) } -> std::convertible_to<std::uint64_t>;
+  { op.key(more) } -> std::convertible_to<std::uint64_t>;
   op.combine(into, more);
 };
 
-/// The table for `recent` of combining: as many positions as the buffers of the engine hold items,
-/// but no more than stay in a cache near the core.
+/// A table for the argument `recent` of combining: as many positions as the buffers of the engine
+/// hold items, but no more than stay in a cache near the core.
 [[nodiscard]] inline recent_items recent_items_for(const auto& engine) {
-  constexpr std::size_t most = std::size_t{1} << 16;
-  const auto ranks = static_cast<std::size_t>(engine.ranks().size());
-  return {1,
-          std::clamp(engine.options().buffer_items, std::size_t{1}, most / std::min(ranks, most)) *
-              std::min(ranks, most)};
+  constexpr std::size_t max_entries = std::size_t{1} << 16;
+  const std::size_t buffers =
+      std::min(static_cast<std::size_t>(engine.ranks().size()), max_entries);
+  return {1, buffers *
+                 std::clamp(engine.options().buffer_items, std::size_t{1}, max_entries / buffers)};
 }
 /// @cond Old name, until the next version.
 [[deprecated("use recent_items_for")]] [[nodiscard]] inline recent_items remembered_by(
@@ -36,35 +36,34 @@ concept combination = requires(const Op& op, Item& into, const Item& more) {
 }
 /// @endcond
 
-/// Satisfies item_engine. push() looks up where the latest item for the same place lies. If that
-/// item still waits in the open buffer, push() merges the new item into it and appends nothing.
-/// Hence no item is copied twice or waits longer than without combining, and items of a pair stay
-/// in the order of their first push. The position is a guess, so some items that could be combined
-/// are sent separately. Cost per item: a hash, a load from `recent` and one from the buffer.
-/// Memory: that of `recent`.
+/// Satisfies item_engine. push() looks up where the latest item with the same key lies. If that
+/// item still waits in the open buffer, push() merges the new item into that item and appends
+/// nothing. So no item is copied twice or waits longer than without combining, and items of a pair
+/// of ranks stay in the order of their first push. The position is a guess, so some items that
+/// could be combined are sent separately. Cost per item: a hash and two loads, from `recent` and
+/// from the buffer.
 template <class Engine, class Item, combination<Item> Op>
 requires item_engine<Engine, Item>
 class combining {
  public:
-  /// Local and free of cost. `engine` and `recent` must outlive the object. `recent` is normally
-  /// made by recent_items_for(engine); any size works.
+  /// Local. `engine` and `recent` must outlive the object. `recent` is normally made by
+  /// recent_items_for(engine), but a table of any size works.
   combining(Engine& engine, recent_items& recent, Op op = {})
       : engine_(engine), recent_(recent), op_(std::move(op)) {}
 
   template <std::same_as<Item> T>
   [[nodiscard]] bool push(int rank, const T& item) {
-    const std::uint64_t place = op_.place(item);
-    const std::uint64_t place_on_rank = place * static_cast<std::uint64_t>(engine_.ranks().size()) +
-                                        static_cast<std::uint64_t>(rank);
+    const std::uint64_t key = op_.key(item);
+    const std::uint64_t key_on_rank =
+        key * static_cast<std::uint64_t>(engine_.ranks().size()) + static_cast<std::uint64_t>(rank);
     return detail::engine_access::push_or_merge(
-        engine_, rank, item, recent_.guess(0, place_on_rank),
-        [&](const Item& earlier) { return op_.place(earlier) == place; },
+        engine_, rank, item, recent_.guess(0, key_on_rank),
+        [&](const Item& earlier) { return op_.key(earlier) == key; },
         [&](Item& earlier) {
           op_.combine(earlier, item);
           ++combined_;
         });
   }
-  [[nodiscard]] bool can_push(int rank) { return engine_.can_push(rank); }
 
   template <class T, class F>
   std::size_t drain(F&& f) {
@@ -75,12 +74,12 @@ class combining {
   void restart() { engine_.restart(); }
   [[nodiscard]] std::size_t activity() const noexcept { return engine_.activity(); }
   [[nodiscard]] auto& ranks() const noexcept { return engine_.ranks(); }
-  /// Items that were merged into others since the object was made, instead of being sent.
+  /// The number of items that were merged since the object was made.
   [[nodiscard]] std::uint64_t combined() const noexcept { return combined_; }
 
  private:
   friend struct detail::engine_access;
-  void fail_use() { detail::engine_access::fail_use(engine_); }
+  void fail_epoch() { detail::engine_access::fail_epoch(engine_); }
   [[nodiscard]] int failed_rank() const noexcept {
     return detail::engine_access::failed_rank(engine_);
   }

@@ -1,3 +1,5 @@
+// Makes the hops of a conveyor from its route, advances them, and finds the end of an epoch: by the
+// last buffers of each link, or by counting messages if items create items.
 #include <longshore/aggregate/conveyor.hpp>
 #include <longshore/aggregate/detail/choose_groups.hpp>
 #include <longshore/aggregate/engine_cost.hpp>
@@ -11,15 +13,13 @@
 namespace longshore {
 namespace {
 
-using detail::incoming_message;
-
 constexpr std::size_t min_elastic_words = 4;
 
-// Whether all ranks run under one kernel and hence read the same clock.
+// Whether all ranks run under one kernel, so that their clocks agree.
 bool clocks_agree(team& team) {
-  std::string boot;
-  std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), boot);
-  return detail::is_same_everywhere(team, boot);
+  std::string boot_id;
+  std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), boot_id);
+  return detail::is_same_everywhere(team, boot_id);
 }
 
 void check_options(const engine_options& options) {
@@ -42,11 +42,11 @@ void check_options(const engine_options& options) {
 }  // namespace
 
 bool detail::is_same_everywhere(team& team, std::string_view text) {
-  // shifted, so that it can be negated
+  // The hash is shifted so that its negative is representable.
   const auto hash = static_cast<std::int64_t>(std::hash<std::string_view>{}(text) >> 1);
-  std::array<std::int64_t, 3> most{text.empty() ? 1 : 0, hash, -hash};
-  team.allreduce(most, reduction::max);
-  return most[0] == 0 && most[1] == -most[2];
+  std::array<std::int64_t, 3> maxima{text.empty() ? 1 : 0, hash, -hash};
+  team.allreduce(maxima, reduction::max);
+  return maxima[0] == 0 && maxima[1] == -maxima[2];
 }
 
 conveyor::conveyor(team& team, const engine_options& options)
@@ -63,9 +63,10 @@ conveyor::conveyor(team& team, const engine_options& options, const detail::rank
   if (options_.elastic) {
     options_.item_bytes = sizeof(piece_header);
     options_.with_source = true;
-    options_.stamp_every = 0;
+    options_.buffers_per_timed_item = 0;
   }
-  if (options_.stamp_every > 0 && !clocks_agree(team)) options_.stamp_every = 0;
+  if (options_.buffers_per_timed_item > 0 && !clocks_agree(team))
+    options_.buffers_per_timed_item = 0;
   open_hops(streams);
   if (options_.items_create_items)
     termination_ = std::make_unique<detail::termination_detector>(team);
@@ -73,15 +74,15 @@ conveyor::conveyor(team& team, const engine_options& options, const detail::rank
 
 void conveyor::open_hops(detail::stream_count streams) {
   const detail::route route(groups_, team_.rank(), options_.hops, options_.with_source, streams);
-  routed_ = route.hops() > 1;
+  has_several_hops_ = route.hops() > 1;
   std::size_t link_count = 0, buffers = 0, largest_tag = 0;
   for (int h = 0; h < route.hops(); ++h) {
     const auto& links = route.links(h);
     link_count += links.to.size();
-    // Within a node receivers read the sender's buffers; between nodes both ends have buffers.
+    // Within a node, a receiver reads the sender's buffer; between nodes, both ends have a buffer.
     buffers += links.to.size() + static_cast<std::size_t>(std::count_if(
                                      links.from.begin(), links.from.end(),
-                                     [&](int p) { return !team_.nodes().is_local(p); }));
+                                     [&](int peer) { return !team_.nodes().is_local(peer); }));
     largest_tag = std::max(largest_tag, links.tag_bytes);
   }
   buffers *= static_cast<std::size_t>(options_.slots);
@@ -96,16 +97,17 @@ void conveyor::open_hops(detail::stream_count streams) {
                                      cache_line_bytes);
   buffers_.resize(link_count);
   std::uint32_t first_link = 0;
-  // A hop that forwards no items can time them, since all its items are pushed here.
-  bool forwards_nothing = true;
+  // Push times are recorded only on hops that relay no items: this rank pushes all items of such a
+  // hop.
+  bool relays_nothing = true;
   for (int h = 0; h < route.hops(); ++h) {
     const auto& links = route.links(h);
-    // Elastic items have their tags in the headers of their pieces.
+    // Tags of elastic items are in the headers of the pieces.
     const std::size_t tag_bytes = options_.elastic ? 0 : links.tag_bytes;
     const detail::porter_options porter_options{
         .format = {options_.item_bytes, options_.buffer_items, tag_bytes},
         .slots = options_.slots,
-        .stamp_every = forwards_nothing ? options_.stamp_every : 0};
+        .buffers_per_timed_item = relays_nothing ? options_.buffers_per_timed_item : 0};
     hops_.push_back(
         {.porter = std::make_unique<detail::porter>(
              team_, links.to, links.from, porter_options,
@@ -113,44 +115,45 @@ void conveyor::open_hops(detail::stream_count streams) {
          .first_link = first_link,
          .destination_bits = links.destination_bits,
          .link_bits = links.link_bits,
-         .wire_mask = static_cast<std::uint32_t>((std::uint64_t{1} << (8 * links.tag_bytes)) - 1),
+         .tag_mask = static_cast<std::uint32_t>((std::uint64_t{1} << (8 * links.tag_bytes)) - 1),
          .finished = false});
     first_link += static_cast<std::uint32_t>(links.to.size());
-    forwards_nothing = forwards_nothing && links.from.empty();
+    relays_nothing = relays_nothing && links.from.empty();
   }
   for (detail::route::step step : route.first_steps()) {
-    // An item that starts on the second or third hop needs its source in the tag: the first hop's
-    // link, which would tell it, is not used.
+    // The link of the first hop would name the source. An item that starts on a later hop needs the
+    // source in its tag.
     if (options_.with_source && step.hop > 0) {
-      const auto bits = step.hop == 1 ? groups_.place_of(team_.rank()) : team_.rank();
-      step.tag |= static_cast<std::uint32_t>(static_cast<std::uint64_t>(bits)
+      // The shift is made in 64 bits, because destination_bits may be 32.
+      const auto source = step.hop == 1 ? groups_.position_of(team_.rank()) : team_.rank();
+      step.tag |= static_cast<std::uint32_t>(static_cast<std::uint64_t>(source)
                                              << hops_[step.hop].destination_bits);
     }
-    first_.push_back({hops_[step.hop].first_link + step.link, step.tag});
+    first_steps_.push_back({hops_[step.hop].first_link + step.link, step.tag});
   }
   tick();
 }
 
 bool conveyor::open(std::uint32_t link) {
-  const hop& at = hops_[hop_of(link)];
-  return at.porter->open(link - at.first_link);
+  const hop_state& hop = hops_[hop_of(link)];
+  return hop.porter->open(link - hop.first_link);
 }
 
 void conveyor::filled(std::uint32_t link) {
-  const hop& at = hops_[hop_of(link)];
-  at.porter->filled(link - at.first_link);
+  const hop_state& hop = hops_[hop_of(link)];
+  hop.porter->filled(link - hop.first_link);
 }
 
-void conveyor::note_latency(incoming_message& s) {
-  latency_.add(team_.now() - s.timed.seconds);
-  s.timed.position = detail::push_time::none;
+void conveyor::add_latency(detail::peer_inbox& inbox) {
+  latency_.add(team_.now() - inbox.timed.seconds);
+  inbox.timed.position = detail::push_time::none;
 }
 
-// Buffers get the time of the last tick. Each use begins with a tick; otherwise its first buffers
-// would seem as old as the previous use.
+// A buffer counts as opened at the last tick. Each epoch begins with a tick; otherwise its first
+// buffers would seem as old as the previous epoch.
 void conveyor::tick() {
   const double now = options_.steady_seconds > 0 ? team_.now() : 0;
-  for (const auto& at : hops_) at.porter->tick(now);
+  for (const auto& hop : hops_) hop.porter->tick(now);
 }
 
 bool conveyor::advance(bool done) {
@@ -159,96 +162,96 @@ bool conveyor::advance(bool done) {
   if (backlog_.rank >= 0) push_backlog();
   relay();
   if (options_.steady_seconds > 0 || options_.steady_advances > 0)
-    for (const auto& at : hops_)
-      at.porter->send_older_than(options_.steady_advances, options_.steady_seconds / hops());
+    for (const auto& hop : hops_)
+      hop.porter->send_older_than(options_.steady_advances, options_.steady_seconds / hops());
   if (options_.ship_when_idle || (options_.items_create_items && done)) {
-    if (activity() == activity_before_)
-      for (const auto& at : hops_) at.porter->send_all();
-    activity_before_ = activity();
+    if (activity() == last_activity_)
+      for (const auto& hop : hops_) hop.porter->send_all();
+    last_activity_ = activity();
   }
   done = done && backlog_.rank < 0;
   ended_ = options_.items_create_items ? detect_termination(done) : done && finish_hops();
   return !ended_;
 }
 
-// Ends each hop once this rank pushes no more and the previous hop has ended here. True once all
-// hops have ended and all items were drained.
+// Ends each hop once the previous hop has ended at this rank. Returns true once all hops have ended
+// and all items were drained. REQUIRES: this rank pushes no more.
 bool conveyor::finish_hops() {
   // the lowest failed rank that is known so far
-  int failed = use_failed_ ? team_.rank() : detail::porter::nobody;
+  int failed_rank = epoch_failed_ ? team_.rank() : detail::porter::nobody;
   for (std::size_t h = 0; h < hops_.size(); ++h) {
     if (h > 0 && !hops_[h - 1].porter->drained()) return false;
-    if (!hops_[h].finished) hops_[h].finished = hops_[h].porter->finish(failed);
-    failed = std::min(failed, hops_[h].porter->failed_rank());
+    if (!hops_[h].finished) hops_[h].finished = hops_[h].porter->finish(failed_rank);
+    failed_rank = std::min(failed_rank, hops_[h].porter->failed_rank());
   }
-  if (!std::all_of(hops_.begin(), hops_.end(), [](const hop& at) { return at.finished; }) ||
+  if (!std::all_of(hops_.begin(), hops_.end(), [](const hop_state& hop) { return hop.finished; }) ||
       !hops_.back().porter->drained())
     return false;
-  failed_rank_ = failed == detail::porter::nobody ? -1 : failed;
+  failed_rank_ = failed_rank == detail::porter::nobody ? -1 : failed_rank;
   return true;
 }
 
-void conveyor::fail_use() {
+void conveyor::fail_epoch() {
   if (options_.items_create_items)
     fail(errc::unsupported,
-         "rank {} cannot fail a use of an engine with items_create_items: such a use ends without "
-         "last buffers, which would tell the other ranks",
+         "rank {} cannot fail an epoch of an engine with items_create_items: such an epoch ends "
+         "without last buffers, which would tell the other ranks",
          team_.rank());
-  use_failed_ = true;
+  epoch_failed_ = true;
 }
 
-// With items_create_items: whether no rank has anything to send and no message is in flight.
+// Whether no rank has anything to send and no message is in flight. REQUIRES: items_create_items.
 bool conveyor::detect_termination(bool done) {
   bool passive = done;
   std::int64_t sent = 0, received = 0;
-  for (const auto& at : hops_) {
-    passive = passive && !at.porter->has_open_buffers();
-    sent += static_cast<std::int64_t>(at.porter->sent_messages());
-    received += static_cast<std::int64_t>(at.porter->consumed_messages());
+  for (const auto& hop : hops_) {
+    passive = passive && !hop.porter->has_open_buffers();
+    sent += static_cast<std::int64_t>(hop.porter->sent_messages());
+    received += static_cast<std::int64_t>(hop.porter->consumed_messages());
   }
   return termination_->poll(passive, sent, received);
 }
 
 void conveyor::restart() {
   if (!ended_)
-    fail(
-        errc::usage,
-        "rank {} called restart() before the use ended: call advance(true) and drain until advance "
-        "returns false",
-        team_.rank());
-  for (auto& at : hops_) {
-    at.porter->restart();
-    at.finished = false;
+    fail(errc::usage,
+         "rank {} called restart() before the epoch ended: call advance(true) and drain until "
+         "advance returns false",
+         team_.rank());
+  for (auto& hop : hops_) {
+    hop.porter->restart();
+    hop.finished = false;
   }
   if (termination_) termination_->restart();
-  use_failed_ = false;
-  ended_ = false;
+  epoch_failed_ = ended_ = false;
   tick();
 }
 
 std::size_t conveyor::activity() const noexcept {
-  std::uint64_t sum = 0;
-  for (const auto& at : hops_) sum += at.porter->sent_messages() + at.porter->consumed_messages();
-  return sum;
+  std::uint64_t messages = 0;
+  for (const auto& hop : hops_)
+    messages += hop.porter->sent_messages() + hop.porter->consumed_messages();
+  return messages;
 }
 
 traffic conveyor::sent() const noexcept {
-  traffic all;
-  for (const auto& at : hops_) {
-    const hop_stats& one = at.porter->stats();
-    all += {
-        .messages = one.messages, .wire_bytes = one.wire_bytes, .offnode_bytes = one.offnode_bytes};
+  traffic total;
+  for (const auto& hop : hops_) {
+    const hop_stats& stats = hop.porter->stats();
+    total += {.messages = stats.messages,
+              .wire_bytes = stats.wire_bytes,
+              .offnode_bytes = stats.offnode_bytes};
   }
-  return all;
+  return total;
 }
 
 engine_stats conveyor::stats() const {
-  engine_stats all{.seconds_without_slot = seconds_without_slot_,
-                   .seconds_nothing_arrived = seconds_nothing_arrived_,
-                   .latency = latency_,
-                   .waves = termination_ ? termination_->waves() : 0};
-  for (const auto& at : hops_) all.hops.push_back(at.porter->stats());
-  return all;
+  engine_stats stats{.seconds_without_slot = seconds_without_slot_,
+                     .seconds_nothing_arrived = seconds_nothing_arrived_,
+                     .latency = latency_,
+                     .waves = termination_ ? termination_->waves() : 0};
+  for (const auto& hop : hops_) stats.hops.push_back(hop.porter->stats());
+  return stats;
 }
 
 }  // namespace longshore

@@ -1,6 +1,7 @@
-// conveyor: asynchronous aggregation over 1, 2 or 3 hops. No call waits for all ranks, and the last
-// buffer of each link carries the mark that ends a use. The contract (states, order, back-pressure)
-// is that of conveyors in bale (uconvey.pdf), as are the terms conveyor and elastic.
+// conveyor: an engine that sends items over 1, 2 or 3 hops, so that buffers fill although there are
+// many ranks. A hop is one step of an item from rank to rank; a link is a pair of ranks with a
+// buffer on one hop (detail/route.hpp). No call waits for all ranks. Idea and terms: bale
+// (uconvey.pdf).
 #pragma once
 
 #include <longshore/aggregate/detail/drain_items.hpp>
@@ -20,21 +21,24 @@ namespace longshore {
 
 namespace detail {
 
-/// Collective. Whether all ranks pass the same text and it is not empty.
+/// Collective. Whether all ranks pass the same text and the text is not empty.
 [[nodiscard]] bool is_same_everywhere(team& team, std::string_view text);
 
 }  // namespace detail
 
-/// Satisfies item_engine; item_engine.hpp describes push, can_push, drain, advance, restart and
-/// activity.
+/// item_engine.hpp says how to use the calls push, drain, advance, restart and activity.
 ///
-/// Messages per rank and use, on each hop: one per buffer that fills, and a last one per link,
-/// which may be empty. A use needs no collective call: hop h + 1 ends at a rank once hop h has
-/// ended there. With items_create_items, a detector that counts messages finds the end instead
-/// (termination_detector.hpp). Memory per rank: `slots` buffers per link, twice that for links
-/// between nodes (route.hpp has the number of links); memory_bytes() returns the sum. Bytes on the
-/// wire: items, tags of 0 to 4 bytes per item (0 with 1 hop), and 1 byte per message. If a function
-/// that was given to drain throws, the engine can only be destroyed.
+/// The end of an epoch needs no collective call. A rank marks the last message of each link. When a
+/// rank has received all last messages of a hop, it sends its own last messages of the next hop.
+/// If items may create further items (option items_create_items), the end is found by counting
+/// messages (detail/termination_detector.hpp).
+///
+/// Messages per rank and epoch, on each hop: one per buffer that fills, and one last message per
+/// link, which may be empty. Bytes on the wire: the items; with 2 or 3 hops, a tag of 1 to 4 bytes
+/// per item, which says where relaying ranks send the item; and 1 byte per message. Memory per
+/// rank: options.slots buffers per link, twice as many for a link between nodes. link_count() and
+/// memory_bytes() give the sums. If a function that was passed to drain throws, the engine can only
+/// be destroyed.
 class conveyor {
  public:
   /// Collective. Throws errc::usage for invalid options.
@@ -44,30 +48,26 @@ class conveyor {
   [[nodiscard]] bool push(int rank, const Item& item) {
     assert(sizeof(Item) == options_.item_bytes && !options_.elastic && rank >= 0 &&
            rank < team_.size());
-    if (!routed_) return append(static_cast<std::uint32_t>(rank), item);
-    const first_step step = first_[rank];
+    if (!has_several_hops_) return append(static_cast<std::uint32_t>(rank), item);
+    const first_step step = first_steps_[rank];
     detail::tagged_buffer& to = buffers_[step.link];
     if (to.next == to.end && !open(step.link)) [[unlikely]]
       return false;
-    // All members are read before any store: the compiler must assume that storing an item changes
-    // `to`.
-    std::byte *const next = to.next, *const end = to.end, *const tag_place = to.next_tag;
+    // All members of `to` are read before any store: the compiler must assume that storing an item
+    // changes `to`.
+    std::byte *const next = to.next, *const end = to.end, *const next_tag = to.next_tag;
     const std::size_t tag_bytes = to.tag_bytes;
     to.next = next + sizeof(Item);
-    to.next_tag = tag_place + tag_bytes;
+    to.next_tag = next_tag + tag_bytes;
     detail::store_item(next, item);
-    std::memcpy(tag_place, &step.tag, sizeof step.tag);
+    std::memcpy(next_tag, &step.tag, sizeof step.tag);
     if (next + sizeof(Item) == end) [[unlikely]]
       filled(step.link);
     return true;
   }
-  [[nodiscard]] bool can_push(int rank) {
-    const std::uint32_t link = first_[rank].link;
-    return buffers_[link].next != buffers_[link].end || open(link);
-  }
 
-  // Not inlined: one call per batch of items is cheap, and loops with different senders then share
-  // one copy of the receiving code.
+  // Not inlined: several loops share one compiled copy. The call costs little, since it serves a
+  // batch of items.
   template <trivially_copyable Item, class F>
   [[gnu::noinline]] std::size_t drain(F&& f) {
     return detail::drain_items<Item>(*this, f);
@@ -76,16 +76,16 @@ class conveyor {
   // Elastic items have any size, including 0. An item that is larger than a buffer is cut into
   // pieces and assembled at its destination.
 
-  /// As push. If the buffers fill up in the middle of an item, the conveyor keeps a copy of its
-  /// rest, and refuses further items until the rest was sent. Bytes on the wire: 8 per piece, and
-  /// padding to 8.
+  /// As push, for an elastic item. If the buffers fill up in the middle of the item, the conveyor
+  /// keeps a copy of the rest, and refuses further items until the rest was sent. Bytes on the
+  /// wire: the item, 8 per piece, and padding to 8.
   [[nodiscard]] bool push_bytes(int rank, std::span<const std::byte> item);
-  /// As drain, with f(source, span<const std::byte>). The span is valid during the call and aligned
-  /// to 8. Memory: it grows to the largest cut item per source.
+  /// As drain, with f(source, span<const std::byte>). The span is valid during the call of f and
+  /// aligned to 8 bytes. Memory: per source, the largest item that was cut.
   template <class F>
   std::size_t drain_bytes(F&& f) {
     assert(options_.elastic);
-    return for_each_arrived([&](detail::incoming_message& s) { return deliver_pieces(s, f); });
+    return for_each_arrived([&](auto& inbox) { return deliver_pieces(inbox, f); });
   }
 
   /// Never blocks.
@@ -97,26 +97,27 @@ class conveyor {
   [[nodiscard]] team& ranks() const noexcept { return team_; }
   [[nodiscard]] const engine_options& options() const noexcept { return options_; }
   [[nodiscard]] int hops() const noexcept { return static_cast<int>(hops_.size()); }
-  /// Links to other ranks and to itself, of all hops.
+  /// Links of all hops, including links to this rank itself.
   [[nodiscard]] std::size_t link_count() const noexcept { return buffers_.size(); }
-  /// Memory of the buffers of this rank.
+  /// The memory of the buffers of this rank.
   [[nodiscard]] std::size_t memory_bytes() const noexcept { return memory_bytes_; }
-  /// What this rank did since the engine was made.
   [[nodiscard]] engine_stats stats() const;
   [[deprecated("use stats()")]] [[nodiscard]] engine_stats report() const { return stats(); }
   /// The messages and bytes of stats(), without copying the rest.
   [[nodiscard]] traffic sent() const noexcept;
 
  private:
-  friend struct detail::engine_access;  // item_engine.hpp describes the following calls
+  // Calls for loops of the library: drain_batches() to add_wait(). item_engine.hpp describes them
+  // in engine_access.
+  friend struct detail::engine_access;
 
   template <trivially_copyable Item, class F>
   std::size_t drain_batches(F&& f) {
     assert(sizeof(Item) == options_.item_bytes && !options_.elastic);
-    return for_each_arrived([&](detail::incoming_message& s) { return deliver<Item>(s, f); });
+    return for_each_arrived([&](auto& inbox) { return deliver<Item>(inbox, f); });
   }
   // With one hop, link r leads to rank r.
-  [[nodiscard]] bool has_rank_buffers() const noexcept { return !routed_; }
+  [[nodiscard]] bool has_rank_buffers() const noexcept { return !has_several_hops_; }
   [[nodiscard]] detail::tagged_buffer& buffer_to(int rank) {
     detail::tagged_buffer& to = buffers_[rank];
     if (to.next == to.end) (void)open(static_cast<std::uint32_t>(rank));
@@ -129,19 +130,19 @@ class conveyor {
   template <trivially_copyable Item, class IsSame, class Merge>
   [[nodiscard]] bool push_or_merge(int rank, const Item& item, std::uint32_t& recent,
                                    IsSame&& is_same, Merge&& merge) {
-    const first_step step = first_[rank];
+    const first_step step = first_steps_[rank];
     const detail::tagged_buffer& to = buffers_[step.link];
     std::uint32_t position = 0;
     if (to.next != to.end) [[likely]] {
-      const hop& at = hops_[hop_of(step.link)];
-      auto* const items = reinterpret_cast<Item*>(at.porter->begin_of(step.link - at.first_link));
+      const hop_state& hop = hops_[hop_of(step.link)];
+      auto* const items = reinterpret_cast<Item*>(hop.porter->begin_of(step.link - hop.first_link));
       position = static_cast<std::uint32_t>(reinterpret_cast<Item*>(to.next) - items);
-      // One branch for both conditions: the processor predicts their conjunction better than the
+      // One branch for two conditions: the processor predicts their conjunction better than the
       // first condition alone.
-      const bool is_here = recent < position;
-      const std::uint32_t guess = is_here ? recent : 0;
-      if (is_here & is_same(std::as_const(items[guess]))) {
-        if (has_tag(at, to, position - guess, step.tag)) {
+      const bool is_in_buffer = recent < position;
+      const std::uint32_t guess = is_in_buffer ? recent : 0;
+      if (is_in_buffer & is_same(std::as_const(items[guess]))) {
+        if (has_tag(hop, to, position - guess, step.tag)) {
           merge(items[guess]);
           return true;
         }
@@ -151,7 +152,7 @@ class conveyor {
     recent = position;
     return true;
   }
-  void fail_use();
+  void fail_epoch();
   [[nodiscard]] int failed_rank() const noexcept { return failed_rank_; }
   void add_wait(double seconds, bool for_slot) noexcept {
     (for_slot ? seconds_without_slot_ : seconds_nothing_arrived_) += seconds;
@@ -159,33 +160,35 @@ class conveyor {
 
   conveyor(team& team, const engine_options& options, const detail::rank_groups& groups,
            detail::stream_count streams);
-  struct hop {
+  struct hop_state {
     std::unique_ptr<detail::porter> porter;
-    std::uint32_t first_link;  // the hop's links are first_link, first_link + 1, ...
-    unsigned destination_bits, link_bits;
-    std::uint32_t wire_mask;  // selects the bytes of a tag out of the 4 bytes that are read
-    bool finished;
+    std::uint32_t first_link;              // the hop's links are first_link, first_link + 1, ...
+    unsigned destination_bits, link_bits;  // the fields of a tag (route::hop_links)
+    std::uint32_t tag_mask;                // selects the tag_bytes bytes of a tag
+    bool finished;                         // the last buffers of this epoch were sent
   };
   struct first_step {
-    std::uint32_t link;  // numbered through all hops
+    std::uint32_t link;  // an index into buffers_
     std::uint32_t tag;
   };
   struct piece_header {
     std::uint32_t tag;
     std::uint32_t length;  // the top bit is set if more pieces follow
   };
-  // Converts the tag of an item on one hop into its tag on the next hop. All items of a message
-  // share one converter.
+  // Computes the tag of an item on the next hop from its tag on this hop, as drawn at route::step:
+  // removes the link of the next hop, and adds the source. All items of a message share one
+  // converter.
   struct tag_converter {
     std::uint32_t link_mask, destination_mask;
     unsigned link_bits, in_source_shift, out_source_shift;
-    std::uint32_t fixed = 0;  // the source bits, if all items of the message have one source
-    // The rank for each value of the source bits, if the next hop's tags hold ranks.
+    // The source bits of all items of the message, if `sources` is null.
+    std::uint32_t common_source_bits = 0;
+    // If not null: sources[s] is the source on the next hop of an item with source s on this hop.
     const int* sources = nullptr;
     std::uint32_t operator()(std::uint32_t tag) const noexcept {
       const auto remaining =
           static_cast<std::uint32_t>(std::uint64_t{tag & destination_mask} >> link_bits);
-      if (sources == nullptr) return remaining | fixed;
+      if (sources == nullptr) return remaining | common_source_bits;
       return remaining |
              static_cast<std::uint32_t>(
                  std::uint64_t(sources[std::uint64_t{tag} >> in_source_shift]) << out_source_shift);
@@ -193,7 +196,7 @@ class conveyor {
   };
   struct piece_store;  // elastic items of which some pieces are missing
   static constexpr std::uint32_t more_pieces = 0x80000000u;
-  // Peers polled per call, so that a call stays short with thousands of peers.
+  // The most peers that one call polls, so that a call stays short with thousands of peers.
   static constexpr std::size_t max_polls = 64;
 
   template <class Item>
@@ -214,63 +217,66 @@ class conveyor {
     detail::porter& last = *hops_.back().porter;
     std::size_t delivered = 0;
     for (std::size_t polls = std::min(last.peer_count(), max_polls); polls > 0; --polls)
-      if (detail::incoming_message* s = last.poll(last.next_turn())) {
-        delivered += consume(*s);
-        if (s->next == s->count) last.release(*s);
+      if (detail::peer_inbox* inbox = last.poll(last.next_peer())) {
+        delivered += consume(*inbox);
+        if (inbox->next == inbox->count) last.release(*inbox);
       }
     return delivered;
   }
 
-  // The sources of the items of a batch, if each item has its own.
+  // Gives the rank that pushed item k of a message, if the items have different sources. deliver()
+  // passes a tagged_sources to the function of drain_batches().
   struct tagged_sources {
     static constexpr bool is_single = false;
     const conveyor& engine;
-    const detail::incoming_message& s;
-    std::size_t width;
+    const detail::peer_inbox& inbox;
+    std::size_t tag_bytes;
     int operator()(std::size_t k) const {
-      return engine.source_rank(
-          s, tag_at(engine.hops_.back(), s, s.next + static_cast<std::uint32_t>(k), width));
+      const auto item = inbox.next + static_cast<std::uint32_t>(k);
+      return engine.source_rank(inbox, tag_at(engine.hops_.back(), inbox, item, tag_bytes));
     }
   };
 
   template <class Item, class F>
-  std::size_t deliver(detail::incoming_message& s, F& f) {
-    if (s.timed.position != detail::push_time::none) note_latency(s);
-    const std::span<const Item> items(reinterpret_cast<const Item*>(s.items) + s.next,
-                                      s.count - s.next);
+  std::size_t deliver(detail::peer_inbox& inbox, F& f) {
+    if (inbox.timed.position != detail::push_time::none) add_latency(inbox);
+    const std::span<const Item> items(reinterpret_cast<const Item*>(inbox.items) + inbox.next,
+                                      inbox.count - inbox.next);
     std::size_t taken = 0;
     if (!options_.with_source || hops() == 1)
-      taken = f(detail::single_source{hops() == 1 ? s.peer : -1}, items);
+      taken = f(detail::single_source{hops() == 1 ? inbox.peer : -1}, items);
     else
-      taken = f(tagged_sources{*this, s, hops_.back().porter->format().tag_bytes}, items);
-    s.next += static_cast<std::uint32_t>(taken);
+      taken = f(tagged_sources{*this, inbox, hops_.back().porter->format().tag_bytes}, items);
+    inbox.next += static_cast<std::uint32_t>(taken);
     return taken;
   }
 
   template <class F>
-  std::size_t deliver_pieces(detail::incoming_message& s, F& f);
+  std::size_t deliver_pieces(detail::peer_inbox& inbox, F& f);
 
-  // The tag of item k. Always reads 4 bytes; the mask removes those after the tag.
-  static std::uint32_t tag_at(const hop& at, const detail::incoming_message& s, std::uint32_t k,
-                              std::size_t width) {
+  // The tag of item k of a message that arrived on `hop`. Reads 4 bytes, even if a tag has fewer.
+  static std::uint32_t tag_at(const hop_state& hop, const detail::peer_inbox& inbox,
+                              std::uint32_t k, std::size_t tag_bytes) {
     std::uint32_t tag;
-    std::memcpy(&tag, s.tags + k * width, sizeof tag);
-    return tag & at.wire_mask;
+    std::memcpy(&tag, inbox.tags + k * tag_bytes, sizeof tag);
+    return tag & hop.tag_mask;
   }
-  // The rank that pushed an item, from the source bits of its tag on the last hop.
-  [[nodiscard]] int source_rank(const detail::incoming_message& s, std::uint32_t bits) const {
-    if (hops() == 1) return s.peer;
-    return hops() == 2 ? groups_.members(groups_.group_of(s.peer))[bits] : static_cast<int>(bits);
+  // The rank that pushed an item. With 1 hop, the message comes from this rank. With 2 hops, the
+  // source is a position in the group of the relaying rank; with 3 hops, it is the rank itself.
+  [[nodiscard]] int source_rank(const detail::peer_inbox& inbox, std::uint32_t source_bits) const {
+    if (hops() == 1) return inbox.peer;
+    if (hops() == 2) return groups_.members(groups_.group_of(inbox.peer))[source_bits];
+    return static_cast<int>(source_bits);
   }
 
-  // Whether the item that lies `before_next` items before the end of a buffer has this tag: then it
-  // goes to the same rank.
-  static bool has_tag(const hop& at, const detail::tagged_buffer& to, std::size_t before_next,
+  // Whether the item that lies `distance` items before `to.next` has this tag. Items of one buffer
+  // with equal tags go to the same rank.
+  static bool has_tag(const hop_state& hop, const detail::tagged_buffer& to, std::size_t distance,
                       std::uint32_t tag) {
     if (to.tag_bytes == 0) return true;
-    std::uint32_t its;
-    std::memcpy(&its, to.next_tag - before_next * to.tag_bytes, sizeof its);
-    return ((its ^ tag) & at.wire_mask) == 0;
+    std::uint32_t item_tag;
+    std::memcpy(&item_tag, to.next_tag - distance * to.tag_bytes, sizeof item_tag);
+    return ((item_tag ^ tag) & hop.tag_mask) == 0;
   }
 
   void open_hops(detail::stream_count streams);
@@ -284,11 +290,11 @@ class conveyor {
   void tick();
   void relay();
   template <std::size_t ItemBytes>
-  void relay_items(std::size_t from, detail::incoming_message& s);
-  void relay_pieces(std::size_t from, detail::incoming_message& s);
-  [[nodiscard]] tag_converter tags_after(std::size_t from, const detail::incoming_message& s) const;
-  void note_latency(detail::incoming_message& s);
-  [[nodiscard]] std::span<const std::byte> assemble(int from, std::span<const std::byte> piece,
+  void relay_items(std::size_t from, detail::peer_inbox& inbox);
+  void relay_pieces(std::size_t from, detail::peer_inbox& inbox);
+  [[nodiscard]] tag_converter tags_after(std::size_t from, const detail::peer_inbox& inbox) const;
+  void add_latency(detail::peer_inbox& inbox);
+  [[nodiscard]] std::span<const std::byte> assemble(int source, std::span<const std::byte> piece,
                                                     bool is_cut);
   bool push_piece(std::uint32_t link, std::uint32_t tag, std::span<const std::byte>& rest);
   void push_backlog();
@@ -298,40 +304,41 @@ class conveyor {
   team& team_;
   engine_options options_;
   detail::rank_groups groups_;
-  bool routed_;
-  std::vector<detail::tagged_buffer> buffers_;  // by link, of all hops
-  std::vector<first_step> first_;               // by rank
-  std::vector<hop> hops_;
-  std::unique_ptr<detail::termination_detector> termination_;
-  bool ended_ = false, use_failed_ = false;
+  bool has_several_hops_;
+  std::vector<detail::tagged_buffer> buffers_;  // indexed by link; first all links of hop 0
+  std::vector<first_step> first_steps_;         // indexed by rank
+  std::vector<hop_state> hops_;
+  std::unique_ptr<detail::termination_detector> termination_;  // if items_create_items
+  bool ended_ = false, epoch_failed_ = false;
   int failed_rank_ = -1;
-  std::size_t activity_before_ = 0, memory_bytes_ = 0;
+  std::size_t last_activity_ = 0, memory_bytes_ = 0;
   double seconds_without_slot_ = 0, seconds_nothing_arrived_ = 0;
   time_histogram latency_;
   struct {
     int rank = -1;
     std::vector<std::byte> bytes;
     std::size_t sent = 0;
-  } backlog_;  // the rest of an elastic item that no buffer could take
+  } backlog_;  // the rest of an elastic item that no buffer could take; rank is -1 if there is none
   std::shared_ptr<piece_store> pieces_;
 };
 
 template <class F>
-std::size_t conveyor::deliver_pieces(detail::incoming_message& s, F& f) {
+std::size_t conveyor::deliver_pieces(detail::peer_inbox& inbox, F& f) {
   std::size_t delivered = 0;
-  while (s.next < s.count) {
-    const std::byte* const at = s.items + s.next * sizeof(piece_header);
+  while (inbox.next < inbox.count) {
+    const std::byte* const piece = inbox.items + inbox.next * sizeof(piece_header);
     piece_header header;
-    std::memcpy(&header, at, sizeof header);
+    std::memcpy(&header, piece, sizeof header);
     const std::size_t length = header.length & ~more_pieces;
     const bool is_cut = (header.length & more_pieces) != 0;
-    const int from = source_rank(s, header.tag);
-    const std::span<const std::byte> item = assemble(from, {at + sizeof header, length}, is_cut);
+    const int source = source_rank(inbox, header.tag);
+    const std::span<const std::byte> item =
+        assemble(source, {piece + sizeof header, length}, is_cut);
     if (!is_cut) {
-      f(from, item);
+      f(source, item);
       ++delivered;
     }
-    s.next += static_cast<std::uint32_t>(1 + (length + sizeof header - 1) / sizeof header);
+    inbox.next += static_cast<std::uint32_t>(1 + (length + sizeof header - 1) / sizeof header);
   }
   return delivered;
 }

@@ -1,4 +1,4 @@
-// Elastic items of a conveyor: each is cut into pieces that fit a buffer, and each piece has a
+// Elastic items of a conveyor: an item is cut into pieces that fit a buffer, and a piece has a
 // header with its tag and length.
 #include <longshore/aggregate/conveyor.hpp>
 #include <longshore/core/error.hpp>
@@ -10,22 +10,23 @@
 namespace longshore {
 namespace {
 
-// A buffer with less free space than this after the header is sent, instead of taking a smaller
-// piece of a cut item.
-constexpr std::size_t smallest_piece_bytes = 64;
+// A buffer is sent if it could take only a piece of an item, and the piece would be smaller than
+// this.
+constexpr std::size_t min_piece_bytes = 64;
 
 }  // namespace
 
-// Puts as much of `rest` as fits into the link's buffer and removes it from `rest`. False if the
-// link has no buffer.
+// Moves as much of `rest` as fits into the link's buffer. Returns false if no buffer is free.
 bool conveyor::push_piece(std::uint32_t link, std::uint32_t tag, std::span<const std::byte>& rest) {
   detail::tagged_buffer& to = buffers_[link];
+  // Pieces are padded to the size of a header, and so are buffers. So an open buffer has room for a
+  // header.
   const std::size_t wanted = round_up(rest.size(), sizeof(piece_header));
   if (to.next != to.end) {
     const std::size_t room = static_cast<std::size_t>(to.end - to.next) - sizeof(piece_header);
-    if (room < std::min(wanted, smallest_piece_bytes)) {
-      const hop& at = hops_[hop_of(link)];
-      at.porter->send(link - at.first_link);
+    if (room < std::min(wanted, min_piece_bytes)) {
+      const hop_state& hop = hops_[hop_of(link)];
+      hop.porter->send(link - hop.first_link);
     }
   }
   if (to.next == to.end && !open(link)) return false;
@@ -43,22 +44,22 @@ bool conveyor::push_piece(std::uint32_t link, std::uint32_t tag, std::span<const
 
 struct conveyor::piece_store {
   std::unordered_map<int, std::vector<std::byte>> of_source;
-  // an assembled item, which the next call of assemble() clears
-  std::vector<std::byte>* whole = nullptr;
+  // the item that assemble() has returned; the next call clears the item
+  std::vector<std::byte>* assembled = nullptr;
 };
 
-// The piece itself if it is a whole item, else all pieces of the item that have come from this
-// source. Valid until the next call.
-std::span<const std::byte> conveyor::assemble(int from, std::span<const std::byte> piece,
+// Returns `piece` if it is a whole item, else all pieces of the item that have arrived from
+// `source` so far. The result is valid until the next call.
+std::span<const std::byte> conveyor::assemble(int source, std::span<const std::byte> piece,
                                               bool is_cut) {
   if (!pieces_ && !is_cut) return piece;
   if (!pieces_) pieces_ = std::make_shared<piece_store>();
-  if (pieces_->whole != nullptr) std::exchange(pieces_->whole, nullptr)->clear();
-  const auto begun = pieces_->of_source.find(from);
+  if (pieces_->assembled != nullptr) std::exchange(pieces_->assembled, nullptr)->clear();
+  const auto begun = pieces_->of_source.find(source);
   if (!is_cut && (begun == pieces_->of_source.end() || begun->second.empty())) return piece;
-  auto& item = begun == pieces_->of_source.end() ? pieces_->of_source[from] : begun->second;
+  auto& item = begun == pieces_->of_source.end() ? pieces_->of_source[source] : begun->second;
   item.insert(item.end(), piece.begin(), piece.end());
-  if (!is_cut) pieces_->whole = &item;
+  if (!is_cut) pieces_->assembled = &item;
   return item;
 }
 
@@ -68,7 +69,7 @@ bool conveyor::push_bytes(int rank, std::span<const std::byte> item) {
     push_backlog();
     if (backlog_.rank >= 0) return false;
   }
-  const first_step step = first_[rank];
+  const first_step step = first_steps_[rank];
   if (!push_piece(step.link, step.tag, item)) return false;
   while (!item.empty())
     if (!push_piece(step.link, step.tag, item)) {
@@ -81,7 +82,7 @@ bool conveyor::push_bytes(int rank, std::span<const std::byte> item) {
 }
 
 void conveyor::push_backlog() {
-  const first_step step = first_[backlog_.rank];
+  const first_step step = first_steps_[backlog_.rank];
   std::span<const std::byte> rest =
       std::span<const std::byte>(backlog_.bytes).subspan(backlog_.sent);
   while (!rest.empty() && push_piece(step.link, step.tag, rest)) {

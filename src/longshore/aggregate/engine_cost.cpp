@@ -1,3 +1,5 @@
+// Predicts links, buffers and messages of an engine: computes the routes of the ranks of the first
+// group, without sending, and takes their maxima and means.
 #include <longshore/aggregate/detail/choose_groups.hpp>
 #include <longshore/aggregate/detail/porter.hpp>
 #include <longshore/aggregate/detail/route.hpp>
@@ -5,7 +7,6 @@
 #include <longshore/core/error.hpp>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 namespace longshore {
@@ -13,55 +14,58 @@ namespace {
 
 using detail::message_layout;
 
-// Larger buffers gain little and leave the cache.
+// Larger buffers gain little and no longer fit the cache.
 constexpr std::size_t max_default_items = 1024;
+constexpr std::size_t slots_of_exstack = 2;  // as slots_per_channel in exstack.cpp
 constexpr std::size_t overhead_bytes =
-    detail::message_layout::push_time_bytes + detail::message_layout::flag_bytes + cache_line_bytes;
+    message_layout::push_time_bytes + message_layout::flag_bytes + cache_line_bytes;
 
 int count_offnode(const node_map& nodes, std::span<const int> peers, int me) {
   return static_cast<int>(std::count_if(
       peers.begin(), peers.end(), [&](int p) { return nodes.node_of(p) != nodes.node_of(me); }));
 }
 
-// About the ranks of one node: the largest cost of each hop, the buffers of the rank with the most,
-// and the share of items that take each hop.
-struct node_survey {
-  std::vector<hop_cost> hops;
-  std::size_t buffers = 0;
-  std::vector<double> share;
+struct group_costs {
+  std::vector<hop_cost> hops;          // the maximum over the ranks of the group
+  std::size_t max_buffers = 0;         // buffers of the rank that has the most
+  std::vector<double> share_of_items;  // the share of a rank's items that take each hop, 0 to 1
 };
 
-node_survey survey(const node_map& nodes, const detail::rank_groups& groups, int hops,
-                   const engine_options& options, detail::stream_count streams,
-                   std::span<const int> ranks) {
-  node_survey all{.hops = std::vector<hop_cost>(static_cast<std::size_t>(hops)),
-                  .share = std::vector<double>(static_cast<std::size_t>(hops))};
+group_costs costs_of_group(const node_map& nodes, const detail::rank_groups& groups, int hops,
+                           const engine_options& options, detail::stream_count streams,
+                           std::span<const int> ranks) {
+  group_costs costs{.hops = std::vector<hop_cost>(static_cast<std::size_t>(hops)),
+                    .share_of_items = std::vector<double>(static_cast<std::size_t>(hops))};
   for (const int me : ranks) {
     const detail::route route(groups, me, hops, options.with_source, streams);
     std::size_t buffers = 0;
     for (int h = 0; h < hops; ++h) {
       const auto& links = route.links(h);
-      hop_cost& most = all.hops[h];
-      most.links = std::max(most.links, links.to.size());
-      most.offnode_links = std::max(most.offnode_links,
-                                    static_cast<std::size_t>(count_offnode(nodes, links.to, me)));
-      most.tag_bytes = links.tag_bytes;
+      hop_cost& hop = costs.hops[h];
+      hop.links = std::max(hop.links, links.to.size());
+      hop.offnode_links =
+          std::max(hop.offnode_links, static_cast<std::size_t>(count_offnode(nodes, links.to, me)));
+      hop.tag_bytes = links.tag_bytes;
       buffers += links.to.size() + static_cast<std::size_t>(count_offnode(nodes, links.from, me));
     }
-    all.buffers = std::max(all.buffers, buffers);
+    costs.max_buffers = std::max(costs.max_buffers, buffers);
     for (const auto& step : route.first_steps())
       for (int h = static_cast<int>(step.hop); h < hops; ++h)
-        all.share[h] += 1.0 / groups.ranks() / static_cast<double>(ranks.size());
+        costs.share_of_items[h] += 1.0 / groups.ranks() / static_cast<double>(ranks.size());
   }
-  return all;
+  return costs;
 }
 
 }  // namespace
 
 std::string_view name_of(engine_kind kind) noexcept {
-  static constexpr std::array<std::string_view, 4> names = {"exstack", "exstack2", "conveyor",
-                                                            "aggregator"};
-  return names[static_cast<std::size_t>(kind)];
+  switch (kind) {
+    case engine_kind::exstack: return "exstack";
+    case engine_kind::exstack2: return "exstack2";
+    case engine_kind::conveyor: return "conveyor";
+    case engine_kind::aggregator: return "aggregator";
+  }
+  return "?";
 }
 
 std::size_t detail::choose_buffer_items(std::size_t wanted, std::size_t memory_bytes,
@@ -78,11 +82,10 @@ engine_cost predict_engine_cost(engine_kind kind, const engine_options& options,
   if (ranks < 1 || ranks_per_node < 1 || items_per_rank < 0)
     fail(errc::usage,
          "the cost of an engine cannot be predicted for {} ranks, {} per node and {} items per "
-         "rank: "
-         "give at least 1, 1 and 0",
+         "rank: give at least 1, 1 and 0",
          ranks, ranks_per_node, items_per_rank);
-  const std::vector<int> one_host(static_cast<std::size_t>(ranks));
-  const node_map nodes(one_host, 0, ranks_per_node);
+  const std::vector<int> host_of_rank(static_cast<std::size_t>(ranks), 0);
+  const node_map nodes(host_of_rank, 0, ranks_per_node);
   const int hops = kind == engine_kind::conveyor     ? options.hops
                    : kind == engine_kind::aggregator ? 3
                                                      : 1;
@@ -91,21 +94,25 @@ engine_cost predict_engine_cost(engine_kind kind, const engine_options& options,
                                     : detail::rank_groups(nodes, ranks);
   const auto streams =
       kind == engine_kind::aggregator ? detail::stream_count::one : detail::stream_count::many;
-  const node_survey found = survey(nodes, groups, hops, options, streams, groups.members(0));
-  engine_cost cost{.hops = found.hops};
-  const std::size_t item_bytes = options.elastic ? 8 : options.item_bytes;
-  const std::size_t slots =
-      kind == engine_kind::exstack ? 2 : static_cast<std::size_t>(std::max(1, options.slots));
+  const group_costs first_group =
+      costs_of_group(nodes, groups, hops, options, streams, groups.members(0));
+  engine_cost cost{.hops = first_group.hops};
+  const std::size_t item_bytes = options.elastic ? 8 : options.item_bytes;  // 8: a word
+  const std::size_t slots = kind == engine_kind::exstack
+                                ? slots_of_exstack
+                                : static_cast<std::size_t>(std::max(1, options.slots));
   std::size_t largest_tag = 0;
   for (const auto& hop : cost.hops) largest_tag = std::max(largest_tag, hop.tag_bytes);
-  cost.buffer_items = detail::choose_buffer_items(options.buffer_items, options.memory_bytes,
-                                                  found.buffers * slots, item_bytes + largest_tag);
-  const detail::message_layout format{item_bytes, cost.buffer_items, largest_tag};
-  cost.memory_bytes = found.buffers * slots * round_up(format.slot_bytes(), cache_line_bytes);
+  cost.buffer_items =
+      detail::choose_buffer_items(options.buffer_items, options.memory_bytes,
+                                  first_group.max_buffers * slots, item_bytes + largest_tag);
+  const message_layout format{item_bytes, cost.buffer_items, largest_tag};
+  cost.memory_bytes =
+      first_group.max_buffers * slots * round_up(format.slot_bytes(), cache_line_bytes);
   const auto capacity = static_cast<double>(cost.buffer_items);
   for (int h = 0; h < hops; ++h) {
     hop_cost& hop = cost.hops[h];
-    hop.items = items_per_rank * found.share[h];
+    hop.items = items_per_rank * first_group.share_of_items[h];
     if (hop.links == 0) continue;
     const auto links = static_cast<double>(hop.links);
     hop.messages = links * (std::floor(hop.items / links / capacity) + 1);

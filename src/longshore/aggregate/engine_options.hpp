@@ -6,16 +6,17 @@
 namespace longshore {
 
 struct engine_options {
-  std::size_t item_bytes = 8;  ///< size of every item; ignored with elastic items
-  /// items per buffer (with elastic items: 8-byte words); 0: up to 1024, as memory_bytes allows
+  std::size_t item_bytes = 8;  ///< ignored with elastic items
+  /// Items per buffer (with elastic items: 8-byte words). If 0, the engine chooses up to 1024
+  /// items, as memory_bytes allows.
   std::size_t buffer_items = 0;
   /// limit for all buffers of a rank, used if buffer_items is 0
   std::size_t memory_bytes = std::size_t{64} << 20;
   /// buffers per destination: one is filled while the others travel
   int slots = 2;
   int hops = 1;  ///< of a conveyor: 1, 2 or 3
-  /// Ranks per group, of a conveyor with 2 or 3 hops. 0: the groups are the nodes; with a single
-  /// node, or one rank per node, they have the size that needs the fewest buffers.
+  /// Ranks per group, of a conveyor with 2 or 3 hops. If 0, the groups are the nodes; with a single
+  /// node, or one rank per node, the groups have the size that needs the fewest buffers.
   int group_ranks = 0;
   /// Of a conveyor with 3 hops: groups are the nodes, and each pair of nodes has one stream of
   /// messages each way.
@@ -28,11 +29,13 @@ struct engine_options {
   /// advance() sends partial buffers if no message was sent or consumed since the previous call.
   /// With items_create_items this always holds for a rank that is done.
   bool ship_when_idle = false;
-  /// > 0: maximum time that an item waits in partial buffers, while ranks call advance()
+  /// If > 0: maximum time that an item waits in partial buffers, while ranks call advance().
   double steady_seconds = 0;
-  /// > 0: the same in calls of advance() per hop. With both bounds, the one reached first counts.
+  /// If > 0: maximum number of calls of advance() that an item waits in a partial buffer of each
+  /// hop. If steady_seconds is also set, the bound that is reached first counts.
   unsigned steady_advances = 0;
-  unsigned stamp_every = 256;  ///< one item per so many buffers is timed; 0: none
+  /// The latency of one item per so many buffers is measured. If 0, of no item.
+  unsigned buffers_per_timed_item = 256;
 };
 
 }  // namespace longshore

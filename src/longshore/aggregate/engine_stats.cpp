@@ -1,3 +1,5 @@
+// Sums and differences of statistics, and a histogram of times whose buckets grow by a constant
+// factor.
 #include <longshore/aggregate/engine_stats.hpp>
 
 #include <algorithm>
@@ -8,6 +10,7 @@
 namespace longshore {
 namespace {
 
+// Bucket b counts times up to first_bucket_seconds * 2^(b / buckets_per_octave).
 constexpr double first_bucket_seconds = 1e-9;
 constexpr double buckets_per_octave = 4;
 
@@ -27,10 +30,10 @@ std::uint64_t time_histogram::count() const noexcept {
 }
 
 std::optional<double> time_histogram::percentile(double fraction) const noexcept {
-  const std::uint64_t all = count();
-  if (all == 0) return std::nullopt;
+  const std::uint64_t samples = count();
+  if (samples == 0) return std::nullopt;
   const auto wanted =
-      static_cast<std::int64_t>(std::max(1.0, std::ceil(fraction * static_cast<double>(all))));
+      static_cast<std::int64_t>(std::max(1.0, std::ceil(fraction * static_cast<double>(samples))));
   std::int64_t seen = 0;
   std::size_t bucket = 0;
   for (; bucket < buckets - 1; ++bucket)
@@ -51,19 +54,19 @@ time_histogram& time_histogram::operator-=(const time_histogram& earlier) noexce
 }
 
 traffic engine_stats::sent() const noexcept {
-  traffic all;
+  traffic total;
   for (const auto& hop : hops) {
-    all.messages += hop.messages;
-    all.wire_bytes += hop.wire_bytes;
-    all.offnode_bytes += hop.offnode_bytes;
+    total.messages += hop.messages;
+    total.wire_bytes += hop.wire_bytes;
+    total.offnode_bytes += hop.offnode_bytes;
   }
-  return all;
+  return total;
 }
 
 engine_stats& engine_stats::operator+=(const engine_stats& more) {
   hops.resize(std::max(hops.size(), more.hops.size()));
   for (std::size_t h = 0; h < more.hops.size(); ++h)
-    for (const auto number : hop_counters) hops[h].*number += more.hops[h].*number;
+    for (const auto counter : hop_counters) hops[h].*counter += more.hops[h].*counter;
   seconds_without_slot += more.seconds_without_slot;
   seconds_nothing_arrived += more.seconds_nothing_arrived;
   latency += more.latency;
@@ -74,7 +77,7 @@ engine_stats& engine_stats::operator+=(const engine_stats& more) {
 engine_stats engine_stats::operator-(const engine_stats& earlier) const {
   engine_stats since = *this;
   for (std::size_t h = 0; h < earlier.hops.size(); ++h)
-    for (const auto number : hop_counters) since.hops[h].*number -= earlier.hops[h].*number;
+    for (const auto counter : hop_counters) since.hops[h].*counter -= earlier.hops[h].*counter;
   since.seconds_without_slot -= earlier.seconds_without_slot;
   since.seconds_nothing_arrived -= earlier.seconds_nothing_arrived;
   since.latency -= earlier.latency;

@@ -1,6 +1,6 @@
-// Statistics of an engine, hop by hop: messages, how full they were, and how long items and ranks
-// waited. Collecting them takes no clock read per item. All numbers only grow, so the difference of
-// two statistics describes the time between them.
+// Statistics of an engine, hop by hop: messages, how full messages were, and how long items and
+// ranks waited. No clock is read per item. All numbers only grow, so the difference of two
+// statistics describes the time between the two.
 #pragma once
 
 #include <longshore/transport/traffic.hpp>
@@ -21,11 +21,11 @@ class time_histogram {
 
   void add(double seconds) noexcept;
   [[nodiscard]] std::uint64_t count() const noexcept;
-  /// The time that `fraction` of the samples do not exceed (the upper end of its bucket). Nothing
-  /// if there are no samples.
+  /// The time that `fraction` of the samples do not exceed, rounded up to the end of a bucket.
+  /// nullopt if there are no samples.
   [[nodiscard]] std::optional<double> percentile(double fraction) const noexcept;
 
-  /// Samples by bucket, so that the histograms of all ranks can be added.
+  /// The number of samples in each bucket, so that the histograms of all ranks can be added.
   [[nodiscard]] std::span<std::int64_t, buckets> counts() noexcept { return counts_; }
   time_histogram& operator+=(const time_histogram& more) noexcept;
   time_histogram& operator-=(const time_histogram& earlier) noexcept;
@@ -34,14 +34,14 @@ class time_histogram {
   std::array<std::int64_t, buckets> counts_{};
 };
 
-/// What one rank sent to others over one hop. Buffers to itself are copied and are no messages;
-/// only their number is counted.
+/// What one rank sent to other ranks over one hop. A buffer to the rank itself is copied and is no
+/// message: only own_copies counts it.
 struct hop_stats {
   std::uint64_t messages = 0;
-  /// messages that were sent before they were full, including the last ones of each use
+  /// messages that were sent before they were full, including the last ones of each epoch
   std::uint64_t partial_messages = 0;
-  std::uint64_t items = 0;           ///< with elastic items: 8-byte words
-  std::uint64_t payload_bytes = 0;   ///< bytes of the items
+  std::uint64_t items = 0;  ///< with elastic items: 8-byte words
+  std::uint64_t payload_bytes = 0;
   std::uint64_t wire_bytes = 0;      ///< items, tags and trailers
   std::uint64_t offnode_bytes = 0;   ///< wire bytes to other nodes
   std::uint64_t capacity_items = 0;  ///< items that would fit into the messages
@@ -53,8 +53,8 @@ struct hop_stats {
     return capacity_items == 0 ? 0
                                : static_cast<double>(items) / static_cast<double>(capacity_items);
   }
-  /// Counts one message of `bytes` on the wire with `more_items` items of `item_bytes`, which has
-  /// room for `capacity` items.
+  /// Counts one message of `bytes` on the wire with `more_items` items of `item_bytes`. The buffer
+  /// has room for `capacity` items.
   void count_message(std::size_t more_items, std::size_t item_bytes, std::size_t capacity,
                      std::size_t bytes, bool off_node) noexcept {
     messages += 1;
@@ -67,7 +67,6 @@ struct hop_stats {
   }
 };
 
-/// All counters of a hop, for code that treats them alike.
 inline constexpr std::array<std::uint64_t hop_stats::*, 9> hop_counters = {
     &hop_stats::messages,       &hop_stats::partial_messages, &hop_stats::items,
     &hop_stats::payload_bytes,  &hop_stats::wire_bytes,       &hop_stats::offnode_bytes,
@@ -76,16 +75,16 @@ inline constexpr std::array<std::uint64_t hop_stats::*, 9> hop_counters = {
 /// What the engine of one rank did since it was made.
 struct engine_stats {
   std::vector<hop_stats> hops = {};
-  double seconds_without_slot = 0;     ///< waited because a push was refused
-  double seconds_nothing_arrived = 0;  ///< waited with nothing to push
-  /// time from push to delivery of some items that arrived here; empty if clocks of ranks differ
+  double seconds_without_slot = 0;     ///< waits because a push was refused
+  double seconds_nothing_arrived = 0;  ///< waits with nothing to push
+  /// time from push to delivery of some items that arrived here; empty if the ranks do not share a
+  /// clock
   time_histogram latency = {};
-  std::uint64_t waves = 0;  ///< waves of counting, with items_create_items
+  std::uint64_t waves = 0;  ///< waves of the termination detector, with items_create_items
 
-  /// The sum over all hops. payload_bytes stays 0: the sum over hops would count forwarded items
+  /// The sum over all hops. payload_bytes stays 0, since the sum would count a forwarded item
   /// several times.
   [[nodiscard]] traffic sent() const noexcept;
-  /// Adds hop by hop.
   engine_stats& operator+=(const engine_stats& more);
   /// What the engine did since `earlier`, which must be of the same engine.
   [[nodiscard]] engine_stats operator-(const engine_stats& earlier) const;

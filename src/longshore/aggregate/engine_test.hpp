@@ -18,20 +18,20 @@ namespace longshore::testing {
 
 struct item {
   std::int32_t from, to;
-  std::int64_t number;  // counts up per pair
+  std::int64_t number;  // counts the items of one pair of ranks
   friend bool operator==(const item&, const item&) = default;
 };
 static_assert(item_engine<exstack_engine, item> && item_engine<exstack2, item> &&
               item_engine<conveyor, item> && item_engine<aggregator, item>);
 
-/// How many items each rank sends to each other rank. All ranks know it, so a receiver knows what
-/// to expect.
+/// How many items each rank sends to each rank. All ranks know the pattern, so a receiver knows
+/// which items to expect.
 struct traffic_pattern {
   const char* name;
   std::function<std::size_t(int from, int to, int size)> count;
 };
 inline const std::vector<traffic_pattern>& traffic_patterns() {
-  static const std::vector<traffic_pattern> all = {
+  static const std::vector<traffic_pattern> patterns = {
       {"nothing", [](int, int, int) { return 0; }},
       {"only to itself", [](int from, int to, int) { return from == to ? 57 : 0; }},
       {"all to the last", [](int, int to, int size) { return to == size - 1 ? 101 : 0; }},
@@ -41,21 +41,21 @@ inline const std::vector<traffic_pattern>& traffic_patterns() {
       {"skewed",
        [](int from, int to, int size) { return std::size_t{1} << ((from + to) % size + 2); }},
   };
-  return all;
+  return patterns;
 }
 
 /// The destinations of this rank's items, in random order.
-inline std::vector<int> destinations(const team& team, const traffic_pattern& given,
+inline std::vector<int> destinations(const team& team, const traffic_pattern& pattern,
                                      std::uint64_t seed) {
   std::vector<int> to;
   for (int peer = 0; peer < team.size(); ++peer)
-    to.insert(to.end(), given.count(team.rank(), peer, team.size()), peer);
+    to.insert(to.end(), pattern.count(team.rank(), peer, team.size()), peer);
   random_stream random(seed, static_cast<std::uint64_t>(team.rank()));
   shuffle(std::span(to), random);
   return to;
 }
 
-/// Calls body(engine, name) with each asynchronous kind of engine and each route.
+/// Calls body(engine, name) with each kind of asynchronous engine and each route.
 template <class Body>
 void with_every_conveyor(team& team, engine_options options, Body&& body) {
   {
@@ -75,7 +75,7 @@ void with_every_conveyor(team& team, engine_options options, Body&& body) {
   body(engine, "aggregator");
 }
 
-/// As with_every_conveyor, and with exstack.
+/// As with_every_conveyor, and also calls body with an exstack.
 template <class Body>
 void with_every_engine(team& team, const engine_options& options, Body&& body) {
   {

@@ -30,16 +30,17 @@ struct scenario {
     options.with_source = pick(2) == 0;
     options.items_create_items = pick(2) == 0;
     options.steady_advances = static_cast<unsigned>(pick(3));
-    options.stamp_every = static_cast<unsigned>(pick(3));
+    options.buffers_per_timed_item = static_cast<unsigned>(pick(3));
     aim = pick(5);
     max_items = 1 + pick(60);
     delay_one_in = pick(2) == 0 ? 1 + pick(8) : 0;
-    uses = 1 + pick(4);
+    epochs = 1 + pick(4);
     fertility = 1 + pick(5);
     options.steady_seconds = pick(3) == 0 ? 1e-5 : 0;
   }
   engine_options options;
-  int kind, aim, max_items, delay_one_in, uses, fertility;
+  int kind, aim, max_items, delay_one_in, epochs;
+  int fertility;  // an item creates others with this probability, in eighths
 };
 
 int destination(int aim, const team& team, random_stream& random) {
@@ -53,69 +54,71 @@ int destination(int aim, const team& team, random_stream& random) {
   }
 }
 
-// One use of the engine. The items of each pair are numbered. Some items create others if that is
-// allowed. The counts are compared after all uses: between uses the ranks do not synchronise, so
-// one rank may be a use ahead.
+// One epoch of the engine. The items of each pair of ranks are numbered. Some items create others
+// if the scenario allows that. The caller compares the counts after all epochs: ranks do not
+// synchronise between epochs, so one rank may be an epoch ahead.
 template <class Engine>
-void use(team& team, Engine& engine, const scenario& now, int number_of_use, random_stream& random,
-         std::vector<std::int64_t>& sent, std::vector<std::int64_t>& came) {
-  std::size_t waiting = now.aim == 4 && random.below(4) == 0
+void run_epoch(team& team, Engine& engine, const scenario& scenario, int epoch,
+               random_stream& random, std::vector<std::int64_t>& sent,
+               std::vector<std::int64_t>& arrived) {
+  std::size_t waiting = scenario.aim == 4 && random.below(4) == 0
                             ? 0
-                            : random.below(static_cast<std::uint64_t>(now.max_items));
+                            : random.below(static_cast<std::uint64_t>(scenario.max_items));
   bool wrong = false;
-  int to = destination(now.aim, team, random), asleep = 0;
-  const std::int64_t first = std::int64_t{number_of_use} << 32;
+  int to = destination(scenario.aim, team, random), idle_advances = 0;
+  const std::int64_t first = std::int64_t{epoch} << 32;
   waiter wait(team, "the end of a stress run");
   for (bool more = true; more;) {
     for (; waiting > 0 && engine.push(to, item{team.rank(), to, first + sent[to]});
-         --waiting, to = destination(now.aim, team, random))
+         --waiting, to = destination(scenario.aim, team, random))
       ++sent[to];
     more = engine.advance(waiting == 0);
     // Some ranks advance for a while without draining, so messages wait over several waves of
     // counting.
-    if (now.delay_one_in > 0 && asleep == 0 &&
-        random.below(static_cast<std::uint64_t>(now.delay_one_in)) == 0)
-      asleep = static_cast<int>(random.below(60));
-    if (now.kind != 0 && asleep > 0) {
-      --asleep;
+    if (scenario.delay_one_in > 0 && idle_advances == 0 &&
+        random.below(static_cast<std::uint64_t>(scenario.delay_one_in)) == 0)
+      idle_advances = static_cast<int>(random.below(60));
+    if (scenario.kind != 0 && idle_advances > 0) {
+      --idle_advances;
       std::this_thread::yield();
       continue;
     }
-    const std::size_t got = engine.template drain<item>([&](int source, const item& one) {
-      wrong = wrong || one.to != team.rank() || one.number != first + came[one.from]++ ||
-              (source != one.from && source != -1);
-      if (now.options.items_create_items && one.number - first < 40 &&
-          random.below(8) < static_cast<std::uint64_t>(now.fertility))
+    const std::size_t drained = engine.template drain<item>([&](int source, const item& item) {
+      wrong = wrong || item.to != team.rank() || item.number != first + arrived[item.from]++ ||
+              (source != item.from && source != -1);
+      if (scenario.options.items_create_items && item.number - first < 40 &&
+          random.below(8) < static_cast<std::uint64_t>(scenario.fertility))
         waiting += 1 + random.below(2);
     });
-    if (got == 0) wait.pause();
+    if (drained == 0) wait.pause();
   }
   if (wrong)
     throw std::runtime_error(
-        "an item arrived twice, out of order, in another use or at the wrong rank");
+        "an item arrived twice, out of order, in another epoch or at the wrong rank");
   engine.restart();
 }
 
 void run_scenario(team& team, std::uint64_t seed) {
-  const scenario now(seed);
+  const scenario scenario(seed);
   random_stream random(seed, static_cast<std::uint64_t>(team.rank()));
-  const auto use_often = [&](auto&& engine) {
+  const auto run_epochs = [&](auto&& engine) {
     using counts = std::vector<std::int64_t>;
-    std::vector<counts> sent(static_cast<std::size_t>(now.uses),
+    std::vector<counts> sent(static_cast<std::size_t>(scenario.epochs),
                              counts(static_cast<std::size_t>(team.size()))),
-        came = sent;
-    for (int k = 0; k < now.uses; ++k) use(team, engine, now, k, random, sent[k], came[k]);
-    for (int k = 0; k < now.uses; ++k) {
-      counts expected(came[k].size());
+        arrived = sent;
+    for (int k = 0; k < scenario.epochs; ++k)
+      run_epoch(team, engine, scenario, k, random, sent[k], arrived[k]);
+    for (int k = 0; k < scenario.epochs; ++k) {
+      counts expected(arrived[k].size());
       team.alltoall(std::as_bytes(std::span(sent[k])), std::as_writable_bytes(std::span(expected)));
-      if (came[k] != expected)
+      if (arrived[k] != expected)
         throw std::runtime_error("the number of items that arrived is wrong");
     }
   };
-  if (now.kind == 0) use_often(exstack_engine(team, now.options));
-  if (now.kind == 1) use_often(exstack2(team, now.options));
-  if (now.kind == 2) use_often(conveyor(team, now.options));
-  if (now.kind == 3) use_often(aggregator(team, now.options));
+  if (scenario.kind == 0) run_epochs(exstack_engine(team, scenario.options));
+  if (scenario.kind == 1) run_epochs(exstack2(team, scenario.options));
+  if (scenario.kind == 2) run_epochs(conveyor(team, scenario.options));
+  if (scenario.kind == 3) run_epochs(aggregator(team, scenario.options));
 }
 
 int run_seeds(std::uint64_t first, std::uint64_t seeds) {

@@ -17,39 +17,41 @@ using testing::traffic_pattern;
 using testing::traffic_patterns;
 using testing::with_every_engine;
 
-// One use of an engine, checked against what this rank must receive. Returns the number of items.
+// One epoch of an engine. Checks which items arrive, and returns their number.
 template <class Engine>
-std::size_t deliver_and_check(team& team, Engine& engine, const traffic_pattern& given,
+std::size_t deliver_and_check(team& team, Engine& engine, const traffic_pattern& pattern,
                               std::uint64_t seed, bool source_known) {
-  const auto to = destinations(team, given, seed);
+  const auto to = destinations(team, pattern, seed);
   std::vector<std::int64_t> numbers(static_cast<std::size_t>(team.size()));
   std::vector<item> items;
   for (const int rank : to) items.push_back({team.rank(), rank, numbers[rank]++});
-  std::vector<std::int64_t> came(numbers.size());
+  std::vector<std::int64_t> arrived(numbers.size());
   std::size_t wrong = 0;
   deliver<item>(
       engine, items.size(),
       [&](std::size_t i) {
         return addressed<item>{to[i], items[i]};
       },
-      [&](int source, const item& one) {
-        const bool right = one.to == team.rank() && one.from >= 0 && one.from < team.size() &&
-                           one.number == came[one.from] && source == (source_known ? one.from : -1);
+      [&](int source, const item& got) {
+        const bool right = got.to == team.rank() && got.from >= 0 && got.from < team.size() &&
+                           got.number == arrived[got.from] &&
+                           source == (source_known ? got.from : -1);
         if (!right && wrong++ == 0)
-          ADD_FAILURE() << "rank " << team.rank() << " got item " << one.number << " from "
-                        << one.from << " (reported source " << source << ") for " << one.to;
-        if (one.from >= 0 && one.from < team.size()) ++came[one.from];
+          ADD_FAILURE() << "rank " << team.rank() << " got item " << got.number << " from "
+                        << got.from << " (reported source " << source << ") for " << got.to;
+        if (got.from >= 0 && got.from < team.size()) ++arrived[got.from];
       });
-  std::size_t sum = 0;
+  std::size_t items_arrived = 0;
   for (int peer = 0; peer < team.size(); ++peer) {
-    EXPECT_EQ(static_cast<std::size_t>(came[peer]), given.count(peer, team.rank(), team.size()))
+    EXPECT_EQ(static_cast<std::size_t>(arrived[peer]),
+              pattern.count(peer, team.rank(), team.size()))
         << "from rank " << peer;
-    sum += static_cast<std::size_t>(came[peer]);
+    items_arrived += static_cast<std::size_t>(arrived[peer]);
   }
-  return sum;
+  return items_arrived;
 }
 
-TEST(Engines, deliver_every_item_once_and_in_order_in_every_use) {
+TEST(Engines, deliver_every_item_once_and_in_order_in_every_epoch) {
   spmd([](team& team) {
     std::int64_t moved = 0;
     for (const bool with_source : {false, true})
@@ -61,17 +63,17 @@ TEST(Engines, deliver_every_item_once_and_in_order_in_every_use) {
                           const bool known = with_source || name == "exstack" ||
                                              name == "exstack2" ||
                                              name.find(" 1 hops") != name.npos;
-                          for (const auto& given : traffic_patterns()) {
-                            SCOPED_TRACE(name + ", " + given.name);
+                          for (const auto& pattern : traffic_patterns()) {
+                            SCOPED_TRACE(name + ", " + pattern.name);
                             moved += static_cast<std::int64_t>(
-                                deliver_and_check(team, engine, given, 1 + with_source, known));
+                                deliver_and_check(team, engine, pattern, 1 + with_source, known));
                           }
                         });
     EXPECT_GT(team.allreduce_value(moved, reduction::sum), 1000);
   });
 }
 
-// Items that create items: a random tree, which each rank can count alone.
+// Items that create items are the nodes of random trees, which each rank can also walk alone.
 struct seedling {
   std::uint64_t name;
   std::int64_t depth;
@@ -85,21 +87,21 @@ void for_each_child(const seedling& parent, Visit&& visit) {
 }
 struct census {
   std::int64_t count = 0, sum = 0;
-  void add(const seedling& one) {
+  void add(const seedling& node) {
     ++count;
-    sum += static_cast<std::int64_t>(one.name >> 20);
+    sum += static_cast<std::int64_t>(node.name >> 20);
   }
   friend bool operator==(const census&, const census&) = default;
 };
-void count_tree(const seedling& root, census& all) {
-  all.add(root);
-  for_each_child(root, [&](const seedling& child) { count_tree(child, all); });
+void count_tree(const seedling& root, census& tree) {
+  tree.add(root);
+  for_each_child(root, [&](const seedling& child) { count_tree(child, tree); });
 }
 
 TEST(Engines, end_once_all_created_items_were_delivered) {
   spmd([](team& team) {
-    const auto place = [&](const seedling& one) {
-      return static_cast<int>(one.name % static_cast<std::uint64_t>(team.size()));
+    const auto rank_of = [&](const seedling& node) {
+      return static_cast<int>(node.name % static_cast<std::uint64_t>(team.size()));
     };
     const auto root = [](int rank, std::size_t i) {
       return seedling{mix_bits(static_cast<std::uint64_t>(rank) * 1000 + i), 9};
@@ -107,28 +109,29 @@ TEST(Engines, end_once_all_created_items_were_delivered) {
     with_every_engine(
         team, {.item_bytes = sizeof(seedling), .buffer_items = 3, .items_create_items = true},
         [&](auto& engine, const std::string& name) {
-          for (const int round : {0, 1, 2}) {  // 1: only one rank has roots; 2: none has
+          // In epoch 1 only rank 0 has roots, in epoch 2 no rank has roots.
+          for (const int epoch : {0, 1, 2}) {
             const auto roots_of = [&](int rank) {
-              return round == 2 || (round == 1 && rank > 0) ? std::size_t{0} : std::size_t{6};
+              return epoch == 2 || (epoch == 1 && rank > 0) ? std::size_t{0} : std::size_t{6};
             };
-            census expected, came;
+            census expected, arrived;
             for (int rank = 0; rank < team.size(); ++rank)
               for (std::size_t i = 0; i < roots_of(rank); ++i) count_tree(root(rank, i), expected);
             deliver_recursive<seedling>(
                 engine, roots_of(team.rank()),
                 [&](std::size_t i) {
-                  return addressed<seedling>{place(root(team.rank(), i)), root(team.rank(), i)};
+                  return addressed<seedling>{rank_of(root(team.rank(), i)), root(team.rank(), i)};
                 },
-                [&](int, const seedling& one, const auto& emit) {
-                  came.add(one);
-                  for_each_child(one, [&](const seedling& child) { emit(place(child), child); });
+                [&](int, const seedling& node, const auto& emit) {
+                  arrived.add(node);
+                  for_each_child(node, [&](const seedling& child) { emit(rank_of(child), child); });
                 });
             // A rank that ended too early would miss items.
-            const census all{team.allreduce_value(came.count, reduction::sum),
-                             team.allreduce_value(came.sum, reduction::sum)};
-            EXPECT_EQ(all, expected)
-                << name << ", round " << round << ": " << all.count << " of " << expected.count;
-            EXPECT_TRUE(round == 2 || expected.count > 50);
+            const census of_all_ranks{team.allreduce_value(arrived.count, reduction::sum),
+                                      team.allreduce_value(arrived.sum, reduction::sum)};
+            EXPECT_EQ(of_all_ranks, expected) << name << ", epoch " << epoch << ": "
+                                              << of_all_ranks.count << " of " << expected.count;
+            EXPECT_TRUE(epoch == 2 || expected.count > 50);
           }
         });
   });
@@ -139,22 +142,22 @@ TEST(Engines, an_item_that_is_not_taken_is_offered_again_and_not_overtaken) {
     with_every_engine(
         team, {.item_bytes = sizeof(item), .buffer_items = 16, .with_source = true},
         [&](auto& engine, const std::string& name) {
-          std::vector<std::int64_t> came(static_cast<std::size_t>(team.size()));
+          std::vector<std::int64_t> arrived(static_cast<std::size_t>(team.size()));
           // exstack must be drained before it advances.
           const std::size_t per_pair = name == "exstack" ? 16 : 50;
           random_stream random(5, static_cast<std::uint64_t>(team.rank()));
           std::size_t refused = 0, wrong = 0, i = 0;
-          const std::size_t n = per_pair * came.size();
-          const auto take = [&](int source, const item& one) {
+          const std::size_t n = per_pair * arrived.size();
+          const auto take = [&](int source, const item& got) {
             if (random.below(3) == 0) return ++refused, false;
-            wrong += one.from != source || one.to != team.rank() || one.number != came[source]++;
+            wrong += got.from != source || got.to != team.rank() || got.number != arrived[source]++;
             return true;
           };
           for (bool more = true; more;) {
             for (; i < n; ++i) {
-              const int to = static_cast<int>(i % came.size());
-              if (!engine.push(to,
-                               item{team.rank(), to, static_cast<std::int64_t>(i / came.size())}))
+              const int to = static_cast<int>(i % arrived.size());
+              if (!engine.push(
+                      to, item{team.rank(), to, static_cast<std::int64_t>(i / arrived.size())}))
                 break;
             }
             more = engine.advance(i == n);
@@ -167,7 +170,7 @@ TEST(Engines, an_item_that_is_not_taken_is_offered_again_and_not_overtaken) {
           }
           EXPECT_EQ(wrong, 0u) << name;
           EXPECT_GT(refused, 0u);
-          for (const auto count : came)
+          for (const auto count : arrived)
             EXPECT_EQ(static_cast<std::size_t>(count), per_pair) << name;
         });
   });
@@ -192,15 +195,15 @@ TEST(Engines, steady_engines_send_partial_buffers_while_ranks_still_push) {
                                      // from every rank; without a bound this would never end.
                                      for (int peer = 0; peer < team.size(); ++peer)
                                        ASSERT_TRUE(engine.push(peer, item{team.rank(), peer, 0}));
-                                     int came = 0;
+                                     int arrived = 0;
                                      waiter wait(team, name.c_str());
-                                     while (engine.advance(came == team.size())) {
-                                       if (engine.template drain<item>([&](int, const item& one) {
-                                             came += one.to == team.rank();
+                                     while (engine.advance(arrived == team.size())) {
+                                       if (engine.template drain<item>([&](int, const item& got) {
+                                             arrived += got.to == team.rank();
                                            }) == 0)
                                          wait.pause();
                                      }
-                                     EXPECT_EQ(came, team.size()) << name;
+                                     EXPECT_EQ(arrived, team.size()) << name;
                                    });
   });
 }
@@ -215,13 +218,13 @@ TEST(Engines, steady_engines_keep_a_young_buffer_that_was_filled_before_the_firs
          .buffer_items = 1000,
          .steady_seconds = team.allreduce_value(bound, reduction::max)},
         [&](auto& engine, const std::string& name) {
-          for (int use = 0; use < 2; ++use) {
+          for (int epoch = 0; epoch < 2; ++epoch) {
             team.barrier();
             const std::size_t before = engine.activity();
             ASSERT_TRUE(engine.push(team.rank(), item{team.rank(), team.rank(), 0}));
             EXPECT_TRUE(engine.advance(false));
-            EXPECT_EQ(engine.activity(), before) << name << " in use " << use;
-            team.barrier();  // messages of ranks that end the use would be activity, too
+            EXPECT_EQ(engine.activity(), before) << name << " in epoch " << epoch;
+            team.barrier();  // messages of ranks that end the epoch would be activity, too
             while (engine.advance(true)) engine.template drain<item>([](int, const item&) {});
             engine.restart();
           }
@@ -232,21 +235,21 @@ TEST(Engines, steady_engines_keep_a_young_buffer_that_was_filled_before_the_firs
 TEST(Engines, count_messages_and_time_some_items) {
   spmd([](team& team) {
     testing::with_every_engine(
-        team, {.item_bytes = sizeof(item), .buffer_items = 8, .stamp_every = 1},
+        team, {.item_bytes = sizeof(item), .buffer_items = 8, .buffers_per_timed_item = 1},
         [&](auto& engine, const std::string& name) {
           const std::size_t n = 800;
-          std::int64_t came = 0;
+          std::int64_t arrived = 0;
           deliver<item>(
               engine, n,
               [&](std::size_t i) {
                 const int to = static_cast<int>(i) % team.size();
                 return addressed<item>{to, {team.rank(), to, 0}};
               },
-              [&](int, const item&) { ++came; });
+              [&](int, const item&) { ++arrived; });
           const std::size_t size = static_cast<std::size_t>(team.size());
           // items from each rank
           const std::size_t for_me = (n + size - 1 - static_cast<std::size_t>(team.rank())) / size;
-          EXPECT_EQ(came, static_cast<std::int64_t>(size * for_me));
+          EXPECT_EQ(arrived, static_cast<std::int64_t>(size * for_me));
           const engine_stats stats = engine.stats();
           // items to the own rank are no messages
           EXPECT_TRUE(stats.hops.size() > 1 || stats.hops[0].items == n - for_me) << name;

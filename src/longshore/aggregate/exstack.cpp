@@ -1,3 +1,5 @@
+// Sends all buffers of a rank, also empty ones, and receives one buffer from each rank. The last
+// byte of a message has the sender's progress, so all ranks learn together whether all are done.
 #include <longshore/aggregate/exstack.hpp>
 #include <longshore/core/error.hpp>
 #include <longshore/transport/waiter.hpp>
@@ -7,34 +9,34 @@
 namespace longshore {
 namespace {
 
-// The receiver reads one slot while the sender fills the other. Two suffice, since a rank is never
-// more than one exchange ahead of another.
+// The receiver reads one slot while the sender fills the other slot. Two slots suffice, since a
+// rank is never more than one exchange ahead of another.
 constexpr int slots_per_channel = 2;
 
-// After the items, a message has one byte: the sender's progress.
+// After the items, a message has one byte with the sender's progress.
 constexpr std::size_t trailer_bytes = 1;
 
-// Adds the time from the first unsuccessful poll to the end of the scope to a sum. Reads the clock
-// twice if there is a wait, else never.
+// Adds the time from the first call of start() to the end of the scope to *total_seconds, which may
+// be null. Reads the clock twice if start() is called, else never.
 class wait_timer {
  public:
-  wait_timer(team& team, double* sum) : team_(team), sum_(sum) {}
+  wait_timer(team& team, double* total_seconds) : team_(team), total_seconds_(total_seconds) {}
   ~wait_timer() {
-    if (began_ >= 0) *sum_ += team_.now() - began_;
+    if (began_seconds_ >= 0) *total_seconds_ += team_.now() - began_seconds_;
   }
   wait_timer(const wait_timer&) = delete;
   wait_timer& operator=(const wait_timer&) = delete;
-  // To be called at each unsuccessful poll. Whether it is the first.
+  // To be called at each unsuccessful poll. Returns whether this call started the timer.
   bool start() {
-    if (began_ >= 0 || sum_ == nullptr) return false;
-    began_ = team_.now();
+    if (began_seconds_ >= 0 || total_seconds_ == nullptr) return false;
+    began_seconds_ = team_.now();
     return true;
   }
 
  private:
   team& team_;
-  double* sum_;
-  double began_ = -1;
+  double* total_seconds_;
+  double began_seconds_ = -1;
 };
 
 }  // namespace
@@ -55,26 +57,26 @@ exstack::exstack(team& team, std::size_t buffer_bytes)
 }
 
 void exstack::open_buffers() {
-  // Every receiver has released the slot before the last: otherwise it would not have sent its last
-  // buffer. So this waits at most for the acknowledgement of a message.
-  wait_timer waited(team_, stats_ != nullptr ? &stats_->seconds_without_slot : nullptr);
+  // The buffer of the last exchange arrived from each peer. So each peer has released the slot of
+  // the exchange before, and this function waits at most for the acknowledgement of a message.
+  wait_timer timer(team_, stats_ != nullptr ? &stats_->seconds_without_slot : nullptr);
   for (std::size_t peer = 0; peer < buffers_.size(); ++peer) {
     channel_sender& to = channels_->sender(peer);
     std::byte* slot = nullptr;
     for (waiter wait(team_, "a free exstack buffer", to.peer()); (slot = to.reserve()) == nullptr;
          wait.pause()) {
-      if (waited.start()) ++stats_->hops.front().refusals;
+      if (timer.start()) ++stats_->hops.front().refusals;
     }
     begins_[peer] = slot;
     buffers_[peer] = {slot, slot + buffer_bytes_};
   }
 }
 
-void exstack::send_all(progress mine) {
+void exstack::send_all(progress my_progress) {
   const int size = team_.size(), me = team_.rank();
   for (int step = 1; step <= size; ++step) {
     const int peer = (me + step) % size;
-    *buffers_[peer].next = static_cast<std::byte>(mine);
+    *buffers_[peer].next = static_cast<std::byte>(my_progress);
     const auto bytes =
         static_cast<std::size_t>(buffers_[peer].next - begins_[peer]) + trailer_bytes;
     channels_->sender(static_cast<std::size_t>(peer)).commit(bytes);
@@ -87,11 +89,11 @@ void exstack::send_all(progress mine) {
     sent_.wire_bytes += bytes;
     if (off_node) sent_.offnode_bytes += bytes;
     if (stats_ != nullptr) {
-      // a rank that fails sends no header
-      const std::size_t overhead = trailer_bytes + contents_.header_bytes;
-      const std::size_t items = (std::max(bytes, overhead) - overhead) / contents_.item_bytes;
-      stats_->hops.front().count_message(items, contents_.item_bytes, contents_.capacity_items,
-                                         bytes, off_node);
+      // a rank that failed sends no header
+      const std::size_t overhead = trailer_bytes + sizes_.header_bytes;
+      const std::size_t items = (std::max(bytes, overhead) - overhead) / sizes_.item_bytes;
+      stats_->hops.front().count_message(items, sizes_.item_bytes, sizes_.capacity_items, bytes,
+                                         off_node);
     }
   }
 }
@@ -100,16 +102,16 @@ progress exstack::receive_all() {
   const int size = team_.size(), me = team_.rank();
   bool all_done = true;
   failed_rank_ = -1;
-  wait_timer waited(team_, stats_ != nullptr ? &stats_->seconds_nothing_arrived : nullptr);
+  wait_timer timer(team_, stats_ != nullptr ? &stats_->seconds_nothing_arrived : nullptr);
   for (int step = 0; step < size; ++step) {
     const int peer = (me + size - step) % size;  // in the order in which peers send to this rank
     channel_receiver& from = channels_->receiver(static_cast<std::size_t>(peer));
     std::optional<std::span<const std::byte>> message;
     for (waiter wait(team_, "an exstack buffer", peer); !(message = from.front()); wait.pause())
-      waited.start();
-    const auto theirs = static_cast<progress>(message->back());
-    all_done = all_done && theirs == progress::done;
-    if (theirs == progress::failed && (failed_rank_ < 0 || peer < failed_rank_))
+      timer.start();
+    const auto of_peer = static_cast<progress>(message->back());
+    all_done = all_done && of_peer == progress::done;
+    if (of_peer == progress::failed && (failed_rank_ < 0 || peer < failed_rank_))
       failed_rank_ = peer;
     arrived_[peer] = message->first(message->size() - trailer_bytes);
   }
@@ -117,14 +119,14 @@ progress exstack::receive_all() {
   return all_done ? progress::done : progress::more;
 }
 
-progress exstack::exchange(progress mine) {
+progress exstack::exchange(progress my_progress) {
   if (holds_arrived_)
     for (std::size_t peer = 0; peer < buffers_.size(); ++peer) channels_->receiver(peer).release();
-  send_all(mine);
-  const progress all = receive_all();
+  send_all(my_progress);
+  const progress of_all = receive_all();
   holds_arrived_ = true;
   open_buffers();
-  return all;
+  return of_all;
 }
 
 }  // namespace longshore

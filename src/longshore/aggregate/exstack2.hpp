@@ -7,8 +7,8 @@
 
 namespace longshore {
 
-/// A conveyor with 1 hop: no tags, no forwarding, P links per rank. Best with few ranks or much
-/// memory.
+/// A conveyor with 1 hop: no tags, no relaying, and P links per rank for P ranks. Best with few
+/// ranks or much memory.
 class exstack2 : public conveyor {
  public:
   /// Collective.

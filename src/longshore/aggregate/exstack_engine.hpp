@@ -1,5 +1,5 @@
-// exstack with the interface of the other engines. Here advance is an exchange, so it is
-// collective.
+// exstack_engine: exstack with the interface of the other engines. advance() is an exchange, and
+// hence collective.
 #pragma once
 
 #include <longshore/aggregate/detail/drain_items.hpp>
@@ -14,22 +14,22 @@
 
 namespace longshore {
 
-/// Satisfies item_engine. It differs from the asynchronous engines: every advance is one exchange
-/// with all ranks and waits for the slowest. All items that arrived must be drained before the next
-/// advance, which otherwise throws errc::usage. Cost: P messages per rank and exchange. Memory per
-/// rank: that of exstack.
+/// Satisfies item_engine, but differs from the asynchronous engines: every advance is one exchange
+/// with all ranks and waits for the slowest rank. All items that arrived must be drained before the
+/// next advance, which otherwise throws errc::usage. Cost with P ranks: P messages per rank and
+/// exchange. Memory per rank: that of exstack.
 class exstack_engine {
  public:
-  /// Collective. Uses the options item_bytes, buffer_items, memory_bytes and items_create_items.
-  /// The source is always known. Throws errc::unsupported with elastic items.
+  /// Collective. Uses only the options item_bytes, buffer_items, memory_bytes and
+  /// items_create_items. Always reports the source. Throws errc::unsupported with elastic items.
   exstack_engine(team& team, const engine_options& options)
       : team_(team),
-        options_(with_buffer(team, options)),
+        options_(with_buffer_items(team, options)),
         stack_(team, options_.item_bytes * options_.buffer_items) {
     if (options.elastic)
       fail(errc::unsupported,
            "exstack cannot carry elastic items: use exstack2, conveyor or aggregator");
-    detail::exstack_access::count_in(
+    detail::exstack_access::count_exchanges_in(
         stack_, stats_,
         {.item_bytes = options_.item_bytes, .capacity_items = options_.buffer_items});
   }
@@ -42,10 +42,6 @@ class exstack_engine {
     if (!stack_.push(rank, item)) return false;
     pushed_ = true;
     return true;
-  }
-  [[nodiscard]] bool can_push(int rank) noexcept {
-    const auto& to = buffer_to(rank);
-    return static_cast<std::size_t>(to.end - to.next) >= options_.item_bytes;
   }
 
   template <trivially_copyable Item, class F>
@@ -60,16 +56,16 @@ class exstack_engine {
              "rank {} called advance of an exstack before it drained the items from rank {}: the "
              "exchange would lose them",
              team_.rank(), source_);
-      // With items_create_items, a rank that just sent items is not done: they may create others.
-      const bool finished = done && !(options_.items_create_items && pushed_);
-      const progress all = stack_.exchange(use_failed_ ? progress::failed
-                                           : finished  ? progress::done
-                                                       : progress::more);
-      all_done_ = all != progress::more;
+      // With items_create_items, a rank that pushed items is not done: the items may create others.
+      done = done && !(options_.items_create_items && pushed_);
+      const progress of_all = stack_.exchange(epoch_failed_ ? progress::failed
+                                              : done        ? progress::done
+                                                            : progress::more);
+      all_done_ = of_all != progress::more;
       pushed_ = false;
       ++exchanges_;
       failed_rank_ = stack_.failed_rank();
-      if (all == progress::failed) return false;  // items that arrived are not used
+      if (of_all == progress::failed) return false;  // source_ == team_.size(): nothing is drained
       for (source_ = 0; source_ < team_.size() && stack_.arrived<std::byte>(source_).empty();)
         ++source_;
       next_ = 0;
@@ -80,13 +76,13 @@ class exstack_engine {
   void restart() {
     if (!ended())
       fail(errc::usage,
-           "rank {} called restart() of an exstack before the use ended: call advance(true) "
+           "rank {} called restart() of an exstack before the epoch ended: call advance(true) "
            "and drain until advance returns false",
            team_.rank());
-    all_done_ = use_failed_ = false;
+    all_done_ = epoch_failed_ = false;
   }
 
-  /// Every advance counts as activity, since it waits itself.
+  /// Every advance counts as activity, so callers do not wait: advance waits already.
   [[nodiscard]] std::size_t activity() const noexcept { return exchanges_; }
   [[nodiscard]] team& ranks() const noexcept { return team_; }
   [[nodiscard]] const engine_options& options() const noexcept { return options_; }
@@ -94,14 +90,14 @@ class exstack_engine {
     return static_cast<std::size_t>(team_.size());
   }
   [[nodiscard]] const traffic& sent() const noexcept { return stack_.sent(); }
-  /// Has one hop, and no latencies: an item waits for the next exchange, whenever that is.
+  /// Has one hop, and no latencies: an item waits until the caller exchanges.
   [[nodiscard]] const engine_stats& stats() const noexcept { return stats_; }
   [[deprecated("use stats()")]] [[nodiscard]] const engine_stats& report() const noexcept {
     return stats_;
   }
 
  private:
-  friend struct detail::engine_access;  // item_engine.hpp describes the following calls
+  friend struct detail::engine_access;  // which describes the following private calls
 
   template <trivially_copyable Item, class F>
   std::size_t drain_batches(F&& f) {
@@ -136,19 +132,20 @@ class exstack_engine {
     recent = position;
     return true;
   }
-  // The next exchange ends the use on all ranks.
-  void fail_use() noexcept { use_failed_ = true; }
+  // The next exchange ends the epoch on all ranks.
+  void fail_epoch() noexcept { epoch_failed_ = true; }
   [[nodiscard]] int failed_rank() const noexcept { return failed_rank_; }
 
-  // An exchange waits itself, and counts its waits.
+  // stack_ counts its waits.
   void add_wait(double, bool) noexcept {}
 
-  static engine_options with_buffer(team& team, engine_options options) {
+  static engine_options with_buffer_items(team& team, engine_options options) {
     const auto ranks = static_cast<std::size_t>(team.size()),
-               near = static_cast<std::size_t>(team.nodes().my_rank_count());
+               node_ranks = static_cast<std::size_t>(team.nodes().my_rank_count());
+    // Channels between nodes have a buffer at both ends.
     options.buffer_items = team.allreduce_value(
         detail::choose_buffer_items(options.buffer_items, options.memory_bytes,
-                                    2 * (2 * ranks - near), options.item_bytes),
+                                    2 * (2 * ranks - node_ranks), options.item_bytes),
         reduction::min);
     return options;
   }
@@ -157,9 +154,11 @@ class exstack_engine {
   engine_options options_;
   exstack stack_;
   engine_stats stats_;
-  int source_ = team_.size();  // the rank whose items are drained next; the size: none are left
-  std::size_t next_ = 0, exchanges_ = 0;
-  bool all_done_ = false, pushed_ = false, use_failed_ = false;
+  int source_ =
+      team_.size();       // the rank whose items are drained next; team_.size() if none are left
+  std::size_t next_ = 0;  // index of the next item of source_
+  std::size_t exchanges_ = 0;
+  bool all_done_ = false, pushed_ = false, epoch_failed_ = false;
   int failed_rank_ = -1;
 };
 

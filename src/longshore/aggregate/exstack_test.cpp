@@ -1,5 +1,5 @@
-// Delivery, order, flow control and termination of exstack. Each rank computes which items the
-// others send to it.
+// Delivery, order, flow control and termination of exstack. Each rank computes which items it must
+// receive.
 #include <longshore/aggregate/engine_test.hpp>
 #include <longshore/aggregate/exstack.hpp>
 #include <longshore/core/error.hpp>
@@ -15,37 +15,37 @@ using testing::item;
 using testing::spmd;
 using testing::traffic_patterns;
 
-// One use of exstack. Returns the items that arrived, by source.
-std::vector<std::vector<item>> rounds(team& team, exstack& stack, const std::vector<int>& to) {
+// Sends an item to each rank in `to`. Returns the items that arrived, by source.
+std::vector<std::vector<item>> send_items(team& team, exstack& stack, const std::vector<int>& to) {
   std::vector<std::int64_t> numbers(team.size());
-  std::vector<std::vector<item>> came(team.size());
+  std::vector<std::vector<item>> arrived(team.size());
   std::size_t i = 0;
-  progress all = progress::more;
-  while (all == progress::more) {
+  progress of_all = progress::more;
+  while (of_all == progress::more) {
     for (; i < to.size() && stack.push(to[i], item{team.rank(), to[i], numbers[to[i]]}); ++i)
       ++numbers[to[i]];
-    all = stack.exchange(i == to.size() ? progress::done : progress::more);
+    of_all = stack.exchange(i == to.size() ? progress::done : progress::more);
     for (int peer = 0; peer < team.size(); ++peer)
-      for (const auto& one : stack.arrived<item>(peer)) came[peer].push_back(one);
+      for (const auto& got : stack.arrived<item>(peer)) arrived[peer].push_back(got);
   }
-  EXPECT_EQ(all, progress::done);
-  return came;
+  EXPECT_EQ(of_all, progress::done);
+  return arrived;
 }
 
-TEST(Exstack, delivers_every_item_once_and_in_order_in_every_use) {
+TEST(Exstack, delivers_every_item_once_and_in_order_in_every_epoch) {
   spmd([](team& team) {
     exstack stack(team, 5 * sizeof(item) + 3);  // 5 items and some spare bytes
     std::int64_t moved = 0;
     for (std::uint64_t seed = 0; seed < 10; ++seed)
-      for (const auto& given : traffic_patterns()) {
-        const auto came = rounds(team, stack, destinations(team, given, seed));
+      for (const auto& pattern : traffic_patterns()) {
+        const auto arrived = send_items(team, stack, destinations(team, pattern, seed));
         for (int peer = 0; peer < team.size(); ++peer) {
-          ASSERT_EQ(came[peer].size(), given.count(peer, team.rank(), team.size()))
-              << given.name << ", from rank " << peer;
-          for (std::size_t k = 0; k < came[peer].size(); ++k)
-            ASSERT_EQ(came[peer][k], (item{peer, team.rank(), static_cast<std::int64_t>(k)}))
-                << given.name;
-          moved += static_cast<std::int64_t>(came[peer].size());
+          ASSERT_EQ(arrived[peer].size(), pattern.count(peer, team.rank(), team.size()))
+              << pattern.name << ", from rank " << peer;
+          for (std::size_t k = 0; k < arrived[peer].size(); ++k)
+            ASSERT_EQ(arrived[peer][k], (item{peer, team.rank(), static_cast<std::int64_t>(k)}))
+                << pattern.name;
+          moved += static_cast<std::int64_t>(arrived[peer].size());
         }
       }
     EXPECT_GT(team.allreduce_value(moved, reduction::sum), 1000);
@@ -58,17 +58,17 @@ TEST(Exstack, replies_pushed_without_check_arrive_in_the_order_of_requests) {
     const auto reply_to = [](std::int64_t request, int by) { return request * 1000 + by; };
     const auto to = destinations(team, traffic_patterns().back(), 3);
     std::size_t requested = 0, replied = 0;
-    progress all = progress::more;
-    while (all == progress::more) {
+    progress of_all = progress::more;
+    while (of_all == progress::more) {
       const std::size_t first = requested;
       while (requested < to.size() &&
              stack.push(to[requested], static_cast<std::int64_t>(requested)))
         ++requested;
-      all = stack.exchange(requested == to.size() ? progress::done : progress::more);
+      of_all = stack.exchange(requested == to.size() ? progress::done : progress::more);
       for (int peer = 0; peer < team.size(); ++peer)
         for (const auto request : stack.arrived<std::int64_t>(peer))
           ASSERT_TRUE(stack.push(peer, reply_to(request, team.rank())));
-      ASSERT_EQ(stack.exchange(all), all);
+      ASSERT_EQ(stack.exchange(of_all), of_all);
       std::vector<std::size_t> next(team.size());
       for (std::size_t k = first; k < requested; ++k, ++replied)
         ASSERT_EQ(stack.arrived<std::int64_t>(to[k])[next[to[k]]++],
@@ -85,13 +85,13 @@ TEST(Exstack, ends_once_all_ranks_are_done_and_reports_a_failed_rank_to_all) {
   spmd([](team& team) {
     exstack stack(team, 8);
     const int last = team.size() - 1;
-    for (int round = 0; round < 5; ++round)
+    for (int k = 0; k < 5; ++k)
       EXPECT_EQ(stack.exchange(team.rank() == last ? progress::more : progress::done),
                 progress::more);
     EXPECT_EQ(stack.exchange(team.rank() == last ? progress::failed : progress::done),
               progress::failed);
     EXPECT_EQ(stack.failed_rank(), last);
-    EXPECT_EQ(stack.exchange(progress::done), progress::done);  // it can be used again
+    EXPECT_EQ(stack.exchange(progress::done), progress::done);  // the exstack can be used again
     EXPECT_EQ(stack.failed_rank(), -1);
   });
 }

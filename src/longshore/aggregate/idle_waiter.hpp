@@ -1,4 +1,4 @@
-// Waiting while an engine has nothing to do, for loops that drive an engine.
+// idle_waiter: for loops that drive an engine.
 #pragma once
 
 #include <longshore/aggregate/item_engine.hpp>
@@ -9,28 +9,28 @@
 
 namespace longshore {
 
-/// Pauses between two polls of an engine that made no progress, and records in the engine's stats()
-/// how long and why the loop waited.
+/// Pauses a loop while its engine makes no progress, and records in the engine's stats() how long
+/// and why the loop waited.
 template <class Engine>
 class idle_waiter {
  public:
-  explicit idle_waiter(Engine& engine) : engine_(engine), seen_(engine.activity()) {}
+  explicit idle_waiter(Engine& engine) : engine_(engine), last_activity_(engine.activity()) {}
 
-  /// To be called after each iteration of the loop. `progressed`: the loop itself did something.
-  /// `refused`: a push found no buffer.
+  /// To be called after each iteration of the loop. `progressed`: the loop pushed or received
+  /// items. `refused`: a push found no free buffer.
   void after_iteration(bool progressed, bool refused) {
-    const std::size_t now = engine_.activity();
-    if (progressed || now != seen_) {
+    const std::size_t activity = engine_.activity();
+    if (progressed || activity != last_activity_) {
       if (wait_) {
-        detail::engine_access::add_wait(engine_, engine_.ranks().now() - began_, refused_);
+        detail::engine_access::add_wait(engine_, engine_.ranks().now() - began_seconds_, refused_);
         wait_.reset();
       }
-      seen_ = now;
+      last_activity_ = activity;
       return;
     }
     if (!wait_) {
       wait_.emplace(engine_.ranks(), "items of an aggregation engine");
-      began_ = engine_.ranks().now();
+      began_seconds_ = engine_.ranks().now();
       refused_ = refused;
     }
     wait_->pause();
@@ -38,9 +38,9 @@ class idle_waiter {
 
  private:
   Engine& engine_;
-  std::size_t seen_;
+  std::size_t last_activity_;
   std::optional<waiter> wait_;
-  double began_ = 0;
+  double began_seconds_ = 0;
   bool refused_ = false;
 };
 

@@ -1,5 +1,5 @@
-// Cursors for loops that append items to the buffers of several ranks in random order: where the
-// next item of each rank goes. For the loops of this library.
+// Cursors for loops that append items to the buffers of several ranks in random order. A cursor is
+// the address for the next item of one rank.
 #pragma once
 
 #include <cstddef>
@@ -7,18 +7,18 @@
 
 namespace longshore::detail {
 
-/// One pointer per rank, in memory. Consecutive items of one rank depend on each other through a
-/// store, a load and an addition.
+/// One cursor per rank, stored in memory. An item depends on the item before it for the same rank
+/// through a store, a load and an addition.
 template <class Item>
 class array_cursors {
  public:
-  /// `next[rank]`: where the items of a rank begin. The cursors change this array.
+  /// next[rank]: the address for the first item of `rank`. take() changes this array.
   explicit array_cursors(std::byte** next) noexcept : next_(next) {}
-  /// The place for the next item of `rank`.
+  /// Returns the address for the next item of `rank`, and advances the cursor.
   [[nodiscard]] Item* take(int rank) noexcept {
-    Item* const place = reinterpret_cast<Item*>(next_[rank]);
+    Item* const item = reinterpret_cast<Item*>(next_[rank]);
     next_[rank] += sizeof(Item);
-    return place;
+    return item;
   }
   [[nodiscard]] std::byte* next(int rank) const noexcept { return next_[rank]; }
 
@@ -26,9 +26,10 @@ class array_cursors {
   std::byte** next_;
 };
 
-/// The same for few ranks and small buffers, with all counts in one register: the next item depends
-/// on one addition only. (With 2 ranks, the dependency through memory was most of the time of an
-/// aggregated gather.) Each count has `Bits` bits, so there can be 64 / Bits ranks.
+/// Cursors for few ranks and small buffers: one register holds the number of items of every rank,
+/// so the next item depends on one addition only. (With 2 ranks, the dependency through memory took
+/// most of the time of an aggregated gather.) Each number has `Bits` bits, for up to 64 / Bits
+/// ranks.
 template <class Item, int Bits = 16>
 class packed_cursors {
  public:
@@ -37,11 +38,11 @@ class packed_cursors {
 
   explicit packed_cursors(std::byte* const* begin) noexcept : begin_(begin) {}
   [[nodiscard]] Item* take(int rank) noexcept {
-    Item* const place = reinterpret_cast<Item*>(next(rank));
+    Item* const item = reinterpret_cast<Item*>(next(rank));
     counts_ += std::uint64_t{1} << (Bits * rank);
-    return place;
+    return item;
   }
-  /// How many places of `rank` were taken.
+  /// How often take(rank) was called.
   [[nodiscard]] std::size_t taken(int rank) const noexcept {
     return (counts_ >> (Bits * rank)) & max_items;
   }
@@ -54,8 +55,8 @@ class packed_cursors {
   std::uint64_t counts_ = 0;  // Bits per rank
 };
 
-/// Calls body(cursors) with the faster kind. `begin[rank]`: where the items of a rank begin; the
-/// body takes up to `items` places of each rank.
+/// Calls body(cursors) with the faster kind of cursors. begin[rank]: the address for the first item
+/// of `rank`. `items`: how often the body may call take() for each rank.
 template <class Item, class Body>
 decltype(auto) with_cursors(std::byte** begin, int ranks, std::size_t items, Body&& body) {
   if (ranks <= packed_cursors<Item>::max_ranks && items <= packed_cursors<Item>::max_items)

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <numeric>
 
 namespace longshore {
 namespace {
@@ -21,10 +22,10 @@ void check_requests(team& team, const char* name, engine_options engine,
   const auto reply_to = [](std::uint32_t request, int by) {
     return std::uint64_t{request} * 1000 + static_cast<std::uint64_t>(by);
   };
-  for (const std::size_t window : {1, 64, 0}) {  // 0: the default
+  for (const std::size_t window : {1, 64, 0}) {  // 0 is the default size
     request_reply<Engine, std::uint32_t, std::uint64_t> exchange(
         team, {.engine = engine, .window_items = window, .combine_entries = combine_entries});
-    // a window of 1 is slow
+    // few requests with a window of 1, which is slow
     const std::size_t many = window == 1 ? 20 : 60 * static_cast<std::size_t>(team.rank() + 1);
     for (const std::size_t n : {std::size_t{0}, many}) {
       random_stream random(n + window, static_cast<std::uint64_t>(team.rank()));
@@ -34,19 +35,19 @@ void check_requests(team& team, const char* name, engine_options engine,
                             static_cast<std::uint32_t>(random.below(20))});
       std::size_t replied = 0, received = 0;
       const std::uint64_t combined_before = exchange.combined();
-      const auto request = [&](std::size_t i) { return requests[i]; };
-      const auto make_reply = [&](int, std::uint32_t one) {
+      const auto make_request = [&](std::size_t i) { return requests[i]; };
+      const auto make_reply = [&](int, std::uint32_t request) {
         ++replied;
-        return reply_to(one, team.rank());
+        return reply_to(request, team.rank());
       };
-      exchange(n, request, make_reply, [&](std::size_t i, std::uint64_t reply) {
+      exchange(n, make_request, make_reply, [&](std::size_t i, std::uint64_t reply) {
         ASSERT_EQ(i, received++);
         ASSERT_EQ(reply, reply_to(requests[i].item, requests[i].rank)) << "request " << i;
       });
       EXPECT_EQ(received, n);
       std::vector<int> seen(n);
       exchange.template operator()<reply_order::arrived>(
-          n, request, make_reply, [&](std::size_t i, std::uint64_t reply) {
+          n, make_request, make_reply, [&](std::size_t i, std::uint64_t reply) {
             ASSERT_LT(i, n);
             ++seen[i];
             ASSERT_EQ(reply, reply_to(requests[i].item, requests[i].rank)) << "request " << i;
@@ -58,9 +59,9 @@ void check_requests(team& team, const char* name, engine_options engine,
       };
       EXPECT_EQ(sum(replied), sum(2 * n - (exchange.combined() - combined_before)));
     }
-    const bool some =
+    const bool some_were_combined =
         team.allreduce_value(static_cast<std::int64_t>(exchange.combined()), reduction::sum) > 0;
-    EXPECT_EQ(some, combine_entries > 0 && window != 1);
+    EXPECT_EQ(some_were_combined, combine_entries > 0 && window != 1);
   }
 }
 
@@ -71,9 +72,9 @@ TEST(RequestReply, each_reply_arrives_once_in_order_or_with_its_number) {
       check_requests<exstack_engine>(team, "exstack", options, combine);
       check_requests<exstack2>(team, "exstack2", options, combine);
       for (const int hops : {2, 3}) {
-        engine_options of_conveyor = options;
-        of_conveyor.hops = hops;
-        check_requests<conveyor>(team, "conveyor", of_conveyor, combine);
+        engine_options with_hops = options;
+        with_hops.hops = hops;
+        check_requests<conveyor>(team, "conveyor", with_hops, combine);
       }
       check_requests<aggregator>(team, "aggregator", options, combine);
     }
@@ -87,7 +88,7 @@ std::vector<std::byte> elastic_item(int from, int to, std::int64_t number, std::
   // Mostly small items, including empty ones, and some larger than several buffers.
   std::vector<std::byte> bytes(random.below(4) == 0 ? random.below(max_bytes + 1)
                                                     : random.below(20));
-  for (auto& one : bytes) one = static_cast<std::byte>(random());
+  for (auto& byte : bytes) byte = static_cast<std::byte>(random());
   return bytes;
 }
 
@@ -100,9 +101,9 @@ TEST(Elastic, items_of_any_size_arrive_whole_and_in_order) {
           [&](auto& engine, const std::string& name) {
             const std::size_t max_bytes = 5 * words * 8;
             const auto size = static_cast<std::size_t>(team.size());
-            for (int round = 0; round < 2; ++round) {
+            for (int epoch = 0; epoch < 2; ++epoch) {
               const std::size_t n = 60 * size;
-              std::vector<std::int64_t> came(size);
+              std::vector<std::int64_t> arrived(size);
               std::size_t i = 0, wrong = 0;
               waiter wait(team, "elastic items");
               for (bool more = true; more;) {
@@ -119,7 +120,7 @@ TEST(Elastic, items_of_any_size_arrive_whole_and_in_order) {
                 const std::size_t delivered =
                     engine.drain_bytes([&](int source, std::span<const std::byte> bytes) {
                       const auto expected =
-                          elastic_item(source, team.rank(), came[source]++, max_bytes);
+                          elastic_item(source, team.rank(), arrived[source]++, max_bytes);
                       wrong +=
                           !std::equal(bytes.begin(), bytes.end(), expected.begin(), expected.end());
                       longest = std::max(longest, static_cast<std::int64_t>(bytes.size()));
@@ -127,12 +128,12 @@ TEST(Elastic, items_of_any_size_arrive_whole_and_in_order) {
                 if (delivered == 0) wait.pause();
               }
               EXPECT_EQ(wrong, 0u) << name;
-              std::int64_t sum = 0;
-              for (const auto count : came) sum += count;
-              EXPECT_EQ(team.allreduce_value(sum, reduction::sum),
+              const std::int64_t items =
+                  std::accumulate(arrived.begin(), arrived.end(), std::int64_t{0});
+              EXPECT_EQ(team.allreduce_value(items, reduction::sum),
                         static_cast<std::int64_t>(n * size))
                   << name;
-              moved += sum;
+              moved += items;
               engine.restart();
             }
           });
@@ -145,7 +146,7 @@ struct addition {
   std::uint32_t bin, amount;
 };
 struct add_up {
-  [[nodiscard]] std::uint64_t place(const addition& one) const { return one.bin; }
+  [[nodiscard]] std::uint64_t key(const addition& addition) const { return addition.bin; }
   void combine(addition& into, const addition& more) const { into.amount += more.amount; }
 };
 
@@ -157,29 +158,29 @@ TEST(Combining, gives_the_same_sums_with_fewer_items) {
           recent_items recent = recent_items_for(engine);
           combining<std::remove_reference_t<decltype(engine)>, addition, add_up> adds(engine,
                                                                                       recent);
-          for (int round = 0; round < 2; ++round) {
+          for (int epoch = 0; epoch < 2; ++epoch) {
             const std::uint64_t bins = 20, n = 500, before = adds.combined();
             std::vector<std::int64_t> expected(bins), bin(bins);
             std::int64_t items = 0;
-            random_stream random(static_cast<std::uint64_t>(round),
+            random_stream random(static_cast<std::uint64_t>(epoch),
                                  static_cast<std::uint64_t>(team.rank()));
-            std::vector<addressed<addition>> all;
+            std::vector<addressed<addition>> additions;
             for (std::uint64_t i = 0; i < n; ++i)
-              all.push_back(
+              additions.push_back(
                   {static_cast<int>(random.below(static_cast<std::uint64_t>(team.size()))),
                    {static_cast<std::uint32_t>(random.below(bins)),
                     1 + static_cast<std::uint32_t>(random.below(9))}});
             deliver<addition>(
-                adds, n, [&](std::size_t i) { return all[i]; },
-                [&](int, const addition& one) {
-                  bin[one.bin] += one.amount;
+                adds, n, [&](std::size_t i) { return additions[i]; },
+                [&](int, const addition& arrived) {
+                  bin[arrived.bin] += arrived.amount;
                   ++items;
                 });
             // The reference: the items of all ranks, added bin by bin, for each destination.
             for (int rank = 0; rank < team.size(); ++rank) {
               std::vector<std::int64_t> sums(bins);
-              for (const auto& one : all)
-                if (one.rank == rank) sums[one.item.bin] += one.item.amount;
+              for (const auto& pushed : additions)
+                if (pushed.rank == rank) sums[pushed.item.bin] += pushed.item.amount;
               team.allreduce(sums, reduction::sum);
               if (rank == team.rank()) expected = sums;
             }

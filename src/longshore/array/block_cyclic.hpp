@@ -27,26 +27,26 @@ struct block_cyclic {
     }
     [[nodiscard]] constexpr std::uint64_t block_items() const noexcept { return items_.divisor(); }
     [[nodiscard]] constexpr std::uint64_t local_size(int rank) const noexcept {
-      const std::uint64_t whole = items_.quotient(size_), rounds = ranks_.quotient(whole);
-      // the rank that would get the next block, and gets the incomplete one
-      const std::uint64_t last = whole - rounds * ranks_.divisor();
+      const std::uint64_t complete = items_.quotient(size_), cycles = ranks_.quotient(complete);
+      // the rank after the ranks with one complete block more; gets the incomplete block
+      const std::uint64_t next = complete - cycles * ranks_.divisor();
       const auto r = static_cast<std::uint64_t>(rank);
-      const std::uint64_t blocks = rounds + (r < last ? 1 : 0);
-      return blocks * items_.divisor() + (r == last ? size_ - whole * items_.divisor() : 0);
+      const std::uint64_t blocks = cycles + (r < next ? 1 : 0);
+      return blocks * items_.divisor() + (r == next ? size_ - complete * items_.divisor() : 0);
     }
     [[nodiscard]] constexpr std::uint64_t largest_local_size() const noexcept {
       return local_size(0);
     }
 
     [[nodiscard]] constexpr location owner_offset(std::uint64_t index) const noexcept {
-      const std::uint64_t number = items_.quotient(index), round = ranks_.quotient(number);
-      return {static_cast<int>(number - round * ranks_.divisor()),
-              round * items_.divisor() + (index - number * items_.divisor())};
+      const std::uint64_t block = items_.quotient(index), cycle = ranks_.quotient(block);
+      return {static_cast<int>(block - cycle * ranks_.divisor()),
+              cycle * items_.divisor() + (index - block * items_.divisor())};
     }
     [[nodiscard]] constexpr std::uint64_t index_of(int rank, std::uint64_t offset) const noexcept {
-      const std::uint64_t round = items_.quotient(offset),
-                          inside = offset - round * items_.divisor();
-      return (round * ranks_.divisor() + static_cast<std::uint64_t>(rank)) * items_.divisor() +
+      const std::uint64_t cycle = items_.quotient(offset),
+                          inside = offset - cycle * items_.divisor();
+      return (cycle * ranks_.divisor() + static_cast<std::uint64_t>(rank)) * items_.divisor() +
              inside;
     }
 
@@ -55,17 +55,17 @@ struct block_cyclic {
       int item_shift, rank_shift;
       std::uint64_t item_mask, rank_mask;
       constexpr location operator()(std::uint64_t index) const noexcept {
-        const std::uint64_t number = index >> item_shift;
-        return {static_cast<int>(number & rank_mask),
-                ((number >> rank_shift) << item_shift) | (index & item_mask)};
+        const std::uint64_t block = index >> item_shift;
+        return {static_cast<int>(block & rank_mask),
+                ((block >> rank_shift) << item_shift) | (index & item_mask)};
       }
     };
-    /// Locator for all other cases: the map itself.
+    /// The map is the locator for all other cases.
     constexpr location operator()(std::uint64_t index) const noexcept {
       return owner_offset(index);
     }
 
-    /// Calls body(locate) once, with the cheapest locator. Both locators agree with owner_offset.
+    /// Calls body(locate) once, with the cheapest locator.
     template <class Body>
     constexpr decltype(auto) with_locator(Body&& body) const {
       if (items_.is_power_of_two() && ranks_.is_power_of_two())
@@ -80,7 +80,7 @@ struct block_cyclic {
 
    private:
     std::uint64_t size_;
-    invariant_divisor items_, ranks_;
+    invariant_divisor items_, ranks_;  // items_: elements per block
   };
 };
 

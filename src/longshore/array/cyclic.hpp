@@ -1,4 +1,4 @@
-// Cyclic distribution: element i lies on rank i mod P, at offset i div P.
+// Cyclic distribution over P ranks: element i lies on rank i mod P, at offset i div P.
 #pragma once
 
 #include <longshore/array/distribution.hpp>
@@ -19,9 +19,9 @@ struct cyclic {
       return static_cast<int>(ranks_.divisor());
     }
     [[nodiscard]] constexpr std::uint64_t local_size(int rank) const noexcept {
-      const std::uint64_t rounds = ranks_.quotient(size_);
-      return rounds +
-             (static_cast<std::uint64_t>(rank) < size_ - rounds * ranks_.divisor() ? 1 : 0);
+      const std::uint64_t cycles = ranks_.quotient(size_);
+      return cycles +
+             (static_cast<std::uint64_t>(rank) < size_ - cycles * ranks_.divisor() ? 1 : 0);
     }
     [[nodiscard]] constexpr std::uint64_t largest_local_size() const noexcept {
       return local_size(0);
@@ -52,7 +52,7 @@ struct cyclic {
       }
     };
 
-    /// Calls body(locate) once, with the cheapest locator. Both locators agree with owner_offset.
+    /// Calls body(locate) once, with the cheapest locator.
     template <class Body>
     constexpr decltype(auto) with_locator(Body&& body) const {
       if (ranks_.is_power_of_two())

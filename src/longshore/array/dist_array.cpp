@@ -1,3 +1,5 @@
+// Checks the arguments of a distributed array before memory is allocated: all ranks must pass the
+// same sizes, and the number of bytes must not overflow. Each error is thrown on all ranks.
 #include <longshore/array/dist_array.hpp>
 
 #include <algorithm>
@@ -8,12 +10,12 @@ namespace longshore::detail {
 void check_same_array(team& team, std::string_view distribution, std::uint64_t size,
                       std::uint64_t block_items) {
   // The maxima of n and of -n give the largest and the smallest n in one reduction. All numbers
-  // beyond 2^62 count as equal: they are refused later.
-  const auto counted = [](std::uint64_t n) {
+  // beyond 2^62 count as equal, because check_array_size refuses them.
+  const auto limited = [](std::uint64_t n) {
     return static_cast<std::int64_t>(std::min(n, max_elements + 1));
   };
-  const std::int64_t asked = counted(size), blocks = counted(block_items);
-  std::array<std::int64_t, 4> extremes{asked, -asked, blocks, -blocks};
+  const std::int64_t elements = limited(size), items = limited(block_items);
+  std::array<std::int64_t, 4> extremes{elements, -elements, items, -items};
   team.allreduce(std::span<std::int64_t>(extremes), reduction::max);
   if (extremes[0] != -extremes[1])
     fail(errc::usage,
@@ -29,7 +31,7 @@ void check_same_array(team& team, std::string_view distribution, std::uint64_t s
 
 void check_array_size(const team& team, std::string_view distribution, std::uint64_t size,
                       std::uint64_t largest_local_size, std::size_t element_bytes) {
-  // 2^62 leaves enough space to round all parts up to pages without overflow.
+  // With at most 2^62 bytes, rounding all parts up to pages cannot overflow.
   constexpr std::size_t max_bytes = std::size_t{1} << 62;
   if (size > max_elements ||
       largest_local_size > max_bytes / element_bytes / static_cast<std::size_t>(team.size()))

@@ -1,5 +1,4 @@
-// An array distributed over all ranks. Each rank holds one part in symmetric memory; the
-// distribution says which elements.
+// An array distributed over all ranks. Each rank holds a part in symmetric memory.
 #pragma once
 
 #include <longshore/array/block.hpp>
@@ -17,18 +16,18 @@
 namespace longshore {
 namespace detail {
 
-/// Collective. Throws errc::usage on all ranks unless all gave the same size and the same block
-/// size (0 for distributions without blocks).
+/// Collective. Throws errc::usage on all ranks unless all ranks gave the same size and the same
+/// block size (0 for distributions without blocks).
 void check_same_array(team& team, std::string_view distribution, std::uint64_t size,
                       std::uint64_t block_items);
 /// Throws errc::usage for a block size of 0.
-inline void check_distribution(const block_cyclic& d) {
-  if (d.block_items == 0)
+inline void check_distribution(const block_cyclic& distribution) {
+  if (distribution.block_items == 0)
     fail(errc::usage, "block-cyclic distribution with blocks of 0 elements: at least 1 is needed");
 }
 inline void check_distribution(const auto&) {}
-/// Throws errc::out_of_memory if the number of bytes would overflow. The allocation itself finds
-/// out whether the memory is available.
+/// Throws errc::out_of_memory if the number of bytes overflows. Whether the host has the memory is
+/// checked later, by team::allocate().
 void check_array_size(const team& team, std::string_view distribution, std::uint64_t size,
                       std::uint64_t largest_local_size, std::size_t element_bytes);
 
@@ -41,8 +40,8 @@ void check_array_size(const team& team, std::string_view distribution, std::uint
 ///     longshore::dist_array<double, longshore::block_cyclic> blocks(team, n, {.block_items = 64});
 ///
 /// Memory per rank: sizeof(T) x the elements of the largest part, rounded up to pages. The
-/// constructor does not touch the pages, so the first writer decides their NUMA node. The team must
-/// outlive the array.
+/// constructor does not touch the pages, so the first writer decides on which NUMA nodes the pages
+/// lie. The team must outlive the array.
 template <trivially_copyable T, distribution Distribution = block>
 class dist_array {
  public:
@@ -60,13 +59,15 @@ class dist_array {
   [[nodiscard]] std::uint64_t size() const noexcept { return map_.size(); }
 
   /// This rank's elements, aligned to a page.
-  [[nodiscard]] std::span<T> local() noexcept { return {part(segment_->local()), local_size_}; }
+  [[nodiscard]] std::span<T> local() noexcept {
+    return {as_elements(segment_->local()), local_size_};
+  }
   [[nodiscard]] std::span<const T> local() const noexcept {
-    return {part(segment_->local()), local_size_};
+    return {as_elements(segment_->local()), local_size_};
   }
 
-  /// For each rank, a pointer to element 0 of its part; null if this rank cannot load and store
-  /// there. Get the span once, outside of loops.
+  /// For each rank, a pointer to the first element of that rank's part; null if this rank cannot
+  /// load and store there. Get the span once, outside of loops.
   [[nodiscard]] std::span<T* const> direct_parts() noexcept { return parts_; }
   [[nodiscard]] std::span<const T* const> direct_parts() const noexcept {
     return {parts_.data(), parts_.size()};
@@ -74,16 +75,17 @@ class dist_array {
   /// Whether this rank can load and store in the parts of all ranks.
   [[nodiscard]] bool is_all_direct() const noexcept { return all_direct_; }
 
-  /// The memory of the array. Element `offset` of a rank begins at byte offset x sizeof(T) of that
-  /// rank's part.
+  /// The memory of the array. In a rank's part, element `offset` begins at byte offset x sizeof(T).
   [[nodiscard]] longshore::segment& segment() const noexcept { return *segment_; }
 
  private:
-  // Finds every possible error, on all ranks, before the allocation.
+  // Checks the arguments and returns the map. Every error is thrown on all ranks.
   static map_type checked_map(longshore::team& team, std::uint64_t size,
                               const Distribution& distribution) {
     detail::check_same_array(team, Distribution::name, size, block_items_of(distribution));
     detail::check_distribution(distribution);
+    // The arithmetic of a map overflows for more than max_elements. So the map of such an array is
+    // that of an empty one; check_array_size() then refuses the array.
     const map_type map(distribution, size <= max_elements ? size : 0, team.size());
     detail::check_array_size(team, Distribution::name, size, map.largest_local_size(), sizeof(T));
     return map;
@@ -94,7 +96,7 @@ class dist_array {
     else
       return 0;
   }
-  static T* part(std::byte* bytes) noexcept { return reinterpret_cast<T*>(bytes); }
+  static T* as_elements(std::byte* bytes) noexcept { return reinterpret_cast<T*>(bytes); }
 
   dist_array(longshore::team& team, const map_type& map)
       : team_(&team),
@@ -103,7 +105,7 @@ class dist_array {
         segment_(team.allocate(std::max<std::size_t>(map.largest_local_size(), 1) * sizeof(T))),
         parts_(static_cast<std::size_t>(team.size())) {
     for (int rank = 0; rank < team.size(); ++rank) {
-      parts_[rank] = part(segment_->direct(rank));
+      parts_[rank] = as_elements(segment_->direct(rank));
       all_direct_ = all_direct_ && parts_[rank] != nullptr;
     }
   }

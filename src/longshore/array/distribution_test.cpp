@@ -1,5 +1,5 @@
-// Compares every distribution with a direct implementation of its definition, and
-// invariant_divisor with the processor's division.
+// Compares every distribution with a direct implementation of its definition, and invariant_divisor
+// with the processor's division.
 #include <longshore/array/block.hpp>
 #include <longshore/array/block_cyclic.hpp>
 #include <longshore/array/cyclic.hpp>
@@ -13,17 +13,17 @@
 namespace longshore {
 namespace {
 
-constexpr std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
+constexpr std::uint64_t max_number = std::numeric_limits<std::uint64_t>::max();
 
-// Divisors and dividends that are likely to show errors: around powers of two, small ones, the
-// largest, and random ones.
+// Divisors and dividends that are likely to show errors: numbers around powers of two, the smallest
+// and the largest numbers, and random numbers.
 std::vector<std::uint64_t> hard_numbers() {
   std::vector<std::uint64_t> numbers;
   for (int k = 0; k < 64; ++k)
     for (int d = -2; d <= 2; ++d)
       numbers.push_back((std::uint64_t{1} << k) + static_cast<std::uint64_t>(d));
   for (std::uint64_t i = 1; i < 60; ++i) numbers.push_back(i);
-  for (std::uint64_t i = 0; i < 60; ++i) numbers.push_back(most - i);
+  for (std::uint64_t i = 0; i < 60; ++i) numbers.push_back(max_number - i);
   random_stream random(7);
   for (int i = 0; i < 200; ++i) numbers.push_back(random() >> random.below(64));
   return numbers;
@@ -34,18 +34,18 @@ TEST(InvariantDivisor, agrees_with_the_processor_on_64_bit_numbers) {
   std::size_t checked = 0;
   for (const std::uint64_t d : numbers) {
     if (d == 0) continue;
-    const invariant_divisor by(d);
+    const invariant_divisor divisor(d);
     const auto check = [&](std::uint64_t n) {
       ++checked;
-      ASSERT_EQ(by.quotient(n), n / d) << n << " / " << d;
+      ASSERT_EQ(divisor.quotient(n), n / d) << n << " / " << d;
       if (n >> 63 == 0 && d > 1) {
-        ASSERT_EQ(by.quotient_of_half_range(n), n / d) << n << " / " << d;
+        ASSERT_EQ(divisor.quotient_of_half_range(n), n / d) << n << " / " << d;
       }
     };
     for (const std::uint64_t n : numbers) check(n);
     // At multiples of the divisor and just below them, a quotient is most likely off by one.
     for (const std::uint64_t k : numbers) {
-      const std::uint64_t multiple = most / d < k ? most / d * d : k * d;
+      const std::uint64_t multiple = max_number / d < k ? max_number / d * d : k * d;
       check(multiple), check(multiple - 1);
     }
     if (HasFatalFailure()) return;
@@ -60,12 +60,12 @@ TEST(InvariantDivisor, recognises_powers_of_two) {
   EXPECT_FALSE(invariant_divisor(12).is_power_of_two());
 }
 
-// The oracles: they deal out one element after the other, as the definition says.
+// The oracles deal out one element after the other, as the definitions of the distributions say.
 std::vector<location> deal(block, std::uint64_t n, int ranks) {
   std::vector<location> at;
   for (int rank = 0; rank < ranks; ++rank) {
-    const std::uint64_t mine = n / ranks + (static_cast<std::uint64_t>(rank) < n % ranks ? 1 : 0);
-    for (std::uint64_t offset = 0; offset < mine; ++offset) at.push_back({rank, offset});
+    const std::uint64_t items = n / ranks + (static_cast<std::uint64_t>(rank) < n % ranks ? 1 : 0);
+    for (std::uint64_t offset = 0; offset < items; ++offset) at.push_back({rank, offset});
   }
   return at;
 }
@@ -123,8 +123,8 @@ TEST(Distribution, block_cyclic_agrees_with_dealing_out) {
     compare_with_dealing(block_cyclic{items});
 }
 
-// These sizes are too large to deal out. Converts random indices, the first and the last one to a
-// location and back.
+// Converts random indices, the first and the last index to a location and back, for sizes that are
+// too large to deal out.
 template <class D>
 void round_trip_of_huge_sizes(D distribution) {
   random_stream random(11);

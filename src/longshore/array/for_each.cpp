@@ -1,9 +1,12 @@
+// The error of for_each over arrays that do not match. It is compiled once, outside of the
+// templates of for_each.hpp.
 #include <longshore/array/for_each.hpp>
 
 namespace longshore::detail {
 
-void fail_not_alike(std::size_t position, std::string_view distribution, std::uint64_t size,
-                    int ranks, std::uint64_t first_size, int first_ranks) {
+void fail_different_distribution(std::size_t position, std::string_view distribution,
+                                 std::uint64_t size, int ranks, std::uint64_t first_size,
+                                 int first_ranks) {
   if (size == first_size && ranks == first_ranks)
     fail(errc::usage,
          "for_each over arrays with different distributions: array {} is {} in other blocks than "

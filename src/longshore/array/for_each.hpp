@@ -4,9 +4,9 @@
 //     longshore::for_each(workers, longshore::zip(a, b, c),
 //                         [q](double& x, const double& y, const double& z) { x = y + q * z; });
 //
-// The body gets plain references to local elements, so the loop is as fast as one over local
+// The body gets plain references to local elements, so the loop is as fast as a loop over local
 // arrays. All calls are local, without communication or barrier. To visit all elements of an array,
-// every rank calls.
+// every rank must call the function.
 #pragma once
 
 #include <longshore/array/dist_array.hpp>
@@ -21,7 +21,7 @@
 
 namespace longshore {
 
-/// Arrays of one loop, made by zip(). Holds pointers to them; const arrays give const elements.
+/// Pointers to the arrays of one loop, made by zip(). Const arrays give const elements.
 template <class... Arrays>
 struct zipped {
   std::tuple<Arrays*...> arrays;
@@ -35,27 +35,27 @@ template <class... Arrays>
 
 namespace detail {
 
-/// Throws errc::usage: array `position` (from 1) of a zip is not distributed like the first.
-[[noreturn]] void fail_not_alike(std::size_t position, std::string_view distribution,
-                                 std::uint64_t size, int ranks, std::uint64_t first_size,
-                                 int first_ranks);
+/// Throws errc::usage: array number `position` (from 1) is distributed differently from array 1.
+[[noreturn]] void fail_different_distribution(std::size_t position, std::string_view distribution,
+                                              std::uint64_t size, int ranks,
+                                              std::uint64_t first_size, int first_ranks);
 
 template <class First, class... Others>
-void check_alike(const First& first, const Others&... others) {
+void check_same_distribution(const First& first, const Others&... others) {
   static_assert((std::is_same_v<typename First::map_type, typename Others::map_type> && ...),
                 "for_each needs arrays of one distribution");
   [[maybe_unused]] std::size_t position = 1;
   [[maybe_unused]] const auto check = [&](const auto& other) {
     ++position;
     if (!(other.map() == first.map()))
-      fail_not_alike(position, First::distribution_type::name, other.size(), other.map().ranks(),
-                     first.size(), first.map().ranks());
+      fail_different_distribution(position, First::distribution_type::name, other.size(),
+                                  other.map().ranks(), first.size(), first.map().ranks());
   };
   (check(others), ...);
 }
 
-// The smallest number of elements that fills whole cache lines in every array. The parts of two
-// tasks meet at multiples of it, so tasks never share a line.
+// The smallest number of elements that fills complete cache lines in every array. The parts of
+// tasks are multiples of this number, so tasks never share a line.
 template <class... Arrays>
 constexpr std::size_t line_items() {
   std::size_t items = 1;
@@ -67,16 +67,16 @@ constexpr std::size_t line_items() {
 
 }  // namespace detail
 
-/// Calls body(std::span<T>, ...) in each task, for kernels that have their own vector code. The
-/// spans are the task's elements of each array on this rank. They have equal lengths and begin at a
-/// cache line. Tasks without elements make no call. Throws errc::usage if the arrays differ in
+/// Calls body(std::span<T>, ...) in each task, for kernels that have their own vector code. Each
+/// span holds the task's elements of one array on this rank. All spans have equal lengths and begin
+/// at a cache line. Tasks without elements make no call. Throws errc::usage if the arrays differ in
 /// size, ranks or blocks.
 template <class... Arrays, class Body>
-void for_each_span(tasks& workers, const zipped<Arrays...>& all, Body&& body) {
+void for_each_span(tasks& workers, const zipped<Arrays...>& zipped_arrays, Body&& body) {
   std::apply(
       [&](auto*... array) {
-        detail::check_alike(*array...);
-        const std::size_t items = std::get<0>(all.arrays)->local().size();
+        detail::check_same_distribution(*array...);
+        const std::size_t items = std::get<0>(zipped_arrays.arrays)->local().size();
         workers.for_each_range(
             items,
             [&](std::size_t begin, std::size_t end) {
@@ -84,36 +84,36 @@ void for_each_span(tasks& workers, const zipped<Arrays...>& all, Body&& body) {
             },
             detail::line_items<std::remove_const_t<Arrays>...>());
       },
-      all.arrays);
+      zipped_arrays.arrays);
 }
 
 /// Calls body(T&, ...) for each element of this rank, in any order and at the same time, on copies
 /// of the body. REQUIRES: the body accesses no other elements of the arrays.
 template <class... Arrays, class Body>
-void for_each(tasks& workers, const zipped<Arrays...>& all, const Body& body) {
-  for_each_span(workers, all, [&body](auto... spans) {
+void for_each(tasks& workers, const zipped<Arrays...>& zipped_arrays, const Body& body) {
+  for_each_span(workers, zipped_arrays, [&body](auto... spans) {
     const std::size_t items = std::get<0>(std::tie(spans...)).size();
-    // With a local copy of the body, the compiler knows that writes to elements do not change its
-    // captures. ivdep states the requirement above.
-    [items, own_body = body](auto*... elements) {
+    // The local copy shows the compiler that writes to elements do not change captures of the body.
+    // ivdep states the requirement above.
+    [items, copy = body](auto*... elements) {
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC ivdep
 #endif
-      for (std::size_t i = 0; i < items; ++i) own_body(elements[i]...);
+      for (std::size_t i = 0; i < items; ++i) copy(elements[i]...);
     }(spans.data()...);
   });
 }
 
-/// As above, in the calling thread alone.
+/// The same in the calling thread alone.
 template <class... Arrays, class Body>
-void for_each_span(const zipped<Arrays...>& all, Body&& body) {
-  tasks alone;
-  for_each_span(alone, all, body);
+void for_each_span(const zipped<Arrays...>& zipped_arrays, Body&& body) {
+  tasks calling_thread;
+  for_each_span(calling_thread, zipped_arrays, body);
 }
 template <class... Arrays, class Body>
-void for_each(const zipped<Arrays...>& all, const Body& body) {
-  tasks alone;
-  for_each(alone, all, body);
+void for_each(const zipped<Arrays...>& zipped_arrays, const Body& body) {
+  tasks calling_thread;
+  for_each(calling_thread, zipped_arrays, body);
 }
 
 }  // namespace longshore

@@ -1,4 +1,5 @@
-// Sizes of cache lines, rounding, and views of objects as bytes.
+// What all code that lays out or sends memory needs: distances that avoid false sharing, rounding
+// up to a unit, and views of objects as bytes.
 #pragma once
 
 #include <cstddef>
@@ -7,11 +8,13 @@
 
 namespace longshore {
 
-/// Distance in bytes at which two ranks can write without false sharing. It is two cache lines of
-/// 64, because processors prefetch adjacent lines.
+/// Data that different ranks or threads write should be at least this many bytes apart, so that
+/// they do not take cache lines from each other (false sharing). The distance is two cache lines of
+/// 64 bytes, because processors also prefetch the adjacent line.
 inline constexpr std::size_t interference_bytes = 128;
 
-/// Alignment of memory for vector instructions and streaming stores.
+/// Size of a cache line. Memory with this alignment suits vector instructions and streaming stores
+/// too.
 inline constexpr std::size_t cache_line_bytes = 64;
 
 /// The smallest multiple of `unit` that is at least `n`. REQUIRES: unit > 0; it need not be a power

@@ -1,13 +1,13 @@
 // The machine's clock. Code above the transport layer calls team::now instead, because a transport
-// may run on another clock, for instance the simulated one of a network simulator.
+// may have another clock, such as the clock of a network simulator.
 #pragma once
 
 #include <ctime>
 
 namespace longshore {
 
-/// Seconds since a fixed moment, monotonic. A call costs about 25 ns. It uses clock_gettime instead
-/// of std::chrono, because simulators can replace clock_gettime.
+/// Seconds since a fixed moment, monotonic. A call costs about 25 ns. The clock is clock_gettime
+/// instead of std::chrono, because simulators can replace clock_gettime.
 [[nodiscard]] inline double monotonic_seconds() noexcept {
   timespec t{};
   clock_gettime(CLOCK_MONOTONIC, &t);

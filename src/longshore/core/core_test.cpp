@@ -1,3 +1,4 @@
+// Rounding, clocks, environment variables, messages of errors, random numbers and delayed notices.
 #include <longshore/core/bytes.hpp>
 #include <longshore/core/clock.hpp>
 #include <longshore/core/delayed_notice.hpp>

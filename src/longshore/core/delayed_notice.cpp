@@ -1,3 +1,5 @@
+// A thread sleeps on a condition variable until the time of the notice or its cancellation, and
+// prints the line only in the first case. The start of a run on threads uses this for a slow start.
 #include <longshore/core/delayed_notice.hpp>
 
 #include <fmt/core.h>
@@ -8,15 +10,15 @@
 
 namespace longshore {
 
-delayed_notice::delayed_notice(double seconds, std::function<std::string()> text)
-    : thread_([this, seconds, text = std::move(text)] {
+delayed_notice::delayed_notice(double seconds, std::function<std::string()> make_line)
+    : thread_([this, seconds, make_line = std::move(make_line)] {
         {
           std::unique_lock lock(mutex_);
-          if (ended_.wait_for(lock, std::chrono::duration<double>(seconds),
-                              [this] { return is_over_; }))
+          if (cancelled_.wait_for(lock, std::chrono::duration<double>(seconds),
+                                  [this] { return is_cancelled_; }))
             return;
         }
-        if (const std::string line = text(); !line.empty()) {
+        if (const std::string line = make_line(); !line.empty()) {
           fmt::print(stderr, "{}\n", line);
           std::fflush(stderr);
         }
@@ -25,9 +27,9 @@ delayed_notice::delayed_notice(double seconds, std::function<std::string()> text
 delayed_notice::~delayed_notice() {
   {
     const std::scoped_lock lock(mutex_);
-    is_over_ = true;
+    is_cancelled_ = true;
   }
-  ended_.notify_one();
+  cancelled_.notify_one();
   thread_.join();
 }
 

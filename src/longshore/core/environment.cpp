@@ -1,3 +1,5 @@
+// Reads environment variables. A number must fill the whole text and lie in the given range;
+// anything else is an error that shows the variable, the text and the range.
 #include <longshore/core/environment.hpp>
 #include <longshore/core/error.hpp>
 
@@ -13,6 +15,7 @@ std::optional<Number> parse(const char* name, Number low, Number high) {
   if (!text) return std::nullopt;
   Number value{};
   const auto [end, status] = std::from_chars(text->data(), text->data() + text->size(), value);
+  // A NaN is not in the range either, so the comparison is negated as a whole.
   if (status != std::errc{} || end != text->data() + text->size() ||
       !(value >= low && value <= high))
     fail(errc::usage, "{}='{}' is not a number from {} to {}", name, *text, low, high);

@@ -10,11 +10,11 @@ namespace longshore {
 /// Value of a variable; nothing if the variable is unset or empty.
 [[nodiscard]] std::optional<std::string> environment_text(const char* name);
 
-/// Value as an integer in [low, high]. Throws errc::usage with the variable, the value and the
-/// range in the message.
+/// Value as an integer; nothing if the variable is unset or empty. Throws errc::usage unless the
+/// value is an integer in [low, high]; the message has the variable, the value and the range.
 [[nodiscard]] std::optional<long> environment_integer(const char* name, long low, long high);
 
-/// Value as a number in [low, high]. Throws as environment_integer does.
+/// As environment_integer, for floating-point numbers.
 [[nodiscard]] std::optional<double> environment_number(const char* name, double low, double high);
 
 }  // namespace longshore

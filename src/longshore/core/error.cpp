@@ -1,3 +1,5 @@
+// Turns failures into text: the names of error codes, the message of any exception that a run may
+// end with, and the formatting of all messages of the library.
 #include <longshore/core/error.hpp>
 
 #include <cxxabi.h>
@@ -12,7 +14,7 @@
 namespace longshore {
 namespace {
 
-// The demangled name if possible.
+// Demangled if possible.
 std::string type_name(const std::type_info* type) {
   if (type == nullptr) return "an exception of another language";
   const std::unique_ptr<char, void (*)(void*)> name(
@@ -55,11 +57,10 @@ std::string failure_text(const std::exception_ptr& thrown) {
   }
 }
 
-void detail::fail(errc code, std::string_view format,
-                  std::span<const detail::message_value> values) {
+void detail::fail(errc code, std::string_view format, std::span<const detail::error_value> values) {
   fmt::dynamic_format_arg_store<fmt::format_context> stored;
-  for (const detail::message_value& value : values)
-    value.with([&stored](auto plain) { stored.push_back(plain); });
+  for (const detail::error_value& value : values)
+    std::visit([&stored](auto plain) { stored.push_back(plain); }, value.value);
   throw error(code, fmt::vformat(fmt::string_view(format.data(), format.size()), stored));
 }
 

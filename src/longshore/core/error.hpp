@@ -1,4 +1,4 @@
-// The library's one exception type. It has a code for programs and a message for people.
+// The exception type of the library, with a code for programs and a message for people.
 #pragma once
 
 #include <concepts>
@@ -9,25 +9,25 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <variant>
 
 namespace longshore {
 
-/// The kind of a failure. The values are part of the interface of every language, and are never
-/// renumbered.
+/// The kind of a failure. The values never change: the interfaces of all languages use them.
 enum class errc {
-  usage = 1,          ///< the call makes no sense; it had no effect
-  unsupported = 2,    ///< the call makes sense, but not on this transport, build or machine
+  usage = 1,          ///< the call is invalid and had no effect
+  unsupported = 2,    ///< this transport, build or machine cannot do this
   out_of_memory = 3,  ///< the requested memory is not available
   timeout = 4,        ///< a wait passed its deadline
-  peer_failed = 5,    ///< another rank of the team failed first; its error has the reason
+  peer_failed = 5,    ///< another rank of the team failed first, and has the reason
   transport = 6,      ///< the communication library below (MPI, ...) reported an error
 };
 
 /// Name of a code, as shown in messages: "usage", "timeout", ...
 [[nodiscard]] const char* name_of(errc code) noexcept;
 
-/// Thrown by every layer. what() tells the problem, the rank and the peer if they matter, and what
-/// to do.
+/// Thrown by every layer. what() names the problem, the rank and the peer if relevant, and a
+/// remedy.
 class error : public std::runtime_error {
  public:
   error(errc code, const std::string& message) : std::runtime_error(message), code_(code) {}
@@ -37,70 +37,49 @@ class error : public std::runtime_error {
   errc code_;
 };
 
-/// A program in another language than C++ failed. what() is the whole message. The interface of
-/// that language throws it.
+/// The failure of a program that is not in C++, thrown by the interface of the program's language.
+/// what() is the complete message.
 class program_failure : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// The message with which a failed run ends. An error of the library begins with its code
-/// ("usage: ..."), an exception of the program with its type ("the program threw
-/// std::out_of_range: ..."). REQUIRES: `thrown` is not null.
+/// The message with which a failed run ends. An error of the library begins with its code ("usage:
+/// ..."), an exception of the program with its type ("the program threw std::out_of_range: ...").
+/// REQUIRES: `thrown` is not null.
 [[nodiscard]] std::string failure_text(const std::exception_ptr& thrown);
 
 namespace detail {
 
-/// A value of any type for a message. It lets `fail` format messages in error.cpp, so that callers
+/// A value for a {} of a message. Messages are formatted in error.cpp, so that callers of `fail`
 /// compile no formatting code.
-class message_value {
- public:
-  enum class kind : unsigned char { signed_integer, unsigned_integer, floating, text };
-
+struct error_value {
   template <std::signed_integral T>
-  constexpr message_value(T value) noexcept : kind_(kind::signed_integer), signed_(value) {}
+  constexpr error_value(T number) noexcept : value(static_cast<long long>(number)) {}
   template <std::unsigned_integral T>
-  constexpr message_value(T value) noexcept : kind_(kind::unsigned_integer), unsigned_(value) {}
-  constexpr message_value(double value) noexcept : kind_(kind::floating), floating_(value) {}
+  constexpr error_value(T number) noexcept : value(static_cast<unsigned long long>(number)) {}
+  constexpr error_value(double number) noexcept : value(number) {}
   template <class T>
   requires std::convertible_to<const T&, std::string_view>
-  constexpr message_value(const T& value) : kind_(kind::text), text_(value) {}
-  message_value(bool) = delete;
-  message_value(char) = delete;
+  constexpr error_value(const T& text) : value(std::string_view(text)) {}
+  error_value(bool) = delete;
+  error_value(char) = delete;
 
-  /// Calls body(value).
-  template <class Body>
-  constexpr decltype(auto) with(const Body& body) const {
-    switch (kind_) {
-      case kind::signed_integer: return body(signed_);
-      case kind::unsigned_integer: return body(unsigned_);
-      case kind::floating: return body(floating_);
-      case kind::text: break;
-    }
-    return body(text_);
-  }
-
- private:
-  kind kind_;
-  union {
-    long long signed_;
-    unsigned long long unsigned_;
-    double floating_;
-    std::string_view text_;
-  };
+  std::variant<long long, unsigned long long, double, std::string_view> value;
 };
 
-/// A format string of fmt with one {} per value. The compiler checks their number.
+/// The format string of an error's text, for fmt. The compiler checks that the string has one {}
+/// per value.
 template <class... Values>
-class message_format {
+class error_format {
  public:
   template <std::size_t Size>
-  consteval message_format(const char (&text)[Size]) : text_(text, Size - 1) {
-    std::size_t places = 0;
+  consteval error_format(const char (&text)[Size]) : text_(text, Size - 1) {
+    std::size_t placeholders = 0;
     for (std::size_t i = 0; i + 1 < Size; ++i)
-      if (text[i] == '{' && text[++i] != '{') ++places;
+      if (text[i] == '{' && text[++i] != '{') ++placeholders;  // {{ stands for a brace
     // In a consteval function, a throw is a compile error.
-    if (places != sizeof...(Values)) throw "a message needs one {} per value";
+    if (placeholders != sizeof...(Values)) throw "a message needs one {} per value";
   }
   [[nodiscard]] constexpr std::string_view text() const noexcept { return text_; }
 
@@ -108,16 +87,17 @@ class message_format {
   std::string_view text_;
 };
 
-[[noreturn]] void fail(errc code, std::string_view format, std::span<const message_value> values);
+[[noreturn]] void fail(errc code, std::string_view format, std::span<const error_value> values);
 
 }  // namespace detail
 
 /// Throws an error with a message formatted by fmt.
 template <class... Values>
-[[noreturn]] void fail(errc code, detail::message_format<std::type_identity_t<Values>...> format,
+[[noreturn]] void fail(errc code, detail::error_format<std::type_identity_t<Values>...> format,
                        const Values&... values) {
-  const detail::message_value all[] = {values..., 0};
-  detail::fail(code, format.text(), std::span(all, sizeof...(values)));
+  // An array must not be empty, so there is one more element, which the span leaves out.
+  const detail::error_value stored[] = {values..., 0};
+  detail::fail(code, format.text(), std::span(stored, sizeof...(values)));
 }
 
 }  // namespace longshore

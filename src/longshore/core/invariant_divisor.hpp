@@ -1,6 +1,6 @@
-// Division by a number that is constant in a loop. One multiplication and shifts replace the
-// division; the result is exact for every 64-bit dividend. T. Granlund, P. L. Montgomery, "Division
-// by invariant integers using multiplication", PLDI 1994, figure 4.1.
+// Division by a number that is constant in a loop: one multiplication and shifts replace each
+// division. The quotient is exact for every 64-bit dividend. Source: T. Granlund, P. L. Montgomery,
+// "Division by invariant integers using multiplication", PLDI 1994, figure 4.1.
 #pragma once
 
 #include <bit>
@@ -9,7 +9,7 @@
 
 namespace longshore {
 
-/// A divisor d >= 1 with precomputed multipliers. It is small enough to be copied into a loop.
+/// A divisor d >= 1 with precomputed multipliers. Loops can hold a copy of these 32 bytes.
 class invariant_divisor {
  public:
   constexpr invariant_divisor() noexcept : invariant_divisor(1) {}
@@ -17,7 +17,8 @@ class invariant_divisor {
   /// REQUIRES: divisor >= 1.
   constexpr explicit invariant_divisor(std::uint64_t divisor) noexcept : divisor_(divisor) {
     assert(divisor >= 1);
-    const int bits = static_cast<int>(std::bit_width(divisor - 1));  // the smallest l with 2^l >= d
+    // l, the smallest number with 2^l >= d
+    const int bits = static_cast<int>(std::bit_width(divisor - 1));
     // floor(2^64 (2^l - d) / d) + 1. If l is 64, 2^l - d is computed modulo 2^64.
     const std::uint64_t excess = (bits == 64 ? 0 : std::uint64_t{1} << bits) - divisor;
     multiplier_ = static_cast<std::uint64_t>((static_cast<uint128>(excess) << 64) / divisor) + 1;
@@ -57,5 +58,7 @@ class invariant_divisor {
   std::uint64_t divisor_, multiplier_ = 0, half_multiplier_ = 0;
   int first_shift_ = 0, last_shift_ = 0;
 };
+
+static_assert(sizeof(invariant_divisor) == 32);
 
 }  // namespace longshore

@@ -1,4 +1,5 @@
-// Finds a choice that a user typed by name. If it is unknown, the error lists all names.
+// Finds the entry of a list that a user typed by name. The error for an unknown name lists all
+// names.
 #pragma once
 
 #include <longshore/core/error.hpp>
@@ -9,7 +10,7 @@
 
 namespace longshore {
 
-/// The name of a list entry. The entry is a text, or has a member `name`.
+/// The name of a list entry, which is a text or has a member `name`.
 [[nodiscard]] constexpr std::string_view listed_name(std::string_view entry) noexcept {
   return entry;
 }
@@ -19,20 +20,20 @@ requires requires(const Entry& entry) { std::string_view(entry.name); }
   return entry.name;
 }
 
-/// The index of `name` in `list`. Throws errc::usage for an unknown name; `no_such` is the
-/// beginning of its message, for instance "no halo mode is named".
+/// The index of `name` in `entries`. Throws errc::usage for an unknown name. The message begins
+/// with `message_start`, for instance "no halo mode is named".
 template <class List>
-[[nodiscard]] std::size_t index_of_name(const List& list, std::string_view name,
-                                        std::string_view no_such) {
+[[nodiscard]] std::size_t index_of_name(const List& entries, std::string_view name,
+                                        std::string_view message_start) {
   std::string names;
   std::size_t index = 0;
-  for (const auto& entry : list) {
+  for (const auto& entry : entries) {
     if (listed_name(entry) == name) return index;
     names += names.empty() ? "" : ", ";
     names += listed_name(entry);
     ++index;
   }
-  fail(errc::usage, "{} '{}': it is one of {}", no_such, name, names);
+  fail(errc::usage, "{} '{}': it is one of {}", message_start, name, names);
 }
 
 }  // namespace longshore

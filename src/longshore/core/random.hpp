@@ -1,5 +1,5 @@
-// Random numbers that are the same on every machine, with every compiler and transport. The
-// distributions of the standard library differ between implementations.
+// Random numbers that are the same on every machine and with every compiler, unlike the
+// distributions of the standard library.
 #pragma once
 
 #include <cstddef>
@@ -9,8 +9,8 @@
 
 namespace longshore {
 
-/// splitmix64 (Steele, Lea, Flood, OOPSLA 2014). Makes well mixed bits of any seed, including
-/// 0, 1, 2, ...
+/// splitmix64 (Steele, Lea, Flood, OOPSLA 2014). Turns any seed, even 0, 1, 2, ..., into well mixed
+/// bits.
 [[nodiscard]] constexpr std::uint64_t mix_bits(std::uint64_t x) noexcept {
   x += 0x9e3779b97f4a7c15ULL;
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
@@ -23,6 +23,7 @@ namespace longshore {
 class random_stream {
  public:
   explicit constexpr random_stream(std::uint64_t seed, std::uint64_t stream = 0) noexcept {
+    // ~stream, because the terms of an equal seed and stream would cancel.
     std::uint64_t x = mix_bits(seed) ^ mix_bits(~stream);
     for (auto& word : state_) word = x = mix_bits(x);
   }

@@ -1,5 +1,5 @@
-// Streaming (non-temporal) stores, which bypass the caches. They suit output that is larger than
-// the caches: an ordinary store would first read each line that it overwrites.
+// Streaming (non-temporal) stores, which bypass the caches. Use streaming stores for output larger
+// than the caches: an ordinary store first reads the line that it overwrites.
 #pragma once
 
 #include <longshore/core/bytes.hpp>
@@ -39,7 +39,7 @@ inline void stream_store(T* to, const T& value) noexcept {
   *to = value;
 }
 
-/// Whether stream_line stores past the caches; elsewhere it is a plain copy.
+/// Whether stream_line bypasses the caches. If not, stream_line is a plain copy.
 inline constexpr bool can_stream_lines =
 #if defined(__x86_64__)
     true;
@@ -50,15 +50,16 @@ inline constexpr bool can_stream_lines =
 /// Copies one cache line. REQUIRES: both addresses are aligned to a cache line.
 inline void stream_line(void* to, const void* from) noexcept {
 #if defined(__x86_64__)
-  const auto* const source = static_cast<const __m128i*>(from);
-  auto* const line = static_cast<__m128i*>(to);
-  for (int k = 0; k < 4; ++k) _mm_stream_si128(line + k, _mm_load_si128(source + k));
+  const auto* const from_line = static_cast<const __m128i*>(from);
+  auto* const to_line = static_cast<__m128i*>(to);
+  for (int k = 0; k < 4; ++k) _mm_stream_si128(to_line + k, _mm_load_si128(from_line + k));
 #else
   std::memcpy(to, from, cache_line_bytes);
 #endif
 }
 
-/// Orders all streaming stores before the stores that follow. Call it after the last one.
+/// Orders all earlier streaming stores before all later stores. Call this function after the last
+/// streaming store.
 inline void fence_streaming_stores() noexcept {
 #if defined(__x86_64__)
   _mm_sfence();

@@ -1,9 +1,10 @@
-// Strategy auto on every transport and layout: results are right whatever it chooses, all ranks
-// make the same choice, and it measures once.
+// Strategy auto on every transport and layout: results are right for every choice, all ranks make
+// the same choice, and a run measures once.
 #include <longshore/core/environment.hpp>
 #include <longshore/core/error.hpp>
 #include <longshore/core/random.hpp>
 #include <longshore/gather/gather.hpp>
+#include <longshore/gather/index_patterns_test.hpp>
 #include <longshore/gather/scatter.hpp>
 #include <longshore/gather/update.hpp>
 #include <longshore/transport/spmd_test.hpp>
@@ -23,8 +24,7 @@ namespace {
 using testing::spmd;
 using origin = gather_decision::origin;
 
-// Each test has its own profile, does not touch the user's, and restores the environment. Only rank
-// 0 reads the environment.
+// Every test has a profile of its own and restores the environment.
 class Auto : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -46,6 +46,8 @@ class Auto : public ::testing::Test {
   std::optional<std::string> profile_before_ = environment_text("LONGSHORE_PROFILE");
 };
 
+std::int64_t element(std::uint64_t index) { return -static_cast<std::int64_t>(index) - 1; }
+
 std::vector<std::int64_t> random_indices(const team& team, std::uint64_t n, std::size_t count,
                                          std::uint64_t seed = 7) {
   random_stream random(seed, static_cast<std::uint64_t>(team.rank()));
@@ -59,7 +61,7 @@ void expect_same_on_all_ranks(team& team, const gather_decision& decision) {
     const auto all = team.allgather_value(
         std::array<std::int64_t, 3>{static_cast<std::int64_t>(choice.strategy),
                                     static_cast<std::int64_t>(choice.buffer_items), choice.hops});
-    for (const auto& theirs : all) EXPECT_EQ(theirs, all.front());
+    for (const auto& choice_of_rank : all) EXPECT_EQ(choice_of_rank, all.front());
     EXPECT_NE(choice.strategy, gather_strategy::automatic);
   }
 }
@@ -67,30 +69,22 @@ void expect_same_on_all_ranks(team& team, const gather_decision& decision) {
 template <class Plan>
 void expect_values(Plan& plan, team& team, std::uint64_t n) {
   for (const std::size_t count : {0, 3, 700, 9000})
-    for (int again = 0; again < 2; ++again) {
+    for (int call = 0; call < 2; ++call) {
       const auto indices =
           random_indices(team, n, count + static_cast<std::size_t>(team.rank()), count);
       std::vector<std::int64_t> out(indices.size());
       plan(indices, out);
       for (std::size_t i = 0; i < out.size(); ++i)
-        ASSERT_EQ(out[i], -indices[i] - 1) << name_of(plan.strategy()) << ", " << count;
+        ASSERT_EQ(out[i], element(indices[i])) << name_of(plan.strategy()) << ", " << count;
       EXPECT_EQ(plan.moved().payload_bytes, out.size() * sizeof(std::int64_t));
     }
-}
-
-template <class Table>
-void fill(Table& table) {
-  const auto part = table.local();
-  for (std::size_t k = 0; k < part.size(); ++k)
-    part[k] = -static_cast<std::int64_t>(table.map().index_of(table.team().rank(), k)) - 1;
-  table.team().barrier();
 }
 
 TEST_F(Auto, gathers_with_the_measured_choice_and_does_not_change_the_table) {
   spmd([](team& team) {
     constexpr std::uint64_t n = 1009;
     dist_array<std::int64_t, cyclic> table(team, n);
-    fill(table);
+    testing::fill_table(table, element);
     gather_plan plan(table);
     EXPECT_EQ(plan.decision().from, origin::measured);
     expect_same_on_all_ranks(team, plan.decision());
@@ -98,9 +92,8 @@ TEST_F(Auto, gathers_with_the_measured_choice_and_does_not_change_the_table) {
     gather_plan second(table);
     EXPECT_EQ(second.decision().by_size, plan.decision().by_size);
     team.barrier();
-    for (std::size_t k = 0; k < table.local().size(); ++k)
-      ASSERT_EQ(table.local()[k],
-                -static_cast<std::int64_t>(table.map().index_of(team.rank(), k)) - 1);
+    testing::for_each_local_element(
+        table, [](auto value, std::uint64_t i) { ASSERT_EQ(value, element(i)); });
   });
 }
 
@@ -119,9 +112,12 @@ TEST_F(Auto, scatters_and_updates_with_the_measured_choice) {
     }
     write(indices, values);
     team.barrier();
-    for (std::size_t k = 0; k < table.local().size(); ++k)
-      ASSERT_EQ(table.local()[k],
-                3 * static_cast<std::int64_t>(table.map().index_of(team.rank(), k)));
+    const auto expect_elements = [&](int updates) {
+      testing::for_each_local_element(table, [&](auto value, std::uint64_t i) {
+        ASSERT_EQ(value, 3 * static_cast<std::int64_t>(i) + updates);
+      });
+    };
+    expect_elements(0);
 
     update_plan add(table);
     expect_same_on_all_ranks(team, add.decision());
@@ -131,10 +127,7 @@ TEST_F(Auto, scatters_and_updates_with_the_measured_choice) {
     add(everything, 1);
     add(everything, ones);
     team.barrier();
-    for (std::size_t k = 0; k < table.local().size(); ++k)
-      ASSERT_EQ(
-          table.local()[k],
-          3 * static_cast<std::int64_t>(table.map().index_of(team.rank(), k)) + 2 * team.size());
+    expect_elements(2 * team.size());
     team.barrier();
   });
 }
@@ -160,7 +153,7 @@ TEST_F(Auto, without_profile_it_uses_direct_if_possible_else_exstack) {
   ::setenv("LONGSHORE_PROFILE", "off", 1);
   spmd([](team& team) {
     dist_array<std::int64_t, cyclic> table(team, 100);
-    fill(table);
+    testing::fill_table(table, element);
     gather_plan plan(table, {.buffer_items = 33});
     EXPECT_EQ(plan.decision().from, origin::rule);
     EXPECT_EQ(plan.strategy(),
@@ -171,17 +164,13 @@ TEST_F(Auto, without_profile_it_uses_direct_if_possible_else_exstack) {
   EXPECT_FALSE(std::filesystem::exists(file_));
 }
 
-// If one rank has not enough memory, all ranks do without measuring.
-TEST_F(Auto, all_ranks_fail_if_one_has_not_enough_memory) {
+TEST_F(Auto, all_ranks_throw_if_one_rank_has_too_little_memory) {
   spmd([](team& team) {
     const dist_array<std::int64_t, cyclic> table(team, 100);
     const std::size_t requests = team.rank() == team.size() - 1 ? std::size_t{1} << 50 : 10;
-    try {
+    testing::expect_error(errc::out_of_memory, [&] {
       const detail::tuning_table<std::int64_t, cyclic> tuned(table, {100, requests});
-      ADD_FAILURE() << "no error";
-    } catch (const error& e) {
-      EXPECT_EQ(e.code(), errc::out_of_memory) << e.what();
-    }
+    });
     team.barrier();
   });
 }
@@ -198,7 +187,7 @@ TEST_F(Auto, an_unwritable_profile_is_kept_for_this_run) {
   ::setenv("LONGSHORE_PROFILE", "/proc/longshore/profile", 1);
   spmd([](team& team) {
     dist_array<std::int64_t, cyclic> table(team, 1009);
-    fill(table);
+    testing::fill_table(table, element);
     gather_plan plan(table);
     EXPECT_EQ(plan.decision().from, origin::measured);
     gather_plan again(table);
@@ -223,8 +212,8 @@ TEST_F(Auto, an_invalid_budget_fails_on_all_ranks) {
   });
 }
 
-// Replaces the measurements in the file: strategy agp is to be faster for small calls, exstack for
-// larger ones.
+// Replaces the measurements in the file: strategy agp becomes faster for small calls, and exstack
+// for larger calls.
 void make_choices_differ(const std::string& file) {
   std::ifstream in(file);
   std::string title, columns, key;
@@ -256,39 +245,40 @@ TEST_F(Auto, all_ranks_agree_on_the_strategy_for_each_size_of_calls) {
   spmd([](team& team) {
     constexpr std::uint64_t n = 1009;
     dist_array<std::int64_t, cyclic> table(team, n);
-    fill(table);
+    testing::fill_table(table, element);
     gather_plan plan(table);
     ASSERT_TRUE(plan.decision().depends_on_requests());
     EXPECT_EQ(plan.decision().from, origin::profile);
-    // Ranks have very different numbers of requests; the rank with many changes.
+    // In every third call, another rank has many requests.
     for (int call = 0; call < 20; ++call) {
       const bool many = call % 3 == 0 && call % team.size() == team.rank();
       const auto indices = random_indices(team, n, many ? 20'000 : 5);
       std::vector<std::int64_t> out(indices.size());
       plan(indices, out);
       for (std::size_t i = 0; i < out.size(); ++i)
-        ASSERT_EQ(out[i], -indices[i] - 1) << "call " << call;
+        ASSERT_EQ(out[i], element(indices[i])) << "call " << call;
       const auto strategies = team.allgather_value(plan.strategy());
-      for (const auto theirs : strategies) EXPECT_EQ(theirs, strategies.front());
-      if (call < 2) {  // rank 0 has many at call 0, none at call 1, where they agree again
+      for (const auto strategy : strategies) EXPECT_EQ(strategy, strategies.front());
+      // Rank 0 has many requests in call 0. In call 1 no rank has, and the ranks agree again.
+      if (call < 2) {
         EXPECT_EQ(plan.strategy(), call == 0 ? gather_strategy::exstack : gather_strategy::agp);
       }
     }
-    // After an error of one rank the plan can be used as before.
+    // After an error on one rank, the plan can be used again.
     const std::vector<std::int64_t> indices = {1, 2, 3};
     std::vector<std::int64_t> out(3);
-    const bool mine = team.rank() == team.size() - 1;
+    const bool fails = team.rank() == team.size() - 1;
     try {
-      plan(indices, std::span(out).first(mine ? 2 : 3));
-      EXPECT_FALSE(mine);
+      plan(indices, std::span(out).first(fails ? 2 : 3));
+      EXPECT_FALSE(fails);
     } catch (const error& e) {
-      EXPECT_EQ(e.code(), mine ? errc::usage : errc::peer_failed);
+      EXPECT_EQ(e.code(), fails ? errc::usage : errc::peer_failed);
     }
     team.barrier();
     for (int call = 0; call < 9; ++call) plan(indices, out);
     EXPECT_EQ(out, (std::vector<std::int64_t>{-2, -3, -4}));
 
-    // With expected_requests the choice is made once.
+    // With expected_requests, the plan chooses once.
     gather_plan large(table, {.expected_requests = team.rank() == 0 ? std::size_t{20'000} : 1});
     EXPECT_FALSE(large.decision().depends_on_requests());
     EXPECT_EQ(large.strategy(), gather_strategy::exstack);

@@ -1,3 +1,4 @@
+// Sums and differences of the statistics of requests and replies.
 #include <longshore/gather/exchange_stats.hpp>
 
 namespace longshore {

@@ -1,17 +1,17 @@
-// Statistics of a plan or a stream: those of its engines, requests and replies apart.
+// Statistics of the engines of a plan or of a stream, for requests and replies separately.
 #pragma once
 
 #include <longshore/aggregate/engine_stats.hpp>
 
 namespace longshore {
 
-/// What one rank did since the plan or stream was made. There are no hops if no messages are
-/// aggregated (strategies agp and direct), and no replies if nothing comes back (scatter, updates).
+/// The messages of one rank since the plan or stream was made. `hops` is empty with strategies that
+/// do not aggregate (agp and direct); `replies` is empty for scatter and updates.
 struct exchange_stats {
   engine_stats requests = {}, replies = {};
 
   exchange_stats& operator+=(const exchange_stats& more);
-  /// What the plan did since `earlier`, which must be of the same plan.
+  /// The difference to `earlier`, which must be of the same plan.
   [[nodiscard]] exchange_stats operator-(const exchange_stats& earlier) const;
 };
 using exchange_report [[deprecated("use exchange_stats")]] = exchange_stats;

@@ -1,8 +1,9 @@
 // gather: out[i] = table[indices[i]], for a table that is distributed over all ranks and for
-// arbitrary indices.
+// arbitrary indices. gather_plan is made for a table once and then called often.
 #pragma once
 
-#include <longshore/gather/detail/plan_base.hpp>
+#include <longshore/gather/detail/compiled_loops.hpp>
+#include <longshore/gather/detail/plan_implementation.hpp>
 #include <longshore/gather/detail/table_view.hpp>
 #include <longshore/gather/options.hpp>
 
@@ -13,66 +14,71 @@
 namespace longshore {
 namespace detail {
 
-/// The interface behind gather_plan; gather_dispatch implements it.
+/// The interface to which gather_plan forwards its calls. gather_dispatch implements the interface.
 template <trivially_copyable T>
-class gather_plan_base : public plan_base {
+class gather_implementation : public plan_implementation {
  public:
   virtual void run(std::span<const std::int64_t> indices, std::span<T> out) = 0;
 
  protected:
-  using plan_base::plan_base;
+  using plan_implementation::plan_implementation;
 };
 
-/// Collective. Makes a gather_dispatch.
+/// Collective.
 template <trivially_copyable T, distribution Distribution>
-[[nodiscard]] std::unique_ptr<gather_plan_base<T>> plan_gather(
+[[nodiscard]] std::unique_ptr<gather_implementation<T>> plan_gather(
     const table_view<T, Distribution>& table, const gather_options& options);
 
-// These two instantiations are compiled in the library.
-extern template std::unique_ptr<gather_plan_base<word32>> plan_gather(
+// The library contains these two functions, for elements of 4 and of 8 bytes, so programs do not
+// compile them again (detail/compiled_loops.hpp).
+extern template std::unique_ptr<gather_implementation<word32>> plan_gather(
     const table_view<word32, any_distribution>&, const gather_options&);
-extern template std::unique_ptr<gather_plan_base<word64>> plan_gather(
+extern template std::unique_ptr<gather_implementation<word64>> plan_gather(
     const table_view<word64, any_distribution>&, const gather_options&);
 
 }  // namespace detail
 
-/// A gather from one table with one strategy, made once and used often. Calls allocate nothing,
-/// with one exception. With strategy auto, if the choice depends on the number of requests, the
-/// first call of each size class makes a plan for that class.
+/// Gathers from one table. The plan holds the buffers of its strategy, so calls allocate nothing.
+/// There is one exception: strategy auto may choose one strategy for calls with few requests and
+/// another one for calls with many. The first call that uses a strategy then makes the buffers of
+/// this strategy.
 ///
 ///     longshore::gather_plan plan(table, {.strategy = longshore::gather_strategy::exstack});
 ///     plan(indices, out);
 ///
 /// The table must outlive the plan.
 template <trivially_copyable T, distribution Distribution>
-class gather_plan : public detail::plan_handle<
-                        detail::gather_plan_base<detail::erased_element<T, Distribution>>> {
+class gather_plan : public detail::plan_handle<detail::gather_implementation<
+                        typename detail::compiled_copy_types<T, Distribution>::element>> {
  public:
-  /// Collective; options are the same on all ranks. Throws, on all ranks: errc::unsupported if the
-  /// strategy is not available here, errc::usage if buffer_items is 0, errc::out_of_memory.
-  /// Strategy auto measures for a fraction of a second if the profile of this machine has nothing
-  /// for this layout.
+  /// Collective; all ranks pass the same options, except expected_requests. Throws, on all ranks:
+  /// errc::unsupported if the strategy is not available here, errc::usage if buffer_items is 0,
+  /// errc::out_of_memory.
+  ///
+  /// Strategy auto reads earlier measurements from a file, the profile (LONGSHORE_PROFILE). If the
+  /// file does not have this layout of ranks and nodes, auto measures for a fraction of a second.
   explicit gather_plan(const dist_array<T, Distribution>& table, gather_options options = {})
       : gather_plan::plan_handle(detail::plan_gather(view(table), options)) {}
 
-  /// out[i] = table[indices[i]] for all i. Indices are global; each rank gives any number of them.
-  /// Collective with auto and with strategies that aggregate; with agp and direct each rank may
-  /// call it alone. It contains no barrier: call team.barrier() between writes of other ranks to
-  /// the table and this call, and again before the next write.
+  /// out[i] = table[indices[i]] for all i. Indices are global; each rank passes any number of
+  /// indices. Collective, except if the options name strategy agp or direct: then a rank may call
+  /// alone. The call contains no barrier: call team.barrier() between writes of other ranks to the
+  /// table and this call, and again before the next write.
   ///
-  /// Throws errc::usage if the sizes differ or an index is out of range; with strategies that
-  /// aggregate, the other ranks then throw errc::peer_failed. Part of `out` may have been written.
-  /// The plan can be used again.
+  /// Throws errc::usage if the sizes differ or an index is out of range. With strategies that
+  /// aggregate, the other ranks then throw errc::peer_failed; with agp and direct they do not
+  /// notice. Part of `out` may have been written, and the plan can be used again.
   void operator()(std::span<const std::int64_t> indices, std::span<T> out) {
     this->plan_->run(indices, {reinterpret_cast<element*>(out.data()), out.size()});
   }
 
  private:
-  using element = detail::erased_element<T, Distribution>;
-  using view = detail::table_view<element, detail::erased_distribution<T, Distribution>>;
+  using loop = detail::compiled_copy_types<T, Distribution>;
+  using element = typename loop::element;
+  using view = detail::table_view<element, typename loop::distribution>;
 };
 
-/// Collective. One gather with a plan of its own. For several gathers a gather_plan is faster.
+/// Collective. Makes a plan for a single gather. For several gathers a gather_plan is faster.
 template <trivially_copyable T, distribution Distribution>
 void gather(const dist_array<T, Distribution>& table, std::span<const std::int64_t> indices,
             std::type_identity_t<std::span<T>> out, gather_options options = {}) {

@@ -1,5 +1,5 @@
-// Index patterns for the tests of gather, scatter and updates, and values in which every wrong byte
-// shows. Every rank can compute those of all ranks, so a serial reference is possible.
+// Index patterns and values for the tests of gather, scatter and updates. Every rank can compute
+// the indices and values of all ranks, for a serial reference.
 #pragma once
 
 #include <longshore/core/error.hpp>
@@ -14,6 +14,7 @@
 #include <bit>
 #include <cstring>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -32,7 +33,7 @@ inline std::vector<std::int64_t> random_indices(const requesting_rank& who, std:
   std::vector<std::int64_t> indices(count);
   for (auto& index : indices) {
     double u = random.uniform();
-    for (double left = skew; left > 1; --left) u *= u;
+    for (double squares = skew; squares > 1; --squares) u *= u;
     index = static_cast<std::int64_t>(u * static_cast<double>(who.n));
   }
   return indices;
@@ -65,7 +66,7 @@ inline const std::vector<index_pattern>& index_patterns() {
   return all;
 }
 
-/// A value of random bytes, which depend only on the arguments.
+/// A value of random bytes, which depend only on the arguments. Every wrong byte shows.
 template <class T>
 T mixed_value(std::uint64_t a, std::uint64_t b, std::uint64_t c) {
   alignas(T) std::byte bytes[sizeof(T)];
@@ -79,7 +80,7 @@ T mixed_value(std::uint64_t a, std::uint64_t b, std::uint64_t c) {
   return value;
 }
 
-/// The strategies for which why_not(strategy, all_reachable) has no objection. Collective.
+/// Collective. The strategies for which why_not(strategy, all_reachable) returns nothing.
 template <class WhyNot>
 std::vector<gather_strategy> usable_strategies(team& team, bool all_direct, const WhyNot& why_not) {
   const bool reachable = team.allreduce_value<std::int64_t>(all_direct, reduction::min) == 1;
@@ -89,18 +90,22 @@ std::vector<gather_strategy> usable_strategies(team& team, bool all_direct, cons
   return strategies;
 }
 
-/// Sets every element of the table to value_of(index). Collective.
+/// Calls visit(element, index) for every element of this rank's part.
+template <class Table, class Visit>
+void for_each_local_element(Table& table, const Visit& visit) {
+  for (std::size_t k = 0; k < table.local().size(); ++k)
+    visit(table.local()[k], table.map().index_of(table.team().rank(), k));
+}
+
+/// Collective. Sets every element of the table to value_of(index).
 template <class Table, class Value>
 void fill_table(Table& table, const Value& value_of) {
-  const auto part = table.local();
-  for (std::size_t k = 0; k < part.size(); ++k)
-    part[k] = value_of(table.map().index_of(table.team().rank(), k));
+  for_each_local_element(table, [&](auto& element, std::uint64_t i) { element = value_of(i); });
   table.team().barrier();
 }
 
-/// Calls body(options, name) for every usable strategy; for those with buffers, with small and
-/// large buffers, with and without combining. Options: scatter_options or update_options.
-/// Collective.
+/// Collective. Calls body(options, name) for every usable strategy. Strategies that aggregate get
+/// small and large buffers, and requests with and without combining.
 template <class Options, class WhyNot, class Body>
 void with_every_plan(team& team, bool all_direct, std::uint64_t n, const WhyNot& why_not,
                      const Body& body) {
@@ -111,7 +116,7 @@ void with_every_plan(team& team, bool all_direct, std::uint64_t n, const WhyNot&
         if ((buffer_items != 1024 || combine) && strategy != gather_strategy::exstack &&
             !asynchronous)
           continue;
-        // small buffers cover more cases
+        // Small buffers cover more cases.
         if (combine && asynchronous && buffer_items == 1024) continue;
         Options options;
         options.strategy = strategy;
@@ -122,22 +127,52 @@ void with_every_plan(team& team, bool all_direct, std::uint64_t n, const WhyNot&
       }
 }
 
-/// Checks the errors of call(mine), in which the last rank makes a mistake; its `mine` is true. Its
-/// message must contain `words`. `others_fail`: whether the other ranks get an error, too.
+/// Checks that call(fails) throws on the last rank, the only rank for which `fails` is true. The
+/// message of that rank must contain `words`. `others_fail`: whether the other ranks must throw
+/// too.
 template <class Call>
 void expect_failure(team& team, bool others_fail, const std::vector<std::string>& words,
                     const Call& call) {
-  const bool mine = team.rank() == team.size() - 1;
+  const bool fails = team.rank() == team.size() - 1;
   try {
-    call(mine);
-    EXPECT_FALSE(mine || others_fail);
+    call(fails);
+    EXPECT_FALSE(fails || others_fail);
   } catch (const error& e) {
-    EXPECT_EQ(e.code(), mine ? errc::usage : errc::peer_failed) << e.what();
+    EXPECT_EQ(e.code(), fails ? errc::usage : errc::peer_failed) << e.what();
     for (const auto& word : words)
-      EXPECT_TRUE(!mine || std::string(e.what()).find(word) != std::string::npos)
+      EXPECT_TRUE(!fails || std::string(e.what()).find(word) != std::string::npos)
           << e.what() << "; expected " << word;
   }
   team.barrier();
+}
+
+/// Checks the errors of run(indices) for an index outside a table of n elements on the last rank.
+template <class Run>
+void expect_index_errors(team& team, std::uint64_t n, bool others_fail,
+                         const std::string& operation, const Run& run) {
+  for (const std::int64_t outside :
+       {static_cast<std::int64_t>(n), std::int64_t{-1}, std::numeric_limits<std::int64_t>::min()})
+    for (const std::size_t position : {0, 3, 777, 1234}) {
+      auto indices = random_indices({team.rank(), team.size(), n}, 1235);
+      expect_failure(team, others_fail,
+                     {operation, std::to_string(outside), "position " + std::to_string(position),
+                      "rank " + std::to_string(team.rank()), std::to_string(n)},
+                     [&](bool fails) {
+                       if (fails) indices[position] = outside;
+                       run(indices);
+                     });
+    }
+}
+
+/// Checks that call() throws an error with this code.
+template <class Call>
+void expect_error(errc code, const Call& call) {
+  try {
+    call();
+    ADD_FAILURE() << "no error";
+  } catch (const error& e) {
+    EXPECT_EQ(e.code(), code) << e.what();
+  }
 }
 
 }  // namespace longshore::testing

@@ -1,6 +1,6 @@
-// The operations of updates and histograms: functions of an element and a value that give the new
-// element. Each is associative and commutative, so the order and grouping of the values of all
-// ranks does not change the result (except for the rounding of floating-point sums).
+// The operations of updates and histograms: functions of an element and a value that return the new
+// element. Every operation is associative and commutative, so the order and grouping of the values
+// of all ranks do not change the result (except for the rounding of floating-point sums).
 #pragma once
 
 #include <longshore/core/bytes.hpp>
@@ -89,18 +89,18 @@ struct bit_and {
 
 namespace longshore {
 
-/// An operation of an update: any function of an element and a value that gives the new element and
-/// is associative and commutative. It is the same on all ranks, is copied, and may be called on any
-/// rank.
+/// A function of an element and a value that returns the new element, and is associative and
+/// commutative. All ranks pass the same operation. The library copies the operation and may call it
+/// on any rank.
 template <class Op, class T>
 concept update_operation = trivially_copyable<T> && std::copyable<Op> &&
     requires(const Op op, const T& element, const T& value) {
   { op(element, value) } -> std::convertible_to<T>;
 };
 
-/// An operation with an identity: op.identity<T>() is the value that changes no element. A rank can
-/// then accumulate values before it knows the element. In your own operation: `template <class T> T
-/// identity() const`.
+/// An operation with an identity: op.identity<T>() is the value that changes no element. With an
+/// identity, a rank can accumulate values before it knows the element. Your own operation may
+/// define `template <class T> T identity() const`.
 template <class Op, class T>
 concept has_identity = update_operation<Op, T> && requires(const Op op) {
   { op.template identity<T>() } -> std::same_as<T>;

@@ -1,3 +1,4 @@
+// Names of the origins of a decision, and options with the choice of strategy auto filled in.
 #include <longshore/gather/options.hpp>
 
 namespace longshore {

@@ -1,5 +1,4 @@
-// The options of plans for gather, scatter and updates, and the decision that a plan makes from
-// them.
+// The options of plans for gather, scatter and updates, and which strategy a plan has chosen.
 #pragma once
 
 #include <longshore/gather/detail/tuning/choice.hpp>
@@ -10,48 +9,59 @@
 
 namespace longshore {
 
+/// Words of this file: the strategies exstack, exstack2, conveyor and aggregator *aggregate*
+/// requests in buffers. Of these, exstack2, conveyor and aggregator are *asynchronous*: they use an
+/// engine (aggregate/), and ranks need not exchange buffers at the same time. agp and direct access
+/// each element by itself. Strategy auto is `automatic`, because auto is a keyword of C++.
 struct gather_options {
-  /// automatic: measurements on this machine choose strategy, buffer_items and hops
+  /// With `automatic`, measurements on this machine choose the strategy. They also choose
+  /// buffer_items and hops; values given here are then ignored.
   gather_strategy strategy = gather_strategy::automatic;
-  /// of strategies that aggregate: items per destination in one exchange
+  /// Capacity of the buffer for each destination, with strategies that aggregate.
   std::size_t buffer_items = 1024;
-  /// of strategy conveyor: 1, 2 or 3; 0: chosen, that is 2 for more than
-  /// 128 ranks on several nodes of several ranks each, else 1
+  /// The number of hops of strategy conveyor: 1, 2 or 3. If 0, the plan chooses. It chooses 2 hops
+  /// for more than 128 ranks, if there are several nodes with several ranks each, and else 1 hop.
   int hops = 0;
-  /// Of strategies that aggregate: requests for one element that wait in the same buffer become
-  /// one. Gather requests the element once, an update combines the values, scatter keeps the later
-  /// value. Costs some nanoseconds per index; pays if few elements are requested often.
+  /// For strategies that aggregate: whether a rank merges its requests for the same element while
+  /// they are in one buffer. An update combines the values, a scatter keeps the later value, and a
+  /// gather requests the element once. Gather with an asynchronous strategy also merges a request
+  /// with an equal request that was sent and has no reply yet. Merging costs some nanoseconds per
+  /// index, and pays if few elements are requested often.
   bool combine = false;
-  /// Of strategy auto: the largest number of requests of a rank in one call, if known; the maximum
-  /// over the ranks counts. The plan then chooses once, for this size. 0: unknown; if the choice
-  /// depends on it, the ranks agree on the size now and then while the plan is used.
+  /// For strategy auto: the largest number of requests of this rank in one call, or 0 if unknown.
+  /// The plan takes the maximum over all ranks and chooses a strategy once. If all ranks pass 0,
+  /// and the best strategy depends on the number of requests, then the ranks find this maximum in
+  /// calls of the plan, by a reduction.
   std::size_t expected_requests = 0;
 };
 using scatter_options = gather_options;
 using update_options = gather_options;
 
-/// Buffers per destination of the asynchronous strategies, for requests without replies. Such a
-/// sender runs ahead until its buffers are full. With 2 buffers, ranks on MPI spend a quarter of
-/// their time waiting for a free one. Requests with replies need only 2.
+/// The number of buffers per destination in scatter and update with asynchronous strategies. Their
+/// requests have no replies, so a sender runs ahead until its buffers are full. With 2 buffers,
+/// ranks on MPI spend a quarter of their time waiting for a free buffer. For gather 2 suffice: a
+/// sender with many requests under way has to wait for replies, not for buffers.
 inline constexpr int request_slots = 4;
 
-/// What a plan does, and the origin of that choice.
+/// The strategies that a plan uses, and the origin of this choice.
 struct gather_decision {
   enum class origin {
     asked,     ///< the caller named the strategy
-    rule,      ///< without measurements: direct if all memory can be reached, else exstack
+    rule,      ///< not measured: direct if all memory can be reached, else exstack
     profile,   ///< measurements of an earlier run
     measured,  ///< measurements of this run
   };
   origin from = origin::asked;
-  detail::choices_by_size by_size = {};  ///< one choice per class of numbers of requests
-  /// whether every rank can load from and store to the memory of every other rank
+  /// The choice for each class of calls. Calls are classified by the largest number of requests of
+  /// a rank; detail::measured_requests has a typical number for each class.
+  detail::choices_by_size by_size = {};
+  /// Whether every rank can load from and store to the memory of every other rank.
   bool all_reachable = false;
 
   [[nodiscard]] static detail::choices_by_size uniform(const gather_choice& choice) {
-    detail::choices_by_size all;
-    all.fill(choice);
-    return all;
+    detail::choices_by_size by_size;
+    by_size.fill(choice);
+    return by_size;
   }
   [[nodiscard]] bool depends_on_requests() const noexcept {
     return by_size != uniform(by_size.front());

@@ -1,3 +1,4 @@
+// Looks up strategies by name, and explains why a strategy cannot be used for an operation.
 #include <longshore/gather/strategy.hpp>
 
 #include <longshore/core/name_lookup.hpp>
@@ -20,25 +21,15 @@ gather_strategy gather_strategy_of(std::string_view name) {
 }
 
 std::optional<std::string> why_not(gather_strategy strategy, bool all_reachable) {
-  switch (strategy) {
-    case gather_strategy::agp:
-    case gather_strategy::exstack:
-    case gather_strategy::exstack2:
-    case gather_strategy::conveyor:
-    case gather_strategy::aggregator:
-    case gather_strategy::automatic: return std::nullopt;
-    case gather_strategy::direct:
-      if (all_reachable) return std::nullopt;
-      return "strategy direct loads from the memory of every rank, but some ranks are on other "
-             "nodes: use exstack or agp";
-  }
-  return std::nullopt;
+  if (strategy != gather_strategy::direct || all_reachable) return std::nullopt;
+  return "strategy direct loads from the memory of every rank, but some ranks are on other nodes: "
+         "use exstack or agp";
 }
 
 namespace detail {
 namespace {
 
-// Whether one instruction can store or update such an element.
+// Whether one instruction can store or update an element of this size.
 bool is_word(std::size_t element_bytes) {
   return element_bytes <= 8 && std::has_single_bit(element_bytes);
 }
@@ -50,8 +41,7 @@ std::optional<std::string> why_not_scatter(gather_strategy strategy, bool all_re
   if (strategy == gather_strategy::agp && !is_word(element_bytes))
     return fmt::format(
         "strategy agp can store elements of 1, 2, 4 and 8 bytes; an element of {} bytes could "
-        "become a "
-        "mixture of the values of two ranks: use exstack",
+        "become a mixture of the values of two ranks: use exstack",
         element_bytes);
   return why_not(strategy, all_reachable);
 }
@@ -61,8 +51,7 @@ std::optional<std::string> why_not_update(gather_strategy strategy, bool all_rea
   if (strategy == gather_strategy::agp && !is_word(element_bytes))
     return fmt::format(
         "strategy agp needs atomic operations, which exist for elements of 1, 2, 4 and 8 bytes, "
-        "not of "
-        "{}: use exstack",
+        "not of {}: use exstack",
         element_bytes);
   if (strategy == gather_strategy::agp && !all_reachable && !has_fetch_add)
     return "strategy agp needs an atomic operation of the transport for ranks on other nodes, and "

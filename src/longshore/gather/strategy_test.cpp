@@ -1,3 +1,4 @@
+// Names of strategies, reasons against a strategy, and loops that check their indices.
 #include <longshore/core/error.hpp>
 #include <longshore/gather/detail/for_each_in_range.hpp>
 #include <longshore/gather/strategy.hpp>
@@ -43,7 +44,7 @@ TEST(GatherStrategy, a_strategy_that_cannot_be_used_has_a_reason) {
 // As used(), but each index is also visited up to 10 positions before it is used.
 std::size_t used_ahead(const std::vector<std::int64_t>& indices, std::uint64_t size) {
   std::size_t visited = 0, expected = 0;
-  return detail::for_each_in_range_ahead<10>(
+  return detail::for_each_in_range_prefetched<10>(
       indices, size,
       [&](std::uint64_t index) {
         EXPECT_EQ(index, static_cast<std::uint64_t>(indices[visited++]));

@@ -1,3 +1,4 @@
+// Checks the options of scatterer, updater and gatherer, and makes the options of their engine.
 #include <longshore/gather/streams.hpp>
 
 #include <longshore/core/error.hpp>

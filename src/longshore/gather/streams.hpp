@@ -1,16 +1,14 @@
-// Streams gather, scatter or update one element at a time, for programs that do not have their
-// indices in an array. The interface is that of aggregators in Chapel: a copy per element and a
-// flush.
+// scatterer, updater and gatherer access one element at a time, for programs that do not have their
+// indices in an array. The interface is that of aggregators in Chapel:
 //
-//     longshore::scatterer s(table);
-//     for (...) s.copy(index, value);
-//     s.flush();
+//     longshore::scatterer scatterer(table);
+//     for (...) scatterer.copy(index, value);
+//     scatterer.flush();
 //
-// A stream is made once, collectively, and used often; its use allocates nothing. copy() sends a
-// buffer when it is full. If no buffer is free, copy() serves requests of other ranks until one is;
-// therefore every rank must keep calling copy() or flush(). flush() is collective: it returns when
-// all ranks have called it and this rank has served all requests. For an index out of range copy()
-// throws errc::usage and sends nothing.
+// copy() sends a buffer when the buffer is full. If all buffers are full, copy() serves requests of
+// other ranks until a buffer is free. So every rank must keep calling copy() or flush(). flush() is
+// collective and returns when all ranks have called it and this rank has served all requests. For
+// an index out of range, copy() throws errc::usage and sends nothing. Only constructors allocate.
 #pragma once
 
 #include <longshore/aggregate/deliver.hpp>
@@ -32,15 +30,14 @@ namespace longshore {
 
 struct element_stream_options {
   std::size_t buffer_items = 1024;  ///< items per buffer
-  /// the engine: exstack2, conveyor or aggregator
+  /// exstack2, conveyor or aggregator
   gather_strategy strategy = gather_strategy::conveyor;
-  /// hops of strategy conveyor, as in gather_options
-  int hops = 0;
+  int hops = 0;  ///< of strategy conveyor, as in gather_options
 };
 
 namespace detail {
 
-/// Where element `index` of the table lies. Throws errc::usage for an index out of range.
+/// The location of element `index`. Throws errc::usage for an index out of range.
 template <trivially_copyable T, distribution Distribution>
 [[nodiscard]] inline location checked_location(const char* operation,
                                                const dist_array<T, Distribution>& table,
@@ -50,30 +47,32 @@ template <trivially_copyable T, distribution Distribution>
   return table.map().owner_offset(static_cast<std::uint64_t>(index));
 }
 
-/// The options of a stream's engine. Throws errc::usage if buffer_items is 0, errc::unsupported for
-/// a strategy without an asynchronous engine.
+/// The call that serves requests.
+enum class stream_call { copy, flush };
+
+/// The options of a stream's engine. Throws errc::usage if buffer_items is 0, and errc::unsupported
+/// for a strategy without an asynchronous engine.
 [[nodiscard]] engine_options stream_engine_options(const char* operation, const team& team,
                                                    const element_stream_options& given,
                                                    std::size_t item_bytes);
 
-/// Sends items (offset, value) to the owners of elements, which call apply(element, value). Memory
-/// per rank: a conveyor for items of 8 + sizeof(T) bytes.
+/// Sends pairs of offset and value to the owners of elements, which call apply(element, value).
+/// Memory per rank: a conveyor for items of 8 + sizeof(T) bytes.
 template <trivially_copyable T, distribution Distribution, class Apply>
-class owner_stream {
+class stream_to_owners {
  public:
-  owner_stream(const char* operation, dist_array<T, Distribution>& table, Apply apply,
-               const element_stream_options& options)
+  stream_to_owners(const char* operation, dist_array<T, Distribution>& table, Apply apply,
+                   const element_stream_options& options)
       : operation_(operation),
         table_(table),
         apply_(apply),
         engine_(table.team(),
                 stream_engine_options(operation, table.team(), options, sizeof(item))) {}
 
-  /// May serve other ranks and wait until a buffer is free.
   void put(std::int64_t index, const T& value) {
     const location at = checked_location(operation_, table_, index);
-    // This rank's own elements go through a buffer, too: an unpredictable branch on the owner would
-    // cost more.
+    // Elements of this rank go through a buffer, too, because an unpredictable branch on the owner
+    // would cost more.
     const item request(at.offset, value);
     if (!engine_.push(at.rank, request)) [[unlikely]]
       wait_and_push(at.rank, request);
@@ -81,7 +80,9 @@ class owner_stream {
 
   /// Collective.
   void flush() {
-    for (idle_waiter idle(engine_); !engine_.ended();) idle.after_iteration(serve(true), false);
+    constexpr bool waits_for_buffer = false;
+    for (idle_waiter idle(engine_); !engine_.ended();)
+      idle.after_iteration(serve(stream_call::flush), waits_for_buffer);
     engine_.restart();
   }
 
@@ -91,12 +92,14 @@ class owner_stream {
   using item = offset_and_value<std::uint64_t, T>;
 
   void wait_and_push(int rank, const item& request) {
+    constexpr bool waits_for_buffer = true;
     for (idle_waiter idle(engine_); !engine_.push(rank, request);)
-      idle.after_iteration(serve(false), true);
+      idle.after_iteration(serve(stream_call::copy), waits_for_buffer);
   }
 
-  bool serve(bool done) {
-    (void)engine_.advance(done);
+  // Applies requests that arrived. Returns whether there were any.
+  bool serve(stream_call caller) {
+    (void)engine_.advance(caller == stream_call::flush);
     T* const local_part = table_.local().data();
     return engine_.template drain<item>([&](int, const item& request) {
       apply_(local_part[request.offset()], request.value());
@@ -127,16 +130,16 @@ struct update_with {
 
 }  // namespace detail
 
-/// table[index] = value, one element at a time. If several values go to one element, it gets one of
-/// them whole. After flush() and a barrier all ranks may read the elements. The table must outlive
-/// the object.
+/// table[index] = value, one element at a time. If several values go to one element, the element
+/// gets one of these values whole. After flush() and a barrier all ranks may read the elements. The
+/// table must outlive the object.
 template <trivially_copyable T, distribution Distribution>
 class scatterer {
  public:
   /// Collective.
   explicit scatterer(dist_array<T, Distribution>& table, element_stream_options options = {})
       : stream_("scatterer", table, {}, options) {}
-  /// Requests table[index] = value. Done by the end of the next flush().
+  /// Requests table[index] = value. The next flush() completes the request.
   void copy(std::int64_t index, const T& value) { stream_.put(index, value); }
   /// Collective. Returns when this rank has served all requests.
   void flush() { stream_.flush(); }
@@ -147,7 +150,7 @@ class scatterer {
   }
 
  private:
-  detail::owner_stream<T, Distribution, detail::overwrite> stream_;
+  detail::stream_to_owners<T, Distribution, detail::overwrite> stream_;
 };
 
 /// table[index] = op(table[index], value), one element at a time, in any order. After flush() and a
@@ -159,7 +162,7 @@ class updater {
   explicit updater(dist_array<T, Distribution>& table, Op op = {},
                    element_stream_options options = {})
       : stream_("updater", table, {op}, options) {}
-  /// Requests the update. Done by the end of the next flush().
+  /// Requests the update. The next flush() completes the request.
   void update(std::int64_t index, const T& value) { stream_.put(index, value); }
   /// Collective. Returns when this rank has served all requests.
   void flush() { stream_.flush(); }
@@ -170,15 +173,14 @@ class updater {
   }
 
  private:
-  detail::owner_stream<T, Distribution, detail::update_with<Op>> stream_;
+  detail::stream_to_owners<T, Distribution, detail::update_with<Op>> stream_;
 };
 
-/// *out = table[index], one element at a time. Nobody may write to the elements before all ranks
-/// have flushed. The table must outlive the object. An element whose owner's memory can be reached
-/// is loaded at once; the others are requested. Replies of one rank arrive in the order of the
-/// requests to it, so they need no numbers. Memory per rank: two conveyors, for items of 8 and of
-/// sizeof(T) bytes, and 8 bytes per place for an outstanding request: 4 x buffer_items places per
-/// rank, or fewer (at least 16) if these would be more than 2^18 in all.
+/// *out = table[index], one element at a time. No rank may write to the elements before all ranks
+/// have flushed. The table must outlive the object. An element is loaded at once if its owner's
+/// memory can be reached, else requested. Memory per rank: two conveyors, for items of 8 and of
+/// sizeof(T) bytes, and 8 bytes per outstanding request: up to about 4 x buffer_items requests to
+/// each rank, or fewer (at least 16) if all ranks together would have more than 2^18.
 template <trivially_copyable T, distribution Distribution>
 class gatherer {
  public:
@@ -188,29 +190,29 @@ class gatherer {
       : table_(table),
         requests_(table.team(), engine_of(table.team(), options, sizeof(std::uint64_t))),
         replies_(table.team(), engine_of(table.team(), options, sizeof(T))),
-        rings_(static_cast<std::size_t>(table.team().size())),
-        window_(std::bit_floor(std::clamp(max_places / rings_.size(), min_window,
-                                          4 * options.buffer_items + min_window))),
-        places_(rings_.size() * window_) {}
+        counts_(static_cast<std::size_t>(table.team().size())),
+        max_outstanding_(std::bit_floor(std::clamp(max_outputs / counts_.size(), min_outstanding,
+                                                   4 * options.buffer_items + min_outstanding))),
+        outputs_(counts_.size() * max_outstanding_) {}
 
-  /// Requests *out = table[index]. Done by the end of the next flush(); `out` must stay valid until
-  /// then.
+  /// Requests *out = table[index]. The next flush() completes the request; `out` must stay valid
+  /// until then.
   void copy(T* out, std::int64_t index) {
     const location at = detail::checked_location("gatherer", table_, index);
     if (const T* part = table_.direct_parts()[at.rank]) {
       *out = part[at.offset];
       return;
     }
-    ring& outstanding = rings_[at.rank];
-    if (outstanding.sent - outstanding.replied == window_ ||
-        !requests_.push(at.rank, std::uint64_t{at.offset})) [[unlikely]]
+    if (is_full(at.rank) || !requests_.push(at.rank, std::uint64_t{at.offset})) [[unlikely]]
       wait_and_push(at);
-    place_of(at.rank, outstanding.sent++) = out;
+    output_of(at.rank, counts_[at.rank].sent++) = out;
   }
 
   /// Collective. Returns when all requests of all ranks are done.
   void flush() {
-    for (idle_waiter idle(replies_); !replies_.ended();) idle.after_iteration(serve(true), false);
+    constexpr bool waits_for_buffer = false;
+    for (idle_waiter idle(replies_); !replies_.ended();)
+      idle.after_iteration(serve(detail::stream_call::flush), waits_for_buffer);
     requests_.restart();
     replies_.restart();
   }
@@ -221,9 +223,9 @@ class gatherer {
   }
 
  private:
-  static constexpr std::size_t min_window = 16, max_places = std::size_t{1} << 18;
-  // The outstanding requests to one rank: those from `replied` to `sent` - 1.
-  struct ring {
+  static constexpr std::size_t min_outstanding = 16, max_outputs = std::size_t{1} << 18;
+  // The requests to one rank and the replies from that rank.
+  struct request_counts {
     std::size_t sent = 0, replied = 0;
   };
 
@@ -231,51 +233,58 @@ class gatherer {
                                   std::size_t item_bytes) {
     engine_options options = detail::stream_engine_options("gatherer", team, given, item_bytes);
     options.with_source = true;
-    // With fewer slots, two ranks that send requests to each other alternate: each stops until the
-    // other has replied.
+    // With fewer slots, two ranks that send requests to each other take turns: a rank stops until
+    // its peer has replied.
     options.slots = 4;
-    // A rank whose places are all taken waits for replies and fills no buffers; its partial ones
-    // must leave.
+    // A rank with the maximum of outstanding requests waits for replies and fills no buffers, so
+    // its partial buffers must be sent.
     options.ship_when_idle = true;
     return options;
   }
 
-  T*& place_of(int rank, std::size_t request) noexcept {
-    return places_[static_cast<std::size_t>(rank) * window_ + (request & (window_ - 1))];
+  [[nodiscard]] bool is_full(int rank) const noexcept {
+    return counts_[rank].sent - counts_[rank].replied == max_outstanding_;
+  }
+  // Where the reply to a request is stored. `request` counts the requests to `rank`.
+  T*& output_of(int rank, std::size_t request) noexcept {
+    return outputs_[static_cast<std::size_t>(rank) * max_outstanding_ +
+                    (request & (max_outstanding_ - 1))];
   }
 
-  // Returns when the request was pushed and there is a place for its reply.
+  // Returns when the request was pushed and its output can be stored.
   void wait_and_push(const location& at) {
-    const ring& outstanding = rings_[at.rank];
-    const auto is_full = [&] { return outstanding.sent - outstanding.replied == window_; };
     for (idle_waiter idle(replies_);
-         is_full() || !requests_.push(at.rank, std::uint64_t{at.offset});)
-      idle.after_iteration(serve(false), !is_full());
+         is_full(at.rank) || !requests_.push(at.rank, std::uint64_t{at.offset});) {
+      const bool waits_for_buffer = !is_full(at.rank);
+      idle.after_iteration(serve(detail::stream_call::copy), waits_for_buffer);
+    }
   }
 
   // Replies to requests, as far as buffers are free, and stores values that arrived. Returns
-  // whether there was anything to do.
-  bool serve(bool done) {
-    const std::size_t before = requests_.activity();
+  // whether anything was moved.
+  bool serve(detail::stream_call caller) {
+    const bool flushes = caller == detail::stream_call::flush;
+    const std::size_t activity_before = requests_.activity();
     std::size_t moved = 0;
-    if (!requests_.ended()) {  // otherwise arriving requests are of the next use
-      (void)requests_.advance(done);
+    if (!requests_.ended()) {  // Requests that arrive after the end belong to the next epoch.
+      (void)requests_.advance(flushes);
       const T* const local_part = table_.local().data();
       moved += requests_.template drain<std::uint64_t>([&](int source, std::uint64_t offset) {
         return replies_.push(source, local_part[offset]);
       });
     }
-    (void)replies_.advance(done && requests_.ended());
+    (void)replies_.advance(flushes && requests_.ended());
+    // Replies of a rank arrive in the order of the requests, so a count identifies the request.
     moved += replies_.template drain<T>(
-        [&](int source, const T& value) { *place_of(source, rings_[source].replied++) = value; });
-    return moved > 0 || requests_.activity() != before;
+        [&](int source, const T& value) { *output_of(source, counts_[source].replied++) = value; });
+    return moved > 0 || requests_.activity() != activity_before;
   }
 
   const dist_array<T, Distribution>& table_;
   conveyor requests_, replies_;
-  std::vector<ring> rings_;  // by rank
-  std::size_t window_;       // maximum of outstanding requests to one rank; a power of two
-  std::vector<T*> places_;   // where values go: a ring of window_ places per rank
+  std::vector<request_counts> counts_;  // indexed by rank
+  std::size_t max_outstanding_;         // maximum of outstanding requests to a rank; a power of two
+  std::vector<T*> outputs_;             // a ring buffer of max_outstanding_ pointers per rank
 };
 
 }  // namespace longshore

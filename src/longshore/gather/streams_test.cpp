@@ -1,4 +1,5 @@
-// Streams: elements are functions of their index, and every update counts once.
+// scatterer, updater and gatherer. Elements are functions of their index, and every update counts
+// once.
 #include <longshore/core/error.hpp>
 #include <longshore/gather/index_patterns_test.hpp>
 #include <longshore/gather/streams.hpp>
@@ -11,8 +12,8 @@
 #include <cstdlib>
 #include <new>
 
-// Counts the allocations of this thread: streams must not allocate. All forms of new and delete
-// that a program may mix are replaced together.
+// Counts the allocations of this thread, since streams must not allocate. All forms of new and
+// delete are replaced together, because a program may mix them.
 static thread_local std::size_t allocations = 0;
 [[gnu::noinline]] void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
   ++allocations;
@@ -32,7 +33,7 @@ using testing::mixed_value;
 using testing::requesting_rank;
 using testing::spmd;
 
-// Calls body(table, options) for several tables, engines and buffers. Collective.
+// Collective. Calls body(table, options) for several tables, engines and buffers.
 template <class Body>
 void for_each_table(team& team, const Body& body) {
   const auto with = [&](std::uint64_t n, auto distribution, const element_stream_options& options) {
@@ -55,12 +56,12 @@ std::int64_t accesses_of(const testing::index_pattern& wanted, int ranks, std::u
                          std::uint64_t index) {
   std::int64_t count = 0;
   for (int rank = 0; rank < ranks; ++rank)
-    for (const auto one : wanted.indices({rank, ranks, n}))
-      count += static_cast<std::uint64_t>(one) == index;
+    for (const auto accessed : wanted.indices({rank, ranks, n}))
+      count += static_cast<std::uint64_t>(accessed) == index;
   return count;
 }
 
-TEST(Updater, counts_every_item_once_over_several_uses) {
+TEST(Updater, counts_every_item_once_over_several_epochs) {
   spmd([](team& team) {
     for_each_table(team, [&](auto& table, const element_stream_options& options) {
       updater add(table, op::add{}, options);
@@ -69,18 +70,16 @@ TEST(Updater, counts_every_item_once_over_several_uses) {
         std::fill(table.local().begin(), table.local().end(), 0);
         team.barrier();
         const auto indices = wanted.indices({team.rank(), team.size(), table.size()});
-        // no barrier between uses: the next use of a fast rank overlaps the last use of a slow one
-        for (int use = 0; use < 3; ++use) {
-          for (const auto index : indices) add.update(index, use + 1);
+        // Without a barrier, the next epoch of a fast rank overlaps the last epoch of a slow rank.
+        for (int epoch = 0; epoch < 3; ++epoch) {
+          for (const auto index : indices) add.update(index, epoch + 1);
           add.flush();
         }
         team.barrier();
-        for (std::size_t k = 0; k < table.local().size(); ++k) {
-          const std::uint64_t index = table.map().index_of(team.rank(), k);
-          ASSERT_EQ(table.local()[k],
-                    (1 + 2 + 3) * accesses_of(wanted, team.size(), table.size(), index))
+        testing::for_each_local_element(table, [&](auto count, std::uint64_t index) {
+          ASSERT_EQ(count, (1 + 2 + 3) * accesses_of(wanted, team.size(), table.size(), index))
               << index;
-        }
+        });
       }
     });
   });
@@ -100,16 +99,17 @@ TEST(Scatterer, every_element_has_a_value_that_some_rank_wrote_to_it) {
         team.barrier();
         for (std::size_t k = 0; k < table.local().size(); ++k) {
           const auto index = static_cast<std::int64_t>(table.map().index_of(team.rank(), k));
-          const std::int64_t found = table.local()[k];
+          const std::int64_t found = table.local()[k];  // index * ranks + the writer's rank
           if (accesses_of(wanted, team.size(), table.size(), static_cast<std::uint64_t>(index)) ==
               0) {
             ASSERT_EQ(found, -1) << index;
             continue;
           }
           ASSERT_EQ(found / team.size(), index) << found;
-          const auto theirs =
+          const auto indices_of_writer =
               wanted.indices({static_cast<int>(found % team.size()), team.size(), table.size()});
-          ASSERT_NE(std::find(theirs.begin(), theirs.end(), index), theirs.end())
+          ASSERT_NE(std::find(indices_of_writer.begin(), indices_of_writer.end(), index),
+                    indices_of_writer.end())
               << found << " for " << index;
         }
       }
@@ -117,21 +117,19 @@ TEST(Scatterer, every_element_has_a_value_that_some_rank_wrote_to_it) {
   });
 }
 
-TEST(Gatherer, every_output_gets_its_element_over_several_uses) {
+TEST(Gatherer, every_output_gets_its_element_over_several_epochs) {
   spmd([](team& team) {
     for_each_table(team, [&](auto& table, const element_stream_options& options) {
-      for (std::size_t k = 0; k < table.local().size(); ++k)
-        table.local()[k] = -static_cast<std::int64_t>(table.map().index_of(team.rank(), k)) - 1;
-      team.barrier();
+      testing::fill_table(table, [](auto i) { return -static_cast<std::int64_t>(i) - 1; });
       gatherer from(table, options);
       for (const auto& wanted : testing::index_patterns())
-        for (int use = 0; use < 2; ++use) {
+        for (int epoch = 0; epoch < 2; ++epoch) {
           const auto indices = wanted.indices({team.rank(), team.size(), table.size()});
           std::vector<std::int64_t> out(indices.size());
           for (std::size_t i = 0; i < indices.size(); ++i) from.copy(&out[i], indices[i]);
           from.flush();
           for (std::size_t i = 0; i < indices.size(); ++i)
-            ASSERT_EQ(out[i], -indices[i] - 1) << wanted.name << ", " << i << " in use " << use;
+            ASSERT_EQ(out[i], -indices[i] - 1) << wanted.name << ", " << i << " in epoch " << epoch;
         }
     });
   });
@@ -193,21 +191,16 @@ TEST(Streams, an_index_out_of_range_is_reported_and_the_stream_can_be_used_again
 TEST(Streams, refuse_synchronous_engines_and_invalid_options) {
   spmd([](team& team) {
     dist_array<std::int64_t, cyclic> table(team, 10);
-    const auto code_of = [&](const element_stream_options& options) {
-      try {
-        updater<std::int64_t, cyclic> add(table, op::add{}, options);
-        return errc{};
-      } catch (const error& e) {
-        return e.code();
-      }
+    const auto expect = [&](const element_stream_options& options, errc code) {
+      testing::expect_error(code, [&] { updater add(table, op::add{}, options); });
     };
-    EXPECT_EQ(code_of({.strategy = gather_strategy::exstack}), errc::unsupported);
-    EXPECT_EQ(code_of({.buffer_items = 0}), errc::usage);
-    EXPECT_EQ(code_of({.hops = 4}), errc::usage);
+    expect({.strategy = gather_strategy::exstack}, errc::unsupported);
+    expect({.buffer_items = 0}, errc::usage);
+    expect({.hops = 4}, errc::usage);
   });
 }
 
-TEST(Streams, allocate_nothing_in_use_and_have_stats) {
+TEST(Streams, allocate_nothing_after_construction_and_have_stats) {
   spmd([](team& team) {
     dist_array<std::int64_t, cyclic> table(team, 100 * static_cast<std::uint64_t>(team.size()));
     std::fill(table.local().begin(), table.local().end(), 1);
@@ -220,18 +213,18 @@ TEST(Streams, allocate_nothing_in_use_and_have_stats) {
       return static_cast<std::int64_t>(i % 100) * team.size() + (team.rank() + 1) % team.size();
     };
     std::size_t allocated = 0;
-    for (int use = 0; use < 3; ++use) {
+    for (int epoch = 0; epoch < 3; ++epoch) {
       const std::size_t before = allocations;
       for (std::size_t i = 0; i < out.size(); ++i) add.update(index(i), 1);
       add.flush();
-      // in the last use: the first one may grow lists of the transport
+      // Only the last epoch counts, since the first epoch may grow lists of the transport.
       allocated = allocations - before;
       team.barrier();
       const std::size_t between = allocations;
       for (std::size_t i = 0; i < out.size(); ++i) from.copy(&out[i], index(i));
       from.flush();
       allocated += allocations - between;
-      for (const auto value : out) ASSERT_EQ(value, 1 + 5 * (use + 1));
+      for (const auto value : out) ASSERT_EQ(value, 1 + 5 * (epoch + 1));
       team.barrier();
     }
     EXPECT_EQ(allocated, 0u);
@@ -241,7 +234,7 @@ TEST(Streams, allocate_nothing_in_use_and_have_stats) {
     const bool to_others = team.size() > 1;
     ASSERT_EQ(added.requests.hops.size(), gathered.replies.hops.size());
     EXPECT_TRUE(added.replies.hops.empty());
-    // Each item leaves its rank once, over one of the hops, and may be forwarded.
+    // An item leaves its rank once, over one of the hops, and may be relayed.
     const auto sum = [&](const engine_stats& stats) {
       std::uint64_t items = 0;
       for (const auto& hop : stats.hops) items += hop.items;
@@ -254,7 +247,7 @@ TEST(Streams, allocate_nothing_in_use_and_have_stats) {
     const std::int64_t expected = team.allreduce_value<std::int64_t>(
         team.nodes().is_local((team.rank() + 1) % team.size()) ? 0 : 3 * 500, reduction::sum);
     EXPECT_GE(sum(gathered.requests), expected);
-    EXPECT_EQ(sum(gathered.replies) >= expected, true);
+    EXPECT_GE(sum(gathered.replies), expected);
     EXPECT_EQ(sum(gathered.replies) == 0, expected == 0);
   });
 }

@@ -43,8 +43,7 @@ struct add_components {
   }
 };
 
-// A user's operation without identity: the value with more bits set, or the larger of two with as
-// many.
+// A user's operation without identity: the value with more bits set, or else the larger value.
 struct max_bits {
   std::uint32_t operator()(std::uint32_t a, std::uint32_t b) const {
     return std::pair(std::popcount(a), a) < std::pair(std::popcount(b), b) ? b : a;
@@ -60,8 +59,8 @@ T first_value(std::uint64_t index) {
   return small_value<T>(7, index);
 }
 
-// The elements of this rank after the requests of all ranks. `constant`: each rank updates by one
-// constant. Local.
+// Local. The elements of this rank after the requests of all ranks. `constant`: whether every rank
+// updates by one constant.
 template <class T, class Distribution, class Op>
 std::vector<T> replayed(const dist_array<T, Distribution>& table, const index_pattern& wanted,
                         Op op, bool constant) {
@@ -80,12 +79,12 @@ std::vector<T> replayed(const dist_array<T, Distribution>& table, const index_pa
   return right;
 }
 
-// For each index pattern: with values, and with a constant.
+// Indexed by index pattern, and by 0 for updates with values or 1 for updates by a constant.
 template <class T>
 using replays = std::vector<std::array<std::vector<T>, 2>>;
 
 template <class T, class Distribution, class Op>
-replays<T> replay_demands(const dist_array<T, Distribution>& table, Op op) {
+replays<T> replays_of(const dist_array<T, Distribution>& table, Op op) {
   replays<T> all;
   for (const auto& wanted : testing::index_patterns())
     all.push_back({replayed(table, wanted, op, false), replayed(table, wanted, op, true)});
@@ -97,6 +96,11 @@ std::size_t wrong_elements(const dist_array<T, Distribution>& table, const std::
   std::size_t wrong = 0;
   for (std::size_t k = 0; k < right.size(); ++k) wrong += right[k] != table.local()[k];
   return wrong;
+}
+
+std::vector<gather_strategy> usable(const dist_array<std::int64_t, cyclic>& table) {
+  return testing::usable_strategies(table.team(), table.is_all_direct(),
+                                    update_plan<std::int64_t, cyclic>::why_not);
 }
 
 template <class T, class Distribution>
@@ -134,7 +138,7 @@ template <class T, class Op, class Distribution>
 void check_all(team& team, Op op, std::uint64_t n, Distribution distribution) {
   using plan_type = update_plan<T, Distribution, Op>;
   dist_array<T, Distribution> table(team, n, distribution);
-  const auto right = replay_demands(table, op);
+  const auto right = replays_of(table, op);
   testing::with_every_plan<update_options>(
       team, table.is_all_direct(), n, plan_type::why_not,
       [&](auto options, const std::string& name) {
@@ -186,8 +190,7 @@ TEST(Update, updates_tables_larger_than_the_cache) {
         "many", [](const requesting_rank& a) { return testing::random_indices(a, 5001); }};
     const requesting_rank me{team.rank(), team.size(), table.size()};
     const auto right = replayed(table, many, op::add{}, true);
-    for (const auto strategy : testing::usable_strategies(
-             team, table.is_all_direct(), update_plan<std::int64_t, cyclic>::why_not)) {
+    for (const auto strategy : usable(table)) {
       refill(table);
       histogram(table, many.indices(me), value_of<std::int64_t>(team.rank(), 0),
                 {.strategy = strategy});
@@ -219,28 +222,17 @@ TEST(Update, the_reference_detects_a_missing_request) {
 TEST(Update, an_index_out_of_range_is_reported_and_the_plan_can_be_used_again) {
   spmd([](team& team) {
     dist_array<std::int64_t, cyclic> table(team, 1000);
-    const requesting_rank me{team.rank(), team.size(), 1000};
-    const auto right = replay_demands(table, op::add{});
-    for (const auto strategy : testing::usable_strategies(
-             team, table.is_all_direct(), update_plan<std::int64_t, cyclic>::why_not)) {
+    const auto right = replays_of(table, op::add{});
+    for (const auto strategy : usable(table)) {
       update_plan plan(table, update_options{.strategy = strategy, .buffer_items = 32});
       const bool others_fail = plan.strategy() != gather_strategy::agp;
-      for (const std::int64_t bad : {std::int64_t{1000}, std::int64_t{-1}})
-        for (const std::size_t position : {0, 777, 1234}) {
-          auto indices = testing::random_indices(me, 1235);
-          testing::expect_failure(
-              team, others_fail,
-              {"update", std::to_string(bad), "position " + std::to_string(position),
-               "rank " + std::to_string(team.rank())},
-              [&](bool mine) {
-                if (mine) indices[position] = bad;
-                plan(indices, std::int64_t{1});
-              });
-        }
+      testing::expect_index_errors(
+          team, 1000, others_fail, "update",
+          [&](const std::vector<std::int64_t>& indices) { plan(indices, std::int64_t{1}); });
       const std::vector<std::int64_t> indices = {999, 0, 17}, values = {1, 2, 3};
       testing::expect_failure(
           team, others_fail, {"update", "3 indices", "2 values"},
-          [&](bool mine) { plan(indices, std::span(values).first(mine ? 2 : 3)); });
+          [&](bool fails) { plan(indices, std::span(values).first(fails ? 2 : 3)); });
       check_plan(plan, table, right, std::string(name_of(strategy)) + " after errors");
     }
   });
@@ -250,11 +242,10 @@ TEST(Update, errors_of_a_histogram_name_the_histogram) {
   spmd([](team& team) {
     dist_array<std::int64_t, cyclic> table(team, 10);
     const std::vector<std::int64_t> bad = {3, 10};
-    for (const auto strategy : testing::usable_strategies(
-             team, table.is_all_direct(), update_plan<std::int64_t, cyclic>::why_not))
+    for (const auto strategy : usable(table))
       testing::expect_failure(team, strategy != gather_strategy::agp,
-                              {"histogram on rank", "index 10"}, [&](bool mine) {
-                                histogram(table, std::span(bad).first(mine ? 2 : 1), 1,
+                              {"histogram on rank", "index 10"}, [&](bool fails) {
+                                histogram(table, std::span(bad).first(fails ? 2 : 1), 1,
                                           {.strategy = strategy, .buffer_items = 32});
                               });
   });
@@ -265,12 +256,8 @@ TEST(Update, impossible_options_are_refused_on_all_ranks) {
     dist_array<std::int64_t, cyclic> table(team, 10);
     dist_array<std::array<std::int32_t, 3>, cyclic> wide(team, 10);
     const auto expect = [&](auto& of, auto op, update_options options, errc code) {
-      try {
-        update_plan plan(of, op, options);
-        ADD_FAILURE() << name_of(options.strategy);
-      } catch (const error& e) {
-        EXPECT_EQ(e.code(), code) << e.what();
-      }
+      SCOPED_TRACE(name_of(options.strategy));
+      testing::expect_error(code, [&] { update_plan plan(of, op, options); });
     };
     expect(table, op::add{}, {.strategy = gather_strategy::exstack, .buffer_items = 0},
            errc::usage);
@@ -308,7 +295,7 @@ TEST(Update, a_constant_sends_offsets_alone_and_combining_sends_one_item_per_ele
       plan(indices, values);
       plan(indices, std::int64_t{3});
       const auto sent = plan.stats().requests;
-      // One item per use on the first hop; it may be forwarded.
+      // A call sends one item on the first hop, which may be relayed.
       if (sent.hops.size() == 1) {
         EXPECT_EQ(sent.hops[0].items, others == 0 ? 0u : 2u);
       }

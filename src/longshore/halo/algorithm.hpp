@@ -1,9 +1,16 @@
-// The algorithms of a halo exchange: which messages are sent, and in which rounds. The mode
-// (mode.hpp) decides how a message is transferred.
+// The algorithms of a halo exchange. An algorithm decides which messages are sent, and in which
+// rounds. The mode (mode.hpp) decides how a message is transferred.
 //
-// To add an algorithm: add its value to the enumeration here and its name in algorithm.cpp, in the
-// same order, a pair of files beside detail/algorithms/staged.{hpp,cpp} that plans its rounds, and
-// a line in detail/algorithms/plan_rounds.cpp.
+// To add an algorithm:
+// 1. Here and in algorithm.cpp: a value of the enumeration before `automatic`, its name in the same
+//    order, and a case in filled_by().
+// 2. Beside detail/algorithms/staged.{hpp,cpp}: a pair of files that plans the rounds, with a line
+//    in CMakeLists.txt and a case in detail/algorithms/plan_rounds.cpp. If algorithm auto shall try
+//    the algorithm, it is also a candidate in detail/algorithms/choose_algorithm.cpp.
+// 3. For tests: the list in halo_test.hpp, and the numbers of messages and rounds that
+//    halo_plan_test.cpp expects.
+// 4. For studies: the word in study/src/longshore_study/study_file/factors.py. For readers: the
+//    table in docs/reference/halo.md, and the names in bindings/c/longshore.h.
 #pragma once
 
 #include <span>
@@ -22,10 +29,10 @@ enum class halo_algorithm {
 };
 
 /// The farthest cells that a stencil reads. Cells beyond faces, edges and corners belong to ranks
-/// that are 1, 2 and 3 steps away.
+/// that are 1, 2 and 3 steps away, which are the values of the enumeration.
 enum class halo_reach { faces = 1, edges = 2, corners = 3 };
 
-/// "standard", "staged", "sequenced", "staged-sequenced", "faces", "hybrid", "auto", in this order.
+/// "standard", "staged", "sequenced", "staged-sequenced", "faces", "hybrid", "auto".
 [[nodiscard]] std::span<const std::string_view> halo_algorithm_names() noexcept;
 [[nodiscard]] std::string_view name_of(halo_algorithm algorithm) noexcept;
 /// Throws errc::usage for an unknown name.
@@ -36,10 +43,10 @@ enum class halo_reach { faces = 1, edges = 2, corners = 3 };
 /// Throws errc::usage for an unknown name.
 [[nodiscard]] halo_reach halo_reach_from(std::string_view name);
 
-/// The farthest halo cells that an algorithm fills, for a stencil that needs `needed`. Staged and
-/// hybrid messages carry edges and corners too, unless `needed` is faces. Algorithm `faces` never
-/// fills them. Throws errc::usage for `automatic`: the answer depends on the algorithm that the
-/// plan chose, so ask halo_exchange::filled.
+/// The farthest halo cells that an algorithm fills, for a stencil that reads `needed`. Staged and
+/// hybrid messages carry edges and corners, too, unless `needed` is faces. Algorithm `faces` never
+/// fills edges or corners. Throws errc::usage for `automatic`, because the result depends on the
+/// algorithm that the plan chose: call halo_exchange::filled().
 [[nodiscard]] halo_reach filled_by(halo_algorithm algorithm, halo_reach needed);
 
 }  // namespace longshore

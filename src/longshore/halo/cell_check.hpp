@@ -1,5 +1,5 @@
 // Verifies halo exchanges, for benchmarks and tests: fills the cells of a field with values that
-// depend on their place in the whole domain, and checks the field and its halo cell by cell.
+// depend on their coordinates in the domain, and checks the field and its halo cell by cell.
 #pragma once
 
 #include <longshore/core/random.hpp>
@@ -19,10 +19,10 @@
 
 namespace longshore {
 
-/// A rank's block in the whole domain: the place of its first cell, and the number of cells of the
-/// domain, along x, y, z.
+/// Where the block of a rank lies in the domain. Arrays are in the order x, y, z.
 struct domain_block {
-  std::array<std::ptrdiff_t, 3> first{}, cells{};
+  std::array<std::ptrdiff_t, 3> first{};  ///< coordinates of the block's first cell in the domain
+  std::array<std::ptrdiff_t, 3> cells{};  ///< cells of the whole domain
 };
 
 /// The block of this rank if all ranks have blocks of the same extents.
@@ -36,37 +36,42 @@ struct domain_block {
   return block;
 }
 
-/// The value of halo cells that no message may fill. No other cell has it.
+/// The value of halo cells that no message may fill. All other cells have other values.
 template <class T>
 inline constexpr T untouched_cell = std::is_signed_v<T> ? static_cast<T>(-1)
                                                         : std::numeric_limits<T>::max();
 
-/// The seed of the cells of one row of the domain. `tag` distinguishes fields and exchanges.
+/// The seed of the cell values of the row at (y, z). `tag` distinguishes fields and exchanges.
 [[nodiscard]] constexpr std::uint64_t row_seed(std::uint64_t tag, std::ptrdiff_t y,
                                                std::ptrdiff_t z) noexcept {
   return mix_bits(mix_bits(mix_bits(tag) ^ static_cast<std::uint64_t>(z)) ^
                   static_cast<std::uint64_t>(y));
 }
 
-/// The value of a cell of the row with seed `row`: exact in T and well mixed, so that neighbouring
-/// cells differ.
+/// The value of cell x of the row with seed `row`. The value is exact in T, and mixed so that
+/// neighbouring cells differ.
 template <class T>
 [[nodiscard]] constexpr T cell_value(std::uint64_t row, std::ptrdiff_t x) noexcept {
   constexpr int digits = std::numeric_limits<T>::digits;
-  // of unsigned types, untouched_cell has all bits set
+  // For unsigned types untouched_cell has all bits set, so values have one bit less.
   constexpr int bits = std::is_signed_v<T> ? digits : digits - 1;
   return static_cast<T>(mix_bits(row ^ static_cast<std::uint64_t>(x)) >>
                         (64 - (bits < 63 ? bits : 63)));
 }
 
-/// Fills the interior with its values, and the halo with untouched_cell.
+/// Fills the interior with cell_value, and the halo with untouched_cell.
 template <class T>
 void fill_cells(const field_view<T>& field, const domain_block& block, std::uint64_t tag);
+/// The same if all ranks have blocks of the same extents.
+template <class T>
+void fill_cells(const field_view<T>& field, const rank_grid& grid, std::uint64_t tag) {
+  fill_cells(field, equal_block(grid, field.extents()), tag);
+}
 
-/// Describes the first wrong cell of the interior and the halo; nothing if all cells are right.
-/// Halo cells within `widths`, as far as `filled` says (halo_exchange::filled), must have the
-/// values of their places in the domain, wrapped around where the grid is periodic. All other halo
-/// cells must be untouched.
+/// Describes the first wrong cell of the interior and the halo. Returns nothing if all cells are
+/// right. Halo cells within `widths` and within the reach `filled` (halo_exchange::filled) must
+/// have the values of their coordinates in the domain, wrapped around where the grid is periodic.
+/// All other halo cells must be untouched.
 template <class T>
 [[nodiscard]] std::optional<std::string> first_wrong_cell(const field_view<T>& field,
                                                           const domain_block& block,
@@ -83,11 +88,10 @@ template <class T>
 
 namespace detail {
 
-/// The side of the block on which an index of one dimension lies (-1, 0 or +1), and its place in
-/// the domain, or nothing if no exchange fills it.
+/// A cell's position along one dimension.
 struct cell_index {
-  int side = 0;
-  std::optional<std::ptrdiff_t> in_domain;
+  int side = 0;  ///< the side of the block on which the cell lies: -1, 0 (interior) or +1
+  std::optional<std::ptrdiff_t> in_domain;  ///< nothing if no exchange fills the cell
 };
 
 [[nodiscard]] inline cell_index locate(std::ptrdiff_t index, int d, std::size_t extent,
@@ -96,11 +100,11 @@ struct cell_index {
   const auto cells = static_cast<std::ptrdiff_t>(extent);
   const int side = index < 0 ? -1 : index >= cells ? 1 : 0;
   if (index < -widths.low[d] || index >= cells + widths.high[d]) return {side, std::nullopt};
-  std::ptrdiff_t there = block.first[d] + index;
-  const bool outside = there < 0 || there >= block.cells[d];
-  if (outside && !grid.periodic()[d]) return {side, std::nullopt};
-  if (outside) there += there < 0 ? block.cells[d] : -block.cells[d];
-  return {side, there};
+  std::ptrdiff_t in_domain = block.first[d] + index;
+  const bool is_outside = in_domain < 0 || in_domain >= block.cells[d];
+  if (is_outside && !grid.periodic()[d]) return {side, std::nullopt};
+  if (is_outside) in_domain += in_domain < 0 ? block.cells[d] : -block.cells[d];
+  return {side, in_domain};
 }
 
 }  // namespace detail
@@ -127,10 +131,10 @@ std::optional<std::string> first_wrong_cell(const field_view<T>& field, const do
                                             std::uint64_t tag, const rank_grid& grid,
                                             halo_reach filled, const halo_widths& widths) {
   const auto& extents = field.extents();
-  const auto& there = field.widths();
-  const auto begin = [&](int d) { return static_cast<std::ptrdiff_t>(-there.low[d]); };
-  const auto end = [&](int d) { return static_cast<std::ptrdiff_t>(extents[d]) + there.high[d]; };
-  const int most_moves = static_cast<int>(filled);
+  const auto& memory = field.widths();
+  const auto begin = [&](int d) { return static_cast<std::ptrdiff_t>(-memory.low[d]); };
+  const auto end = [&](int d) { return static_cast<std::ptrdiff_t>(extents[d]) + memory.high[d]; };
+  const int max_steps = static_cast<int>(filled);
   for (std::ptrdiff_t z = begin(2); z < end(2); ++z) {
     const auto at_z = detail::locate(z, 2, extents[2], block, grid, widths);
     for (std::ptrdiff_t y = begin(1); y < end(1); ++y) {
@@ -140,15 +144,15 @@ std::optional<std::string> first_wrong_cell(const field_view<T>& field, const do
       for (std::ptrdiff_t x = begin(0); x < end(0); ++x) {
         const auto at_x = detail::locate(x, 0, extents[0], block, grid, widths);
         const halo_direction side{{at_x.side, at_y.side, at_z.side}};
-        const bool reached =
-            at_x.in_domain && at_y.in_domain && at_z.in_domain && side.moves() <= most_moves;
-        const T expected = reached ? cell_value<T>(row, *at_x.in_domain) : untouched_cell<T>;
-        const T found = field(z, y, x);
-        if (found == expected) continue;
+        const bool is_filled =
+            at_x.in_domain && at_y.in_domain && at_z.in_domain && side.step_count() <= max_steps;
+        const T expected = is_filled ? cell_value<T>(row, *at_x.in_domain) : untouched_cell<T>;
+        const T value = field(z, y, x);
+        if (value == expected) continue;
         return fmt::format(
             "rank {}: cell (z {}, y {}, x {}) on side ({}, {}, {}) is {}, expected {}{}",
-            grid.ranks().rank(), z, y, x, at_z.side, at_y.side, at_x.side, found, expected,
-            reached ? "" : " because no message fills it");
+            grid.ranks().rank(), z, y, x, at_z.side, at_y.side, at_x.side, value, expected,
+            is_filled ? "" : " because no message fills it");
       }
     }
   }

@@ -13,7 +13,7 @@ namespace longshore {
 struct halo_direction {
   std::array<int, 3> step{};
 
-  /// A unique number from 0 to 26, which is part of a message's tag. 13 is no step at all.
+  /// A unique number from 0 to 26, which is part of a message's tag. 13 means no step at all.
   [[nodiscard]] constexpr int index() const noexcept {
     return 13 + step[0] + 3 * step[1] + 9 * step[2];
   }
@@ -24,16 +24,18 @@ struct halo_direction {
     return {{-step[0], -step[1], -step[2]}};
   }
   /// The number of dimensions with a step: 1 through a face, 2 through an edge, 3 through a corner.
-  [[nodiscard]] constexpr int moves() const noexcept {
-    int moves = 0;
-    for (const int s : step) moves += s != 0;
-    return moves;
+  [[nodiscard]] constexpr int step_count() const noexcept {
+    int count = 0;
+    for (const int s : step) count += s != 0;
+    return count;
   }
   friend constexpr bool operator==(const halo_direction&, const halo_direction&) = default;
 };
 
-/// The 2, 4 or 6 directions through faces: last dimension first, down before up. MPI's
-/// neighbourhood collectives have this order on a grid whose last dimension is given first.
+/// The 2, 4 or 6 directions through faces: the last dimension comes first, and down before up. So
+/// the opposite of direction i is direction i ^ 1, on which face_exchange.cpp and mode neighbor
+/// depend. MPI's neighbourhood collectives use the same order on a Cartesian communicator if its
+/// dimensions are given in reverse.
 [[nodiscard]] inline std::vector<halo_direction> face_directions(int dimensions) {
   std::vector<halo_direction> faces;
   for (int d = dimensions - 1; d >= 0; --d)
@@ -45,25 +47,25 @@ struct halo_direction {
   return faces;
 }
 
-/// Down and up along one dimension.
+/// The directions down and up along one dimension.
 [[nodiscard]] inline std::array<halo_direction, 2> directions_along(int dimension) {
-  std::array<halo_direction, 2> both;
-  both[0].step[dimension] = -1;
-  both[1].step[dimension] = +1;
-  return both;
+  std::array<halo_direction, 2> directions;
+  directions[0].step[dimension] = -1;
+  directions[1].step[dimension] = +1;
+  return directions;
 }
 
 /// All 2, 8 or 26 directions: first faces, which carry the most data, then edges, then corners.
 [[nodiscard]] inline std::vector<halo_direction> all_directions(int dimensions) {
-  std::vector<halo_direction> all = face_directions(dimensions);
-  for (const int moves : {2, 3})
+  std::vector<halo_direction> directions = face_directions(dimensions);
+  for (const int steps : {2, 3})
     for (int index = 0; index < 27; ++index) {
       const auto direction = halo_direction::from_index(index);
-      bool inside = direction.moves() == moves;
-      for (int d = dimensions; d < 3; ++d) inside = inside && direction.step[d] == 0;
-      if (inside) all.push_back(direction);
+      bool is_wanted = direction.step_count() == steps;
+      for (int d = dimensions; d < 3; ++d) is_wanted = is_wanted && direction.step[d] == 0;
+      if (is_wanted) directions.push_back(direction);
     }
-  return all;
+  return directions;
 }
 
 }  // namespace longshore

@@ -1,3 +1,5 @@
+// Makes one message pair per face over two blocks of memory, one for all outgoing and one for all
+// incoming buffers. The backend of the mode transfers the messages.
 #include <longshore/halo/face_exchange.hpp>
 
 #include <longshore/core/error.hpp>
@@ -12,14 +14,14 @@ face_exchange::face_exchange(const rank_grid& grid, const face_options& options)
     fail(errc::out_of_memory, "faces of {} bytes are more than any memory holds", bytes_);
   send_ = shareable_memory(grid.ranks(), sides_.size() * bytes_);
   receive_ = pages(sides_.size() * bytes_);
-  // Sides 2k and 2k + 1 are down and up along one dimension. A message that travels towards side i
+  // Side i ^ 1 is opposite to side i (face_directions). A message that travels towards side i
   // arrives on side i ^ 1 of its receiver.
   const auto buffer = [&](std::byte* memory, std::size_t i) {
     return detail::strided_box{memory + i * bytes_, 1, {bytes_, 1, 1}, {1, 0, 0}};
   };
   std::vector<detail::halo_round> rounds(1);
   for (std::size_t i = 0; i < sides_.size(); ++i) {
-    detail::shift_messages pair{
+    detail::message_pair pair{
         sides_[i], {grid.neighbour(sides_[i]), {}}, {grid.neighbour(sides_[i].opposite()), {}}};
     if (pair.outgoing.exists()) pair.outgoing.parts.push_back(buffer(send_.data(), i));
     if (pair.incoming.exists()) pair.incoming.parts.push_back(buffer(receive_.data(), i ^ 1));

@@ -1,5 +1,5 @@
-// Exchanges one contiguous buffer per face, without packing, for programs that pack by themselves.
-// halobench measures this exchange.
+// Exchanges one contiguous buffer per face, for programs that pack their cells themselves. The
+// benchmark halobench measures the same exchange.
 #pragma once
 
 #include <longshore/halo/mode.hpp>
@@ -22,13 +22,13 @@ class exchange_backend;
 struct face_options {
   std::size_t bytes = 0;  ///< size of each buffer, the same on all ranks
   halo_mode mode = halo_mode::channel;
-  /// unpacked: messages are copied to buffers whose addresses never change. in_place: mode channel
-  /// leaves a message in its slot, which saves a copy; received() then changes from one exchange to
-  /// the next.
+  /// If unpacked, messages are copied to buffers whose addresses never change. If in_place, mode
+  /// channel leaves messages in their slots, which saves a copy, and the addresses of received()
+  /// change from one exchange to the next.
   halo_delivery delivery = halo_delivery::unpacked;
 };
 
-/// A plan of an exchange, and its buffers. Destroying it is collective. Movable.
+/// A plan of an exchange, and its buffers. Destroying a plan is collective. Movable.
 class face_exchange {
  public:
   /// Collective. Throws errc::usage for 0 bytes, errc::unsupported if the mode is not available,
@@ -40,37 +40,37 @@ class face_exchange {
 
   /// The 2, 4 or 6 sides, in the order of the buffers in memory.
   [[nodiscard]] std::span<const halo_direction> sides() const noexcept { return sides_; }
-  /// The buffer that is sent to the neighbour on side i. It keeps its content, and must not be
-  /// written from start() to the end of wait().
+  /// The buffer that is sent to the neighbour on side i. An exchange does not change the buffer,
+  /// which must not be written from start() to the end of wait().
   [[nodiscard]] std::span<std::byte> outgoing(std::size_t i) noexcept {
     return {send_.data() + i * bytes_, bytes_};
   }
-  /// The message of the neighbour on side i, from the end of wait() until the next start(). Empty
-  /// if there is no neighbour.
+  /// The message of the neighbour on side i, valid from the end of wait() until the next start().
+  /// Empty if there is no neighbour.
   [[nodiscard]] std::span<const std::byte> received(std::size_t i) const;
-  /// The buffer that receives the message of side i. It may be written between exchanges. Only with
-  /// delivery unpacked.
+  /// The buffer that receives the message of side i. The user may write the buffer between
+  /// exchanges. REQUIRES: delivery unpacked.
   [[nodiscard]] std::span<std::byte> incoming(std::size_t i) noexcept {
     return {receive_.data() + i * bytes_, bytes_};
   }
 
-  /// Begins an exchange. Modes whose MPI calls block also block here. Throws errc::usage if an
+  /// Begins an exchange. Modes with blocking MPI calls block here. Throws errc::usage if an
   /// exchange is in flight.
   void start();
   /// Continues the exchange as far as possible without blocking; true when it is complete.
   [[nodiscard]] bool test();
-  /// Returns when all messages have arrived and the outgoing buffers may be written. Like a send of
-  /// MPI, mode channel waits until the neighbours have taken their messages, which they do in
+  /// Returns when all messages have arrived and the outgoing buffers may be written. Mode channel
+  /// waits until the neighbours have taken the messages of this rank. Neighbours take messages in
   /// start(), test() and wait() of this exchange. Throws errc::usage if no exchange was started.
   void wait();
-  /// What this rank moves in one exchange.
+  /// The traffic of this rank in one exchange.
   [[nodiscard]] traffic moved() const;
 
  private:
   std::vector<halo_direction> sides_;
   std::vector<bool> has_neighbour_;
   std::size_t bytes_;
-  shareable_memory send_;  // receivers read it in place in modes channel and direct
+  shareable_memory send_;  // modes channel and direct read this memory from other ranks
   pages receive_;
   std::unique_ptr<detail::exchange_backend> backend_;
   bool in_flight_ = false;

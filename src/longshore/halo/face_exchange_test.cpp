@@ -31,6 +31,12 @@ void write(face_exchange& faces, int rank, int exchange) {
   }
 }
 
+void run(face_exchange& faces, int rank, int exchange) {
+  write(faces, rank, exchange);
+  faces.start();
+  faces.wait();
+}
+
 std::size_t wrong_elements(const rank_grid& grid, face_exchange& faces, int exchange) {
   std::size_t wrong = 0;
   for (std::size_t side = 0; side < faces.sides().size(); ++side) {
@@ -92,9 +98,7 @@ TEST(FaceExchange, every_element_arrives_under_every_placement) {
         if (why_not(mode, team.transport_name(), grid.shape(), grid.periodic())) continue;
         face_exchange faces(grid, {1000, mode});
         for (int exchange = 0; exchange < 2; ++exchange) {
-          write(faces, team.rank(), exchange);
-          faces.start();
-          faces.wait();
+          run(faces, team.rank(), exchange);
           EXPECT_EQ(wrong_elements(grid, faces, exchange), 0u)
               << name_of(placement) << " " << name_of(mode);
         }
@@ -107,9 +111,7 @@ TEST(FaceExchange, unpacked_messages_arrive_at_the_same_addresses_in_each_exchan
     const rank_grid grid(team);
     face_exchange faces(grid, {4096});
     for (int exchange = 0; exchange < 3; ++exchange) {
-      write(faces, team.rank(), exchange);
-      faces.start();
-      faces.wait();
+      run(faces, team.rank(), exchange);
       for (std::size_t side = 0; side < 6; ++side)
         EXPECT_EQ(faces.received(side).data(), faces.incoming(side).data());
     }
@@ -141,9 +143,7 @@ TEST(FaceExchange, swapped_sides_are_detected) {
   spmd([](team& team) {
     const rank_grid grid(team);
     face_exchange faces(grid, {4096});
-    write(faces, team.rank(), 0);
-    faces.start();
-    faces.wait();
+    run(faces, team.rank(), 0);
     ASSERT_EQ(wrong_elements(grid, faces, 0), 0u);
     for (std::size_t i = 0; i < 4096; ++i) std::swap(faces.incoming(0)[i], faces.incoming(1)[i]);
     EXPECT_GT(wrong_elements(grid, faces, 0), 1000u);

@@ -1,4 +1,4 @@
-// Fields: a rank's block of cells with a halo around it, in memory of the library or of the user.
+// A field: a rank's block of cells with a halo around it, in memory of the library or of the user.
 #pragma once
 
 #include <longshore/core/bytes.hpp>
@@ -13,36 +13,36 @@
 
 namespace longshore {
 
-/// The memory of a field, without its element type. Arrays are in the order x, y, z. Beyond the
-/// grid's dimensions extents are 1 and widths 0.
+/// The memory of a field, without its element type. Arrays are in the order x, y, z. Along
+/// dimensions that the grid does not have, extents are 1 and widths 0.
 struct field_memory {
   std::byte* first = nullptr;  ///< the interior cell (0, 0, 0)
   std::size_t element_bytes = 0;
   std::array<std::size_t, 3> extents{};  ///< cells of the interior
   std::array<std::ptrdiff_t, 3> strides_bytes{};
-  halo_widths widths;  ///< cells of halo that exist in memory on each side
-  /// the memory that holds the field, if other processes can map it; else 0 bytes
-  memory_handle memory;
+  halo_widths widths;  ///< halo cells that exist in memory on each side
+  /// The shareable memory that holds the field. Its size is 0 if there is none.
+  shared_memory_handle memory;
 };
 
-/// A field in the user's memory. `u(z, y, x)` is a cell; x is contiguous unless the strides say
-/// otherwise. The interior is 0 <= x < nx, and so on for y and z. Negative indices, and indices
-/// from nx on, are halo. Fewer dimensions have u(y, x) and u(x). Copies of a view refer to the same
-/// memory. The user keeps this memory alive as long as a plan uses it.
+/// A field in the user's memory, with cells u(z, y, x), u(y, x) or u(x). Index x is contiguous
+/// unless the strides say otherwise. The interior is 0 <= x < nx, where nx is the extent along x,
+/// and likewise along y and z. Cells with other indices are halo. Copies of a view refer to the
+/// same memory, which must exist as long as a plan uses the field.
 template <trivially_copyable T>
 class field_view {
  public:
   field_view() = default;
-  /// `first` is interior cell (0, 0, 0). Strides are in elements, of any sign and order. Extents
-  /// and strides are in the order x, y, z; extents of unused dimensions are 1 or 0. `lies_in`: the
-  /// memory that holds all cells, if neighbours may read it (mode direct between processes).
-  /// Without it, cells are packed.
+  /// `first` is the interior cell (0, 0, 0). Extents and strides are in the order x, y, z. Strides
+  /// count elements, and may have any sign and order. Extents of unused dimensions are 1 or 0.
+  /// `shareable` is the memory that holds all cells, if mode direct may read the cells from other
+  /// processes. If `shareable` is null, cells are packed.
   field_view(T* first, std::array<std::size_t, 3> extents, std::array<std::ptrdiff_t, 3> strides,
-             halo_widths widths, const shareable_memory* lies_in = nullptr)
+             halo_widths widths, const shareable_memory* shareable = nullptr)
       : first_(first), strides_(strides) {
     for (auto& extent : extents) extent = extent == 0 ? 1 : extent;
     memory_ = {reinterpret_cast<std::byte*>(first), sizeof(T), extents, {}, widths, {}};
-    if (lies_in != nullptr) memory_.memory = lies_in->handle();
+    if (shareable != nullptr) memory_.memory = shareable->handle();
     for (int d = 0; d < 3; ++d)
       memory_.strides_bytes[d] = strides[d] * static_cast<std::ptrdiff_t>(sizeof(T));
   }
@@ -55,11 +55,11 @@ class field_view {
   }
   [[nodiscard]] T& operator()(std::ptrdiff_t x) const noexcept { return (*this)(0, 0, x); }
 
-  /// Interior cells along x, y, z.
+  /// The number of interior cells along x, y, z.
   [[nodiscard]] const std::array<std::size_t, 3>& extents() const noexcept {
     return memory_.extents;
   }
-  /// Elements from one cell to the next along x, y, z.
+  /// The number of elements from one cell to the next along x, y, z.
   [[nodiscard]] const std::array<std::ptrdiff_t, 3>& strides() const noexcept { return strides_; }
   [[nodiscard]] const halo_widths& widths() const noexcept { return memory_.widths; }
   [[nodiscard]] const field_memory& memory() const noexcept { return memory_; }
@@ -70,14 +70,14 @@ class field_view {
   field_memory memory_;
 };
 
-/// A field that owns its memory, which neighbours on the node can read. Rows have no gaps between
-/// them. All cells are zero at first. Movable; a plan made for the field stays valid when it moves.
+/// A field that owns its memory, which neighbours on the node can read. There are no gaps between
+/// rows. All cells are zero at first. Movable; a plan stays valid when its fields are moved.
 template <trivially_copyable T>
 class field : public field_view<T> {
  public:
-  /// Local. `extents`: interior cells of this rank along x, y, z. Dimensions beyond those of the
-  /// grid get extent 1 and no halo. Throws errc::usage for a negative width, errc::out_of_memory.
-  /// Memory: the cells with their halo.
+  /// Local. `extents` are the interior cells of this rank along x, y, z. Dimensions that the grid
+  /// does not have get extent 1 and no halo. Throws errc::usage for a negative width,
+  /// errc::out_of_memory. Memory: interior and halo cells.
   field(const rank_grid& grid, std::array<std::size_t, 3> extents, halo_widths widths) {
     std::array<std::ptrdiff_t, 3> strides{};
     std::ptrdiff_t stride = 1, first = 0;

@@ -1,3 +1,5 @@
+// Makes a plan: checks the fields, lets the algorithm plan the rounds, and makes a backend for each
+// round. An exchange runs the rounds one after another.
 #include <longshore/halo/halo_exchange.hpp>
 
 #include <longshore/core/error.hpp>
@@ -10,9 +12,9 @@ namespace longshore {
 namespace {
 
 detail::exchanged_field checked_field(const rank_grid& grid,
-                                      const std::optional<halo_widths>& asked,
+                                      const std::optional<halo_widths>& widths,
                                       const field_memory& field, std::size_t index) {
-  detail::exchanged_field exchanged{field, asked.value_or(field.widths)};
+  detail::exchanged_field exchanged{field, widths.value_or(field.widths)};
   for (int d = 0; d < 3; ++d) {
     if (d >= grid.dimensions()) {
       exchanged.widths.low[d] = exchanged.widths.high[d] = 0;
@@ -23,11 +25,11 @@ detail::exchanged_field checked_field(const rank_grid& grid,
              index, field.extents[d], d, grid.dimensions());
       continue;
     }
-    const auto check_side = [&](int width, int there, const char* side) {
-      if (width < 0 || width > there)
+    const auto check_side = [&](int width, int max_width, const char* side) {
+      if (width < 0 || width > max_width)
         fail(errc::usage,
              "a halo of {} cells on the {} side of dimension {}: field {} has memory for 0 to {}",
-             width, side, d, index, there);
+             width, side, d, index, max_width);
       if (static_cast<std::size_t>(width) > field.extents[d])
         fail(errc::usage,
              "a halo of {} cells along dimension {} is wider than the {} cells of field {}", width,
@@ -45,7 +47,7 @@ halo_exchange::halo_exchange(const rank_grid& grid, const halo_options& options,
                              const std::vector<field_memory>& fields)
     : reach_(options.reach) {
   std::vector<detail::exchanged_field> exchanged;
-  // Blocks may differ. All ranks refuse a width that is too large for one of them.
+  // Ranks may have different blocks. All ranks refuse a width that is too large for one rank.
   agree_on_errors(grid.ranks(), "a halo plan", [&] {
     if (fields.empty()) fail(errc::usage, "a halo exchange needs at least one field");
     for (const auto& field : fields)
@@ -99,9 +101,9 @@ void halo_exchange::wait() {
 }
 
 traffic halo_exchange::moved() const {
-  traffic all;
-  for (const auto& round : rounds_) all += round->moved();
-  return all;
+  traffic total;
+  for (const auto& round : rounds_) total += round->moved();
+  return total;
 }
 
 }  // namespace longshore

@@ -1,5 +1,4 @@
-// Tests that verification detects faults: each test puts a fault into the messages of a plan, or
-// into a field.
+// Tests that cell_check.hpp detects faults in the messages of a plan, or in a field.
 #include <longshore/halo/cell_check.hpp>
 #include <longshore/halo/detail/algorithms/plan_rounds.hpp>
 #include <longshore/halo/detail/backends/exchange_backend.hpp>
@@ -18,21 +17,28 @@ using testing::spmd;
 
 constexpr int halo = 2;
 
-// A fault that makes a rank read its neighbour's halo is a race in mode direct. The thread
-// sanitizer would report it before the check does.
+// In mode direct, a fault that makes a rank read its neighbour's halo is a race, which the thread
+// sanitizer would report.
 #ifdef __SANITIZE_THREAD__
 constexpr bool may_race = false;
 #else
 constexpr bool may_race = true;
 #endif
 
+void run(const std::vector<std::unique_ptr<detail::exchange_backend>>& backends) {
+  for (const auto& backend : backends) {
+    backend->start();
+    backend->wait();
+  }
+}
+
 // Exchanges a field with a fault in one round of the plan: in modes channel and direct and, over
 // MPI, in waitall and subarray. Returns whether in each mode some rank found a wrong cell.
-bool is_found(team& team, halo_algorithm algorithm,
-              const std::function<void(detail::halo_round&)>& put_fault,
-              std::size_t faulty_round = 0) {
+bool detects(team& team, halo_algorithm algorithm,
+             const std::function<void(detail::halo_round&)>& put_fault,
+             std::size_t faulty_round = 0) {
   const rank_grid grid(team);
-  bool found = true;
+  bool is_found = true;
   for (const auto mode :
        {halo_mode::channel, halo_mode::direct, halo_mode::waitall, halo_mode::subarray}) {
     if ((is_mpi_mode(mode) && team.transport_name() != "mpi") ||
@@ -44,46 +50,43 @@ bool is_found(team& team, halo_algorithm algorithm,
     put_fault(rounds[faulty_round]);
     const auto backends =
         detail::make_backends(mode, grid, std::move(rounds), {.shareable = {u.memory().memory}});
-    fill_cells(u, equal_block(grid, u.extents()), 3);
-    for (const auto& backend : backends) {
-      backend->start();
-      backend->wait();
-    }
-    const bool here =
+    fill_cells(u, grid, 3);
+    run(backends);
+    const bool is_wrong =
         first_wrong_cell(u, equal_block(grid, u.extents()), 3, grid, algorithm, halo).has_value();
-    found = found && team.allreduce_value<int>(here, reduction::max) == 1;
+    is_found = is_found && team.allreduce_value<int>(is_wrong, reduction::max) == 1;
   }
-  return found;
+  return is_found;
 }
 
 TEST(HaloFault, a_correct_plan_has_no_wrong_cell) {
   spmd([](team& team) {
-    EXPECT_FALSE(is_found(team, halo_algorithm::standard, [](detail::halo_round&) {}));
-    EXPECT_FALSE(is_found(team, halo_algorithm::faces, [](detail::halo_round&) {}));
-    EXPECT_FALSE(is_found(team, halo_algorithm::staged, [](detail::halo_round&) {}));
-    EXPECT_FALSE(is_found(team, halo_algorithm::hybrid, [](detail::halo_round&) {}));
+    EXPECT_FALSE(detects(team, halo_algorithm::standard, [](auto&) {}));
+    EXPECT_FALSE(detects(team, halo_algorithm::faces, [](auto&) {}));
+    EXPECT_FALSE(detects(team, halo_algorithm::staged, [](auto&) {}));
+    EXPECT_FALSE(detects(team, halo_algorithm::hybrid, [](auto&) {}));
   });
 }
 
 TEST(HaloFault, wrong_packing_is_found_in_every_direction) {
   spmd([](team& team) {
     for (std::size_t pair = 0; pair < 26; ++pair) {
-      EXPECT_TRUE(is_found(team, halo_algorithm::standard,
-                           [&](detail::halo_round& round) {
-                             // packs from the next cell
-                             round[pair].outgoing.parts[0].first += sizeof(double);
-                           }))
+      EXPECT_TRUE(detects(team, halo_algorithm::standard,
+                          [&](auto& round) {
+                            // packs from the next cell
+                            round[pair].outgoing.parts[0].first += sizeof(double);
+                          }))
           << "pair " << pair;
-      EXPECT_TRUE(is_found(team, halo_algorithm::standard,
-                           [&](detail::halo_round& round) {
-                             auto& part = round[pair].outgoing.parts[0];
-                             for (int d = 0; d < 3; ++d)
-                               if (part.extents[d] > 1) {
-                                 // packs with a wrong stride
-                                 part.strides_bytes[d] += sizeof(double);
-                                 return;
-                               }
-                           }))
+      EXPECT_TRUE(detects(team, halo_algorithm::standard,
+                          [&](auto& round) {
+                            auto& part = round[pair].outgoing.parts[0];
+                            for (int d = 0; d < 3; ++d)
+                              if (part.extents[d] > 1) {
+                                // packs with a wrong stride
+                                part.strides_bytes[d] += sizeof(double);
+                                return;
+                              }
+                          }))
           << "pair " << pair;
     }
   });
@@ -93,12 +96,9 @@ TEST(HaloFault, wrong_packing_is_found_in_every_stage) {
   spmd([](team& team) {
     for (std::size_t stage = 0; stage < 3; ++stage)
       for (std::size_t pair = 0; pair < 2; ++pair)
-        EXPECT_TRUE(is_found(
+        EXPECT_TRUE(detects(
             team, halo_algorithm::staged,
-            [&](detail::halo_round& round) {
-              round[pair].outgoing.parts[0].first -= sizeof(double);
-            },
-            stage))
+            [&](auto& round) { round[pair].outgoing.parts[0].first -= sizeof(double); }, stage))
             << "stage " << stage << " pair " << pair;
   });
 }
@@ -111,11 +111,8 @@ TEST(HaloFault, stages_in_another_order_are_found) {
     auto rounds = detail::plan_rounds(halo_algorithm::staged, grid, std::span(&part, 1));
     std::swap(rounds[0], rounds[2]);
     const auto backends = detail::make_backends(halo_mode::channel, grid, std::move(rounds));
-    fill_cells(u, equal_block(grid, u.extents()), 3);
-    for (const auto& backend : backends) {
-      backend->start();
-      backend->wait();
-    }
+    fill_cells(u, grid, 3);
+    run(backends);
     EXPECT_TRUE(
         first_wrong_cell(u, equal_block(grid, u.extents()), 3, grid, halo_algorithm::staged, halo)
             .has_value());
@@ -125,27 +122,27 @@ TEST(HaloFault, stages_in_another_order_are_found) {
 TEST(HaloFault, wrong_addresses_are_found_in_every_direction) {
   spmd([](team& team) {
     for (std::size_t pair = 0; pair < 26; ++pair)
-      EXPECT_TRUE(is_found(team, halo_algorithm::standard,
-                           [&](detail::halo_round& round) {
-                             // Unpacks to the cells of another message of equal size.
-                             for (std::size_t other = 0; other < round.size(); ++other)
-                               if (other != pair && round[other].incoming.parts[0].extents ==
-                                                        round[pair].incoming.parts[0].extents)
-                                 return void(round[pair].incoming.parts[0].first =
-                                                 round[other].incoming.parts[0].first);
-                             ADD_FAILURE() << "no other message of this size";
-                           }))
+      EXPECT_TRUE(detects(team, halo_algorithm::standard,
+                          [&](auto& round) {
+                            // Unpacks to the cells of another message of equal size.
+                            for (std::size_t other = 0; other < round.size(); ++other)
+                              if (other != pair && round[other].incoming.parts[0].extents ==
+                                                       round[pair].incoming.parts[0].extents)
+                                return void(round[pair].incoming.parts[0].first =
+                                                round[other].incoming.parts[0].first);
+                            ADD_FAILURE() << "no other message of this size";
+                          }))
           << "pair " << pair;
   });
 }
 
 TEST(HaloFault, wrong_order_is_found) {
   spmd([](team& team) {
-    EXPECT_TRUE(is_found(team, halo_algorithm::faces, [](detail::halo_round& round) {
+    EXPECT_TRUE(detects(team, halo_algorithm::faces, [](auto& round) {
       std::swap(round[0].outgoing.parts, round[1].outgoing.parts);
     }));
     // The cells of one message in another order: y first.
-    EXPECT_TRUE(is_found(team, halo_algorithm::faces, [](detail::halo_round& round) {
+    EXPECT_TRUE(detects(team, halo_algorithm::faces, [](auto& round) {
       auto& part = round[0].outgoing.parts[0];
       auto& target = round[0].incoming.parts[0];
       std::swap(part.strides_bytes[0], part.strides_bytes[1]);
@@ -158,11 +155,11 @@ TEST(HaloFault, wrong_order_is_found) {
 TEST(HaloFault, a_missing_message_is_found) {
   spmd([](team& team) {
     for (std::size_t pair = 0; pair < 26; ++pair)
-      EXPECT_TRUE(is_found(team, halo_algorithm::standard,
-                           [&](detail::halo_round& round) {
-                             round[pair].outgoing = {};
-                             round[pair].incoming = {};
-                           }))
+      EXPECT_TRUE(detects(team, halo_algorithm::standard,
+                          [&](auto& round) {
+                            round[pair].outgoing = {};
+                            round[pair].incoming = {};
+                          }))
           << "pair " << pair;
   });
 }
@@ -191,8 +188,8 @@ TEST(HaloFault, one_wrong_cell_anywhere_is_found) {
     const auto block = equal_block(grid, extents);
     for (const auto algorithm : {halo_algorithm::standard, halo_algorithm::faces}) {
       field<float> u(grid, extents, halo);
-      halo_exchange halos(grid, {.width = 1, .algorithm = algorithm},
-                          u);  // the outer halo stays untouched
+      // The outer halo stays untouched.
+      halo_exchange halos(grid, {.width = 1, .algorithm = algorithm}, u);
       fill_cells(u, block, 9);
       halos.exchange();
       ASSERT_FALSE(first_wrong_cell(u, block, 9, grid, algorithm, 1).has_value());

@@ -10,6 +10,7 @@ namespace {
 
 using testing::algorithms;
 using testing::expect_right;
+using testing::expect_right_exchanges;
 using testing::possible_modes;
 using testing::possible_pairs;
 using testing::spmd;
@@ -29,7 +30,7 @@ TEST(HaloPlan, ranks_may_run_ahead_of_their_neighbours) {
       field<float> u(grid, {6, 3, 3}, 1);
       halo_exchange halos(grid, options, u);
       for (std::uint64_t tag = 1; tag <= 30; ++tag) {
-        fill_cells(u, equal_block(grid, u.extents()), tag);
+        fill_cells(u, grid, tag);
         if (random.below(8) == 0) delay();
         halos.start();
         if (random.below(8) == 0) delay();
@@ -55,8 +56,7 @@ TEST(HaloPlan, many_plans_are_in_flight_together) {
       std::vector<std::unique_ptr<halo_exchange>> plans;
       for (auto& u : fields) plans.push_back(std::make_unique<halo_exchange>(grid, options, u));
       for (std::uint64_t tag = 1; tag <= 3; ++tag) {
-        for (std::size_t i = 0; i < fields.size(); ++i)
-          fill_cells(fields[i], equal_block(grid, fields[i].extents()), 10 * tag + i);
+        for (std::size_t i = 0; i < fields.size(); ++i) fill_cells(fields[i], grid, 10 * tag + i);
         for (auto& plan : plans) plan->start();
         // in the reverse order of their starts
         for (std::size_t i = plans.size(); i-- > 0;) plans[i]->wait();
@@ -141,7 +141,7 @@ TEST(HaloPlan, stencils_without_corners_or_edges_need_fewer_messages) {
       for (const auto reach : {halo_reach::faces, halo_reach::edges}) {
         const halo_options options{.algorithm = algorithm, .mode = mode, .reach = reach};
         halo_exchange halos(grid, options, u);
-        fill_cells(u, equal_block(grid, u.extents()), 4);
+        fill_cells(u, grid, 4);
         halos.exchange();
         const auto wrong =
             first_wrong_cell(u, equal_block(grid, u.extents()), 4, grid, algorithm, 2, reach);
@@ -196,8 +196,8 @@ TEST(HaloPlan, auto_chooses_the_same_algorithm_on_all_ranks) {
         EXPECT_TRUE((team.size() > 1 && dimensions > 1) ||
                     halos.algorithm() == halo_algorithm::standard);
         for (const float cell : memory) EXPECT_EQ(cell, 5);  // the trial does not touch the fields
-        fill_cells(u, equal_block(grid, u.extents()), 3);
-        fill_cells(v, equal_block(grid, v.extents()), 4);
+        fill_cells(u, grid, 3);
+        fill_cells(v, grid, 4);
         halos.exchange();
         expect_right(u, 3, grid, options);
         expect_right(v, 4, grid, options);
@@ -223,8 +223,8 @@ TEST(HaloPlan, auto_fills_the_cells_of_its_choice_with_every_reach_and_mode) {
           EXPECT_EQ(halos.filled(), filled_by(halos.algorithm(), reach));
           EXPECT_GE(halos.filled(), reach);
           options.algorithm = halos.algorithm();
-          fill_cells(u, equal_block(grid, u.extents()), 7);
-          fill_cells(v, equal_block(grid, v.extents()), 8);
+          fill_cells(u, grid, 7);
+          fill_cells(v, grid, 8);
           halos.exchange();
           expect_right(u, 7, grid, options);
           if (fields == 2) expect_right(v, 8, grid, options);
@@ -263,7 +263,7 @@ TEST(HaloPlan, fields_that_are_shareable_on_some_ranks_only_are_exchanged) {
       const field_view<double> plain(memory.data() + plane + row + 1, extents, {1, row, plane}, 1);
       const field_view<double> u = team.rank() == 0 ? plain : shareable;
       halo_exchange halos(grid, {.mode = mode}, u);
-      fill_cells(u, equal_block(grid, extents), 3);
+      fill_cells(u, grid, 3);
       halos.exchange();
       const auto wrong =
           first_wrong_cell(u, equal_block(grid, extents), 3, grid, halos.filled(), 1);
@@ -283,10 +283,7 @@ TEST(HaloPlan, several_tasks_pack_like_one_thread) {
     for (const auto mode : possible_modes(grid)) {
       const halo_options options{.mode = mode, .workers = &workers};
       field<double> u(grid, extents, halo_widths({8, 7, 9}, {7, 8, 9}));
-      halo_exchange halos(grid, options, u);
-      fill_cells(u, equal_block(grid, u.extents()), 1);
-      halos.exchange();
-      expect_right(u, 1, grid, options);
+      expect_right_exchanges(1, u, grid, options);
     }
   });
 }

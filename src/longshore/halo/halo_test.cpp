@@ -9,6 +9,7 @@ namespace {
 
 using testing::algorithms;
 using testing::expect_right;
+using testing::expect_right_exchanges;
 using testing::possible_modes;
 using testing::possible_pairs;
 using testing::spmd;
@@ -25,13 +26,8 @@ TEST(Halo, every_cell_is_right_in_every_algorithm_and_mode) {
         for (const auto& [mode, algorithm] : possible_pairs(grid)) {
           const halo_options options{.algorithm = algorithm, .mode = mode};
           field<double> u(grid, {5, 4, 6}, 2);
-          halo_exchange halos(grid, options, u);
-          for (std::uint64_t tag = 1; tag <= 3; ++tag) {
-            fill_cells(u, equal_block(grid, u.extents()), tag);
-            halos.exchange();
-            expect_right(u, tag, grid, options);
-            ++exchanges;
-          }
+          expect_right_exchanges(3, u, grid, options);
+          exchanges += 3;
         }
       }
     EXPECT_GE(exchanges, (team.size() > 4 ? 1 : 3) * 3 * 6 * 3);
@@ -46,24 +42,19 @@ TEST(Halo, every_cell_is_right_under_every_placement) {
          {grid_placement::cart, grid_placement::automatic, grid_placement::levels})
       for (const std::array<bool, 3> periodic :
            {std::array{true, true, true}, {false, true, false}}) {
-        grid_options where{.periodic = periodic, .placement = placement};
+        grid_options placed{.periodic = periodic, .placement = placement};
         if (placement == grid_placement::levels) {
           if (team.size() % nodes != 0 || team.nodes().largest_node() != team.size() / nodes)
             continue;
-          where.levels = {{"node", {1, nodes, 1}, x_fastest},
-                          {"core", {1, 1, team.size() / nodes}, z_fastest}};
+          placed.levels = {{"node", {1, nodes, 1}, x_fastest},
+                           {"core", {1, 1, team.size() / nodes}, z_fastest}};
         }
-        const rank_grid grid(team, where);
+        const rank_grid grid(team, placed);
         for (const auto& [mode, algorithm] : possible_pairs(grid)) {
           const halo_options options{.algorithm = algorithm, .mode = mode};
           field<double> u(grid, {5, 4, 6}, 2);
-          halo_exchange halos(grid, options, u);
-          for (std::uint64_t tag = 1; tag <= 2; ++tag) {
-            fill_cells(u, equal_block(grid, u.extents()), tag);
-            halos.exchange();
-            expect_right(u, tag, grid, options);
-            ++exchanges;
-          }
+          expect_right_exchanges(2, u, grid, options);
+          exchanges += 2;
         }
       }
     EXPECT_GE(exchanges, 2 * 2 * 2 * 2);
@@ -77,12 +68,7 @@ TEST(Halo, one_sided_modes_are_right_on_any_number_of_ranks) {
       if (mode < halo_mode::rma_fence) continue;
       const halo_options options{.mode = mode};
       field<double> u(grid, {5, 4, 6}, halo_widths({1, 2, 0}, {2, 1, 2}));
-      halo_exchange halos(grid, options, u);
-      for (std::uint64_t tag = 1; tag <= 3; ++tag) {
-        fill_cells(u, equal_block(grid, u.extents()), tag);
-        halos.exchange();
-        expect_right(u, tag, grid, options);
-      }
+      expect_right_exchanges(3, u, grid, options);
     }
   });
 }
@@ -97,12 +83,7 @@ TEST(Halo, widths_may_differ_by_side_and_be_zero) {
       for (const auto& widths : cases) {
         const halo_options options{.width = widths, .algorithm = algorithm, .mode = mode};
         field<float> u(grid, {3, 4, 5}, 3);
-        halo_exchange halos(grid, options, u);
-        for (std::uint64_t tag = 1; tag <= 4; ++tag) {
-          fill_cells(u, equal_block(grid, u.extents()), tag);
-          halos.exchange();
-          expect_right(u, tag, grid, options);
-        }
+        expect_right_exchanges(4, u, grid, options);
       }
   });
 }
@@ -118,10 +99,10 @@ TEST(Halo, fields_of_several_types_and_widths_share_their_messages) {
       field<std::int64_t> d(grid, {1, 2, 3}, 1);
       halo_exchange halos(grid, options, a, b, c, d);
       for (std::uint64_t tag = 1; tag <= 3; ++tag) {
-        const auto fill = [&](const auto& field, std::uint64_t of) {
-          fill_cells(field, equal_block(grid, field.extents()), of);
-        };
-        fill(a, 10 * tag), fill(b, 10 * tag + 1), fill(c, 10 * tag + 2), fill(d, 10 * tag + 3);
+        fill_cells(a, grid, 10 * tag);
+        fill_cells(b, grid, 10 * tag + 1);
+        fill_cells(c, grid, 10 * tag + 2);
+        fill_cells(d, grid, 10 * tag + 3);
         halos.exchange();
         expect_right(a, 10 * tag, grid, options);
         expect_right(b, 10 * tag + 1, grid, options);
@@ -137,8 +118,8 @@ TEST(Halo, fields_of_several_types_and_widths_share_their_messages) {
 TEST(Halo, memory_of_users_may_have_any_strides) {
   spmd([](team& team) {
     const rank_grid grid(team);
-    // The layouts of neighbours differ, which must not matter to messages: x contiguous with gaps
-    // after the rows, z contiguous, and x backwards.
+    // Neighbours have different layouts: x contiguous with gaps after the rows, z contiguous, and x
+    // backwards.
     const std::array<std::size_t, 3> extents{4, 5, 3};
     std::vector<double> memory(6000, 77);
     const std::array<std::array<std::ptrdiff_t, 3>, 3> layouts = {
@@ -147,12 +128,7 @@ TEST(Halo, memory_of_users_may_have_any_strides) {
     field_view<double> u(memory.data() + 2500, extents, strides, 2);
     for (const auto& [mode, algorithm] : possible_pairs(grid)) {
       const halo_options options{.algorithm = algorithm, .mode = mode};
-      halo_exchange halos(grid, options, u);
-      for (std::uint64_t tag = 1; tag <= 2; ++tag) {
-        fill_cells(u, equal_block(grid, extents), tag);
-        halos.exchange();
-        expect_right(u, tag, grid, options);
-      }
+      expect_right_exchanges(2, u, grid, options);
     }
     std::size_t touched = 0;
     for (const double value : memory) touched += value != 77;

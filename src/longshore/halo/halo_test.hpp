@@ -15,26 +15,26 @@
 namespace longshore::testing {
 
 // The modes that are possible with this transport and grid. On more than two ranks, one-sided modes
-// are included only if `also_slow`, because making windows is slow if ranks outnumber cores.
-inline std::vector<halo_mode> possible_modes(const rank_grid& grid, bool also_slow = false) {
+// are included only if `with_slow`, because making windows is slow if ranks outnumber cores.
+inline std::vector<halo_mode> possible_modes(const rank_grid& grid, bool with_slow = false) {
   std::vector<halo_mode> modes;
   for (std::size_t i = 0; i < halo_mode_names().size(); ++i) {
     const auto mode = static_cast<halo_mode>(i);
-    if (mode >= halo_mode::rma_fence && grid.ranks().size() > 2 && !also_slow) continue;
+    if (mode >= halo_mode::rma_fence && grid.ranks().size() > 2 && !with_slow) continue;
     if (!why_not(mode, grid.ranks().transport_name(), grid.shape(), grid.wraps()))
       modes.push_back(mode);
   }
   return modes;
 }
 
-// All algorithms but `automatic`, which chooses among these. halo_plan_test tests it.
+// All algorithms except `automatic`, which halo_plan_test.cpp tests.
 inline constexpr std::array<halo_algorithm, 6> algorithms = {
     halo_algorithm::standard, halo_algorithm::staged,           halo_algorithm::sequenced,
     halo_algorithm::hybrid,   halo_algorithm::staged_sequenced, halo_algorithm::faces};
 
-// Whether an algorithm is tested in a mode. All are tested on one or two ranks. On more ranks,
-// whose launches take long, only the pairs that depend on the number of ranks are.
-inline bool is_tried(const team& team, halo_algorithm algorithm, halo_mode mode) {
+// Whether an algorithm is tested in a mode. On more than two ranks, whose launches take long, only
+// those pairs are tested that depend on the number of ranks.
+inline bool is_tested(const team& team, halo_algorithm algorithm, halo_mode mode) {
   if (!is_mpi_mode(mode) || team.size() <= 2) return true;
   const bool is_field_by_field =
       algorithm == halo_algorithm::sequenced || algorithm == halo_algorithm::staged_sequenced;
@@ -47,7 +47,7 @@ inline std::vector<std::pair<halo_mode, halo_algorithm>> possible_pairs(const ra
   std::vector<std::pair<halo_mode, halo_algorithm>> pairs;
   for (const auto mode : possible_modes(grid))
     for (const auto algorithm : algorithms)
-      if (is_tried(grid.ranks(), algorithm, mode)) pairs.emplace_back(mode, algorithm);
+      if (is_tested(grid.ranks(), algorithm, mode)) pairs.emplace_back(mode, algorithm);
   return pairs;
 }
 
@@ -62,6 +62,18 @@ void expect_right(const field_view<T>& field, std::uint64_t tag, const rank_grid
       first_wrong_cell(field, equal_block(grid, field.extents()), tag, grid, options.algorithm,
                        options.width.value_or(field.widths()), options.reach);
   EXPECT_FALSE(wrong.has_value()) << text_of(options.algorithm, options.mode) << ": " << *wrong;
+}
+
+// Makes a plan and `exchanges` exchanges, after each of which all cells must be right.
+template <class T>
+void expect_right_exchanges(int exchanges, const field_view<T>& field, const rank_grid& grid,
+                            const halo_options& options) {
+  halo_exchange halos(grid, options, field);
+  for (int tag = 1; tag <= exchanges; ++tag) {
+    fill_cells(field, grid, static_cast<std::uint64_t>(tag));
+    halos.exchange();
+    expect_right(field, static_cast<std::uint64_t>(tag), grid, options);
+  }
 }
 
 }  // namespace longshore::testing

@@ -5,16 +5,15 @@
 
 namespace longshore {
 
-/// Halo cells on the low and on the high side of each dimension, in the order x, y, z. A side of
+/// The widths on the low and on the high side of each dimension, in the order x, y, z. A side of
 /// width 0 receives nothing.
 struct halo_widths {
   std::array<int, 3> low{}, high{};
 
   constexpr halo_widths() = default;
-  /// The same on every side.
-  constexpr halo_widths(int width)
-      : low{width, width, width},
-        high{width, width, width} {}  // NOLINT: {.width = 2} is what users write
+  /// The same width on every side.
+  constexpr halo_widths(int width)  // NOLINT: implicit, so that users can write {.width = 2}
+      : low{width, width, width}, high{width, width, width} {}
   constexpr halo_widths(std::array<int, 3> low_sides, std::array<int, 3> high_sides)
       : low(low_sides), high(high_sides) {}
 

@@ -1,3 +1,4 @@
+// The names of the halo modes, and the reasons why a run cannot use a mode.
 #include <longshore/halo/mode.hpp>
 
 #include <longshore/core/error.hpp>
@@ -15,6 +16,8 @@ constexpr std::array<std::string_view, 15> mode_names = {
     "channel",     "direct",   "sendrecv",  "redblack",   "isend-recv",
     "irecv-send",  "pairwise", "waitall",   "persistent", "neighbor",
     "partitioned", "subarray", "rma-fence", "rma-pscw",   "rma-flush"};
+static_assert(mode_names.size() == static_cast<std::size_t>(halo_mode::rma_flush) + 1,
+              "every mode has a name, and rma_flush is the last");
 
 }  // namespace
 
@@ -40,6 +43,8 @@ std::optional<std::string> why_not(halo_mode mode, std::string_view transport,
 #ifdef LONGSHORE_HAVE_MPI
   if (auto reason = mpi::why_not_in_library(mode)) return reason;
 #endif
+  // Around a periodic dimension red and black ranks must alternate. A single rank exchanges with
+  // itself, and needs no colour.
   if (mode == halo_mode::redblack)
     for (int d = 0; d < 3; ++d)
       if (periodic[d] && grid[d] % 2 != 0 && grid[d] > 1)

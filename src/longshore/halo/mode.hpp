@@ -1,8 +1,15 @@
-// The modes of a halo exchange: how messages are transferred. The algorithm (algorithm.hpp) decides
-// which messages there are.
+// The modes of a halo exchange. A mode decides how a message is transferred. The algorithm
+// (algorithm.hpp) decides which messages are sent.
 //
-// To add a mode: add its name here, its exchange backend in detail/backends/ (in detail/mpi/ if it
-// calls MPI), and a line in detail/backends/exchange_backend.cpp (detail/mpi/backends.cpp).
+// To add a mode:
+// 1. Here and in mode.cpp: a value of the enumeration and its name, in the same order. If not every
+//    run can use the mode: a reason in why_not().
+// 2. An exchange backend, with a line in CMakeLists.txt. A mode of MPI calls has its backend in
+//    detail/mpi/. Another mode has its backend in detail/backends/, and exchange_backend.cpp
+//    selects it. Every mode has a case in detail/mpi/backends.cpp. The tests try every mode of the
+//    enumeration.
+// 3. For studies: the word in study/src/longshore_study/study_file/factors.py. For readers: the
+//    table in docs/reference/halo.md.
 #pragma once
 
 #include <array>
@@ -13,6 +20,8 @@
 
 namespace longshore {
 
+/// The modes of MPI calls come after all others, and among them the one-sided modes are the last:
+/// is_mpi_mode() and the tests compare values.
 enum class halo_mode {
   channel,
   direct,
@@ -31,8 +40,7 @@ enum class halo_mode {
   rma_flush
 };
 
-/// Names as users type them, in the order of the enumeration: "channel", ..., "isend-recv", ...,
-/// "rma-flush".
+/// Names as users type them, such as "channel" and "isend-recv", in the order of the enumeration.
 [[nodiscard]] std::span<const std::string_view> halo_mode_names() noexcept;
 [[nodiscard]] std::string_view name_of(halo_mode mode) noexcept;
 /// Throws errc::usage for an unknown name.
@@ -41,17 +49,17 @@ enum class halo_mode {
 /// Whether a mode is a sequence of MPI calls.
 [[nodiscard]] bool is_mpi_mode(halo_mode mode) noexcept;
 
-/// The reason why a mode cannot be used, or nothing if it can. `transport` is
-/// team::transport_name(); `grid` and `periodic` are the shape and the periodicity of the grid of
+/// The reason why a mode cannot be used, or nothing if the mode can be used. `transport` is
+/// team::transport_name(). `grid` and `periodic` are the shape and the periodicity of the grid of
 /// ranks.
 [[nodiscard]] std::optional<std::string> why_not(halo_mode mode, std::string_view transport,
                                                  const std::array<int, 3>& grid,
                                                  const std::array<bool, 3>& periodic);
 
-/// Where a message goes when it has arrived.
+/// Where the receiver has a message after its arrival.
 enum class halo_delivery {
-  unpacked,  ///< it is copied to its cells or buffers
-  in_place,  ///< it stays in the memory in which it arrived, without another copy
+  unpacked,  ///< in the cells or buffers of the plan: the message is copied there
+  in_place,  ///< in the memory in which the message arrived: a copy is saved
 };
 
 }  // namespace longshore

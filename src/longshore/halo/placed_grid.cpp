@@ -1,3 +1,5 @@
+// Maps coordinates in a grid to ranks: in rows, or along the hardware by a decomposition into
+// levels. Placement auto counts the traffic of several mappings, and takes the best one.
 #include <longshore/halo/placed_grid.hpp>
 
 #include <longshore/core/error.hpp>
@@ -16,6 +18,7 @@ namespace longshore {
 namespace {
 
 constexpr std::array<std::string_view, 4> placement_names = {"linear", "cart", "auto", "levels"};
+static_assert(placement_names.size() == static_cast<std::size_t>(grid_placement::levels) + 1);
 
 placed_grid in_rows(const grid_triple& shape, const dimension_order& order, std::string kind) {
   placed_grid grid;
@@ -25,7 +28,7 @@ placed_grid in_rows(const grid_triple& shape, const dimension_order& order, std:
   return grid;
 }
 
-// Gives the positions of an arrangement to the ranks in their order along the hardware.
+// Assigns the coordinates of an arrangement to the ranks in their order along the hardware.
 placed_grid along_hardware(const arrangement& arranged, const rank_locations& locations,
                            std::string kind) {
   placed_grid grid = in_rows(shape_of(arranged), x_fastest, std::move(kind));
@@ -40,16 +43,16 @@ placed_grid along_hardware(const arrangement& arranged, const rank_locations& lo
   return grid;
 }
 
-// Joins each level that was left out to the next given level. So --node and --core suffice.
+// Joins each level that was left out to the next given level. So users may give only node and core.
 std::vector<hardware_level> levels_as_given(const rank_locations& locations,
                                             const std::vector<placement_level>& given) {
   std::vector<hardware_level> machine;
   int pending = 1;
   for (const auto& level : locations.levels) {
     pending *= level.count;
-    const bool named = std::any_of(given.begin(), given.end(),
-                                   [&](const auto& one) { return one.name == level.name; });
-    if (named) machine.push_back({level.name, std::exchange(pending, 1)});
+    const bool is_given = std::any_of(given.begin(), given.end(),
+                                      [&](const auto& l) { return l.name == level.name; });
+    if (is_given) machine.push_back({level.name, std::exchange(pending, 1)});
   }
   if (pending > 1) machine.push_back({locations.levels.back().name, pending});
   return machine;
@@ -109,14 +112,14 @@ halo_load load_for(const grid_options& options, const grid_triple& shape) {
     for (int d = 0; d < options.dimensions; ++d)
       load.cells[d] =
           std::max<std::int64_t>(1, static_cast<std::int64_t>(options.cells[d]) / shape[d]);
-  return load.in(options.dimensions);
+  return load.restricted_to(options.dimensions);
 }
 
 std::int64_t off_node(const level_crossing& crossing) { return crossing.bytes.front(); }
 
-// The search assumes positions in order along the hardware, but ranks may be numbered otherwise,
-// and nodes may be uneven. So the traffic of the arrangement found is counted for the real ranks,
-// and compared with MPI's Cartesian order and the linear order. The best one is taken.
+// The search assumes that ranks are numbered along the hardware, which may be wrong, and that nodes
+// are even. So the traffic of its result is counted for the real ranks, and compared with MPI's
+// Cartesian order and the linear order. The best arrangement is taken.
 placed_grid place_automatically(team& team, const grid_options& options,
                                 const rank_locations& locations) {
   const auto shape = shape_for(team, options);
@@ -124,13 +127,13 @@ placed_grid place_automatically(team& team, const grid_options& options,
   const auto weights = default_level_weights(locations.levels);
   placed_grid best = in_rows(shape, z_fastest, "cart");
   auto crossing = count_crossing(team, best, locations, load);
-  const std::int64_t most_off_node = off_node(crossing);
-  double least = weighted_cost(crossing, weights);
+  const std::int64_t max_off_node = off_node(crossing);
+  double lowest_cost = weighted_cost(crossing, weights);
   const auto consider = [&](placed_grid grid) {
     crossing = count_crossing(team, grid, locations, load);
     const double cost = weighted_cost(crossing, weights);
-    if (off_node(crossing) > most_off_node || cost >= least) return;
-    least = cost;
+    if (off_node(crossing) > max_off_node || cost >= lowest_cost) return;
+    lowest_cost = cost;
     best = std::move(grid);
   };
   consider(in_rows(shape, x_fastest, "linear"));
@@ -200,8 +203,9 @@ placed_grid place_grid(team& team, const grid_options& options, const rank_locat
 
 level_crossing count_crossing(team& team, const placed_grid& grid, const rank_locations& locations,
                               const halo_load& load) {
-  check_countable(grid.shape, load);
-  std::vector<std::int64_t> bytes(locations.levels.size() + 1, 0);  // last: from a rank to itself
+  check_load(grid.shape, load);
+  // The last element counts messages of a rank to itself.
+  std::vector<std::int64_t> bytes(locations.levels.size() + 1, 0);
   const auto here = grid.coordinates_of(team.rank());
   for (const auto& direction : load.faces_only ? face_directions(3) : all_directions(3)) {
     const auto there = grid.step_from(here, direction, load.periodic);

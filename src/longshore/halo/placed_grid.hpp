@@ -1,5 +1,5 @@
-// Places a grid of ranks on the hardware: decides which rank has which coordinates, and counts the
-// bytes of a halo exchange that cross each level of the hardware.
+// The placement of a grid of ranks on the hardware: which rank has which coordinates, and how many
+// bytes of a halo exchange cross each level of the hardware. rank_grid.hpp is the user's interface.
 #pragma once
 
 #include <longshore/halo/direction.hpp>
@@ -27,7 +27,7 @@ enum class grid_placement {
   automatic,  ///< least traffic between distant ranks; never more bytes between nodes than cart
   levels      ///< the user gives a grid for each level of the machine
 };
-/// "linear", "cart", "auto", "levels", in the order of the values.
+/// "linear", "cart", "auto", "levels".
 [[nodiscard]] std::span<const std::string_view> grid_placement_names() noexcept;
 [[nodiscard]] std::string_view name_of(grid_placement placement) noexcept;
 /// Throws errc::usage for an unknown name.
@@ -37,31 +37,32 @@ enum class grid_placement {
 /// `dimensions` are ignored.
 struct grid_options {
   int dimensions = 3;
-  std::array<int, 3> ranks{};  ///< ranks along each dimension; 0: free choice
+  std::array<int, 3> ranks{};  ///< ranks along each dimension; 0 leaves the choice to the library
   std::array<bool, 3> periodic{true, true, true};
-  /// Cells of the whole domain. If given, the grid cuts it with the least surface; zeros: the
-  /// factors of the grid are balanced.
+  /// The cells of the whole domain, which the grid then cuts with the least surface. If the cells
+  /// are 0, the factors of the grid are balanced.
   std::array<std::size_t, 3> cells{};
   grid_placement placement = grid_placement::linear;
-  /// For `levels`: grids of node, socket, numa, l3, core, from the outermost to the innermost. The
-  /// ranks of a level that is left out belong to the next given level.
+  /// For placement `levels`: grids of node, socket, numa, l3, core, from the outermost to the
+  /// innermost. The ranks of a level that is left out belong to the next given level.
   std::vector<placement_level> levels = {};
-  /// For `automatic`: the messages of the exchange. `periodic` above replaces its periodicity.
-  /// Nothing: equal messages through all faces.
+  /// For placement `automatic`: the messages of the exchange. Their periodicity is `periodic` of
+  /// these options. By default equal messages go through all faces.
   std::optional<halo_load> load = {};
 };
 
-/// The mapping from coordinates to ranks in one team. Memory: nothing per rank for linear and cart,
+/// The mapping from coordinates to ranks in one team. Memory: none for placements linear and cart,
 /// else 4 bytes per rank of the team.
 struct placed_grid {
   grid_triple shape{1, 1, 1}, strides{};
-  /// the rank at each index that the strides give; null: the index is the rank
+  /// The rank for each index, which is the sum of coordinates times strides. If null, the index is
+  /// the rank.
   std::shared_ptr<const std::vector<int>> rank_of;
-  /// the decomposition of `levels` and `automatic`; nothing if an order of rows was chosen
+  /// The decomposition of placements `levels` and `automatic`, unless an order of rows was chosen.
   std::optional<placement> by_levels;
-  /// "linear", "cart", "levels", or another order of rows such as "yxz"
+  /// "linear", "cart", "levels", or another order of rows such as "yxz".
   std::string kind;
-  /// the reason why levels of the hardware are not used, or ""
+  /// The reason why levels of the hardware are not used, or "".
   std::string note;
 
   [[nodiscard]] int rank_at(const grid_triple& at) const noexcept {
@@ -70,22 +71,22 @@ struct placed_grid {
   }
   /// O(ranks) if `rank_of` is not null, else O(1).
   [[nodiscard]] grid_triple coordinates_of(int rank) const noexcept;
-  /// The coordinates one step away; nothing beyond a border.
+  /// The coordinates one step away, or nothing beyond a border.
   [[nodiscard]] std::optional<grid_triple> step_from(
       const grid_triple& at, const halo_direction& direction,
       const std::array<bool, 3>& periodic) const noexcept;
 };
 
-/// Local for linear and cart. Collective for the others, with the same options on all ranks. Throws
-/// errc::usage on all ranks if the grid or its levels do not fit the ranks and their hardware. The
-/// message names the level, the given number and the number on the hardware.
+/// Local for placements linear and cart, else collective, with the same options on all ranks.
+/// Throws errc::usage on all ranks if the grid or its levels do not fit the ranks and their
+/// hardware. The message names the level, the given number and the number on the hardware.
 [[nodiscard]] placed_grid place_grid(team& team, const grid_options& options);
 /// The same for ranks whose locations are known.
 [[nodiscard]] placed_grid place_grid(team& team, const grid_options& options,
                                      const rank_locations& locations);
 
-/// Collective. Counts the bytes that cross each level. Every rank counts its own messages, so the
-/// result is also right if nodes have different numbers of ranks or consecutive ranks lie on
+/// Collective. Counts the bytes that cross each level. Every rank counts its own messages. So the
+/// result is right even if nodes have different numbers of ranks, or consecutive ranks lie on
 /// different nodes.
 [[nodiscard]] level_crossing count_crossing(team& team, const placed_grid& grid,
                                             const rank_locations& locations, const halo_load& load);

@@ -1,5 +1,5 @@
-// Tests placements on real and virtual nodes: each rank has one place, and the counted traffic
-// agrees with the closed form.
+// Tests placements on real and virtual nodes: each rank has one position in the grid, and the
+// counted traffic agrees with the closed form.
 #include <longshore/core/error.hpp>
 #include <longshore/halo/rank_grid.hpp>
 #include <longshore/halo/rank_locations.hpp>
@@ -43,7 +43,7 @@ std::string message_of(const Call& call) {
   return "no error";
 }
 
-TEST(PlacedGrid, every_rank_has_one_place_under_every_placement) {
+TEST(PlacedGrid, every_rank_has_one_position_under_every_placement) {
   spmd([](team& team) {
     for (const auto placement :
          {grid_placement::linear, grid_placement::cart, grid_placement::automatic})
@@ -61,10 +61,11 @@ TEST(PlacedGrid, every_rank_has_one_place_under_every_placement) {
           ASSERT_EQ(static_cast<int>(seen.size()), team.size());
           for (int r = 0; r < team.size(); ++r) ASSERT_EQ(seen[static_cast<std::size_t>(r)], r);
           for (const auto& direction : all_directions(dimensions)) {
-            const auto theirs = team.allgather_value(grid.neighbour(direction.opposite()));
+            const auto neighbours = team.allgather_value(grid.neighbour(direction.opposite()));
             const int peer = grid.neighbour(direction);
             ASSERT_GE(peer, 0);
-            EXPECT_EQ(theirs[static_cast<std::size_t>(peer)], team.rank()) << name_of(placement);
+            EXPECT_EQ(neighbours[static_cast<std::size_t>(peer)], team.rank())
+                << name_of(placement);
           }
         }
   });

@@ -1,3 +1,5 @@
+// Chooses the shape of a grid of ranks by trying all factorisations of the number of ranks, and
+// finds neighbours.
 #include <longshore/halo/rank_grid.hpp>
 
 #include <longshore/core/error.hpp>
@@ -22,15 +24,15 @@ void check_dimensions(int dimensions) {
     fail(errc::usage, "a grid of ranks has 1 to 3 dimensions, not {}", dimensions);
 }
 
-// Returns the first factorisation with the least cost among those that keep the entries of `given`.
-// x and then y are tried in ascending order, so that among equals the last dimension is cut most.
-// `cost` returns nothing for an impossible grid.
+// The factorisation with the lowest cost among those that keep the entries of `given`. Factors
+// along x, and then along y, are tried in ascending order. So among equal costs the grid with the
+// largest last factor wins. `cost` returns nothing for an impossible grid.
 template <class Cost>
 std::array<int, 3> best_grid(int ranks, int dimensions, const std::array<int, 3>& given,
                              const Cost& cost) {
   check_dimensions(dimensions);
   std::optional<std::array<int, 3>> best;
-  double least = std::numeric_limits<double>::infinity();
+  double lowest_cost = std::numeric_limits<double>::infinity();
   const auto fits = [&](int d, int factor) {
     return d < dimensions ? given[d] == 0 || given[d] == factor : factor == 1;
   };
@@ -39,8 +41,8 @@ std::array<int, 3> best_grid(int ranks, int dimensions, const std::array<int, 3>
     for (int y = 1; y <= ranks / x; ++y) {
       const int z = ranks / x / y;
       if (ranks / x % y != 0 || !fits(1, y) || !fits(2, z)) continue;
-      const std::optional<double> found = cost(std::array{x, y, z});
-      if (found && *found < least) least = *found, best = {x, y, z};
+      const std::optional<double> grid_cost = cost(std::array{x, y, z});
+      if (grid_cost && *grid_cost < lowest_cost) lowest_cost = *grid_cost, best = {x, y, z};
     }
   }
   if (!best)
@@ -70,6 +72,7 @@ std::array<int, 3> least_surface_grid(int ranks, int dimensions, std::array<std:
                        if (static_cast<std::size_t>(grid[d]) > cells_here) return std::nullopt;
                        block[d] = static_cast<double>(cells_here) / grid[d];
                      }
+                     // A face across dimension d has the extents of the two other dimensions.
                      double surface = 0;
                      for (int d = 0; d < 3; ++d)
                        if (grid[d] > 1) surface += 2 * block[(d + 1) % 3] * block[(d + 2) % 3];
@@ -80,18 +83,18 @@ std::array<int, 3> least_surface_grid(int ranks, int dimensions, std::array<std:
 rank_grid::rank_grid(team& team, const grid_options& options)
     : team_(team), dimensions_(options.dimensions), periodic_(options.periodic) {
   check_dimensions(dimensions_);
-  grid_options settled = options;
+  grid_options checked = options;
   for (int d = 0; d < 3; ++d) {
     if (d >= dimensions_) {
-      settled.ranks[d] = 1;
-      settled.periodic[d] = false;
+      checked.ranks[d] = 1;
+      checked.periodic[d] = false;
     }
-    if (settled.ranks[d] < 0)
+    if (checked.ranks[d] < 0)
       fail(errc::usage,
            "a grid of {} ranks along dimension {}: give 1 or more, or 0 for a free choice",
-           settled.ranks[d], d);
+           checked.ranks[d], d);
   }
-  placed_ = place_grid(team, settled);
+  placed_ = place_grid(team, checked);
   coordinates_ = placed_.coordinates_of(team.rank());
 }
 

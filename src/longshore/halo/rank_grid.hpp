@@ -17,33 +17,34 @@ class neighbour_handshake;
 const std::shared_ptr<neighbour_handshake>& handshake_of(const rank_grid& grid);
 }  // namespace detail
 
-/// The shape of a grid of `ranks` ranks in 1 to 3 dimensions. Its factors are as equal as possible
-/// (least sum), the largest last: rows stay together in memory when z is cut first. Entries of
-/// `given` that are not 0 are kept. Throws errc::usage if they do not divide `ranks`.
+/// The shape of a grid of `ranks` ranks in 1 to 3 dimensions. The factors are as equal as possible:
+/// their sum is minimal. The largest factor is the last, because rows stay together in memory when
+/// z is cut most. Entries of `given` that are not 0 are kept. Throws errc::usage if the given
+/// entries do not divide `ranks`.
 [[nodiscard]] std::array<int, 3> balanced_grid(int ranks, int dimensions,
                                                std::array<int, 3> given = {});
 
 /// The shape for which the blocks of a domain of `cells` have the least surface towards other
-/// ranks. It compares all factorisations; among equals the one with the larger factors later wins.
-/// No dimension gets more ranks than it has cells.
+/// ranks. All factorisations are compared. Among equal surfaces, the shape with the larger factors
+/// in later dimensions wins. No dimension gets more ranks than it has cells.
 [[nodiscard]] std::array<int, 3> least_surface_grid(int ranks, int dimensions,
                                                     std::array<std::size_t, 3> cells,
                                                     std::array<int, 3> given = {});
 
 /// The grid of a team, seen by one of its ranks. The placement decides which rank has which
-/// coordinates; by default rank = x + X (y + Y z) for the coordinates x, y, z in a grid of X, Y, Z
-/// ranks. Every query takes O(1). Memory: nothing per rank of the team for the placements linear
-/// and cart, 4 bytes for the others. The team must outlive the grid.
+/// coordinates. By default rank = x + X (y + Y z) for the coordinates x, y, z in a grid of X, Y, Z
+/// ranks. Every query takes O(1). Memory per rank: none for placements linear and cart, else 4
+/// bytes for each rank of the team. The team must outlive the grid.
 class rank_grid {
  public:
-  /// REQUIRES: the same options on all ranks. Local for the placements linear and cart, collective
-  /// for the others (place_grid). Throws errc::usage if the product of the grid is not the number
-  /// of ranks, or if the given levels do not fit the hardware.
+  /// REQUIRES: the same options on all ranks. Local for placements linear and cart, else
+  /// collective. Throws errc::usage if the product of the grid is not the number of ranks, or if
+  /// the given levels do not fit the hardware.
   explicit rank_grid(team& team, const grid_options& options = {});
 
   [[nodiscard]] team& ranks() const noexcept { return team_; }
   [[nodiscard]] int dimensions() const noexcept { return dimensions_; }
-  /// Ranks along each dimension; 1 beyond dimensions().
+  /// The number of ranks along each dimension, which is 1 beyond dimensions().
   [[nodiscard]] const std::array<int, 3>& shape() const noexcept { return placed_.shape; }
   [[nodiscard]] const std::array<bool, 3>& periodic() const noexcept { return periodic_; }
   /// The coordinates of this rank.
@@ -51,17 +52,16 @@ class rank_grid {
   [[nodiscard]] int rank_at(const std::array<int, 3>& coordinates) const noexcept {
     return placed_.rank_at(coordinates);
   }
-  /// The rank one step away, or -1 beyond a border. Along a periodic dimension with one rank, a
-  /// rank is its own neighbour.
+  /// The rank one step away, or -1 beyond a border. Along a periodic dimension with a single rank,
+  /// this rank is its own neighbour.
   [[nodiscard]] int neighbour(const halo_direction& direction) const noexcept {
     return neighbour(coordinates_, direction);
   }
-  /// The neighbour of the rank at `from`.
+  /// The neighbour of the rank at coordinates `from`.
   [[nodiscard]] int neighbour(const std::array<int, 3>& from,
                               const halo_direction& direction) const noexcept;
-  /// periodic(), and false beyond dimensions().
+  /// Whether the grid wraps around: periodic(), but false beyond dimensions().
   [[nodiscard]] std::array<bool, 3> wraps() const noexcept;
-  /// The placement of the grid on the hardware.
   [[nodiscard]] const placed_grid& placed() const noexcept { return placed_; }
 
  private:

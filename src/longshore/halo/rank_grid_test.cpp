@@ -70,18 +70,18 @@ TEST(RankGrid, neighbours_are_mutual_and_cover_the_grid) {
             team, {.dimensions = dimensions, .periodic = {periodic, periodic, periodic}});
         ASSERT_EQ(grid.shape()[0] * grid.shape()[1] * grid.shape()[2], team.size());
         ASSERT_EQ(grid.rank_at(grid.coordinates()), team.rank());
-        const auto all = all_directions(dimensions);
-        ASSERT_EQ(all.size(), (std::array<std::size_t, 4>{0, 2, 8, 26}[dimensions]));
-        int neighbours = 0;
-        for (const auto& direction : all) {
-          const int mine = grid.neighbour(direction);
-          const auto theirs = team.allgather_value(grid.neighbour(direction.opposite()));
-          if (mine >= 0) {
-            EXPECT_EQ(theirs[mine], team.rank());
-            ++neighbours;
+        const auto directions = all_directions(dimensions);
+        ASSERT_EQ(directions.size(), (std::array<std::size_t, 4>{0, 2, 8, 26}[dimensions]));
+        int count = 0;
+        for (const auto& direction : directions) {
+          const int peer = grid.neighbour(direction);
+          const auto neighbours = team.allgather_value(grid.neighbour(direction.opposite()));
+          if (peer >= 0) {
+            EXPECT_EQ(neighbours[peer], team.rank());
+            ++count;
           }
           EXPECT_EQ(
-              mine >= 0, periodic || [&] {
+              peer >= 0, periodic || [&] {
                 for (int d = 0; d < 3; ++d) {
                   const int there = grid.coordinates()[d] + direction.step[d];
                   if (there < 0 || there >= grid.shape()[d]) return false;
@@ -89,9 +89,8 @@ TEST(RankGrid, neighbours_are_mutual_and_cover_the_grid) {
                 return true;
               }());
         }
-        EXPECT_GT(team.allreduce_value(neighbours, reduction::sum) +
-                      (periodic || team.size() > 1 ? 0 : 1),
-                  0);
+        EXPECT_GT(
+            team.allreduce_value(count, reduction::sum) + (periodic || team.size() > 1 ? 0 : 1), 0);
       }
   });
 }

@@ -1,5 +1,5 @@
-// Finds where the ranks of a team run on the hardware: the level that separates any two ranks, and
-// their positions for machine/placement.
+// Finds where the ranks of a team run on the hardware. Placements of grids (placed_grid.hpp) and
+// the benchmark program use the levels and positions.
 #pragma once
 
 #include <longshore/machine/placement.hpp>
@@ -14,33 +14,36 @@
 
 namespace longshore {
 
-/// The levels by which ranks are placed, from the outermost to the innermost. The last one
+/// The levels by which ranks are placed, from the outermost to the innermost. Level "core"
 /// distinguishes the ranks of an l3: by cores, by hardware threads, or only by their order.
 inline constexpr std::array<std::string_view, 5> location_levels = {"node", "socket", "numa", "l3",
                                                                     "core"};
 
-/// The locations of all ranks of a team. Nodes are those of the team, including virtual ones.
-/// Memory: 4 bytes per rank of the team, 24 while they are found.
+/// The locations of all ranks of a team. Nodes are those of the team, including virtual nodes.
+/// Memory: 4 bytes per rank of the team, and 24 during the search.
 struct rank_locations {
-  /// Node, socket, numa, l3 and core. The count of a level is the number of its objects with ranks
-  /// per object of the level before. It is 1 if the objects hold different numbers of ranks, or if
-  /// ranks are not bound to one object; an inner level then separates the ranks.
+  /// The levels of location_levels. The count of a level is the number of its objects with ranks
+  /// in each object of the level before. If the objects of a level hold different numbers of ranks,
+  /// or ranks are not bound to a single object, the count is 1, and an inner level separates the
+  /// ranks.
   std::vector<hardware_level> levels;
-  /// The position of each rank along the hardware: by node, then by the CPU that the rank is bound
-  /// to, or by its number if it is not bound. A permutation.
+  /// The position of each rank along the hardware, from 0 to the number of ranks - 1. Ranks are
+  /// sorted by node, then by the CPU to which the rank is bound. Ranks without binding keep their
+  /// order.
   std::vector<int> position_of;
-  /// For users: the reason why levels are not used, such as "ranks are not bound: their order on
-  /// the node is used", or "".
+  /// The reason why levels are not used, such as "ranks are not bound: their order on the node is
+  /// used", or "".
   std::string note;
-  /// Whether all nodes have the same number of ranks. If not, nothing can be decomposed, and levels
-  /// is {node 1, ..., core ranks}.
+  /// Whether all nodes have the same number of ranks. If not, grids cannot be decomposed by levels,
+  /// and all counts are 1 except that of level "core", which is the number of ranks.
   bool even = true;
 
-  /// The outermost level at which two different ranks belong to different objects.
-  [[nodiscard]] std::size_t level_between(const node_map& nodes, int one, int other) const noexcept;
+  /// The index of the outermost level at which two different ranks belong to different objects.
+  [[nodiscard]] std::size_t level_between(const node_map& nodes, int rank,
+                                          int other_rank) const noexcept;
 };
 
-/// Returns the CPUs that the calling rank is bound to. Tests pass a function of their own.
+/// Returns the CPUs to which the calling rank is bound. Tests pass a function of their own.
 using binding_reader = std::function<std::vector<int>(int rank)>;
 
 /// Collective: one allgather of 20 bytes per rank. A bound rank reads the topology of its host,
@@ -48,7 +51,8 @@ using binding_reader = std::function<std::vector<int>(int rank)>;
 [[nodiscard]] rank_locations find_rank_locations(team& team);
 /// The same with a known topology of the calling rank's host.
 [[nodiscard]] rank_locations find_rank_locations(team& team, const topology& host);
-/// The same for ranks that are bound to the CPUs `bound(rank)` of hosts with topology `host`.
+/// The same for ranks that are bound to the CPUs `bound(rank)` of hosts with topology `host`. A
+/// rank without CPUs is not bound.
 [[nodiscard]] rank_locations find_rank_locations(team& team, const topology& host,
                                                  const binding_reader& bound);
 

@@ -1,9 +1,11 @@
+// Allocates memory that neighbours can map: an unnamed file if other processes of the node may need
+// the memory, and private memory otherwise.
 #include <longshore/halo/shareable_memory.hpp>
 
 #include <longshore/core/bytes.hpp>
 #include <longshore/core/error.hpp>
 #include <longshore/halo/detail/backends/mapped_memory.hpp>
-#include <longshore/machine/memory.hpp>
+#include <longshore/machine/memory_sizes.hpp>
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -14,12 +16,13 @@
 namespace longshore {
 namespace {
 
+// Smaller private memory comes from the heap: see shareable_memory::small_.
 constexpr std::size_t small_below_bytes = 32768;
 
-// Makes and maps an unnamed file of `bytes` bytes. The handle has no address if the system refuses
-// one of the calls.
-memory_handle make_file(std::size_t bytes) {
-  memory_handle handle;
+// Makes and maps an unnamed file of `bytes` bytes. If the system refuses, the address of the handle
+// is 0.
+shared_memory_handle make_file(std::size_t bytes) {
+  shared_memory_handle handle;
   const int file = memfd_create("longshore-halo", MFD_CLOEXEC);
   if (file < 0) return handle;
   struct stat facts {};
@@ -47,11 +50,11 @@ shareable_memory::shareable_memory(const team& ranks, std::size_t bytes) {
       fail(errc::out_of_memory,
            "shareable memory of {} bytes was requested, and {} bytes are available", bytes,
            available_memory_bytes());
-    const std::size_t whole = (bytes + page_bytes() - 1) / page_bytes() * page_bytes();
-    handle_ = make_file(whole);
-    handle_.bytes = whole;
+    const std::size_t whole_pages = round_up(bytes, page_bytes());
+    handle_ = make_file(whole_pages);
+    handle_.bytes = whole_pages;
   }
-  if (handle_.address == 0) {
+  if (handle_.address == 0) {  // no other process needs the memory, or the system made no file
     if (bytes < small_below_bytes) {
       small_.reset(new (std::align_val_t{interference_bytes}) std::byte[bytes]{});
       handle_.address = reinterpret_cast<std::uint64_t>(small_.get());

@@ -1,10 +1,10 @@
-// Memory of one rank that other ranks of its node can load from and store to. Making it needs no
-// collective call: the owner sends a handle, with which its neighbours map the memory.
+// Memory of one rank that other ranks of its node can read and write. The owner allocates the
+// memory without a collective call, and sends a handle, with which its neighbours map the memory.
 //
 // Ranks that are threads share all memory. Between processes the memory is an unnamed file
-// (memfd_create(2)), which another process of the same user maps by way of /proc/PID/fd. On systems
-// without this call, or in containers with their own process numbers, a handle cannot be mapped.
-// Messages are then packed and sent.
+// (memfd_create(2)), which another process of the same user maps through /proc/PID/fd. On systems
+// without memfd_create, or in containers with their own process numbers, a handle cannot be mapped.
+// Halo messages are then packed and sent.
 #pragma once
 
 #include <longshore/machine/pages.hpp>
@@ -16,20 +16,20 @@
 
 namespace longshore {
 
-/// Describes memory to the other processes of a host. If `file` is -1, only threads of the process
-/// can reach it.
-struct memory_handle {
+/// Describes memory to other processes of a host. If `file` is -1, only threads of the owning
+/// process can reach the memory.
+struct shared_memory_handle {
   std::uint64_t address = 0, bytes = 0;
   std::int64_t process = 0, file = -1;
   std::uint64_t device = 0, inode = 0;
 };
 
-/// Memory that other ranks of the node can map. It is zero at first, and lies on the NUMA node of
-/// the first writer. Movable; addresses stay.
+/// Memory that other ranks of the node can map. All bytes are zero at first. A page lies on the
+/// NUMA node of the rank that writes the page first. Movable; addresses do not change.
 class shareable_memory {
  public:
   shareable_memory() = default;
-  /// Local. Throws errc::out_of_memory. If the system cannot share memory, this is ordinary memory.
+  /// Local. Throws errc::out_of_memory. If the system cannot share memory, the memory is private.
   shareable_memory(const team& ranks, std::size_t bytes);
   ~shareable_memory();
   shareable_memory(shareable_memory&& other) noexcept { swap(other); }
@@ -41,8 +41,8 @@ class shareable_memory {
   [[nodiscard]] std::byte* data() const noexcept {
     return reinterpret_cast<std::byte*>(handle_.address);
   }
-  [[nodiscard]] const memory_handle& handle() const noexcept { return handle_; }
-  [[deprecated("use handle()")]] [[nodiscard]] const memory_handle& ticket() const noexcept {
+  [[nodiscard]] const shared_memory_handle& handle() const noexcept { return handle_; }
+  [[deprecated("use handle()")]] [[nodiscard]] const shared_memory_handle& ticket() const noexcept {
     return handle_;
   }
 
@@ -55,16 +55,17 @@ class shareable_memory {
   struct aligned_delete {
     void operator()(std::byte* memory) const noexcept;
   };
-  memory_handle handle_;
-  // Memory that is not a file: pages, or the heap for small sizes. Plans need several small pieces,
-  // and asking the kernel how much memory is left takes longer than the rest of a plan.
+  shared_memory_handle handle_;
+  // Private memory: pages, or the heap for small sizes. Plans need several small pieces of memory.
+  // For pages the kernel is asked how much memory is left, which takes longer than the rest of a
+  // plan.
   pages pages_;
   std::unique_ptr<std::byte[], aligned_delete> small_;
 };
 
 /// @cond Old names, until the next version.
 using readable_memory [[deprecated("use shareable_memory")]] = shareable_memory;
-using memory_ticket [[deprecated("use memory_handle")]] = memory_handle;
+using memory_ticket [[deprecated("use shared_memory_handle")]] = shared_memory_handle;
 /// @endcond
 
 }  // namespace longshore

@@ -1,3 +1,5 @@
+// Reads and sets the CPUs of threads by sched_getaffinity and sched_setaffinity. Also reads the
+// quota of the control group, because a container may have less CPU time than its CPUs suggest.
 #include <longshore/machine/affinity.hpp>
 
 #include <sched.h>
@@ -11,14 +13,14 @@
 namespace longshore {
 namespace {
 
-// A CPU set of fixed size, large enough for today's machines. It avoids CPU_ALLOC.
+// A CPU set of fixed size needs no CPU_ALLOC. The size suffices for today's machines.
 constexpr int max_cpus = 8192;
 struct cpu_mask {
   cpu_set_t words[max_cpus / CPU_SETSIZE];
 };
+static_assert(max_cpus % CPU_SETSIZE == 0);
 
-// Number of cores that the quota of the control group (version 2, else 1) allows; max_cpus without
-// a quota.
+// Number of cores in the quota of the control group (version 2, else 1); max_cpus without a quota.
 double quota_cores() {
   std::string quota;
   double period = 0;
@@ -52,27 +54,23 @@ int usable_cores() {
 
 bool bind_this_thread(std::span<const int> cpus) noexcept { return bind_thread(0, cpus); }
 
-bool bind_thread(int thread, std::span<const int> cpus) noexcept {
+bool bind_thread(int thread_id, std::span<const int> cpus) noexcept {
   cpu_mask mask{};
   for (const int cpu : cpus) {
     if (cpu < 0 || cpu >= max_cpus) return false;
     CPU_SET_S(cpu, sizeof(mask), mask.words);
   }
-  return sched_setaffinity(thread, sizeof(mask), mask.words) == 0;
+  return sched_setaffinity(thread_id, sizeof(mask), mask.words) == 0;
 }
-
-bool pin_this_thread(int cpu) noexcept { return bind_this_thread({&cpu, 1}); }
-
-int current_cpu() noexcept { return sched_getcpu(); }
 
 pinned::pinned(int cpu) {
   if (cpu < 0) return;
-  before_ = allowed_cpus();
-  pin_this_thread(cpu);
+  original_cpus_ = allowed_cpus();
+  bind_this_thread({&cpu, 1});
 }
 
 pinned::~pinned() {
-  if (!before_.empty()) bind_this_thread(before_);
+  if (!original_cpus_.empty()) bind_this_thread(original_cpus_);
 }
 
 }  // namespace longshore

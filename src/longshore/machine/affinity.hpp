@@ -9,22 +9,16 @@ namespace longshore {
 /// Logical CPUs that the calling thread may run on, ascending. Never empty.
 [[nodiscard]] std::vector<int> allowed_cpus();
 
-/// Number of cores whose time this process can use: the allowed CPUs, or fewer if a quota of its
-/// control group says so. At least 1.
+/// Number of cores whose time this process can use: the number of allowed CPUs, or less if the
+/// control group of the process has a smaller quota. At least 1.
 [[nodiscard]] int usable_cores();
 
-/// Binds the calling thread to one CPU. Returns false if the kernel refuses; callers may ignore it.
-bool pin_this_thread(int cpu) noexcept;
-
-/// Binds the calling thread to these CPUs. Returns false if the kernel refuses.
+/// Binds the calling thread to these CPUs. Returns false if the kernel refuses; callers may ignore
+/// the result.
 bool bind_this_thread(std::span<const int> cpus) noexcept;
 
-/// Binds any thread of this process, given by its kernel thread id (gettid). 0 is the calling
-/// thread.
-bool bind_thread(int thread, std::span<const int> cpus) noexcept;
-
-/// The CPU on which the calling thread runs now, or -1 if unknown.
-[[nodiscard]] int current_cpu() noexcept;
+/// The same for the thread with the kernel's thread id `thread_id` (gettid).
+bool bind_thread(int thread_id, std::span<const int> cpus) noexcept;
 
 /// Binds the calling thread while the object lives. The destructor restores the thread's CPUs.
 class pinned {
@@ -36,7 +30,7 @@ class pinned {
   pinned& operator=(const pinned&) = delete;
 
  private:
-  std::vector<int> before_;
+  std::vector<int> original_cpus_;  // empty if the object binds nothing
 };
 
 }  // namespace longshore

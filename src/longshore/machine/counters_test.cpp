@@ -23,14 +23,14 @@
 namespace longshore {
 namespace {
 
-// Events of the kernel. They can be counted wherever perf_event_open is allowed, also in virtual
+// Events of the kernel can be counted wherever perf_event_open is allowed, also in virtual
 // machines.
 constexpr std::array<counted_event, 2> software{{
     {"page_faults", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS},
     {"task_clock", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK},
 }};
 constexpr counted_event nonsense{"nonsense", PERF_TYPE_HARDWARE, 12345};
-// many more than the start of a thread touches, also under a sanitizer
+// many more pages than the start of a thread touches, also under a sanitizer
 constexpr std::size_t page_count = 3000;
 
 void touch(const pages& memory) {
@@ -43,8 +43,7 @@ void touch_fresh_pages() { touch(pages(page_count * page_bytes())); }
 
 TEST(ResourceUsage, counts_sleeping_as_voluntary_switch_and_touching_as_fault) {
   const resource_usage thread_before = thread_usage(), process_before = process_usage();
-  // Sleeps twice as often as expected below: a sleep that ends before the kernel switches does not
-  // count.
+  // Sleeps twice as often as expected below: a sleep without a switch of the kernel does not count.
   for (int i = 0; i < 40; ++i) std::this_thread::sleep_for(std::chrono::microseconds(500));
   touch_fresh_pages();
   const resource_usage thread = thread_usage() - thread_before,
@@ -88,7 +87,7 @@ TEST(EventCounters, count_this_thread_and_the_threads_that_it_starts) {
   std::thread(touch_fresh_pages).join();
   const auto together = counters.read();
   EXPECT_GE(*count_between(*before[0], *alone[0]), page_count);
-#ifndef __SANITIZE_THREAD__  // its own memory causes faults, too
+#ifndef __SANITIZE_THREAD__  // whose own memory causes faults, too
   EXPECT_LT(*count_between(*before[0], *alone[0]), 2 * page_count);
 #endif
   EXPECT_GE(*count_between(*alone[0], *together[0]), page_count)

@@ -1,3 +1,5 @@
+// Counts events of the processor by perf_event_open: one file descriptor per event, whose readings
+// are scaled if the event shared a register. Explains the errors of the kernel.
 #include <longshore/machine/event_counters.hpp>
 
 #include <fmt/format.h>
@@ -14,18 +16,19 @@
 namespace longshore {
 namespace {
 
+// perf_event_open(2) encodes a cache event as cache | operation << 8 | result << 16.
 constexpr std::uint64_t last_level_load_misses = PERF_COUNT_HW_CACHE_LL |
                                                  PERF_COUNT_HW_CACHE_OP_READ << 8 |
                                                  PERF_COUNT_HW_CACHE_RESULT_MISS << 16;
 
-constexpr std::array<counted_event, 4> hardware{{
+constexpr std::array<counted_event, 4> default_events{{
     {"cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES},
     {"instructions", PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS},
     {"cache_misses", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_MISSES},
     {"llc_misses", PERF_TYPE_HW_CACHE, last_level_load_misses},
 }};
 
-// Opens each event without a group, because the threads of tasks cannot inherit a group.
+// Opens an event without a group, because new threads cannot inherit groups.
 int open_event(const counted_event& event) {
   perf_event_attr attributes;
   std::memset(&attributes, 0, sizeof(attributes));
@@ -49,7 +52,7 @@ std::optional<int> paranoid_level() {
 
 }  // namespace
 
-std::span<const counted_event> hardware_events() noexcept { return hardware; }
+std::span<const counted_event> hardware_events() noexcept { return default_events; }
 
 double counted_share(const event_reading& before, const event_reading& after) noexcept {
   const std::uint64_t enabled = after.enabled_nanoseconds - before.enabled_nanoseconds;
@@ -87,7 +90,7 @@ std::vector<std::optional<event_reading>> event_counters::read() const {
   std::vector<std::optional<event_reading>> counts(opened_.size());
   for (std::size_t i = 0; i < opened_.size(); ++i) {
     if (opened_[i].file < 0) continue;
-    std::array<std::uint64_t, 3> words{};  // in the order that read_format implies
+    std::array<std::uint64_t, 3> words{};  // in the order of read_format
     if (::read(opened_[i].file, words.data(), sizeof(words)) == static_cast<ssize_t>(sizeof(words)))
       counts[i] = event_reading{words[0], words[1], words[2]};
   }

@@ -1,5 +1,5 @@
-// Event counters of the processor through perf_event_open: cycles, instructions, cache misses. If
-// the kernel refuses a counter, the reason.
+// Event counters of the processor (cycles, instructions, cache misses) through perf_event_open. A
+// counter that the kernel refuses has a reason instead of a value.
 #pragma once
 
 #include <cstdint>
@@ -10,18 +10,17 @@
 
 namespace longshore {
 
-/// An event to count; type and config are those of perf_event_open(2).
+/// An event to count, with the type and config of perf_event_open(2).
 struct counted_event {
   const char* name;
   std::uint32_t type;
   std::uint64_t config;
 };
 
-/// The events cycles, instructions, cache_misses (as the processor defines them) and llc_misses
-/// (loads that miss the last-level cache).
+/// The events cycles, instructions, cache_misses (defined by the processor) and llc_misses (loads
+/// that miss the last-level cache).
 [[nodiscard]] std::span<const counted_event> hardware_events() noexcept;
 
-/// One reading of a counter.
 struct event_reading {
   std::uint64_t value = 0;
   std::uint64_t enabled_nanoseconds = 0;
@@ -29,17 +28,17 @@ struct event_reading {
   std::uint64_t running_nanoseconds = 0;
 };
 
-/// Events between two readings. If the event had its register for part of the time, the value is
-/// scaled up to the whole time; if it never had it, the result is nothing.
+/// Number of events between two readings. If the event had a register for part of the time, the
+/// number is scaled up to the whole time. Nothing if the event never had a register.
 [[nodiscard]] std::optional<double> count_between(const event_reading& before,
                                                   const event_reading& after) noexcept;
 /// The fraction of the time in which the event was counted, 0 to 1; 1 if no time passed.
 [[nodiscard]] double counted_share(const event_reading& before,
                                    const event_reading& after) noexcept;
 
-/// Counts events in user mode while the object lives: of the calling thread, and of threads that it
-/// and they start after the construction (its tasks). An event that the kernel refuses has a reason
-/// and no value; it is never reported as 0.
+/// Counts events in user mode while the object lives, on the constructing thread and on all threads
+/// that descend from this thread after the construction, such as its tasks. An event that the
+/// kernel refuses has a reason and no value, never the value 0.
 class event_counters {
  public:
   explicit event_counters(std::span<const counted_event> events = hardware_events());
@@ -50,22 +49,23 @@ class event_counters {
 
   [[nodiscard]] std::size_t size() const noexcept { return opened_.size(); }
   [[nodiscard]] const char* name(std::size_t event) const noexcept { return opened_[event].name; }
-  /// Why this event is not counted; "" if it is.
+  /// Why an event is not counted; "" if the event is counted.
   [[nodiscard]] const std::string& why_not(std::size_t event) const noexcept {
     return opened_[event].why_not;
   }
 
-  /// Reads all counters, in the order of the events; nothing for an event that is not counted. One
-  /// system call per event, about 0.5 us, or more while threads that it counts are running.
+  /// Reads all counters, in the order of the events; nothing for an event that is not counted.
+  /// Costs one system call per event: about 0.5 us, or more while other counted threads are
+  /// running.
   [[nodiscard]] std::vector<std::optional<event_reading>> read() const;
 
  private:
-  struct opened {
+  struct opened_event {
     const char* name;
-    int file;  // -1: refused
+    int file;  // negative if the kernel refused the event
     std::string why_not;
   };
-  std::vector<opened> opened_;
+  std::vector<opened_event> opened_;
 };
 
 namespace detail {

@@ -1,9 +1,12 @@
+// Affinity, pages, and sizes of memory and caches on the machine that runs the test.
 #include <longshore/core/error.hpp>
 #include <longshore/machine/affinity.hpp>
-#include <longshore/machine/memory.hpp>
+#include <longshore/machine/memory_sizes.hpp>
 #include <longshore/machine/pages.hpp>
 
 #include <gtest/gtest.h>
+
+#include <sched.h>
 
 #include <cstdint>
 
@@ -16,7 +19,7 @@ TEST(Affinity, a_pinned_thread_runs_on_its_cpu_and_gets_its_cpus_back) {
   {
     const pinned here(before.back());
     EXPECT_EQ(allowed_cpus(), std::vector<int>{before.back()});
-    EXPECT_EQ(current_cpu(), before.back());
+    EXPECT_EQ(sched_getcpu(), before.back());
   }
   EXPECT_EQ(allowed_cpus(), before);
 }

@@ -15,8 +15,8 @@ namespace longshore {
 /// Names of all policies, including those that this machine does not have.
 [[nodiscard]] std::vector<std::string> memory_policy_names();
 
-/// Why a policy is not available here, and what to do, as a sentence; nothing if it is. May load
-/// the policy's allocator.
+/// A sentence that says why a policy is not available here and what to do; nothing if the policy is
+/// available. May load the policy's allocator.
 [[nodiscard]] std::optional<std::string> why_no_memory(std::string_view policy);
 
 /// A block of memory aligned to a cache line, freed with the object. The policies:
@@ -30,10 +30,9 @@ namespace longshore {
 ///                     process may use
 ///   jemalloc, mimalloc, tcmalloc  from that library, loaded at first use
 ///
-/// malloc, calloc and other allocators may reuse freed memory. Its pages then lie where an earlier
-/// owner touched them, so first touch has no effect. Blocks of malloc and calloc are always fresh
-/// above the allocator's threshold (at most 32 MiB for glibc). Blocks of the policies with pages of
-/// the kernel are always fresh.
+/// malloc, calloc and the other allocators may reuse freed memory. Reused pages stay on the NUMA
+/// nodes of their first touch. Always fresh are pages of the kernel, and blocks of malloc and
+/// calloc above the allocator's threshold (at most 32 MiB for glibc).
 class memory_block {
  public:
   /// Throws errc::usage for an unknown policy, errc::unsupported with the reason for a policy that
@@ -42,8 +41,8 @@ class memory_block {
 
   [[nodiscard]] std::byte* data() const noexcept { return data_; }
   [[nodiscard]] std::size_t size_bytes() const noexcept { return bytes_; }
-  /// The policy in use: the requested one, or for `huge` the chosen one. inspect_pages shows what
-  /// the kernel really provided.
+  /// The policy in use: the requested policy, or the choice of `huge`. inspect_pages shows the
+  /// pages that the kernel really provided.
   [[nodiscard]] const std::string& obtained() const noexcept { return obtained_; }
 
  private:
@@ -53,9 +52,8 @@ class memory_block {
   std::byte* data_ = nullptr;
   std::size_t bytes_ = 0;
   std::string obtained_;
-  // of policies that use an allocator
-  std::unique_ptr<void, void (*)(void*)> allocated_{nullptr, nullptr};
-  pages pages_;  // of policies that use pages of the kernel
+  std::unique_ptr<void, void (*)(void*)> allocated_{nullptr, nullptr};  // if from an allocator
+  pages pages_;                                                         // if from the kernel
 };
 
 }  // namespace longshore

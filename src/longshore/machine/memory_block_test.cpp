@@ -107,15 +107,15 @@ TEST(AllocatorLibrary, allocates_and_releases_by_functions_of_the_library) {
     }
     ++found;
     Dl_info from{}, to{};
-    ASSERT_NE(dladdr(reinterpret_cast<void*>(search.found.allocate), &from), 0);
-    ASSERT_NE(dladdr(reinterpret_cast<void*>(search.found.release), &to), 0);
+    ASSERT_NE(dladdr(reinterpret_cast<void*>(search.library.allocate), &from), 0);
+    ASSERT_NE(dladdr(reinterpret_cast<void*>(search.library.release), &to), 0);
     EXPECT_NE(std::string(from.dli_fname).find(name), std::string::npos) << from.dli_fname;
     EXPECT_STREQ(from.dli_fname, to.dli_fname);
     for (const std::size_t bytes : {1, 4096, 5 << 20}) {
-      auto* data = static_cast<unsigned char*>(search.found.allocate(bytes));
+      auto* data = static_cast<unsigned char*>(search.library.allocate(bytes));
       ASSERT_NE(data, nullptr);
       std::fill_n(data, bytes, static_cast<unsigned char>(7));
-      search.found.release(data);
+      search.library.release(data);
     }
   }
   if (found == 0) GTEST_SKIP() << "none of the allocators is installed";

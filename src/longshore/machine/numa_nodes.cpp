@@ -1,3 +1,5 @@
+// Asks and sets the NUMA nodes of pages by the system calls move_pages and mbind, and reads the
+// nodes that the process may use from files of the kernel.
 #include <longshore/machine/numa_nodes.hpp>
 
 #include <linux/mempolicy.h>
@@ -49,7 +51,7 @@ std::vector<int> numbers_in_list(std::string_view list) {
 }
 
 std::vector<int> allowed_numa_nodes() {
-  // Nodes that the control group allows, without those that do not exist or have no memory.
+  // The control group may allow nodes that do not exist or have no memory.
   const std::vector<int> present = nodes_with_memory();
   std::vector<int> nodes = numbers_in_list(after_key("/proc/self/status", "Mems_allowed_list:"));
   std::erase_if(nodes, [&](int node) {

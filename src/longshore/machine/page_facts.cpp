@@ -1,3 +1,5 @@
+// Asks the kernel which pages back a range of memory: sizes from /proc/self/smaps, resident pages
+// from /proc/self/pagemap, and the NUMA nodes of a sample of pages from move_pages.
 #include <longshore/machine/page_facts.hpp>
 
 #include <longshore/core/bytes.hpp>
@@ -18,7 +20,7 @@
 namespace longshore {
 namespace {
 
-// Resident bytes in [begin, end), in whole pages. /proc/self/pagemap has one word per page; its
+// Resident bytes in [begin, end), in whole pages. /proc/self/pagemap has one word per page, whose
 // highest bit is set if the page has memory. Reading this bit needs no privileges.
 std::optional<std::size_t> resident_bytes_in(std::uintptr_t begin, std::uintptr_t end) {
   constexpr std::size_t words_at_once = std::size_t{1} << 15;
@@ -45,13 +47,14 @@ std::optional<std::size_t> resident_bytes_in(std::uintptr_t begin, std::uintptr_
 }
 
 // bytes * part / whole, rounded up to whole pages.
-std::size_t share(std::size_t bytes, std::size_t part, std::size_t whole) {
+std::size_t proportion(std::size_t bytes, std::size_t part, std::size_t whole) {
   if (whole == 0 || part >= whole) return bytes;
   const double exact =
       static_cast<double>(bytes) * static_cast<double>(part) / static_cast<double>(whole);
   return round_up(static_cast<std::size_t>(exact), page_bytes());
 }
 
+// The sum is unknown if a summand is.
 void add(std::optional<std::size_t>& sum, std::optional<std::size_t> bytes) {
   if (sum && bytes)
     *sum += *bytes;
@@ -59,7 +62,7 @@ void add(std::optional<std::size_t>& sum, std::optional<std::size_t> bytes) {
     sum.reset();
 }
 
-// Adds one mapping's contribution to the range [begin, end). They overlap by at least a page.
+// Adds the part of one mapping that lies in [begin, end), at least a page.
 void add_mapping(page_facts& facts, const detail::mapping& mapping, std::uintptr_t begin,
                  std::uintptr_t end) {
   const std::uintptr_t from = std::max(begin, mapping.begin), to = std::min(end, mapping.end);
@@ -73,15 +76,16 @@ void add_mapping(page_facts& facts, const detail::mapping& mapping, std::uintptr
   }
   facts.proportioned = true;
   const auto part_of = [&](std::optional<std::size_t> bytes) {
-    return bytes ? std::optional(std::min(share(*bytes, *resident, *mapping.resident), *resident))
+    return bytes ? std::optional(
+                       std::min(proportion(*bytes, *resident, *mapping.resident), *resident))
                  : std::nullopt;
   };
   add(facts.transparent_huge_bytes, part_of(mapping.transparent_huge));
   add(facts.explicit_huge_bytes, part_of(mapping.explicit_huge));
 }
 
-// Samples the nodes of at most `max_samples` pages of [begin, end): one page of each of as many
-// equal strides, at random offsets that are the same in every run.
+// Samples the nodes of pages as inspect_pages describes. The random pages are the same in every
+// run.
 void sample_nodes(page_facts& facts, std::uintptr_t begin, std::uintptr_t end,
                   std::size_t max_samples) {
   const std::size_t page = page_bytes(), count = (end - begin) / page,
@@ -97,19 +101,19 @@ void sample_nodes(page_facts& facts, std::uintptr_t begin, std::uintptr_t end,
   const auto nodes = numa_nodes_of_pages(addresses);
   if (!nodes) return;
   facts.pages_sampled = samples;
-  std::map<int, std::size_t> found;
+  std::map<int, std::size_t> samples_on_node;
   std::size_t placed = 0;
   for (const int node : *nodes)
-    if (node >= 0) ++found[node], ++placed;
-  // Scales to the resident bytes if they are known; else each sample stands for its stride.
+    if (node >= 0) ++samples_on_node[node], ++placed;
+  // Scales to the resident bytes if these are known; else each sample stands for its stride.
   const double bytes_per_sample =
       facts.resident_bytes && placed > 0
           ? static_cast<double>(*facts.resident_bytes) / static_cast<double>(placed)
           : static_cast<double>(count * page) / static_cast<double>(samples);
   facts.nodes.emplace();
-  for (const auto& [node, pages_found] : found)
+  for (const auto& [node, on_node] : samples_on_node)
     facts.nodes->push_back(
-        {node, static_cast<std::size_t>(static_cast<double>(pages_found) * bytes_per_sample)});
+        {node, static_cast<std::size_t>(static_cast<double>(on_node) * bytes_per_sample)});
 }
 
 }  // namespace
@@ -117,20 +121,20 @@ void sample_nodes(page_facts& facts, std::uintptr_t begin, std::uintptr_t end,
 namespace detail {
 
 std::vector<mapping> mappings_in(std::string_view smaps, std::uintptr_t begin, std::uintptr_t end) {
-  std::vector<mapping> found;
+  std::vector<mapping> mappings;
   bool inside = false;
   for (std::size_t at = 0; at < smaps.size();) {
     const std::string_view line = smaps.substr(at, smaps.find('\n', at) - at);
     at += line.size() + 1;
-    // A mapping begins with a line "begin-end rwxp ..." in lower-case hexadecimal. The lines
-    // "Key:   number kB" after it describe it.
+    // A mapping begins with a line "begin-end rwxp ..." in lower-case hexadecimal. Lines
+    // "Key:   number kB" follow.
     mapping next;
     const char *const first = line.data(), *const last = first + line.size();
     const auto low = std::from_chars(first, last, next.begin, 16);
     if (low.ec == std::errc{} && low.ptr < last && *low.ptr == '-') {
       std::from_chars(low.ptr + 1, last, next.end, 16);
       inside = next.begin < end && begin < next.end;
-      if (inside) found.push_back(next);
+      if (inside) mappings.push_back(next);
       continue;
     }
     const std::size_t colon = line.find(':'), digits = line.find_first_of("0123456789", colon);
@@ -141,7 +145,7 @@ std::vector<mapping> mappings_in(std::string_view smaps, std::uintptr_t begin, s
     const auto add_to = [&](std::optional<std::size_t>& sum) {
       sum = sum.value_or(0) + kibibytes * 1024;
     };
-    mapping& current = found.back();
+    mapping& current = mappings.back();
     if (key == "KernelPageSize") current.page_bytes = kibibytes * 1024;
     if (key == "AnonHugePages" || key == "ShmemPmdMapped" || key == "FilePmdMapped")
       add_to(current.transparent_huge);
@@ -150,7 +154,7 @@ std::vector<mapping> mappings_in(std::string_view smaps, std::uintptr_t begin, s
     if (key == "Rss" || key == "Private_Hugetlb" || key == "Shared_Hugetlb")
       add_to(current.resident);
   }
-  return found;
+  return mappings;
 }
 
 }  // namespace detail

@@ -14,17 +14,16 @@ struct bytes_on_node {
   std::size_t bytes = 0;
 };
 
-/// The pages of a range of addresses. A value that the system does not tell is nothing, never 0.
+/// The pages of a range of addresses. Unknown values are nothing, never 0.
 struct page_facts {
   std::size_t bytes = 0;  ///< size of the range
-  /// size of the pages that overlap the range and have memory
+  /// total size of the pages that overlap the range and have memory
   std::optional<std::size_t> resident_bytes;
-  std::optional<std::size_t> transparent_huge_bytes;  ///< of these, in transparent huge pages
-  std::optional<std::size_t> explicit_huge_bytes;     ///< of these, in explicit huge pages
-  /// The kernel's page size for the range (KernelPageSize, which ignores transparent huge pages),
-  /// in the mapping that holds most of the range.
+  /// the parts of resident_bytes in transparent and in explicit huge pages
+  std::optional<std::size_t> transparent_huge_bytes, explicit_huge_bytes;
+  /// KernelPageSize of the mapping that holds most of the range; ignores transparent huge pages
   std::optional<std::size_t> page_bytes_of_kernel;
-  /// True if a mapping extends beyond the range. The range then gets a share of its huge pages in
+  /// True if a mapping extends beyond the range. The huge pages of this mapping are then divided in
   /// proportion to resident bytes.
   bool proportioned = false;
   /// Resident bytes per NUMA node, ascending by node. Estimated from a sample of pages.
@@ -32,16 +31,16 @@ struct page_facts {
   std::size_t pages_sampled = 0, pages_in_range = 0;
 };
 
-/// Asks the kernel about [data, data + bytes), which may be allocated, mapped or shared. Reads the
-/// process's map of memory; the kernel makes it by walking all pages, which takes milliseconds per
-/// gigabyte. Samples the nodes of at most `max_samples` pages: a random page of each of as many
-/// equal strides, so that the sample does not resonate with interleaved pages.
+/// Asks the kernel about [data, data + bytes), which may be allocated, mapped or shared. Takes
+/// milliseconds per gigabyte of the process: the kernel walks all pages to write /proc/self/smaps.
+/// For the NUMA nodes, divides the range into at most `max_samples` equal strides and samples a
+/// random page of each stride. Pages at fixed distances would resonate with interleaving.
 [[nodiscard]] page_facts inspect_pages(const void* data, std::size_t bytes,
                                        std::size_t max_samples = 4096);
 
 namespace detail {
 
-/// One mapping of /proc/<pid>/smaps. A value that the kernel does not write is nothing.
+/// One mapping of /proc/<pid>/smaps. Values that the kernel does not write are nothing.
 struct mapping {
   std::uintptr_t begin = 0, end = 0;
   std::optional<std::size_t> resident, transparent_huge, explicit_huge, page_bytes;

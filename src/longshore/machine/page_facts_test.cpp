@@ -29,17 +29,17 @@ std::size_t on_all_nodes(const page_facts& facts) {
 }
 
 TEST(PageFacts, only_touched_pages_are_resident) {
-  const std::size_t page = page_bytes(), all = 1000 * page, touched = 300 * page;
-  const pages memory(all);
-  madvise(memory.data(), all, MADV_NOHUGEPAGE);
+  const std::size_t page = page_bytes(), total = 1000 * page, touched = 300 * page;
+  const pages memory(total);
+  madvise(memory.data(), total, MADV_NOHUGEPAGE);
   touch(memory.data(), touched);
-  const auto facts = inspect_pages(memory.data(), all);
-  EXPECT_EQ(facts.bytes, all);
+  const auto facts = inspect_pages(memory.data(), total);
+  EXPECT_EQ(facts.bytes, total);
   EXPECT_EQ(facts.resident_bytes, touched);
   EXPECT_EQ(facts.transparent_huge_bytes, 0u);
   EXPECT_EQ(facts.explicit_huge_bytes, 0u);
   EXPECT_EQ(facts.page_bytes_of_kernel, page);
-  EXPECT_EQ(inspect_pages(memory.data() + touched, all - touched).resident_bytes, 0u);
+  EXPECT_EQ(inspect_pages(memory.data() + touched, total - touched).resident_bytes, 0u);
   EXPECT_EQ(inspect_pages(memory.data() + 100 * page, 2 * page).resident_bytes, 2 * page);
   EXPECT_EQ(inspect_pages(memory.data() + 100 * page + 1, page).resident_bytes, 2 * page)
       << "the range overlaps two pages";
@@ -148,17 +148,17 @@ constexpr std::string_view smaps =
     "7f0000800000-7f0000801000 r--p 00000000 00:00 0\nSize:                  4 kB\n";
 
 TEST(PageFacts, the_mappings_of_smaps_are_parsed) {
-  const auto all = detail::mappings_in(smaps, 0x7f0000000000, 0x7f0000801000);
-  ASSERT_EQ(all.size(), 3u);
-  EXPECT_EQ(all[0].resident, 3000u << 10);
-  EXPECT_EQ(all[0].transparent_huge, 2048u << 10);
-  EXPECT_EQ(all[0].explicit_huge, 0u);
-  EXPECT_EQ(all[0].page_bytes, 4096u);
-  EXPECT_EQ(all[1].resident, 4096u << 10) << "explicit huge pages are not in Rss";
-  EXPECT_EQ(all[1].explicit_huge, 4096u << 10);
-  EXPECT_EQ(all[1].page_bytes, 2u << 20);
-  EXPECT_FALSE(all[1].transparent_huge);
-  EXPECT_FALSE(all[2].resident) << "a missing value is not zero";
+  const auto mappings = detail::mappings_in(smaps, 0x7f0000000000, 0x7f0000801000);
+  ASSERT_EQ(mappings.size(), 3u);
+  EXPECT_EQ(mappings[0].resident, 3000u << 10);
+  EXPECT_EQ(mappings[0].transparent_huge, 2048u << 10);
+  EXPECT_EQ(mappings[0].explicit_huge, 0u);
+  EXPECT_EQ(mappings[0].page_bytes, 4096u);
+  EXPECT_EQ(mappings[1].resident, 4096u << 10) << "explicit huge pages are not in Rss";
+  EXPECT_EQ(mappings[1].explicit_huge, 4096u << 10);
+  EXPECT_EQ(mappings[1].page_bytes, 2u << 20);
+  EXPECT_FALSE(mappings[1].transparent_huge);
+  EXPECT_FALSE(mappings[2].resident) << "a missing value is not zero";
   EXPECT_EQ(detail::mappings_in(smaps, 0x7f0000400000, 0x7f0000400001).size(), 1u);
   EXPECT_EQ(detail::mappings_in(smaps, 0x7e0000000000, 0x7f0000000000).size(), 0u);
 }

@@ -1,8 +1,10 @@
+// Maps pages by mmap, with or without huge pages, and reads the state of huge pages from the
+// kernel.
 #include <longshore/machine/pages.hpp>
 
 #include <longshore/core/bytes.hpp>
 #include <longshore/core/error.hpp>
-#include <longshore/machine/memory.hpp>
+#include <longshore/machine/memory_sizes.hpp>
 
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -33,12 +35,7 @@ std::size_t huge_page_bytes() {
 
 pages::pages(std::size_t bytes, bool huge) : bytes_(bytes) {
   if (bytes == 0) return;
-  const std::size_t available = available_memory_bytes();
-  if (bytes > available)
-    fail(errc::out_of_memory,
-         "{} bytes of memory requested, {} are available: use smaller arrays or fewer ranks per "
-         "node",
-         bytes, available);
+  require_available_memory(bytes);
   const std::size_t alignment = huge ? huge_page_bytes() : page_bytes();
   mapping_bytes_ = round_up(bytes, page_bytes()) + (huge ? alignment : 0);
   mapping_ =
@@ -58,7 +55,8 @@ pages pages::from_huge_page_pool(std::size_t bytes) {
   pages memory;
   if (bytes == 0) return memory;
   const huge_page_pool pool = read_huge_page_pool();
-  // Without MAP_NORESERVE the pages are reserved now, so a first touch cannot kill the process.
+  // Without MAP_NORESERVE, the kernel reserves the pages now, so a first touch cannot kill the
+  // process.
   void* mapping = MAP_FAILED;
   if (pool.page_bytes > 0 && bytes <= pool.free_bytes)
     mapping = mmap(nullptr, round_up(bytes, pool.page_bytes), PROT_READ | PROT_WRITE,

@@ -1,4 +1,4 @@
-// Fresh pages from the kernel. The first write to a page decides on which NUMA node it lies.
+// Fresh pages from the kernel. The first write to a page decides on which NUMA node the page lies.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,6 @@
 
 namespace longshore {
 
-/// Size of a page.
 [[nodiscard]] std::size_t page_bytes() noexcept;
 /// Size of a transparent huge page; 2 MiB if the kernel does not tell.
 [[nodiscard]] std::size_t huge_page_bytes();
@@ -17,9 +16,9 @@ namespace longshore {
 class pages {
  public:
   pages() = default;
-  /// Maps at least `bytes` bytes, aligned to a page. With `huge` they are aligned to a huge page,
-  /// and transparent huge pages are requested; the kernel may ignore the request. Throws
-  /// errc::out_of_memory if less memory is available, before the kernel would kill the process.
+  /// Maps at least `bytes` bytes, aligned to a page. If `huge`, aligns to a huge page and requests
+  /// transparent huge pages, which the kernel may deny. Throws errc::out_of_memory if less memory
+  /// is available.
   explicit pages(std::size_t bytes, bool huge = false);
   /// Maps at least `bytes` bytes of explicit huge pages, reserved at once. Throws
   /// errc::out_of_memory if the pool has too few.
@@ -49,17 +48,17 @@ class pages {
 
 /// The kernel's pool of explicit huge pages of its default size.
 struct huge_page_pool {
-  std::size_t page_bytes = 0;  ///< size of a page; 0: this kernel has no such pages
+  std::size_t page_bytes = 0;  ///< size of a page; 0 if this kernel has no such pages
   /// bytes that are neither in use nor reserved, including pages that the kernel adds on demand
   std::size_t free_bytes = 0;
 };
 [[nodiscard]] huge_page_pool read_huge_page_pool();
 
-/// Why the kernel gives no transparent huge pages to private memory on request; nothing if it does.
+/// Why requests for transparent huge pages of private memory have no effect; nothing if they have.
 [[nodiscard]] std::optional<std::string> why_no_transparent_huge_pages();
 
-/// Requests transparent huge pages for the whole pages of [data, data + bytes). Has no effect if
-/// they are off.
+/// Requests transparent huge pages for the complete pages of [data, data + bytes). Has no effect if
+/// transparent huge pages are off.
 void prefer_huge_pages(void* data, std::size_t bytes) noexcept;
 
 }  // namespace longshore

@@ -1,3 +1,5 @@
+// Converts between positions of ranks along the hardware and coordinates in the grid of ranks, and
+// checks grids against the machine. Also computes the grid that MPI_Dims_create would choose.
 #include <longshore/machine/placement.hpp>
 
 #include <longshore/core/error.hpp>
@@ -11,7 +13,7 @@
 namespace longshore {
 namespace {
 
-constexpr long max_places = 1L << 30;
+constexpr long max_positions = 1L << 30;
 
 std::string names_of(std::span<const hardware_level> levels) {
   std::string text;
@@ -22,16 +24,16 @@ std::string names_of(std::span<const hardware_level> levels) {
 
 }  // namespace
 
-int places_of(std::span<const hardware_level> levels) {
-  long places = 1;
+int position_count(std::span<const hardware_level> levels) {
+  long positions = 1;
   for (const auto& level : levels) {
     if (level.count < 1)
       fail(errc::usage, "level {}: a count of {}; it must be at least 1", level.name, level.count);
-    places *= level.count;
-    if (places > max_places)
-      fail(errc::usage, "{} are more than 2^30 places for ranks", names_of(levels));
+    positions *= level.count;  // cannot overflow: at most 2^30 times an int
+    if (positions > max_positions)
+      fail(errc::usage, "{} are more than 2^30 positions for ranks", names_of(levels));
   }
-  return static_cast<int>(places);
+  return static_cast<int>(positions);
 }
 
 dimension_order dimension_order_from(std::string_view text) {
@@ -61,7 +63,7 @@ placement::placement(std::vector<placement_level> levels)
     : levels_(std::move(levels)), blocks_(levels_.size()) {
   if (levels_.empty())
     fail(errc::usage, "a placement without levels: give at least one, such as node");
-  long places = 1;
+  long positions = 1;
   for (std::size_t i = levels_.size(); i-- > 0;) {
     blocks_[i] = shape_;
     for (int d = 0; d < 3; ++d) {
@@ -69,8 +71,8 @@ placement::placement(std::vector<placement_level> levels)
       if (extent < 1)
         fail(errc::usage, "{} {}: each number must be at least 1", levels_[i].name,
              text_of(levels_[i].grid));
-      places *= extent;
-      if (places > max_places)
+      positions *= extent;
+      if (positions > max_positions)
         fail(errc::usage, "{} {}: more than 2^30 ranks", levels_[i].name, text_of(levels_[i].grid));
       shape_[d] *= extent;
     }
@@ -135,15 +137,15 @@ grid_triple rank_order::coordinates_of(int position) const noexcept {
 }
 
 grid_triple shape_of(const arrangement& arranged) noexcept {
-  return std::visit([](const auto& one) { return one.shape(); }, arranged);
+  return std::visit([](const auto& map) { return map.shape(); }, arranged);
 }
 
 grid_triple coordinates_of(const arrangement& arranged, int position) noexcept {
-  return std::visit([&](const auto& one) { return one.coordinates_of(position); }, arranged);
+  return std::visit([&](const auto& map) { return map.coordinates_of(position); }, arranged);
 }
 
 int position_at(const arrangement& arranged, const grid_triple& coordinates) noexcept {
-  return std::visit([&](const auto& one) { return one.position_at(coordinates); }, arranged);
+  return std::visit([&](const auto& map) { return map.position_at(coordinates); }, arranged);
 }
 
 grid_triple mpi_dims_create(int ranks, int dimensions, const grid_triple& given) {
@@ -153,15 +155,15 @@ grid_triple mpi_dims_create(int ranks, int dimensions, const grid_triple& given)
                      *std::max_element(grid.begin(), grid.end()));
   };
   const auto fits = [&](const grid_triple& grid) {
-    int before = ranks;  // the previous free entry: free entries do not increase
+    int previous_free = ranks;  // free entries must not increase
     for (int d = 0; d < 3; ++d) {
       if (d >= dimensions) {
         if (grid[d] != 1) return false;
       } else if (given[d] != 0) {
         if (grid[d] != given[d]) return false;
       } else {
-        if (grid[d] > before) return false;
-        before = grid[d];
+        if (grid[d] > previous_free) return false;
+        previous_free = grid[d];
       }
     }
     return true;

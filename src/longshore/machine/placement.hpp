@@ -1,7 +1,6 @@
 // Placement of a grid of ranks on the hardware by hierarchical Cartesian decomposition, as in
-// hwcart (Niethammer and Rabenseifner, EuroMPI 2019, discuss the idea). Every level of the machine
-// has a small grid of its own; together they form the grid of ranks. This is arithmetic only: it
-// uses neither a machine nor a team.
+// hwcart (idea: Niethammer and Rabenseifner, EuroMPI 2019). Every level of the machine has a small
+// grid, and the product of these grids is the grid of ranks. This file is pure arithmetic.
 #pragma once
 
 #include <array>
@@ -17,25 +16,25 @@ namespace longshore {
 /// Extents of a grid, or coordinates in one: x, y, z.
 using grid_triple = std::array<int, 3>;
 
-/// One level of a machine, with its number of objects per object of the level around it. 4 NUMA
-/// domains in every socket are {"numa", 4}.
+/// One level of a machine: `count` objects per object of the level around it. For instance,
+/// {"socket", 2} and then {"numa", 4} are 4 NUMA domains in each of 2 sockets.
 struct hardware_level {
   std::string name;
   int count = 1;
   friend bool operator==(const hardware_level&, const hardware_level&) = default;
 };
 
-/// The number of places for ranks: the product of the counts. Throws errc::usage if it exceeds
-/// 2^30, or if a count is below 1.
-[[nodiscard]] int places_of(std::span<const hardware_level> levels);
+/// The number of positions for ranks: the product of the counts. Throws errc::usage if the product
+/// exceeds 2^30, or if a count is below 1.
+[[nodiscard]] int position_count(std::span<const hardware_level> levels);
 
-/// A permutation of the dimensions 0, 1, 2: the order in which they vary for consecutive indices,
-/// fastest first.
+/// A permutation of the dimensions 0, 1, 2. For consecutive indices, the first entry varies
+/// fastest.
 using dimension_order = std::array<int, 3>;
 inline constexpr dimension_order x_fastest = {0, 1, 2}, z_fastest = {2, 1, 0};
 
-/// Parses an order such as "xyz", in which x is fastest. Throws errc::usage unless the text is a
-/// permutation of these three letters.
+/// Parses an order such as "xyz", in which x is fastest. Throws errc::usage unless `text` is a
+/// permutation of x, y, z.
 [[nodiscard]] dimension_order dimension_order_from(std::string_view text);
 [[nodiscard]] std::string name_of(const dimension_order& order);
 
@@ -48,15 +47,15 @@ struct placement_level {
   friend bool operator==(const placement_level&, const placement_level&) = default;
 };
 
-/// A hierarchical placement. A *position* is a place for a rank in the machine. Positions are
-/// numbered along the hardware with the innermost level fastest: the first positions share the
-/// first core, then the first cache, then the first node. Coordinates are those of the grid of
-/// ranks: the sum over all levels of the coordinate within the level times the extent of a block of
-/// the inner levels. Conversions in both directions take O(levels), without a table.
+/// A hierarchical placement: a map between positions and coordinates. A *position* is the number of
+/// a rank along the hardware, with the innermost level fastest: the first positions share the first
+/// core, then the first cache, then the first node. *Coordinates* belong to the grid of ranks: the
+/// sum over all levels of (coordinate in the grid of the level) x (extent of one object of the
+/// level, in ranks). Conversions in both directions take O(levels), without a table.
 class placement {
  public:
-  /// `levels` begin with the outermost. Throws errc::usage if there are none, or if a grid has a
-  /// number below 1.
+  /// `levels` begin with the outermost. Throws errc::usage without levels, for an extent below 1,
+  /// or for more than 2^30 ranks.
   explicit placement(std::vector<placement_level> levels);
 
   [[nodiscard]] std::span<const placement_level> levels() const noexcept { return levels_; }
@@ -81,9 +80,9 @@ class placement {
   grid_triple shape_{1, 1, 1};
 };
 
-/// A placement by rows: positions vary along one dimension of the grid after the other, whatever
-/// the machine is. MPI numbers the ranks of a Cartesian communicator like this (last dimension
-/// fastest); so does rank = x + X (y + Y z) (first dimension fastest).
+/// A placement that ignores the hardware: positions run along one dimension after the other.
+/// Examples are the ranks of a Cartesian communicator of MPI (last dimension fastest), and rank = x
+/// + X (y + Y z) for extents X and Y (first dimension fastest).
 class rank_order {
  public:
   rank_order(const grid_triple& shape, const dimension_order& order) noexcept;
@@ -112,13 +111,12 @@ using arrangement = std::variant<placement, rank_order>;
 [[nodiscard]] int position_at(const arrangement& arranged, const grid_triple& coordinates) noexcept;
 
 /// The grid of MPI_Dims_create: non-increasing factors of `ranks` that are as equal as possible
-/// (smallest sum). Nonzero entries of `given` are kept. Entries from `dimensions` on are 1. Throws
-/// errc::usage if no such grid exists.
+/// (smallest sum). Nonzero entries of `given` are kept; entries after the first `dimensions` are 1.
+/// Throws errc::usage if no such grid exists.
 [[nodiscard]] grid_triple mpi_dims_create(int ranks, int dimensions = 3,
                                           const grid_triple& given = {});
 
-/// MPI's Cartesian order: the last dimension is fastest, and consecutive ranks are neighbours on
-/// the nodes.
+/// MPI's Cartesian order: the last dimension is fastest.
 [[nodiscard]] inline rank_order mpi_cartesian_order(const grid_triple& shape) noexcept {
   return {shape, z_fastest};
 }

@@ -1,3 +1,5 @@
+// Searches the placement with the lowest weighted traffic: for each grid of ranks, the best
+// partition level by level (dynamic programming) and the six orders of dimensions.
 #include <longshore/machine/placement_search.hpp>
 
 #include <longshore/core/error.hpp>
@@ -11,12 +13,12 @@
 namespace longshore {
 namespace {
 
-constexpr double weight_ratio = 8;
+constexpr double weight_ratio = 8;  // for the reason see default_level_weights in the header
 
+// Costs that differ only by rounding count as equal. REQUIRES: b is finite.
 bool clearly_less(double a, double b) { return a < b - 1e-12 * b; }
 
-// Visits every (x, y, z) with product `count` whose numbers divide those of `block`, by ascending
-// x.
+// Visits every grid (x, y, z) of `count` objects that divides `block`, by ascending x.
 template <class Visit>
 void for_each_factorisation(int count, const grid_triple& block, const Visit& visit) {
   const int common_x = std::gcd(count, block[0]);
@@ -29,8 +31,7 @@ void for_each_factorisation(int count, const grid_triple& block, const Visit& vi
   }
 }
 
-// Finds the best partition of one grid, level by level. best(l, b) is the best partition for level
-// l and all inner levels, if an object around level l holds the block b.
+// Finds the best partition of the grid `shape`, level by level.
 class grid_partitioner {
  public:
   grid_partitioner(std::span<const hardware_level> levels, std::span<const double> weights,
@@ -40,17 +41,18 @@ class grid_partitioner {
         load_(load),
         shape_(shape),
         max_off_node_(max_off_node),
-        known_(levels.size()) {}
+        stored_(levels.size()) {}
 
   [[nodiscard]] std::optional<placement> find() {
-    if (!(best(0, shape_).cost < std::numeric_limits<double>::infinity())) return std::nullopt;
-    std::vector<placement_level> cut;
+    if (!(best_partition(0, shape_).cost < std::numeric_limits<double>::infinity()))
+      return std::nullopt;
+    std::vector<placement_level> levels;
     grid_triple block = shape_;
     for (std::size_t l = 0; l < levels_.size(); ++l) {
-      cut.push_back({levels_[l].name, best(l, block).grid});
-      for (int d = 0; d < 3; ++d) block[d] /= cut.back().grid[d];
+      levels.push_back({levels_[l].name, best_partition(l, block).grid});
+      for (int d = 0; d < 3; ++d) block[d] /= levels.back().grid[d];
     }
-    return placement(std::move(cut));
+    return placement(std::move(levels));
   }
 
  private:
@@ -59,25 +61,29 @@ class grid_partitioner {
     grid_triple grid{};
   };
 
-  partition best(std::size_t l, const grid_triple& block) {
+  // The best partition of `block` by level l and all inner levels. An object around level l holds
+  // the block.
+  partition best_partition(std::size_t l, const grid_triple& block) {
     if (l == levels_.size()) return {.cost = 0};
-    if (const auto at = known_[l].find(block); at != known_[l].end()) return at->second;
-    partition least;
-    const std::int64_t here = bytes_within(shape_, block, load_);
+    if (const auto at = stored_[l].find(block); at != stored_[l].end()) return at->second;
+    partition best;
+    const std::int64_t within_block = bytes_within(shape_, block, load_);
     for_each_factorisation(levels_[l].count, block, [&](const grid_triple& grid) {
       grid_triple inner = block;
       for (int d = 0; d < 3; ++d) inner[d] /= grid[d];
-      const std::int64_t there = bytes_within(shape_, inner, load_);
+      const std::int64_t within_inner = bytes_within(shape_, inner, load_);
       if (l + 1 == levels_off_node(levels_) &&
-          bytes_within(shape_, shape_, load_) - there > max_off_node_)
+          bytes_within(shape_, shape_, load_) - within_inner > max_off_node_)
         return;
-      const double cost = weights_[l] * static_cast<double>(here - there) + best(l + 1, inner).cost;
-      if (least.cost == std::numeric_limits<double>::infinity() ? cost < least.cost
-                                                                : clearly_less(cost, least.cost))
-        least = {cost, grid};
+      const double cost = weights_[l] * static_cast<double>(within_block - within_inner) +
+                          best_partition(l + 1, inner).cost;
+      // Grids come by ascending x, and the first of equal grids stays. So it cuts z most.
+      if (best.cost == std::numeric_limits<double>::infinity() ? cost < best.cost
+                                                               : clearly_less(cost, best.cost))
+        best = {cost, grid};
     });
-    known_[l].emplace(block, least);
-    return least;
+    stored_[l].emplace(block, best);
+    return best;
   }
 
   std::span<const hardware_level> levels_;
@@ -85,7 +91,7 @@ class grid_partitioner {
   halo_load load_;
   grid_triple shape_;
   std::int64_t max_off_node_;
-  std::vector<std::map<grid_triple, partition>> known_;  // by level and block
+  std::vector<std::map<grid_triple, partition>> stored_;  // best_partition by level and block
 };
 
 std::int64_t off_node_bytes(const level_crossing& crossing,
@@ -97,11 +103,11 @@ std::int64_t off_node_bytes(const level_crossing& crossing,
 std::vector<grid_triple> grids_to_try(int ranks, const search_options& options,
                                       const grid_triple& cart) {
   if (!options.any_grid) return {cart};
-  std::vector<grid_triple> all;
+  std::vector<grid_triple> grids;
   const int max_y = options.dimensions > 1 ? ranks : 1, max_z = options.dimensions > 2 ? ranks : 1;
   for_each_factorisation(ranks, {ranks, max_y, max_z},
-                         [&](const grid_triple& grid) { all.push_back(grid); });
-  return all;
+                         [&](const grid_triple& grid) { grids.push_back(grid); });
+  return grids;
 }
 
 // The weights of a search. Throws errc::usage for invalid options.
@@ -150,15 +156,19 @@ std::size_t levels_off_node(std::span<const hardware_level> levels) noexcept {
 found_placement find_placement(std::span<const hardware_level> levels, const halo_load& whole_load,
                                const search_options& options) {
   const auto weights = checked_weights(levels, options);
-  const int ranks = places_of(levels);
-  const halo_load load = whole_load.in(options.dimensions);
+  const int ranks = position_count(levels);
+  const halo_load load = whole_load.restricted_to(options.dimensions);
   const grid_triple cart_shape = mpi_dims_create(ranks, options.dimensions, options.grid);
   const rank_order cart = mpi_cartesian_order(cart_shape);
   const auto cart_crossing = crossing_of(cart, levels, load);
   const std::int64_t max_off_node = off_node_bytes(cart_crossing, levels);
-  found_placement found{cart,   cart_crossing, weighted_cost(cart_crossing, weights),
-                        "cart", cart_crossing, 0};
-  found.cart_cost = found.cost;
+  const double cart_cost = weighted_cost(cart_crossing, weights);
+  found_placement found{.arranged = cart,
+                        .crossing = cart_crossing,
+                        .cost = cart_cost,
+                        .kind = "cart",
+                        .cart_crossing = cart_crossing,
+                        .cart_cost = cart_cost};
   bool has_levels = false;
   const auto consider = [&](const arrangement& arranged, const std::string& kind) {
     auto crossing = crossing_of(arranged, levels, load);
@@ -172,10 +182,10 @@ found_placement find_placement(std::span<const hardware_level> levels, const hal
     has_levels = by_levels;
   };
   for (const auto& shape : grids_to_try(ranks, options, cart_shape)) {
-    check_countable(shape, load);
-    if (auto cut = grid_partitioner(levels, weights, load, shape, max_off_node).find())
-      consider(*cut, "levels");
-    // On other grids than MPI's, rows are not tried: lines and planes are blocks, too.
+    check_load(shape, load);
+    if (auto best = grid_partitioner(levels, weights, load, shape, max_off_node).find())
+      consider(*best, "levels");
+    // Rank orders are tried on MPI's grid only: lines and planes of other grids are blocks, too.
     if (shape != cart_shape) continue;
     dimension_order order = x_fastest;
     do consider(rank_order(shape, order), kind_of(order));

@@ -50,10 +50,10 @@ std::int64_t off_node(const level_crossing& crossing, const machine_levels& leve
 }
 
 // The oracle: tries every hierarchical placement on a grid, without pruning or stored results.
-double least_cost_of_all(const machine_levels& levels, const halo_load& load,
-                         const grid_triple& shape, std::int64_t max_off_node,
-                         std::span<const double> weights) {
-  double least = std::numeric_limits<double>::infinity();
+double min_cost_of_all_placements(const machine_levels& levels, const halo_load& load,
+                                  const grid_triple& shape, std::int64_t max_off_node,
+                                  std::span<const double> weights) {
+  double min_cost = std::numeric_limits<double>::infinity();
   std::vector<placement_level> chosen;
   const std::function<void()> choose = [&] {
     const std::size_t l = chosen.size();
@@ -62,7 +62,7 @@ double least_cost_of_all(const machine_levels& levels, const halo_load& load,
       if (placed.shape() != shape) return;
       const auto crossing = crossing_of(placed, load);
       if (off_node(crossing, levels) <= max_off_node)
-        least = std::min(least, weighted_cost(crossing, weights));
+        min_cost = std::min(min_cost, weighted_cost(crossing, weights));
       return;
     }
     for (int x = 1; x <= levels[l].count; ++x)
@@ -74,19 +74,20 @@ double least_cost_of_all(const machine_levels& levels, const halo_load& load,
         }
   };
   choose();
-  return least;
+  return min_cost;
 }
 
 TEST(FindPlacement, is_never_worse_than_the_cartesian_order_of_mpi_in_cost_or_off_node_bytes) {
   int better = 0;
   for (const auto& levels : machines())
-    for (const auto& whole : searched_loads())
+    for (const auto& full_load : searched_loads())
       for (const int dimensions : {1, 2, 3})
         for (const bool any_grid : {false, true}) {
-          const auto load = whole.in(dimensions);
+          const auto load = full_load.restricted_to(dimensions);
           const auto found =
-              find_placement(levels, whole, {.dimensions = dimensions, .any_grid = any_grid});
-          const auto cart = mpi_cartesian_order(mpi_dims_create(places_of(levels), dimensions));
+              find_placement(levels, full_load, {.dimensions = dimensions, .any_grid = any_grid});
+          const auto cart =
+              mpi_cartesian_order(mpi_dims_create(position_count(levels), dimensions));
           const auto cart_crossing = crossing_of(cart, levels, load);
           const auto weights = default_level_weights(levels);
           ASSERT_EQ(found.cart_crossing.bytes, cart_crossing.bytes);
@@ -105,11 +106,11 @@ TEST(FindPlacement, is_the_best_of_all_hierarchical_placements) {
     for (const auto& load : searched_loads()) {
       const auto weights = default_level_weights(levels);
       const auto found = find_placement(levels, load);
-      const double least = least_cost_of_all(levels, load, shape_of(found.arranged),
-                                             off_node(found.cart_crossing, levels), weights);
-      ASSERT_LE(found.cost, least * (1 + 1e-12));
+      const double min_cost = min_cost_of_all_placements(
+          levels, load, shape_of(found.arranged), off_node(found.cart_crossing, levels), weights);
+      ASSERT_LE(found.cost, min_cost * (1 + 1e-12));
       if (found.kind != "levels") continue;
-      ASSERT_GE(found.cost, least * (1 - 1e-12));
+      ASSERT_GE(found.cost, min_cost * (1 - 1e-12));
       ++compared;
     }
   EXPECT_GT(compared, 30);
@@ -145,7 +146,7 @@ TEST(FindPlacement, weighs_faces_by_their_size) {
   const auto block_of = [](const found_placement& found) {
     return std::get<placement>(found.arranged).block(0);
   };
-  // The face across z is eight times as large as the others.
+  // The face across z is eight times as large as each other face.
   const halo_load flat{.cells = {64, 64, 8}};
   const placement cubes({{"node", {4, 4, 4}}, {"core", {4, 4, 4}}});
   EXPECT_EQ(block_of(find_placement(levels, {})), cubes.block(0));
@@ -153,9 +154,9 @@ TEST(FindPlacement, weighs_faces_by_their_size) {
   EXPECT_LT(find_placement(levels, flat).crossing.bytes[0], crossing_of(cubes, flat).bytes[0]);
 }
 
-TEST(FindPlacement, takes_rows_if_no_block_is_as_good) {
-  // A node holds more than five whole rows of 12 along z. A block that divides both 12 and 64 holds
-  // at most a third of a row.
+TEST(FindPlacement, takes_a_rank_order_if_no_block_is_as_good) {
+  // A node holds more than five complete lines of 12 ranks along z. A block that divides both 12
+  // and 64 holds at most a third of a line.
   const machine_levels levels{{"node", 27}, {"core", 64}};
   const auto found = find_placement(levels, {.cells = {64, 64, 8}});
   ASSERT_EQ(found.kind, "cart");
@@ -164,18 +165,18 @@ TEST(FindPlacement, takes_rows_if_no_block_is_as_good) {
 
 TEST(FindPlacement, uses_the_given_weights) {
   const machine_levels levels{{"node", 2}, {"socket", 2}, {"core", 16}};
-  const auto cost = [&](std::vector<double> weights) {
+  const auto find = [&](std::vector<double> weights) {
     return find_placement(levels, {}, {.weights = std::move(weights)});
   };
-  const auto outer = cost({1, 0, 0}), inner = cost({0, 0, 1});
+  const auto outer = find({1, 0, 0}), inner = find({0, 0, 1});
   EXPECT_LE(outer.crossing.bytes[0], inner.crossing.bytes[0]);
   EXPECT_LE(inner.crossing.bytes[2], outer.crossing.bytes[2]);
-  EXPECT_THROW(static_cast<void>(cost({1, 2})), error);
-  EXPECT_THROW(static_cast<void>(cost({1, -2, 0})), error);
+  EXPECT_THROW(static_cast<void>(find({1, 2})), error);
+  EXPECT_THROW(static_cast<void>(find({1, -2, 0})), error);
 }
 
 TEST(FindPlacement, has_no_more_off_node_bytes_than_the_cartesian_order_even_with_weight_0) {
-  int bound = 0;
+  int limited = 0;
   for (const auto& levels : machines())
     for (const auto& load : searched_loads()) {
       for (std::size_t heavy = levels_off_node(levels); heavy < levels.size(); ++heavy) {
@@ -183,15 +184,16 @@ TEST(FindPlacement, has_no_more_off_node_bytes_than_the_cartesian_order_even_wit
         weights[heavy] = 1;
         const auto found = find_placement(levels, load, {.weights = weights});
         ASSERT_LE(off_node(found.crossing, levels), off_node(found.cart_crossing, levels));
-        const auto least_with = [&](std::int64_t max_off_node) {
-          return least_cost_of_all(levels, load, shape_of(found.arranged), max_off_node, weights);
+        const auto min_cost_with = [&](std::int64_t max_off_node) {
+          return min_cost_of_all_placements(levels, load, shape_of(found.arranged), max_off_node,
+                                            weights);
         };
-        ASSERT_LE(found.cost, least_with(off_node(found.cart_crossing, levels)) * (1 + 1e-12));
-        const double least = least_with(found.cart_crossing.total);
-        bound += least < found.cost;  // a better placement exists, but has more off-node bytes
+        ASSERT_LE(found.cost, min_cost_with(off_node(found.cart_crossing, levels)) * (1 + 1e-12));
+        const double min_cost = min_cost_with(found.cart_crossing.total);
+        limited += min_cost < found.cost;  // a better placement exists, but has more off-node bytes
       }
     }
-  EXPECT_GT(bound, 0);
+  EXPECT_GT(limited, 0);
 }
 
 TEST(FindPlacement, keeps_a_given_grid) {

@@ -92,7 +92,7 @@ TEST(Placement, errors_name_the_level_and_the_numbers) {
   EXPECT_NE(message_of([] { static_cast<void>(dimension_order_from("xxz")); }).find("'xxz'"),
             std::string::npos);
   const std::vector<hardware_level> none{{"node", 0}};
-  EXPECT_EQ(message_of([&] { static_cast<void>(places_of(none)); }),
+  EXPECT_EQ(message_of([&] { static_cast<void>(position_count(none)); }),
             "level node: a count of 0; it must be at least 1");
 }
 

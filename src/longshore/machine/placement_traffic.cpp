@@ -1,3 +1,6 @@
+// Computes the bytes that halo messages carry across each level of the machine, without visiting
+// each message. A level gets the bytes inside the objects around it minus the bytes inside its own
+// objects.
 #include <longshore/machine/placement_traffic.hpp>
 
 #include <longshore/core/error.hpp>
@@ -8,17 +11,17 @@
 namespace longshore {
 namespace {
 
-// Number of links in one direction along a dimension with both ends in the same block.
+// Number of links in one direction along a dimension that have both ends in the same block.
 std::int64_t links_within(std::int64_t extent, std::int64_t block, bool periodic) {
   if (block == extent) return periodic ? extent : extent - 1;
   return extent / block * (block - 1);
 }
 
 // Consecutive ranks along one dimension whose neighbours are at the same distance. A periodic
-// dimension has two such spans: all ranks but the last, and the last one, whose link wraps around.
+// dimension has two spans: the rank whose link wraps around, and all other ranks.
 struct span_of_ranks {
   std::int64_t first, last;  // [first, last)
-  std::int64_t step;         // coordinate of the neighbour minus own coordinate
+  std::int64_t step;         // coordinate of the neighbour minus coordinate of the rank
 };
 
 std::vector<span_of_ranks> spans_along(std::int64_t extent, int step, bool periodic) {
@@ -31,31 +34,32 @@ std::vector<span_of_ranks> spans_along(std::int64_t extent, int step, bool perio
   return spans;
 }
 
-// Number of integers in [0, n) whose remainder modulo `group` is below r.
-std::int64_t count_small_remainders(std::int64_t n, std::int64_t group, std::int64_t r) {
-  return n / group * r + std::min(n % group, r);
+// Number of integers in [0, n) whose remainder modulo `divisor` is below `limit`.
+std::int64_t count_small_remainders(std::int64_t n, std::int64_t divisor, std::int64_t limit) {
+  return n / divisor * limit + std::min(n % divisor, limit);
 }
 
-// Number of integers i in [first, last) that lie in the same group as i + distance.
-std::int64_t count_pairs_in_group(std::int64_t first, std::int64_t last, std::int64_t group,
-                                  std::int64_t distance) {
-  if (std::abs(distance) >= group) return 0;
-  if (distance < 0)
-    return count_pairs_in_group(first + distance, last + distance, group, -distance);
-  return count_small_remainders(last, group, group - distance) -
-         count_small_remainders(first, group, group - distance);
+// Number of integers i in [first, last) for which i and i + distance lie in the same group of
+// `group_size` consecutive integers.
+std::int64_t count_pairs_in_groups(std::int64_t first, std::int64_t last, std::int64_t group_size,
+                                   std::int64_t distance) {
+  if (std::abs(distance) >= group_size) return 0;
+  if (distance < 0)  // the same pairs, counted from their other integer
+    return count_pairs_in_groups(first + distance, last + distance, group_size, -distance);
+  return count_small_remainders(last, group_size, group_size - distance) -
+         count_small_remainders(first, group_size, group_size - distance);
 }
 
 std::int64_t bytes_of_message(const halo_load& load, const std::array<int, 3>& step) {
   std::int64_t bytes = load.bytes_per_cell;
-  // A message in positive direction fills the low side of the receiver.
+  // A message in the positive direction fills the low side of the receiver.
   for (int d = 0; d < 3; ++d)
     bytes *= step[d] == 0 ? load.cells[d] : step[d] > 0 ? load.low[d] : load.high[d];
   return bytes;
 }
 
-// Adds the messages of one direction: within[k] gets the bytes whose two ends lie in the same group
-// of group_sizes[k] consecutive ranks.
+// Adds the messages of one direction to `within`: within[k] has the bytes of messages inside a
+// group of group_sizes[k] consecutive positions.
 void add_direction(const rank_order& order, const std::array<int, 3>& step, const halo_load& load,
                    std::span<const std::int64_t> group_sizes, std::vector<std::int64_t>& within) {
   const std::int64_t bytes = bytes_of_message(load, step);
@@ -71,14 +75,12 @@ void add_direction(const rank_order& order, const std::array<int, 3>& step, cons
         const std::int64_t distance = a.step + b.step * strides[middle] + c.step * strides[slow];
         for (std::size_t k = 0; k < group_sizes.size(); ++k) {
           if (std::abs(distance) >= group_sizes[k]) continue;
-          std::int64_t messages = 0;
           for (std::int64_t z = c.first; z < c.last; ++z)
             for (std::int64_t y = b.first; y < b.last; ++y) {
-              const std::int64_t row = z * strides[slow] + y * strides[middle];
-              messages +=
-                  count_pairs_in_group(row + a.first, row + a.last, group_sizes[k], distance);
+              const std::int64_t line = z * strides[slow] + y * strides[middle];
+              within[k] += bytes * count_pairs_in_groups(line + a.first, line + a.last,
+                                                         group_sizes[k], distance);
             }
-          within[k] += messages * bytes;
         }
       }
 }
@@ -93,10 +95,10 @@ level_crossing crossing_from(std::span<const std::int64_t> within) {
 
 }  // namespace
 
-halo_load halo_load::in(int dimensions) const noexcept {
-  halo_load less = *this;
-  for (int d = dimensions; d < 3; ++d) less.cells[d] = 1, less.low[d] = less.high[d] = 0;
-  return less;
+halo_load halo_load::restricted_to(int dimensions) const noexcept {
+  halo_load load = *this;
+  for (int d = dimensions; d < 3; ++d) load.cells[d] = 1, load.low[d] = load.high[d] = 0;
+  return load;
 }
 
 double level_crossing::fraction_beyond(std::size_t level) const noexcept {
@@ -109,7 +111,7 @@ double level_crossing::fraction(std::size_t level) const noexcept {
   return total == 0 ? 0.0 : static_cast<double>(bytes[level]) / static_cast<double>(total);
 }
 
-void check_countable(const grid_triple& shape, const halo_load& load) {
+void check_load(const grid_triple& shape, const halo_load& load) {
   double bytes = static_cast<double>(load.bytes_per_cell);
   for (int d = 0; d < 3; ++d) {
     if (load.cells[d] < 1 || load.low[d] < 0 || load.high[d] < 0)
@@ -127,8 +129,9 @@ void check_countable(const grid_triple& shape, const halo_load& load) {
 
 std::int64_t bytes_within(const grid_triple& shape, const grid_triple& block,
                           const halo_load& load) noexcept {
-  // Each direction contributes a product over the dimensions of (cells x ranks) or (width x links).
-  // The sum over all directions is a product of sums.
+  // Each direction contributes a product over the dimensions: of (cells x ranks) if the message
+  // does not move along the dimension, else of (halo width x links). The sum of these products over
+  // all directions is a product of sums.
   std::array<std::int64_t, 3> still{}, moving{};
   for (int d = 0; d < 3; ++d) {
     still[d] = load.cells[d] * shape[d];
@@ -145,7 +148,7 @@ std::int64_t bytes_within(const grid_triple& shape, const grid_triple& block,
 }
 
 level_crossing crossing_of(const placement& placed, const halo_load& load) {
-  check_countable(placed.shape(), load);
+  check_load(placed.shape(), load);
   std::vector<std::int64_t> within{bytes_within(placed.shape(), placed.shape(), load)};
   for (std::size_t k = 0; k < placed.levels().size(); ++k)
     within.push_back(bytes_within(placed.shape(), placed.block(k), load));
@@ -154,14 +157,15 @@ level_crossing crossing_of(const placement& placed, const halo_load& load) {
 
 level_crossing crossing_of(const rank_order& order, std::span<const hardware_level> levels,
                            const halo_load& load) {
-  check_countable(order.shape(), load);
-  std::vector<std::int64_t> group_sizes{places_of(levels)};
+  check_load(order.shape(), load);
+  std::vector<std::int64_t> group_sizes{position_count(levels)};
   if (group_sizes.front() != order.size())
-    fail(errc::usage, "a grid of {} has {} ranks, the machine has places for {}",
+    fail(errc::usage, "a grid of {} has {} ranks, the machine has {} positions",
          text_of(order.shape()), order.size(), group_sizes.front());
   for (const auto& level : levels) group_sizes.push_back(group_sizes.back() / level.count);
   std::vector<std::int64_t> within(group_sizes.size());
   for (int index = 0; index < 27; ++index) {
+    // The three digits of index in base 3, each minus 1, are the steps along the dimensions.
     const std::array<int, 3> step{index % 3 - 1, index / 3 % 3 - 1, index / 9 - 1};
     const int moves = std::abs(step[0]) + std::abs(step[1]) + std::abs(step[2]);
     if (moves == 0 || (load.faces_only && moves > 1)) continue;

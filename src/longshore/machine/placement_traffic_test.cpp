@@ -14,33 +14,33 @@ level_crossing counted_crossing(const arrangement& arranged, std::span<const har
                                 const halo_load& load) {
   const grid_triple shape = shape_of(arranged);
   level_crossing crossing{std::vector<std::int64_t>(levels.size()), 0};
-  const int places = shape[0] * shape[1] * shape[2];
-  for (int position = 0; position < places; ++position) {
-    const grid_triple here = coordinates_of(arranged, position);
+  const int ranks = shape[0] * shape[1] * shape[2];
+  for (int position = 0; position < ranks; ++position) {
+    const grid_triple coordinates = coordinates_of(arranged, position);
     for (int x = -1; x <= 1; ++x)
       for (int y = -1; y <= 1; ++y)
         for (int z = -1; z <= 1; ++z) {
           const std::array<int, 3> step{x, y, z};
           const int moves = x * x + y * y + z * z;
           if (moves == 0 || (load.faces_only && moves != 1)) continue;
-          grid_triple there{};
+          grid_triple neighbour{};
           bool exists = true;
           std::int64_t bytes = load.bytes_per_cell;
           for (int d = 0; d < 3; ++d) {
-            there[d] = here[d] + step[d];
-            if (there[d] < 0 || there[d] >= shape[d]) {
+            neighbour[d] = coordinates[d] + step[d];
+            if (neighbour[d] < 0 || neighbour[d] >= shape[d]) {
               exists = exists && load.periodic[d];
-              there[d] = (there[d] + shape[d]) % shape[d];
+              neighbour[d] = (neighbour[d] + shape[d]) % shape[d];
             }
             if (step[d] == 0)
               bytes *= load.cells[d];
             else
               bytes *= step[d] > 0 ? load.low[d] : load.high[d];
           }
-          const int peer = position_at(arranged, there);
+          const int peer = position_at(arranged, neighbour);
           if (!exists || peer == position) continue;
           crossing.total += bytes;
-          int group = places;  // positions in one object of the level
+          int group = ranks;  // positions in one object of the level
           for (std::size_t l = 0; l < levels.size(); ++l) {
             group /= levels[l].count;
             if (position / group == peer / group) continue;
@@ -67,20 +67,20 @@ void expect_counted(const arrangement& arranged, std::span<const hardware_level>
 }
 
 std::vector<halo_load> counted_loads() {
-  std::vector<halo_load> all;
+  std::vector<halo_load> loads;
   for (const bool faces : {false, true})
     for (int periodic = 0; periodic < 8; ++periodic) {
       const std::array<bool, 3> wraps{(periodic & 1) != 0, (periodic & 2) != 0,
                                       (periodic & 4) != 0};
-      all.push_back({.cells = {64, 64, 64}, .periodic = wraps, .faces_only = faces});
-      all.push_back({.cells = {7, 5, 3},
-                     .low = {1, 0, 2},
-                     .high = {3, 2, 0},
-                     .bytes_per_cell = 20,
-                     .periodic = wraps,
-                     .faces_only = faces});
+      loads.push_back({.cells = {64, 64, 64}, .periodic = wraps, .faces_only = faces});
+      loads.push_back({.cells = {7, 5, 3},
+                       .low = {1, 0, 2},
+                       .high = {3, 2, 0},
+                       .bytes_per_cell = 20,
+                       .periodic = wraps,
+                       .faces_only = faces});
     }
-  return all;
+  return loads;
 }
 
 TEST(PlacementTraffic, agrees_with_counting_on_small_machines_of_any_shape) {
@@ -103,9 +103,9 @@ TEST(PlacementTraffic, agrees_with_counting_on_small_machines_of_any_shape) {
     ++machines;
     const auto hardware = levels_of(placed);
     for (const auto& load : counted_loads()) {
-      expect_counted(placed, hardware, load.in(dimensions));
+      expect_counted(placed, hardware, load.restricted_to(dimensions));
       for (const dimension_order& order : {x_fastest, z_fastest, dimension_order{1, 2, 0}})
-        expect_counted(rank_order(placed.shape(), order), hardware, load.in(dimensions));
+        expect_counted(rank_order(placed.shape(), order), hardware, load.restricted_to(dimensions));
     }
   }
   EXPECT_GT(machines, 100);

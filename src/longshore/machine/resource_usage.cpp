@@ -1,3 +1,4 @@
+// Reads page faults and context switches by getrusage.
 #include <longshore/machine/resource_usage.hpp>
 
 #include <sys/resource.h>

@@ -6,7 +6,7 @@
 
 namespace longshore {
 
-/// Page faults. A minor fault finds or makes the page in memory; a major fault reads it from a
+/// A minor page fault finds or creates the page in memory; a major fault reads the page from a
 /// device.
 struct fault_counts {
   std::uint64_t minor = 0, major = 0;
@@ -16,8 +16,8 @@ struct fault_counts {
 };
 
 /// Counts since the start of a thread or a process. A context switch is voluntary if the thread
-/// waited in the kernel (slept, blocked). It is involuntary if the thread could have continued: its
-/// time slice ended, or it yielded the CPU.
+/// waited in the kernel (slept, blocked), and involuntary if the thread could have continued (end
+/// of the time slice, yield).
 struct resource_usage {
   fault_counts faults;
   std::uint64_t voluntary_switches = 0, involuntary_switches = 0;

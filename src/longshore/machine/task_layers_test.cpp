@@ -64,7 +64,7 @@ TEST_P(task_layers, each_element_is_visited_once_per_region) {
   EXPECT_EQ(workers.layer(), GetParam().layer);
   for (const std::size_t n : {0, 1, 3, 1000, 100'000}) {
     std::vector<int> visits(n, 0);
-    for (int round = 0; round < 5; ++round)
+    for (int region = 0; region < 5; ++region)
       workers.for_each_range(n, [&](std::size_t begin, std::size_t end) {
         for (std::size_t i = begin; i < end; ++i) ++visits[i];
       });
@@ -76,7 +76,7 @@ TEST_P(task_layers, many_short_regions_run_every_task_once) {
   tasks workers(GetParam().options());
   // Without atomics, a task that ran twice at once would be a race that a sanitizer finds.
   std::vector<long> calls(count(), 0);
-  for (int round = 0; round < 200; ++round) workers.run([&](int task) { ++calls[task]; });
+  for (int region = 0; region < 200; ++region) workers.run([&](int task) { ++calls[task]; });
   for (const long times : calls) EXPECT_EQ(times, 200);
 }
 
@@ -85,7 +85,7 @@ TEST_P(task_layers, the_next_region_sees_writes_of_other_tasks) {
   std::vector<int> values(count());
   std::iota(values.begin(), values.end(), 0);
   std::vector<int> next(values.size());
-  for (int round = 0; round < 50; ++round) {
+  for (int region = 0; region < 50; ++region) {
     workers.run([&](int task) { next[task] = values[(task + 1) % count()]; });
     workers.run([&](int task) { values[task] = next[task]; });
   }
@@ -103,7 +103,7 @@ TEST_P(task_layers, tasks_run_at_the_same_time_and_the_caller_is_task_0) {
   });
   EXPECT_EQ(who[0], std::this_thread::get_id());
   EXPECT_EQ(std::set(who.begin(), who.end()).size(), static_cast<std::size_t>(count()));
-  for (int round = 0; round < 20; ++round) {
+  for (int region = 0; region < 20; ++region) {
     std::vector<std::thread::id> again(count());
     workers.run([&](int task) { again[task] = std::this_thread::get_id(); });
     EXPECT_EQ(again, who) << "a task changed its thread";
@@ -112,7 +112,7 @@ TEST_P(task_layers, tasks_run_at_the_same_time_and_the_caller_is_task_0) {
 
 TEST_P(task_layers, sleeping_tasks_wake_up) {
   tasks workers(GetParam().options());
-  for (int round = 0; round < 3; ++round) {
+  for (int region = 0; region < 3; ++region) {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
     std::atomic<int> calls = 0;
     workers.run([&](int) { ++calls; });
@@ -160,7 +160,7 @@ TEST_P(task_layers, pinned_tasks_stay_on_their_cpus_and_the_caller_gets_its_cpus
   const auto before = allowed_cpus();
   {
     tasks workers(GetParam().options());
-    for (int round = 0; round < 3; ++round) {
+    for (int region = 0; region < 3; ++region) {
       std::vector<std::vector<int>> where(count());
       std::vector<std::thread::id> who(count());
       workers.run([&](int task) {
@@ -169,10 +169,10 @@ TEST_P(task_layers, pinned_tasks_stay_on_their_cpus_and_the_caller_gets_its_cpus
         std::this_thread::sleep_for(std::chrono::milliseconds(1));  // gives workers time to arrive
       });
       for (int task = 0; task < count(); ++task) {
-        const auto place = runs_tasks_at_the_same_time()
-                               ? std::vector{before[task * before.size() / count()]}
-                               : where[task];
-        EXPECT_EQ(where[task], place) << "task " << task;
+        const auto expected = runs_tasks_at_the_same_time()
+                                  ? std::vector{before[task * before.size() / count()]}
+                                  : where[task];
+        EXPECT_EQ(where[task], expected) << "task " << task;
         EXPECT_EQ(where[task].size(), 1u);
       }
     }
@@ -195,7 +195,7 @@ TEST_P(task_layers, remaining_threads_are_not_bound_to_one_cpu) {
   const auto unbound = bindings_of_all_threads();
   const auto kinds_before = std::set(unbound.begin(), unbound.end()).size();
   if (allowed_cpus().size() == 1) GTEST_SKIP() << "there is only one CPU";
-  for (int round = 0; round < 3; ++round) {
+  for (int region = 0; region < 3; ++region) {
     tasks workers(GetParam().options());
     workers.run([](int) { std::this_thread::sleep_for(std::chrono::milliseconds(1)); });
     if (GetParam().pin && count() > 1) {
@@ -265,10 +265,10 @@ TEST_P(task_layers, running_is_the_number_of_tasks_inside_regions) {
 TEST_P(task_layers, nested_regions_use_the_inner_tasks_if_the_option_is_set_and_they_are_free) {
   tasks outer({.layer = "threads", .count = 2});
   std::array<std::unique_ptr<tasks>, 2> inner;
-  for (auto& its : inner) {
+  for (auto& nested_tasks : inner) {
     task_options options = GetParam().options();
     options.nested = true, options.pin = false;
-    its = std::make_unique<tasks>(options);
+    nested_tasks = std::make_unique<tasks>(options);
   }
   std::vector<std::set<std::thread::id>> who(2, std::set<std::thread::id>{});
   std::vector<int> running(2);
@@ -280,7 +280,7 @@ TEST_P(task_layers, nested_regions_use_the_inner_tasks_if_the_option_is_set_and_
       if (piece == 0) running[task] = inner[task]->running();
       for (++present; runs_tasks_at_the_same_time() && present < count();)
         std::this_thread::yield();
-      // The outer tasks wait for this region, so a region of theirs runs in this thread.
+      // The outer tasks wait for this region, so their region runs in this thread.
       outer.run([](int) {});
     });
     who[task] = std::set(threads.begin(), threads.end());
@@ -299,7 +299,7 @@ TEST_P(task_layers, tasks_that_start_each_others_regions_do_not_deadlock) {
   tasks a(options), b(options);
   std::atomic<long> calls = 0;
   const auto there_and_back = [&](tasks& first, tasks& second) {
-    for (int round = 0; round < 50; ++round)
+    for (int region = 0; region < 50; ++region)
       first.run([&](int) {
         second.run(
             [&](int) { first.run([&](int) { calls.fetch_add(1, std::memory_order_relaxed); }); });
@@ -317,7 +317,7 @@ TEST_P(task_layers, another_thread_that_starts_a_region_replaces_the_constructin
   std::vector<std::thread::id> who(count());
   std::vector<int> running(count());
   std::thread([&] {
-    for (int round = 0; round < 10; ++round)
+    for (int region = 0; region < 10; ++region)
       workers.run([&](int task) {
         who[task] = std::this_thread::get_id(), running[task] = workers.running();
       });
@@ -338,7 +338,7 @@ TEST_P(task_layers, regions_of_two_threads_run_one_after_the_other) {
   std::vector<long> calls(count(), 0);  // without atomics, two regions at once would be a race
   std::atomic<int> wrong = 0;
   const auto start_many = [&] {
-    for (int round = 0; round < 100; ++round)
+    for (int region = 0; region < 100; ++region)
       workers.run([&](int task) {
         if (workers.running() != count()) ++wrong;
         ++calls[task];
@@ -361,7 +361,7 @@ TEST_P(task_layers, objects_of_many_threads_do_not_affect_each_other) {
       options.spin = false;
       tasks first(options), second(options);
       std::vector<int> visits(1000, 0);
-      for (int round = 0; round < 20; ++round)
+      for (int region = 0; region < 20; ++region)
         for (tasks* workers : {&first, &second})
           workers->for_each_range(visits.size(), [&](std::size_t begin, std::size_t end) {
             for (std::size_t i = begin; i < end; ++i) ++visits[i];
@@ -374,9 +374,9 @@ TEST_P(task_layers, objects_of_many_threads_do_not_affect_each_other) {
 
 TEST_P(task_layers, objects_can_be_destroyed_and_moved) {
   std::atomic<int> calls = 0;
-  for (int round = 0; round < 10; ++round) {
+  for (int region = 0; region < 10; ++region) {
     tasks workers(GetParam().options());
-    if (round % 2 == 0) workers.run([&](int) { ++calls; });
+    if (region % 2 == 0) workers.run([&](int) { ++calls; });
     tasks moved = std::move(workers);
     moved.run([&](int) { ++calls; });
   }

@@ -1,3 +1,5 @@
+// Checks the options of tasks, makes the tasking layer, and starts regions: on the layer, or in the
+// calling thread if the region is nested or the layer is serial.
 #include <longshore/machine/tasks.hpp>
 
 #include <longshore/core/error.hpp>
@@ -20,7 +22,7 @@ bool is_known(std::string_view layer) {
   return std::ranges::find(names, layer) != names.end();
 }
 
-// Why this machine or build does not have a known layer.
+// Why this machine or build cannot run `count` tasks of a known layer.
 std::optional<std::string> why_no_layer(std::string_view layer, int count) {
   if (layer == "openmp") return detail::why_no_openmp_tasks(count);
   if (layer == "tbb") return detail::why_no_tbb_tasks();
@@ -48,13 +50,13 @@ std::optional<std::string> why_no_tasks(std::string_view layer, int count) {
   return why_no_layer(layer, count);
 }
 
-tasks::tasks() : regions_(std::make_unique<detail::region_state>()) {}
+tasks::tasks() : regions_(std::make_unique<detail::task_region_state>()) {}
 
 tasks::tasks(const task_options& options)
     : name_(options.layer),
       count_(options.count),
       nested_(options.nested),
-      regions_(std::make_unique<detail::region_state>()) {
+      regions_(std::make_unique<detail::task_region_state>()) {
   if (options.count < 1) fail(errc::usage, "{} tasks: give 1 to {}", options.count, max_tasks);
   if (const auto reason = why_no_tasks(options.layer, options.count)) {
     const bool is_missing =
@@ -70,10 +72,10 @@ tasks& tasks::operator=(tasks&&) noexcept = default;
 
 int tasks::running() const noexcept { return regions_->running; }
 
-void tasks::start(detail::task_call call) {
-  detail::task_region region(*regions_, call);
-  // A region inside a task never waits for the lock: two tasks that start each other's regions
-  // would deadlock.
+void tasks::start(detail::region_body body) {
+  detail::task_region region(*regions_, body);
+  // A nested region must not wait for the lock: tasks that start each other's regions would
+  // deadlock.
   std::unique_lock lock(regions_->busy, std::defer_lock);
   if (region.is_nested()) {
     if (nested_ && layer_ && !region.is_nested_in_its_owner()) static_cast<void>(lock.try_lock());

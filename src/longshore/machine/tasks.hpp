@@ -1,5 +1,5 @@
-// The tasks of a rank, and one parallel loop over them with a static partition. A tasking layer,
-// chosen by name at run time, provides the threads.
+// Parallel loops of one rank, with a static partition over tasks. A tasking layer, chosen by name
+// at run time, provides the threads.
 #pragma once
 
 #include <concepts>
@@ -17,36 +17,37 @@ namespace longshore {
 struct task_options {
   std::string layer = "serial";  ///< "serial", "threads", "openmp" or "tbb"
   int count = 1;                 ///< number of tasks, including the calling thread; 1 for "serial"
-  /// CPUs that the tasks may use (team::cpus()); empty: those of the calling thread
+  /// CPUs that the tasks may use, such as team::cpus(); if empty, the CPUs of the calling thread
   std::span<const int> cpus = {};
-  bool pin = false;  ///< bind each task to one of `cpus`, evenly spread over them
-  /// Whether idle tasks spin. Set it to false if tasks outnumber cores (team::waiting().spin): idle
-  /// tasks then release their core at once.
+  bool pin = false;  ///< whether each task is bound to one of `cpus`, spread evenly
+  /// Whether idle tasks spin. Use false if tasks outnumber cores (see team::waiting().spin): idle
+  /// tasks then release their cores at once.
   bool spin = true;
-  /// Decides how a region runs that is started inside a task of other tasks. false: piece by piece
-  /// in that task, so that never more tasks run than the outer region has. true: on these tasks if
-  /// they are free.
+  /// Whether a region that starts inside a task of another object runs on these tasks if they are
+  /// free. If false, its parts run one after the other in that task, so no additional threads run.
   bool nested = false;
 };
 
 namespace detail {
 
-/// A function and its context, called as function(context, task).
-struct task_call {
+/// The body of a parallel region without its type: a pointer to a function, and the context that
+/// the function gets. The context must outlive the region.
+struct region_body {
   void (*function)(void* context, int task);
   void* context;
+  void operator()(int task) const { function(context, task); }
 };
 
 class task_layer;
-class region_state;
+struct task_region_state;
 
 }  // namespace detail
 
 /// Names of all tasking layers, including those that this build does not have.
 [[nodiscard]] std::vector<std::string> task_layer_names();
 
-/// Why this many tasks of a layer are not available here, as a sentence; nothing if they are. Count
-/// 0 stands for any number.
+/// A sentence that says why `count` tasks of a layer are not available here; nothing if they are.
+/// Count 0 stands for any number.
 [[nodiscard]] std::optional<std::string> why_no_tasks(std::string_view layer, int count = 0);
 
 struct index_range {
@@ -55,30 +56,29 @@ struct index_range {
   friend constexpr bool operator==(const index_range&, const index_range&) noexcept = default;
 };
 
-/// Part `task` of [0, n) in `count` parts whose sizes differ by at most one unit. Ends of parts are
-/// multiples of `unit`, or n.
+/// Part `task` of [0, n) in `count` parts. Parts consist of whole units, except that the last unit
+/// of [0, n) may be incomplete. The numbers of units of the parts differ by at most one.
 [[nodiscard]] constexpr index_range static_share(std::size_t n, int task, int count,
                                                  std::size_t unit = 1) noexcept {
   const std::size_t units = n / unit + (n % unit != 0 ? 1 : 0),
-                    all = static_cast<std::size_t>(count), i = static_cast<std::size_t>(task);
-  const std::size_t each = units / all, rest = units % all;
-  const auto first = [&](std::size_t piece) {
-    const std::size_t at = piece * each + (piece < rest ? piece : rest);
-    return at == units ? n : at * unit;  // the last unit may be incomplete
+                    parts = static_cast<std::size_t>(count), i = static_cast<std::size_t>(task);
+  const std::size_t units_per_part = units / parts, remainder = units % parts;
+  const auto begin_of = [&](std::size_t part) {
+    const std::size_t first = part * units_per_part + (part < remainder ? part : remainder);
+    return first == units ? n : first * unit;
   };
-  return {first(i), first(i + 1)};
+  return {begin_of(i), begin_of(i + 1)};
 }
 
-/// The tasks of one rank: threads that run the parallel regions of its loops. The thread that
-/// constructs the object must destroy it. Any thread may start a region, and is then task 0 of it.
-/// So a rank that starts a region on another rank's tasks replaces that rank's own thread, and
-/// count() parts run on count() threads. If two threads start regions of the same tasks, the second
-/// waits until the first region has ended.
+/// The tasks of one rank: threads that run the parallel regions of the rank's loops. The thread
+/// that constructs the object must destroy it. Any thread may start a region, and then is task 0 in
+/// place of the constructing thread: count() parts always run on count() threads. If two threads
+/// start regions of the same tasks, the second thread waits until the first region has ended.
 ///
-/// A region that is started inside a task, of these or of other tasks, runs its parts one after the
-/// other in that task (see task_options::nested). So bodies that may be nested must not wait for
-/// each other across tasks. A nested region never waits for another region, so tasks that start
-/// each other's regions cannot deadlock.
+/// A nested region is a region that starts inside a task. The parts of a nested region run one
+/// after the other in that task (see task_options::nested), so they must not wait for each other. A
+/// nested region never waits for another region, so tasks that start each other's regions cannot
+/// deadlock.
 ///
 ///     layer    tasks                                     cost of a region, idle threads
 ///     serial   the calling thread                        nothing
@@ -109,9 +109,9 @@ class tasks {
   [[nodiscard]] int count() const noexcept { return count_; }
   [[nodiscard]] const std::string& layer() const noexcept { return name_; }
 
-  /// Number of tasks that are inside a region now: count() while one runs, 0 between regions. A
-  /// nested region adds the one task in which it runs, unless that is one of these tasks already.
-  /// Any thread may call it.
+  /// Number of tasks that are inside a region now: count() while a region runs, 0 between regions.
+  /// A nested region counts as one more task, unless the region runs inside one of these tasks. Any
+  /// thread may call this function.
   [[nodiscard]] int running() const noexcept;
 
   /// Calls body(task) once for each task, at the same time if the layer can. Returns when all tasks
@@ -123,23 +123,23 @@ class tasks {
            const_cast<std::remove_const_t<body_type>*>(std::addressof(body))});
   }
 
-  /// Calls body(begin, end) in each task with its part of [0, n), see static_share. Tasks with an
-  /// empty part make no call.
+  /// Calls body(begin, end) in each task with the task's part of [0, n), see static_share. Tasks
+  /// with an empty part make no call.
   template <std::invocable<std::size_t, std::size_t> Body>
   void for_each_range(std::size_t n, Body&& body, std::size_t unit = 1) {
     run([&](int task) {
-      const index_range mine = static_share(n, task, count_, unit);
-      if (mine.size() > 0) body(mine.begin, mine.end);
+      const index_range part = static_share(n, task, count_, unit);
+      if (part.size() > 0) body(part.begin, part.end);
     });
   }
 
  private:
-  void start(detail::task_call call);
+  void start(detail::region_body body);
 
   std::string name_ = "serial";
   int count_ = 1;
   bool nested_ = false;
-  std::unique_ptr<detail::region_state> regions_;
+  std::unique_ptr<detail::task_region_state> regions_;
   std::unique_ptr<detail::task_layer> layer_;  // null for "serial"
 };
 

@@ -14,15 +14,15 @@ TEST(StaticShare, covers_all_elements_once_in_order_and_evenly) {
   for (const std::size_t unit : {1, 8, 16})
     for (const int count : {1, 2, 3, 7, 64})
       for (const std::size_t n : {0, 1, 7, 8, 9, 100, 1000, 4096}) {
-        std::size_t at = 0, smallest = n, largest = 0;
+        std::size_t expected_begin = 0, smallest = n, largest = 0;
         for (int task = 0; task < count; ++task) {
-          const index_range mine = static_share(n, task, count, unit);
-          ASSERT_EQ(mine.begin, at);
-          ASSERT_TRUE(mine.end % unit == 0 || mine.end == n);
-          at = mine.end;
-          smallest = std::min(smallest, mine.size()), largest = std::max(largest, mine.size());
+          const index_range part = static_share(n, task, count, unit);
+          ASSERT_EQ(part.begin, expected_begin);
+          ASSERT_TRUE(part.end % unit == 0 || part.end == n);
+          expected_begin = part.end;
+          smallest = std::min(smallest, part.size()), largest = std::max(largest, part.size());
         }
-        ASSERT_EQ(at, n);
+        ASSERT_EQ(expected_begin, n);
         ASSERT_LE(largest - smallest, 2 * unit - 1)
             << n << " over " << count << " in units of " << unit;
       }

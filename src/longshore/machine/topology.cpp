@@ -1,3 +1,5 @@
+// Builds the levels of a machine from labels of its CPUs, numbers the objects along the hardware,
+// and answers which objects hold which CPUs. topology_reader.cpp gets the labels from hwloc.
 #include <longshore/machine/topology.hpp>
 
 #include <longshore/core/error.hpp>
@@ -6,6 +8,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <utility>
 
 namespace longshore {
@@ -31,14 +34,15 @@ topology::topology(std::vector<int> cpus, std::span<const labelled_level> levels
     topology_level added{level.name, 0, {}};
     std::map<std::pair<int, int>, int> numbers;  // (outer object, label) -> object
     for (std::size_t i = 0; i < cpus_.size(); ++i) {
-      const auto [at, is_new] =
+      const auto [number, is_new] =
           numbers.try_emplace({outer[i], std::max(level.labels[i], -1)}, added.count);
       added.count += is_new;
-      added.object_of.push_back(at->second);
+      added.object_of.push_back(number->second);
     }
     outer = added.object_of;
     levels_.push_back(std::move(added));
   }
+  // Leaves out l2 if it equals its neighbour l3 or core.
   for (std::size_t l = 1; l + 1 < levels_.size(); ++l)
     if (levels_[l].name == "l2" &&
         (same_objects(levels_[l], levels_[l - 1]) || same_objects(levels_[l], levels_[l + 1])))
@@ -54,9 +58,9 @@ int topology::object_of(std::size_t level, int cpu) const noexcept {
 int topology::object_holding(std::size_t level, std::span<const int> cpus) const noexcept {
   if (cpus.empty()) return -1;
   const int object = object_of(level, cpus.front());
-  const bool all = std::all_of(cpus.begin(), cpus.end(),
-                               [&](int cpu) { return object_of(level, cpu) == object; });
-  return all ? object : -1;
+  const bool holds_all = std::all_of(cpus.begin(), cpus.end(),
+                                     [&](int cpu) { return object_of(level, cpu) == object; });
+  return holds_all ? object : -1;
 }
 
 std::string topology::innermost_holding(std::span<const int> cpus) const {
@@ -70,21 +74,25 @@ topology topology::restricted_to(std::span<const int> cpus) const {
   for (std::size_t i = 0; i < cpus_.size(); ++i)
     if (std::find(cpus.begin(), cpus.end(), cpus_[i]) != cpus.end()) kept.push_back(i);
   if (kept.empty()) return *this;
-  std::vector<int> left;
-  for (const auto i : kept) left.push_back(cpus_[i]);
+  std::vector<int> kept_cpus;
+  for (const auto i : kept) kept_cpus.push_back(cpus_[i]);
   std::vector<labelled_level> labelled;
   for (const auto& level : levels_) {
     labelled.push_back({level.name, {}});
     for (const auto i : kept) labelled.back().labels.push_back(level.object_of[i]);
   }
-  return {std::move(left), labelled, why_cores_only_};
+  return {std::move(kept_cpus), labelled, why_cores_only_};
 }
 
 std::optional<std::vector<hardware_level>> topology::even_levels() const {
+  const topology_level machine{"", 1, std::vector<int>(cpus_.size(), 0)};
+  topology_level cpus{"", static_cast<int>(cpus_.size()), std::vector<int>(cpus_.size())};
+  std::iota(cpus.object_of.begin(), cpus.object_of.end(), 0);
   std::vector<hardware_level> even;
-  topology_level whole{"", 1, std::vector<int>(cpus_.size(), 0)};
-  const topology_level* outer = &whole;
-  for (const auto& level : levels_) {
+  const topology_level* outer = &machine;
+  // The last turn checks that the CPUs are evenly divided among the objects of the innermost level.
+  for (std::size_t l = 0; l <= levels_.size(); ++l) {
+    const topology_level& level = l < levels_.size() ? levels_[l] : cpus;
     std::vector<int> objects_in(static_cast<std::size_t>(outer->count), 0);
     std::vector<bool> seen(static_cast<std::size_t>(level.count), false);
     for (std::size_t i = 0; i < cpus_.size(); ++i) {
@@ -92,17 +100,9 @@ std::optional<std::vector<hardware_level>> topology::even_levels() const {
       if (!seen[object]) ++objects_in[static_cast<std::size_t>(outer->object_of[i])];
       seen[object] = true;
     }
-    if (std::any_of(objects_in.begin(), objects_in.end(),
-                    [&](int n) { return n != objects_in.front(); }))
-      return std::nullopt;
-    even.push_back({level.name, objects_in.front()});
+    if (std::ranges::count(objects_in, objects_in.front()) != outer->count) return std::nullopt;
+    if (l < levels_.size()) even.push_back({level.name, objects_in.front()});
     outer = &level;
-  }
-  if (outer->count != static_cast<int>(cpus_.size())) {  // innermost objects with several CPUs
-    std::vector<int> cpus_in(static_cast<std::size_t>(outer->count), 0);
-    for (const int object : outer->object_of) ++cpus_in[static_cast<std::size_t>(object)];
-    if (std::any_of(cpus_in.begin(), cpus_in.end(), [&](int n) { return n != cpus_in.front(); }))
-      return std::nullopt;
   }
   return even;
 }

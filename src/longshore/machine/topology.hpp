@@ -1,4 +1,4 @@
-// The topology of one node: its sockets, NUMA domains, caches and cores, and the CPUs of each.
+// The topology of one node: its sockets, NUMA domains, caches and cores, with their CPUs.
 #pragma once
 
 #include <longshore/machine/placement.hpp>
@@ -11,29 +11,29 @@
 
 namespace longshore {
 
-/// One level of a topology.
 struct topology_level {
   std::string name;
   int count = 0;               ///< number of objects of this level in the machine
   std::vector<int> object_of;  ///< object_of[i] is the object that holds topology::cpus()[i]
 };
 
-/// The topology of a node as a value, independent of the library that read it. Its levels, from the
-/// outermost in, are socket, numa, l3, l2, core, hwthread; l2 is left out if it equals l3 or core.
+/// The topology of a node as a value, independent of hwloc. The levels, from the outermost in, are
+/// socket, numa, l3, l2, core, hwthread; l2 is left out if it equals l3 or core.
 ///
 /// *Invariant*: every object lies within one object of the level around it. Hardware objects that
 /// violate this are split: memory that serves two sockets counts as one NUMA domain in each.
-/// Objects are numbered along the hardware, so objects of one outer object are consecutive.
+/// Objects are numbered along the hardware: objects inside one outer object have consecutive
+/// numbers.
 class topology {
  public:
-  /// A level given by one label per CPU: equal labels mean the same object, negative ones no
-  /// object.
+  /// A level with one label per CPU. CPUs with equal labels share an object; all negative labels
+  /// count as equal.
   struct labelled_level {
     std::string name;
     std::vector<int> labels;
   };
-  /// Makes a topology of CPU numbers in hardware order and levels from the outermost in. For code
-  /// that reads a topology; users call the functions below.
+  /// For readers of topologies; users call the functions below. `cpus` are in hardware order, and
+  /// `levels` from the outermost in.
   topology(std::vector<int> cpus, std::span<const labelled_level> levels,
            std::string why_cores_only = "");
 
@@ -43,7 +43,7 @@ class topology {
   [[nodiscard]] std::span<const topology_level> levels() const noexcept { return levels_; }
   /// The object of a level that holds a CPU; -1 if the machine has no such CPU.
   [[nodiscard]] int object_of(std::size_t level, int cpu) const noexcept;
-  /// The object of a level that holds all these CPUs; -1 if there is none.
+  /// The object of a level that holds all these CPUs; -1 if no object does.
   [[nodiscard]] int object_holding(std::size_t level, std::span<const int> cpus) const noexcept;
   /// Name of the innermost level with an object that holds all these CPUs; "" if only the whole
   /// machine does.
@@ -53,8 +53,8 @@ class topology {
   /// left, the result is the whole topology.
   [[nodiscard]] topology restricted_to(std::span<const int> cpus) const;
 
-  /// For each level, its number of objects per object of the level around it, if these numbers are
-  /// equal everywhere; else nothing.
+  /// For each level, the number of objects per object of the level around it; nothing if these
+  /// numbers differ within a level.
   [[nodiscard]] std::optional<std::vector<hardware_level>> even_levels() const;
   /// One line of text. For even levels a description that topology_from() can read, for instance
   /// "pack:2 numa:4 l3:4 core:2 pu:1"; else "uneven: " and the counts.
@@ -69,14 +69,14 @@ class topology {
 };
 
 /// The topology of this machine, limited by the control group of this process, but not by the
-/// binding of the calling thread. Each call reads it anew, which takes milliseconds, or some tenths
-/// of a second on large nodes. Without hwloc each CPU counts as a core, and why_cores_only() has
-/// the reason.
+/// binding of the calling thread. Each call reads the hardware anew, in milliseconds, or some
+/// tenths of a second on large nodes. Without hwloc each CPU counts as a core, and why_cores_only()
+/// has the reason.
 [[nodiscard]] topology topology_of_this_machine();
 
-/// Reads a topology. `what` is "this" for this machine, the name of a file that ends in .xml, as
-/// lstopo writes it, or a synthetic description of hwloc, from "pack:" to "pu:". Throws errc::usage
-/// for anything else, errc::unsupported in a build without hwloc.
-[[nodiscard]] topology topology_from(const std::string& what);
+/// Reads the topology that `text` names: "this" for this machine, the name of an .xml file of
+/// lstopo, or a synthetic description of hwloc, from "pack:" to "pu:". Throws errc::usage for other
+/// texts, errc::unsupported in a build without hwloc.
+[[nodiscard]] topology topology_from(const std::string& text);
 
 }  // namespace longshore

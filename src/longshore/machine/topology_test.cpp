@@ -21,13 +21,13 @@ void expect_nested(const topology& machine) {
   for (std::size_t l = 1; l < machine.levels().size(); ++l) {
     const auto& outer = machine.levels()[l - 1];
     const auto& inner = machine.levels()[l];
-    std::vector<int> around(static_cast<std::size_t>(inner.count), -1);
+    std::vector<int> outer_of(static_cast<std::size_t>(inner.count), -1);
     for (std::size_t i = 0; i < machine.cpus().size(); ++i) {
-      int& known = around[static_cast<std::size_t>(inner.object_of[i])];
-      EXPECT_TRUE(known < 0 || known == outer.object_of[i]) << inner.name;
-      known = outer.object_of[i];
+      int& object = outer_of[static_cast<std::size_t>(inner.object_of[i])];
+      EXPECT_TRUE(object < 0 || object == outer.object_of[i]) << inner.name;
+      object = outer.object_of[i];
     }
-    EXPECT_EQ(std::count(around.begin(), around.end(), -1), 0) << "every object has a CPU";
+    EXPECT_EQ(std::count(outer_of.begin(), outer_of.end(), -1), 0) << "every object has a CPU";
   }
 }
 
@@ -53,9 +53,9 @@ TEST(Topology, ignores_the_binding_of_the_thread_and_can_be_restricted) {
     seen = topology_of_this_machine().description();
   }).join();
   EXPECT_EQ(seen, machine.description());
-  const auto one = machine.restricted_to(std::vector{first});
-  ASSERT_EQ(one.cpus().size(), 1u);
-  for (const auto& level : one.levels()) EXPECT_EQ(level.count, 1);
+  const auto single = machine.restricted_to(std::vector{first});
+  ASSERT_EQ(single.cpus().size(), 1u);
+  for (const auto& level : single.levels()) EXPECT_EQ(level.count, 1);
   EXPECT_EQ(machine.restricted_to(std::vector{100000}).cpus().size(), machine.cpus().size());
 }
 
@@ -89,13 +89,13 @@ TEST(Topology, of_a_description_has_the_described_levels) {
                {"pack:1 l3:2 l2:2 core:1 pu:1",
                 {{"socket", 1}, {"numa", 1}, {"l3", 2}, {"core", 2}, {"hwthread", 1}},
                 4}};
-  for (const auto& one : cases) {
-    const auto machine = topology_from(one.text);
+  for (const auto& test : cases) {
+    const auto machine = topology_from(test.text);
     expect_nested(machine);
-    EXPECT_EQ(static_cast<int>(machine.cpus().size()), one.cpus) << one.text;
-    ASSERT_TRUE(machine.even_levels().has_value()) << one.text;
-    EXPECT_EQ(*machine.even_levels(), one.expected)
-        << one.text << " read as " << machine.description();
+    EXPECT_EQ(static_cast<int>(machine.cpus().size()), test.cpus) << test.text;
+    ASSERT_TRUE(machine.even_levels().has_value()) << test.text;
+    EXPECT_EQ(*machine.even_levels(), test.expected)
+        << test.text << " read as " << machine.description();
     EXPECT_EQ(topology_from(machine.description()).even_levels(), machine.even_levels())
         << machine.description();
   }
@@ -133,7 +133,7 @@ TEST(Topology, has_one_object_at_a_level_without_labels) {
   EXPECT_EQ(machine.levels()[0].count, 1);
   EXPECT_EQ(machine.levels()[1].count, 2);
   EXPECT_EQ(machine.object_of(1, 6), machine.object_of(1, 4));
-  EXPECT_FALSE(machine.even_levels().has_value());  // two CPUs in one core, one in the other
+  EXPECT_FALSE(machine.even_levels().has_value());  // the cores have two CPUs and one CPU
 }
 
 TEST(Topology, is_refused_with_the_text_if_it_cannot_be_read) {

@@ -1,5 +1,5 @@
 // The exchange phase of a bucket sort: every rank has a block of items for every rank. The exchange
-// strategy decides how the blocks travel. This layer knows the size of an item and no more of it.
+// strategy decides how the blocks travel.
 #pragma once
 
 #include <longshore/sort/strategy.hpp>
@@ -15,22 +15,22 @@
 
 namespace longshore {
 
-/// The sizes of all blocks of one exchange, in items, by rank.
+/// The sizes of all blocks of one exchange, in items, indexed by rank.
 struct block_counts {
   std::vector<std::size_t> outgoing, incoming;
-  std::size_t received = 0;       ///< the sum of incoming
-  std::size_t most_received = 0;  ///< the maximum of `received` over all ranks
+  std::size_t received = 0;      ///< the sum of incoming
+  std::size_t max_received = 0;  ///< the maximum of `received` over all ranks
   explicit block_counts(int ranks = 0)
       : outgoing(static_cast<std::size_t>(ranks)), incoming(outgoing.size()) {}
 };
 
-/// Called on the receiver after `count` items were stored at `position` of the incoming items. They
-/// stay there, and are still in the cache.
+/// Called after `count` items were stored at `position` of the incoming items. The items stay at
+/// this position and are still in the cache.
 using arrival_callback = std::function<void(std::size_t position, std::size_t count)>;
 using arrival [[deprecated("use arrival_callback")]] = arrival_callback;
 
-/// One exchange strategy with its buffers, which include the memory for incoming items. Buffers are
-/// kept between runs.
+/// One exchange strategy and its buffers, which are kept between runs. The buffers include the
+/// memory for incoming items.
 class block_exchange {
  public:
   virtual ~block_exchange() = default;
@@ -38,12 +38,12 @@ class block_exchange {
   block_exchange& operator=(const block_exchange&) = delete;
 
   /// Collective. Prepares the next run: allocates memory for the incoming items if there is too
-  /// little (then 1/64 more than needed), and computes the places of blocks if the strategy can do
-  /// that before the run. `counts` must stay until the run has ended. Throws errc::out_of_memory.
+  /// little (then 1/64 more than needed), and computes where blocks will lie if the strategy can do
+  /// that before the run. `counts` must live until the run has ended. Throws errc::out_of_memory.
   void prepare(const block_counts& counts);
-  /// After prepare. For each rank the address at which this rank may store its block for that rank
-  /// itself; run() does not read such a block from `outgoing`. Null: this rank cannot store there.
-  /// Empty: this strategy has no such addresses.
+  /// After prepare: the address for each rank at which the caller may store the block for that
+  /// rank. run() does not read such a block from `outgoing`. Null if this rank cannot store to that
+  /// rank. The span is empty if the strategy has no such addresses.
   [[nodiscard]] std::span<std::byte* const> direct_destinations() const noexcept {
     return direct_destinations_;
   }
@@ -51,17 +51,16 @@ class block_exchange {
       const noexcept {
     return direct_destinations_;
   }
-  /// Collective, once per prepare. `outgoing`: the blocks for all ranks in rank order, as long as
-  /// announced. Returns when every rank has all its items and no rank reads `outgoing` any more.
-  /// Every strategy ends with a barrier, so their times can be compared. Calls `arrived` (it may be
-  /// empty) for all incoming items or for none, depending on the strategy.
+  /// Collective, once per prepare. `outgoing`: the blocks for all ranks in rank order, with the
+  /// sizes that prepare got. Returns when every rank has all its items and no rank reads `outgoing`
+  /// any more. Every strategy ends with a barrier, so the times of strategies can be compared.
+  /// Calls `arrived`, unless empty, for all incoming items or for none, depending on the strategy.
   void run(const std::byte* outgoing, const arrival_callback& arrived);
   /// The incoming items. With a deterministic strategy the blocks lie in rank order, and the items
-  /// of a block in their order. Valid until the next prepare.
+  /// of a block in the order of the sender. Valid until the next prepare.
   [[nodiscard]] std::byte* incoming() const noexcept { return incoming_; }
 
-  /// The traffic that this rank sent since construction, without blocks to itself. payload_bytes is
-  /// always 0.
+  /// The traffic that this rank sent to other ranks since construction. payload_bytes is always 0.
   [[nodiscard]] const traffic& sent() const noexcept { return sent_; }
 
  protected:
@@ -71,13 +70,12 @@ class block_exchange {
         outgoing_starts_(static_cast<std::size_t>(team.size()) + 1),
         incoming_starts_(outgoing_starts_.size()) {}
 
-  /// Collective. Returns memory for at least `bytes` bytes of incoming items. `most_bytes` is the
+  /// Collective. Returns memory for at least `bytes` bytes of incoming items. `max_bytes` is the
   /// maximum of `bytes` over all ranks.
-  virtual std::byte* grow_incoming(std::size_t bytes, std::size_t most_bytes) = 0;
-  /// Collective. The other work of prepare().
+  virtual std::byte* grow_incoming(std::size_t bytes, std::size_t max_bytes) = 0;
+  /// Collective. Called by prepare().
   virtual void prepare_transfer(const block_counts& counts) = 0;
   virtual void transfer(const std::byte* outgoing, const arrival_callback& arrived) = 0;
-  /// The last step of run(), after the barrier.
   virtual void after_barrier() {}
 
   void count_message(int target, std::size_t bytes) noexcept {
@@ -85,7 +83,6 @@ class block_exchange {
     sent_.wire_bytes += bytes;
     if (!team_.nodes().is_local(target)) sent_.offnode_bytes += bytes;
   }
-  /// Counts a message of `bytes` bytes to each other rank, for a collective call.
   void count_to_all(std::size_t bytes) noexcept {
     for (int target = 0; target < team_.size(); ++target)
       if (target != team_.rank()) count_message(target, bytes);
@@ -100,7 +97,7 @@ class block_exchange {
 
   team& team_;
   std::size_t item_bytes_;
-  // The beginnings of the blocks to and from each rank, in bytes, and the end of the last block.
+  // Where the blocks to and from each rank begin, in bytes; and the end of the last block.
   std::vector<std::size_t> outgoing_starts_, incoming_starts_;
   std::byte* incoming_ = nullptr;
   std::vector<std::byte*> direct_destinations_;
@@ -116,14 +113,14 @@ struct block_exchange_options {
 /// Collective. Throws errc::unsupported, on all ranks, for a combination that why_not refuses, and
 /// for auto (bucket_sorter replaces auto by another strategy first).
 ///
-/// Cost per rank, for P ranks of which L share a node of N, and n bytes in the blocks for the P - 1
-/// other ranks. Memory is beside that for the incoming items. Before the exchange all ranks send
-/// each other the sizes of the blocks, which the table does not include.
+/// Cost per rank, for P ranks on N nodes of L ranks, and n bytes in the blocks for the P - 1 other
+/// ranks. The table includes neither the memory for the incoming items, nor the messages with the
+/// sizes of blocks that all ranks send each other before the exchange.
 ///
 ///               messages                    bytes on the wire          memory
 ///   put         2 (P - 1)                   n + 8 (P - 1)              16 bytes
 ///   put-scan    2 (P - 1)                   n + 8 (P - 1)              8 P bytes
-///   direct      P - 1 places, and a block   8 (P - 1), and the         8 P bytes
+///   direct      P - 1 offsets, and a block  8 (P - 1), and the         8 P bytes
 ///               to each rank of other nodes bytes for other nodes
 ///   sendrecv    one per 32 KiB              n                          2 slots of 32 KiB per peer,
 ///                                                                      4 for another node's
@@ -133,9 +130,9 @@ struct block_exchange_options {
 ///   two-hop     L - 1 within the node,      n, and n (L - 1) / L       about n for relayed blocks;
 ///               N - 1 to other nodes        within the node            slots for L + N - 2 peers
 ///
-///   put         a fetch-and-add at the target reserves a place, then a put (ISx over SHMEM)
-///   put-scan    receivers compute the places by a prefix sum and send them, then a put
-///   direct      as put-scan, but items for ranks of the node are stored by the caller
+///   put         a fetch-and-add at the target reserves memory, then a put (ISx over SHMEM)
+///   put-scan    receivers compute the offsets by a prefix sum and send them, then a put
+///   direct      as put-scan, but the caller stores items for ranks of the same node
 ///   sendrecv    messages to one target after the other
 ///   channel     messages to all targets in turn; calls `arrived` for each message
 ///   alltoallv   one collective call (ISx over MPI)

@@ -16,16 +16,17 @@ namespace {
 using testing::random_keys;
 using testing::spmd;
 
+// The items of all ranks, in rank order.
 template <class T>
-std::vector<T> gathered(team& team, const std::vector<T>& mine) {
-  const auto counts = team.allgather_value(mine.size());
-  const std::size_t most = *std::max_element(counts.begin(), counts.end());
-  std::vector<T> padded(mine), all(most * counts.size());
-  padded.resize(most);
-  team.allgather(std::as_bytes(std::span(padded)), std::as_writable_bytes(std::span(all)));
+std::vector<T> gathered(team& team, const std::vector<T>& items) {
+  const auto counts = team.allgather_value(items.size());
+  const std::size_t max_count = *std::max_element(counts.begin(), counts.end());
+  std::vector<T> padded(items), all_padded(max_count * counts.size());
+  padded.resize(max_count);
+  team.allgather(std::as_bytes(std::span(padded)), std::as_writable_bytes(std::span(all_padded)));
   std::vector<T> joined;
   for (std::size_t rank = 0; rank < counts.size(); ++rank) {
-    const auto begin = all.begin() + static_cast<std::ptrdiff_t>(rank * most);
+    const auto begin = all_padded.begin() + static_cast<std::ptrdiff_t>(rank * max_count);
     joined.insert(joined.end(), begin, begin + static_cast<std::ptrdiff_t>(counts[rank]));
   }
   return joined;
@@ -76,9 +77,9 @@ TEST(BucketItems, sorts_floating_keys_in_the_total_order_of_ieee_754) {
                      std::exp2(static_cast<double>(random.below(600)) - 300));
     check_keys(team, keys);
     check_keys(team, keys, {.splitters = bucket_splitters::sampled});
-    std::vector<double> usual(keys.begin() + 7, keys.end());
-    const auto mine = bucket_sort(team, usual);
-    EXPECT_TRUE(std::is_sorted(mine.begin(), mine.end()));
+    std::vector<double> ordinary(keys.begin() + 7, keys.end());
+    const auto part = bucket_sort(team, ordinary);
+    EXPECT_TRUE(std::is_sorted(part.begin(), part.end()));
   });
 }
 
@@ -102,11 +103,11 @@ TEST(BucketItems, sorts_16_byte_records_that_nearly_all_belong_to_one_part) {
                         : i == 0    ? std::uint64_t{1} << 40
                                     : random.below(others),
                         i};
-        const auto payload_of = [](const wide_record& one) { return one.origin; };
+        const auto payload_of = [](const wide_record& record) { return record.origin; };
         const auto before = checksum_of<wide_record>(records, &wide_record::key, payload_of);
-        const auto mine = bucket_sort(team, records, {.exchange = exchange}, &wide_record::key);
+        const auto part = bucket_sort(team, records, {.exchange = exchange}, &wide_record::key);
         const auto faults =
-            check_sorted<wide_record>(team, before, mine, &wide_record::key, payload_of);
+            check_sorted<wide_record>(team, before, part, &wide_record::key, payload_of);
         EXPECT_TRUE(faults.none()) << name_of(exchange) << ": " << faults.text;
       }
   });
@@ -128,7 +129,9 @@ std::vector<record> records_of(int rank, std::size_t count, std::uint64_t differ
   return records;
 }
 
-const auto origin_of = [](const record& one) { return static_cast<std::uint64_t>(one.origin); };
+const auto origin_of = [](const record& record) {
+  return static_cast<std::uint64_t>(record.origin);
+};
 
 bool same(const std::vector<record>& a, const std::vector<record>& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const record& x, const record& y) {
@@ -166,24 +169,24 @@ TEST(BucketItems, a_stable_sort_keeps_the_order_of_equal_keys_with_every_determi
 TEST(BucketItems, bucket_exchange_returns_the_items_of_the_bucket_in_order_of_rank_and_position) {
   spmd([](team& team) {
     const auto records = records_of(team.rank(), 400, 60);
-    const auto mine = bucket_exchange(team, records, {.stable = true}, &record::key);
+    const auto part = bucket_exchange(team, records, {.stable = true}, &record::key);
     const auto all = gathered(team, records);
     const auto ends = team.allgather_value(std::array<std::int16_t, 2>{
-        mine.empty() ? std::int16_t{0}
-                     : std::min_element(mine.begin(), mine.end(),
+        part.empty() ? std::int16_t{0}
+                     : std::min_element(part.begin(), part.end(),
                                         [](auto& a, auto& b) { return a.key < b.key; })
                            ->key,
-        mine.empty() ? std::int16_t{-1}
-                     : std::max_element(mine.begin(), mine.end(), [](auto& a, auto& b) {
+        part.empty() ? std::int16_t{-1}
+                     : std::max_element(part.begin(), part.end(), [](auto& a, auto& b) {
                          return a.key < b.key;
                        })->key});
     std::vector<record> expected;
-    std::copy_if(all.begin(), all.end(), std::back_inserter(expected), [&](const record& one) {
-      const auto& [least, most] = ends[static_cast<std::size_t>(team.rank())];
-      return one.key >= least && one.key <= most;
+    std::copy_if(all.begin(), all.end(), std::back_inserter(expected), [&](const record& record) {
+      const auto& [lowest, highest] = ends[static_cast<std::size_t>(team.rank())];
+      return record.key >= lowest && record.key <= highest;
     });
-    EXPECT_TRUE(same(mine, expected));
-    EXPECT_EQ(team.allreduce_value(mine.size(), reduction::sum), all.size());
+    EXPECT_TRUE(same(part, expected));
+    EXPECT_EQ(team.allreduce_value(part.size(), reduction::sum), all.size());
   });
 }
 
@@ -202,13 +205,13 @@ TEST(BucketItems, values_stay_with_their_keys) {
   });
 }
 
-// The largest number of items of a rank, relative to an equal share.
+// The largest number of items of a rank, divided by an equal share.
 double imbalance(team& team, const std::vector<std::uint32_t>& keys,
                  const bucket_options& options) {
-  const auto mine = bucket_sort(team, keys, options);
-  EXPECT_TRUE(check_sorted<std::uint32_t>(team, checksum_of<std::uint32_t>(keys), mine).none());
+  const auto part = bucket_sort(team, keys, options);
+  EXPECT_TRUE(check_sorted<std::uint32_t>(team, checksum_of<std::uint32_t>(keys), part).none());
   const auto all = team.allreduce_value(keys.size(), reduction::sum);
-  return static_cast<double>(team.allreduce_value(mine.size(), reduction::max)) * team.size() /
+  return static_cast<double>(team.allreduce_value(part.size(), reduction::max)) * team.size() /
          static_cast<double>(all);
 }
 
@@ -245,15 +248,15 @@ TEST(BucketItems, splitters_weight_samples_by_the_number_of_items_of_their_rank)
 TEST(BucketItems, with_together_no_key_is_on_two_ranks) {
   spmd([](team& team) {
     const auto keys = random_keys<std::uint16_t>(team.rank(), 3000, 5);
-    const auto mine =
+    const auto part =
         bucket_sort(team, keys, {.splitters = bucket_splitters::sampled, .together = true});
     std::vector<std::int64_t> ranks_with(5);
     for (std::size_t key = 0; key < 5; ++key)
       ranks_with[key] =
-          std::binary_search(mine.begin(), mine.end(), static_cast<std::uint16_t>(key)) ? 1 : 0;
+          std::binary_search(part.begin(), part.end(), static_cast<std::uint16_t>(key)) ? 1 : 0;
     team.allreduce(std::span(ranks_with), reduction::sum);
     EXPECT_EQ(ranks_with, std::vector<std::int64_t>(5, 1));
-    EXPECT_TRUE(check_sorted<std::uint16_t>(team, checksum_of<std::uint16_t>(keys), mine).none());
+    EXPECT_TRUE(check_sorted<std::uint16_t>(team, checksum_of<std::uint16_t>(keys), part).none());
   });
 }
 

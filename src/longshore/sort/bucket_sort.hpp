@@ -1,7 +1,7 @@
 // bucket_sort: sorts items that are distributed over the ranks, by their keys. The range of keys is
-// divided into one bucket per rank. Each rank counts its items, puts them in bucket order,
-// exchanges the buckets and sorts the items that it received. ISx does the same (U. Hanebutte, J.
-// Hemstad, PGAS 2015), except that it ends with a histogram of the keys.
+// divided into one bucket per rank. Each rank counts its items, puts the items in bucket order,
+// exchanges the buckets and sorts the items that it received. ISx does the same, but ends with a
+// histogram of the keys (U. Hanebutte, J. Hemstad, PGAS 2015).
 #pragma once
 
 #include <longshore/core/error.hpp>
@@ -22,10 +22,10 @@
 
 namespace longshore {
 
-/// Sorts items, or only exchanges them, any number of times. Keeps its buffers between uses.
+/// Sorts items, or only exchanges them, any number of times. Keeps its buffers between sorts.
 ///
 ///     longshore::bucket_sorter<std::uint32_t> sorter(team, {.max_key = 1 << 28});
-///     std::span<const std::uint32_t> mine = sorter.sort(keys);
+///     std::span<const std::uint32_t> my_part = sorter.sort(keys);
 ///
 ///     longshore::bucket_sorter<particle, decltype(&particle::cell)> sorter(
 ///         team, {.stable = true}, &particle::cell);
@@ -33,15 +33,15 @@ namespace longshore {
 /// Keys are integers, float or double. Floating keys are ordered as by IEEE 754's totalOrder. Items
 /// are of any trivially copyable type.
 ///
-/// Messages: those of make_block_exchange; before them an alltoall of 8 bytes per pair of ranks and
-/// an allreduce of 24 bytes. To find the range of the keys takes an allreduce of 16 bytes more, and
-/// sampled splitters take an allgather of 24 bytes per sample.
+/// Messages: before the messages of make_block_exchange, an alltoall of 8 bytes per pair of ranks
+/// and an allreduce of 24 bytes. Finding the range of the keys adds an allreduce of 16 bytes;
+/// sampled splitters add an allgather of 24 bytes per sample.
 ///
-/// Memory per rank: a buffer for the received items, and one for the larger of given and received
-/// items; each gets 1/64 more when it grows. With exchanges put, put-scan, direct and rma the first
-/// buffer has room for the largest number of items that any rank receives. Each task takes some 300
-/// KiB and 100 bytes per rank, and more for items that are larger than a cache line or do not
-/// divide it (12 bytes).
+/// Memory per rank: a buffer for the received items, and a buffer for the larger of given and
+/// received items; a buffer gets 1/64 more when it grows. With exchanges put, put-scan, direct and
+/// rma the first buffer has room for the largest number of items that any rank receives. Each task
+/// takes some 300 KiB and 100 bytes per rank, and more for items whose size does not divide a cache
+/// line (such as 12 bytes, or more than a line).
 template <class Item, class Projection = std::identity>
 requires bucket_item<Item, Projection>
 class bucket_sorter {
@@ -63,17 +63,17 @@ class bucket_sorter {
   bucket_sorter(const bucket_sorter&) = delete;
   bucket_sorter& operator=(const bucket_sorter&) = delete;
 
-  /// Collective. Sorts the items of all ranks. Each rank gives any number of `items`, which it does
-  /// not change. Returns this rank's part in ascending order; no key of a rank is above a key of a
+  /// Collective. Sorts the items of all ranks, any number of `items` on each rank, without changing
+  /// `items`. Returns this rank's part in ascending order; no key of a rank is above a key of a
   /// later rank. The result belongs to the sorter and is valid until the sorter is used again or
   /// destroyed.
   ///
   /// Throws errc::usage for a key outside [0, max_key), and errc::peer_failed on the other ranks;
   /// the sorter can be used again. Throws errc::out_of_memory if a rank lacks memory for the items
-  /// that it receives: on all ranks if symmetric memory is short, on one rank if its own memory is.
-  /// After that, leave the team.
+  /// that it receives: on all ranks if symmetric memory is short, on one rank if that rank's
+  /// private memory is short. After errc::out_of_memory, leave the team.
   std::span<const Item> sort(std::span<const Item> items) {
-    exchange_buckets(items, true);
+    exchange_buckets(items, next_step::sort);
     const std::span<const Item> sorted = radix_.sort(received().data(), scratch());
     driver_.end_phase(&bucket_phases::local_sort);
     driver_.end(items.size());
@@ -83,23 +83,23 @@ class bucket_sorter {
   /// Collective. As sort(), without the local sort: returns the items of this rank's bucket in no
   /// particular order. With `stable` they are in the order of (rank, position) of the input.
   std::span<const Item> exchange(std::span<const Item> items) {
-    exchange_buckets(items, false);
+    exchange_buckets(items, next_step::none);
     driver_.end(items.size());
     return received();
   }
 
-  /// The seconds of each phase of the last use.
+  /// The seconds of each phase of the last sort() or exchange().
   [[nodiscard]] const bucket_phases& phases() const noexcept { return driver_.phases(); }
-  /// The part of these seconds during which this rank waited for others.
+  /// The part of phases() during which this rank waited for other ranks.
   [[nodiscard]] const bucket_phases& waits() const noexcept { return driver_.waits(); }
-  /// The traffic of this rank in the last use. Its items are payload bytes; counts and places of
-  /// blocks are wire bytes.
+  /// The traffic of this rank in the last sort() or exchange(). Items are payload bytes; counts and
+  /// offsets of blocks are wire bytes.
   [[nodiscard]] const traffic& moved() const noexcept { return driver_.moved(); }
-  /// The part of moved() that belongs to the phase exchange. The rest belongs to offsets.
+  /// The part of moved() in the phase exchange. The rest belongs to offsets.
   [[nodiscard]] const traffic& moved_in_exchange() const noexcept {
     return driver_.moved_in_exchange();
   }
-  /// The exchange of the last use: if auto was asked for, the one that it chose.
+  /// The strategy of the last exchange. If the option is auto, the strategy that auto chose.
   [[nodiscard]] exchange_strategy strategy() const noexcept { return driver_.strategy(); }
 
  private:
@@ -119,35 +119,37 @@ class bucket_sorter {
 
   using ranges = detail::bucket_ranges<radix_key>;
   using key_range = typename ranges::key_range;
-  using sections = std::vector<detail::section_ranges<radix_key>>;
+  using section_list = std::vector<detail::section_ranges<radix_key>>;
 
   [[nodiscard]] Item* scratch() const noexcept { return reinterpret_cast<Item*>(scratch_.data()); }
   [[nodiscard]] std::span<Item> received() noexcept {
     return {reinterpret_cast<Item*>(driver_.exchange().incoming()), driver_.counts().received};
   }
 
+  enum class next_step { none, sort };
+
   // All phases before the local sort.
-  void exchange_buckets(std::span<const Item> items, bool to_be_sorted) {
+  void exchange_buckets(std::span<const Item> items, next_step next) {
+    const bool will_sort = next == next_step::sort;
     driver_.begin();
-    const sections where = divide_range(items);
-    const std::size_t bad = bucketizer_.count(items, where, driver_.counts().outgoing);
-    if (bad < items.size()) refuse(items, bad);
+    const section_list sections = divide_range(items);
+    const std::size_t first_bad = bucketizer_.count(items, sections, driver_.counts().outgoing);
+    if (first_bad < items.size()) refuse(items, first_bad);
     driver_.end_phase(&bucket_phases::count);
 
     driver_.exchange_counts(items.size());
     const std::size_t received_items = driver_.counts().received;
-    scratch_.grow(
-        std::max(team().size() > 1 ? items.size() : 0, to_be_sorted ? received_items : 0) *
-        sizeof(Item));
+    scratch_.grow(std::max(team().size() > 1 ? items.size() : 0, will_sort ? received_items : 0) *
+                  sizeof(Item));
     driver_.end_phase(&bucket_phases::offsets);
 
-    const std::byte* const outgoing = bucketize(items, where);
+    const std::byte* const outgoing = bucketize(items, sections);
     if (driver_.options().barrier_before_exchange || driver_.options().meet) team().barrier();
     driver_.end_phase(&bucket_phases::bucketize);
 
     arrival_callback arrived;
-    if (to_be_sorted) {
-      radix_.expect(received_items, mine_.lowest, mine_.highest);
+    if (will_sort) {
+      radix_.expect(received_items, my_range_.lowest, my_range_.highest);
       arrived = [this](std::size_t position, std::size_t count) {
         radix_.count(received().data() + position, position, count);
       };
@@ -158,19 +160,19 @@ class bucket_sorter {
 
   // Stores each item in its bucket: in the memory of the receiver if this rank can store there,
   // else in scratch memory. Returns the blocks for the exchange.
-  const std::byte* bucketize(std::span<const Item> items, const sections& where) {
+  const std::byte* bucketize(std::span<const Item> items, const section_list& sections) {
     const auto direct = driver_.exchange().direct_destinations();
-    if (team().size() == 1) {  // one bucket: the items are in order
+    if (team().size() == 1) {  // the items are in bucket order already
       if (!direct.empty()) copy_by_tasks(reinterpret_cast<Item*>(direct[0]), items);
       return reinterpret_cast<const std::byte*>(items.data());
     }
     std::vector<Item*> to;
     for (std::size_t bucket = 0; bucket < driver_.outgoing_starts().size(); ++bucket) {
-      std::byte* const place = direct.empty() ? nullptr : direct[bucket];
-      to.push_back(place != nullptr ? reinterpret_cast<Item*>(place)
-                                    : scratch() + driver_.outgoing_starts()[bucket]);
+      std::byte* const destination = direct.empty() ? nullptr : direct[bucket];
+      to.push_back(destination != nullptr ? reinterpret_cast<Item*>(destination)
+                                          : scratch() + driver_.outgoing_starts()[bucket]);
     }
-    bucketizer_.scatter(items, where, to);
+    bucketizer_.scatter(items, sections, to);
     return scratch_.data();
   }
 
@@ -184,67 +186,69 @@ class bucket_sorter {
     });
   }
 
-  // Collective. Returns the bucket ranges for the items of this rank, and sets mine_.
-  [[nodiscard]] sections divide_range(std::span<const Item> items) {
+  // Collective. Returns the bucket ranges for the items of this rank, and sets my_range_.
+  [[nodiscard]] section_list divide_range(std::span<const Item> items) {
     const auto& options = driver_.options();
     const bool sampled = options.splitters == bucket_splitters::sampled && team().size() > 1;
-    key_range all{};
+    key_range range{};
     if (options.max_key > 0)
-      all = {detail::radix_key_of(key{0}),
-             detail::radix_key_of(static_cast<key>(options.max_key - 1))};
+      range = {detail::radix_key_of(key{0}),
+               detail::radix_key_of(static_cast<key>(options.max_key - 1))};
     else
-      all = range_of_keys(items);
+      range = range_of_keys(items);
     const auto rank = static_cast<std::size_t>(team().rank());
     if (!sampled) {
-      sections one{{items.size(), ranges::of_equal_width(all.lowest, all.highest, team().size())}};
-      mine_ = one.front().ranges.range_of(rank);
-      return one;
+      section_list sections{
+          {items.size(), ranges::of_equal_width(range.lowest, range.highest, team().size())}};
+      my_range_ = sections.front().ranges.range_of(rank);
+      return sections;
     }
     const auto splitters = detail::choose_splitters(
         team(),
         detail::draw_samples(items, radix_key_of_, team().rank(), team().size(), options.seed),
         items.size());
-    mine_ = detail::range_of_bucket<radix_key>(splitters, rank, all.lowest, all.highest);
+    my_range_ = detail::range_of_bucket<radix_key>(splitters, rank, range.lowest, range.highest);
     return detail::ranges_at_splitters<radix_key>(splitters, team().rank(), items.size(),
-                                                  options.together, all.lowest, all.highest);
+                                                  options.together, range.lowest, range.highest);
   }
 
-  // Collective. The range of the keys of all ranks. One reduction finds both ends: the maximum of
-  // ~x belongs to the minimum of x.
+  // Collective. The range of the keys of all ranks. One reduction by maximum finds both ends of the
+  // range, since the maximum of ~x is the complement of the minimum of x.
   [[nodiscard]] key_range range_of_keys(std::span<const Item> items) {
-    constexpr radix_key none = 0, most = static_cast<radix_key>(~radix_key{0});
+    constexpr radix_key max_radix_key = static_cast<radix_key>(~radix_key{0});
     tasks& workers = driver_.workers();
     std::vector<std::array<radix_key, 2>> of_task(static_cast<std::size_t>(workers.count()),
-                                                  {none, none});
+                                                  {0, 0});
     workers.run([&, radix_key_of = radix_key_of_](int task) {
       const index_range share = static_share(items.size(), task, workers.count());
-      radix_key high = none, inverse_low = none;
+      radix_key high = 0, inverse_low = 0;
       for (const Item& item : items.subspan(share.begin, share.size())) {
-        const radix_key here = radix_key_of(item);
-        high = std::max(high, here);
-        inverse_low = std::max(inverse_low, static_cast<radix_key>(most - here));
+        const radix_key item_key = radix_key_of(item);
+        high = std::max(high, item_key);
+        inverse_low = std::max(inverse_low, static_cast<radix_key>(max_radix_key - item_key));
       }
       of_task[static_cast<std::size_t>(task)] = {high, inverse_low};
     });
-    radix_key highest = none, inverse_lowest = none;
+    radix_key highest = 0, inverse_lowest = 0;
     for (const auto& [high, inverse_low] : of_task) {
       highest = std::max(highest, high);
       inverse_lowest = std::max(inverse_lowest, inverse_low);
     }
-    constexpr std::uint64_t sign = std::uint64_t{1} << 63;  // the reduction is of signed numbers
+    // The reduction compares signed numbers: inverting the sign bit keeps the order.
+    constexpr std::uint64_t sign = std::uint64_t{1} << 63;
     std::array<std::int64_t, 2> ends{
         static_cast<std::int64_t>(std::uint64_t{highest} ^ sign),
         static_cast<std::int64_t>(std::uint64_t{inverse_lowest} ^ sign)};
     team().allreduce(std::span<std::int64_t>(ends), reduction::max);
     const auto lowest = static_cast<radix_key>(
-        most - static_cast<radix_key>(static_cast<std::uint64_t>(ends[1]) ^ sign));
+        max_radix_key - static_cast<radix_key>(static_cast<std::uint64_t>(ends[1]) ^ sign));
     return {lowest,
             std::max(lowest, static_cast<radix_key>(static_cast<std::uint64_t>(ends[0]) ^ sign))};
   }
 
-  void refuse(std::span<const Item> items, std::size_t bad) {
-    const key value = detail::key_from_radix_key<key>(radix_key_of_(items[bad]));
-    driver_.refuse_key("key " + std::to_string(value) + " at position " + std::to_string(bad) +
+  void refuse(std::span<const Item> items, std::size_t position) {
+    const key value = detail::key_from_radix_key<key>(radix_key_of_(items[position]));
+    driver_.refuse_key("key " + std::to_string(value) + " at position " + std::to_string(position) +
                        " is outside the range: it must be from 0 to max_key - 1 = " +
                        std::to_string(driver_.options().max_key - 1));
   }
@@ -256,7 +260,7 @@ class bucket_sorter {
   detail::bucketizer<Item, radix_key_of_item> bucketizer_;
   detail::radix_sorter<Item, radix_key_of_item> radix_;
   detail::growable_buffer scratch_;  // for items in bucket order, then for the local sort
-  key_range mine_{};                 // the radix keys that this rank may receive
+  key_range my_range_{};             // the radix keys that this rank may receive
 };
 
 /// Collective. Sorts once and returns this rank's part, as bucket_sorter::sort does. For repeated
@@ -267,9 +271,9 @@ template <class Item, class Projection = std::identity>
                                             Projection projection = {}) {
   bucket_sorter<Item, Projection> sorter(team, options, projection);
   const std::span<const Item> sorted = sorter.sort(items);
-  std::vector<Item> mine(sorted.begin(), sorted.end());
+  std::vector<Item> part(sorted.begin(), sorted.end());
   team.barrier();
-  return mine;
+  return part;
 }
 
 /// Collective. Returns the items of all ranks whose keys belong to this rank's bucket, as
@@ -280,9 +284,9 @@ template <class Item, class Projection = std::identity>
                                                 Projection projection = {}) {
   bucket_sorter<Item, Projection> sorter(team, options, projection);
   const std::span<const Item> received = sorter.exchange(items);
-  std::vector<Item> mine(received.begin(), received.end());
+  std::vector<Item> part(received.begin(), received.end());
   team.barrier();
-  return mine;
+  return part;
 }
 
 /// Collective. Sorts the pairs (keys[i], values[i]) by key, in place. Afterwards the two vectors
@@ -291,15 +295,15 @@ template <class Item, class Projection = std::identity>
 template <bucket_key Key, trivially_copyable Value>
 void bucket_sort_by_key(team& team, std::vector<Key>& keys, std::vector<Value>& values,
                         const bucket_options& options = {}) {
-  const int differ =
+  const int failed_plus_1 =
       team.allreduce_value(keys.size() != values.size() ? team.rank() + 1 : 0, reduction::max);
   if (keys.size() != values.size())
     fail(errc::usage, "bucket sort on rank {}: {} keys, but {} values: give one value per key",
          team.rank(), keys.size(), values.size());
-  if (differ > 0)
+  if (failed_plus_1 > 0)
     fail(errc::peer_failed,
          "bucket sort on rank {} was cancelled: rank {} has different numbers of keys and values",
-         team.rank(), differ - 1);
+         team.rank(), failed_plus_1 - 1);
   std::vector<keyed<Key, Value>> items(keys.size());
   for (std::size_t i = 0; i < items.size(); ++i) items[i] = {keys[i], values[i]};
   items = bucket_sort(team, items, options, &keyed<Key, Value>::key);

@@ -33,8 +33,8 @@ constexpr std::uint64_t max_key = 1000;
 template <class Key>
 void check(team& team, bucket_sorter<Key>& sorter, const named_keys<Key>& keys,
            const char* exchange, const std::vector<Key>& expected) {
-  const auto mine = keys.of(team.rank(), team.size());
-  const auto sorted = sorter.sort(mine);
+  const auto unsorted = keys.of(team.rank(), team.size());
+  const auto sorted = sorter.sort(unsorted);
   std::size_t first = 0;
   const auto counts = team.allgather_value(sorted.size());
   for (int rank = 0; rank < team.rank(); ++rank) first += counts[rank];
@@ -43,9 +43,9 @@ void check(team& team, bucket_sorter<Key>& sorter, const named_keys<Key>& keys,
                          expected.begin() + static_cast<std::ptrdiff_t>(first)))
       << exchange << ", " << keys.name;
   ASSERT_EQ(std::accumulate(counts.begin(), counts.end(), std::size_t{0}), expected.size());
-  const auto faults = check_sorted(team, checksum_of<Key>(mine), sorted);
+  const auto faults = check_sorted(team, checksum_of<Key>(unsorted), sorted);
   EXPECT_TRUE(faults.none()) << faults.text;
-  EXPECT_EQ(sorter.moved().payload_bytes, mine.size() * sizeof(Key));
+  EXPECT_EQ(sorter.moved().payload_bytes, unsorted.size() * sizeof(Key));
 }
 
 template <class Key>
@@ -62,10 +62,10 @@ TEST(BucketSort, sorts_with_every_exchange_in_every_order) {
     const auto layout = exchange_layout_of(team);
     EXPECT_EQ(options.size(), (layout.mpi ? 5u : 4u) * (layout.nodes > 1 ? 6u : 5u) + 3u +
                                   (layout.nodes > 1 && layout.largest_node > 1 ? 1u : 0u));
-    bool given = false;
+    bool max_key_given = false;
     for (auto option : options) {
-      given = !given;
-      option.max_key = given ? 100 : 0;  // 0: the sort finds the range of the keys
+      max_key_given = !max_key_given;
+      option.max_key = max_key_given ? 100 : 0;
       const std::string name =
           std::string(name_of(option.exchange)) + " " + std::string(name_of(option.order));
       bucket_sorter<std::int32_t> sorter(team, option);
@@ -77,7 +77,7 @@ TEST(BucketSort, sorts_with_every_exchange_in_every_order) {
       }
       for (const auto& keys : sets) check(team, sorter, keys, name.c_str());
       EXPECT_NE(sorter.strategy(), exchange_strategy::automatic);
-      check(team, sorter, sets.front(), name.c_str());  // again, with buffers that are large enough
+      check(team, sorter, sets.front(), name.c_str());  // now all buffers are large enough
     }
   });
 }
@@ -104,14 +104,14 @@ TEST(BucketSort, a_key_out_of_range_is_reported_and_the_sorter_can_be_used_again
     bucket_sorter<std::int32_t> sorter(team, {.max_key = max_key});
     for (const std::int32_t bad : {-1, static_cast<std::int32_t>(max_key)}) {
       auto keys = random_keys<std::int32_t>(team.rank(), 300, max_key);
-      const bool mine = team.rank() == team.size() - 1;
-      if (mine) keys[200] = bad;
+      const bool has_bad_key = team.rank() == team.size() - 1;
+      if (has_bad_key) keys[200] = bad;
       try {
         static_cast<void>(sorter.sort(keys));
         ADD_FAILURE();
       } catch (const error& e) {
-        EXPECT_EQ(e.code(), mine ? errc::usage : errc::peer_failed);
-        if (mine) {
+        EXPECT_EQ(e.code(), has_bad_key ? errc::usage : errc::peer_failed);
+        if (has_bad_key) {
           EXPECT_NE(std::string(e.what()).find("key " + std::to_string(bad) + " at position 200"),
                     std::string::npos)
               << e.what();
@@ -138,8 +138,8 @@ TEST(BucketSort, wrong_options_are_refused_on_all_ranks) {
 
 struct expected_traffic {
   exchange_strategy exchange;
-  std::uint64_t messages, bytes;          // to each other rank of the node
-  std::uint64_t far_messages, far_bytes;  // to each rank of other nodes
+  std::uint64_t messages, bytes;                  // to each other rank of the node
+  std::uint64_t offnode_messages, offnode_bytes;  // to each rank of other nodes
 };
 
 TEST(BucketSort, counts_its_traffic) {
@@ -147,25 +147,25 @@ TEST(BucketSort, counts_its_traffic) {
     // Each rank has one key of every bucket, so it sends a count and one key to every rank.
     std::vector<std::uint32_t> keys;
     for (int rank = 0; rank < team.size(); ++rank) keys.push_back(static_cast<std::uint32_t>(rank));
-    const auto near = static_cast<std::uint64_t>(team.nodes().my_rank_count() - 1);
-    const auto far = static_cast<std::uint64_t>(team.size() - team.nodes().my_rank_count());
-    std::vector<expected_traffic> all = {
+    const auto node_peers = static_cast<std::uint64_t>(team.nodes().my_rank_count() - 1);
+    const auto other_ranks = static_cast<std::uint64_t>(team.size() - team.nodes().my_rank_count());
+    std::vector<expected_traffic> cases = {
         {exchange_strategy::put, 2, 12, 2, 12},     {exchange_strategy::put_scan, 2, 12, 2, 12},
         {exchange_strategy::direct, 1, 8, 2, 12},   {exchange_strategy::sendrecv, 1, 4, 1, 4},
         {exchange_strategy::alltoallv, 1, 4, 1, 4}, {exchange_strategy::channel, 1, 4, 1, 4}};
-    if (team.transport_name() == "mpi") all.push_back({exchange_strategy::rma, 2, 12, 2, 12});
-    for (const auto& expected : all) {
+    if (team.transport_name() == "mpi") cases.push_back({exchange_strategy::rma, 2, 12, 2, 12});
+    for (const auto& expected : cases) {
       bucket_sorter<std::uint32_t> sorter(
           team,
           {.exchange = expected.exchange, .max_key = static_cast<std::uint64_t>(team.size())});
-      for (int use = 0; use < 2; ++use) {
+      for (int repetition = 0; repetition < 2; ++repetition) {
         static_cast<void>(sorter.sort(keys));
-        EXPECT_EQ(sorter.moved().messages,
-                  near * (1 + expected.messages) + far * (1 + expected.far_messages))
+        EXPECT_EQ(sorter.moved().messages, node_peers * (1 + expected.messages) +
+                                               other_ranks * (1 + expected.offnode_messages))
             << name_of(expected.exchange);
         EXPECT_EQ(sorter.moved().wire_bytes,
-                  near * (8 + expected.bytes) + far * (8 + expected.far_bytes));
-        EXPECT_EQ(sorter.moved().offnode_bytes, far * (8 + expected.far_bytes));
+                  node_peers * (8 + expected.bytes) + other_ranks * (8 + expected.offnode_bytes));
+        EXPECT_EQ(sorter.moved().offnode_bytes, other_ranks * (8 + expected.offnode_bytes));
       }
     }
   });
@@ -184,19 +184,19 @@ TEST(BucketSort, two_hop_sends_one_message_per_target_of_a_relay) {
     std::uint64_t relayed_by_me = 0, relayed_by_others = 0;
     for (int rank = 0; rank < team.size(); ++rank) {
       if (nodes.is_local(rank)) continue;
-      const bool mine =
+      const bool is_relay =
           nodes.local_index(rank) % nodes.my_rank_count() == nodes.local_index(team.rank());
-      (mine ? relayed_by_me : relayed_by_others) += 1;
+      (is_relay ? relayed_by_me : relayed_by_others) += 1;
     }
-    // Within the node: a message with counts to each relay that has targets, and one with blocks.
-    const auto others = static_cast<std::uint64_t>(nodes.my_rank_count() - 1);
-    const auto in_all = static_cast<std::uint64_t>(team.size() - 1);
+    // Within the node, each relay that has targets gets a message with counts and one with blocks.
+    const auto node_peers = static_cast<std::uint64_t>(nodes.my_rank_count() - 1);
+    const auto peers = static_cast<std::uint64_t>(team.size() - 1);
     EXPECT_EQ(sorter.moved().offnode_bytes,
-              (in_all - others) * 8 +
+              (peers - node_peers) * 8 +
                   relayed_by_me * 4 * static_cast<std::uint64_t>(nodes.my_rank_count()));
-    EXPECT_LE(sorter.moved().messages, in_all + 2 * others + relayed_by_me);
+    EXPECT_LE(sorter.moved().messages, peers + 2 * node_peers + relayed_by_me);
     EXPECT_EQ(sorter.moved().wire_bytes,
-              in_all * 8 + others * 4 + relayed_by_others * (8 + 4) +
+              peers * 8 + node_peers * 4 + relayed_by_others * (8 + 4) +
                   relayed_by_me * 4 * static_cast<std::uint64_t>(nodes.my_rank_count()));
   });
 }
@@ -204,8 +204,8 @@ TEST(BucketSort, two_hop_sends_one_message_per_target_of_a_relay) {
 TEST(BucketSort, bucket_sort_returns_a_vector_of_its_own) {
   spmd([](team& team) {
     const auto keys = random_keys<std::uint32_t>(team.rank(), 500, max_key);
-    const auto mine = bucket_sort(team, keys);
-    EXPECT_TRUE(check_sorted<std::uint32_t>(team, checksum_of<std::uint32_t>(keys), mine).none());
+    const auto part = bucket_sort(team, keys);
+    EXPECT_TRUE(check_sorted<std::uint32_t>(team, checksum_of<std::uint32_t>(keys), part).none());
   });
 }
 

@@ -15,7 +15,7 @@ concept bucket_key =
     (std::integral<Key> && !std::same_as<std::remove_cv_t<Key>, bool> && sizeof(Key) <= 8) ||
     std::same_as<std::remove_cv_t<Key>, float> || std::same_as<std::remove_cv_t<Key>, double>;
 
-/// An item whose key the projection returns. The projection is a pointer to a member or a function.
+/// An item, and a projection that returns its key: a pointer to a member, or a function.
 template <class Item, class Projection>
 concept bucket_item = trivially_copyable<Item> && std::copyable<Projection> &&
     bucket_key<std::remove_cvref_t<std::invoke_result_t<const Projection&, const Item&>>>;

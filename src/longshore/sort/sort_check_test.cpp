@@ -13,38 +13,41 @@ using testing::spmd;
 
 constexpr std::uint64_t key_limit = 1000;
 
-struct placed_record {
+struct record_with_origin {
   std::uint32_t key;
-  std::uint32_t place;  // before the sort, with the rank in the high bits
+  std::uint32_t origin;  // position before the sort, with the rank in the high bits
 };
 
-std::vector<placed_record> records_of(int rank) {
-  std::vector<placed_record> records;
+std::vector<record_with_origin> records_of(int rank) {
+  std::vector<record_with_origin> records;
   for (const auto key : random_keys<std::uint32_t>(rank, 500, key_limit))
     records.push_back(
         {key, static_cast<std::uint32_t>(rank) << 20 | static_cast<std::uint32_t>(records.size())});
   return records;
 }
 
-std::uint64_t place_of(const placed_record& item) { return item.place; }
+std::uint64_t origin_of_record(const record_with_origin& item) { return item.origin; }
 
-// Sorts, lets `spoil` change the result of the last rank, and returns the faults that are found.
+// Sorts, lets `spoil` change the result of the last rank, and returns the faults that check_sorted
+// finds.
 sort_faults faults_after(team& team,
-                         const std::function<void(std::vector<placed_record>&)>& spoil) {
+                         const std::function<void(std::vector<record_with_origin>&)>& spoil) {
   const auto records = records_of(team.rank());
-  auto mine = bucket_sort(team, records, {.exchange = exchange_strategy::put_scan, .stable = true},
-                          &placed_record::key);
+  auto part = bucket_sort(team, records, {.exchange = exchange_strategy::put_scan, .stable = true},
+                          &record_with_origin::key);
   if (team.rank() == team.size() - 1) {
-    EXPECT_GT(mine.size(), 100u);
-    spoil(mine);
+    EXPECT_GT(part.size(), 100u);
+    spoil(part);
   }
-  const auto before = checksum_of<placed_record>(records, &placed_record::key, place_of);
-  return check_sorted<placed_record>(team, before, mine, &placed_record::key, place_of, place_of);
+  const auto before =
+      checksum_of<record_with_origin>(records, &record_with_origin::key, origin_of_record);
+  return check_sorted<record_with_origin>(team, before, part, &record_with_origin::key,
+                                          origin_of_record, origin_of_record);
 }
 
 std::string names_of(const sort_faults& faults) {
   std::string names;
-  for (const auto& [is, name] :
+  for (const auto& [is_set, name] :
        std::vector<std::pair<bool, std::string>>{{faults.lost, "lost"},
                                                  {faults.doubled, "doubled"},
                                                  {faults.changed, "changed"},
@@ -52,23 +55,25 @@ std::string names_of(const sort_faults& faults) {
                                                  {faults.order_within, "order_within"},
                                                  {faults.order_across, "order_across"},
                                                  {faults.unstable, "unstable"}})
-    if (is) names += name + " ";
+    if (is_set) names += name + " ";
   EXPECT_EQ(names.empty(), faults.text.empty()) << faults.text;
   return names;
 }
 
 void expect_fault(const std::string& names,
-                  const std::function<void(std::vector<placed_record>&)>& spoil) {
+                  const std::function<void(std::vector<record_with_origin>&)>& spoil) {
   spmd([&](team& team) { EXPECT_EQ(names_of(faults_after(team, spoil)), names); });
 }
 
 // The first of two neighbours with equal keys, or with different keys.
-std::vector<placed_record>::iterator neighbours(std::vector<placed_record>& items, bool equal) {
-  const auto found = std::adjacent_find(
-      items.begin(), items.end(),
-      [=](const placed_record& a, const placed_record& b) { return (a.key == b.key) == equal; });
-  EXPECT_NE(found, items.end());
-  return found;
+std::vector<record_with_origin>::iterator neighbours(std::vector<record_with_origin>& items,
+                                                     bool equal) {
+  const auto first = std::adjacent_find(
+      items.begin(), items.end(), [=](const record_with_origin& a, const record_with_origin& b) {
+        return (a.key == b.key) == equal;
+      });
+  EXPECT_NE(first, items.end());
+  return first;
 }
 
 TEST(SortCheck, finds_no_fault_in_a_correct_result) {
@@ -87,10 +92,10 @@ TEST(SortCheck, names_a_changed_key) {
   // A key becomes equal to its neighbour: the order and the number of keys stay correct.
   expect_fault("changed ", [](auto& items) {
     auto change = neighbours(items, false);
-    while (change->place > (change + 1)->place)
+    while (change->origin > (change + 1)->origin)
       change = std::adjacent_find(
           change + 1, items.end(),
-          [](const placed_record& a, const placed_record& b) { return a.key != b.key; });
+          [](const record_with_origin& a, const record_with_origin& b) { return a.key != b.key; });
     change->key = (change + 1)->key;
   });
 }
@@ -113,7 +118,7 @@ TEST(SortCheck, names_a_payload_that_belongs_to_another_key) {
   spmd([](team& team) {
     const auto faults = faults_after(team, [](auto& items) {
       const auto change = neighbours(items, false);
-      std::swap(change->place, (change + 1)->place);
+      std::swap(change->origin, (change + 1)->origin);
     });
     EXPECT_TRUE(faults.torn && !faults.lost && !faults.doubled && !faults.changed &&
                 !faults.order_within && !faults.order_across)

@@ -1,3 +1,5 @@
+// The names of the exchanges and orders of a bucket sort, and the reasons why a run cannot use
+// them.
 #include <longshore/core/name_lookup.hpp>
 #include <longshore/sort/strategy.hpp>
 #include <longshore/transport/team.hpp>
@@ -7,15 +9,20 @@
 namespace longshore {
 namespace {
 
-// Why an exchange ignores the order of targets, or null.
+// Why an exchange ignores the order of targets. Null if the exchange follows the order.
 const char* why_no_order(exchange_strategy exchange) {
   switch (exchange) {
     case exchange_strategy::alltoallv: return "is one collective call";
     case exchange_strategy::direct: return "stores each item at its destination";
     case exchange_strategy::two_hop: return "has fixed routes";
     case exchange_strategy::automatic: return "chooses the order itself";
-    default: return nullptr;
+    case exchange_strategy::put:
+    case exchange_strategy::put_scan:
+    case exchange_strategy::sendrecv:
+    case exchange_strategy::rma:
+    case exchange_strategy::channel: return nullptr;
   }
+  return nullptr;
 }
 
 }  // namespace
@@ -56,8 +63,7 @@ std::optional<std::string> why_not(exchange_strategy exchange, exchange_order or
            "round-robin";
   if (exchange == exchange_strategy::rma && !layout.mpi)
     return "exchange rma consists of MPI calls and needs the transport mpi: use put, which works "
-           "the "
-           "same on every transport";
+           "the same on every transport";
   if (exchange == exchange_strategy::two_hop && (layout.nodes == 1 || layout.largest_node == 1))
     return fmt::format(
         "exchange two-hop joins the blocks of a node's ranks for another node: it needs several "

@@ -1,5 +1,4 @@
-// The exchange strategies and orders of a bucket sort, their names, and which of them can be used
-// in a run.
+// The exchange strategies and orders of a bucket sort, and which strategies a run can use.
 #pragma once
 
 #include <array>
@@ -11,8 +10,7 @@ namespace longshore {
 
 class team;
 
-/// The ways in which items travel to the rank of their bucket. make_block_exchange documents them
-/// and their costs.
+/// How items travel to the rank of their bucket. Described at make_block_exchange, with costs.
 enum class exchange_strategy {
   put,
   put_scan,
@@ -24,7 +22,7 @@ enum class exchange_strategy {
   two_hop,
   automatic
 };
-/// The order in which a rank sends to the others (docs/reference/sort.md).
+/// The order in which a rank sends to the other ranks (docs/reference/sort.md).
 enum class exchange_order { round_robin, random, random_private, xor_, incast, node_aware };
 
 struct named_exchange_strategy {
@@ -59,12 +57,12 @@ inline constexpr std::array<named_exchange_order, 6> exchange_orders = {{
 [[nodiscard]] std::string_view name_of(exchange_strategy exchange) noexcept;
 [[nodiscard]] std::string_view name_of(exchange_order order) noexcept;
 
-/// The strategy or order with this name. For an unknown name: throws errc::usage with the list of
-/// names.
+/// The strategy or order with this name. Throws errc::usage, with the list of names, for an unknown
+/// name.
 [[nodiscard]] exchange_strategy exchange_strategy_of(std::string_view name);
 [[nodiscard]] exchange_order exchange_order_of(std::string_view name);
 
-/// The properties of a run that decide which exchanges it can use.
+/// The properties of a run that decide which exchanges are usable.
 struct exchange_layout {
   bool mpi = false;      ///< the transport is mpi
   int nodes = 1;         ///< the number of nodes
@@ -72,14 +70,14 @@ struct exchange_layout {
 };
 [[nodiscard]] exchange_layout exchange_layout_of(const team& team);
 
-/// The reason why a run cannot use this exchange with this order, or nothing if it can. The result
-/// is the same on all ranks.
+/// Why a run cannot use this exchange with this order; nullopt if it can. The result is the same on
+/// all ranks.
 [[nodiscard]] std::optional<std::string> why_not(exchange_strategy exchange, exchange_order order,
                                                  const exchange_layout& layout);
 
-/// Whether the place of each item depends on the input only. A stable sort needs that. With put and
-/// rma it also depends on timing. auto counts as deterministic: a stable sort makes it choose among
-/// the deterministic exchanges.
+/// Whether the order of incoming items depends on the input only, as a stable sort needs. With put
+/// and rma that order also depends on timing. auto counts as deterministic: for a stable sort it
+/// chooses a deterministic exchange.
 [[nodiscard]] constexpr bool is_deterministic(exchange_strategy exchange) noexcept {
   return exchange != exchange_strategy::put && exchange != exchange_strategy::rma;
 }

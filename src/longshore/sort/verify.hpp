@@ -13,19 +13,19 @@
 namespace longshore {
 
 /// A checksum of items that does not depend on their order. A single lost, duplicated or changed
-/// key always changes it. Several at once stay undetected with a probability of some 2^-64.
-/// (mix_bits mixes the bits of a number.)
+/// key always changes the checksum. Several such keys at once stay undetected with a probability of
+/// some 2^-64.
 struct key_checksum {
   std::uint64_t count = 0;
-  std::uint64_t sum = 0;    ///< of the mixed keys, modulo 2^64
-  std::uint64_t xored = 0;  ///< the exclusive or of the mixed keys
-  /// the same for keys and payloads mixed together
+  std::uint64_t sum = 0;    ///< the sum of mix_bits(radix key), modulo 2^64
+  std::uint64_t xored = 0;  ///< the exclusive or of mix_bits(radix key)
+  /// as `sum` and `xored`, of keys mixed with payloads
   std::uint64_t payload_sum = 0, payload_xored = 0;
   friend bool operator==(const key_checksum&, const key_checksum&) = default;
 };
 using key_content [[deprecated("use key_checksum")]] = key_checksum;
 
-/// The default payload and origin of an item: none.
+/// The default of payload_of and origin_of: all items have payload and origin 0.
 struct no_payload {
   template <class Item>
   constexpr std::uint64_t operator()(const Item&) const noexcept {
@@ -42,11 +42,11 @@ template <class Item, class Projection = std::identity, class PayloadOf = no_pay
   key_checksum checksum{items.size()};
   for (const Item& item : items) {
     const std::uint64_t mixed = mix_bits(radix_key(item));
-    const std::uint64_t joined = mix_bits(mixed ^ payload_of(item));
+    const std::uint64_t with_payload = mix_bits(mixed ^ payload_of(item));
     checksum.sum += mixed;
     checksum.xored ^= mixed;
-    checksum.payload_sum += joined;
-    checksum.payload_xored ^= joined;
+    checksum.payload_sum += with_payload;
+    checksum.payload_xored ^= with_payload;
   }
   return checksum;
 }
@@ -68,13 +68,13 @@ struct sort_faults {
   bool order_within = false;  ///< two neighbours of one rank are out of order
   bool order_across = false;  ///< a rank has a key below a key of an earlier rank
   bool unstable = false;      ///< two items with equal keys changed their order
-  std::string text;           ///< describes all faults in one line; "" if there is none
+  std::string text;           ///< describes all faults in one line; empty if there are none
   [[nodiscard]] bool none() const noexcept { return text.empty(); }
 };
 
 namespace detail {
 
-/// A summary of one rank's part of the result. The ranks exchange these.
+/// A summary of one rank's part of the result.
 struct sorted_part {
   key_checksum before, after;
   std::uint64_t first = 0, last = 0;                ///< the smallest and the largest radix key
@@ -87,38 +87,38 @@ struct sorted_part {
 };
 
 /// Collective. Compares the parts of all ranks.
-[[nodiscard]] sort_faults check_parts(team& team, const sorted_part& mine);
+[[nodiscard]] sort_faults check_parts(team& team, const sorted_part& part);
 
 }  // namespace detail
 
 /// Collective. Checks that the parts `sorted` of all ranks, in rank order, hold the original items
 /// in ascending order. `before`: the checksum of the items that this rank had before the sort.
-/// `origin_of(item)`, for a stable sort: a number that ascends with the (rank, position) of the
-/// item before the sort. Cost: two passes over the items, one small allgather.
+/// origin_of(item), for a stable sort: a number that ascends with the (rank, position) that the
+/// item had before the sort. Cost: two passes over the items, one small allgather.
 template <class Item, class Projection = std::identity, class PayloadOf = no_payload,
           class OriginOf = no_payload>
 [[nodiscard]] sort_faults check_sorted(team& team, const key_checksum& before,
                                        std::span<const Item> sorted, Projection projection = {},
                                        PayloadOf payload_of = {}, OriginOf origin_of = {}) {
   const detail::item_radix_key<Item, Projection> radix_key{projection};
-  detail::sorted_part mine{.before = before, .after = checksum_of(sorted, projection, payload_of)};
-  mine.first_out_of_order = mine.first_unstable = sorted.size();
+  detail::sorted_part part{.before = before, .after = checksum_of(sorted, projection, payload_of)};
+  part.first_out_of_order = part.first_unstable = sorted.size();
   for (std::size_t i = sorted.size(); i-- > 1;) {
     const auto earlier = radix_key(sorted[i - 1]), later = radix_key(sorted[i]);
-    if (later < earlier) mine.first_out_of_order = i;
+    if (later < earlier) part.first_out_of_order = i;
     if (later == earlier && origin_of(sorted[i]) < origin_of(sorted[i - 1]))
-      mine.first_unstable = i;
+      part.first_unstable = i;
   }
   if (!sorted.empty()) {
-    mine.first = mine.last = radix_key(sorted[0]);
-    mine.first_origin = origin_of(sorted.front());
-    mine.last_origin = origin_of(sorted.back());
+    part.first = part.last = radix_key(sorted[0]);
+    part.first_origin = origin_of(sorted.front());
+    part.last_origin = origin_of(sorted.back());
     for (const Item& item : sorted) {
-      mine.first = std::min<std::uint64_t>(mine.first, radix_key(item));
-      mine.last = std::max<std::uint64_t>(mine.last, radix_key(item));
+      part.first = std::min<std::uint64_t>(part.first, radix_key(item));
+      part.last = std::max<std::uint64_t>(part.last, radix_key(item));
     }
   }
-  return detail::check_parts(team, mine);
+  return detail::check_parts(team, part);
 }
 
 }  // namespace longshore

@@ -9,8 +9,8 @@ namespace {
 
 using testing::spmd;
 
-// First all ranks must be right. Then the last rank that has elements makes one wrong, and only
-// that rank must find it.
+// All results must be right. Then the last rank that has elements changes one element, and only
+// this rank must find a wrong element.
 template <class T, class D>
 void every_kernel_is_right(team& team, std::uint64_t elements) {
   tasks workers({.layer = "threads", .count = 2, .spin = false});
@@ -19,12 +19,13 @@ void every_kernel_is_right(team& team, std::uint64_t elements) {
                {.kernel = *stream_kernel_named(name), .stores = store_kind::streaming});
     for (int i = 0; i < 2; ++i) run.run();
     EXPECT_EQ(run.wrong_elements(), 0u) << name << ", " << elements << " elements";
-    const auto mine = run.arrays().local(0);
-    const int faulty = team.allreduce_value(mine.empty() ? -1 : team.rank(), reduction::max);
+    const auto elements_here = run.arrays().local(0);
+    const int faulty =
+        team.allreduce_value(elements_here.empty() ? -1 : team.rank(), reduction::max);
     EXPECT_EQ(faulty, elements == 0
                           ? -1
                           : static_cast<int>(std::min<std::uint64_t>(team.size(), elements)) - 1);
-    if (team.rank() == faulty) mine.back() += 1;
+    if (team.rank() == faulty) elements_here.back() += 1;
     EXPECT_EQ(run.wrong_elements(), team.rank() == faulty ? 1u : 0u);
   }
 }
@@ -36,6 +37,13 @@ TEST(DistributedStream, every_kernel_is_right_and_a_wrong_element_is_found) {
       every_kernel_is_right<float, cyclic>(team, elements);
     }
   });
+}
+
+void expect_same_kind_on_all_ranks(team& team, store_kind kind) {
+  const int streaming_ranks =
+      team.allreduce_value(kind == store_kind::streaming ? 1 : 0, reduction::sum);
+  EXPECT_TRUE(streaming_ranks == 0 || streaming_ranks == team.size())
+      << streaming_ranks << " of " << team.size();
 }
 
 // A measurement must also leave right results.
@@ -58,10 +66,7 @@ TEST(DistributedStream, stores_are_chosen_by_a_clear_size_and_measured_otherwise
       EXPECT_EQ(choice.cache_bytes, cache);
       EXPECT_EQ(choice.kind, loops.options().stores);
       EXPECT_TRUE(measured || choice.kind == kind) << bytes;
-      const int streaming_ranks =
-          team.allreduce_value(choice.kind == store_kind::streaming ? 1 : 0, reduction::sum);
-      EXPECT_TRUE(streaming_ranks == 0 || streaming_ranks == team.size())
-          << streaming_ranks << " of " << team.size();
+      expect_same_kind_on_all_ranks(team, choice.kind);
       EXPECT_EQ(loops.wrong_elements(), 0u);
     }
   });
@@ -70,8 +75,8 @@ TEST(DistributedStream, stores_are_chosen_by_a_clear_size_and_measured_otherwise
 // Parts of distributed arrays differ in size, and hosts in their caches.
 TEST(DistributedStream, all_ranks_measure_stores_if_one_needs_it) {
   spmd([](team& team) {
-    tasks alone;
-    stream loops(distributed_arrays<double, block_cyclic>(team, 1500, {1024}), alone, {});
+    tasks calling_thread;
+    stream loops(distributed_arrays<double, block_cyclic>(team, 1500, {1024}), calling_thread, {});
     const std::size_t cache = reached_cache_bytes(team.size());
     struct expectation {
       std::size_t on_last, on_others;
@@ -87,10 +92,7 @@ TEST(DistributedStream, all_ranks_measure_stores_if_one_needs_it) {
       EXPECT_EQ(team.allreduce_value<int>(choice.measured, reduction::min),
                 team.allreduce_value<int>(choice.measured, reduction::max));
       EXPECT_EQ(loops.wrong_elements(), 0u);
-      const int streaming_ranks =
-          team.allreduce_value(choice.kind == store_kind::streaming ? 1 : 0, reduction::sum);
-      EXPECT_TRUE(streaming_ranks == 0 || streaming_ranks == team.size())
-          << streaming_ranks << " of " << team.size();
+      expect_same_kind_on_all_ranks(team, choice.kind);
     }
   });
 }

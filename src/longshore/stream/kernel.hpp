@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <optional>
 #include <string_view>
+#include <type_traits>
 
 namespace longshore {
 
@@ -28,13 +29,26 @@ inline constexpr std::array<std::string_view, 4> stream_kernel_names = {"copy", 
   return std::nullopt;
 }
 
-/// Number of arrays that a kernel reads and writes. The bandwidth counts their bytes, without the
-/// cache line that an ordinary store reads first.
+/// Calls body(k), where k() is the kernel as a constant expression.
+template <class Body>
+constexpr decltype(auto) with_constant_kernel(stream_kernel kernel, const Body& body) {
+  using enum stream_kernel;
+  switch (kernel) {
+    case copy: return body(std::integral_constant<stream_kernel, copy>());
+    case scale: return body(std::integral_constant<stream_kernel, scale>());
+    case add: return body(std::integral_constant<stream_kernel, add>());
+    case triad: break;
+  }
+  return body(std::integral_constant<stream_kernel, triad>());
+}
+
+/// Number of arrays that a kernel reads and writes. Bandwidth counts the bytes of these arrays,
+/// without the cache lines that ordinary stores read first.
 [[nodiscard]] constexpr std::size_t arrays_touched(stream_kernel kernel) noexcept {
   return kernel == stream_kernel::copy || kernel == stream_kernel::scale ? 2 : 3;
 }
 
-/// One element of the result. A kernel that reads one array reads x.
+/// One element of the result. Kernels with one source ignore y.
 template <stream_kernel Kernel, class T>
 [[nodiscard]] constexpr T stream_value(T x, [[maybe_unused]] T y,
                                        [[maybe_unused]] T scalar) noexcept {
@@ -44,7 +58,7 @@ template <stream_kernel Kernel, class T>
   if constexpr (Kernel == stream_kernel::triad) return x + scalar * y;
 }
 
-/// The arrays by their role in a kernel: the result and one or two sources.
+/// The arrays by role: the result, and the sources x and y (equal if the kernel has one source).
 template <class Array>
 struct stream_operands {
   Array result, x, y;

@@ -1,6 +1,8 @@
+// The portable loops of STREAM, the selection of the best loop for this processor, and the size
+// above which streaming stores pay.
 #include <longshore/stream/loop.hpp>
 
-#include <longshore/machine/memory.hpp>
+#include <longshore/machine/memory_sizes.hpp>
 #include <longshore/stream/detail/instruction_set_loops.hpp>
 
 #include <algorithm>
@@ -8,6 +10,8 @@
 namespace longshore {
 namespace {
 
+// Each iteration reads and writes only index i. So iterations are independent, even if `result` is
+// x or y, and the pragma tells GCC so.
 template <stream_kernel Kernel, class T>
 void plain_loop(T* result, const T* x, const T* y, T scalar, std::size_t n) {
 #if defined(__GNUC__) && !defined(__clang__)
@@ -18,13 +22,7 @@ void plain_loop(T* result, const T* x, const T* y, T scalar, std::size_t n) {
 
 template <class T>
 stream_loop<T> portable(stream_kernel kernel) {
-  switch (kernel) {
-    case stream_kernel::copy: return plain_loop<stream_kernel::copy, T>;
-    case stream_kernel::scale: return plain_loop<stream_kernel::scale, T>;
-    case stream_kernel::add: return plain_loop<stream_kernel::add, T>;
-    case stream_kernel::triad: break;
-  }
-  return plain_loop<stream_kernel::triad, T>;
+  return with_constant_kernel(kernel, [](auto k) -> stream_loop<T> { return plain_loop<k(), T>; });
 }
 
 }  // namespace

@@ -1,8 +1,8 @@
-// The loop of a kernel over contiguous memory, with the best vector instructions of the processor.
-// They are found at run time, so one program runs on any processor.
+// The loop of a kernel over contiguous memory, with the best vector instructions of the processor,
+// which are found at run time.
 //
-// An ordinary store reads a line of the result before it writes it. A streaming (non-temporal)
-// store does not, so triad moves 3 streams instead of 4; but it evicts the line from the caches.
+// An ordinary store reads a cache line of the result before the line is written. A streaming store
+// does not, so triad moves 3 streams instead of 4; but the store evicts the line from the caches.
 // Streaming stores pay if the arrays do not fit into the caches.
 #pragma once
 
@@ -22,13 +22,13 @@ enum class instruction_set { portable, avx2, avx512 };
 /// The instruction sets of this processor, the best last. Never empty.
 [[nodiscard]] std::vector<instruction_set> instruction_sets();
 
-/// result[i] = kernel of x[i] and y[i], for i in [0, n). The result may be one of the sources, but
-/// must not overlap them otherwise. Streaming stores are complete (fenced) on return. Any alignment
-/// is allowed; arrays aligned to cache lines are fastest.
+/// Sets result[i] to the kernel of x[i] and y[i], for i in [0, n). `result` may be x or y, but must
+/// not overlap x or y otherwise. Streaming stores are complete (fenced) on return. Any alignment is
+/// allowed; arrays aligned to cache lines are fastest.
 template <class T>
 using stream_loop = void (*)(T* result, const T* x, const T* y, T scalar, std::size_t n);
 
-/// REQUIRES: the processor has `set`. A set without streaming stores (portable) uses ordinary ones.
+/// REQUIRES: the processor has `set`. The set portable always uses ordinary stores.
 template <class T>
 [[nodiscard]] stream_loop<T> find_stream_loop(stream_kernel kernel, store_kind stores,
                                               instruction_set set);
@@ -42,13 +42,11 @@ extern template stream_loop<float> find_stream_loop<float>(stream_kernel, store_
 extern template stream_loop<double> find_stream_loop<double>(stream_kernel, store_kind,
                                                              instruction_set);
 
-/// Bytes of last-level cache that this many tasks of a machine can use together, as the machine
-/// reports.
+/// Bytes of all last-level caches that `tasks_of_machine` tasks of a machine can use together.
 [[nodiscard]] std::size_t reached_cache_bytes(int tasks_of_machine);
 
-/// Streaming if `bytes` exceed the last-level caches that the tasks reach, else ordinary. `bytes`
-/// are read and written by all tasks of a machine together. Near that size only a measurement can
-/// tell: see choose_store_kind.
+/// Streaming if `bytes` exceed reached_cache_bytes(tasks_of_machine), else ordinary. All tasks of
+/// the machine together read and write `bytes`. Near this size, measure with choose_store_kind.
 [[nodiscard]] store_kind store_kind_for(std::size_t bytes, int tasks_of_machine);
 
 }  // namespace longshore

@@ -1,7 +1,7 @@
 // Compares the loops of every kernel, type, kind of store and instruction set of this processor
 // with plain arithmetic.
 #include <longshore/core/random.hpp>
-#include <longshore/machine/memory.hpp>
+#include <longshore/machine/memory_sizes.hpp>
 #include <longshore/stream/loop.hpp>
 
 #include <gtest/gtest.h>
@@ -74,11 +74,11 @@ TEST(Loop, result_may_be_a_source) {
 
 TEST(Loop, streaming_stores_are_chosen_beyond_the_caches_that_the_tasks_reach) {
   const std::size_t cache = last_level_cache_bytes(),
-                    all = cache * static_cast<std::size_t>(last_level_cache_count());
+                    all_caches = cache * static_cast<std::size_t>(last_level_cache_count());
   EXPECT_EQ(store_kind_for(cache / 2, 1), store_kind::ordinary);
   EXPECT_EQ(store_kind_for(cache + 1, 1), store_kind::streaming);
-  EXPECT_EQ(store_kind_for(all, 1 << 20), store_kind::ordinary);
-  EXPECT_EQ(store_kind_for(all + 1, 1 << 20), store_kind::streaming);
+  EXPECT_EQ(store_kind_for(all_caches, 1 << 20), store_kind::ordinary);
+  EXPECT_EQ(store_kind_for(all_caches + 1, 1 << 20), store_kind::streaming);
 }
 
 TEST(Kernel, is_found_by_its_name) {

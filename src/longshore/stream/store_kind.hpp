@@ -1,5 +1,5 @@
-// The two kinds of stores of a loop: ordinary ones go through the caches, streaming (non-temporal)
-// ones bypass them.
+// The kinds of stores of a loop: ordinary stores go through the caches, streaming (non-temporal)
+// stores bypass the caches.
 #pragma once
 
 #include <array>

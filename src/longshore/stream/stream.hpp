@@ -1,5 +1,5 @@
 // STREAM on one rank: the first touch of the arrays, the kernel, and the verification of every
-// element. It works with any kind of arrays and tasks.
+// element, for any kind of arrays and tasks.
 //
 //     longshore::tasks workers({.layer = "threads", .count = 2, .cpus = team.cpus()});
 //     longshore::stream triad(longshore::own_arrays<double>(n, "huge"), workers,
@@ -8,8 +8,7 @@
 //     if (triad.wrong_elements() != 0) ...
 //
 // All calls are local, without communication or barrier. run() moves arrays_touched(kernel) x
-// elements x sizeof(T) bytes. Ordinary stores also read each line of the result before they write
-// it.
+// elements x sizeof(T) bytes; ordinary stores also read the cache lines of the result.
 #pragma once
 
 #include <longshore/machine/numa_nodes.hpp>
@@ -26,10 +25,10 @@
 
 namespace longshore {
 
-/// Which threads write the pages first. This decides on which NUMA nodes the pages lie.
+/// The threads that write the pages first. They decide on which NUMA nodes the pages lie.
 enum class first_touch {
-  /// All tasks if a measurement shows that this pays. Arrays smaller than a page per task are
-  /// written by one thread, without a measurement.
+  /// All tasks, if a measurement shows that parallel writing pays. One thread, without a
+  /// measurement, for arrays smaller than a page per task.
   automatic,
   serial,   ///< the rank's thread alone
   parallel  ///< each task its own part
@@ -41,12 +40,14 @@ struct stream_options {
   first_touch touch = first_touch::automatic;
 };
 
-/// Relative error up to which an element counts as right, as in STREAM.
+/// The largest relative error of a right element, as in STREAM.
 template <class T>
 inline constexpr double stream_tolerance = sizeof(T) == sizeof(float) ? 1e-6 : 1e-13;
 
 template <class Arrays>
 class stream {
+  using part = std::span<typename Arrays::value_type>;  // the part of an array of one task
+
  public:
   using value_type = typename Arrays::value_type;
   static constexpr value_type scalar = 3;
@@ -60,7 +61,6 @@ class stream {
     initialise();
   }
 
-  /// Sets the kind of stores of all later runs.
   void set_stores(store_kind stores) {
     options_.stores = stores;
     loop_ = find_stream_loop<value_type>(options_.kernel, stores);
@@ -70,32 +70,29 @@ class stream {
   void run() {
     const auto loop = loop_;
     const auto kernel = options_.kernel;
-    arrays_.for_each_span(workers_, [loop, kernel](std::span<value_type> a, std::span<value_type> b,
-                                                   std::span<value_type> c) {
+    arrays_.for_each_span(workers_, [loop, kernel](part a, part b, part c) {
       const auto [result, x, y] = operands_of(kernel, a.data(), b.data(), c.data());
       loop(result, x, y, scalar, a.size());
     });
     ++runs_;
   }
 
-  /// Number of elements in this rank's three arrays with a wrong value. The expected values are
-  /// computed by applying the kernel to single values as often as run() was called. This
-  /// computation shares no code with the loops.
+  /// Number of elements in this rank's three arrays with a wrong value. The kernel is applied to
+  /// single values as often as run() was called, by code that the loops do not use.
   [[nodiscard]] std::uint64_t wrong_elements() {
     const auto expected = expected_values();
     std::atomic<std::uint64_t> wrong = 0;
-    arrays_.for_each_span(
-        workers_, [&](std::span<value_type> a, std::span<value_type> b, std::span<value_type> c) {
-          const std::size_t first = first_index(a);
-          wrong += count_wrong(a, expected[0], first) + count_wrong(b, expected[1], first) +
-                   count_wrong(c, expected[2], first);
-        });
+    arrays_.for_each_span(workers_, [&](part a, part b, part c) {
+      const std::size_t first = first_index(a);
+      wrong += count_wrong(a, expected[0], first) + count_wrong(b, expected[1], first) +
+               count_wrong(c, expected[2], first);
+    });
     return wrong;
   }
 
   /// Whether all tasks wrote the initial values, each its own part.
   [[nodiscard]] bool touched_in_parallel() const noexcept { return touched_in_parallel_; }
-  /// The size of an array above which all tasks touch first; nothing if it was not measured.
+  /// The size of an array above which all tasks write first; nothing if it was not measured.
   [[nodiscard]] std::optional<std::size_t> touch_threshold_bytes() const noexcept {
     return threshold_bytes_;
   }
@@ -105,26 +102,28 @@ class stream {
 
  private:
   // Initial values: 1, 2 and 0 as in STREAM, plus k/64 for the k-th of every 61 elements (exact in
-  // float). So an element that was computed from a neighbour's operands is wrong, and for every k
-  // the kernel changes the value.
+  // float). So the operands of a neighbour give a wrong element, and every kernel changes every
+  // value.
   static constexpr std::size_t period = 61;
   using period_values = std::array<value_type, period>;
-  static constexpr std::array<value_type, 3> base = {1, 2, 0};
+  using values_of_arrays = std::array<period_values, 3>;
 
-  static period_values initial_values(value_type base_value) {
-    period_values values;
-    for (std::size_t k = 0; k < period; ++k)
-      values[k] = base_value + static_cast<value_type>(k) / 64;
+  static values_of_arrays initial_values() {
+    values_of_arrays values;
+    for (std::size_t k = 0; k < period; ++k) {
+      const value_type addend = static_cast<value_type>(k) / 64;
+      values[0][k] = 1 + addend, values[1][k] = 2 + addend, values[2][k] = addend;
+    }
     return values;
   }
 
-  std::size_t first_index(std::span<value_type> a) {
+  std::size_t first_index(part a) {
     return static_cast<std::size_t>(a.data() - arrays_.local(0).data());
   }
 
-  // With several NUMA nodes all tasks touch, whatever the threshold: pages that one thread touched
-  // lie on its node, and tasks on other nodes access them slowly.
-  [[nodiscard]] bool touches_in_parallel() {
+  // With several NUMA nodes, all tasks write first regardless of the threshold: pages that one
+  // thread wrote first are slow for tasks on other nodes.
+  [[nodiscard]] bool should_touch_in_parallel() {
     if (options_.touch != first_touch::automatic) return options_.touch == first_touch::parallel;
     const std::size_t bytes = arrays_.local(0).size_bytes();
     if (bytes < page_bytes() * static_cast<std::size_t>(workers_.count())) return false;
@@ -133,18 +132,19 @@ class stream {
   }
 
   void initialise() {
-    touched_in_parallel_ = touches_in_parallel();
-    tasks alone;
-    arrays_.for_each_span(
-        touched_in_parallel_ ? workers_ : alone,
-        [&](std::span<value_type> a, std::span<value_type> b, std::span<value_type> c) {
-          const std::size_t first = first_index(a);
-          fill(a, initial_values(base[0]), first), fill(b, initial_values(base[1]), first),
-              fill(c, initial_values(base[2]), first);
-        });
+    const auto initial = initial_values();
+    touched_in_parallel_ = should_touch_in_parallel();
+    tasks calling_thread;
+    arrays_.for_each_span(touched_in_parallel_ ? workers_ : calling_thread,
+                          [&](part a, part b, part c) {
+                            const std::size_t first = first_index(a);
+                            fill(a, initial[0], first);
+                            fill(b, initial[1], first);
+                            fill(c, initial[2], first);
+                          });
   }
 
-  static void fill(std::span<value_type> items, const period_values& values, std::size_t first) {
+  static void fill(part items, const period_values& values, std::size_t first) {
     std::size_t k = first % period;
     for (auto& item : items) {
       item = values[k];
@@ -152,9 +152,8 @@ class stream {
     }
   }
 
-  std::array<period_values, 3> expected_values() const {
-    std::array<period_values, 3> values = {initial_values(base[0]), initial_values(base[1]),
-                                           initial_values(base[2])};
+  values_of_arrays expected_values() const {
+    values_of_arrays values = initial_values();
     auto& [a, b, c] = values;
     for (std::uint64_t run = 0; run < runs_; ++run)
       for (std::size_t k = 0; k < period; ++k) switch (options_.kernel) {
@@ -172,7 +171,7 @@ class stream {
     std::size_t k = first % period;
     for (const value_type item : items) {
       const double error = static_cast<double>(item) - static_cast<double>(expected[k]);
-      // No expected value is negative.
+      // Expected values are not negative.
       const double allowed = stream_tolerance<value_type> * static_cast<double>(expected[k]);
       // A comparison with NaN is false, so NaN counts as wrong.
       wrong += !(error <= allowed && -error <= allowed);

@@ -1,5 +1,5 @@
-// The three arrays of STREAM on one rank: arrays of its own, or its parts of distributed arrays.
-// Both have the same interface.
+// The three arrays of STREAM on one rank: arrays of the rank's own, or its parts of distributed
+// arrays. Both classes have the same interface.
 #pragma once
 
 #include <longshore/array/for_each.hpp>
@@ -17,7 +17,7 @@ template <class T>
 class own_arrays {
  public:
   using value_type = T;
-  /// Throws errc::out_of_memory. memory_block lists the policies.
+  /// Throws errc::out_of_memory. See memory_block for the policies.
   own_arrays(std::size_t elements, std::string_view policy)
       : elements_(elements),
         blocks_{block_of(elements, policy), block_of(elements, policy),

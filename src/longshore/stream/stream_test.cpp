@@ -61,7 +61,7 @@ TEST(Stream, every_kernel_is_right_on_every_tasking_layer_in_every_kind_of_memor
 }
 
 TEST(Stream, first_touch_follows_the_option_or_the_measured_threshold) {
-  tasks workers({.layer = "threads", .count = 2}), alone;
+  tasks workers({.layer = "threads", .count = 2}), calling_thread;
   constexpr std::size_t large = 300'000, tiny = 64;
   const auto touched = [](std::size_t elements, tasks& by, first_touch touch) {
     stream run(own_arrays<double>(elements, "huge"), by, {.touch = touch});
@@ -74,7 +74,7 @@ TEST(Stream, first_touch_follows_the_option_or_the_measured_threshold) {
             std::pair(false, std::optional<std::size_t>()));
   EXPECT_EQ(touched(tiny, workers, first_touch::automatic),
             std::pair(false, std::optional<std::size_t>()));
-  EXPECT_FALSE(touched(large, alone, first_touch::automatic).first);
+  EXPECT_FALSE(touched(large, calling_thread, first_touch::automatic).first);
   const auto [in_parallel, threshold] = touched(large, workers, first_touch::automatic);
   ASSERT_TRUE(threshold);
   if (allowed_numa_nodes().size() == 1) {
@@ -93,7 +93,7 @@ void faults_are_found() {
     stream run(own_arrays<T>(n, "malloc"), workers, {.kernel = kernel});
     run.run();
     ASSERT_EQ(run.wrong_elements(), 0u);
-    std::size_t found = 0;
+    std::size_t faults = 0;
     for (std::size_t array = 0; array < 3; ++array)
       for (const std::size_t i : {std::size_t{0}, std::size_t{1}, n / 3, n / 2, n - 1}) {
         T& item = run.arrays().local(array)[i];
@@ -106,11 +106,11 @@ void faults_are_found() {
           item = wrong;
           EXPECT_EQ(run.wrong_elements(), 1u)
               << name_of(kernel) << " array " << array << " element " << i << " is " << wrong;
-          ++found;
+          ++faults;
         }
         item = right;
       }
-    EXPECT_EQ(found, 75u);
+    EXPECT_EQ(faults, 75u);
     EXPECT_EQ(run.wrong_elements(), 0u);
   }
 }
@@ -121,10 +121,10 @@ TEST(StreamCheck, one_wrong_element_anywhere_is_found) {
 }
 
 TEST(StreamCheck, a_kernel_without_effect_and_a_shifted_result_are_found) {
-  tasks alone;
+  tasks calling_thread;
   constexpr std::size_t n = 5000;
   for (const auto kernel : all_kernels) {
-    stream run(own_arrays<double>(n, "calloc"), alone, {.kernel = kernel});
+    stream run(own_arrays<double>(n, "calloc"), calling_thread, {.kernel = kernel});
     const auto result =
         operands_of(kernel, run.arrays().local(0), run.arrays().local(1), run.arrays().local(2))
             .result;

@@ -1,3 +1,4 @@
+// The messages of errors on which all ranks have agreed, outside of the template agree_on_errors().
 #include <longshore/transport/agree_on_errors.hpp>
 
 #include <fmt/core.h>

@@ -1,3 +1,4 @@
+// An error of one rank becomes an error of all ranks, which can continue with the same next call.
 #include <longshore/transport/agree_on_errors.hpp>
 #include <longshore/transport/spmd_test.hpp>
 
@@ -11,7 +12,7 @@ namespace {
 
 using testing::spmd;
 
-// The error code that this rank sees; errc{} if nothing was thrown.
+// The error code that this rank sees; errc{} without an error.
 template <class Step>
 errc code_of(team& ranks, const Step& step) {
   try {
@@ -26,24 +27,24 @@ errc code_of(team& ranks, const Step& step) {
 
 TEST(AgreeOnErrors, throws_nothing_if_no_rank_fails) {
   spmd([](team& team) {
-    int done = 0;
-    EXPECT_EQ(code_of(team, [&] { ++done; }), errc{});
-    EXPECT_EQ(done, 1);
+    int calls = 0;
+    EXPECT_EQ(code_of(team, [&] { ++calls; }), errc{});
+    EXPECT_EQ(calls, 1);
   });
 }
 
 TEST(AgreeOnErrors, an_error_of_one_rank_throws_on_all_and_they_can_go_on) {
   spmd([](team& team) {
     for (int faulty = 0; faulty < team.size(); ++faulty) {
-      const bool mine = team.rank() == faulty;
-      EXPECT_EQ(code_of(team, [&] { mine ? fail(errc::usage, "a bad number") : void(); }),
-                mine ? errc::usage : errc::peer_failed);
-      EXPECT_EQ(code_of(team, [&] { mine ? fail(errc::out_of_memory, "too much") : void(); }),
+      const bool is_faulty = team.rank() == faulty;
+      EXPECT_EQ(code_of(team, [&] { is_faulty ? fail(errc::usage, "a bad number") : void(); }),
+                is_faulty ? errc::usage : errc::peer_failed);
+      EXPECT_EQ(code_of(team, [&] { is_faulty ? fail(errc::out_of_memory, "too much") : void(); }),
                 errc::out_of_memory);
-      EXPECT_EQ(code_of(team, [&] { mine ? throw std::bad_alloc() : void(); }),
+      EXPECT_EQ(code_of(team, [&] { is_faulty ? throw std::bad_alloc() : void(); }),
                 errc::out_of_memory);
-      EXPECT_EQ(code_of(team, [&] { mine ? throw std::runtime_error("odd") : void(); }),
-                mine ? errc::transport : errc::peer_failed);
+      EXPECT_EQ(code_of(team, [&] { is_faulty ? throw std::runtime_error("odd") : void(); }),
+                is_faulty ? errc::transport : errc::peer_failed);
       team.barrier();
     }
   });

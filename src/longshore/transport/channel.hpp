@@ -4,22 +4,22 @@
 //   1. sender.reserve() gives the next free slot. The user writes the message into it.
 //   2. sender.commit(bytes) sends it.
 //   3. receiver.front() gives the oldest message that has arrived. The user reads it in place.
-//   4. receiver.release() frees the slot. A credit tells the sender about it, so that reserve() can
-//      give the slot again.
-// If the receiver is slow, all slots are in use and reserve() gives null. So a channel never needs
-// more memory than slots x slot_bytes (twice that between nodes).
+//   4. receiver.release() frees the slot. A credit tells the sender, so that reserve() can give the
+//      slot again.
+// If the receiver is slow, all slots fill up and reserve() gives null. So a channel never needs
+// more memory than slots x slot_bytes, or twice that between nodes.
 //
 // Steps 2 and 4 have one implementation for each kind of connection:
-//   detail/ring_channels          within a node: both ranks use the slots in shared memory, so a
+//   detail/ring_channels          within a node: both ranks use the slots in shared memory, a
 //                                 message is copied once, and a credit is a counter in memory
-//   mpi/message_channels          between nodes: a synchronous send into a posted receive, whose
-//                                 completion is the credit
-//   one_sided/signal_channels     between nodes: a put of the message, then one of a signal word
+//   mpi/message_channels          between nodes: a synchronous send into a posted receive; the
+//                                 completion of the send is the credit
+//   one_sided/signal_channels     between nodes: a put of the message, then a put of a signal word
 //   ucx/message_channels          between nodes, over TCP: active messages
 //
-// Channels between nodes make progress while this rank waits (waiter, team::progress, a collective)
-// or polls such a channel; between these calls they need not. A loop that polls something else,
-// such as memory, calls team::progress() now and then.
+// Messages between nodes may move only while this rank waits (in a waiter or a collective call),
+// polls a channel between nodes, or calls team::progress(). So a loop that polls anything else,
+// such as memory, must call team::progress() now and then.
 #pragma once
 
 #include <cstddef>
@@ -29,21 +29,21 @@
 
 namespace longshore {
 
-/// One end of a channel to be opened.
+/// What team::open_channels() needs to know of one end of a channel.
 struct channel_end {
   int peer = 0;                ///< the rank at the other end; may be this rank
   std::size_t slot_bytes = 0;  ///< bytes of the largest message
 };
 
-/// The sending end. Used by one thread.
+/// The sending end. Only one thread may use it.
 class channel_sender {
  public:
   virtual ~channel_sender() = default;
-  /// The slot for the next message, slot_bytes() long and aligned to a cache line; null while all
+  /// The slot for the next message, slot_bytes() long and aligned to a cache line. Null while all
   /// slots are in use. Gives the same slot until commit(). Never blocks.
   [[nodiscard]] virtual std::byte* reserve() = 0;
-  /// Sends the first `bytes` bytes of the reserved slot; 0 sends an empty message. The caller
-  /// must not touch the slot any more.
+  /// Sends the first `bytes` bytes of the reserved slot; the message may be empty. The caller must
+  /// not touch the slot any more.
   virtual void commit(std::size_t bytes) = 0;
 
   [[nodiscard]] int peer() const noexcept { return end_.peer; }
@@ -56,15 +56,15 @@ class channel_sender {
   channel_end end_;
 };
 
-/// The receiving end. Used by one thread.
+/// The receiving end. Only one thread may use it.
 class channel_receiver {
  public:
   virtual ~channel_receiver() = default;
-  /// The oldest message that is not yet released, or nothing if none has arrived. Gives the same
+  /// The oldest message that has arrived and is not yet released, if there is one. Gives the same
   /// message until release(). Never blocks.
   [[nodiscard]] virtual std::optional<std::span<const std::byte>> front() = 0;
-  /// Returns the slot of front() to the sender. The credit may be sent only when this rank waits
-  /// next. REQUIRES: front() gave a message since the last release.
+  /// Returns the slot of front() to the sender. The credit may leave as late as this rank's next
+  /// wait. REQUIRES: front() gave a message since the last release.
   virtual void release() = 0;
 
   [[nodiscard]] int peer() const noexcept { return end_.peer; }
@@ -77,8 +77,9 @@ class channel_receiver {
   channel_end end_;
 };
 
-/// All channels that one rank opened in one collective call, in the order in which it listed
-/// them. Destroying it is collective; messages that have not been received by then are lost.
+/// The channels that a rank opened in one call of team::open_channels(to, from, slots).
+/// sender(i) sends to to[i], and receiver(i) receives from from[i]. Destroying the set is
+/// collective and drops messages that have not been received.
 class channel_set {
  public:
   virtual ~channel_set() = default;

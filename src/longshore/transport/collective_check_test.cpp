@@ -10,7 +10,6 @@
 
 #include <array>
 #include <functional>
-#include <numeric>
 #include <string>
 #include <vector>
 
@@ -42,23 +41,22 @@ call_of_a_rank send(std::string text, std::size_t bytes, int root) {
 call_of_a_rank collect(std::string text, std::size_t bytes) {
   return {std::move(text), [=](team& team) {
             const std::vector<std::byte> mine(bytes);
-            std::vector<std::byte> all(bytes * static_cast<std::size_t>(team.size()));
+            std::vector<std::byte> all(bytes * team.size());
             team.allgather(mine, all);
           }};
 }
 
 call_of_a_rank exchange(std::string text, std::size_t block_bytes) {
-  return {
-      std::move(text), [=](team& team) {
-        const std::vector<std::byte> outgoing(block_bytes * static_cast<std::size_t>(team.size()));
-        std::vector<std::byte> incoming(outgoing.size());
-        team.alltoall(outgoing, incoming);
-      }};
+  return {std::move(text), [=](team& team) {
+            const std::vector<std::byte> outgoing(block_bytes * team.size());
+            std::vector<std::byte> incoming(outgoing.size());
+            team.alltoall(outgoing, incoming);
+          }};
 }
 
 call_of_a_rank exchange_elements(std::string text, std::size_t element_bytes) {
   return {std::move(text), [=](team& team) {
-            const std::vector<std::size_t> counts(static_cast<std::size_t>(team.size()), 3);
+            const std::vector<std::size_t> counts(team.size(), 3);
             const std::vector<std::byte> outgoing(3 * element_bytes * counts.size());
             std::vector<std::byte> incoming(outgoing.size());
             team.alltoallv(outgoing.data(), counts, incoming.data(), counts, element_bytes);
@@ -147,7 +145,7 @@ TEST_P(CollectiveCheck, names_two_ranks_in_different_calls) {
   const pair_of_calls& calls = pairs[GetParam()];
   spmd([&](team& team) {
     if (team.size() == 1) return;
-    // Each rank is the odd one once, because the first rank of a node acts differently.
+    // Each rank makes the odd call once, because the first rank of a node acts differently.
     for (int odd_rank = 0; odd_rank < team.size(); ++odd_rank) {
       const auto& mine = team.rank() == odd_rank ? calls.odd : calls.usual;
       const std::string message = message_of([&] { mine.make(team); });

@@ -2,7 +2,7 @@
 // on real and on virtual nodes.
 #include <longshore/core/error.hpp>
 #include <longshore/core/random.hpp>
-#include <longshore/machine/memory.hpp>
+#include <longshore/machine/memory_sizes.hpp>
 #include <longshore/machine/pages.hpp>
 #include <longshore/transport/spmd_test.hpp>
 #include <longshore/transport/waiter.hpp>
@@ -11,12 +11,10 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <chrono>
 #include <cstring>
 #include <fstream>
 #include <limits>
-#include <numeric>
 #include <thread>
 
 namespace longshore {
@@ -40,7 +38,19 @@ std::span<const std::byte> wait_front(team& team, channel_receiver& receiver) {
   return *message;
 }
 
-// The code of the error that a call throws; errc{} if it throws none.
+void send_int(team& team, channel_sender& sender, int value) {
+  std::memcpy(wait_reserve(team, sender), &value, sizeof(value));
+  sender.commit(sizeof(value));
+}
+
+int receive_int(team& team, channel_receiver& receiver) {
+  int value = -1;
+  std::memcpy(&value, wait_front(team, receiver).data(), sizeof(value));
+  receiver.release();
+  return value;
+}
+
+// The code of the error that a call throws; errc{} without an error.
 template <class Call>
 errc code_of(const Call& call) {
   try {
@@ -90,8 +100,8 @@ TEST(Team, seconds_waited_for_a_late_rank_are_counted) {
   spmd([](team& team) {
     constexpr double late_seconds = 0.02;
     EXPECT_EQ(team.allreduce_value(team.waited_seconds() < 0 ? 1 : 0, reduction::max), 0);
-    // If the kernel does not run a rank in time, it arrives late itself and does not wait; then the
-    // test tries again.
+    // A rank that the kernel does not run in time arrives late and does not wait. Then the test
+    // tries again.
     bool all_waited = false;
     for (int attempt = 0; attempt < 20 && !all_waited; ++attempt) {
       team.barrier();
@@ -139,7 +149,7 @@ TEST(Team, collectives_give_the_results_of_a_loop_over_ranks) {
 }
 
 // Some data are longer than one piece of a transport, and a rank comes late. A collective must not
-// overwrite memory that the one before it still uses.
+// overwrite memory that the previous collective still uses.
 TEST(Team, consecutive_collectives_do_not_disturb_each_other) {
   spmd([](team& team) {
     const int size = team.size(), rank = team.rank();
@@ -151,8 +161,7 @@ TEST(Team, consecutive_collectives_do_not_disturb_each_other) {
       const auto value = [round](int of, std::size_t i) {
         return round * 1'000'000 + of * 10'000 + static_cast<int>(i % 7'919);
       };
-      std::vector<int> shown(many), data(many), mine(many),
-          all(many * static_cast<std::size_t>(size));
+      std::vector<int> shown(many), data(many), mine(many), all(many * size);
       for (std::size_t i = 0; i < many; ++i)
         shown[i] = value(round % size, i), mine[i] = value(rank, i);
       if (rank == round % size) data = shown;
@@ -225,7 +234,7 @@ TEST(Segment, put_and_get_reach_every_rank) {
       std::array<std::int64_t, 5> mine{};
       mine.fill(rank * 1000 + peer);
       memory->put(peer, rank * line, mine.data(), line);
-      mine.fill(-1);  // a put allows reuse of its source on return
+      mine.fill(-1);  // put() has returned
     }
     memory->quiet();
     team.barrier();
@@ -313,21 +322,15 @@ TEST(Segment, a_range_outside_is_refused) {
 
 TEST(Segment, more_memory_than_available_is_refused_on_all_ranks) {
   spmd([](team& team) {
-    try {
-      const auto memory = team.allocate(std::size_t{1} << 46);
-      ADD_FAILURE() << "64 TiB were allocated";
-    } catch (const error& e) {
-      EXPECT_EQ(e.code(), errc::out_of_memory) << e.what();
-    }
+    EXPECT_EQ(code_of([&] { (void)team.allocate(std::size_t{1} << 46); }), errc::out_of_memory);
     team.barrier();
   });
 }
 
 TEST(Segment, sizes_that_would_overflow_are_refused_on_all_ranks) {
   spmd([](team& team) {
-    const std::size_t most = std::numeric_limits<std::size_t>::max();
-    for (const std::size_t bytes :
-         {most, most - 100, most / 2 + 1, most / 4 + 1, most / 8 + 4096}) {
+    const std::size_t max = std::numeric_limits<std::size_t>::max();
+    for (const std::size_t bytes : {max, max - 100, max / 2 + 1, max / 4 + 1, max / 8 + 4096}) {
       EXPECT_EQ(code_of([&] { (void)team.allocate(bytes); }), errc::out_of_memory) << bytes;
       team.barrier();
     }
@@ -337,12 +340,12 @@ TEST(Segment, sizes_that_would_overflow_are_refused_on_all_ranks) {
 TEST(Segment, requests_of_all_ranks_of_a_host_are_added_up_over_virtual_nodes) {
   spmd([](team& team) {
     const std::size_t available = team.broadcast_value(available_memory_bytes());
-    // The ranks of a host together request 1.5 times the available memory. Not more: several hosts
-    // may be namespaces of one machine, and a host that allocated it wrongly would take all the
-    // memory.
-    const int sharing = team.broadcast_value(team.nodes().ranks_on_host());
-    const std::size_t each = available / static_cast<std::size_t>(sharing) * 3 / 2;
-    EXPECT_EQ(code_of([&] { (void)team.allocate(each); }), errc::out_of_memory);
+    // The ranks of a host together request only 1.5 times the available memory. Several hosts may
+    // be namespaces of one machine, and after a wrong allocation a larger request would take all
+    // the memory.
+    const int ranks_on_host = team.broadcast_value(team.nodes().ranks_on_host());
+    const std::size_t bytes = available / ranks_on_host * 3 / 2;
+    EXPECT_EQ(code_of([&] { (void)team.allocate(bytes); }), errc::out_of_memory);
     team.barrier();
   });
 }
@@ -376,12 +379,7 @@ TEST(Segment, a_single_rank_may_leave_its_segments_by_an_exception) {
 TEST(Segment, unequal_sizes_are_refused_on_all_ranks) {
   spmd([](team& team) {
     if (team.size() == 1) return;
-    try {
-      const auto memory = team.allocate(64 + static_cast<std::size_t>(team.rank()));
-      ADD_FAILURE();
-    } catch (const error& e) {
-      EXPECT_EQ(e.code(), errc::usage) << e.what();
-    }
+    EXPECT_EQ(code_of([&] { (void)team.allocate(64 + team.rank()); }), errc::usage);
     team.barrier();
   });
 }
@@ -436,7 +434,8 @@ TEST(Channel, a_sender_is_stopped_by_a_slow_receiver) {
     const auto channels = team.open_channels(to, from, slots);
     auto& sender = channels->sender(0);
     int sent = 0;
-    // No rank receives. Messages between nodes may fill the slots of both ends, but not more.
+    // No rank receives. Messages between nodes may fill the slots at sender and receiver, but not
+    // more.
     for (int attempt = 0; attempt < 2000; ++attempt) {
       if (sender.reserve() == nullptr) {
         team.progress();
@@ -450,13 +449,8 @@ TEST(Channel, a_sender_is_stopped_by_a_slow_receiver) {
     EXPECT_LE(sent, team.nodes().is_local(to[0].peer) ? slots : 2 * slots);
     team.barrier();
     const int expected = team.allgather_value(sent)[from[0].peer];
-    for (int n = 0; n < expected; ++n) {
-      int got = -1;
-      std::memcpy(&got, wait_front(team, channels->receiver(0)).data(), sizeof(got));
-      EXPECT_EQ(got, n);
-      channels->receiver(0).release();
-    }
-    (void)wait_reserve(team, sender);  // the sender can continue
+    for (int n = 0; n < expected; ++n) EXPECT_EQ(receive_int(team, channels->receiver(0)), n);
+    (void)wait_reserve(team, sender);  // the sender has a free slot again
     team.barrier();
   });
 }
@@ -471,43 +465,34 @@ TEST(Channel, credits_arrive_while_the_messages_that_carry_them_are_not_read) {
     const std::array<channel_end, 2> to{{{next, 64}, {before, 8}}}, from{{{before, 64}, {next, 8}}};
     constexpr int slots = 2, rounds = 20;
     const auto channels = team.open_channels(to, from, slots);
-    const auto send = [&](channel_sender& end, int value) {
-      std::memcpy(wait_reserve(team, end), &value, sizeof(value));
-      end.commit(sizeof(value));
-    };
-    const auto take = [&](channel_receiver& end) {
-      int value = -1;
-      std::memcpy(&value, wait_front(team, end).data(), sizeof(value));
-      end.release();
-      return value;
-    };
     for (int round = 0; round < rounds; ++round) {
-      for (int i = 0; i < slots; ++i) send(channels->sender(0), rank + i);  // fills all slots
+      for (int i = 0; i < slots; ++i)
+        send_int(team, channels->sender(0), rank + i);  // fills all slots
       for (int i = 0; i < slots; ++i) {
-        const int request = take(channels->receiver(0));
+        const int request = receive_int(team, channels->receiver(0));
         EXPECT_EQ(request, before + i);
-        send(channels->sender(1), request);
+        send_int(team, channels->sender(1), request);
       }
       (void)wait_reserve(team, channels->sender(0));
-      for (int i = 0; i < slots; ++i) EXPECT_EQ(take(channels->receiver(1)), rank + i);
+      for (int i = 0; i < slots; ++i) EXPECT_EQ(receive_int(team, channels->receiver(1)), rank + i);
     }
     team.barrier();
   });
 }
 
-// A deferred credit must not wait for ever for a message that carries it: the receiving rank may
-// only poll another channel.
+// A deferred credit must not wait for ever for a message that carries it, because the receiving
+// rank may poll only another channel.
 TEST(Channel, credits_arrive_from_a_rank_that_only_polls_another_channel) {
   spmd([](team& team) {
     const int rank = team.rank(), partner = rank ^ 1;
     constexpr int slots = 4;
-    constexpr double most_seconds = 10;
+    constexpr double max_seconds = 10;
     const bool paired = partner < team.size(), sends = paired && rank < partner,
                receives = paired && !sends;
     // the second channel is only polled
-    const std::array<channel_end, 2> both{{{partner, 64}, {partner, 0}}};
+    const std::array<channel_end, 2> ends{{{partner, 64}, {partner, 0}}};
     const std::span<const channel_end> none;
-    const auto channels = team.open_channels(sends ? both : none, receives ? both : none, slots);
+    const auto channels = team.open_channels(sends ? ends : none, receives ? ends : none, slots);
     if (sends) {
       for (int i = 0; i <= slots; ++i) {
         (void)wait_reserve(team, channels->sender(0));
@@ -519,10 +504,10 @@ TEST(Channel, credits_arrive_from_a_rank_that_only_polls_another_channel) {
       (void)wait_front(team, channels->receiver(0));
       channels->receiver(0).release();
       const double began = team.now();
-      bool came = false;
-      while (!came && team.now() - began < most_seconds)
-        came = channels->receiver(1).front().has_value();
-      EXPECT_TRUE(came);
+      bool arrived = false;
+      while (!arrived && team.now() - began < max_seconds)
+        arrived = channels->receiver(1).front().has_value();
+      EXPECT_TRUE(arrived);
     }
     team.barrier();
   });
@@ -536,17 +521,9 @@ TEST(Channel, several_channels_of_one_pair_are_matched_in_order) {
     const std::array<channel_end, 2> to{{{down, 100}, {up, 200}}}, from{{{up, 100}, {down, 200}}};
     const auto channels = team.open_channels(to, from, 2);
     for (int round = 0; round < 20; ++round) {
-      for (int way = 0; way < 2; ++way) {
-        const int value = rank * 10 + way;
-        std::memcpy(wait_reserve(team, channels->sender(way)), &value, sizeof(value));
-        channels->sender(way).commit(sizeof(value));
-      }
-      for (int way = 0; way < 2; ++way) {
-        int value = -1;
-        std::memcpy(&value, wait_front(team, channels->receiver(way)).data(), sizeof(value));
-        EXPECT_EQ(value, from[way].peer * 10 + way);
-        channels->receiver(way).release();
-      }
+      for (int i = 0; i < 2; ++i) send_int(team, channels->sender(i), rank * 10 + i);
+      for (int i = 0; i < 2; ++i)
+        EXPECT_EQ(receive_int(team, channels->receiver(i)), from[i].peer * 10 + i);
     }
   });
 }
@@ -567,8 +544,8 @@ TEST(Channel, closing_a_set_drops_messages_that_were_not_received) {
 
 TEST(Channel, slots_that_would_overflow_are_refused_on_all_ranks) {
   spmd([](team& team) {
-    const std::size_t most = std::numeric_limits<std::size_t>::max();
-    for (const std::size_t slot_bytes : {most, most - 100, most / 4 + 1, most / 16 + 1}) {
+    const std::size_t max = std::numeric_limits<std::size_t>::max();
+    for (const std::size_t slot_bytes : {max, max - 100, max / 4 + 1, max / 16 + 1}) {
       const auto ends = ends_to_all(team, slot_bytes);
       EXPECT_NE(code_of([&] { (void)team.open_channels(ends, ends, 16); }), errc{}) << slot_bytes;
       team.barrier();
@@ -596,8 +573,7 @@ TEST(Channel, an_error_that_all_ranks_catch_leaks_no_memory) {
       const auto code = code_of([&] {
         const auto memory = team.allocate(segment_bytes);
         const auto channels = team.open_channels({&to, 1}, {&from, 1}, 2);
-        std::memcpy(wait_reserve(team, channels->sender(0)), &round, sizeof(round));
-        channels->sender(0).commit(sizeof(round));
+        send_int(team, channels->sender(0), round);
         (void)team.allocate(std::size_t{1} << 46);
       });
       ASSERT_EQ(code, errc::out_of_memory) << "round " << round;
@@ -611,17 +587,13 @@ TEST(Channel, an_error_that_all_ranks_catch_leaks_no_memory) {
     EXPECT_LT(mapped_bytes(), mapped + rounds / 2 * segment_bytes);
     team.barrier();
     const auto channels = team.open_channels({&to, 1}, {&from, 1}, 2);
-    const int last = 4711;
-    std::memcpy(wait_reserve(team, channels->sender(0)), &last, sizeof(last));
-    channels->sender(0).commit(sizeof(last));
-    int got = -1;
-    std::memcpy(&got, wait_front(team, channels->receiver(0)).data(), sizeof(got));
-    EXPECT_EQ(got, last);
+    send_int(team, channels->sender(0), 4711);
+    EXPECT_EQ(receive_int(team, channels->receiver(0)), 4711);
   });
 }
 
-// The messages are more than a network takes at once, so the rest leaves after the sender's end is
-// destroyed.
+// The network cannot take all messages at once, so the last ones leave after the destruction of the
+// sender's end.
 TEST(Channel, messages_arrive_after_their_sender_was_destroyed_by_an_exception) {
   spmd([](team& team) {
     if (team.size() == 1) return;
@@ -659,8 +631,8 @@ TEST(Channel, messages_arrive_after_their_sender_was_destroyed_by_an_exception) 
 
 TEST(Channel, ends_that_do_not_match_are_refused) {
   spmd([](team& team) {
-    // Both sides are compared only in shared memory. Between nodes MPI detects a message that is
-    // too long.
+    // The ends of a channel are compared only in shared memory. Between nodes MPI detects a message
+    // that is too long.
     if (team.size() != 1) return;
     const std::array<channel_end, 1> small{{{0, 64}}}, large{{{0, 128}}};
     EXPECT_THROW((void)team.open_channels(small, large, 2), error);

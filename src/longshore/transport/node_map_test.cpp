@@ -1,3 +1,4 @@
+// Which ranks share a node, also with virtual nodes, and how ranks of a host share its CPUs.
 #include <longshore/machine/affinity.hpp>
 #include <longshore/transport/detail/cpu_share.hpp>
 #include <longshore/transport/node_map.hpp>

@@ -1,4 +1,4 @@
-// The options with which a transport is started.
+// The options of a run.
 #pragma once
 
 #include <cstddef>
@@ -7,20 +7,20 @@
 namespace longshore {
 
 struct run_options {
-  /// "threads", "mpi", "shmem", "ucx"; empty: mpi under an MPI launcher, else threads
+  /// "threads", "mpi", "shmem" or "ucx". If empty: mpi under an MPI launcher, else threads.
   std::string transport;
-  int ranks = 0;                 ///< threads only; 0: as many as there are usable cores
-  int ranks_per_node = 0;        ///< virtual nodes of this many ranks; 0: the real nodes
-  double timeout_seconds = 300;  ///< deadline of every wait; 0: none
-  /// ranks compare every collective call, even if that takes additional messages
+  int ranks = 0;                 ///< threads only; 0 means the number of usable cores
+  int ranks_per_node = 0;        ///< ranks of a virtual node; 0 means real nodes
+  double timeout_seconds = 300;  ///< deadline of every wait; 0 means no deadline
+  /// Compare every collective call between ranks, even if that takes additional messages.
   bool check_calls = false;
   bool pin = false;  ///< bind every rank to a CPU of its own if there are enough CPUs
-  /// place ranks on neighbouring cores, one core each; else spread them over all CPUs in equal
-  /// shares
+  /// Put ranks on neighbouring cores, one rank per core. Otherwise all ranks get equal shares of
+  /// the CPUs.
   bool compact = false;
-  /// threads only: if starting more ranks than cores takes longer, its progress is printed
+  /// Threads only: if a start with more ranks than cores takes longer, its progress is printed.
   double notice_seconds = 3;
-  /// shmem only: the most bytes that a rank has in segments and channels at a time; 0: not known
+  /// Shmem only: the most bytes that a rank has in segments and channels at a time; 0 if unknown.
   std::size_t symmetric_bytes = 0;
 };
 

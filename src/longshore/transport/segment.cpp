@@ -1,3 +1,4 @@
+// The checks of ranges and alignment that the segments of all transports make before an access.
 #include <longshore/core/error.hpp>
 #include <longshore/transport/segment.hpp>
 
@@ -9,6 +10,12 @@ void segment::check_range(int peer, std::size_t offset, std::size_t bytes) const
   if (offset > size_bytes_ || bytes > size_bytes_ - offset)
     fail(errc::usage, "bytes {} to {} of rank {} do not exist: the segment has {} bytes per rank",
          offset, offset + bytes, peer, size_bytes_);
+}
+
+void segment::check_integer(int peer, std::size_t offset) const {
+  check_range(peer, offset, sizeof(std::int64_t));
+  if (offset % sizeof(std::int64_t) != 0)
+    fail(errc::usage, "fetch_add at offset {}: must be a multiple of 8", offset);
 }
 
 }  // namespace longshore

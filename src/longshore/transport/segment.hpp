@@ -3,19 +3,18 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <vector>
 
 namespace longshore {
 
-/// One allocation of symmetric memory. team::allocate makes it; making and destroying it are
-/// collective. The bytes are zero at first. A page lies on the NUMA node of the rank that writes it
-/// first.
+/// One allocation of symmetric memory, made by team::allocate. Making and destroying a segment are
+/// collective. The bytes are zero at first. A page lies on the NUMA node of the rank that first
+/// writes to the page.
 ///
-/// Ordering: data that put, put_start or stores through direct() wrote is visible to the target
-/// after quiet() and then a synchronisation of the two ranks (a barrier, a message on a channel).
-/// Only the thread that owns the team may call. Every call throws errc::usage if a range does not
-/// lie in the segment.
+/// Ordering: data written by put, put_start or stores through direct() are visible to the target
+/// after quiet() and a following synchronisation of the two ranks (a barrier, a message on a
+/// channel). Only the thread of the team's rank may call. Every call throws errc::usage if a range
+/// does not lie in the segment.
 class segment {
  public:
   virtual ~segment() = default;
@@ -26,24 +25,24 @@ class segment {
   [[nodiscard]] std::size_t size_bytes() const noexcept { return size_bytes_; }
   /// This rank's own part, aligned to a page.
   [[nodiscard]] std::byte* local() const noexcept { return local_; }
-  /// The part of `peer` if it is on the same node, so that this rank can load and store there; else
-  /// null. O(1). Call it once per peer, and use the pointer inline.
+  /// The part of `peer`, for loads and stores, if `peer` is on the same node; else null. O(1). In a
+  /// loop, keep the pointer instead of calling again.
   [[nodiscard]] std::byte* direct(int peer) const noexcept { return direct_[peer]; }
 
-  /// Copies [from, from + bytes) to `offset` in the part of `peer`. The source may be reused on
-  /// return.
+  /// Copies [from, from + bytes) to `offset` in the part of `peer`. The caller may reuse [from,
+  /// from + bytes) on return.
   virtual void put(int peer, std::size_t offset, const void* from, std::size_t bytes) = 0;
   /// Copies from `offset` in the part of `peer` to [to, to + bytes). Complete on return.
   virtual void get(int peer, std::size_t offset, void* to, std::size_t bytes) = 0;
-  /// As put and get, but not complete before quiet(). Until then neither the source may be written
-  /// nor the destination be used.
+  /// As put and get, but not complete before quiet(). Before quiet(), the caller must not write to
+  /// the memory at `from`, nor use the memory at `to`.
   virtual void put_start(int peer, std::size_t offset, const void* from, std::size_t bytes) = 0;
   virtual void get_start(int peer, std::size_t offset, void* to, std::size_t bytes) = 0;
   /// Adds `amount` to the 64-bit integer at `offset` (a multiple of 8) of `peer`, and returns its
   /// previous value. Atomic with respect to fetch_add of all ranks, not to stores through direct().
   virtual std::int64_t fetch_add(int peer, std::size_t offset, std::int64_t amount) = 0;
-  /// Returns when all operations that this rank has started on this segment are complete, also at
-  /// their targets.
+  /// Waits until all operations that this rank has started on this segment are complete, at this
+  /// rank and at the targets.
   virtual void quiet() = 0;
 
  protected:
@@ -51,11 +50,13 @@ class segment {
       : size_bytes_(size_bytes), local_(local), direct_(std::move(direct)) {}
   /// Throws errc::usage unless [offset, offset + bytes) of rank `peer` exists.
   void check_range(int peer, std::size_t offset, std::size_t bytes) const;
+  /// Throws errc::usage unless rank `peer` has a 64-bit integer for fetch_add at `offset`.
+  void check_integer(int peer, std::size_t offset) const;
 
  private:
   std::size_t size_bytes_;
   std::byte* local_;
-  std::vector<std::byte*> direct_;  // by rank; null on another node
+  std::vector<std::byte*> direct_;  // indexed by rank; null for ranks on other nodes
 };
 
 }  // namespace longshore

@@ -7,7 +7,8 @@
 
 namespace longshore::testing {
 
-/// Runs `body` on all ranks. If it throws, the test fails on threads, and the run ends on mpi.
+/// Runs `body` on all ranks. If `body` throws, the test fails on threads; on the other transports
+/// the run ends.
 void spmd(const std::function<void(team&)>& body);
 
 }  // namespace longshore::testing

@@ -1,3 +1,5 @@
+// The part of a team that all transports share: its facts about ranks, and the attributes of upper
+// layers.
 #include <longshore/transport/team.hpp>
 
 #include <utility>
@@ -14,8 +16,8 @@ team::team(int rank, int size, node_map nodes, wait_policy waiting, std::vector<
 team::~team() = default;
 
 void* team::find_attribute(const std::type_info& type) const noexcept {
-  for (const attribute& one : attributes_)
-    if (*one.type == type) return one.object.get();
+  for (const attribute& candidate : attributes_)
+    if (*candidate.type == type) return candidate.object.get();
   return nullptr;
 }
 

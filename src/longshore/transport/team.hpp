@@ -1,5 +1,5 @@
-// A team: the ranks of a run, as one of them sees it. The layers above move data only through this
-// interface and the objects that it makes: segments and channels.
+// A team: the ranks of a run, as one rank sees them. The layers above move data only through teams
+// and the segments and channels that teams make.
 #pragma once
 
 #include <longshore/core/bytes.hpp>
@@ -29,26 +29,27 @@ template <std::default_initializable Attribute>
 [[nodiscard]] Attribute& team_attribute(team& ranks);
 }  // namespace detail
 
-/// How a transport waits. Set once, at the start.
+/// How a transport waits. Set once, when a run starts.
 struct wait_policy {
-  double timeout_seconds = 300;  ///< deadline of every wait; 0: none
-  /// false if there are more ranks than cores: a wait then yields its core at once
+  double timeout_seconds = 300;  ///< deadline of every wait; 0 means no deadline
+  /// False if there are more ranks than cores: waits then yield the core at once.
   bool spin = true;
 };
 
-/// One rank's view of a run. Only the thread that runs the rank may call it. All ranks must make
+/// One rank's view of a run. Only the thread that runs the rank may make calls. All ranks must make
 /// the collective calls in the same order.
 ///
-/// Errors: a wait that exceeds the deadline throws errc::timeout, with rank, peer and operation.
-/// Waits throw errc::peer_failed when another rank has failed. If ranks make different collective
-/// calls, or pass different sizes, roots or operations, all throw errc::usage, which names two
-/// ranks and their calls. If the counts of an alltoallv differ, the ranks that expect another count
-/// than is sent throw it. After any of these errors the team can only be destroyed.
+/// Errors: a wait that exceeds the deadline throws errc::timeout; the message names rank, peer and
+/// operation. Waits throw errc::peer_failed when another rank has failed. If ranks make different
+/// collective calls, or pass different sizes, roots or operations, all ranks throw errc::usage; the
+/// message names two ranks and their calls. If the counts of an alltoallv differ between sender and
+/// receiver, the receiver throws errc::usage. After any of these errors the team can only be
+/// destroyed.
 ///
 /// Ranks always compare their calls in barriers, in allocations and frees, and at the end of a
-/// team. On threads, and on a team of one node, they compare every collective call. On shmem and
-/// ucx they compare all but alltoall and alltoallv between nodes. These comparisons cost nothing
-/// measurable. With LONGSHORE_CHECK=1 (run_options::check_calls) ranks compare all calls.
+/// team. On threads, and on a team of one node, ranks compare every collective call. On shmem and
+/// ucx, ranks compare all calls except alltoall and alltoallv between nodes. These comparisons cost
+/// nothing measurable. With LONGSHORE_CHECK=1 (run_options::check_calls) ranks compare all calls.
 class team {
  public:
   virtual ~team();
@@ -59,36 +60,36 @@ class team {
   [[nodiscard]] int size() const noexcept { return size_; }
   [[nodiscard]] const node_map& nodes() const noexcept { return nodes_; }
   [[nodiscard]] const wait_policy& waiting() const noexcept { return waiting_; }
-  /// The CPUs that this rank should use: its share of the CPUs that the ranks of the host may use.
+  /// The CPUs that this rank should use: a share of the CPUs that the ranks of the host may use.
   /// Ranks share CPUs if there are more ranks than CPUs. Never empty.
   [[nodiscard]] std::span<const int> cpus() const noexcept { return cpus_; }
 
-  /// The name as users type it ("threads", "mpi", ...); the underlying library and its version (""
-  /// if there is none).
+  /// The name of the transport as users type it: "threads", "mpi", "shmem", "ucx".
   [[nodiscard]] virtual std::string_view transport_name() const noexcept = 0;
+  /// The underlying library and its version; empty if there is no library.
   [[nodiscard]] virtual std::string library_version() const = 0;
   /// Seconds on the transport's clock. Clocks of different ranks cannot be compared.
   [[nodiscard]] virtual double now() const { return monotonic_seconds(); }
 
-  /// Seconds that this rank has waited for others so far: in barriers, collectives, channels and
-  /// every other wait that uses a waiter. Waits shorter than about two microseconds and waits
+  /// Seconds that this rank has spent in waits for other ranks: in barriers, collectives, channels
+  /// and all other waits that use a waiter. Waits shorter than about two microseconds and waits
   /// inside blocking calls of the underlying library are not counted.
   [[nodiscard]] double waited_seconds() const noexcept { return waited_seconds_; }
 
-  /// Collective. Returns when every rank has called it. Stores that any rank made before the call
-  /// are then visible to all. O(log nodes) messages.
+  /// Collective. Returns when every rank has arrived. Stores that any rank made before its call are
+  /// then visible to all ranks. O(log nodes) messages.
   virtual void barrier() = 0;
   /// Collective. Copies `data` of rank `root` into `data` of all ranks. The size must be the same
   /// on all ranks.
   virtual void broadcast(std::span<std::byte> data, int root) = 0;
-  /// Collective. Copies `mine` of rank r to all[r * mine.size()].
-  virtual void allgather(std::span<const std::byte> mine, std::span<std::byte> all) = 0;
+  /// Collective. Copies `data` of rank r to gathered[r * data.size()].
+  virtual void allgather(std::span<const std::byte> data, std::span<std::byte> gathered) = 0;
   /// Collective. Block r of `outgoing` goes to rank r; block r of `incoming` comes from rank r.
-  /// Both hold size() equal blocks.
+  /// `outgoing` and `incoming` hold size() blocks of equal length.
   virtual void alltoall(std::span<const std::byte> outgoing, std::span<std::byte> incoming) = 0;
   /// Collective. As alltoall, with blocks of any length: outgoing_counts[r] elements go to rank r,
-  /// and incoming_counts[r] come from it. Blocks are packed in rank order. On mpi a rank can send
-  /// and receive at most 2^31 - 1 elements.
+  /// and incoming_counts[r] elements come from rank r. Blocks are packed in rank order. On mpi a
+  /// rank can send and receive at most 2^31 - 1 elements.
   virtual void alltoallv(const std::byte* outgoing, std::span<const std::size_t> outgoing_counts,
                          std::byte* incoming, std::span<const std::size_t> incoming_counts,
                          std::size_t element_bytes) = 0;
@@ -98,18 +99,18 @@ class team {
   virtual void allreduce(std::span<double> values, reduction operation) = 0;
 
   /// Collective. A segment of `bytes` bytes on each rank. Throws errc::usage if the ranks pass
-  /// different numbers. Throws errc::out_of_memory, on all ranks, if a node does not have `bytes`
-  /// for each of its ranks.
+  /// different numbers. Throws errc::out_of_memory on all ranks if a node does not have the memory
+  /// for all of its ranks.
   [[nodiscard]] virtual std::unique_ptr<segment> allocate(std::size_t bytes) = 0;
 
-  /// Collective. Opens a channel to each rank in `to` and from each rank in `from`, with room for
-  /// `slots` messages in flight per channel. If rank a lists several channels to rank b, the k-th
-  /// connects to the k-th channel from a that b lists. The slot_bytes of both ends must be equal.
+  /// Collective. Opens a channel to each rank in `to` and from each rank in `from`. A channel has
+  /// `slots` slots. If rank a lists several channels to rank b, the k-th of these connects to the
+  /// k-th channel from a that b lists. Both ends of a channel must have the same slot_bytes.
   [[nodiscard]] virtual std::unique_ptr<channel_set> open_channels(
       std::span<const channel_end> to, std::span<const channel_end> from, int slots) = 0;
 
-  /// Lets the underlying library make progress, and throws errc::peer_failed when another rank has
-  /// failed. Waits call it. A loop that polls memory calls it now and then.
+  /// Lets the underlying library make progress. Throws errc::peer_failed when another rank has
+  /// failed. Waits call this function; a loop that polls memory must call it now and then.
   virtual void progress() = 0;
   [[deprecated("use progress()")]] void attend() { progress(); }
 
@@ -123,9 +124,9 @@ class team {
   /// Element r of the result is the value of rank r.
   template <trivially_copyable T>
   [[nodiscard]] std::vector<T> allgather_value(const T& value) {
-    std::vector<T> all(static_cast<std::size_t>(size_));
-    allgather(bytes_of(value), std::as_writable_bytes(std::span<T>(all)));
-    return all;
+    std::vector<T> values(size_);
+    allgather(bytes_of(value), std::as_writable_bytes(std::span<T>(values)));
+    return values;
   }
   template <class T>
   requires std::integral<T> || std::floating_point<T>

@@ -1,5 +1,5 @@
-// Attributes of a team: state of upper layers that lives as long as the team, as attributes do that
-// MPI stores with a communicator.
+// Attributes of a team: state of upper layers that lives as long as the team, like the attributes
+// of an MPI communicator.
 #pragma once
 
 #include <longshore/transport/team.hpp>
@@ -14,10 +14,10 @@ namespace longshore::detail {
 /// and destroyed with the team. Its destructor must not make collective calls.
 template <std::default_initializable Attribute>
 [[nodiscard]] Attribute& team_attribute(team& ranks) {
-  void* found = ranks.find_attribute(typeid(Attribute));
-  if (found == nullptr)
-    found = ranks.add_attribute(typeid(Attribute), std::make_shared<Attribute>());
-  return *static_cast<Attribute*>(found);
+  void* attribute = ranks.find_attribute(typeid(Attribute));
+  if (attribute == nullptr)
+    attribute = ranks.add_attribute(typeid(Attribute), std::make_shared<Attribute>());
+  return *static_cast<Attribute*>(attribute);
 }
 
 }  // namespace longshore::detail

@@ -1,4 +1,4 @@
-// How much an operation moved, as one rank counts it. The three kinds of bytes are counted apart.
+// The messages and bytes that an operation moved, as counted by one rank.
 #pragma once
 
 #include <cstdint>
@@ -6,13 +6,13 @@
 namespace longshore {
 
 struct traffic {
-  /// messages of this rank to others, also within its node; not direct loads and stores, and not
-  /// copies for the rank itself
+  /// Messages of this rank to other ranks, also within its node. Direct loads and stores, and
+  /// copies from the rank to itself, are not counted.
   std::uint64_t messages = 0;
-  std::uint64_t payload_bytes = 0;  ///< that the user asked this rank to move
-  /// bytes of the messages: payload with headers and padding, and requests for replies
+  std::uint64_t payload_bytes = 0;  ///< bytes that the user asked this rank to move
+  /// Bytes of the messages: payload, headers, padding, and the requests that replies need.
   std::uint64_t wire_bytes = 0;
-  std::uint64_t offnode_bytes = 0;  ///< the part of wire_bytes that goes to another node
+  std::uint64_t offnode_bytes = 0;  ///< the part of wire_bytes that goes to other nodes
 
   traffic& operator+=(const traffic& other) noexcept {
     messages += other.messages;

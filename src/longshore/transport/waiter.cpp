@@ -1,3 +1,5 @@
+// The slow part of a wait, after spinning: yields the core or sleeps, lets the library make
+// progress, measures the waited time, and throws at the deadline.
 #include <longshore/core/error.hpp>
 #include <longshore/transport/team_attribute.hpp>
 #include <longshore/transport/wait_callback.hpp>
@@ -12,42 +14,43 @@
 namespace longshore {
 namespace {
 
+// One of so many yields calls the callback, and sleeps after seconds_until_sleep.
 constexpr unsigned yields_per_sleep = 16;
 constexpr double seconds_until_sleep = 0.02;
 constexpr long sleep_nanoseconds = 50'000;
 
 }  // namespace
 
-void waiter::look_at_clock() noexcept {
-  last_ = monotonic_seconds();
-  if (began_ < 0) began_ = last_;
+void waiter::read_clock() noexcept {
+  last_seconds_ = monotonic_seconds();
+  if (began_seconds_ < 0) began_seconds_ = last_seconds_;
 }
 
-void waiter::add_to_team() noexcept { team_.waited_seconds_ += last_ - began_; }
+void waiter::add_to_team() noexcept { team_.waited_seconds_ += last_seconds_ - began_seconds_; }
 
 void waiter::yield() {
   team_.progress();
-  look_at_clock();
-  const double timeout = team_.waiting().timeout_seconds, waited = last_ - began_;
+  read_clock();
+  const double timeout = team_.waiting().timeout_seconds, waited = last_seconds_ - began_seconds_;
   if (timeout > 0 && waited > timeout) fail_timeout(waited);
-  const bool now_and_then = yields_++ % yields_per_sleep == 0;
-  if (now_and_then)
+  const bool is_sleep_turn = yields_++ % yields_per_sleep == 0;
+  if (is_sleep_turn)
     if (const auto callback = detail::team_attribute<wait_callback>(team_).call) callback();
-  if (now_and_then && waited > seconds_until_sleep) {
+  if (is_sleep_turn && waited > seconds_until_sleep) {
     const timespec nap{0, sleep_nanoseconds};
     nanosleep(&nap, nullptr);
   } else {
     sched_yield();
   }
-  look_at_clock();
+  read_clock();
 }
 
 void waiter::fail_timeout(double waited_seconds) const {
-  const std::string whom = peer_ < 0 ? "the other ranks" : fmt::format("rank {}", peer_);
+  const std::string awaited = peer_ < 0 ? "the other ranks" : fmt::format("rank {}", peer_);
   fail(errc::timeout,
        "rank {} of {} waited {:.1f} s for {} from {}: a rank is stuck, far slower, or gone "
        "(LONGSHORE_TIMEOUT={} is the deadline in seconds)",
-       team_.rank(), team_.size(), waited_seconds, operation_, whom,
+       team_.rank(), team_.size(), waited_seconds, operation_, awaited,
        team_.waiting().timeout_seconds);
 }
 

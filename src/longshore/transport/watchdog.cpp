@@ -1,3 +1,5 @@
+// A thread that looks every half second whether one blocking call has lasted longer than the
+// deadline, and then ends the process.
 #include <longshore/core/clock.hpp>
 #include <longshore/core/environment.hpp>
 #include <longshore/transport/watchdog.hpp>
@@ -15,8 +17,7 @@ namespace {
 
 constexpr int runtime_failure_status = 3;
 
-// The rank that the launcher gave this process.
-int rank_in_environment() {
+int rank_from_launcher() {
   for (const char* name : {"PMIX_RANK", "PMI_RANK", "SLURM_PROCID"})
     if (const auto rank = environment_integer(name, 0, std::numeric_limits<int>::max()))
       return static_cast<int>(*rank);
@@ -43,17 +44,17 @@ void watchdog::enter(const char* operation) {
 }
 
 void watchdog::watch() {
-  unsigned long seen = 0;
-  double since = monotonic_seconds();
+  unsigned long watched_section = 0;
+  double began = monotonic_seconds();
   std::unique_lock lock(mutex_);
   while (!wake_.wait_for(lock, std::chrono::milliseconds(500), [this] { return stop_; })) {
     const char* operation = operation_.load(std::memory_order_relaxed);
-    const unsigned long current = sections_.load(std::memory_order_relaxed);
+    const unsigned long current_section = sections_.load(std::memory_order_relaxed);
     const double now = monotonic_seconds();
-    if (operation == nullptr || current != seen) {
-      seen = current;
-      since = now;
-    } else if (now - since > timeout_seconds_) {
+    if (operation == nullptr || current_section != watched_section) {  // no call, or a new call
+      watched_section = current_section;
+      began = now;
+    } else if (now - began > timeout_seconds_) {
       fmt::print(stderr,
                  "longshore: rank {}: {} did not return within {} s: a peer is stuck or gone "
                  "(LONGSHORE_TIMEOUT)\n",
@@ -64,12 +65,12 @@ void watchdog::watch() {
 }
 
 double start_deadline_seconds(double timeout_seconds) noexcept {
-  constexpr double least_seconds = 10;
-  return timeout_seconds > 0 ? std::max(timeout_seconds, least_seconds) : 0;
+  constexpr double min_seconds = 10;
+  return timeout_seconds > 0 ? std::max(timeout_seconds, min_seconds) : 0;
 }
 
 watched_call::watched_call(double timeout_seconds, const char* call)
-    : watchdog_(rank_in_environment(), start_deadline_seconds(timeout_seconds)),
+    : watchdog_(rank_from_launcher(), start_deadline_seconds(timeout_seconds)),
       section_(watchdog_, call) {}
 
 }  // namespace longshore

@@ -1,5 +1,5 @@
-// A deadline for blocking calls of a library. A call that never returns cannot throw, so a thread
-// ends the process instead.
+// A deadline for blocking library calls. A call that never returns cannot throw, so a watchdog
+// thread ends the process.
 #pragma once
 
 #include <atomic>
@@ -9,17 +9,17 @@
 
 namespace longshore {
 
-/// Watches the blocking calls of one rank. The first section starts its thread.
+/// Watches the blocking calls of one rank. The first section starts the thread.
 class watchdog {
  public:
-  /// timeout_seconds 0: no deadline, and no thread.
+  /// If timeout_seconds is 0, there is no deadline and no thread.
   watchdog(int rank, double timeout_seconds) : rank_(rank), timeout_seconds_(timeout_seconds) {}
   ~watchdog();
   watchdog(const watchdog&) = delete;
   watchdog& operator=(const watchdog&) = delete;
 
-  /// The deadline runs during the lifetime of a section. Costs a few stores. Sections do not nest,
-  /// and only one thread at a time may have one.
+  /// The deadline runs during the lifetime of a section. A section costs a few stores. At most one
+  /// section may exist at a time.
   class section {
    public:
     section(watchdog& owner, const char* operation) : owner_(owner) { owner_.enter(operation); }
@@ -46,12 +46,12 @@ class watchdog {
   std::thread thread_;
 };
 
-/// The deadline for the start and the end of a library, given the deadline of other waits. They
-/// take longer than a message, so it is at least ten seconds. 0 (no deadline) stays 0.
+/// The deadline for starting or ending a library, given the deadline of other waits: at least ten
+/// seconds, because starting takes longer than a message. 0 (no deadline) stays 0.
 [[nodiscard]] double start_deadline_seconds(double timeout_seconds) noexcept;
 
-/// Watches one call that starts or ends a library, when there is no team. The deadline is that of
-/// start_deadline_seconds(), and runs during the lifetime of the object.
+/// Watches a call that starts or ends a library, when there is no team. The deadline is
+/// start_deadline_seconds(timeout_seconds), and runs during the lifetime of the object.
 class watched_call {
  public:
   /// `call` must outlive the object (a literal).

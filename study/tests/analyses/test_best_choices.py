@@ -32,7 +32,7 @@ GATHER = {"operation": "gather", "requests": 1000, "table": 100}
 def launch(
     store: Store, found: Sequence[dict[str, Any]], *, index: int, session: str = "s", nodes: int = 1, **cell: Any
 ) -> None:
-    """One launch of the study q, whose file is studies/q.toml."""
+    """A launch of the study q, whose file is studies/q.toml."""
     factors = {"program": found[0]["pattern"], "transport": "threads", "ranks": 2, "environment": {}} | cell
     head = envelope("q", "q", session, factors, index=index)
     asked = [name for name in ("strategy", "requests", "table") if name in found[0]["variant"]]
@@ -42,7 +42,7 @@ def launch(
 
 
 def gathers(store: Store, figures: Mapping[str, float], *, took: str = "agp", **more: Any) -> None:
-    """Three launches that all measured these strategies at different speeds of the machine."""
+    """Three launches that measured all strategies, each at another speed of the machine."""
     for index, speed in enumerate(BUSY):
         found = []
         for place, (strategy, figure) in enumerate(figures.items()):
@@ -80,7 +80,7 @@ def test_each_place_and_transport_has_a_best_choice(store: Store) -> None:
 
 
 def test_noise_common_to_a_launch_does_not_hide_the_winner(store: Store) -> None:
-    """Figures of launches overlap; the ratio within each launch is the same."""
+    """The figures of launches overlap, but the ratio within each launch is the same."""
     gathers(store, {"direct": 9.0, "agp": 8.0, "exstack": 8.999})
     (answer,) = answered(store)
     assert (answer.name, answer.near, answer.others) == ("direct", ("exstack",), 2)

@@ -1,5 +1,5 @@
 """The communication model: predictions agree with calculations by hand, refusals have reasons, and
-both are shown."""
+the report shows both."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ NANO, MICRO = 1e-9, 1e-6
 
 
 def line(per_message: float, per_byte: float) -> Gap:
-    """Two measured sizes: 0 bytes and a million."""
+    """A gap that is measured at 0 bytes and at a million bytes."""
     return Gap(((0.0, per_message), (1e6, per_message + 1e6 * per_byte)))
 
 
@@ -51,15 +51,15 @@ BY_HAND = {
     # own block 1 us; 1 near: 1 + 2; 2 remote: 2 x (10 + 5); claims: own 0.5, near 0.5, remote 2 x 8
     "put": {"copy": 1.0, "messages": 33.0, "claims": 17.0, "barrier": 5.0},
     "put-scan": {"copy": 1.0, "messages": 33.0, "barrier": 5.0},
-    # only what is remote
+    # only remote blocks
     "direct": {"messages": 30.0, "barrier": 5.0},
     # 2 + 3, 2 x (20 + 6)
     "sendrecv": {"copy": 1.0, "messages": 57.0, "barrier": 5.0},
     "channel": {"copy": 1.0, "messages": 57.0, "barrier": 5.0},
-    # the call once, 30; then 2 + 2 x 7
+    # the call, 30; then 2 + 2 x 7
     "alltoallv": {"copy": 1.0, "messages": 46.0, "barrier": 5.0},
-    # 1 near of two blocks: 2 + 6; 1 remote of two blocks: 20 + 12; the own block and one to pass on
-    # are copied
+    # 1 near message of two blocks: 2 + 6; 1 remote message of two blocks: 20 + 12; two copies, of
+    # the own block and a forwarded block
     "two-hop": {"copy": 2.0, "messages": 40.0, "barrier": 5.0},
 }
 
@@ -72,15 +72,15 @@ def test_a_prediction_agrees_with_a_calculation_by_hand(strategy: str) -> None:
 
 
 def test_one_sided_calls_cost_claims_for_the_own_block_too() -> None:
-    """The kernel takes 17 us with a barrier of 5, which leaves three calls of 4. Three ranks:
-    12 + 2 x 4 for claims, 2 x 2 for bytes."""
+    """The kernel takes 17 us with a barrier of 5 us, which leaves three calls of 4 us. Three ranks
+    need 12 + 2 x 4 us for claims, and 2 x 2 us for bytes."""
     parts = communication_model.predict(Exchange("rma", "round-robin", near=2, remote=0, block_bytes=BLOCK), COSTS)
     by_hand = {"copy": 1.0, "claims": 20.0, "messages": 4.0, "barrier": 5.0}
     assert {name: seconds / MICRO for name, seconds in parts.items()} == pytest.approx(by_hand)
 
 
 def test_a_call_that_moves_the_own_block_includes_its_cost() -> None:
-    """Three times as slow as a copy: 3 us instead of 1."""
+    """The call takes 3 us for the block, a copy 1 us."""
     slow = Costs(COSTS.copy, {**COSTS.messages, ("alltoallv", SELF): line(9 * MICRO, 3 * NANO)}, COSTS.barrier)
     parts = communication_model.predict(Exchange("alltoallv", "xor", near=1, remote=2, block_bytes=BLOCK), slow)
     assert parts["copy"] == pytest.approx(3 * MICRO)
@@ -101,7 +101,7 @@ def test_a_gap_is_the_line_between_measured_sizes_and_the_last_slope_beyond() ->
     assert Gap(((8.0, 1.0),)).seconds(1e9) == 1.0
 
 
-def test_blocks_that_fit_into_a_cache_only_one_by_one_cost_as_much_as_together() -> None:
+def test_blocks_that_only_fit_one_by_one_into_a_cache_cost_as_much_as_together() -> None:
     """Copies are slow beyond 1000 bytes: 3 of 4 blocks of 500 bytes cost three quarters of 2000
     bytes."""
     bent = Gap(((0.0, 0.0), (1000.0, 1.0), (2000.0, 11.0)))
@@ -205,8 +205,9 @@ def test_wrong_results_and_unknown_patterns_are_not_predicted(tmp_path: Path) ->
 
 
 def test_a_message_costs_the_time_of_the_slowest_rank(tmp_path: Path) -> None:
-    """A rank takes 10 us on average. All ranks have met after 19 us, of which the barrier takes 4:
-    the message costs 15. If the barrier takes longer than that, it costs 10."""
+    """A rank takes 10 us on average. All ranks have met in a barrier after 19 us, of which the
+    barrier takes 4 us, so the message costs 15 us. If the barrier takes longer, the message costs
+    10 us."""
     shift = parameter("shift", 10.0, over="put", pair="near", bytes=8)
     rma = parameter("shift", 10.0, over="rma", pair="near", bytes=8)
     for result in (shift, rma):
@@ -265,7 +266,8 @@ def test_the_report_has_the_ratio_of_each(tmp_path: Path) -> None:
 
 
 def test_the_study_of_isx_measures_the_parameters_of_its_predictions() -> None:
-    """In every layout in which it sorts, it measures all kernels, kinds of transfer and pairs."""
+    """The study measures all kernels, kinds of transfer and pairs in every layout in which it
+    sorts."""
     plan = make_plan(load(Path(__file__).parents[3] / "studies" / "isx.toml"))
     layouts: dict[str, dict[str, set[str]]] = {}
     for cell in plan.cells:

@@ -18,8 +18,8 @@ from stored_launches import halo, import_published_images, json_of, store_launch
 
 @pytest.fixture
 def nightly(tmp_path: Path) -> Store:
-    """Twenty nights; from the twelfth on, persistent is 30 % slower. Sessions are not stored in the
-    order of time."""
+    """Twenty nights. From the twelfth night on, persistent is 30 % slower. Sessions are not stored
+    in the order of time."""
     store = Store(tmp_path / "results")
     generator = random.Random(8)
     nights = list(range(1, 21))
@@ -163,7 +163,7 @@ def test_misspelt_names_are_reported(nightly: Store, capsys: pytest.CaptureFixtu
     assert f"warning: {said}" in capsys.readouterr().out
     assert main(["--store", str(nightly.path), "history", "--json"]) == 0
     assert json_of(capsys.readouterr().out)["problems"] == [said]
-    # A factor of another study is not a mistake.
+    # A factor of a pattern that has no rows causes no warning.
     file.write_text('[[event]]\ndate = 2026-03-01\ntext = "x"\nfactors = { "buffer-items" = 64 }\n')
     assert main(["--store", str(nightly.path), "history"]) == 0
     assert "touches nothing" not in capsys.readouterr().out

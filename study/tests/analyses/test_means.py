@@ -1,5 +1,5 @@
-"""Means with extremes and interval, and counters, agree with calculations by hand, in show and in
-the report."""
+"""Means with extremes and intervals, and counters: the output of show and the report agree with
+calculations by hand."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ STUDENT_975_OF_2 = 4.302653
 
 @pytest.fixture
 def store(tmp_path: Path) -> Store:
-    """Three launches of two placements, the second one twice as slow."""
+    """Stores three launches of two placements. The second placement is twice as slow."""
     store = Store(tmp_path)
     for place, slower in (("compact", 1.0), ("scatter", 2.0)):
         cell = {"program": "sort", "ranks": 2, "environment": {"LONGSHORE_PIN": place}}
@@ -47,8 +47,7 @@ def test_mean_extremes_and_interval_are_those_of_launches(store: Store) -> None:
     assert first.factors["environment"] == {"LONGSHORE_PIN": "compact"}
     assert (first.mean, first.smallest, first.largest) == pytest.approx((7 / 3, 1.0, 4.0))
     assert first.geometric == pytest.approx(2.0)
-    # Logarithms -log 2, 0, log 2 around it: standard deviation log 2, standard error log 2 / sqrt
-    # 3.
+    # The logarithms differ from their mean by -log 2, 0 and log 2: standard error log 2 / sqrt 3.
     half = STUDENT_975_OF_2 * math.log(2) / math.sqrt(3)
     assert first.interval == pytest.approx((2 * math.exp(-half), 2 * math.exp(half)), rel=1e-6)
     assert second.mean == pytest.approx(14 / 3)

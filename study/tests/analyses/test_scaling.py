@@ -1,5 +1,4 @@
-"""Scaling over ranks and nodes: figures per node, efficiency by its definition, and both as tables
-and plots."""
+"""Scaling over ranks and nodes: figures per node and efficiency, as tables and plots."""
 
 from __future__ import annotations
 
@@ -30,7 +29,7 @@ def curves(store: Store) -> list[Curve]:
 
 
 def fill(store: Store, pattern: str, metric: str, unit: str, values: dict[int, float], **more: Any) -> None:
-    """Three launches at each number of ranks, with 1 % of noise."""
+    """Stores three launches at each number of ranks, with 1 % noise."""
     noise = random.Random(2)
     for ranks, value in values.items():
         for index in range(3):
@@ -171,7 +170,7 @@ def test_the_efficiency_falls_from_the_ideal_line_and_is_defined(section: Tag) -
 def test_the_bound_of_the_rate_is_the_measured_copy(section: Tag) -> None:
     plot, _ = section.all("figure")
     assert plot.one("text", "bound-name").text == "memory copy"
-    # A request moves 24 bytes and is counted as 16.
+    # A request moves 24 bytes, but the metric counts 16.
     assert "here 13.3 GB/s" in section.text
 
 

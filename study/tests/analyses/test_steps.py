@@ -117,7 +117,7 @@ DIGEST = "0123456789ab"
 
 
 def bandwidth(scope: str, tasks: str, memory: str, touch: str) -> float:
-    """Parallel first touch doubles the figure of threads; malloc adds 10 % to all."""
+    """Parallel first touch doubles the figure of threads; malloc adds 10 % to all figures."""
     speed = {"serial": 10.0, "threads": 12.0}[tasks]
     if tasks == "threads" and touch == "parallel":
         speed *= 2

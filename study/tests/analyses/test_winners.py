@@ -1,4 +1,4 @@
-"""Winners: the ranking of variants, and their share of the machine's bound."""
+"""The ranking of variants, and their share of the bound of the machine."""
 
 from __future__ import annotations
 
@@ -210,3 +210,13 @@ def test_the_traffic_of_a_sort_depends_on_its_items_and_its_exchange() -> None:
     assert keys == 28
     assert moved_gigabytes_per_second("sort", 1e9, {"exchange": "put", "key_type": "uint64", "payload": 56}) == 64 * 7
     assert moved_gigabytes_per_second("sort", 1e9, {"exchange": "direct", "key_type": "uint8"}) == 5
+
+
+def test_the_traffic_is_that_of_one_node() -> None:
+    sort = {"exchange": "put", "key_type": "uint32"}
+    assert moved_gigabytes_per_second("sort", 1e9, sort, nodes=2) == 14
+    assert moved_gigabytes_per_second("sort", 1e9, {**sort, "ranks": 4, "ranks_per_node": 1}) == 7
+    on_one_node = moved_gigabytes_per_second("halo", 100.0, {"ranks": 4})
+    assert on_one_node is not None
+    assert moved_gigabytes_per_second("halo", 100.0, {"ranks": 4}, nodes=2) == on_one_node / 2
+    assert moved_gigabytes_per_second("halo", 100.0, {"ranks": 4, "ranks_per_node": 2}, nodes=2) == on_one_node / 2

@@ -1,5 +1,4 @@
-"""From a change to its cause: rules that say where it lies, the study that tests them, and what its
-result says."""
+"""Rules that a change is associated with, the confirming study, and its verdict."""
 
 from __future__ import annotations
 
@@ -42,14 +41,13 @@ def levels(rule: Rule) -> dict[str, set[Any]]:
 def test_noise_is_associated_with_nothing() -> None:
     generator = random.Random(1)
     assert not any(find_rules(cases(generator, lambda _: 0.0), 0.05)[0] for _ in range(20))
-    # What lies on the margin is not beyond it.
+    # A change by exactly the margin is not beyond the margin.
     on_margin = [find_rules(cases(generator, lambda _: -0.0488), 0.05)[0] for _ in range(15)]
     assert sum(map(bool, on_margin)) <= 2
 
 
 def test_the_price_of_conditions_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without it a search over hundreds of conjunctions takes noise for a rule: the test above can
-    fail."""
+    """Without the price, a search over hundreds of conjunctions takes noise for a rule."""
     tables = [cases(random.Random(seed), lambda _: 0.0, sd=0.15) for seed in range(8)]
     assert sum(bool(find_rules(table, 0.05)[0]) for table in tables) == 0
     monkeypatch.setattr("longshore_study.attribution.rules._Candidate.price", 0.0)
@@ -63,10 +61,10 @@ def test_a_conjunction_is_found_exactly() -> None:
         table = cases(
             generator, lambda f: -2.9 if f["mode"] == "c" and f["transport"] == "mpi" and f["size"] >= 4096 else 0.0
         )
-        found, left = find_rules(table, 0.05)
+        found, residuals = find_rules(table, 0.05)
         assert [levels(rule) for rule in found] == [{"mode": {"c"}, "transport": {"mpi"}, "size": {4096, 65536, 10**6}}]
         held += found[0].interval[0] < -2.9 < found[0].interval[1]
-        assert max(map(abs, left)) < 0.25, "nothing is left unexplained"
+        assert max(map(abs, residuals)) < 0.25, "the rules explain all differences"
     assert held >= 8, "of ten intervals of 95 %"
 
 
@@ -113,7 +111,7 @@ def test_a_study_that_was_edited_is_not_replaced(tmp_path: Path, capsys: pytest.
     call = ["--store", store, "attribute", "reference", "new", "-o", str(confirm)]
     assert main(call) == 0
     written = confirm.read_text()
-    # With another margin another study is written over one that nobody touched.
+    # Another margin gives another study, which replaces an unedited file.
     assert main([*call, "--margin", "7%"]) == 0
     assert confirm.read_text() != written
     assert main(call) == 0
@@ -134,14 +132,14 @@ def test_an_unwritable_study_does_not_hide_the_result(tmp_path: Path, capsys: py
         assert (
             main(["--store", store, "attribute", "reference", "new", "-o", str(tmp_path / "no" / "c.toml"), *more]) == 3
         )
-        told = capsys.readouterr()
-        assert "mode == 'persistent'" in told.out
-        assert "cannot be written" in told.err
-        assert len(told.err.splitlines()) == 1
+        output = capsys.readouterr()
+        assert "mode == 'persistent'" in output.out
+        assert "cannot be written" in output.err
+        assert len(output.err.splitlines()) == 1
 
 
 def test_a_difference_in_provenance_is_a_candidate(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The library of the MPI cells alone differs, and they alone have changed."""
+    """Only the MPI cells have another library, and only they have changed."""
     store = Store(tmp_path / "results")
     generator = random.Random(5)
     for tag, session, transport in itertools.product(("old", "new"), "abc", ("mpi", "threads")):
@@ -155,16 +153,16 @@ def test_a_difference_in_provenance_is_a_candidate(tmp_path: Path, capsys: pytes
     assert len(document["rules"]) == 1
     factors = {c["factor"] for c in document["rules"][0]["conditions"]}
     assert factors <= {"transport", "differs: transport: library"}
-    told = {one["property"]: one for one in document["provenance"]}
-    assert told["transport: library"] == {
+    differences = {d["property"]: d for d in document["provenance"]}
+    assert differences["transport: library"] == {
         "property": "transport: library", "reference": ["MPI 1"], "new": ["MPI 2"], "rows": 2,
     }  # fmt: skip
-    assert told["environment: A"]["rows"] == 4
+    assert differences["environment: A"]["rows"] == 4
 
 
-def test_attribute_blames_nothing_that_compare_hides(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """What the user names, what is measured anew, what a failed launch alone has, and what rows
-    differ in by chance."""
+def test_attribute_lists_no_difference_that_compare_hides(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Properties that are named by the user, measured in each launch, recorded by failed launches
+    only, or that differ between rows by chance."""
     store = Store(tmp_path / "results")
     generator = random.Random(8)
     for tag, session, mode in itertools.product(("old", "new"), "abc", ("waitall", "persistent")):
@@ -182,8 +180,8 @@ def test_attribute_blames_nothing_that_compare_hides(tmp_path: Path, capsys: pyt
     _, attributed = attribute(str(store.path), capsys, *call)
     assert main(["--store", str(store.path), "compare", "old", "new", "--json"]) == 1
     compared = json_of(capsys.readouterr().out)
-    assert [one["property"] for one in compared["differences"]] == ["system: kernel"]
-    assert [one["property"] for one in attributed["provenance"]] == ["system: kernel"]
+    assert [difference["property"] for difference in compared["differences"]] == ["system: kernel"]
+    assert [difference["property"] for difference in attributed["provenance"]] == ["system: kernel"]
     assert attributed["provenance"][0]["rows"] == 2
 
 
@@ -222,9 +220,9 @@ def test_the_confirming_study_tests_changed_variables(tmp_path: Path, capsys: py
 def run_confirming(store: Store, tag: str, factors: dict[str, float], sessions: str = "abc", seed: int = 0) -> None:
     generator = random.Random(f"{tag} {sessions} {seed}")
     for session, index in itertools.product(sessions, range(3)):
-        day = generator.gauss(1, 0.05)  # of the launch: what it does to all variants is not theirs
+        launch_noise = generator.gauss(1, 0.05)  # common to all variants
         results = [
-            halo(m, 1000 * day * factors.get(m, 1.0) * generator.gauss(1, 0.01))
+            halo(m, 1000 * launch_noise * factors.get(m, 1.0) * generator.gauss(1, 0.01))
             for m in ("persistent", "waitall", "irecv-send")
         ]
         store_launch(store, tag, session, results, index, study="halobench-confirm")
@@ -239,7 +237,7 @@ def run_confirming(store: Store, tag: str, factors: dict[str, float], sessions: 
         ({"persistent": 1.7}, "abc", 1, "refuted"),
     ],
 )
-def test_the_confirming_study_tells_the_cause(
+def test_the_confirming_study_finds_the_cause(
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
     case: tuple[dict[str, float], str, int, str],
@@ -258,9 +256,9 @@ def test_the_confirming_study_tells_the_cause(
 
 
 @pytest.mark.simulation
-def test_the_cause_is_called_so_at_the_promised_rate(tmp_path: Path) -> None:
-    """A hypothesis that is false by a hair, on the margin, is confirmed in at most one of twenty
-    cases."""
+def test_a_false_cause_is_confirmed_at_most_at_the_promised_rate(tmp_path: Path) -> None:
+    """If the effect is exactly the margin, the hypothesis is false, and is confirmed in at most one
+    of twenty cases."""
     confirm = tmp_path / "confirm.toml"
     confirm.write_text(
         '[study]\nname = "halobench-confirm"\n[[pattern]]\nprogram = "halo"\nbetween = { ranks = 2 }\n'
@@ -301,7 +299,7 @@ def test_a_hypothesis_that_cannot_be_tested_is_an_error(table: str, message: str
     assert any(message in problem for problem in caught.value.problems), caught.value.problems
 
 
-def test_hostile_names_make_no_other_study(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_hostile_names_do_not_change_the_study(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     store = Store(tmp_path / "results")
     evil = 'new"\n[launcher]\nkind = "local"\n\x1b[31m\x7f'
     generator = random.Random(6)

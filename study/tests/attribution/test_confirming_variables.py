@@ -1,6 +1,6 @@
-"""From two tags to the cause, where that is a variable of the environment: a study is run in two
-states, attributed, and the confirming study that was written is run as it says. A stand-in for
-longshore-bench obeys the variable."""
+"""Finds the cause if it is a variable of the environment: a study runs in two states, the change is
+attributed, and the written confirming study runs. A stand-in for longshore-bench reads the
+variable."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ thorough = partial(pytest.param, marks=pytest.mark.thorough)
 
 @dataclass
 class Place:
-    """A store, and what is run and asked there."""
+    """A folder with a store in which studies run."""
 
     folder: Path
     monkeypatch: pytest.MonkeyPatch
@@ -56,7 +56,7 @@ class Place:
             self.monkeypatch.delenv(name)
 
     def attributed(self, old: Variables, new: Variables) -> Path:
-        """The study that tests what changed from one state to the other."""
+        """Runs the study in two states; returns the confirming study."""
         (self.folder / "study.toml").write_text(STUDY, encoding="utf-8")
         self.run("study.toml", "old", old)
         self.run("study.toml", "new", new)
@@ -106,22 +106,23 @@ def test_a_variable_is_confirmed_as_the_cause(place: Place, old: Variables, new:
     status, document = place.confirmed(old, new)
     assert (status, document["verdict"]) == (0, "confirmed")
     effects = document["variables"]["effects"]
-    assert [(one["side"], one["verdict"]) for one in effects] == [("before", "confirmed"), ("after", "confirmed")]
-    for one in effects:
-        low, high = one["interval"]
-        assert low <= one["ratio"] <= high
-        assert one["ratio"] == pytest.approx(10.0 if slow.endswith("*") else 0.1, rel=0.1)
+    assert [(found["side"], found["verdict"]) for found in effects] == [("before", "confirmed"), ("after", "confirmed")]
+    for found in effects:
+        low, high = found["interval"]
+        assert low <= found["ratio"] <= high
+        assert found["ratio"] == pytest.approx(10.0 if slow.endswith("*") else 0.1, rel=0.1)
     first, *others = place.call("attribute", "before", "after", "--confirm", "confirm.toml")[1].splitlines()
     assert first.startswith("confirmed: ")
     assert next(iter(names)) in first
-    # One unit and one direction in all that is told.
+    # All lines have the same unit and direction.
     assert not any(word in line for line in others for word in ("slower", "faster", "times"))
     assert all("ratio of speed" in line for line in others)
 
 
 @pytest.mark.thorough
 def test_an_unchanged_state_gives_the_same_verdict(place: Place) -> None:
-    """The study sets the variable itself, so both of its tags may be run in one state."""
+    """The confirming study sets the variable itself, so its two tags may be measured in one
+    state."""
     place.monkeypatch.setenv("FAKE_BENCH_SLOW", f"{BTL}=tcp,self waitall,persistent")
     place.attributed({}, {BTL: "tcp,self"})
     status, document = place.confirmed({}, {})
@@ -137,8 +138,8 @@ def test_a_variable_that_changed_beside_the_cause_is_not_blamed(
     found, document = place.confirmed({BTL: "a", "STATE": "old"}, {BTL: "b", "STATE": "new"})
     assert (found, document["verdict"]) == (status, verdict)
     assert document["variables_verdict"] != "confirmed"
-    told = place.call("attribute", "before", "after", "--confirm", "confirm.toml")[1].splitlines()
-    assert told[0].startswith("confirmed: mode == 'waitall' is" if modes == "waitall" else f"refuted: {BTL}=b instead")
+    lines = place.call("attribute", "before", "after", "--confirm", "confirm.toml")[1].splitlines()
+    assert lines[0].startswith("confirmed: mode == 'waitall' is" if modes == "waitall" else f"refuted: {BTL}=b instead")
 
 
 def test_an_environment_unsets_a_variable(place: Place) -> None:

@@ -1,4 +1,4 @@
-"""Conditions: what they mean, and that no text whatever does more than match or explain itself."""
+"""Conditions: their values for a row, and the messages for invalid texts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Numbers, words and tables for people."""
+"""Numbers, words and tables on the terminal."""
 
 from __future__ import annotations
 
@@ -99,5 +99,5 @@ def test_people_read_no_exponents(value: float, digits: int, text: str) -> None:
 
 def test_percentages_and_ratios_have_no_exponents() -> None:
     assert [terminal.percent(share) for share in (3.1, 0.997, 0.042)] == ["310 %", "100 %", "4.2 %"]
-    assert terminal.ratio(123456.0) == "123500"
+    assert terminal.ratio_text(123456.0) == "123500"
     assert terminal.times(5e-5) == "20000 times slower"

@@ -1,4 +1,4 @@
-"""The command line as a stranger meets it: help, typing mistakes, exit statuses."""
+"""The command line for new users: help, mistyped names, exit statuses."""
 
 from __future__ import annotations
 
@@ -111,8 +111,8 @@ def test_every_expected_end_is_one_line(
     assert capsys.readouterr().err == line
 
 
-def test_a_reader_that_goes_away_is_no_error() -> None:
-    """`longshore --help | true`."""
+def test_a_closed_pipe_is_no_error() -> None:
+    """`longshore --help | true`"""
     read, write = os.pipe()
     os.close(read)
     command = [sys.executable, "-m", "longshore_study", "--help"]
@@ -122,7 +122,7 @@ def test_a_reader_that_goes_away_is_no_error() -> None:
 
 
 def test_an_output_that_cannot_be_written_is_one_line() -> None:
-    """`longshore --help > /dev/full`, and `>&-`, which there is nobody to read."""
+    """`longshore --help > /dev/full`; and `>&-`, where no message can be printed."""
     command = [sys.executable, "-m", "longshore_study", "--help"]
     with Path("/dev/full").open("w") as full:
         ended = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)

@@ -1,5 +1,5 @@
-"""Every command, also one that is added later: help with examples, `--json`, one line for a typing
-mistake."""
+"""Every command has help with examples, `--json`, and one line for a mistyped option. A new command
+is tested, too."""
 
 from __future__ import annotations
 

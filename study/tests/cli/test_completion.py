@@ -1,5 +1,4 @@
-"""Completion by the Tab key: what is offered, and that the scripts work in the shells that are
-here."""
+"""Completion by the Tab key: the candidates, and the scripts in the installed shells."""
 
 from __future__ import annotations
 
@@ -63,7 +62,7 @@ def test_what_stands_before_the_word_is_understood(
 
 
 def typed_in(shell: str, options: list[str], script: str, arguments: list[str], tmp_path: Path) -> list[str]:
-    """What a script of the shell prints, with a program longshore in its path."""
+    """The output of a shell script that finds longshore in its path."""
     program = shutil.which(shell)
     if program is None:
         pytest.skip(f"{shell} is not installed")
@@ -81,7 +80,7 @@ def typed_in(shell: str, options: list[str], script: str, arguments: list[str], 
 
 
 def bash_offers(tmp_path: Path, typed: str, words: list[str]) -> list[str]:
-    """What bash would insert for what is typed, which readline broke into these words."""
+    """The words that bash would insert for the words into which readline splits a typed line."""
     script = (
         'eval "$(longshore completion bash)"\n'
         'COMP_LINE=$1; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMP_POINT=${#COMP_LINE}\n'
@@ -99,7 +98,7 @@ def test_bash_completes(tmp_path: Path) -> None:
     assert set(everything) == {"\\$\\(touch\\ pwned\\)", "a\\ b", "\\*", "img:1", "img:2"}
     assert bash_offers(tmp_path, "longshore guidelines a\\ ", ["longshore", "guidelines", "a\\ "]) == ["a\\ b"]
     assert bash_offers(tmp_path, 'longshore guidelines "a ', ["longshore", "guidelines", '"a ']) == ["a b"]
-    # Readline inserts what follows the colon.
+    # Readline inserts the part after the colon.
     assert bash_offers(tmp_path, "longshore guidelines img:", ["longshore", "guidelines", "img", ":"]) == ["1", "2"]
     assert bash_offers(tmp_path, "longshore guidelines img:2", ["longshore", "guidelines", "img", ":", "2"]) == ["2"]
     after = bash_offers(tmp_path, "longshore compare img:1 i", ["longshore", "compare", "img", ":", "1", "i"])
@@ -119,8 +118,8 @@ def test_the_scripts_are_right_in_their_shells(shell: str) -> None:
 
 
 def zsh_offers(tmp_path: Path, *words: str) -> list[str]:
-    """What the function gives to zsh, which quotes and inserts it: the completion system itself
-    needs a terminal."""
+    """The words that the function passes to zsh. The completion system of zsh itself needs a
+    terminal."""
     script = (
         "compdef() { registered=$2 }; _files() { print FILES }; compadd() { print -rl -- ${(P)2} }\n"
         'eval "$(longshore completion zsh)"; [[ $registered == longshore ]] || exit 1\n'

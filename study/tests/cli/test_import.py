@@ -1,4 +1,4 @@
-"""The command import: what is stored, what is refused, and that it is all or nothing."""
+"""The command import: stored launches, refused files, and that a mistake stores nothing."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def test_a_program_is_named_after_no_file_and_so_two_tags_can_be_compared(
     assert {launch.envelope["imported_from"] for launch in launches} == {"out.regex", "out.json"}
 
 
-def test_a_table_of_many_benchmarks_names_them_and_an_overlap_of_nothing_is_no_failure(
+def test_a_table_names_its_benchmarks_and_a_zero_figure_is_no_failure(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     text = """\
@@ -136,13 +136,13 @@ def test_a_table_of_many_benchmarks_names_them_and_an_overlap_of_nothing_is_no_f
     assert run(tmp_path / "store", "osu", str(tmp_path / "osu.out"), "--tag", "t") == 0
     assert "1 figure stored" in capsys.readouterr().out
     assert main(["--store", str(tmp_path / "store"), "show"]) == 0
-    told = capsys.readouterr().out
-    assert "failed" not in told
-    assert "no figure of 1 variant: skipped: a figure of 0 has no ratio" in told
-    assert told.splitlines()[1].split()[0] == "test"
+    output = capsys.readouterr().out
+    assert "failed" not in output
+    assert "no figure of 1 variant: skipped: a figure of 0 has no ratio" in output
+    assert output.splitlines()[1].split()[0] == "test"
 
 
-def test_what_comes_out_of_a_pipe_is_read_once_and_told_apart(tmp_path: Path) -> None:
+def test_pipes_are_read_once_and_identified_by_their_content(tmp_path: Path) -> None:
     """`longshore import regex <(zcat a.gz) ...`, and again with other figures."""
     for figure in ("5.0", "6.0", "6.0"):
         reading, writing = os.pipe()
@@ -156,7 +156,7 @@ def test_what_comes_out_of_a_pipe_is_read_once_and_told_apart(tmp_path: Path) ->
     assert run(tmp_path / "store", "osu", "/dev/zero", "--tag", "t") == 3  # it has no end
 
 
-def test_many_figures_of_a_document_take_no_time_of_their_square(tmp_path: Path) -> None:
+def test_many_figures_of_a_document_take_linear_time(tmp_path: Path) -> None:
     rows = [{"name": f"n{row}", "same": "x", "rate": 1.0} | ({"odd": "y"} if row else {}) for row in range(20_000)]
     path = tmp_path / "many.json"
     path.write_text(json.dumps({"results": rows}), encoding="utf-8")

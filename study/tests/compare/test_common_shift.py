@@ -54,6 +54,6 @@ def test_many_cells_of_one_kernel_do_not_outvote_the_other() -> None:
     assert measured.difference == pytest.approx(-0.1)
 
 
-def test_removing_without_variance_divides_by_nothing() -> None:
+def test_removing_a_shift_without_variance_works() -> None:
     shift = CommonShift(Measured(-0.1, 0.0, 3.0), {}, removed=True)
     assert shift.remove_from(Measured(-0.1, 0.0, 4.0)) == Measured(0.0, 0.0, 4.0)

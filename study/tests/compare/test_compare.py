@@ -40,7 +40,7 @@ def fill(  # noqa: PLR0917 - tests name what they vary
     controls: dict[str, float] | None = None,
     **more: Any,
 ) -> None:
-    """Launches with 1 % noise around 1000 MiB/s times a factor per mode."""
+    """Stores launches with 1 % noise around 1000 MiB/s times a factor per mode."""
     generator = random.Random(f"{tag} {sessions} {seed}")
     for session in sessions:
         for index in range(launches):

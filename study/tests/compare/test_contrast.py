@@ -1,4 +1,4 @@
-"""Contrasts of two variants, in the units in which both were measured."""
+"""Contrasts of two variants within launches, in turns, and by session."""
 
 from __future__ import annotations
 
@@ -23,8 +23,7 @@ def figures(values: list[float], launches: list[str], session: str = "day", bett
 
 def test_launches_that_measured_both_are_compared_with_themselves() -> None:
     noise = random.Random(1)
-    # Launches differ by a factor of two; within each the second variant is 10 % faster, give or
-    # take 1 %.
+    # Launches differ by a factor of two. In each launch the second variant is about 10 % faster.
     levels = [exp(noise.gauss(0, 0.5)) for _ in range(8)]
     gains = [1.1 * exp(noise.gauss(0, 0.01)) for _ in levels]
     names = [f"l{k}" for k in range(8)]
@@ -51,6 +50,15 @@ def test_variants_in_different_launches_are_compared_within_their_session() -> N
     assert quicker.ratio == pytest.approx(2.0, rel=0.02), "less is better: half the latency is twice as good"
     assert halved.interval is not None
     assert halved.interval[1] < 0.6
+
+
+def test_figures_of_one_launch_count_as_their_mean() -> None:
+    before = figures([10.0, 10.0, 10.0, 10.0], ["a", "a", "b", "b"])
+    after = figures([16.0, 25.0, 20.0, 20.0], ["c", "c", "d", "d"])
+    (found,) = contrasts([(before, after)])
+    assert found is not None
+    assert (found.design, found.units) == (IN_TURNS, 2)
+    assert found.ratio == pytest.approx(2.0)
 
 
 def test_one_launch_each_gives_a_ratio_and_no_interval() -> None:

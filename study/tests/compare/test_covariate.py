@@ -110,13 +110,13 @@ def test_the_adjustment_is_a_regression_with_a_mean_per_side_and_session(groups:
             right.append(figure)
     found = covariate.adjust(effect.stratified(*figures), pulses)
     assert found is not None
-    adjusted, told = found
+    adjusted, adjustment = found
     x = np.array(rows)
     beta, left, *_ = np.linalg.lstsq(x, np.array(right), rcond=None)
     contrast = np.array([-0.5, -0.5, 0.5, 0.5, 0.0, 0.0][: 4 + groups])
     variance = float(left[0]) / (len(right) - 4 - groups)
-    assert told.groups == groups
-    assert told.slope == pytest.approx(float(beta[4]))
+    assert adjustment.groups == groups
+    assert adjustment.slope == pytest.approx(float(beta[4]))
     assert adjusted.difference == pytest.approx(float(contrast @ beta))
     assert adjusted.df == len(right) - 4 - groups
     assert adjusted.variance == pytest.approx(variance)
@@ -145,9 +145,9 @@ def test_two_groups_of_launches_have_a_level_each() -> None:
     studies = range(STUDIES // 5)
     found = [compared(machine, k, {"persistent": 0.08}) for k in studies]
     assert sum(verdict_of(one, "persistent") == "regressed" for one in found) >= 0.9 * len(studies)
-    told = [row.adjustment for one in found for row in one.rows if row.adjustment]
-    assert sum(one.groups == 2 for one in told) > 0.9 * len(told)
-    assert 0.5 < math.fsum(one.slope for one in told) / len(told) < 0.7
+    adjustments = [row.adjustment for comparison in found for row in comparison.rows if row.adjustment]
+    assert sum(a.groups == 2 for a in adjustments) > 0.9 * len(adjustments)
+    assert 0.5 < math.fsum(a.slope for a in adjustments) / len(adjustments) < 0.7
 
 
 @pytest.mark.simulation
@@ -182,15 +182,15 @@ def test_nothing_is_removed_with_too_few_launches_or_without_a_probe() -> None:
     few = compared(machine, 3, {}, launches=2)
     assert all(row.adjustment is None for row in few.rows), "a slope from four launches costs more than it gains"
     assert all("pulse" not in row_document(row) for row in compared(machine, 3, {}, beat=False).rows)
-    told = [row_document(row)["pulse"] for row in compared(machine, 5, {}).rows]
-    assert all(0.8 < one["variance_explained"] < 1 and 0.25 < one["slope"] < 0.35 for one in told)
+    pulses = [row_document(row)["pulse"] for row in compared(machine, 5, {}).rows]
+    assert all(0.8 < pulse["variance_explained"] < 1 and 0.25 < pulse["slope"] < 0.35 for pulse in pulses)
 
 
 def test_the_comparison_and_the_report_state_the_removed_noise() -> None:
     comparison = compared(Machine(smooth), 5, {})
-    told = document(comparison)
-    assert told["pulse"]["rows"] == len(MODES)
-    assert 0.8 < told["pulse"]["variance_explained"][0] <= told["pulse"]["variance_explained"][1] < 1
+    output = document(comparison)
+    assert output["pulse"]["rows"] == len(MODES)
+    assert 0.8 < output["pulse"]["variance_explained"][0] <= output["pulse"]["variance_explained"][1] < 1
     details = " ".join(comparison_details(comparison))
     assert "was removed from 4 rows" in details
     assert "a launch is the unit of replication" in details

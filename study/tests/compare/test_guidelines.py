@@ -21,9 +21,14 @@ def results(tmp_path: Path) -> Store:
 def fill(store: Store, values: dict[str, float], launches: int = 4, **more: Any) -> None:
     generator = random.Random(9)
     for index in range(launches):
-        luck = generator.gauss(1, 0.3)  # noise of a launch, common to its variants
+        launch_noise = generator.gauss(1, 0.3)  # common to all variants
         store_launch(
-            store, "t", "a", [halo(m, v * luck * generator.gauss(1, 0.01)) for m, v in values.items()], index, **more
+            store,
+            "t",
+            "a",
+            [halo(m, v * launch_noise * generator.gauss(1, 0.01)) for m, v in values.items()],
+            index,
+            **more,
         )
 
 

@@ -18,7 +18,7 @@ from longshore_study.cli.command_line import main
 from longshore_study.store.launch_store import Store
 from random_studies import every_ratio, fill
 
-Told = Iterator[tuple[float, tuple[float, float]]]
+RatioIntervals = Iterator[tuple[float, tuple[float, float]]]
 VERDICT = "regressed|improved|same|inconclusive|untestable|invalid"
 LINE = re.compile(rf"(\d\S*) +(\d\S*) to (\d\S*) +(?:{VERDICT})")
 SENTENCE = re.compile(r"ratio(?: of \w+)? (\d\S*), 95 % interval (\d\S*) to (\d[^\s,;)]*)")
@@ -45,15 +45,15 @@ def document(capsys: pytest.CaptureFixture[str], study: Path, *arguments: str) -
     return dict(json.loads(printed(capsys, study, *arguments, "--json")))
 
 
-def check(told: Told, what: str) -> int:
+def check(ratios: RatioIntervals, what: str) -> int:
     """Checks that every ratio lies within its interval; returns their number."""
     number = 0
-    for number, (ratio, (low, high)) in enumerate(told, 1):  # noqa: B007 - counted
+    for number, (ratio, (low, high)) in enumerate(ratios, 1):  # noqa: B007 - counted
         assert low <= ratio <= high, what
     return number
 
 
-def in_text(pattern: re.Pattern[str], text: str) -> Told:
+def in_text(pattern: re.Pattern[str], text: str) -> RatioIntervals:
     for match in pattern.finditer(text):
         ratio, low, high = (float(one) for one in match.groups())
         yield ratio, (low, high)
@@ -83,8 +83,8 @@ def test_tables_have_every_ratio_within_its_interval(study: Path, capsys: pytest
     assert ("raw ratio: new / reference" in text) == any("without" in row["ratio_is"] for row in rows)
     attributed = printed(capsys, study, "attribute", "old", "new", "-o", str(study / "confirm.toml"))
     check(in_text(SENTENCE, attributed), attributed)
-    told = printed(capsys, study, "history")
-    check(in_text(SENTENCE, told), told)
+    text = printed(capsys, study, "history")
+    check(in_text(SENTENCE, text), text)
 
 
 def test_exports_have_the_same_ratios(study: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -98,8 +98,8 @@ def test_exports_have_the_same_ratios(study: Path, capsys: pytest.CaptureFixture
             assert not line[low] or float(line[low]) <= float(line[ratio]) <= float(line[high])
     table = printed(capsys, study, *call, "--format", "markdown").splitlines()
     names, *cells = ([one.strip().replace("\\", "") for one in line.strip("|").split("|")] for line in table)
-    for told in (dict(zip(names, line, strict=True)) for line in cells[1:]):
-        assert not told["low"] or float(told["low"]) <= float(told["ratio"]) <= float(told["high"])
+    for row in (dict(zip(names, line, strict=True)) for line in cells[1:]):
+        assert not row["low"] or float(row["low"]) <= float(row["ratio"]) <= float(row["high"])
     assert ("ratio_is" in names) == any("without" in row["ratio_is"] for row in rows), (
         "a table without the common shift states it"
     )

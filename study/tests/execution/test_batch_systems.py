@@ -1,6 +1,6 @@
-"""Batch systems that cannot be had here: stand-ins for qsub, qstat and flux that keep their grammar
-and run the job's script in a shell, so that what is tested is the job and not the text of a
-command. Slurm is real, in test_slurm.py."""
+"""Batch systems that are not installed here. Stand-ins for qsub, qstat and flux accept the same
+options and run the script of a job in a shell, so that jobs really run. test_slurm.py uses a real
+Slurm."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ time_limit = "10m"
 modules = []
 options = ["--queue=a b", "$(touch broken)"]
 """
-# Each of them runs the script at once and answers with the name of the job.
+# The stand-ins run the script immediately and answer with the name of the job.
 QSUB = """#!/bin/sh
 for word in "$@"; do script=$word; done
 printf '%s\\n' "$@" > {folder}/submitted.txt
@@ -139,7 +139,7 @@ def request(**more: Any) -> JobRequest:
     ],
 )
 def test_the_commands_of_each_batch_system(kind: str, words: list[str]) -> None:
-    argv = batch_systems.SYSTEMS[kind].submission(request(after="6", most_ranks_per_node=64))
+    argv = batch_systems.SYSTEMS[kind].submission(request(after="6", max_ranks_per_node=64))
     assert [word for word in words if word not in argv] == []
     assert argv[-1] == "/j.sh"
 
@@ -189,7 +189,7 @@ def test_the_state_of_a_job_is_read_from_the_answer(
     assert (state, bool(why)) == (expected, expected == UNKNOWN)
 
 
-def test_no_second_job_is_submitted_while_nobody_knows_of_the_first(place: Path) -> None:
+def test_no_second_job_is_submitted_while_the_state_of_the_first_is_unknown(place: Path) -> None:
     (place / "study.toml").write_text(STUDY.format(kind="pbs-batch"), encoding="utf-8")
     (place / "bin" / "qsub").write_text("#!/bin/sh\necho x >> asked\necho 7.server\n", encoding="utf-8")
     words = ("run", "study.toml", "--session", "s")

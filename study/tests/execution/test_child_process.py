@@ -1,4 +1,4 @@
-"""One program run to its end, or ended, with nothing of it left."""
+"""A program runs to its end, or is ended, and none of its processes stay."""
 
 from __future__ import annotations
 
@@ -52,8 +52,8 @@ def test_invalid_utf_8_in_the_output_is_replaced() -> None:
 
 @pytest.mark.parametrize("stream", ["stdout", "stderr"])
 def test_too_much_output_is_refused_even_after_the_end(monkeypatch: pytest.MonkeyPatch, stream: str) -> None:
-    monkeypatch.setattr(child_process, "MOST_OUTPUT_BYTES", 2**20)
-    monkeypatch.setattr(child_process, "_TICK_SECONDS", 20.0)  # nobody looks before it has ended
+    monkeypatch.setattr(child_process, "MAX_OUTPUT_BYTES", 2**20)
+    monkeypatch.setattr(child_process, "_TICK_SECONDS", 20.0)  # the program ends before the first check
     result = run(f"import sys; sys.{stream}.write('x' * (2**20 + 1))")
     assert result.exit_status == 125
     assert "printed more than 1 MiB" in result.stderr_tail[-1]
@@ -64,7 +64,7 @@ def test_ranks_in_groups_of_their_own_are_ended_too(tmp_path: Path, monkeypatch:
     log = tmp_path / "pids"
 
     def clock() -> float:
-        """Goes by itself until all ranks are there; then the time is up."""
+        """A clock that runs until all ranks have started, and then jumps beyond the time limit."""
         there = log.exists() and log.read_text(encoding="utf-8").count("\n") == 3
         return time_now() + (1000.0 if there else 0.0)
 

@@ -1,6 +1,5 @@
-"""Other people's programs in a study: started in the same random order, by the study's launcher
-where they want one, their output read from screen or file; and what a hostile one can do, which is
-nothing."""
+"""External programs in a study: their order, their launcher, their output on screen or in a file.
+Hostile programs do no harm."""
 
 from __future__ import annotations
 
@@ -84,8 +83,8 @@ def test_results_on_stdout_stderr_or_in_a_file_are_read(place: Place) -> None:
     assert [position for position, _ in positions] == list(range(6)), "one random order for all"
 
 
-def test_what_a_program_was_asked_for_is_in_its_command(place: Place) -> None:
-    """Chapel's programs and cartex do not print how they were called."""
+def test_arguments_of_an_external_program_are_read_from_its_command(place: Place) -> None:
+    """Chapel's programs and cartex do not print their arguments."""
     (place.folder / "cartex.txt").write_text(CARTEX.split("\n", 1)[1])
     ig = place.script(
         "of somebody/ig", "echo '  AGP: 6.823 seconds 0.844 GB/s/node'; echo '  AGG: 2.0 seconds 2.88 GB/s/node'"
@@ -122,9 +121,9 @@ def test_check_mentions_a_missing_program(tmp_path: Path, capsys: pytest.Capture
     blocks += external("three", ["mpirun", "x"], "osu", between={"toml": '{ stack = "mpich-4" }'})
     (tmp_path / "study.toml").write_text(f'[study]\nname = "others"\n{blocks}', encoding="utf-8")
     assert main(["check", str(tmp_path / "study.toml")]) == 0
-    told = [line for line in capsys.readouterr().out.splitlines() if "was not found here" in line]
-    assert len(told) == 1
-    assert "'/nowhere/ig' of [[external]] one" in told[0]
+    remarks = [line for line in capsys.readouterr().out.splitlines() if "was not found here" in line]
+    assert len(remarks) == 1
+    assert "'/nowhere/ig' of [[external]] one" in remarks[0]
 
 
 def test_why_an_output_was_not_read_is_kept_with_the_launch(place: Place) -> None:
@@ -136,7 +135,7 @@ def test_why_an_output_was_not_read_is_kept_with_the_launch(place: Place) -> Non
     assert "nothing in it is typical of one" in done.stdout
 
 
-def test_an_output_with_broken_numbers_is_a_failed_launch_and_the_study_goes_on(place: Place) -> None:
+def test_an_output_with_broken_numbers_is_a_failed_launch(place: Place) -> None:
     text = "# OSU MPI Latency Test v7.3\\n# Size          Latency (us)\\n4   1.2.3\\n"
     isx = ISX_LOG.replace("NUM_PES 2", "NUM_PES 0").replace("\n", "\\n").replace("\t", "\\t")
     done = place.run(external("osu", ["printf", text], "osu") + external("isx", ["printf", isx], "isx"))
@@ -210,8 +209,9 @@ def test_escapes_and_markup_in_names_reach_neither_terminal_nor_page(place: Plac
     assert "<script>alert" not in page
 
 
-def test_a_terminal_shows_colours_of_ours_and_no_commands_of_others(place: Place) -> None:
-    """On a pseudo-terminal: styles pass, what sets titles or moves the cursor does not."""
+def test_a_terminal_gets_styles_but_no_other_control_sequences(place: Place) -> None:
+    """On a pseudo-terminal, styles are printed, but sequences that set titles or move the cursor
+    are not."""
     figure = {"pattern": r"(?P<name>.*)=(?P<value>\d+)", "figure": "v", "unit": "1"}
     text = "\x1b]0;owned\x07\x1b[2J"
     command = [sys.executable, "-c", f"print({text!r} + '=5'); print({text!r} + '2=6')"]

@@ -1,8 +1,6 @@
-"""A session that is killed at any instant, and two at once: nothing recorded is lost, nothing
-half-written is believed.
-
-Real processes, SIGKILL at instants drawn anew each time (the seed is fixed, what it meets is not).
-"""
+"""Sessions that are killed at any moment, and two sessions at once: no recorded launch is lost, and
+no incomplete launch is read. Real processes are killed at random moments (the seed is fixed, the
+timing is not)."""
 
 from __future__ import annotations
 
@@ -30,10 +28,9 @@ WRITERS_KILLED = 200
 WORKERS = 2
 WAIT_SECONDS = 300
 
-# Forks a writer for each delay: it stores launches of the size of real ones as fast as it can, and
-# says of each that it is stored once it is; whoever reads that may rely on it. After the delay,
-# counted from the first launch, it is killed. It stands for `run`, whose launches end through the
-# same call of the same store; forked, since 200 starts take long.
+# Forks a writer for each delay. The writer stores launches as large as real launches as fast as it
+# can, and reports each stored launch. After the delay, counted from the first launch, the writer is
+# killed. `run` stores launches by the same call. Forks are used because 200 starts take long.
 WRITERS = """
 import json, os, signal, sys, time
 from longshore_study.store.launch_store import Store
@@ -60,14 +57,14 @@ for turn, delay in enumerate(delays):
 
 
 def killed_writers(path: Path, begin: int, delays: list[float]) -> list[int]:
-    """What the writers said that they had stored before they were killed."""
+    """The launches that the writers reported as stored before they were killed."""
     words = [sys.executable, "-c", WRITERS, str(path), str(begin), json.dumps(delays)]
     done = subprocess.run(words, capture_output=True, text=True, check=True, timeout=WAIT_SECONDS)
     return [int(line) for line in done.stdout.splitlines()]
 
 
 @pytest.mark.thorough
-def test_killed_at_two_hundred_instants_nothing_is_lost_and_nothing_half_written_is_believed(tmp_path: Path) -> None:
+def test_killed_writers_lose_no_stored_launch_and_leave_no_partial_launch(tmp_path: Path) -> None:
     generator = random.Random(5)
     delays = [generator.uniform(0.0, 0.02) for _ in range(WRITERS_KILLED)]
 
@@ -94,9 +91,9 @@ def test_killed_at_two_hundred_instants_nothing_is_lost_and_nothing_half_written
         assert [path.name for path in folder.glob(".*") if not path.name.startswith(".running")] == []
 
 
-def test_a_writer_that_writes_in_place_would_be_found_out(tmp_path: Path) -> None:
-    """The injected fault: a file that grows under its own name is believed, until its last line is
-    missed."""
+def test_a_writer_that_writes_in_place_is_detected(tmp_path: Path) -> None:
+    """The injected fault: a file that grows under its own name is read although it is
+    incomplete."""
     folder = Store(tmp_path).session_path("s", "t", "a")
     folder.mkdir(parents=True)
     whole = [
@@ -110,9 +107,9 @@ def test_a_writer_that_writes_in_place_would_be_found_out(tmp_path: Path) -> Non
         assert launch.problem is not None, text[:size]
 
 
-def test_two_stores_that_take_the_same_name_at_once_lose_nothing(tmp_path: Path) -> None:
-    """Two hosts whose marks do not see each other run the same launches: each launch of each has a
-    file."""
+def test_two_stores_that_use_the_same_name_at_once_lose_nothing(tmp_path: Path) -> None:
+    """Two hosts that do not see each other's marks run the same launches. Each launch of each host
+    has a file."""
     code = (
         "import sys\n"
         "from longshore_study.store.launch_store import Store\n"
@@ -153,7 +150,7 @@ def mark(folder: Path, where: str, process_id: int, part: str = "", age: float =
     return path
 
 
-def test_a_session_of_another_machine_is_refused_while_it_gives_signs_of_life(folder: Path) -> None:
+def test_a_session_of_another_machine_is_refused_while_it_sends_heartbeats(folder: Path) -> None:
     other = mark(folder, "node7-1", 4321, age=30)
     with (
         pytest.raises(LongshoreError, match=r"process 4321 on node7-1 \(heartbeat 30 s ago"),
@@ -170,24 +167,24 @@ def test_a_session_of_another_machine_is_refused_while_it_gives_signs_of_life(fo
     assert [path.name for path in folder.iterdir()] == [other.name]
 
 
-def test_a_mark_of_before_the_clock_was_set_back_is_dead(folder: Path) -> None:
-    """A living one is touched again within seconds, and is then of now."""
+def test_a_mark_from_before_the_clock_was_set_back_is_dead(folder: Path) -> None:
+    """A living process touches its mark again within seconds."""
     mark(folder, "node7-1", 4321, age=-7200)
     with session_lock.session_lock(folder, "a"):
         pass
-    mark(folder, "node7-1", 4321, age=-2)  # of a machine whose clock goes ahead of ours
+    mark(folder, "node7-1", 4321, age=-2)  # of a machine whose clock is ahead
     with pytest.raises(LongshoreError, match="process 4321 on node7-1"), session_lock.session_lock(folder, "a"):
         pass
 
 
-def test_a_job_waits_whether_a_mark_of_another_machine_is_alive(
+def test_a_job_waits_for_a_heartbeat_of_another_machine(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     other = mark(folder, "node7-1", 4321)
     monkeypatch.setattr(
         "longshore_study.execution.session_lock.time.sleep", lambda _: os.utime(other, (0, 0))
-    )  # as if that long had gone by
-    with session_lock.session_lock(folder, "a", wait=True) as mine:  # its node has died
+    )  # pretends that this time has passed
+    with session_lock.session_lock(folder, "a", wait=True) as mine:  # the node of the other process has died
         assert mine.file.exists()
     assert capsys.readouterr().err.count("waiting for another heartbeat") == 1
     now = time.time()
@@ -212,7 +209,7 @@ def test_a_session_that_cannot_be_locked_is_an_error_of_one_line(folder: Path, m
         pass
 
 
-def test_parts_of_a_session_may_run_at_once_and_a_whole_one_may_not_beside_them(folder: Path) -> None:
+def test_parts_of_a_session_run_at_once_but_not_beside_the_whole_session(folder: Path) -> None:
     mark(folder, "node7-1", 4321, part="4 nodes")
     with session_lock.session_lock(folder, "a", "16 nodes"):
         pass
@@ -258,7 +255,7 @@ def test_of_many_that_start_at_once_one_runs_at_a_time(folder: Path) -> None:
     for process in started:
         assert process.stdout is not None
         assert process.stdout.readline() == "ready\n"
-    os.close(writing)  # all of them have waited for the end of it
+    os.close(writing)  # all processes wait for this
     said = [process.communicate(timeout=WAIT_SECONDS)[0].split() for process in started]
     times = sorted((float(words[1]), float(words[3])) for words in said if words[0] == "in")
     assert times, "at least one ran"
@@ -281,9 +278,9 @@ RUNS_KILLED = 9
 
 
 @pytest.mark.thorough
-def test_a_run_that_is_killed_again_and_again_comes_to_its_end(tmp_path: Path) -> None:
-    """Kill -9 of `longshore run` at random instants, from its start on; the same line again goes on
-    each time."""
+def test_a_run_that_is_killed_repeatedly_completes(tmp_path: Path) -> None:
+    """`longshore run` is killed with SIGKILL at random moments, from its start on. The same command
+    continues each time."""
     (tmp_path / "study.toml").write_text(STUDY, encoding="utf-8")
     bench = tmp_path / "longshore-bench"
     fake = Path(__file__).parents[1] / "fake_bench.py"
@@ -294,7 +291,7 @@ def test_a_run_that_is_killed_again_and_again_comes_to_its_end(tmp_path: Path) -
     store = Store(tmp_path / "longshore-results")
     recorded = 0
     for kill in range(RUNS_KILLED):
-        early = kill % 3 == 0  # at any time from its start on; the others when they have recorded something
+        early = kill % 3 == 0  # at any time; later kills wait for a recorded launch
         with subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
             while not early and process.poll() is None and len(list(store.launches())) == recorded:
                 time.sleep(0.005)

@@ -1,4 +1,4 @@
-"""Launchers: which is found, what it is told, and what is said when there is none."""
+"""Launchers: the choice of a launcher, its options, and the errors if it is missing."""
 
 from __future__ import annotations
 
@@ -80,8 +80,8 @@ def test_a_command_that_calls_mpirun_itself_may_do_so_as_root(monkeypatch: pytes
     monkeypatch.setattr("os.geteuid", lambda: 0)
     external = External("x", ("mpirun", "x"), "osu", {}, (), LaunchSettings())
     own = Cell("x", {"environment": {"A": "1"}}, {}, LaunchSettings(), external)
-    told = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "A": "1"}
-    assert LocalLauncher(None).command(own, ["mpirun", "x"]).environment == told
+    environment = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "A": "1"}
+    assert LocalLauncher(None).command(own, ["mpirun", "x"]).environment == environment
     monkeypatch.setattr("os.geteuid", lambda: 1000)
     assert LocalLauncher(None).command(own, ["mpirun", "x"]).environment == {"A": "1"}
 
@@ -172,9 +172,9 @@ def test_srun_and_flux_have_their_words() -> None:
     assert flux.command(spread(8), ["bench"]).argv == ["flux", "run", "-N", "2", "-n", "8", "bench"]
 
 
-def test_srun_speaks_as_the_library_of_the_program_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """By the soname that the program is linked with; where the site has a default, it is left to
-    the site."""
+def test_srun_uses_the_protocol_of_the_library_of_the_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The soname of the library of the program determines the protocol. The default of a site is
+    not changed."""
     (tmp_path / "srun").write_text("#!/bin/sh\necho 'MPI plugin types are...\n\tnone\n\tpmi2\n\tpmix'\n")
     (tmp_path / "scontrol").write_text('#!/bin/sh\necho "MpiDefault              = $DEFAULT"\n')
     for name in ("srun", "scontrol"):
@@ -194,7 +194,7 @@ def test_srun_speaks_as_the_library_of_the_program_does(tmp_path: Path, monkeypa
         bench.write_text("#!/bin/sh\n")
         bench.chmod(0o755)
         monkeypatch.setenv("DEFAULT", default)
-        monkeypatch.setattr(elf, "describe", lambda _path, library=library: elf.ElfInfo(needed=[library]))
+        monkeypatch.setattr(elf, "read_info", lambda _path, library=library: elf.ElfInfo(needed=[library]))
         argv = srun.command(spread(2), [str(bench)]).argv
         assert argv == ["srun", "-n", "2", *expected, str(bench)]
 

@@ -1,4 +1,4 @@
-"""What a person sees while a session runs: on a terminal and in a log."""
+"""The progress of a session on a terminal and in a log."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_a_log_gets_whole_lines_with_count_and_time_left(plan: Plan) -> None:
     assert lines[0].startswith("[1/8] ")
     assert "FAILED, exit status 3: no, 10.0 s" in lines[1]
     assert lines[-1].endswith("recorded, 10.0 s, 0.0 s left")
-    # Each of the 4 cells has 2 launches of 10 s: after the first round, 40 s are left.
+    # Each of the 4 cells has 2 launches of 10 s. After one launch of each cell, 40 s are left.
     assert lines[3].endswith(("40 s left", "39 s left"))
 
 

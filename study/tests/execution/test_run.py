@@ -1,9 +1,6 @@
-"""Sessions as a user runs them: the real `longshore` process, a stand-in for longshore-bench, real
-signals.
-
-Each test says what must hold after something went wrong: what is recorded, what is run again, which
-exit status.
-"""
+"""Sessions as users run them: the real `longshore` process, a stand-in for longshore-bench, real
+signals. After a failure or a stop, the tests check the recorded launches, the repeated launches and
+the exit status."""
 
 from __future__ import annotations
 
@@ -52,7 +49,7 @@ PLANNED = 10  # (2 sort + 1 stream + 2 control cells) x 2 launches
 
 @dataclass
 class Place:
-    """A folder with a study, a stand-in program, and a log of each of its starts."""
+    """A folder with a study, a stand-in program, and a log of all starts of the program."""
 
     folder: Path
     study: Path
@@ -96,7 +93,7 @@ class Place:
         return self.log.read_text(encoding="utf-8").splitlines() if self.log.exists() else []
 
     def hanging(self) -> int:
-        """Ranks that have a process group of their own and ignore SIGTERM."""
+        """Ranks that have their own process group and ignore SIGTERM."""
         log = self.log.with_name(self.log.name + ".hangs")
         return log.read_text(encoding="utf-8").count("\n") if log.exists() else 0
 
@@ -183,10 +180,10 @@ def test_a_signal_ends_the_launch_at_hand_and_loses_nothing(place: Place, number
     assert all(launch.problem is None for launch in place.launches())
     assert place.run().returncode == 0
     assert len(place.launches()) == PLANNED
-    assert len(place.started()) == PLANNED + 1  # the one that was ended ran twice, no other
+    assert len(place.started()) == PLANNED + 1  # only the ended launch ran twice
 
 
-def test_in_the_background_of_a_script_sigint_counts_and_under_nohup_sighup_does_not(place: Place) -> None:
+def test_sigint_counts_in_the_background_and_sighup_does_not_under_nohup(place: Place) -> None:
     """A shell without job control starts background programs with SIGINT ignored; nohup ignores
     SIGHUP."""
     code = (
@@ -199,14 +196,14 @@ def test_in_the_background_of_a_script_sigint_counts_and_under_nohup_sighup_does
     process = subprocess.Popen([sys.executable, "-c", code], cwd=place.folder, env=environment, stderr=subprocess.PIPE)
     wait_for(lambda: place.hanging() > 0)
     process.send_signal(signal.SIGHUP)
-    process.send_signal(signal.SIGINT)  # comes second: had the first counted, the status would be 129
+    process.send_signal(signal.SIGINT)  # with SIGHUP counted, the status would be 129
     process.communicate(timeout=WAIT_SECONDS)
     assert process.returncode == 130
     assert not processes_naming(str(place.folder))
 
 
 def test_a_second_signal_changes_nothing(place: Place) -> None:
-    """Nor does a tenth, that comes while Python itself is ending."""
+    """Ten signals have the same effect, even while Python is ending."""
     process = place.start("run", "study.toml", "--session", "s", FAKE_BENCH="*@1=hang")
     wait_for(lambda: bool(place.started()))
     until = time.monotonic() + WAIT_SECONDS
@@ -224,14 +221,14 @@ def test_after_kill_9_the_program_has_ended_and_the_session_continues(place: Pla
     wait_for(lambda: place.hanging() > 0)
     process.kill()
     process.communicate(timeout=WAIT_SECONDS)
-    # The program itself is told by the kernel; a rank of it that ignores this is the test's to end.
+    # The kernel ends the program. The test must end a rank that ignores SIGTERM.
     wait_for(lambda: len(processes_naming(str(place.folder))) <= 1)
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit() and str(place.folder) in _command_line(entry):
             os.kill(int(entry.name), signal.SIGKILL)
     recorded = len(place.launches())
     assert 0 < recorded < PLANNED
-    assert len(list(place.folder.glob("longshore-results/*/*/*/.launch.*"))) == 1  # what kill -9 leaves, and no more
+    assert len(list(place.folder.glob("longshore-results/*/*/*/.launch.*"))) == 1  # only the files that kill -9 leaves
     resumed = place.call("resume")
     assert resumed.returncode == 0, resumed.stderr
     assert f"{PLANNED - recorded} launches to run, {recorded} recorded before" in resumed.stderr
@@ -285,9 +282,9 @@ def test_a_failed_launch_is_run_again_only_when_asked_to(place: Place) -> None:
     assert (left_alone.returncode, len(place.started())) == (1, PLANNED)
     assert "2 failed before" in left_alone.stdout
     assert left_alone.stdout.splitlines()[-1].startswith("the first failure: ")
-    told = place.call("status").stdout
-    assert "2 FAILED ('longshore resume --retry-failed' runs them again)" in told
-    assert "none missing" not in told
+    status = place.call("status").stdout
+    assert "2 FAILED ('longshore resume --retry-failed' runs them again)" in status
+    assert "none missing" not in status
     resumed = place.call("resume")
     assert resumed.returncode == 3
     assert "have run, 2 of them failed; 'longshore resume --retry-failed' runs these again" in resumed.stderr
@@ -424,7 +421,7 @@ def test_a_study_with_steps_is_run_shown_and_reported(place: Place) -> None:
         (1, "serial"), (1, "tbb"), (2, "serial"), (2, "tbb"),
     ]  # fmt: skip
     first = [row for row in table["rows"] if row["column"]["tasks"] == "serial" and row["column"]["ranks"] == 1]
-    # The stand-in's figures are 10 / (1 + place in the cross product), and one of two launches
+    # The figures of the stand-in are 10 / (1 + index in the cross product), and one of two launches
     # failed.
     assert [row["value"] for row in first] == pytest.approx([10 / 1, 10 / 3, 10 / 4])
     assert [row["launches"] for row in first] == [1, 1, 1]
@@ -476,7 +473,7 @@ def test_an_impossible_run_is_an_error_of_one_line(place: Place) -> None:
 
 
 @pytest.mark.thorough
-def test_a_run_that_is_given_a_time_stops_within_it_and_goes_on_later(place: Place) -> None:
+def test_a_run_stops_within_its_time_limit_and_continues_later(place: Place) -> None:
     assert place.run("--stop-after", "soon").returncode == 64
     begun = time.monotonic()
     stopped = place.run("--json", "--stop-after", "6s", FAKE_BENCH_SECONDS="0.8", FAKE_BENCH="stream@2=hang")
@@ -495,12 +492,13 @@ def test_a_run_that_is_given_a_time_stops_within_it_and_goes_on_later(place: Pla
 
 
 def test_a_launch_that_would_not_end_in_time_is_not_begun(place: Place) -> None:
-    """What is known of a cell counts: launches of an hour are not begun with half an hour left."""
+    """The known duration of a cell counts: a launch of an hour does not start if half an hour is
+    left."""
     assert place.run().returncode == 0
     for path in place.folder.glob("longshore-results/*/*/*/*.jsonl"):
         envelope, *records = path.read_text(encoding="utf-8").splitlines()
-        told = {**json.loads(envelope), "seconds": 3600.0}
-        path.write_text("\n".join([json.dumps(told), *records, ""]), encoding="utf-8")
+        slow = {**json.loads(envelope), "seconds": 3600.0}
+        path.write_text("\n".join([json.dumps(slow), *records, ""]), encoding="utf-8")
     started = len(place.started())
     place.study.write_text(STUDY.replace("launches = 2", "launches = 3"), encoding="utf-8")
     stopped = place.run("--stop-after", "30m")
@@ -584,9 +582,9 @@ def test_what_status_counts_adds_up_with_damaged_files(place: Place, content: by
     assert (len(session["failed"]), session["not_in_the_study_file"]) == (2, 0)
     assert f"8 recorded of {PLANNED}, 2 FAILED (" in place.call("status").stdout
     (place.folder / first.path.parent / "copied.jsonl").write_bytes(content)
-    told = place.call("status").stdout
-    assert f"8 recorded of {PLANNED}, 2 FAILED (" in told
-    assert "besides 1 that the study file no longer contains, 1 of them FAILED" in told
+    status = place.call("status").stdout
+    assert f"8 recorded of {PLANNED}, 2 FAILED (" in status
+    assert "besides 1 that the study file no longer contains, 1 of them FAILED" in status
     assert place.call("resume", "--retry-failed").returncode == 0
     assert f"{PLANNED} recorded of {PLANNED}, none missing" in place.call("status").stdout
 
@@ -603,7 +601,7 @@ def test_resume_uses_the_latest_version_of_the_study_file(tmp_path: Path) -> Non
 
 
 def test_an_unreadable_study_file_copy_is_not_a_complete_session(place: Place) -> None:
-    """As one of another version of this program is, which knew other keys."""
+    """Another version of the program may have written a copy with other keys."""
     assert place.run().returncode == 0
     (kept,) = place.folder.glob("longshore-results/*/*/*/study-*.toml")
     kept.write_text(STUDY.replace("[study]", '[study]\nfuture = "yes"'), encoding="utf-8")
@@ -615,8 +613,7 @@ def test_an_unreadable_study_file_copy_is_not_a_complete_session(place: Place) -
 
 
 def test_names_with_invalid_utf_8_work(place: Place) -> None:
-    """Folders and tags are bytes; what a launch tells of them must still be a record that can be
-    read."""
+    """Names of folders and tags are bytes. The record of a launch must stay readable."""
     where = os.fsdecode(os.fsencode(place.folder) + b"/caf\xe9")
     tag = os.fsdecode(b"image \xfe")
     words = ("--store", where, "run", "study.toml", "--session", "s", "--tag", tag)
@@ -640,8 +637,8 @@ def test_names_with_invalid_utf_8_work(place: Place) -> None:
 def test_a_launch_that_fails_on_a_full_disk_is_not_recorded(
     place: Place, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The records of a launch were cut off by a full disk; once they are removed, there would be
-    space to say that it failed, and the study would go on failing."""
+    """A full disk cut off the records of a launch. After their removal, there would be space to
+    record a failure, and all later launches would fail, too."""
     for name, value in place.environment({"FAKE_BENCH": "sort=truncate"}).items():
         monkeypatch.setenv(name, value)
     monkeypatch.chdir(place.folder)
@@ -662,7 +659,7 @@ while attempting to start process rank 0.""".splitlines()
 
 
 @pytest.mark.parametrize(
-    ("lines", "told"),
+    ("lines", "expected"),
     [
         (["app: cannot open x", DASHES, "Primary job  terminated, but 1 process", "failed. More.", DASHES], "app:"),
         (
@@ -675,8 +672,8 @@ while attempting to start process rank 0.""".splitlines()
         (["---"], "---"),
     ],
 )
-def test_the_error_line_of_a_launchers_output_is_found(lines: list[str], told: str) -> None:
-    assert error_line(lines).startswith(told)
+def test_the_error_line_of_a_launchers_output_is_found(lines: list[str], expected: str) -> None:
+    assert error_line(lines).startswith(expected)
 
 
 def test_init_writes_a_study_and_never_overwrites(place: Place) -> None:
@@ -750,7 +747,7 @@ def test_a_reader_who_leaves_does_not_end_the_study(place: Place) -> None:
     assert len(place.launches()) == PLANNED
 
 
-def test_somebody_else_s_program_is_run_and_read_in_the_same_study(place: Place) -> None:
+def test_an_external_program_runs_in_the_same_study(place: Place) -> None:
     published = Path(__file__).parents[1] / "data" / "published"
     reader = "import pathlib, sys; print(pathlib.Path(sys.argv[1]).read_text())"
     outputs = {

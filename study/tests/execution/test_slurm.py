@@ -1,5 +1,5 @@
-"""Studies under a real Slurm: munged, slurmctld and two slurmd on this machine, jobs that really
-run."""
+"""Studies under a real Slurm: munged, slurmctld and two slurmd on this machine, with jobs that
+really run."""
 
 from __future__ import annotations
 
@@ -65,13 +65,13 @@ def slurm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
 
 
 class Place:
-    """A folder with a study, and `longshore` in it under Slurm."""
+    """A folder with a study, in which `longshore` runs under Slurm."""
 
     def __init__(self, folder: Path, slurm: dict[str, str]) -> None:
         self.folder = folder
         bench = folder / "longshore-bench"
         fake = Path(__file__).parents[1] / "fake_bench.py"
-        # srun gives every rank its number in SLURM_PROCID, where the stand-in looks for PMI_RANK.
+        # srun sets SLURM_PROCID, but the stand-in reads PMI_RANK.
         script = f'#!/bin/sh\nPMI_RANK=${{SLURM_PROCID:-0}} exec "{sys.executable}" -S "{fake}" "$@"\n'
         bench.write_text(script, encoding="utf-8")
         bench.chmod(0o755)
@@ -136,7 +136,7 @@ def test_srun_starts_every_launch_as_a_step_of_the_allocation(place: Place) -> N
 
 
 def test_a_job_runs_the_whole_session(place: Place) -> None:
-    tag = ("--tag", "img:1")  # its folder has a % in its name, which means something to Slurm
+    tag = ("--tag", "img:1")  # the name of its folder has a %, which Slurm would expand
     place.write(BATCH.format(limit="5m"))
     dry = place.run("--dry-run", *tag)
     assert dry.returncode == 0, dry.stderr
@@ -160,8 +160,8 @@ def test_a_job_runs_the_whole_session(place: Place) -> None:
 
 
 def test_a_job_stops_before_its_time_limit_and_the_next_one_continues(place: Place) -> None:
-    """18 launches of a second and more do not fit into 10 s; two jobs, one after the other, make
-    more of them."""
+    """18 launches of more than a second do not fit into 10 s. Two successive jobs run more of
+    them."""
     place.write(BATCH.format(limit="12s") + "jobs = 3\n")
     done = place.run(FAKE_BENCH_SECONDS="0.7")
     assert done.returncode == 0, done.stderr
@@ -225,7 +225,7 @@ def test_a_job_that_is_cancelled_leaves_whole_launches(place: Place) -> None:
 
 @pytest.mark.skipif(not REAL_BENCH.exists(), reason="longshore-bench is not built (make build)")
 def test_the_real_program_runs_over_two_nodes(place: Place) -> None:
-    """Ranks that srun has put on two hosts find each other, and the record says so."""
+    """The record shows that ranks on two hosts communicate."""
     text = """
 [study]
 name = "small"

@@ -1,4 +1,4 @@
-"""What the doctor says of topology and binding, from what longshore-bench tells."""
+"""The doctor's checks of topology and binding, from the output of longshore-bench."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ def program(path: Path, text: str) -> Path:
 
 
 def installation(prefix: Path, says: str, standard: tuple[int, int]) -> Path:
-    """An MPI as far as it can be seen: a launcher that says its version, a wrapper, a header."""
+    """A fake MPI: a launcher that prints a version, a compiler wrapper, a header."""
     for name in ("mpirun", "mpiexec"):
         program(prefix / "bin" / name, f"echo '{says}'")
     program(prefix / "bin" / "mpicxx", f"echo g++ -I{prefix}/include")
@@ -40,8 +40,8 @@ def installation(prefix: Path, says: str, standard: tuple[int, int]) -> Path:
 
 @pytest.fixture
 def elsewhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    """Nothing of this machine is found."""
-    monkeypatch.setattr(stacks, "_PLACES", ())
+    """An environment in which no stack of this machine is found."""
+    monkeypatch.setattr(stacks, "_PREFIX_PATTERNS", ())
     for name in ("MPI_HOME", "MPI_ROOT", "I_MPI_ROOT", "OMPI_HOME", "MPICH_DIR", "UCX_HOME", "MODULEPATH"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("PATH", "/nowhere")
@@ -84,13 +84,11 @@ def test_each_installation_is_found_once_with_version_standard_and_modules(
     assert found["mpich-4.3.2"].paths == {"PATH": [str(mpich / "bin")], "LD_LIBRARY_PATH": [str(mpich / "lib")]}
     monkeypatch.setenv("LD_LIBRARY_PATH", "/mine")
     joined = stacks.with_paths({}, found["mpich-4.3.2"].paths)
-    assert joined["LD_LIBRARY_PATH"] == f"{mpich / 'lib'}:/mine", "what is there when a study runs stays behind it"
+    assert joined["LD_LIBRARY_PATH"] == f"{mpich / 'lib'}:/mine"
 
 
-def test_a_place_is_named_as_it_is_found_from_any_folder_and_once(
-    elsewhere: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """`--search ../mpi` is kept in what is built; /bin is /usr/bin on many systems."""
+def test_paths_are_absolute_and_duplicates_are_removed(elsewhere: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """/bin is /usr/bin on many systems."""
     monkeypatch.setattr(stacks, "_LAUNCHERS", ("mpirun", "mpiexec"))
     prefix = installation(elsewhere / "ompi", "mpirun (Open MPI) 5.0.3", (3, 1))
     program(elsewhere / "usr" / "bin" / "ucx_info", "echo '# Library version: 1.13.0'")
@@ -147,7 +145,7 @@ int main() {
 def test_a_stack_is_built_in_its_own_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A small project of the same name stands for Longshore, whose build takes minutes."""
+    """Builds a small project with the same name, since a build of Longshore takes minutes."""
     monkeypatch.setenv("LONGSHORE_STACKS", str(tmp_path / "stacks"))
     source = tmp_path / "source"
     source.mkdir()
@@ -180,7 +178,7 @@ def test_a_stack_is_built_in_its_own_folder(
 def test_a_new_build_is_run_once(
     elsewhere: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], listing: str, words: str
 ) -> None:
-    """A stand-in for cmake makes the program at once."""
+    """A fake cmake makes the program."""
     installation(elsewhere / "mpi", "HYDRA build details: Version: 4.3.2", (4, 1))
     (elsewhere / "CMakeLists.txt").write_text("project(longshore)")
     bench = elsewhere / "stacks" / "mpich-4.3.2" / "build" / "bench" / "longshore-bench"
@@ -229,7 +227,7 @@ def test_builds_are_found_again_without_search_options(
     assert (rows["mpich-4.3.2"]["standard"], rows["mpich-4.3.2"]["bench"]) == ("4.1", "/gone")
 
 
-def test_another_installation_of_a_version_does_not_replace_what_was_built(elsewhere: Path) -> None:
+def test_another_installation_of_a_version_does_not_replace_a_build(elsewhere: Path) -> None:
     says = "HYDRA build details: Version: 4.3.2"
     mine, other = (installation(elsewhere / name, says, (4, 1)) for name in ("mine", "other"))
     place = elsewhere / "stacks" / "mpich-4.3.2"
@@ -243,10 +241,10 @@ def test_another_installation_of_a_version_does_not_replace_what_was_built(elsew
                          str(folder / "bin" / "mpirun"), str(folder))
             for k, folder in enumerate(folders)
         ]  # fmt: skip
-        return {Path(stack.prefix).name: stack.name for stack in stack_builds.keep_names(found)}
+        return {Path(stack.prefix).name: stack.name for stack in stack_builds.with_unique_names(found)}
 
     upgraded = stacks.Stack("mpich-4.4", stacks.MPI, "MPICH", "4.4", None, build["mpirun"], str(mine))
-    assert stack_builds.keep_names([upgraded])[0].name == "mpich-4.4"
+    assert stack_builds.with_unique_names([upgraded])[0].name == "mpich-4.4"
     assert names(other, mine) == {"other": "mpich-4.3.2-2", "mine": "mpich-4.3.2"}
     assert names(other) == {"other": "mpich-4.3.2-2"}
     assert names(mine) == {"mine": "mpich-4.3.2"}

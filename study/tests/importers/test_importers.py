@@ -1,4 +1,4 @@
-"""Outputs of other programs: what is read, and what is refused with file and line."""
+"""Importers of halobench, bale and Chapel's ig read outputs, or refuse them with file and line."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def test_several_runs_are_samples_and_their_median_is_the_figure() -> None:
 
 
 def test_truncated_runs_are_not_accepted_as_complete() -> None:
-    """Versions with several runs print 'Finished' after each."""
+    """Versions with several runs print 'Finished' after each run."""
     begin = HALO.index(" Sendrecv")
     body = HALO[begin:]
     first, second = (f" -----\n Benchmark run   {run}  out of   2\n -----\n\n" for run in (1, 2))
@@ -263,7 +263,7 @@ def test_another_app_of_bale_is_refused_by_name() -> None:
     ],
 )
 @pytest.mark.parametrize("nodes", [16, 256])
-def test_chapel_says_its_table_by_its_name(program: str, table: dict[str, str], nodes: int) -> None:
+def test_the_name_of_chapels_program_gives_the_distribution(program: str, table: dict[str, str], nodes: int) -> None:
     text = (PUBLISHED / "indexgather" / f"chapel-{program}-{nodes}-nodes.out").read_text()
     (found,) = read("chapel-ig", text)
     assert found.cell == {"program": "chapel-ig", "transport": "chapel", "nodes": nodes, "tasks_per_node": 36}

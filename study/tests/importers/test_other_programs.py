@@ -169,7 +169,7 @@ def test_stream_of_before_prints_four_decimals_of_its_times() -> None:
     assert figures(fortran, "best_bandwidth") == [20.0, 19.0, 24.0, 23.0]
     assert fortran.cell["tasks_per_node"] == 4
     assert "was the file edited?" in refused("stream", STREAM_OLD.replace("27562.6219", "37562.6219"))
-    # Too short for its decimals: the rate was computed from the time as it was.
+    # Times of zero are not imported.
     short = one("stream", STREAM_OLD.replace("0.0117       0.0116       0.0118", "0.0000       0.0000       0.0001"))
     assert results(short)[0]["metrics"].keys() == {"best_bandwidth"}
     assert "a rate above 0" in refused("stream", STREAM.replace("0.012500     0.010000", "0.012500     0.000000"))
@@ -314,7 +314,6 @@ def test_screen_and_log_of_different_isx_runs_are_refused() -> None:
 
 
 def test_a_log_of_isx_over_mpi_that_repeats_one_line_is_not_measured_from() -> None:
-    # Version 1.1: as many lines as PEs times too often, each that of the first iteration.
     head = ISX_MPI_LOG[: ISX_MPI_LOG.index("0.100000")]
     log = head + "0.1\t0.01\t500\t0.001\t\n" * 6 + "0.2\t0.02\t500\t0.001\t\n" * 6
     found = one("isx", ISX_MPI + log)
@@ -700,7 +699,7 @@ def test_sizes_that_imb_left_out_do_not_end_its_table() -> None:
 
 
 def test_ranks_of_imb_are_those_of_the_launch() -> None:
-    """PingPong runs on two, and the others wait."""
+    """PingPong runs on two ranks while all other ranks wait."""
     text = IMB[
         : IMB.index("#----------------------------------------------------------------\n# Benchmarking Alltoall")
     ]
@@ -754,7 +753,7 @@ def test_a_regular_expression_names_factors_and_the_figure() -> None:
 
 
 def test_a_regular_expression_without_end_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("longshore_study.importers.regex.MOST_SECONDS", 0.3)
+    monkeypatch.setattr("longshore_study.importers.regex.MAX_SECONDS", 0.3)
     choice = MetricChoice("x", "s", "lower", expression=r"((?:a+)+)$")
     assert "the search for the pattern took more than" in refused("regex", "a" * 200 + "b", metric=choice)
 
@@ -827,7 +826,7 @@ def test_a_file_of_another_program_is_known(text: str, whose: str) -> None:
 
 
 @pytest.mark.parametrize("label", ["0: ", " 3:", "[1,0]<stdout>:", "[0] "])
-def test_labels_of_launchers_do_not_matter(label: str) -> None:
+def test_labels_of_launchers_are_removed(label: str) -> None:
     for name, text in (("osu", OSU), ("imb", IMB), ("isx", ISX_SCREEN), ("stream", STREAM), ("osu", OSU_BARRIER)):
         labelled = "".join(f"{label}{line}\n" for line in text.splitlines())
         assert results(one(name, labelled)) == results(one(name, text))

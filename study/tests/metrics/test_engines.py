@@ -31,7 +31,8 @@ def hop(direction: str, number: int, messages: float, fill: float | None) -> dic
 
 
 def engine(scale: float = 1.0, *, p99: float | None = 4e-5) -> dict[str, Any]:
-    """10 ms, of which 3 are waiting for a slot and 1 for items; two hops out, one hop back."""
+    """An operation of 10 ms, including 3 ms of waiting for a slot and 1 ms of waiting for items.
+    Requests take two hops, replies take one hop."""
     return {
         "repetitions": 5, "operations": 10, "seconds": 10 * MILLISECONDS * scale,
         "waited_seconds": {
@@ -71,8 +72,10 @@ def test_a_summary_has_the_medians_over_launches(store: Store) -> None:
     conveyor = found["conveyor"]
     assert conveyor.launches == 3
     assert conveyor.factors["ranks"] == 4
-    assert (conveyor.seconds, conveyor.slot, conveyor.arrival) == pytest.approx((0.02, 0.006, 0.002))
-    assert conveyor.moving == pytest.approx(0.012)
+    assert (conveyor.seconds, conveyor.slot_wait_seconds, conveyor.arrival_wait_seconds) == pytest.approx(
+        (0.02, 0.006, 0.002)
+    )
+    assert conveyor.working_seconds == pytest.approx(0.012)
     assert [(one.direction, one.hop, one.fill) for one in conveyor.hops] == [
         ("requests", 1, 0.5), ("requests", 2, 0.75), ("replies", 1, None),
     ]  # fmt: skip
@@ -103,7 +106,9 @@ def test_a_damaged_part_is_missing_and_the_rest_is_read(tmp_path: Path) -> None:
     told["hops"][2]["wire_bytes"] = None
     store_launch(store, "t", "day", [gather("conveyor", told)])
     (summary,) = engine_summaries(store.launches())
-    assert (summary.slot, summary.arrival, summary.moving) == pytest.approx((0.0, 0.0, 0.01))
+    assert (summary.slot_wait_seconds, summary.arrival_wait_seconds, summary.working_seconds) == pytest.approx(
+        (0.0, 0.0, 0.01)
+    )
     assert len(summary.hops) == 1
     assert summary.hops[0].wire_per_payload is None
     assert set(summary.latency["requests"].seconds) == {"p50", "p90"}

@@ -83,7 +83,7 @@ def test_the_ending_of_a_file_decides_on_its_format(results: Store, tmp_path: Pa
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         (["t.xlsx"], "no format is written to files that end in '.xlsx'"),
         (["t.csv.gz"], "no format is written to files that end in '.gz'"),
@@ -92,11 +92,11 @@ def test_the_ending_of_a_file_decides_on_its_format(results: Store, tmp_path: Pa
     ],
 )
 def test_a_file_name_of_another_format_is_refused(
-    results: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], told: str
+    results: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
 ) -> None:
     file, *options = arguments
     assert main(["--store", str(results.path), "export", "-o", str(tmp_path / file), *options]) == 64
-    assert told in capsys.readouterr().err
+    assert message in capsys.readouterr().err
     assert not (tmp_path / file).exists()
 
 
@@ -206,7 +206,7 @@ def test_names_are_escaped_in_tables() -> None:
 def test_tables_for_papers_leave_out_constants_and_state_per_node_or_per_rank(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A factor that only one pattern has does not vary because other patterns lack it."""
+    """A factor does not vary if only one pattern has it."""
     store = Store(tmp_path / "results")
     gather: list[dict[str, Any]] = [{"strategy": "exstack", "buffer_items": 1024}, {"strategy": "direct"}]
     rows = [
@@ -251,7 +251,7 @@ def test_parquet_without_pyarrow_is_an_error_that_names_it(
 
 
 def test_a_run_report_is_as_reframe_writes_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The required members of its schema runreport.json, data version 4.2."""
+    """The required members of the schema runreport.json, data version 4.2."""
     assert main(["--store", images(tmp_path, capsys), "export", "new", "--format", "reframe"]) == 0
     report = json.loads(capsys.readouterr().out)
     assert report.keys() == {"session_info", "runs", "restored_cases"}

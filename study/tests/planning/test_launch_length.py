@@ -1,4 +1,4 @@
-"""How long launches should be: by launches whose best length is known, and in what `plan` says."""
+"""The recommended length of launches, for simulated launches whose best length is known."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ between = {{ transport = "mpi", ranks = 2 }}
 
 @dataclass(frozen=True)
 class Machine:
-    """Standard deviations of a launch's own draw, of repetitions, and of what lasts for some
-    repetitions; costs."""
+    """Standard deviations of launches, of repetitions, and of spells of `lasting` repetitions; and
+    the costs of a launch."""
 
     launch: float = 0.0
     repetition: float = 0.0
@@ -83,7 +83,7 @@ def advice_on(tmp_path: Path, machine: Machine, repetitions: int) -> Advice:
     return found
 
 
-def test_what_launches_draw_is_met_by_more_of_them_not_by_longer_ones(tmp_path: Path) -> None:
+def test_noise_between_launches_needs_more_launches_not_longer_ones(tmp_path: Path) -> None:
     found = advice_on(tmp_path, Machine(launch=0.05, repetition=0.01), 400)
     assert found.best.repetitions <= 50
     assert found.best.seconds == pytest.approx(1 + 0.01 * found.best.repetitions, rel=0.05)
@@ -93,15 +93,14 @@ def test_what_launches_draw_is_met_by_more_of_them_not_by_longer_ones(tmp_path: 
 
 
 @pytest.mark.parametrize("lasting", [1, 10])
-def test_noise_within_launches_is_met_by_longer_ones(tmp_path: Path, lasting: int) -> None:
-    """Also where it lasts for a while, which the repetitions of a single launch would not show."""
+def test_noise_within_launches_needs_longer_launches(tmp_path: Path, lasting: int) -> None:
     found = advice_on(tmp_path, Machine(spell=0.2, lasting=lasting, repetition=0.01, repetition_seconds=0.002), 40)
     assert found.best.repetitions > 40
     assert not found.best.measured
     assert found.time < 0.8
 
 
-def test_the_spread_of_shorter_launches_is_that_of_such_launches(tmp_path: Path) -> None:
+def test_the_predicted_spread_of_shorter_launches_is_right(tmp_path: Path) -> None:
     machine = Machine(launch=0.03, spell=0.08, lasting=8, repetition=0.02)
     curve = {one.repetitions: one.spread for one in advice_on(tmp_path / "long", machine, 160).curve}
     for repetitions in (80, 40, 20):

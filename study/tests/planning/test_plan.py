@@ -1,4 +1,4 @@
-"""From a study to launches: which cells, in which order, with which command line."""
+"""Plans of studies: cells, order, command lines, estimates of time and spread."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_cells_are_the_cross_product_and_every_way_of_launching_has_its_control(
     assert launching["gather"] == launching["control"]
 
 
-def test_one_rank_has_nobody_to_play_ping_pong_with() -> None:
+def test_a_single_rank_has_no_ping_pong() -> None:
     kernels = {cell.ranks: cell.within["kernel"] for cell in plan_of(GATHER).cells if cell.program == "control"}
     assert kernels == {1: ["copy"], 2: ["copy", "pingpong"]}
 
@@ -132,7 +132,7 @@ def test_the_command_line_has_every_factor() -> None:
     assert "--ranks" not in mpi.options(1)
 
 
-def test_tuples_are_walked_by_launches() -> None:
+def test_factors_with_tuples_vary_between_launches() -> None:
     plan = plan_of('[[pattern]]\nprogram="halo"\nbetween={ranks=2}\nwithin={domain=[[8,8,8],[16,8,4]], halo=[1,2]}\n')
     halos = [cell for cell in plan.cells if cell.program == "halo"]
     assert ["16,8,4" in cell.options(1) for cell in halos] == [False, True]
@@ -188,13 +188,12 @@ def test_the_spread_comes_from_stored_launches() -> None:
 
 
 def above_half(freedom: int) -> float:
-    """By what a standard deviation of so few is raised, to be too high as often as too low."""
+    """The factor by which the typical standard deviation exceeds the usual estimate."""
     return float((1.0 - 2.0 / (9.0 * freedom)) ** -1.5)
 
 
 @pytest.mark.parametrize("launches", [2, 3, 5])
-def test_the_spread_of_few_launches_is_not_thought_too_small(launches: int) -> None:
-    """Half of all standard deviations of two values are below two thirds of the true one."""
+def test_the_spread_of_few_launches_is_not_underestimated(launches: int) -> None:
     generator = random.Random(launches)
     found = []
     for row in range(200):
@@ -222,8 +221,7 @@ def test_differences_between_tags_do_not_count_as_session_noise() -> None:
         each = [launch for s, log in enumerate(sessions) for launch in stored(row, str(s), [math.exp(log)] * 2)]
         return [replace(launch, tag=tag) for launch in each]
 
-    # The new tag is slower by 0.5 in both rows; its sessions differ as those of the old one, each
-    # row by its own.
+    # The new tag is slower by 0.5 in both rows. Sessions differ in the same way in both tags.
     old = [*of_tag("old", "a", 0.0, 0.1), *of_tag("old", "b", 0.1, 0.0)]
     new = [*of_tag("new", "a", 0.5, 0.6), *of_tag("new", "b", 0.6, 0.5)]
     both = spread_of([*old, *new])
@@ -242,6 +240,5 @@ def test_more_sessions_find_smaller_differences() -> None:
     assert all(one > 0.05 for one in found), "nothing within the margin is called regressed"
     variants = power.smallest_between_variants()
     assert variants is not None
-    # About 2.8 standard errors of a paired difference of three launches, and a little for few
-    # degrees of freedom.
+    # About 2.8 standard errors of a paired difference of three launches, and more for few df.
     assert 2.8 * 0.03 * math.sqrt(2 / 3) < variants < 4.0 * 0.03 * math.sqrt(2 / 3)

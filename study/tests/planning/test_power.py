@@ -1,6 +1,5 @@
-"""What `plan` promises is what `compare` keeps: power within five points, by simulated studies that
-go the whole way from figures to verdicts. LONGSHORE_SIMULATIONS multiplies their number, for a
-longer look by hand.
+"""The power that `plan` predicts agrees with `compare` to five percentage points, in simulated
+studies from figures to verdicts. LONGSHORE_SIMULATIONS multiplies the number of studies.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ def power_analysis(sessions: int, launches: int, spread: Spread) -> PowerAnalysi
 def compared(
     generator: random.Random, sessions: int, launches: int, spread: Spread, changed: dict[str, float]
 ) -> Comparison:
-    """Two tags in the same sessions, one after the other; changes are differences of logarithms."""
+    """Compares two tags in the same sessions. Changes are differences of logarithms."""
     sides = [
         Side(tag, [launch for s in range(sessions) for launch in session(generator, tag, s, launches, spread, effects)])
         for tag, effects in (("old", {}), ("new", changed))
@@ -88,7 +87,7 @@ def test_the_planned_difference_is_found_in_four_of_five_studies(sessions: int, 
         same += sum(word == verdict.SAME for word in rows.values())
     assert found / STUDIES == pytest.approx(0.8, abs=TOLERANCE)
     assert same / STUDIES / (len(MODES) - 1) == pytest.approx(planned.same, abs=TOLERANCE)
-    # A plan for other noise would not be kept: the test can fail.
+    # With other noise, the prediction is wrong.
     wrong = power_analysis(sessions, launches, Spread(2 * spread.launches, 2 * spread.sessions, "", spread.shared))
     other = wrong.between_tags(sessions)
     assert other is not None

@@ -1,5 +1,4 @@
-"""The plots of the page as files for a paper: complete, within the page, and readable by other
-programs."""
+"""The plots of the page as files for a paper."""
 
 from __future__ import annotations
 
@@ -37,29 +36,30 @@ def facts(tmp_path: Path) -> Facts:
 
 
 def named(facts: Facts) -> dict[str, PaperPlot]:
-    return {one.name: one for one in paper_plots(sections_of(facts))}
+    return {plot.name: plot for plot in paper_plots(sections_of(facts))}
 
 
 def texts(drawing: Drawing) -> list[str]:
-    return [one.text for one in drawing.marks if isinstance(one, Text)]
+    return [mark.text for mark in drawing.marks if isinstance(mark, Text)]
 
 
 def test_ratios_are_at_their_places_on_the_axis(facts: Facts) -> None:
     drawing = named(facts)[RATIOS].drawing
-    ticks = {one.text: one.x for one in drawing.marks if isinstance(one, Text) and re.fullmatch(r"[\d.]+", one.text)}
+    labels = [mark for mark in drawing.marks if isinstance(mark, Text)]
+    ticks = {label.text: label.x for label in labels if re.fullmatch(r"[\d.]+", label.text)}
     assert {"0.1", "1"} <= ticks.keys()
-    rows = {one.text: one.y for one in drawing.marks if isinstance(one, Text) and one.text in ("persistent", "waitall")}
-    symbols = [one for one in drawing.marks if isinstance(one, Symbol)]
+    rows = {label.text: label.y for label in labels if label.text in ("persistent", "waitall")}
+    symbols = [mark for mark in drawing.marks if isinstance(mark, Symbol)]
 
-    def at(name: str) -> float:
-        near = min(symbols, key=lambda one: abs(one.points[0][1] - rows[name]))
-        return sum(x for x, _ in near.points) / len(near.points)
+    def symbol_x(name: str) -> float:
+        nearest = min(symbols, key=lambda symbol: abs(symbol.points[0][1] - rows[name]))
+        return sum(x for x, _ in nearest.points) / len(nearest.points)
 
     def ratio(x: float) -> float:
         return float(10 ** ((x - ticks["1"]) / (ticks["1"] - ticks["0.1"])))
 
-    assert ratio(at("persistent")) == pytest.approx(1 / 17.45, rel=0.05)
-    assert ratio(at("waitall")) == pytest.approx(1.0, rel=0.05)
+    assert ratio(symbol_x("persistent")) == pytest.approx(1 / 17.45, rel=0.05)
+    assert ratio(symbol_x("waitall")) == pytest.approx(1.0, rel=0.05)
     assert {"regressed", "inconclusive", "same"} <= set(texts(drawing)), (
         "the legend names verdicts, because colour is not enough"
     )
@@ -67,25 +67,23 @@ def test_ratios_are_at_their_places_on_the_axis(facts: Facts) -> None:
 
 def test_every_plot_of_the_page_is_a_figure_with_its_marks_inside(tmp_path: Path) -> None:
     quick = gather_facts(sides(write_study(tmp_path / "quick"), ["quick"]))
-    found = named(quick)
-    assert any("halo-width" in name for name in found), sorted(found)
-    assert any("launches-as-dots" in name for name in found)
-    assert any("drift" in name for name in found)
-    for one in found.values():
-        assert any(isinstance(mark, Symbol | Line) for mark in one.drawing.marks), one.name
-        for mark in one.drawing.marks:
+    plots = named(quick)
+    for title in ("halo-width", "launches-as-dots", "drift"):
+        assert any(title in name for name in plots), sorted(plots)
+    for name, plot in plots.items():
+        width, height = plot.drawing.width + 1, plot.drawing.height + 1
+        assert any(isinstance(mark, Symbol | Line) for mark in plot.drawing.marks), name
+        for mark in plot.drawing.marks:
             if isinstance(mark, Symbol):
-                assert all(
-                    -1 <= x <= one.drawing.width + 1 and -1 <= y <= one.drawing.height + 1 for x, y in mark.points
-                )
+                assert all(-1 <= x <= width and -1 <= y <= height for x, y in mark.points)
 
 
-def test_svg_is_a_file_of_its_own(facts: Facts) -> None:
+def test_an_svg_file_needs_no_other_file(facts: Facts) -> None:
     text = svg(named(facts)[RATIOS].drawing)
-    root = ET.fromstring(text)  # noqa: S314 - written by us
+    root = ET.fromstring(text)  # noqa: S314 - written by this package
     assert "class=" not in text
     assert "%" not in text
-    marks = [one for one in root.iter() if one.tag.endswith(("polygon", "circle"))]
+    marks = [node for node in root.iter() if node.tag.endswith(("polygon", "circle"))]
     assert len(marks) >= 8
     assert float(root.attrib["viewBox"].split()[2]) == pytest.approx(named(facts)[RATIOS].drawing.width, abs=0.01)
 
@@ -138,7 +136,7 @@ def test_figures_on_the_command_line(
     command = ["--store", store, "report", "--compare", "reference", "new"]
     capsys.readouterr()
     assert main([*command, "--figures", "--json"]) == 0
-    assert RATIOS in [one["name"] for one in json_of(capsys.readouterr().out)["figures"]]
+    assert RATIOS in [plot["name"] for plot in json_of(capsys.readouterr().out)["figures"]]
     assert main([*command, "--figure", RATIOS]) == 0
     assert Path(f"{RATIOS}.svg").read_text().startswith("<?xml")
     if importlib.util.find_spec("matplotlib"):

@@ -1,5 +1,4 @@
-"""The page in headless Chromium, for properties that need a browser: script, style, downloads,
-printing."""
+"""The page in headless Chromium: script, style, downloads, printing."""
 
 from __future__ import annotations
 
@@ -34,7 +33,7 @@ webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not in
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 DRIVER = shutil.which("chromedriver")
 if not (CHROMIUM and DRIVER):
-    pytest.skip("no browser to look with: install the packages chromium and chromium-driver", allow_module_level=True)
+    pytest.skip("no browser: install the packages chromium and chromium-driver", allow_module_level=True)
 
 pytestmark = pytest.mark.browser
 OPTIONS = [
@@ -55,7 +54,7 @@ class Browser:
     """The operations of a browser that these tests need."""
 
     def __init__(self, folder: Path) -> None:
-        from selenium.webdriver.chrome.options import Options  # noqa: PLC0415 - only where a browser is
+        from selenium.webdriver.chrome.options import Options  # noqa: PLC0415 - only with a browser
         from selenium.webdriver.chrome.service import Service  # noqa: PLC0415
 
         options = Options()
@@ -75,10 +74,10 @@ class Browser:
         self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
         self.driver.get(page.as_uri())
 
-    def ask(self, script: str, *arguments: object) -> Any:
+    def evaluate(self, script: str, *arguments: object) -> Any:
         return self.driver.execute_script(script, *arguments)
 
-    def complaints(self) -> list[str]:
+    def messages(self) -> list[str]:
         return [entry["message"] for entry in self.driver.get_log("browser")]
 
 
@@ -114,10 +113,10 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 @pytest.mark.parametrize("name", ["solo", "compared"])
 def test_the_browser_reports_no_error(browser: Browser, pages: dict[str, Path], name: str) -> None:
     browser.show(pages[name])
-    assert browser.complaints() == []
-    assert browser.ask("return document.title")
+    assert browser.messages() == []
+    assert browser.evaluate("return document.title")
     # The script of the page has run: it shows the controls that need a script.
-    assert browser.ask("return document.querySelectorAll('button.sorting').length") > 3
+    assert browser.evaluate("return document.querySelectorAll('button.sorting').length") > 3
 
 
 @pytest.mark.parametrize("name", ["solo", "compared"])
@@ -126,12 +125,12 @@ def test_every_section_is_visible_and_nothing_is_wider_than_the_page(
     browser: Browser, pages: dict[str, Path], name: str, width: int
 ) -> None:
     browser.show(pages[name], width=width)
-    boxes = browser.ask(
+    boxes = browser.evaluate(
         "return [...document.querySelectorAll('section')].map(s => [s.id, s.getBoundingClientRect().height])"
     )
     assert len(boxes) >= 10
     assert all(height > 40 for _, height in boxes), boxes
-    assert browser.ask("return document.documentElement.scrollWidth") <= width
+    assert browser.evaluate("return document.documentElement.scrollWidth") <= width
 
 
 OVERLAPS = """
@@ -153,7 +152,7 @@ return [labels.flat().length, found];
 @pytest.mark.parametrize("width", [400, 1200])
 def test_no_two_labels_of_an_axis_overlap(browser: Browser, pages: dict[str, Path], name: str, width: int) -> None:
     browser.show(pages[name], width=width)
-    count, found = browser.ask(OVERLAPS)
+    count, found = browser.evaluate(OVERLAPS)
     assert count >= 10
     assert found == []
 
@@ -162,7 +161,7 @@ def test_dark_mode_is_dark_and_light_mode_light(browser: Browser, pages: dict[st
     shades = {}
     for scheme in ("light", "dark"):
         browser.show(pages["solo"], scheme=scheme)
-        colours = browser.ask(
+        colours = browser.evaluate(
             "const s = getComputedStyle(document.body); return [s.backgroundColor, s.color].map(c => c.match(/\\d+/g))"
         )
         shades[scheme] = [sum(int(part) for part in colour[:3]) / 3 for colour in colours]
@@ -175,7 +174,7 @@ def test_dark_mode_is_dark_and_light_mode_light(browser: Browser, pages: dict[st
 def test_the_download_link_gives_the_data(browser: Browser, pages: dict[str, Path]) -> None:
     browser.show(pages["solo"])
     # The browser itself follows the link; the policy of the page must allow it.
-    browser.ask("document.querySelector('a[download=\"figures.csv\"]').click()")
+    browser.evaluate("document.querySelector('a[download=\"figures.csv\"]').click()")
     target = browser.downloads / "figures.csv"
     for _ in range(100):
         if target.exists() and target.stat().st_size:
@@ -192,19 +191,19 @@ def test_rows_can_be_filtered_and_sorted(browser: Browser, pages: dict[str, Path
         "return [...document.querySelectorAll('#ratios tbody tr')].filter(r => r.offsetHeight)"
         ".map(r => r.children[0].textContent)"
     )
-    assert len(browser.ask(shown)) == 8
-    browser.ask(
+    assert len(browser.evaluate(shown)) == 8
+    browser.evaluate(
         "const box = document.querySelector('#ratios input[type=search]'); box.value = 'persist';"
         "box.dispatchEvent(new Event('input', {bubbles: true}))"
     )
-    assert browser.ask(shown) == ["persistent"]
+    assert browser.evaluate(shown) == ["persistent"]
     browser.show(pages["compared"])
-    browser.ask(
+    browser.evaluate(
         "document.querySelectorAll('#ratios button.sorting')[1].click()"
     )  # the reference's figures, smallest first
-    assert browser.ask(shown)[:2] == ["sendrecv", "persistent"]
-    browser.ask("document.querySelectorAll('#ratios button.sorting')[1].click()")
-    assert browser.ask(shown)[0] == "neighbor"
+    assert browser.evaluate(shown)[:2] == ["sendrecv", "persistent"]
+    browser.evaluate("document.querySelectorAll('#ratios button.sorting')[1].click()")
+    assert browser.evaluate(shown)[0] == "neighbor"
 
 
 def test_without_script_everything_is_visible(browser: Browser, pages: dict[str, Path]) -> None:
@@ -225,7 +224,7 @@ def test_the_margin_band_of_the_persistent_row_is_right_of_its_mark_on_the_scree
 ) -> None:
     for width in (400, 1200):
         browser.show(pages["compared"], width=width)
-        band, mark, waitall = browser.ask(
+        band, mark, waitall = browser.evaluate(
             "const row = n => [...document.querySelectorAll('#ratios tbody tr')].find(r => r.textContent.includes(n));"
             "const box = e => { const b = e.getBoundingClientRect(); return [b.left, b.right]; };"
             "return [box(row('persistent').querySelector('.margin')), box(row('persistent').querySelector('use')),"
@@ -243,26 +242,28 @@ def test_it_prints_on_few_pages_in_dark_ink(browser: Browser, pages: dict[str, P
     assert 1 <= pdf.count(b"/Type /Page\n") <= 5
     browser.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print", "features": []})
     try:
-        colour = browser.ask("return getComputedStyle(document.body).color.match(/\\d+/g).map(Number)")
+        colour = browser.evaluate("return getComputedStyle(document.body).color.match(/\\d+/g).map(Number)")
         assert max(colour) < 60
-        assert browser.ask("return getComputedStyle(document.querySelector('nav')).display") == "none"
+        assert browser.evaluate("return getComputedStyle(document.querySelector('nav')).display") == "none"
     finally:
         browser.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "", "features": []})
 
 
 def test_every_control_is_reached_by_the_keyboard(browser: Browser, pages: dict[str, Path]) -> None:
-    from selenium.webdriver.common.keys import Keys  # noqa: PLC0415 - only where a browser is
+    from selenium.webdriver.common.keys import Keys  # noqa: PLC0415 - only with a browser
 
     browser.show(pages["compared"])
-    wanted = browser.ask("return document.querySelectorAll('a[href], button, input, summary, [tabindex=\"0\"]').length")
+    wanted = browser.evaluate(
+        "return document.querySelectorAll('a[href], button, input, summary, [tabindex=\"0\"]').length"
+    )
     assert wanted > 20
     body = browser.driver.find_element("css selector", "body")
     body.send_keys(Keys.TAB)
-    assert browser.ask("return document.activeElement.className") == "skip"
+    assert browser.evaluate("return document.activeElement.className") == "skip"
     reached = set()
     for _ in range(wanted + 5):
         reached.add(
-            browser.ask("const a = document.activeElement; return a.id + a.className + a.textContent + a.value")
+            browser.evaluate("const a = document.activeElement; return a.id + a.className + a.textContent + a.value")
         )
         browser.driver.switch_to.active_element.send_keys(Keys.TAB)
     assert any("persistent" not in text and "figures.csv" in text for text in reached)

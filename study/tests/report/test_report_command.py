@@ -1,5 +1,4 @@
-"""The command `longshore report`: on the published outputs, on two studies, and on an empty
-store."""
+"""The command `longshore report`."""
 
 from __future__ import annotations
 
@@ -19,7 +18,7 @@ PUBLISHED = Path(__file__).parents[1] / "data" / "published" / "halobench"
 
 @pytest.fixture
 def published(tmp_path: Path) -> list[str]:
-    """The four published outputs, imported as the README does it."""
+    """The four published outputs, imported as in the README."""
     store = ["--store", str(tmp_path / "store")]
     for image, tag in (("reference", "reference"), ("new-image", "new")):
         for system in ("production", "tds"):
@@ -68,10 +67,10 @@ def test_json_names_the_file(published: list[str], tmp_path: Path, capsys: pytes
     output = tmp_path / "r.html"
     capsys.readouterr()
     assert main(["report", "--compare", "reference", "new", "-o", str(output), "--json", *published]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert told["verdict"] == "regressed"
-    assert told["sides"] == ["reference", "new"]
-    assert Path(told["file"]).stat().st_size == told["bytes"]
+    summary = json.loads(capsys.readouterr().out)
+    assert summary["verdict"] == "regressed"
+    assert summary["sides"] == ["reference", "new"]
+    assert Path(summary["file"]).stat().st_size == summary["bytes"]
 
 
 def test_two_studies_are_compared_as_a_whole(tmp_path: Path) -> None:
@@ -86,7 +85,7 @@ def test_two_studies_are_compared_as_a_whole(tmp_path: Path) -> None:
     assert tree.one("h1").text == "tuesday against monday"
 
 
-def test_only_the_studies_that_were_asked_for_are_shown(tmp_path: Path) -> None:
+def test_only_the_named_studies_are_shown(tmp_path: Path) -> None:
     store = write_study(tmp_path / "store", study="one", tag="x", launches=1)
     write_study(tmp_path / "store", study="other", tag="y", launches=1)
     write_failure(store, "other", "y")
@@ -111,9 +110,9 @@ def test_mistakes_are_one_line(
 ) -> None:
     capsys.readouterr()
     assert main([*arguments, *published]) == status
-    told = capsys.readouterr().err
-    assert message in told
-    assert told.count("\n") == 1
+    error = capsys.readouterr().err
+    assert message in error
+    assert error.count("\n") == 1
 
 
 def test_an_empty_store_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -126,8 +125,7 @@ def test_without_a_choice_no_choice_is_named(tmp_path: Path, capsys: pytest.Capt
     result = halo("waitall", 10.0) | {"variant": {}}
     store_launch(Store(tmp_path / "store"), "t", "a", [result], cell={"program": "halo"})
     assert main(["report", "-o", str(tmp_path / "one.html"), "--store", str(tmp_path / "store")]) == 0
-    said = capsys.readouterr().out
-    assert "10.0 MiB/s. Memory copy was not measured with them." in said
+    assert "10.0 MiB/s. Memory copy was not measured with them." in capsys.readouterr().out
 
 
 def test_imported_figures_are_not_called_missing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -27,7 +27,7 @@ from report_data import HEADER, compared_halobench, envelope, result, write_fail
 from report_tree import parse
 
 
-def store_one(
+def store_launch(
     store: Store,
     results: list[dict[str, Any]],
     *,
@@ -51,12 +51,12 @@ def facts_of(store: Store, *tags: str) -> Facts:
 
 def test_a_winner_is_close_when_a_launch_of_the_runner_up_was_as_good(tmp_path: Path) -> None:
     store = Store(tmp_path)
-    store_one(store, [gather("a", 10.0), gather("b", 8.0)], index=0)
-    store_one(store, [gather("a", 12.0), gather("b", 9.9)], index=1)
+    store_launch(store, [gather("a", 10.0), gather("b", 8.0)], index=0)
+    store_launch(store, [gather("a", 12.0), gather("b", 9.9)], index=1)
     won = fastest(facts_of(store, "t"))
     assert [(w.name, w.runner_up_name, w.separated) for w in won] == [("a", "b", True)]
     assert won[0].lead == pytest.approx(11 / 8.95)
-    store_one(store, [gather("a", 11.0), gather("b", 10.5)], index=2)
+    store_launch(store, [gather("a", 11.0), gather("b", 10.5)], index=2)
     assert [w.separated for w in fastest(facts_of(store, "t"))] == [False]
 
 
@@ -76,25 +76,24 @@ def test_a_figure_above_its_bound_is_listed_and_never_wins(tmp_path: Path) -> No
         result("stream", {"tasks": name}, "bandwidth", value, "GB/s")
         for name, value in (("serial", 9.0), ("cheat", 90.0))
     ]
-    store_one(store, [copy, *stream])
+    store_launch(store, [copy, *stream])
     facts = facts_of(store, "t")
     assert [w.best.how["tasks"] for w in fastest(facts)] == ["serial"]
-    invalid = [a for a in absences(facts) if a.what == "invalid?"]
+    invalid = [a for a in absences(facts) if a.kind == "invalid?"]
     assert [a.reason for a in invalid] == ["more than 1.5 times the memory copy of the same launch, 10 GB/s"]
 
 
-def test_controls_of_the_session_bound_what_is_as_large_as_theirs(tmp_path: Path) -> None:
-    """Control cells are separate launches. Data that fits in caches may be faster than memory
-    copy."""
+def test_controls_of_the_session_bound_figures_of_uncached_data(tmp_path: Path) -> None:
+    """Control cells are separate launches. Cached data may be faster than memory copy."""
     store = Store(tmp_path)
-    store_one(store, [result("control", {"kernel": "copy"}, "bandwidth", 10.0, "GB/s")], program="control")
+    store_launch(store, [result("control", {"kernel": "copy"}, "bandwidth", 10.0, "GB/s")], program="control")
     large = result("stream", {"elements": 10**8}, "bandwidth", 90.0, "GB/s")
     cached = result("stream", {"elements": 10**3}, "bandwidth", 90.0, "GB/s")
     cached["seconds"] = {"median": 1e-6}
-    store_one(store, [large, cached], program="stream")
-    store_one(store, [result("stream", {"elements": 7}, "bandwidth", 90.0, "GB/s")], program="stream", ranks=99)
+    store_launch(store, [large, cached], program="stream")
+    store_launch(store, [result("stream", {"elements": 7}, "bandwidth", 90.0, "GB/s")], program="stream", ranks=99)
     figures = measure(store.launches(), metrics=["all"]).figures
-    doubts = {f.key.variant.get("elements"): f.above for f in figures if f.key.pattern == "stream"}
+    doubts = {f.key.variant.get("elements"): f.why_implausible for f in figures if f.key.pattern == "stream"}
     assert doubts == {
         10**8: "more than 1.5 times the memory copy of the same session, 10 GB/s", 10**3: None, 7: None,
     }  # fmt: skip
@@ -103,7 +102,9 @@ def test_controls_of_the_session_bound_what_is_as_large_as_theirs(tmp_path: Path
 def test_the_bound_of_a_process_is_its_share_of_the_node(tmp_path: Path) -> None:
     store = Store(tmp_path)
     copy = result("control", {"kernel": "copy"}, "bandwidth", 8.0, "GB/s")
-    store_one(store, [copy, result("halo", {"mode": "waitall"}, "process_bandwidth", 100.0, "MiB/s"), gather("a", 1.0)])
+    store_launch(
+        store, [copy, result("halo", {"mode": "waitall"}, "process_bandwidth", 100.0, "MiB/s"), gather("a", 1.0)]
+    )
     facts = facts_of(store, "t")
     halo = bound_for(facts, facts.of_pattern("halo"))
     assert halo is not None
@@ -118,7 +119,7 @@ def test_skips_with_one_reason_share_a_line_and_failures_are_listed(tmp_path: Pa
     store = write_study(tmp_path)
     write_failure(store)
     found = absences(facts_of(store, "quick"))
-    assert [(a.what, a.variants) for a in found] == [("failed", 1), ("skipped", 12)]
+    assert [(a.kind, a.variants) for a in found] == [("failed", 1), ("skipped", 12)]
     assert "rank 3 died" in found[0].reason
     assert found[1].reason == "needs MPI"
     assert "waitall, persistent" in found[1].variant or "persistent, waitall" in found[1].variant
@@ -127,9 +128,9 @@ def test_skips_with_one_reason_share_a_line_and_failures_are_listed(tmp_path: Pa
 
 def test_variants_that_one_tag_lacks_are_listed_without_a_comparison(tmp_path: Path) -> None:
     store = Store(tmp_path)
-    store_one(store, [gather("a", 1.0), gather("b", 2.0)], tag="one")
-    store_one(store, [gather("a", 1.0)], tag="two")
-    missing = [a for a in absences(facts_of(store, "one", "two")) if a.what == "missing"]
+    store_launch(store, [gather("a", 1.0), gather("b", 2.0)], tag="one")
+    store_launch(store, [gather("a", 1.0)], tag="two")
+    missing = [a for a in absences(facts_of(store, "one", "two")) if a.kind == "missing"]
     assert [(a.side, "b" in a.variant.split(", ")) for a in missing] == [("two", True)]
 
 
@@ -139,10 +140,10 @@ def test_provenance_shows_differences_but_not_values_of_each_launch(tmp_path: Pa
         for index in range(2):
             noise = {"resolution_seconds": (15 + index + 5 * (tag == "new")) * 1e-11}
             header = HEADER | {"system": HEADER["system"] | {"kernel": kernel}, "clock": noise}
-            store_one(store, [gather("a", 1.0)], tag=tag, index=index, header=header)
+            store_launch(store, [gather("a", 1.0)], tag=tag, index=index, header=header)
     facts = facts_of(store, "old", "new")
     found = {e.key: e for e in recorded_properties(facts)}
-    assert list(differing([side.launches for side in facts.groups])) == ["system: kernel"]
+    assert list(differing([side.launches for side in facts.stored_sides])) == ["system: kernel"]
     assert found["system: kernel"].values == (("6.1.0",), ("6.9.9",))
     assert found["environment: OMPI_MCA_btl"].values == (("self,vader",),) * 2
     assert "clock: resolution seconds" in found
@@ -196,10 +197,10 @@ def test_idle_cores_need_a_reason(tmp_path: Path) -> None:
     store = Store(tmp_path)
     header = json.loads(json.dumps(HEADER))
     header["system"]["cores"] = 64
-    store_one(store, [gather("a", 1.0)], header=header)
+    store_launch(store, [gather("a", 1.0)], header=header)
     rule = rule_results(facts_of(store, "t"))[1][1]
     assert rule.state == NOT_MET
-    assert "4 of 64 cores" in rule.why
+    assert "4 of 64 cores" in rule.reason
 
 
 def test_only_varying_factors_name_a_row() -> None:

@@ -1,4 +1,4 @@
-"""The whole page: one well-formed file that contains its data, whatever names the data has."""
+"""The page is one well-formed file that contains its data, for any names in the data."""
 
 from __future__ import annotations
 
@@ -76,12 +76,12 @@ def test_one_tag_alone_has_winners_and_no_ratios(solo: Facts) -> None:
     rows = {row.one("th").text: row for row in section.one("tbody").all("tr")}
     patterns = ("Stream", "Gather", "Halo exchange")
     assert set(rows) == {f"{pattern} {transport}" for pattern in patterns for transport in ("threads", "mpi")}
-    # 12 GB/s counted as 16 bytes per request are 18 GB/s moved, of a memory copy of 20 GB/s; with 2
-    # % of noise.
+    # The gather counts 12 GB/s (16 bytes per request) and moves 18 GB/s; memory copy has 20 GB/s.
+    # The figures have 2 % of noise.
     assert re.search(r"1[12]\.\d GB/s(8[89]|9[0-3]) %direct", rows["Gather threads"].text)
     bar, copy = rows["Gather threads"].one("rect", "bar"), rows["Gather threads"].one("line", "bound")
-    told = float(rows["Gather threads"].one(class_="c-share").text.split()[0]) / 100
-    assert bar.fraction("width") / copy.fraction("x1") == pytest.approx(told, abs=0.006)
+    shown = float(rows["Gather threads"].one(class_="c-share").text.split()[0]) / 100
+    assert bar.fraction("width") / copy.fraction("x1") == pytest.approx(shown, abs=0.006)
 
 
 def test_the_verdict_names_counts_and_the_worst_row(compared: Facts) -> None:
@@ -179,7 +179,7 @@ def test_an_empty_study_has_a_page(tmp_path: Path) -> None:
     assert "rank 3 died" in tree.one("section", id="missing").text
 
 
-def test_the_guideline_table_puts_the_broken_one_first(compared: Facts) -> None:
+def test_the_broken_guideline_is_first(compared: Facts) -> None:
     rows = page(compared).one("section", id="guidelines").one("tbody").all("tr")
     assert [r.one(class_="badge").text for r in rows] == ["✕ broken", "✓ holds"]
     assert "30.3 times slower" in rows[0].text
@@ -204,7 +204,7 @@ def test_numbers_and_verdicts_do_not_depend_on_colour(compared: Facts) -> None:
 
 
 def test_large_data_is_compressed(solo: Facts, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(downloads, "PACKED_FROM", 10_000)
+    monkeypatch.setattr(downloads, "MAX_PLAIN_BYTES", 10_000)
     links = {a.attributes["download"]: a for a in page(solo).one("section", id="data").all("a")}
     assert set(links) == {"figures.csv.gz", "report.json.gz"}
     encoded = links["figures.csv.gz"].attributes["href"].partition(";base64,")[2]

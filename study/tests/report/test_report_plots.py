@@ -1,4 +1,4 @@
-"""Plots: the positions of marks, read back from the attributes of the page, agree with the data."""
+"""The positions of marks in the plots of the page agree with the data."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from longshore_study.report.curves import curves, panels, size_factors, size_label
-from longshore_study.report.drift import Deviation, deviations, trend
+from longshore_study.report.drift import LaunchDeviation, launch_deviations, trend
 from longshore_study.report.facts import Facts, gather_facts, median_value
 from longshore_study.report.forest import forest_section, margin_band, ratio_scale
 from longshore_study.report.heat_map import heat_map_section
@@ -141,6 +141,16 @@ def test_the_spread_of_a_dot_is_stated_in_the_unit_of_its_figure(both: Facts) ->
     assert tooltip(dot).endswith("40.0 million keys/s, repetitions p10–p90 20.0 million keys/s – 80.0 million keys/s")
 
 
+def test_the_spread_follows_the_times_of_a_latency_and_is_inverse_for_a_rate(quick: Facts) -> None:
+    latency = next(f for f in quick.figures if f.metric == "latency_us")
+    rate = next(f for f in quick.figures if f.better == "higher" and f.spread)
+    assert latency.spread is not None
+    assert rate.spread is not None
+    # report_data.py: the times of the repetitions have p10 at 0.98 and p90 at 1.04 of the median.
+    assert latency.spread == pytest.approx((0.98, 1.04))
+    assert rate.spread == pytest.approx((1 / 1.04, 1 / 0.98))
+
+
 def test_the_reference_is_above_the_new_side_in_a_row(both: Facts) -> None:
     tree = tree_of(launch_dots(both, both.of_pattern("halo")))
     for row in tree.one("tbody").all("tr"):
@@ -166,9 +176,9 @@ def test_dots_stand_in_run_order_from_top_to_bottom(quick: Facts) -> None:
 def test_curves_join_the_medians_of_the_sizes_in_order(quick: Facts) -> None:
     halo = quick.of_pattern("halo")
     assert size_factors(halo) == ["halo", "fields"]
-    found = panels(quick, halo, "halo")
-    assert {p.title for p in found} == {f"{t}, fields {n}" for t in ("mpi", "threads") for n in (1, 8)}
-    for panel in found:
+    drawn = panels(quick, halo, "halo")
+    assert {p.title for p in drawn} == {f"{t}, fields {n}" for t in ("mpi", "threads") for n in (1, 8)}
+    for panel in drawn:
         for series in panel.series:
             assert [p.size for p in series.points] == [1, 2, 3]
             assert all(p.low <= p.value <= p.high and p.launches == 5 for p in series.points)
@@ -176,7 +186,7 @@ def test_curves_join_the_medians_of_the_sizes_in_order(quick: Facts) -> None:
             assert values == sorted(values)  # 0.8, 0.9, 1.0 of the base, with 2 % of noise
 
 
-def test_of_sizes_that_change_together_one_is_drawn(tmp_path: Path) -> None:
+def test_one_of_several_sizes_that_change_together_is_drawn(tmp_path: Path) -> None:
     store = Store(tmp_path)
     for nodes in (1, 2, 4):
         cell = {"nodes": nodes, "ranks": 4 * nodes, "ranks_per_node": 4}
@@ -196,8 +206,11 @@ def test_each_kind_of_work_has_its_own_table() -> None:
     bare: dict[str, Any] = {"mode": "waitall", "contiguous": 10, "buffer_items": 3}
     domain: dict[str, Any] = {"mode": "channel", "domain": [4, 4, 4], "halo": 1, "fields": 1}
     part: dict[str, Any] = {"mode": "channel", "domain": [4, 4, 4]}
-    assert split_by_work([faces, domain, bare, part], "halo", lambda one: one) == [[faces, bare], [domain, part]]
-    assert split_by_work([faces, domain], "unknown", lambda one: one) == [[faces, domain]]
+    assert split_by_work([faces, domain, bare, part], "halo", lambda factors: factors) == [
+        [faces, bare],
+        [domain, part],
+    ]
+    assert split_by_work([faces, domain], "unknown", lambda factors: factors) == [[faces, domain]]
 
 
 def test_the_bound_is_drawn_at_the_measured_memory_copy(quick: Facts) -> None:
@@ -248,25 +261,25 @@ def test_levels_that_are_not_numbers_are_not_joined(both: Facts) -> None:
 def test_drift_is_detected(tmp_path: Path) -> None:
     facts = gather_facts(sides(write_study(tmp_path, launches=6), ["quick"]))
     figures = facts.of_pattern("gather")
-    found = deviations(figures)
-    assert [d.position for d in found] == list(range(12))
-    steady = trend(found)
+    deviations = launch_deviations(figures)
+    assert [d.position for d in deviations] == list(range(12))
+    steady = trend(deviations)
     assert steady is not None
     assert steady == pytest.approx(1, abs=0.03)
-    slower = [Deviation(d.position, d.ratio * (1 - 0.02 * d.position), d.variants) for d in found]
+    slower = [LaunchDeviation(d.position, d.ratio * (1 - 0.02 * d.position), d.variants) for d in deviations]
     changed = trend(slower)
     assert changed is not None
     assert changed < 0.9
-    assert trend(found[:8]) is None
+    assert trend(deviations[:8]) is None
 
 
 def test_better_is_up_in_the_drift_of_a_latency(quick: Facts) -> None:
-    """A launch with a latency above the median is a worse one."""
+    """The launch with the highest latency is the worst."""
     figures = [f for f in quick.of_pattern("control") if f.metric == "latency_us" and f.factors["transport"] == "mpi"]
     worst = max(figures, key=lambda f: f.value)
-    found = {d.position: d.ratio for d in deviations(figures)}
+    ratios = {d.position: d.ratio for d in launch_deviations(figures)}
     assert worst.position is not None
-    assert found[worst.position] == min(found.values()) < 1
+    assert ratios[worst.position] == min(ratios.values()) < 1
 
 
 def test_the_heat_map_signs_every_cell() -> None:
@@ -352,6 +365,6 @@ def test_the_interval_of_a_median_holds_it_with_95_percent() -> None:
         outside = 2 * sum(math.comb(count, k) for k in range(ranks[0] + 1)) / 2**count
         one_tighter = outside + 2 * math.comb(count, ranks[0] + 1) / 2**count
         assert outside <= 0.05 < one_tighter
-    many = median_interval_ranks(10_000)  # summing the binomials again for each rank would take hours
+    many = median_interval_ranks(10_000)  # fast: binomials are summed only once
     assert many is not None
     assert many[0] == pytest.approx(5000 - 0.98 * 100, abs=2)

@@ -1,5 +1,4 @@
-"""The section of steps: every figure with its bar and gain, and the missing ones with their
-reasons."""
+"""The section of steps: figures with bars and gains, missing figures with reasons."""
 
 from __future__ import annotations
 
@@ -30,8 +29,8 @@ def section(facts: Facts) -> Tag:
 
 @pytest.fixture
 def facts(tmp_path: Path) -> Facts:
-    """Two layers: one gains with the second step, the other loses and lacks the third. Memory copy
-    is 20 GB/s."""
+    """Two layers: "good" gains with the second step; "bad" loses and lacks the third step. Memory
+    copy is 20 GB/s."""
     store = Store(tmp_path)
     for index, level in enumerate((0.98, 1.0, 1.02)):
         results = [control("copy", 20.0)]

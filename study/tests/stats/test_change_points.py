@@ -1,6 +1,5 @@
-"""Steps in series: found where they are, and not where noise is skewed, bimodal, heavy-tailed,
-resembles its past or drifts. Fixed seeds; LONGSHORE_SIMULATIONS multiplies the number of simulated
-histories, for a longer look by hand.
+"""Steps in series are found, and no steps are found in noise that is skewed, bimodal, heavy-tailed,
+correlated or sloping. Seeds are fixed. LONGSHORE_SIMULATIONS multiplies the number of simulations.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ def skewed(generator: random.Random, count: int, sd: float) -> list[float]:
 
 
 def bimodal(generator: random.Random, count: int, sd: float) -> list[float]:
-    """Three of ten sessions get the bad placement."""
+    """Three of ten sessions are slow."""
     return [(-2.2 * sd if generator.random() < 0.3 else 0.0) + generator.gauss(0, sd / 4) for _ in range(count)]
 
 
@@ -40,7 +39,7 @@ def heavy(generator: random.Random, count: int, sd: float) -> list[float]:
 
 
 def wandering(generator: random.Random, count: int, sd: float, memory: float = 0.6) -> list[float]:
-    """Autoregressive: sessions resemble the one before."""
+    """An autoregressive series of first order."""
     value, values = generator.gauss(0, sd), []
     for _ in range(count):
         values.append(value)
@@ -53,7 +52,7 @@ def wandering_far(generator: random.Random, count: int, sd: float) -> list[float
 
 
 def sloping(generator: random.Random, count: int, sd: float) -> list[float]:
-    """By the margin from the first session to the last."""
+    """A slope of one margin from the first session to the last."""
     return [MARGIN * k / (count - 1) + generator.gauss(0, sd) for k in range(count)]
 
 
@@ -61,7 +60,7 @@ KINDS = (normal, skewed, bimodal, heavy, wandering, wandering_far, sloping)
 
 
 def false_alarms(noise: Noise, sessions: int, sd: float, rows: int) -> float:
-    """The share of histories without a step in which one was found."""
+    """The share of simulations without a step in which a step was found."""
     generator = random.Random(f"{noise.__name__} {sessions} {sd} {rows}")
     found = 0
     for _ in range(TABLES):
@@ -74,8 +73,7 @@ def false_alarms(noise: Noise, sessions: int, sd: float, rows: int) -> float:
 @pytest.mark.parametrize("noise", KINDS, ids=[kind.__name__ for kind in KINDS])
 @pytest.mark.parametrize("sd", [0.03, 0.08])
 def test_noise_is_not_reported_as_a_step(noise: Noise, sd: float) -> None:
-    """At most 5 %, within two standard errors of a simulation of this size, for each length and
-    number of rows."""
+    """At most 5 % false alarms, plus two standard errors of the simulation."""
     cases = [(sessions, rows) for sessions in (5, 12, 40) for rows in (1, 6)]
     rates = {case: false_alarms(noise, case[0], sd, case[1]) for case in cases}
     allowed = 0.05 + 2.0 * math.sqrt(0.05 * 0.95 / TABLES)
@@ -84,18 +82,15 @@ def test_noise_is_not_reported_as_a_step(noise: Noise, sd: float) -> None:
 
 
 @pytest.mark.simulation
-def test_the_order_of_sessions_has_to_be_asked(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without it a t test takes two bad days in a row of a skewed series for a step: the test above
-    can fail."""
-    asked = sum(false_alarms(skewed, 40, sd, 6) for sd in (0.08, 0.15))
+def test_the_order_test_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without the order test, two bad sessions in a row of a skewed series look like a step."""
+    with_order_test = sum(false_alarms(skewed, 40, sd, 6) for sd in (0.08, 0.15))
     monkeypatch.setattr(change_points, "_order_p", lambda *_: 0.0)
-    assert sum(false_alarms(skewed, 40, sd, 6) for sd in (0.08, 0.15)) > asked + 0.1
+    assert sum(false_alarms(skewed, 40, sd, 6) for sd in (0.08, 0.15)) > with_order_test + 0.1
 
 
 @pytest.mark.simulation
-def test_the_correlation_must_not_be_thought_too_low(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A machine that wanders far is taken for one with steps where its memory is drawn to what is
-    assumed of others."""
+def test_an_underestimated_correlation_gives_false_alarms(monkeypatch: pytest.MonkeyPatch) -> None:
     careful = false_alarms(wandering_far, 60, 0.08, 6)
     monkeypatch.setattr(change_points, "pooled_correlation", lambda _: 0.4)
     assert false_alarms(wandering_far, 60, 0.08, 6) > careful + 0.1
@@ -109,7 +104,7 @@ def test_a_step_does_not_change_the_estimated_correlation() -> None:
     assert pooled_correlation(independent) < 0.15
     assert pooled_correlation(stepped) == pytest.approx(pooled_correlation(independent), abs=0.05)
     assert pooled_correlation([wandering(generator, 200, 0.02) for _ in range(10)]) == pytest.approx(0.6, abs=0.1)
-    assert pooled_correlation([[0.0, 1.0]]) > 0.0, "few sessions do not tell it: some is assumed"
+    assert pooled_correlation([[0.0, 1.0]]) > 0.0, "assumed for few sessions"
     assert find_changes([], MARGIN) == []
 
 
@@ -141,7 +136,7 @@ def test_a_known_event_is_found_sooner() -> None:
     assert sum(map(bool, known)) > sum(map(bool, unknown)) + 0.2 * TABLES
     assert all(change.known for changes in known for change in changes)
     empty = [find_changes([normal(generator, 30, 0.02)], MARGIN, [[7, 15, 16, 99]])[0].changes for _ in range(TABLES)]
-    assert sum(map(bool, empty)) <= 0.05 * TABLES, "an event that changed nothing is no change"
+    assert sum(map(bool, empty)) <= 0.05 * TABLES
 
 
 def test_two_steps_and_a_slope() -> None:
@@ -155,10 +150,10 @@ def test_two_steps_and_a_slope() -> None:
     assert slope.changes
     assert all(change.kind == DRIFT for change in slope.changes)
     (event,) = find_changes([[-0.02 * k + generator.gauss(0, 0.01) for k in range(30)]], MARGIN, [[12]])
-    assert [change.kind for change in event.changes if change.at == 12] == [DRIFT], "it has not begun with the event"
+    assert [change.kind for change in event.changes if change.at == 12] == [DRIFT]
     assert not any(change.known for change in event.changes)
 
 
-def test_figures_that_do_not_vary_are_no_reason_to_believe() -> None:
+def test_without_noise_there_is_no_significant_step() -> None:
     (history,) = find_changes([[0.0, 0.0, 0.0, -1.0, -1.0, -1.0]], MARGIN)
     assert history.changes == ()

@@ -1,4 +1,4 @@
-"""Effects and their plain intervals against scipy's t tests."""
+"""Effects and confidence intervals agree with scipy's t tests."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_unpaired_sessions_give_welch_and_the_pooled_variance() -> None:
     assert found.df == 9
 
 
-def test_one_session_of_launches_in_turns_is_the_two_sample_test_of_launches() -> None:
+def test_a_stratified_effect_of_one_session_is_the_two_sample_t_test() -> None:
     one, other = draws(5, 5), draws(6, 5)
     found = effect.stratified({"s": dict(enumerate(one))}, {"s": {k + 10: v for k, v in enumerate(other)}})
     student = stats.ttest_ind(other, one, equal_var=True)
@@ -59,7 +59,7 @@ def test_one_session_of_launches_in_turns_is_the_two_sample_test_of_launches() -
     assert found.units == (5, 5)
 
 
-def test_a_difference_between_sessions_is_not_one_between_sides_when_launches_took_turns() -> None:
+def test_a_stratified_effect_ignores_differences_between_sessions() -> None:
     reference = {"monday": {1: 0.0, 2: 0.1}, "friday": {3: 5.0, 4: 5.1}}
     new = {"monday": {5: 0.0, 6: 0.1}, "friday": {7: 5.0, 8: 5.1}}
     found = effect.stratified(reference, new)
@@ -68,7 +68,7 @@ def test_a_difference_between_sessions_is_not_one_between_sides_when_launches_to
     assert found.df == 4
 
 
-def test_residuals_square_up_to_the_variance() -> None:
+def test_the_squares_of_residuals_add_up_to_the_variance() -> None:
     found = effect.unpaired(named(draws(7, 3)), named(draws(8, 4), "t"))
     assert found.variance is not None
     assert sum(r * r for _, r in found.residuals) == pytest.approx(found.variance * found.df)
@@ -80,7 +80,7 @@ def test_one_value_per_side_has_no_variance() -> None:
         assert (found.variance, found.df, found.welch_se) == (None, 0, None)
 
 
-def test_two_sessions_in_turns_halve_the_variance_of_one() -> None:
+def test_two_stratified_sessions_halve_the_variance() -> None:
     one = effect.stratified({"a": {1: 0.0, 2: 0.1}}, {"a": {3: 0.0, 4: 0.1}})
     two = effect.stratified(
         {s: {s + "1": 0.0, s + "2": 0.1} for s in "ab"}, {s: {s + "3": 0.0, s + "4": 0.1} for s in "ab"}

@@ -1,5 +1,4 @@
-"""The prior of variances against a direct computation with scipy, and what limits the degrees of
-freedom."""
+"""The prior of variances agrees with scipy; the degrees of freedom are limited."""
 
 from __future__ import annotations
 
@@ -41,13 +40,13 @@ def test_equal_variances_have_an_infinite_prior_and_the_pooled_variance() -> Non
     assert math.isfinite(found.cautious_df)
 
 
-def test_more_cells_make_more_certain_that_variances_are_equal() -> None:
+def test_more_cells_increase_the_cautious_degrees_of_freedom() -> None:
     few = moderated.fit_prior([1.0] * 5, [3] * 5)
     many = moderated.fit_prior([1.0] * 500, [3] * 500)
     assert few.cautious_df < many.cautious_df
 
 
-def test_one_cell_is_left_alone() -> None:
+def test_a_single_cell_keeps_its_variance() -> None:
     one = paired([0.1, 0.2, 0.4])
     found = moderated.moderate([one])[0]
     assert found is not None
@@ -59,7 +58,7 @@ def test_a_cell_without_a_variance_gets_none() -> None:
     assert moderated.moderate([paired([0.1])]) == [None]
 
 
-def test_a_variance_of_nought_is_shrunk_away() -> None:
+def test_a_variance_of_zero_becomes_positive() -> None:
     effects = [paired([0.5, 0.5]), paired([0.1, 0.2]), paired([0.3, 0.1]), paired([0.2, 0.25])]
     found = moderated.moderate(effects)[0]
     assert found is not None
@@ -72,7 +71,7 @@ def test_independent_cells_add_their_degrees_of_freedom() -> None:
     assert moderated.pooled_df(effects) > 0.6 * 200 * 4
 
 
-def test_cells_that_move_together_have_the_degrees_of_freedom_of_one() -> None:
+def test_cells_that_deviate_together_have_the_degrees_of_freedom_of_one_cell() -> None:
     generator = np.random.default_rng(7)
     common = generator.normal(size=5)
     effects = [paired(list(common + 1e-3 * generator.normal(size=5))) for _ in range(200)]
@@ -82,7 +81,7 @@ def test_cells_that_move_together_have_the_degrees_of_freedom_of_one() -> None:
     assert together.df == pytest.approx(4, rel=0.01)
 
 
-def test_cells_of_other_units_are_families_of_their_own() -> None:
+def test_cells_with_different_units_add_their_degrees_of_freedom() -> None:
     one = [paired([0.1, -0.1, 0.3]), paired([0.1, -0.1, 0.3])]
     elsewhere = effect.paired({"x": 0.0, "y": 0.0}, {"x": 0.2, "y": 0.1})
     other = [elsewhere, elsewhere]

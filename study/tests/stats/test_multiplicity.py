@@ -1,4 +1,4 @@
-"""Adjusted p values against scipy and against the definition."""
+"""Adjusted p values agree with scipy and with the definition."""
 
 from __future__ import annotations
 
@@ -29,6 +29,6 @@ def test_holm_is_never_below_benjamini_hochberg() -> None:
         assert strict >= mild - 1e-15
 
 
-def test_no_rows_are_no_rows() -> None:
+def test_an_empty_list_is_accepted() -> None:
     assert multiplicity.benjamini_hochberg([]) == []
     assert multiplicity.holm([]) == []

@@ -1,7 +1,6 @@
-"""False alarms at most at the promised rate, by simulation with fixed seeds: the reason for the two
-corrections in stats/moderated.py, and their proof. The worst case is simulated: every cell lies
-exactly on the margin, where the verdict 'regressed' is wrong by a hair; inside the margin there are
-fewer false alarms.
+"""The rate of false alarms is at most 5 %, in simulations with fixed seeds. The two corrections in
+stats/moderated.py are needed and suffice. In the worst case, which is simulated, all cells lie
+exactly on the margin. LONGSHORE_SIMULATIONS multiplies the number of simulated tables.
 """
 
 from __future__ import annotations
@@ -21,17 +20,19 @@ from longshore_study.stats.verdict import IMPROVED, REGRESSED, SAME, Measured, j
 pytestmark = pytest.mark.simulation
 MARGIN = 0.05
 TABLES = 500 * int(os.environ.get("LONGSHORE_SIMULATIONS", "1"))  # the standard error of a rate of 5 % is then 1 %
-FEWER = TABLES * 2 // 5  # 1.55 %
+FEWER = TABLES * 2 // 5  # with a standard error of 1.55 %
 
 
 @dataclass(frozen=True)
 class Noise:
-    """Standard deviations of log figures: of a cell in a session, what all cells of a session
-    share, how much cells differ in theirs (of the logarithm), and of launches."""
+    """Standard deviations of logarithms."""
 
     cell: float = 0.02
+    """Of a cell in a session."""
     common: float = 0.0
+    """Of the deviation that all cells of a session share."""
     uneven: float = 0.0
+    """Of the standard deviations of different cells."""
 
 
 def paired_table(generator: random.Random, cells: int, sessions: int, noise: Noise, true: float) -> list[Effect]:
@@ -53,7 +54,7 @@ def verdicts(table: list[Effect]) -> list[str]:
 
 
 def false_alarm_rate(cells: int, sessions: int, noise: Noise) -> float:
-    """The share of tables with at least one 'regressed' although no cell is beyond the margin."""
+    """The share of tables with a false verdict 'regressed'."""
     generator = random.Random(f"{cells} {sessions} {noise}")
     on_margin = -math.log1p(MARGIN)
     alarms = sum(
@@ -76,8 +77,6 @@ def test_at_most_one_table_in_twenty_has_a_false_alarm(sessions: int, noise: Noi
     ("cells", "noise"), [(40, Noise(uneven=0.5)), (8, Noise(common=0.06))], ids=["uneven", "shared"]
 )
 def test_the_corrections_are_needed(cells: int, noise: Noise, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without them the plain recipe gives the false alarms that moderated.py speaks of: the test
-    above can fail."""
     corrected = false_alarm_rate(cells, 2, noise)
     monkeypatch.setattr(moderated, "_CAUTION", 1e-9)
     monkeypatch.setattr(moderated, "pooled_df", lambda effects: float(sum(e.df for e in effects)))
@@ -91,7 +90,7 @@ def skewed(generator: random.Random, sd: float) -> float:
 
 
 def bimodal(generator: random.Random, sd: float) -> float:
-    """Three sessions of ten get the bad placement."""
+    """Three of ten sessions are slow."""
     return (-2.0 * sd if generator.random() < 0.3 else 0.0) + generator.gauss(0, 0.4 * sd)
 
 
@@ -106,7 +105,6 @@ def heavy(generator: random.Random, sd: float) -> float:
 def test_noise_need_not_be_normal(
     sessions: int, noise: Callable[[random.Random, float], float], design: Callable[..., Effect]
 ) -> None:
-    """The worst case again, on the margin, with figures of both sides drawn from such noise."""
     generator = random.Random(f"{noise.__name__} {sessions} {design.__name__}")
     on_margin = -math.log1p(MARGIN)
     alarms = 0
@@ -124,9 +122,8 @@ def test_noise_need_not_be_normal(
 
 @pytest.mark.parametrize("sessions", [2, 3, 6])
 def test_a_machine_that_drifts_is_no_regression(sessions: int) -> None:
-    """Its level resembles that of the hour before (autoregressive, 0.7), and sinks by 1 % a
-    session; the two tags are measured one after the other in each session, in random order, and
-    share what all rows of an hour share."""
+    """The level of the machine is autoregressive (0.7 per hour) and sinks by 1 % per session. In
+    each session, the two tags are measured in different hours, in random order."""
     generator = random.Random(f"drift {sessions}")
     on_margin = -math.log1p(MARGIN)
     alarms = 0
@@ -147,19 +144,19 @@ def test_a_machine_that_drifts_is_no_regression(sessions: int) -> None:
     assert alarms / FEWER <= 0.05 + 2 * 0.0155
 
 
-def test_cells_without_a_difference_are_not_called_better_or_worse() -> None:
+def test_unchanged_cells_get_neither_regressed_nor_improved() -> None:
     generator = random.Random(11)
     found = [v for _ in range(TABLES) for v in verdicts(paired_table(generator, 8, 3, Noise(0.02, 0.01, 0.3), 0.0))]
     assert found.count(REGRESSED) + found.count(IMPROVED) <= 0.001 * len(found)
 
 
 def test_same_is_wrong_in_one_of_twenty_rows_at_most() -> None:
-    """A cell on the margin is not the same; at each row 5 % may be called so."""
+    """On the margin, the verdict *same* is wrong."""
     generator = random.Random(12)
     tables = [paired_table(generator, 8, 5, Noise(), -math.log1p(MARGIN)) for _ in range(TABLES)]
     found = [v for table in tables for v in verdicts(table)]
     assert found.count(SAME) <= (0.05 + 0.01) * len(found)
-    assert found.count(SAME) > 0, "otherwise nothing was tried"
+    assert found.count(SAME) > 0
 
 
 def test_two_sessions_find_a_large_loss_and_five_a_small_one() -> None:
@@ -183,9 +180,8 @@ def test_one_loss_among_healthy_cells_is_found_alone() -> None:
 
 
 @pytest.mark.parametrize(("uneven", "launches"), [(0.0, 2), (0.0, 5), (0.5, 3), (0.5, 5)])
-def test_launches_of_one_session_in_turns(uneven: float, launches: int) -> None:
-    """Cells of one launch share its luck: half of the variance of a launch is common to its
-    cells."""
+def test_alternating_launches_of_one_session(uneven: float, launches: int) -> None:
+    """The cells of a launch share half of the variance."""
     generator = random.Random(f"turns {uneven} {launches}")
     alarms = 0
     for _ in range(TABLES):
@@ -204,9 +200,8 @@ def test_launches_of_one_session_in_turns(uneven: float, launches: int) -> None:
 
 @pytest.mark.parametrize("noise", [Noise(), Noise(common=0.02), Noise(uneven=0.5)], ids=["even", "shared", "uneven"])
 @pytest.mark.parametrize(("old", "new"), [(2, 2), (4, 1), (3, 5)])
-def test_sessions_of_their_own_on_each_side(old: int, new: int, noise: Noise) -> None:
-    """Unpaired: 4 against 1 takes the new side's variance from the old sessions, which here is
-    right."""
+def test_different_sessions_on_the_two_sides(old: int, new: int, noise: Noise) -> None:
+    """With 4 sessions against 1, the variance of the new side is taken from the old side."""
     generator = random.Random(f"unpaired {old} {new} {noise}")
     alarms = 0
     for _ in range(TABLES):

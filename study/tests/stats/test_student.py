@@ -1,4 +1,4 @@
-"""The t distribution and the polygamma functions against scipy."""
+"""The t distribution and the polygamma functions agree with scipy."""
 
 from __future__ import annotations
 

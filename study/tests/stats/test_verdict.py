@@ -1,4 +1,4 @@
-"""What a difference is called."""
+"""Verdicts of differences."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_same_is_two_one_sided_tests() -> None:
         assert verdict.within_margin(Measured(difference, se, df), limit) == pytest.approx(expected)
 
 
-def test_many_rows_ask_for_more_evidence_each() -> None:
+def test_more_rows_need_more_evidence_per_row() -> None:
     weak = Measured(-0.062, 0.005, 20.0)
     assert judge([weak], 0.05)[0].verdict == "regressed"
     among_many = judge([weak, *[Measured(0.0, 0.005, 20.0)] * 50], 0.05)
@@ -58,6 +58,6 @@ def test_the_guideline_sides_are_complements() -> None:
     assert verdict.slower_than(row, 0.05) + verdict.not_slower_than(row, 0.05) == pytest.approx(1.0)
 
 
-def test_without_any_variance_the_difference_itself_decides() -> None:
+def test_without_variance_the_difference_decides() -> None:
     assert one(-0.2, se=0.0).verdict == "regressed"
     assert one(0.01, se=0.0).verdict == "same"

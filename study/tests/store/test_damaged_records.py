@@ -60,7 +60,7 @@ def results(tmp_path: Path) -> Store:
 
 
 def changed(value: Any, generator: random.Random) -> Iterator[Any]:
-    """The value with one thing in it replaced by something odd, for each thing in it."""
+    """Copies of the value, in each of which a different member is replaced by an odd value."""
     if isinstance(value, dict):
         for key in value:
             if key == "record":

@@ -66,7 +66,6 @@ def test_fractions_among_properties_have_no_exponents(tmp_path: Path) -> None:
 
 
 def test_each_environment_variable_is_a_property(tmp_path: Path) -> None:
-    """Sites set dozens of them; which one differs must be seen."""
     many = {f"UCX_{number:02}": "as ever" for number in range(40)}
     store = Store(tmp_path)
     for tag, own in (("old", {"UCX_RNDV": "8K", "FI_OLD": "1"}), ("new", {"UCX_RNDV": "64K"})):
@@ -109,15 +108,15 @@ def test_a_replaced_library_has_another_identity(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("cut", [0, 4, 5, 16, 60, 64, 100, 700, 4000])
-def test_a_damaged_executable_is_described_as_nothing(tmp_path: Path, cut: int) -> None:
+def test_a_damaged_executable_has_an_empty_description(tmp_path: Path, cut: int) -> None:
     content = Path(sys.executable).resolve().read_bytes()
     (tmp_path / "x").write_bytes(content[:cut])
-    assert elf.describe(tmp_path / "x").needed == []
+    assert elf.read_info(tmp_path / "x").needed == []
     damaged = bytearray(content[: 1 << 20])
     for place in range(32, 4096, 7):
         damaged[place] = (damaged[place] * 31 + cut) % 256
     (tmp_path / "y").write_bytes(bytes(damaged))
-    elf.describe(tmp_path / "y")
+    elf.read_info(tmp_path / "y")
 
 
 def test_compare_lists_differences_in_provenance(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

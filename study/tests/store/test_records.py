@@ -1,4 +1,4 @@
-"""What is refused as a record, and how it is said."""
+"""Invalid records and the messages about them."""
 
 from __future__ import annotations
 

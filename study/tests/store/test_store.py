@@ -85,7 +85,7 @@ def test_reading_a_store_holds_one_launch_at_a_time(results: Store) -> None:
     assert peaks[1] < 1.5 * peaks[0]
 
 
-def test_a_result_takes_little_memory_where_all_are_compared(results: Store) -> None:
+def test_a_compared_result_takes_little_memory(results: Store) -> None:
     """What docs/reference/commands.md promises: some kilobytes each, whatever else the launches
     hold."""
     measured_peaks = []
@@ -165,7 +165,7 @@ def test_a_truncated_file_is_shown_with_its_last_line(results: Store) -> None:
     (launch,) = results.launches()
     assert not launch.complete
     assert launch.problem == f"{path}:3: truncated (no 'end' record follows)"
-    assert len(launch.results) == 1, "what could be read is there"
+    assert len(launch.results) == 1
 
 
 @pytest.mark.parametrize("cut", [1, 40, 90])
@@ -235,7 +235,7 @@ def test_the_error_of_a_program_is_quoted(results: Store) -> None:
     assert launch.problem == f"{path}:3: ended with status 'failed': rank 1 waited for rank 0"
 
 
-def test_a_launch_in_which_nothing_could_run_is_an_answer(results: Store) -> None:
+def test_a_launch_in_which_nothing_could_run_is_no_failure(results: Store) -> None:
     skipped = {"record": "result", "pattern": "halo", "variant": {"mode": "rma"}, "skipped": "not on threads"}
     store_launch(results, "t", "s", [skipped], exit_status=2)
     store_launch(results, "t", "s", [], index=1, exit_status=2, end=False)
@@ -251,7 +251,7 @@ def test_recorded_launches_are_listed_by_cell_and_index(results: Store) -> None:
     assert results.cells_done("s", "t", "s") == {(cell, 0): True, (cell, 1): True}
 
 
-def test_a_cell_has_one_name_whatever_the_order_of_its_factors() -> None:
+def test_the_cell_id_does_not_depend_on_the_order_of_factors() -> None:
     assert launch_store.cell_id({"a": 1, "b": {"x": [2]}}) == launch_store.cell_id({"b": {"x": [2]}, "a": 1})
     assert launch_store.cell_id({"a": 1}) != launch_store.cell_id({"a": "1"})
 

@@ -1,4 +1,4 @@
-"""The factors of study files are those of longshore-bench: what one accepts, the other accepts."""
+"""Study files and longshore-bench accept the same factors and values."""
 
 from __future__ import annotations
 

@@ -308,7 +308,7 @@ one_job_per = "node"
     head = "[study]\nname = 'x'\n[[pattern]]\nprogram = 'sort'\nbetween = { ranks = 2 }\n"
     with pytest.raises(StudyFileError) as raised:
         loads(head + "[launcher]\nkind = 'slurm'\nnodes = 2\n", "s.toml")
-    assert len(raised.value.problems) == 1, "whether nodes go with it nobody knows"
+    assert len(raised.value.problems) == 1
     assert "did you mean 'slurm-batch'?" in raised.value.problems[0]
     with pytest.raises(StudyFileError, match=r"s\.toml:7: 'jobs' is for batch systems"):
         loads(head + "[launcher]\njobs = 2\n", "s.toml")
@@ -334,7 +334,7 @@ between = {{ mode = ["x", "y"] }}
             loads(good.replace("phase", taken), "s.toml")
 
 
-def test_an_empty_list_of_what_is_allowed_reads_as_such() -> None:
+def test_an_empty_list_of_allowed_words_is_stated() -> None:
     values = Values("s.toml", {})
     values.known_keys({"a": 1}, (), (), "key")
     values.word({}, (), "what", ())

@@ -1,4 +1,4 @@
-// Draining an engine item by item, made from draining it message by message.
+// drain_items: implements drain() of all engines by drain_batches().
 #pragma once
 
 #include <longshore/aggregate/item_engine.hpp>
@@ -9,15 +9,15 @@
 
 namespace longshore::detail {
 
-/// The source of the items of a batch that all come from one rank.
+/// The argument source_of of drain_batches() for a message whose items all come from one rank.
 struct single_source {
   static constexpr bool is_single = true;
   int rank;
   int operator()(std::size_t) const noexcept { return rank; }
 };
 
-/// Calls f(source, item) for the items that arrived. f may return false for an item that it cannot
-/// take now.
+/// Calls f(source, item) for the items that arrived. f may return false for an item that it does
+/// not take.
 template <class Item, class Engine, class F>
 std::size_t drain_items(Engine& engine, F& f) {
   return engine_access::drain_batches<Item>(

@@ -6,8 +6,8 @@
 
 namespace longshore::detail {
 
-/// Calls body(size), where `size` is an integral_constant of `item_bytes` for common sizes and of 0
-/// for all others.
+/// Calls body(size). `size` is an integral_constant: of `item_bytes` if that is a common size, else
+/// of 0.
 template <class Body>
 decltype(auto) with_item_size(std::size_t item_bytes, Body&& body) {
   switch (item_bytes) {

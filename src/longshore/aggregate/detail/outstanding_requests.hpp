@@ -1,6 +1,6 @@
-// Which requests wait for replies. For each rank there is a ring with the numbers of the requests
-// to it, oldest first. Replies of a rank come in the order of the requests to it, so the next reply
-// finds the number of its request by one load.
+// outstanding_requests: which requests of this rank wait for replies. There is a ring per rank,
+// with the numbers of the requests to that rank. Replies of a rank arrive in the order of the
+// requests, so one load gives the number of the request that a reply answers.
 #pragma once
 
 #include <algorithm>
@@ -11,21 +11,22 @@
 
 namespace longshore::detail {
 
-/// Memory: 4 bytes x ranks x places. A ring has places for twice a rank's even share of the window,
-/// and for at least 64 requests. That suffices also for a rank that many others send requests to,
-/// since it is busy with so many requests of each. (A larger ring would only use more cache.)
+/// Memory: 4 bytes x ranks x ring size. A ring holds twice a rank's even share of the window, and
+/// at least 64 requests. That also suffices for a rank to which many ranks send requests, since a
+/// full ring of each sender keeps that rank busy. (A larger ring would only use more cache.)
 class outstanding_requests {
   struct ring {
-    std::uint32_t sent = 0, replied = 0;  // counts that wrap; their difference is outstanding
+    // The number of outstanding requests is sent - replied. Both counts may wrap around.
+    std::uint32_t sent = 0, replied = 0;
   };
 
  public:
   outstanding_requests(int ranks, std::size_t window_items)
-      : places_(
+      : ring_size_(
             std::min(window_items, std::bit_ceil(std::max<std::size_t>(
                                        64, 2 * window_items / static_cast<std::size_t>(ranks))))),
-        mask_(static_cast<std::uint32_t>(places_ - 1)),
-        numbers_(static_cast<std::size_t>(ranks) * places_),
+        mask_(static_cast<std::uint32_t>(ring_size_ - 1)),
+        numbers_(static_cast<std::size_t>(ranks) * ring_size_),
         rings_(static_cast<std::size_t>(ranks)) {}
 
   /// Whether one more request to `rank` fits.
@@ -34,32 +35,33 @@ class outstanding_requests {
   }
   /// How many more requests fit, whichever ranks they go to.
   [[nodiscard]] std::size_t room() const noexcept {
-    std::size_t least = places_;
-    for (const ring& one : rings_) least = std::min(least, places_ - (one.sent - one.replied));
-    return least;
+    std::size_t max_outstanding = 0;
+    for (const ring& of_rank : rings_)
+      max_outstanding = std::max<std::size_t>(max_outstanding, of_rank.sent - of_rank.replied);
+    return ring_size_ - max_outstanding;
   }
 
-  /// Records numbers of requests. A copy for loops: their stores cannot change its members.
+  /// Records numbers of requests. Stores of a loop cannot change the members of this copy.
   struct number_writer {
     std::uint32_t* numbers;
     const ring* rings;
-    std::size_t places;
+    std::size_t ring_size;
     std::uint32_t mask;
     /// Records the number of a request to `rank`. `ahead` counts the requests to this rank that
     /// were recorded since the last add_sent().
     void operator()(int rank, std::size_t ahead, std::uint32_t number) const noexcept {
-      numbers[static_cast<std::size_t>(rank) * places +
+      numbers[static_cast<std::size_t>(rank) * ring_size +
               ((rings[rank].sent + static_cast<std::uint32_t>(ahead)) & mask)] = number;
     }
   };
   [[nodiscard]] number_writer writer() noexcept {
-    return {numbers_.data(), rings_.data(), places_, mask_};
+    return {numbers_.data(), rings_.data(), ring_size_, mask_};
   }
   void add_sent(int rank, std::size_t count) noexcept {
     rings_[rank].sent += static_cast<std::uint32_t>(count);
   }
 
-  /// Reads the numbers of the outstanding requests to a rank: reader(0) is the oldest.
+  /// Reads the numbers of the outstanding requests to a rank: reader(0) is the oldest request.
   struct number_reader {
     const std::uint32_t* numbers;
     std::uint32_t first, mask;
@@ -68,7 +70,7 @@ class outstanding_requests {
     }
   };
   [[nodiscard]] number_reader oldest(int rank) const noexcept {
-    return {numbers_.data() + static_cast<std::size_t>(rank) * places_, rings_[rank].replied,
+    return {numbers_.data() + static_cast<std::size_t>(rank) * ring_size_, rings_[rank].replied,
             mask_};
   }
   void add_replied(int rank, std::size_t count) noexcept {
@@ -76,9 +78,9 @@ class outstanding_requests {
   }
 
  private:
-  std::size_t places_;  // per ring; a power of two
+  std::size_t ring_size_;  // a power of two
   std::uint32_t mask_;
-  std::vector<std::uint32_t> numbers_;
+  std::vector<std::uint32_t> numbers_;  // ring after ring
   std::vector<ring> rings_;
 };
 

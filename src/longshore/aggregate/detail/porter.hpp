@@ -1,7 +1,6 @@
-// porter: one hop of an aggregation engine. It fills one buffer per peer that it sends to, sends
-// full buffers as messages, and hands out the messages that arrive. A buffer is a slot of a
-// channel: items are written and read there, without further copies. Porter is a term of conveyors
-// in bale.
+// porter: one rank's end of one hop of a conveyor. A porter sends full buffers as messages, and
+// hands out messages that arrive. A buffer is a slot of a channel, in which items are written and
+// read without further copies. Porter is a term of bale.
 #pragma once
 
 #include <longshore/aggregate/engine_stats.hpp>
@@ -17,10 +16,10 @@
 
 namespace longshore::detail {
 
-/// The free part of the buffer of one link, for loops that append items: write the item at `next`
-/// and its tag at `next_tag` (always 4 bytes), advance both, then call porter::filled() if
-/// next == end. Before writing: if next == end, there is no
-/// buffer, call porter::open().
+/// The free part of the buffer of one link, for loops that append items. If next == end, there is
+/// no buffer: call porter::open() first. Then write the item at `next` and 4 bytes of the tag at
+/// `next_tag`, and advance `next` by the item's size and `next_tag` by tag_bytes. If next == end
+/// after that, call porter::filled().
 struct tagged_buffer {
   std::byte* next = nullptr;
   std::byte* end = nullptr;
@@ -28,8 +27,8 @@ struct tagged_buffer {
   std::size_t tag_bytes = 0;
 };
 
-/// A message holds, in this order: the items, their tags, optionally the push time of one item,
-/// optionally the rank that failed, and one byte of flags.
+/// A message holds, in this order: the items; the tags of the items; optionally the push time of
+/// one item; optionally the rank that failed; and one byte of flags.
 struct message_layout {
   std::size_t item_bytes;
   std::size_t capacity_items;
@@ -38,143 +37,154 @@ struct message_layout {
   static constexpr std::size_t push_time_bytes = sizeof(double) + sizeof(std::uint32_t);
   static constexpr std::size_t failed_bytes = sizeof(std::int32_t);
   static constexpr std::size_t flag_bytes = 1;
-  [[nodiscard]] std::size_t area_bytes() const noexcept { return capacity_items * item_bytes; }
-  /// Writing a tag always stores 4 bytes: those of the last tag may spill into the bytes
-  /// behind the tags.
+  [[nodiscard]] std::size_t items_bytes() const noexcept { return capacity_items * item_bytes; }
+  /// The size of the largest message. Storing a tag always writes 4 bytes, even if tags are
+  /// shorter. The fields after the tags are larger than the surplus of the last tag, and are
+  /// written later.
   [[nodiscard]] std::size_t slot_bytes() const noexcept {
     return capacity_items * (item_bytes + tag_bytes) + push_time_bytes + failed_bytes + flag_bytes;
   }
 };
 
-/// When the item at `position` of a message was pushed. One item in some thousands is timed.
+/// When the item at `position` of a message was pushed. At most one item of a message is timed
+/// (porter_options::buffers_per_timed_item).
 struct push_time {
   static constexpr std::uint32_t none = 0xffffffff;
   std::uint32_t position = none;
-  double seconds = 0;
+  double seconds = 0;  // a value of team::now()
 };
 
-/// The message from one peer that is being read, and how much of it was read.
-struct incoming_message {
-  channel_receiver* from = nullptr;
+/// The end of a channel from one peer, and the message from this peer that is being read, if any.
+struct peer_inbox {
+  channel_receiver* channel = nullptr;
   int peer = -1;
   const std::byte* items = nullptr;
   const std::byte* tags = nullptr;
-  std::uint32_t next = 0, count = 0;
+  std::uint32_t next = 0;   // the first item that was not consumed yet
+  std::uint32_t count = 0;  // items of the message
   push_time timed = {};
-  bool holds = false;  // there is a message
-  bool last = false;   // it is the peer's last message of this use
-  bool ended = false;  // the peer's last message was consumed
+  bool has_message = false;
+  bool is_last = false;  // the message is the last of this epoch
+  bool ended = false;    // the last message of this epoch was consumed
 };
 
 struct porter_options {
   message_layout format;
   int slots;
-  unsigned stamp_every;  ///< one item is timed per so many buffers; 0: none
+  unsigned buffers_per_timed_item;  ///< if 0, no item is timed
 };
 
-/// One rank's end of a hop. The class comment of conveyor has the cost.
 class porter {
  public:
   static constexpr int nobody = std::numeric_limits<int>::max();
 
-  /// Collective. `to` and `from`: the peers of this hop. `buffers`: one per rank of `to`, in that
-  /// order; they must outlive the porter and stay at their addresses.
+  /// Collective. The porter sends to the ranks `to` and receives from the ranks `from`. buffers[i]
+  /// is the buffer to rank to[i]; `buffers` must outlive the porter and stay at their addresses.
   porter(team& team, std::span<const int> to, std::span<const int> from,
          const porter_options& options, std::span<tagged_buffer> buffers);
 
-  // Sending: link i leads to the i-th rank of `to`. No call blocks.
+  // Sending: link i leads to rank to[i]. No call blocks.
 
-  /// Opens a buffer for link `i`, which has none. False if the receiver has not released a slot
-  /// yet. Throws errc::usage after finish().
+  /// Opens a buffer for link `i`, which has no open buffer. Returns false if the receiver has not
+  /// released a slot yet. Throws errc::usage after finish().
   bool open(std::size_t i);
-  /// The first item in the buffer of link `i`, if it has one.
-  [[nodiscard]] std::byte* begin_of(std::size_t i) const noexcept { return states_[i].begin; }
-  /// To be called when an item was written to link `i` and next == end.
+  /// The first item in the buffer of link `i`. REQUIRES: the buffer is open.
+  [[nodiscard]] std::byte* begin_of(std::size_t i) const noexcept { return links_[i].begin; }
+  /// To be called when an item was written to the buffer of link `i` and next == end.
   void filled(std::size_t i);
-  /// Sends the buffer of link `i`, which is open.
-  void send(std::size_t i, bool last = false, int failed_rank = nobody);
-  /// Sends all open buffers.
+  /// Sends the buffer of link `i`. REQUIRES: the buffer is open.
+  void send(std::size_t i) { send(i, 0, nobody); }
   void send_all();
-  /// Sends each buffer that was opened at least `advances` ticks or `seconds` before the last tick.
-  /// 0 switches that bound off. Reads no clock.
-  void send_older_than(std::uint64_t advances, double seconds);
-  /// Records that the item just written to link `i` was pushed at `seconds`. Call it before
-  /// filled().
+  /// Sends each buffer that was opened at least `ticks` ticks before the last tick, and each buffer
+  /// that was opened at least `seconds` before the last tick. A limit that is 0 does not count.
+  /// Reads no clock.
+  void send_older_than(std::uint64_t ticks, double seconds);
+  /// Records that the item just written to the buffer of link `i` was pushed at `seconds`. To be
+  /// called before filled().
   void set_push_time(std::size_t i, double seconds);
-  /// Sends the last buffer of each link, which may be empty. Call it until it returns true: then
-  /// all were sent. The buffers carry `failed_rank`, the rank that failed this use, or nobody.
+  /// Sends the last buffer of each link, which may be empty. Call finish() until it returns true.
+  /// The buffers carry `failed_rank`: a rank that failed this epoch, or nobody.
   bool finish(int failed_rank);
-  [[nodiscard]] bool has_open_buffers() const noexcept { return oldest_ != no_link; }
+  [[nodiscard]] bool has_open_buffers() const noexcept { return oldest_link_ != no_link; }
 
-  // Receiving: peer i is the i-th rank of `from`.
+  // Receiving: peer i is rank from[i].
 
-  [[nodiscard]] std::size_t peer_count() const noexcept { return incoming_.size(); }
-  /// The message from peer `i` that is being read, or the next one if it has arrived, or null.
-  incoming_message* poll(std::size_t i) {
-    incoming_message& s = incoming_[i];
-    if (s.holds) return &s;
-    return s.ended ? nullptr : open_message(s);
+  [[nodiscard]] std::size_t peer_count() const noexcept { return inboxes_.size(); }
+  /// The inbox of peer `i`, with the message that is being read or the next message that arrived.
+  /// Null if there is no message.
+  peer_inbox* poll(std::size_t i) {
+    peer_inbox& inbox = inboxes_[i];
+    if (inbox.has_message) return &inbox;
+    return inbox.ended ? nullptr : open_message(inbox);
   }
-  /// To be called when the last item of a message was consumed.
-  void release(incoming_message& s);
-  /// The peer to poll next, in turn, so that no peer is preferred.
-  [[nodiscard]] std::size_t next_turn() noexcept {
-    const std::size_t i = turn_;
-    turn_ = turn_ + 1 == incoming_.size() ? 0 : turn_ + 1;
+  /// To be called when the last item of the message was consumed.
+  void release(peer_inbox& inbox);
+  /// The peer to poll next. All peers take turns, so no peer is preferred.
+  [[nodiscard]] std::size_t next_peer() noexcept {
+    const std::size_t i = next_peer_;
+    next_peer_ = next_peer_ + 1 == inboxes_.size() ? 0 : next_peer_ + 1;
     return i;
   }
-  /// The lowest failed rank that the last messages received so far name, or nobody.
+  /// The lowest failed rank that messages of this epoch named so far, or nobody.
   [[nodiscard]] int failed_rank() const noexcept { return failed_rank_; }
   /// Whether every peer has sent its last message and all messages were consumed.
-  [[nodiscard]] bool drained() const noexcept { return ended_ == incoming_.size(); }
+  [[nodiscard]] bool drained() const noexcept { return ended_peers_ == inboxes_.size(); }
 
-  // Both.
+  // Sending and receiving.
 
-  /// Makes the porter ready for the next use. REQUIRES: finished and drained, or termination was
+  /// Begins the next epoch. REQUIRES: finish() and drained() returned true, or termination was
   /// detected.
   void restart();
-  /// Counts an advance. Buffers that are opened from now on count as opened at `seconds`, a moment
-  /// at or before their true opening.
+  /// Counts a call of the engine's advance() as a tick, at time `seconds`. A buffer that is opened
+  /// before the next tick counts as opened at `seconds`.
   void tick(double seconds) noexcept {
-    ++advances_;
-    now_ = seconds;
+    ++ticks_;
+    tick_seconds_ = seconds;
   }
   [[nodiscard]] const hop_stats& stats() const noexcept { return stats_; }
   /// Messages sent, including those to this rank itself.
   [[nodiscard]] std::uint64_t sent_messages() const noexcept {
     return stats_.messages + stats_.own_copies;
   }
-  [[nodiscard]] std::uint64_t consumed_messages() const noexcept { return consumed_; }
+  [[nodiscard]] std::uint64_t consumed_messages() const noexcept { return consumed_messages_; }
   [[nodiscard]] const message_layout& format() const noexcept { return format_; }
 
  private:
   static constexpr std::uint32_t no_link = 0xffffffff;
   struct link_state {
-    channel_sender* to;
+    channel_sender* channel;
     std::byte* begin = nullptr;
-    std::byte* area_end = nullptr;
+    std::byte* items_end = nullptr;  // the end of the space for items
     push_time timed = {};
-    std::uint64_t opened_advance = 0;
+    std::uint64_t opened_tick = 0;
     double opened_seconds = 0;
-    // A list of the links with open buffers, in the order of opening.
+    // neighbours in the list of links with open buffers, which is in the order of opening
     std::uint32_t older = no_link, newer = no_link;
-    bool own, off_node, awaits_timed_item = false, finished = false;
+    bool to_self, off_node;
+    // Whether the next item of this buffer is to be timed. Then tagged_buffer::end lies directly
+    // after this item, before the real end, so that filled() is called after the item.
+    bool awaits_timed_item = false;
+    bool finished = false;
   };
 
-  incoming_message* open_message(incoming_message& s);
+  void send(std::size_t i, std::uint8_t flags, int failed_rank);
+  peer_inbox* open_message(peer_inbox& inbox);
   void unlink(std::size_t i);
 
   team& team_;
   message_layout format_;
-  unsigned stamp_every_;
+  unsigned buffers_per_timed_item_;
   std::span<tagged_buffer> buffers_;
   std::unique_ptr<channel_set> channels_;
-  std::vector<link_state> states_;
-  std::vector<incoming_message> incoming_;
-  std::uint32_t oldest_ = no_link, newest_ = no_link;
-  std::size_t turn_ = 0, ended_ = 0, finishing_ = 0, first_link_;
-  std::uint64_t opened_ = 0, advances_ = 0, consumed_ = 0, random_;
-  double now_ = 0;
+  std::vector<link_state> links_;
+  std::vector<peer_inbox> inboxes_;
+  std::uint32_t oldest_link_ = no_link, newest_link_ = no_link;  // of the links with open buffers
+  std::size_t next_peer_ = 0, ended_peers_ = 0;
+  std::size_t finished_links_ = 0, first_link_;
+  std::uint64_t opened_buffers_ = 0, ticks_ = 0, consumed_messages_ = 0, random_;
+  double tick_seconds_ = 0;
+  // A bit in the flags of each message, which is set in every second epoch. One bit suffices,
+  // because no rank is more than one epoch ahead of another.
   std::uint8_t epoch_ = 0;
   int failed_rank_ = nobody;
   hop_stats stats_;

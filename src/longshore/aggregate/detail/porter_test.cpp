@@ -17,10 +17,10 @@ using longshore::testing::spmd;
 // A porter between all ranks, with buffers of several items.
 struct one_hop {
   explicit one_hop(team& team)
-      : everybody(ranks_of(team)),
-        buffers(everybody.size()),
-        porter(team, everybody, everybody, {.format = {8, 4, 0}, .slots = 1, .stamp_every = 0},
-               buffers) {}
+      : all_ranks(ranks_of(team)),
+        buffers(all_ranks.size()),
+        porter(team, all_ranks, all_ranks,
+               {.format = {8, 4, 0}, .slots = 1, .buffers_per_timed_item = 0}, buffers) {}
 
   void append(std::size_t i) {
     ASSERT_TRUE(buffers[i].next != buffers[i].end || porter.open(i));
@@ -28,23 +28,24 @@ struct one_hop {
     buffers[i].next += 8;
   }
 
-  // Sends the last buffers and reads all messages: none is in flight when the porter is destroyed.
+  // Sends the last buffers and reads all messages, so that no message is in flight when the porter
+  // is destroyed.
   void end(team& team) {
     waiter wait(team, "the end of a porter");
     for (bool finished = false; !finished || !porter.drained(); wait.pause()) {
       finished = finished || porter.finish(porter::nobody);
       for (std::size_t i = 0; i < porter.peer_count(); ++i)
-        if (incoming_message* const s = porter.poll(i)) porter.release(*s);
+        if (peer_inbox* const inbox = porter.poll(i)) porter.release(*inbox);
     }
   }
 
   static std::vector<int> ranks_of(const team& team) {
-    std::vector<int> all(static_cast<std::size_t>(team.size()));
-    std::iota(all.begin(), all.end(), 0);
-    return all;
+    std::vector<int> ranks(static_cast<std::size_t>(team.size()));
+    std::iota(ranks.begin(), ranks.end(), 0);
+    return ranks;
   }
 
-  std::vector<int> everybody;
+  std::vector<int> all_ranks;
   std::vector<tagged_buffer> buffers;
   detail::porter porter;
 };
@@ -54,8 +55,8 @@ struct bounds {
   double seconds;
 };
 
-// Opens a buffer after tick 0 and ticks once a second: the tick that sends the buffer, or 0 if none
-// of 9 does.
+// Opens a buffer after tick 0, and ticks once a second. Returns the number of the tick that sends
+// the buffer, or 0 if none of 9 ticks does.
 int tick_that_sends(team& team, bounds limits) {
   one_hop hop(team);
   hop.porter.tick(1000);

@@ -1,4 +1,4 @@
-// Remembers the latest requests, so that a request that is still outstanding is not sent again.
+// recent_requests: the latest requests, so that request_reply sends no request that is outstanding.
 #pragma once
 
 #include <longshore/aggregate/item_engine.hpp>
@@ -14,20 +14,20 @@
 
 namespace longshore::detail {
 
-/// A direct-mapped table of requests and their numbers. It does not know which requests are still
-/// outstanding: the caller checks that. Memory: 16 bytes and a Request per entry.
+/// A direct-mapped table of requests and their numbers. A request in the table may be outstanding
+/// or not. Memory: 16 bytes and a Request per entry.
 template <trivially_copyable Request>
 class recent_requests {
  public:
   static constexpr std::size_t not_found = ~std::size_t{0};
 
-  /// `entries` is rounded up to a power of two; 0: the table is not used.
+  /// `entries` is rounded up to a power of two. If 0, do not call remember() and find().
   explicit recent_requests(std::size_t entries)
       : entries_(entries == 0 ? 0 : std::bit_ceil(std::min(entries, std::size_t{1} << 31))) {}
 
   [[nodiscard]] bool is_used() const noexcept { return !entries_.empty(); }
   void clear() noexcept {
-    for (auto& one : entries_) one.number = not_found;
+    for (auto& slot : entries_) slot.number = not_found;
   }
   void remember(const addressed<Request>& request, std::size_t number) {
     entries_[position_of(request)] = {request, number};
@@ -49,9 +49,9 @@ class recent_requests {
   [[nodiscard]] std::size_t position_of(const addressed<Request>& request) const {
     std::uint64_t bits = static_cast<std::uint64_t>(request.rank);
     const auto bytes = bytes_of(request.item);
-    for (std::size_t at = 0; at < bytes.size(); at += sizeof bits) {
+    for (std::size_t offset = 0; offset < bytes.size(); offset += sizeof bits) {
       std::uint64_t word = 0;
-      std::memcpy(&word, bytes.data() + at, std::min(sizeof word, bytes.size() - at));
+      std::memcpy(&word, bytes.data() + offset, std::min(sizeof word, bytes.size() - offset));
       bits = mix_bits(bits ^ word);
     }
     return bits & (entries_.size() - 1);

@@ -1,3 +1,5 @@
+// Computes the links of a rank and the first step and tag of an item to each rank. All ranks
+// compute the same numbers of links, so a sender can write the later links of an item into its tag.
 #include <longshore/aggregate/detail/route.hpp>
 #include <longshore/core/error.hpp>
 
@@ -8,31 +10,36 @@
 namespace longshore::detail {
 namespace {
 
+// The number of bits that tell `values` values apart.
 unsigned bits_for(std::size_t values) {
   return values <= 1 ? 0 : static_cast<unsigned>(std::bit_width(values - 1));
 }
 
-std::size_t bytes_for(unsigned bits) { return bits == 0 ? 0 : bits <= 8 ? 1 : bits <= 16 ? 2 : 4; }
+std::size_t tag_bytes_for(unsigned bits) {
+  return bits == 0 ? 0 : bits <= 8 ? 1 : bits <= 16 ? 2 : 4;  // the sizes of integers
+}
 
-// The streams between groups: which ranks own their two ends.
+// The streams between groups, and the ranks that own the two ends of a stream.
 struct streams_between {
   const rank_groups& groups;
   int per_pair;
 
-  streams_between(const rank_groups& of, stream_count count)
-      : groups(of),
-        per_pair(count == stream_count::one ? 1 : std::max(1, of.smallest() / of.count())) {}
+  streams_between(const rank_groups& all_groups, stream_count count)
+      : groups(all_groups),
+        per_pair(count == stream_count::one
+                     ? 1
+                     : std::max(1, all_groups.smallest() / all_groups.count())) {}
 
-  // The place in group `at` of the rank that owns stream `j` to or from group `other`. In a group
-  // with more ranks than there are groups the owners are evenly spread; in a smaller group each
-  // rank owns several streams.
-  [[nodiscard]] int owner(int at, int other, int j) const {
-    const int ranks = groups.size_of(at);
+  // The position in `group` of the rank that owns stream `j` to or from the group `other`. In a
+  // group with more ranks than there are groups, the owners are evenly spread; in a smaller group
+  // each rank owns several streams.
+  [[nodiscard]] int owner(int group, int other, int j) const {
+    const int ranks = groups.size_of(group);
     const int stride = std::max(1, ranks / groups.count());
     return (other * stride + j) % ranks;
   }
   [[nodiscard]] int stream_of(int destination) const {
-    return groups.place_of(destination) % per_pair;
+    return groups.position_of(destination) % per_pair;
   }
 };
 
@@ -42,7 +49,7 @@ rank_groups::rank_groups(const node_map& nodes, int ranks)
     : members_(static_cast<std::size_t>(nodes.node_count())) {
   for (int rank = 0; rank < ranks; ++rank) {
     group_of_.push_back(nodes.node_of(rank));
-    place_of_.push_back(nodes.local_index(rank));
+    position_of_.push_back(nodes.local_index(rank));
     members_[nodes.node_of(rank)].push_back(rank);
   }
 }
@@ -54,131 +61,135 @@ rank_groups::rank_groups(int ranks, int group_ranks) {
   for (int rank = 0; rank < ranks; ++rank) {
     if (rank % group_ranks == 0) members_.emplace_back();
     group_of_.push_back(rank / group_ranks);
-    place_of_.push_back(rank % group_ranks);
+    position_of_.push_back(rank % group_ranks);
     members_.back().push_back(rank);
   }
 }
 
 int rank_groups::smallest() const noexcept {
-  std::size_t least = members_.front().size();
-  for (const auto& group : members_) least = std::min(least, group.size());
-  return static_cast<int>(least);
+  std::size_t ranks = members_.front().size();
+  for (const auto& group : members_) ranks = std::min(ranks, group.size());
+  return static_cast<int>(ranks);
 }
 
 int rank_groups::largest() const noexcept {
-  std::size_t most = 0;
-  for (const auto& group : members_) most = std::max(most, group.size());
-  return static_cast<int>(most);
+  std::size_t ranks = 0;
+  for (const auto& group : members_) ranks = std::max(ranks, group.size());
+  return static_cast<int>(ranks);
 }
 
 route::route(const rank_groups& groups, int me, int hops, bool with_source, stream_count streams)
     : groups_(groups),
       me_(me),
       group_(groups.group_of(me)),
-      place_(groups.place_of(me)),
+      position_(groups.position_of(me)),
       links_(static_cast<std::size_t>(std::clamp(hops, 1, 3))),
-      first_(static_cast<std::size_t>(groups.ranks())) {
+      first_steps_(static_cast<std::size_t>(groups.ranks())) {
   if (hops < 1 || hops > 3) fail(errc::usage, "a route cannot have {} hops: give 1, 2 or 3", hops);
-  if (hops == 1) one_hop();
-  if (hops == 2) two_hops();
-  if (hops == 3) three_hops(streams);
-  give_tag_sizes(with_source);
+  if (hops == 1) make_one_hop();
+  if (hops == 2) make_two_hops();
+  if (hops == 3) make_three_hops(streams);
+  set_tag_sizes(with_source);
 }
 
-void route::one_hop() {
-  links_[0].to.resize(first_.size());
+void route::make_one_hop() {
+  links_[0].to.resize(first_steps_.size());
   std::iota(links_[0].to.begin(), links_[0].to.end(), 0);
   links_[0].from = links_[0].to;
-  for (std::uint32_t rank = 0; rank < first_.size(); ++rank) first_[rank] = {0, rank, 0};
+  for (std::uint32_t rank = 0; rank < first_steps_.size(); ++rank)
+    first_steps_[rank] = {0, rank, 0};
 }
 
-void route::two_hops() {
-  const auto mine = groups_.members(group_);
+void route::make_two_hops() {
+  const auto my_group = groups_.members(group_);
   const int ranks = groups_.size_of(group_);
-  std::vector<std::uint32_t> link_to(mine.size());
-  for (int place = 0; place < ranks; ++place) {
-    if (place == place_) continue;
-    link_to[place] = static_cast<std::uint32_t>(links_[0].to.size());
-    links_[0].to.push_back(mine[place]);
+  std::vector<std::uint32_t> link_to(my_group.size());
+  for (int position = 0; position < ranks; ++position) {
+    if (position == position_) continue;
+    link_to[position] = static_cast<std::uint32_t>(links_[0].to.size());
+    links_[0].to.push_back(my_group[position]);
   }
   links_[0].from = links_[0].to;
-  // Numbers the second-hop links of all ranks of this group, in the order of groups and places.
-  std::vector<std::uint32_t> links_of(mine.size());
+  // Numbers the second-hop links of all ranks of this group, in the order of groups and positions.
+  std::vector<std::uint32_t> link_counts(my_group.size());
   for (int group = 0; group < groups_.count(); ++group)
-    for (int place = 0; place < groups_.size_of(group); ++place) {
-      const int relay = place % ranks, destination = groups_.members(group)[place];
-      const std::uint32_t link = links_of[relay]++;
-      if (relay == place_) {
+    for (int position = 0; position < groups_.size_of(group); ++position) {
+      const int relay = position % ranks, destination = groups_.members(group)[position];
+      const std::uint32_t link = link_counts[relay]++;
+      if (relay == position_) {
         links_[1].to.push_back(destination);
-        first_[destination] = {1, link, 0};
+        first_steps_[destination] = {1, link, 0};
       } else {
-        first_[destination] = {0, link_to[relay], link};
+        first_steps_[destination] = {0, link_to[relay], link};
       }
     }
   for (int group = 0; group < groups_.count(); ++group)
-    links_[1].from.push_back(groups_.members(group)[place_ % groups_.size_of(group)]);
-  // Place 0 of the smallest group has the most links: in each group, one for each place that is a
-  // multiple of the smallest group's size.
+    links_[1].from.push_back(groups_.members(group)[position_ % groups_.size_of(group)]);
+  // The rank at position 0 of the smallest group has the most links: in each group, one link to
+  // each position that is a multiple of the size of the smallest group.
   std::size_t max_links = 0;
-  const int least = groups_.smallest();
+  const int smallest = groups_.smallest();
   for (int group = 0; group < groups_.count(); ++group)
-    max_links += static_cast<std::size_t>((groups_.size_of(group) + least - 1) / least);
+    max_links += static_cast<std::size_t>((groups_.size_of(group) + smallest - 1) / smallest);
   links_[1].link_bits = bits_for(max_links);
 }
 
-void route::three_hops(stream_count streams) {
+void route::make_three_hops(stream_count streams) {
   const streams_between between(groups_, streams);
-  const auto mine = groups_.members(group_);
+  const auto my_group = groups_.members(group_);
   const int count = groups_.count();
-  // Links between groups. For all ranks of this group: which link of its owner a stream is. The
-  // size of tags follows from the largest number of streams that a rank owns.
+  // Links between groups. Each stream is a link of the rank that owns the stream; link_of numbers
+  // the links of each owner. The size of tags follows from the largest number of streams that a
+  // rank owns.
   const auto stream_index = [&](int group, int j) {
     return static_cast<std::size_t>(group) * static_cast<std::size_t>(between.per_pair) +
            static_cast<std::size_t>(j);
   };
-  std::vector<std::uint32_t> link_of(stream_index(count, 0)), link_counts(mine.size());
-  for (int group = 0; group < count; ++group)
-    for (int j = 0; j < between.per_pair && group != group_; ++j) {
+  std::vector<std::uint32_t> link_of(stream_index(count, 0)), link_counts(my_group.size());
+  for (int group = 0; group < count; ++group) {
+    if (group == group_) continue;  // no stream leads to the group itself
+    for (int j = 0; j < between.per_pair; ++j) {
       const int relay = between.owner(group_, group, j);
       link_of[stream_index(group, j)] = link_counts[relay]++;
-      if (relay == place_)
+      if (relay == position_)
         links_[1].to.push_back(groups_.members(group)[between.owner(group, group_, j)]);
-      if (between.owner(group_, group, j) == place_)
+      if (between.owner(group_, group, j) == position_)
         links_[1].from.push_back(groups_.members(group)[between.owner(group, group_, j)]);
     }
+  }
   const auto max_streams = static_cast<std::size_t>(count),
              min_ranks = static_cast<std::size_t>(groups_.smallest());
   links_[1].link_bits = bits_for((max_streams + min_ranks - 1) / min_ranks);
   // Links within the group: on the first hop to owners of streams, on the last hop to all ranks.
-  std::vector<std::uint32_t> link_to(mine.size());
-  for (int place = 0; place < static_cast<int>(mine.size()); ++place) {
-    links_[2].to.push_back(mine[place]);
-    if (place == place_) continue;
-    if (link_counts[place] > 0) {
-      link_to[place] = static_cast<std::uint32_t>(links_[0].to.size());
-      links_[0].to.push_back(mine[place]);
+  std::vector<std::uint32_t> link_to(my_group.size());
+  for (int position = 0; position < static_cast<int>(my_group.size()); ++position) {
+    links_[2].to.push_back(my_group[position]);
+    if (position == position_) continue;
+    if (link_counts[position] > 0) {
+      link_to[position] = static_cast<std::uint32_t>(links_[0].to.size());
+      links_[0].to.push_back(my_group[position]);
     }
-    if (link_counts[place_] > 0) links_[0].from.push_back(mine[place]);
+    if (link_counts[position_] > 0) links_[0].from.push_back(my_group[position]);
   }
   links_[2].from = links_[2].to;
   links_[2].link_bits = bits_for(static_cast<std::size_t>(groups_.largest()));
   for (int rank = 0; rank < groups_.ranks(); ++rank) {
-    const auto last = static_cast<std::uint32_t>(groups_.place_of(rank));
+    const auto last = static_cast<std::uint32_t>(groups_.position_of(rank));
     const int group = groups_.group_of(rank);
     if (group == group_) {
-      first_[rank] = {2, last, 0};
+      first_steps_[rank] = {2, last, 0};
       continue;
     }
     const int j = between.stream_of(rank), relay = between.owner(group_, group, j);
     const std::uint32_t link = link_of[stream_index(group, j)];
-    if (relay == place_)
-      first_[rank] = {1, link, last};
+    if (relay == position_)
+      first_steps_[rank] = {1, link, last};
     else
-      first_[rank] = {0, link_to[relay], link | last << links_[1].link_bits};
+      first_steps_[rank] = {0, link_to[relay], link | last << links_[1].link_bits};
   }
 }
 
-void route::give_tag_sizes(bool with_source) {
+void route::set_tag_sizes(bool with_source) {
   const int last = hops() - 1;
   unsigned destination_bits = 0;
   for (int hop = last; hop >= 0; --hop) {
@@ -187,7 +198,7 @@ void route::give_tag_sizes(bool with_source) {
   }
   if (with_source && last >= 1)
     links_[1].source_bits = bits_for(static_cast<std::size_t>(groups_.largest()));
-  if (with_source && last == 2) links_[2].source_bits = bits_for(first_.size());
+  if (with_source && last == 2) links_[2].source_bits = bits_for(first_steps_.size());
   for (auto& link : links_) {
     const unsigned bits = link.destination_bits + link.source_bits;
     if (bits > 32)
@@ -195,7 +206,7 @@ void route::give_tag_sizes(bool with_source) {
            "{} ranks in groups of up to {} need tags of {} bits on a hop, and 32 is the maximum: "
            "choose other hops or group_ranks, or leave with_source off",
            groups_.ranks(), groups_.largest(), bits);
-    link.tag_bytes = bytes_for(bits);
+    link.tag_bytes = tag_bytes_for(bits);
   }
 }
 

@@ -1,7 +1,8 @@
-// Routes of items: directly (1 hop), within the group and then between groups (2 hops), or within,
-// between and within groups (3 hops). Routes are arithmetic on ranks and groups and the same on all
-// ranks; hence a sender knows the links of the ranks that forward its items. Schemes: matrix and
-// tensor of conveyors (bale, uconvey.pdf), NR and NLNR of YGM, meshes of TRAM.
+// The routes of items of a conveyor. With 1 hop an item goes directly to its rank. With 2 hops it
+// goes within the group of the sender, and then between groups; with 3 hops it goes within, between
+// and within groups. All ranks compute the same routes, so a sender knows which links the relaying
+// ranks must take, and writes these links into the item's tag. Source: bale (uconvey.pdf), whose
+// conveyors with 2 and 3 hops are called matrix and tensor; YGM calls the schemes NR and NLNR.
 #pragma once
 
 #include <longshore/transport/node_map.hpp>
@@ -24,8 +25,8 @@ class rank_groups {
   [[nodiscard]] int ranks() const noexcept { return static_cast<int>(group_of_.size()); }
   [[nodiscard]] int count() const noexcept { return static_cast<int>(members_.size()); }
   [[nodiscard]] int group_of(int rank) const noexcept { return group_of_[rank]; }
-  /// Position of a rank in its group.
-  [[nodiscard]] int place_of(int rank) const noexcept { return place_of_[rank]; }
+  /// The position of `rank` in its group.
+  [[nodiscard]] int position_of(int rank) const noexcept { return position_of_[rank]; }
   [[nodiscard]] std::span<const int> members(int group) const noexcept { return members_[group]; }
   [[nodiscard]] int size_of(int group) const noexcept {
     return static_cast<int>(members_[group].size());
@@ -34,67 +35,80 @@ class rank_groups {
   [[nodiscard]] int largest() const noexcept;
 
  private:
-  std::vector<int> group_of_, place_of_;
+  std::vector<int> group_of_, position_of_;
   std::vector<std::vector<int>> members_;
 };
 
 /// How many streams of messages connect two groups on a route of 3 hops.
 enum class stream_count {
-  one,  ///< one per pair of groups: the fewest and fullest messages (the aggregator)
-  /// if groups have more ranks than there are groups, enough that every rank owns a stream
-  many,
+  one,   ///< for the fewest and fullest messages (the aggregator)
+  many,  ///< so many that each rank of the smallest group has a stream, but at least one
 };
 
-/// The links of one rank, and its first step towards each other rank. Each hop has its own links:
-/// link k of a hop leads to the k-th rank that this rank sends to on that hop. A pair of ranks has
-/// one fixed route, which keeps its items in order.
+/// The links of one rank, and the first step of an item towards each rank. Each hop has its own
+/// links: link k of a hop leads to the k-th rank that this rank sends to on that hop. A pair of
+/// ranks has one fixed route, so its items stay in order.
 ///
-/// With L ranks per group and G groups, (x, y) is place y of group x:
-///     1 hop:  (x, y) -> (x', y')                                             P links
-///     2 hops: (x, y) -> (x, y' mod L) -> (x', y')                            L - 1, P / L links
+/// (x, y) is the rank at position y of group x. An item from (x, y) to (x', y') goes this way:
+///     1 hop:  (x, y) -> (x', y')
+///     2 hops: (x, y) -> (x, y') -> (x', y')
 ///     3 hops: (x, y) -> (x, owner of x') -> (x', owner of x) -> (x', y')
-///             up to L - 1, about G / L, L links
-/// An item skips a hop that would lead to the rank that holds it. With 3 hops, items within a group
-/// take only the last hop.
+/// Two groups exchange messages over one stream or several (stream_count). The owner of a stream in
+/// each of the two groups is the rank that sends and receives its messages; position y' selects the
+/// stream. If group x has no position y', 2 hops go over position y' mod (size of x).
+///
+/// The number of links of a rank with P ranks in G groups of L ranks, and `many` streams:
+///                hop 1           hop 2                     hop 3
+///     1 hop:     P
+///     2 hops:    L - 1           G
+///     3 hops:    at most L - 1   about G / L, at least 1   L
+/// An item skips a hop that would lead to the rank that holds the item. With 3 hops, items within a
+/// group take only the last hop.
 class route {
  public:
   /// The first step of an item: a link of a hop, and a tag that encodes the remaining links.
+  /// With 3 hops, a tag has these fields, from high to low bits. With 2 hops, hop 1 has only the
+  /// link of hop 2, and hop 2 only the source.
+  ///     on hop 1:  | link of hop 3 | link of hop 2 |
+  ///     on hop 2:        | source  | link of hop 3 |
+  ///     on hop 3:                  | source        |
   struct step {
     std::uint32_t hop, link, tag;
   };
   struct hop_links {
-    std::vector<int> to, from;  ///< ranks, by link
-    /// The lowest bits of a tag on this hop: the links of the following hops, the next hop lowest.
-    /// 0 on the last hop.
+    std::vector<int> to, from;  ///< the rank at the other end of each link
+    /// On this hop, the bits of all link fields of a tag together. 0 on the last hop.
     unsigned destination_bits;
-    /// The bits above them: the rank that pushed the item. 0 on the first hop, whose link tells it.
+    /// On this hop, the bits of the field source, which names the rank that pushed the item. 0 on
+    /// the first hop, since the message comes from this rank. 0 if no sources are wanted.
     unsigned source_bits;
-    /// How many destination bits of the previous hop select the link of this hop.
+    /// On the previous hop, the bits of the field that names the link of this hop.
     unsigned link_bits;
     std::size_t tag_bytes;  ///< 0, 1, 2 or 4 per item
   };
 
-  /// The links of rank `me` with 1, 2 or 3 hops. `groups` must outlive the route. Throws
-  /// errc::usage for another number of hops, errc::unsupported if a tag needs more than 32 bits.
-  /// Cost: O(ranks) time and memory, no communication.
+  /// The route of rank `me` with 1, 2 or 3 hops. `with_source`: tags name the rank that pushed the
+  /// item. `groups` must outlive the route. Throws errc::usage for another number of hops, and
+  /// errc::unsupported if a tag needs more than 32 bits. Local. Cost: O(ranks) time and memory.
   route(const rank_groups& groups, int me, int hops, bool with_source,
         stream_count streams = stream_count::many);
 
   [[nodiscard]] int hops() const noexcept { return static_cast<int>(links_.size()); }
   [[nodiscard]] const hop_links& links(int hop) const noexcept { return links_[hop]; }
-  /// The first step towards each rank.
-  [[nodiscard]] std::span<const step> first_steps() const noexcept { return first_; }
+  /// Indexed by destination.
+  [[nodiscard]] std::span<const step> first_steps() const noexcept { return first_steps_; }
 
  private:
-  void one_hop();
-  void two_hops();
-  void three_hops(stream_count streams);
-  void give_tag_sizes(bool with_source);
+  void make_one_hop();
+  void make_two_hops();
+  void make_three_hops(stream_count streams);
+  void set_tag_sizes(bool with_source);
 
   const rank_groups& groups_;
-  int me_, group_, place_;
+  int me_;
+  int group_, position_;  // of rank me_
   std::vector<hop_links> links_;
-  std::vector<step> first_;
+  std::vector<step> first_steps_;
 };
 
 }  // namespace longshore::detail

@@ -18,23 +18,23 @@ const std::vector<shape> shapes = {{1, 1}, {2, 1},  {3, 2},  {4, 2},   {7, 1},  
                                    {7, 7}, {12, 5}, {64, 8}, {30, 16}, {65, 4}, {100, 9}};
 
 std::vector<route> routes_of(const rank_groups& groups, int hops, stream_count streams) {
-  std::vector<route> all;
+  std::vector<route> routes;
   for (int rank = 0; rank < groups.ranks(); ++rank)
-    all.emplace_back(groups, rank, hops, true, streams);
-  return all;
+    routes.emplace_back(groups, rank, hops, true, streams);
+  return routes;
 }
 
-// Where an item from `from` to `to` ends, and the number of hops that it takes.
+// The rank at which an item from `from` to `to` ends, and the number of hops that the item makes.
 std::pair<int, int> follow(const std::vector<route>& routes, int from, int to) {
   const route::step first = routes[from].first_steps()[to];
-  int at = from, made = 0;
+  int at = from, hops_made = 0;
   std::uint64_t tag = first.tag, link = first.link;
-  for (int hop = static_cast<int>(first.hop);; ++hop, ++made) {
+  for (int hop = static_cast<int>(first.hop);; ++hop, ++hops_made) {
     const auto& links = routes[at].links(hop);
-    if (link >= links.to.size()) return {-1, made};
+    if (link >= links.to.size()) return {-1, hops_made};
     EXPECT_LT(tag, std::uint64_t{1} << links.destination_bits);
     at = links.to[link];
-    if (hop + 1 == routes[at].hops()) return {at, made + 1};
+    if (hop + 1 == routes[at].hops()) return {at, hops_made + 1};
     const unsigned link_bits = routes[at].links(hop + 1).link_bits;
     link = tag & ((std::uint64_t{1} << link_bits) - 1);
     tag >>= link_bits;
@@ -47,21 +47,21 @@ TEST(Route, every_item_reaches_its_destination) {
       for (const auto streams : {stream_count::one, stream_count::many}) {
         const rank_groups groups(ranks, per_group);
         const auto routes = routes_of(groups, hops, streams);
-        int most = 0;
+        int max_hops = 0;
         for (int from = 0; from < ranks; ++from)
           for (int to = 0; to < ranks; ++to) {
-            const auto [end, made] = follow(routes, from, to);
+            const auto [end, hops_made] = follow(routes, from, to);
             ASSERT_EQ(end, to) << ranks << " ranks by " << per_group << ", " << hops
                                << " hops, from " << from;
-            most = std::max(most, made);
+            max_hops = std::max(max_hops, hops_made);
           }
-        EXPECT_LE(most, hops);
-        const bool all_are_needed = groups.count() > 1 && groups.smallest() > 1;
-        EXPECT_TRUE(most == hops || !all_are_needed);
+        EXPECT_LE(max_hops, hops);
+        const bool all_hops_are_needed = groups.count() > 1 && groups.smallest() > 1;
+        EXPECT_TRUE(max_hops == hops || !all_hops_are_needed);
       }
 }
 
-TEST(Route, both_ends_of_every_link_have_it) {
+TEST(Route, every_link_exists_at_both_of_its_ends) {
   for (const auto& [ranks, per_group] : shapes)
     for (int hops = 1; hops <= 3; ++hops)
       for (const auto streams : {stream_count::one, stream_count::many}) {
@@ -100,9 +100,10 @@ TEST(Route, an_aggregator_has_one_stream_per_pair_of_groups) {
 TEST(Route, with_3_hops_and_large_groups_almost_every_rank_owns_a_stream) {
   const rank_groups groups(4 * 36, 36);
   int with_stream = 0;
-  for (const auto& one : routes_of(groups, 3, stream_count::many))
-    with_stream += !one.links(1).to.empty();
-  // In each group 9 of 36 places serve each group; the 9 that serve the own group have no stream.
+  for (const auto& route : routes_of(groups, 3, stream_count::many))
+    with_stream += !route.links(1).to.empty();
+  // In each group of 36 ranks, 9 ranks serve each of the 4 groups. The 9 ranks that would serve
+  // their own group have no stream.
   EXPECT_EQ(with_stream, 4 * 27);
 }
 

@@ -1,4 +1,4 @@
-// Stores an item into a buffer.
+// store_item: how engines copy an item into a buffer.
 #pragma once
 
 #include <longshore/core/bytes.hpp>
@@ -9,8 +9,8 @@
 
 namespace longshore::detail {
 
-/// Copies `item` in words of the size of its alignment. An item is often built just before it is
-/// pushed. gcc builds it in memory, field by field, and a wider load of it would wait until those
+/// Copies `item` in words of the size of its alignment. gcc often builds an item in memory, field
+/// by field, just before the item is pushed. A load wider than these fields would wait until the
 /// stores have left the core (measured: some 5 ns per item).
 template <trivially_copyable Item>
 void store_item(std::byte* to, const Item& item) noexcept {
@@ -23,7 +23,7 @@ void store_item(std::byte* to, const Item& item) noexcept {
     for (std::size_t k = 0; k < words; ++k) {
       word value;
       std::memcpy(&value, from + k * sizeof(word), sizeof(word));
-      asm("" : "+r"(value));  // keeps the words apart: otherwise gcc copies them as one vector
+      asm("" : "+r"(value));  // otherwise gcc would copy all words as one vector
       std::memcpy(to + k * sizeof(word), &value, sizeof(word));
     }
   } else {

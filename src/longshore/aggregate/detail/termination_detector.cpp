@@ -1,3 +1,5 @@
+// Waves of counts over a binary tree of ranks: each rank adds its counts to those of its children
+// and sends the sum to its parent. Rank 0 decides, and its verdict goes down the tree.
 #include <longshore/aggregate/detail/termination_detector.hpp>
 
 #include <cstring>
@@ -5,17 +7,18 @@
 namespace longshore::detail {
 namespace {
 
-constexpr int fan_out = 2;
-constexpr std::size_t slot_bytes = 2 * sizeof(std::int64_t);
+constexpr int children_per_rank = 2;
+constexpr std::size_t slot_bytes = 2 * sizeof(std::int64_t);  // of counts, or one byte of a verdict
 
 }  // namespace
 
 termination_detector::termination_detector(team& team)
     : is_root_(team.rank() == 0), first_child_(is_root_ ? 0 : 1) {
+  static_assert(sizeof(counts) == slot_bytes);
   std::vector<channel_end> ends;
-  if (!is_root_) ends.push_back({(team.rank() - 1) / fan_out, slot_bytes});
-  for (int k = 1; k <= fan_out; ++k)
-    if (const int child = team.rank() * fan_out + k; child < team.size())
+  if (!is_root_) ends.push_back({(team.rank() - 1) / children_per_rank, slot_bytes});
+  for (int k = 1; k <= children_per_rank; ++k)
+    if (const int child = team.rank() * children_per_rank + k; child < team.size())
       ends.push_back({child, slot_bytes});
   channels_ = team.open_channels(ends, ends, 2);
 }
@@ -23,12 +26,13 @@ termination_detector::termination_detector(team& team)
 bool termination_detector::poll(bool passive, std::int64_t sent, std::int64_t received) {
   if (verdict_ == verdict::none) {
     receive_from_children();
-    if (!reported_ && passive && first_child_ + children_received_ == channels_->receiver_count()) {
-      const counts with_children = sum_;
+    if (!reported_ && passive && first_child_ + counts_received_ == channels_->receiver_count()) {
+      const counts sum_of_children = sum_;
       sum_.sent += sent;
       sum_.received += received;
       send_to_parent();
-      if (!reported_) sum_ = with_children;
+      // Without a free slot, the next poll adds the counts that this rank then has.
+      if (!reported_) sum_ = sum_of_children;
     }
     if (reported_ && !is_root_) receive_verdict();
   }
@@ -36,15 +40,15 @@ bool termination_detector::poll(bool passive, std::int64_t sent, std::int64_t re
 }
 
 void termination_detector::receive_from_children() {
-  for (; first_child_ + children_received_ < channels_->receiver_count(); ++children_received_) {
-    channel_receiver& child = channels_->receiver(first_child_ + children_received_);
+  for (; first_child_ + counts_received_ < channels_->receiver_count(); ++counts_received_) {
+    channel_receiver& child = channels_->receiver(first_child_ + counts_received_);
     const auto message = child.front();
     if (!message) return;
-    counts theirs;
-    std::memcpy(&theirs, message->data(), sizeof theirs);
+    counts child_counts;
+    std::memcpy(&child_counts, message->data(), sizeof child_counts);
     child.release();
-    sum_.sent += theirs.sent;
-    sum_.received += theirs.received;
+    sum_.sent += child_counts.sent;
+    sum_.received += child_counts.received;
   }
 }
 
@@ -72,10 +76,11 @@ void termination_detector::receive_verdict() {
   ++waves_;
 }
 
-// True once all children have the verdict. Unless it was the last, the next wave then begins here.
+// Returns true once all children have the verdict. If the verdict is `again`, the next wave then
+// begins on this rank.
 bool termination_detector::send_verdict() {
-  for (; first_child_ + children_told_ < channels_->sender_count(); ++children_told_) {
-    channel_sender& child = channels_->sender(first_child_ + children_told_);
+  for (; first_child_ + verdicts_sent_ < channels_->sender_count(); ++verdicts_sent_) {
+    channel_sender& child = channels_->sender(first_child_ + verdicts_sent_);
     std::byte* const slot = child.reserve();
     if (slot == nullptr) return false;
     slot[0] = static_cast<std::byte>(verdict_);
@@ -88,7 +93,7 @@ bool termination_detector::send_verdict() {
 void termination_detector::restart() {
   verdict_ = verdict::none;
   reported_ = false;
-  children_received_ = children_told_ = 0;
+  counts_received_ = verdicts_sent_ = 0;
   sum_ = {};
 }
 

@@ -1,7 +1,7 @@
 // Termination detection without a barrier: finds out when no rank has anything to send and no
-// message is in flight. Counts of messages go up a tree of ranks, and the verdict comes down. The
-// verdict is "quiet" when two waves in a row find as many messages received as sent, and no new
-// ones.
+// message is in flight. In each wave, counts of messages go up a tree of ranks and a verdict comes
+// down. The verdict is "quiet" when two waves in a row find the same counts, and as many messages
+// received as sent. Used by conveyors with items_create_items.
 #pragma once
 
 #include <longshore/transport/team.hpp>
@@ -13,19 +13,20 @@ namespace longshore::detail {
 
 /// The four-counter method of Mattern (Algorithms for distributed termination detection,
 /// Distributed Computing 2, 1987), over a binary tree. Cost of a wave: 2 (P - 1) messages of some
-/// 20 bytes, of which 2 log2 P follow each other. A rank that is not passive holds its wave back,
-/// so a busy program sends none. Memory per rank: 3 channels each way, of 2 small slots.
+/// 20 bytes, of which 2 log2 P follow each other. A rank that is not passive holds the wave back,
+/// so a busy program sends no such messages. Memory per rank: 3 channels each way, of 2 small
+/// slots.
 class termination_detector {
  public:
   /// Collective.
   explicit termination_detector(team& team);
 
-  /// Local; never blocks; call it repeatedly. `passive`: this rank has nothing left to send and
-  /// will send again only because of a message that it receives. `sent` and `received` count the
-  /// messages of this rank since the engine was made. True once all ranks are passive and no
-  /// message is in flight.
+  /// To be called repeatedly. Returns true once all ranks are passive and no message is in flight.
+  /// `passive`: this rank has nothing left to send and will send again only because of a message
+  /// that it receives. `sent` and `received` count the messages of this rank since the engine was
+  /// made. Local; never blocks.
   bool poll(bool passive, std::int64_t sent, std::int64_t received);
-  /// Prepares the next use. REQUIRES: poll() returned true.
+  /// Prepares the next epoch. REQUIRES: poll() returned true.
   void restart();
   [[nodiscard]] std::uint64_t waves() const noexcept { return waves_; }
 
@@ -43,11 +44,12 @@ class termination_detector {
 
   std::unique_ptr<channel_set> channels_;
   bool is_root_;
-  std::size_t first_child_;  // index of the first channel to a child; the parent's comes before it
-  std::size_t children_received_ = 0, children_told_ = 0;
-  counts sum_;                    // of this subtree, in this wave
-  counts previous_wave_{-1, -1};  // sum of the wave before, at the root
-  bool reported_ = false;         // this wave went to the parent; at the root: it was judged
+  std::size_t first_child_;  // index of the first channel to a child; before it: that to the parent
+  // of the current wave: children whose counts arrived, and children that have the verdict
+  std::size_t counts_received_ = 0, verdicts_sent_ = 0;
+  counts sum_;                    // counts of this subtree, in the current wave
+  counts previous_wave_{-1, -1};  // sum_ of the wave before, at the root
+  bool reported_ = false;  // whether the parent has sum_; at the root: whether verdict_ is set
   verdict verdict_ = verdict::none;
   std::uint64_t waves_ = 0;
 };

@@ -1,5 +1,6 @@
 // scatter and updates by strategy agp, with one access per element: a store or an atomic operation
-// if the owner's memory can be reached, else a put or fetch_add. Aggregation is compared with it.
+// if the owner's memory can be reached, else a put or fetch_add. agp is the baseline for strategies
+// that aggregate.
 #pragma once
 
 #include <longshore/gather/detail/agp_gather.hpp>
@@ -14,9 +15,9 @@
 
 namespace longshore::detail {
 
-/// Local. table[indices[i]] = values[i]. REQUIRES: as many values as indices. Throws errc::usage
-/// for an index out of range; part of the table is then written. Cost: 1 message of sizeof(T) per
-/// element on another node, up to agp_window in flight; no memory.
+/// Local. table[indices[i]] = values[i]. REQUIRES: `indices` and `values` have equal sizes. Throws
+/// errc::usage for an index out of range; part of the table is then written. Cost: a message of
+/// sizeof(T) bytes per element on another node.
 template <trivially_copyable T, distribution Distribution>
 requires is_one_word<T>
 void scatter_agp(const char* operation, const table_view<T, Distribution>& table,
@@ -24,7 +25,7 @@ void scatter_agp(const char* operation, const table_view<T, Distribution>& table
   T* const* parts = table.direct_parts().data();
   segment& memory = table.segment();
   std::uint64_t puts = 0;
-  const std::size_t done = table.map().with_locator([&](auto locate) {
+  const std::size_t stored = table.map().with_locator([&](auto locate) {
     std::size_t in_flight = 0;
     return for_each_in_range(
         indices, table.size(),
@@ -36,30 +37,28 @@ void scatter_agp(const char* operation, const table_view<T, Distribution>& table
           }
           memory.put_start(at.rank, at.offset * sizeof(T), from + i, sizeof(T));
           ++puts;
-          if (++in_flight == agp_window) {
+          if (++in_flight == max_in_flight) {
             memory.quiet();
             in_flight = 0;
           }
         });
   });
   memory.quiet();
-  if (done < indices.size())
+  if (stored < indices.size())
     throw_index_error(operation, indices, table.size(), table.team().rank());
-  moved.messages += puts;
-  moved.wire_bytes += puts * (sizeof(T) + get_request_bytes);
-  moved.offnode_bytes += puts * (sizeof(T) + get_request_bytes);
+  count_accesses(moved, puts, sizeof(T));
 }
 
-/// Whether transports have an atomic operation for this update. Otherwise all ranks must share
-/// memory.
+/// Whether transports have an atomic operation for this update. Strategy agp needs the operation
+/// unless all ranks share memory.
 template <class T, class Op>
 inline constexpr bool is_fetch_add = std::integral<T> &&
                                      sizeof(T) == sizeof(std::int64_t) && std::same_as<Op, op::add>;
 
-/// Local. table[indices[i]] = op(table[indices[i]], value_of(i)). Throws errc::usage for an index
-/// out of range; part of the table is then updated. REQUIRES: all ranks can reach all parts, or
-/// is_fetch_add. Cost per element: an atomic instruction if all ranks share memory, else a
-/// fetch_add, which is waited for.
+/// Local. table[indices[i]] = op(table[indices[i]], value_of(i)). REQUIRES: all_reachable or
+/// is_fetch_add. Throws errc::usage for an index out of range; part of the table is then updated.
+/// Cost per element: an atomic instruction if all_reachable, else a fetch_add, for which the rank
+/// waits. `all_reachable`: whether all ranks can reach all parts.
 template <trivially_copyable T, distribution Distribution, update_operation<T> Op, class ValueOf>
 requires is_one_word<T>
 void update_agp(const char* operation, const table_view<T, Distribution>& table,
@@ -68,14 +67,14 @@ void update_agp(const char* operation, const table_view<T, Distribution>& table,
   T* const* parts = table.direct_parts().data();
   segment& memory = table.segment();
   std::uint64_t messages = 0;
-  const std::size_t done = table.map().with_locator([&](auto locate) {
+  const std::size_t updated = table.map().with_locator([&](auto locate) {
     if (all_reachable)
       return for_each_in_range(indices, table.size(), [=](std::size_t i, std::uint64_t index) {
         const location at = locate(index);
         update_atomically(parts[at.rank] + at.offset, static_cast<T>(value_of(i)), op);
       });
-    // Nearby elements use the transport's atomic operations, too: these are not atomic with respect
-    // to those of the processor.
+    // Elements of this node use the transport's atomic operations, too, since those are not atomic
+    // with respect to atomic instructions of the processor.
     return for_each_in_range(indices, table.size(), [&](std::size_t i, std::uint64_t index) {
       const location at = locate(index);
       if constexpr (is_fetch_add<T, Op>)
@@ -85,12 +84,9 @@ void update_agp(const char* operation, const table_view<T, Distribution>& table,
     });
   });
   memory.quiet();
-  if (done < indices.size())
+  if (updated < indices.size())
     throw_index_error(operation, indices, table.size(), table.team().rank());
-  moved.messages += messages;
-  // the value goes there, and the previous one comes back
-  moved.wire_bytes += messages * (2 * sizeof(T) + get_request_bytes);
-  moved.offnode_bytes += messages * (2 * sizeof(T) + get_request_bytes);
+  count_accesses(moved, messages, 2 * sizeof(T));  // the value, and the previous element as reply
 }
 
 }  // namespace longshore::detail

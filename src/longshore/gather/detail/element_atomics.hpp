@@ -1,4 +1,5 @@
-// Stores to and updates of elements in shared memory that several ranks may write at the same time.
+// Atomic stores and updates, for elements in shared memory that several ranks may write at the same
+// time.
 #pragma once
 
 #include <longshore/gather/op.hpp>
@@ -7,40 +8,25 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 namespace longshore::detail {
 
-template <std::size_t Bytes>
-struct word_of_bytes {};
-template <>
-struct word_of_bytes<1> {
-  using type = std::uint8_t;
-};
-template <>
-struct word_of_bytes<2> {
-  using type = std::uint16_t;
-};
-template <>
-struct word_of_bytes<4> {
-  using type = std::uint32_t;
-};
-template <>
-struct word_of_bytes<8> {
-  using type = std::uint64_t;
-};
-
-/// Whether the processor stores such an element atomically. Elements of an array are aligned to
-/// their size, even if their type requires less.
+/// Whether the processor stores a T atomically. Elements of a table are aligned to their size, even
+/// if their type requires less.
 template <trivially_copyable T>
 inline constexpr bool is_one_word = sizeof(T) == 1 || sizeof(T) == 2 || sizeof(T) == 4 ||
                                     sizeof(T) == 8;
 
 template <trivially_copyable T>
 requires is_one_word<T>
-using word_of = typename word_of_bytes<sizeof(T)>::type;
+using word_of = std::conditional_t<
+    sizeof(T) == 1, std::uint8_t,
+    std::conditional_t<sizeof(T) == 2, std::uint16_t,
+                       std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>>>;
 
-/// *element = value. If several ranks store to one element, it gets one of the values whole.
-/// Compiles to a plain store.
+/// *element = value. If several ranks store to one element, the element gets one of the values
+/// whole. Compiles to a plain store.
 template <trivially_copyable T>
 requires is_one_word<T>
 inline void store_atomically(T* element, const T& value) noexcept {
@@ -48,8 +34,8 @@ inline void store_atomically(T* element, const T& value) noexcept {
       .store(std::bit_cast<word_of<T>>(value), std::memory_order_relaxed);
 }
 
-/// *element = op(*element, value), atomic with respect to other calls of update_atomically. One
-/// instruction if the processor has it, else compare-and-swap until no other rank interferes.
+/// *element = op(*element, value), atomic with respect to other calls of update_atomically: one
+/// instruction if the processor has one for the operation, else a loop of compare-and-swap.
 template <trivially_copyable T, update_operation<T> Op>
 requires is_one_word<T>
 inline void update_atomically(T* element, const T& value, const Op& op) {

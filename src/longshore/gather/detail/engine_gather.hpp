@@ -1,11 +1,12 @@
-// gather by strategies exstack2, conveyor and aggregator: requests and replies over an asynchronous
-// engine. Offsets go to the owners, values come back. Replies come in the order of the requests of
-// a pair of ranks, so no item names its request. With several hops an item has a tag for its route.
+// gather by strategies exstack2, conveyor and aggregator. Each rank sends the offsets of elements
+// to the ranks that own them, and the owners reply with the values. An asynchronous engine carries
+// the requests, and another one the replies. Each of the three strategies is a conveyor with a
+// route of its own.
 #pragma once
 
 #include <longshore/aggregate/request_reply.hpp>
-#include <longshore/gather/detail/checked_indices.hpp>
 #include <longshore/gather/detail/engine_strategy.hpp>
+#include <longshore/gather/detail/index_checker.hpp>
 #include <longshore/gather/detail/offset_type.hpp>
 #include <longshore/gather/detail/table_view.hpp>
 #include <longshore/gather/exchange_stats.hpp>
@@ -17,43 +18,45 @@
 
 namespace longshore::detail {
 
-// The function objects of owners and requesters, shared by all distributions.
+// These function objects do not depend on the distribution, so the loops that call them are
+// compiled once for all distributions.
 
-/// Replies with an element of this rank's part, which is in the cache: prefetching would only cost.
+/// Makes the reply to a request on the rank that owns the element. Does not prefetch: it is used if
+/// the rank's part of the table stays in a cache.
 template <trivially_copyable T, class Offset>
 struct read_cached {
   const T* local_part;
   T operator()(int, Offset offset) const noexcept { return local_part[offset]; }
 };
-/// The same for a part that is not in the cache.
+/// As read_cached, for a part of the table that does not stay in a cache.
 template <trivially_copyable T, class Offset>
 struct read_prefetched : read_cached<T, Offset> {
   void fetch(Offset offset) const noexcept { __builtin_prefetch(this->local_part + offset); }
 };
-/// Stores the reply to request i.
+/// Stores the reply to request i on the rank that sent the request.
 template <trivially_copyable T>
 struct store_reply {
   T* out;
   void operator()(std::size_t i, const T& value) const noexcept { out[i] = value; }
 };
 
-/// Collective with a gather of the other ranks: this rank serves them and tells them that it
-/// failed.
+/// Lets a rank that cannot gather take part in the gather of the other ranks. This rank sends no
+/// requests, tells the other ranks that it failed, and replies to their requests.
 template <class Offset, trivially_copyable T>
-void fail_gather(request_reply<conveyor, Offset, T>& exchange, const T* local_part) {
+void gather_as_failed(request_reply<conveyor, Offset, T>& exchange, const T* local_part) {
   read_cached<T, Offset> read{local_part};
-  store_reply<T> nothing{nullptr};
+  store_reply<T> store_nothing{nullptr};
   try {
     static_cast<void>(exchange.template try_run<reply_order::arrived>(
-        1, [](std::size_t) -> addressed<Offset> { throw invalid_request{}; }, read, nothing));
-  } catch (const invalid_request&) {  // all others know of it now
+        1, [](std::size_t) -> addressed<Offset> { throw invalid_request{}; }, read, store_nothing));
+  } catch (const invalid_request&) {  // try_run() has told the other ranks
   }
 }
 
-/// The two engines for one table and the window of outstanding requests, made once and used often.
-/// Cost: see conveyor, for n requests of 4 bytes (8 if a part has 2^32 elements or more) and n
-/// values of sizeof(T). Memory per rank: two engines, and the
-/// window of request_reply (request_reply_options says how much).
+/// Gathers from one table over engines. For n indices, a rank sends n requests of 4 bytes each (8
+/// bytes if a part has 2^32 elements or more), and gets n replies of sizeof(T) bytes each.
+/// conveyor.hpp says how many messages carry these items. Memory per rank: that of one
+/// request_reply (request_reply.hpp).
 template <trivially_copyable T, distribution Distribution>
 class engine_gather {
  public:
@@ -63,55 +66,53 @@ class engine_gather {
       : table_(table) {
     const request_reply_options options{.engine = engine_options_for(table.team(), strategy, given),
                                         .combine_entries = given.combine ? combine_entries : 0};
-    if (has_narrow_offsets(table.map()))
-      narrow_.emplace(table.team(), options);
+    if (has_32_bit_offsets(table.map()))
+      exchange32_.emplace(table.team(), options);
     else
-      wide_.emplace(table.team(), options);
+      exchange64_.emplace(table.team(), options);
   }
 
-  /// Collective. out[i] = table[indices[i]]. REQUIRES: as many elements in `out` as in `indices`.
-  /// Throws errc::usage for an index out of range, and errc::peer_failed on the other ranks; the
-  /// object can be used again after both.
+  /// Collective. out[i] = table[indices[i]]. REQUIRES: `out` and `indices` have equal sizes. For an
+  /// index out of range, throws errc::usage on this rank and errc::peer_failed on the other ranks;
+  /// the object can be used again.
   void operator()(std::span<const std::int64_t> indices, std::span<T> out) {
     with_offsets(table_.map(), [&](auto offset, auto locate) {
       if constexpr (std::is_same_v<decltype(offset), std::uint32_t>)
-        run(*narrow_, locate, indices, out);
+        run(*exchange32_, locate, indices, out);
       else
-        run(*wide_, locate, indices, out);
+        run(*exchange64_, locate, indices, out);
     });
   }
 
-  /// Collective with operator() of the other ranks: tells them that this rank failed.
-  void fail_use() {
+  /// Takes part in operator() of the other ranks, which then throw errc::peer_failed.
+  void run_as_failed() {
     const T* const local_part = table_.local().data();
-    if (narrow_)
-      fail_gather(*narrow_, local_part);
+    if (exchange32_)
+      gather_as_failed(*exchange32_, local_part);
     else
-      fail_gather(*wide_, local_part);
+      gather_as_failed(*exchange64_, local_part);
   }
 
   [[nodiscard]] traffic sent() const {
-    const auto of = [](const auto& exchange) {
+    const auto sent_by = [](const auto& exchange) {
       return exchange.requests().sent() += exchange.replies().sent();
     };
-    return narrow_ ? of(*narrow_) : of(*wide_);
+    return exchange32_ ? sent_by(*exchange32_) : sent_by(*exchange64_);
   }
   [[nodiscard]] exchange_stats stats() const {
-    const auto of = [](const auto& exchange) {
+    const auto stats_of = [](const auto& exchange) {
       return exchange_stats{exchange.requests().stats(), exchange.replies().stats()};
     };
-    return narrow_ ? of(*narrow_) : of(*wide_);
+    return exchange32_ ? stats_of(*exchange32_) : stats_of(*exchange64_);
   }
 
  private:
-  using narrow = request_reply<conveyor, std::uint32_t, T>;
-  using wide = request_reply<conveyor, std::uint64_t, T>;
   static constexpr std::size_t combine_entries = 4096;
 
   template <class Offset, class Locate>
   void run(request_reply<conveyor, Offset, T>& exchange, Locate locate,
            std::span<const std::int64_t> indices, std::span<T> out) {
-    checked_indices checked("gather", indices, table_.size(), table_.team().rank());
+    index_checker checked("gather", indices, table_.size(), table_.team().rank());
     const auto make_request = [&checked, locate](std::size_t i) {
       const location at = locate(checked[i]);
       return addressed<Offset>{at.rank, static_cast<Offset>(at.offset)};
@@ -128,8 +129,9 @@ class engine_gather {
   }
 
   const table_view<T, Distribution>& table_;
-  std::optional<narrow> narrow_;  // one of the two, by the size of offsets
-  std::optional<wide> wide_;
+  // The size of offsets decides which of the two exists.
+  std::optional<request_reply<conveyor, std::uint32_t, T>> exchange32_;
+  std::optional<request_reply<conveyor, std::uint64_t, T>> exchange64_;
 };
 
 }  // namespace longshore::detail

@@ -1,27 +1,49 @@
+// Translates an asynchronous strategy of gather, scatter and updates into the options of its
+// engine: the number of hops and of streams. Also the error that those engines throw if a rank gave
+// up.
 #include <longshore/gather/detail/engine_strategy.hpp>
 
 #include <longshore/core/error.hpp>
 
+#include <cassert>
+
 namespace longshore::detail {
 namespace {
 
-constexpr int max_links_of_one_hop = 128;
+// The default of gather_options::hops changes here. Strategy auto does not use this number: it
+// measures conveyors of several numbers of hops.
+constexpr int max_ranks_of_one_hop = 128;
+
+int default_hops(const team& team) {
+  // With one hop a rank has a link, and so a buffer, to every rank. With very many links the
+  // buffers are sent before they are full. A second hop makes fewer links, but copies every item
+  // once more. The second hop is worthwhile only between nodes of several ranks: only then are the
+  // groups of the route nodes, so that the first hop stays in the memory of the node.
+  const bool groups_are_nodes = team.nodes().node_count() > 1 && team.nodes().largest_node() > 1;
+  return groups_are_nodes && team.size() > max_ranks_of_one_hop ? 2 : 1;
+}
 
 }  // namespace
 
 engine_options engine_options_for(const team& team, gather_strategy strategy,
                                   const gather_options& given) {
+  assert(is_asynchronous(strategy));
   engine_options options{.buffer_items = given.buffer_items};
-  if (strategy == gather_strategy::conveyor) {
-    // A second hop costs a copy per item. It pays if there are so many links that buffers on one
-    // hop do not fill.
-    const bool shared_nodes = team.nodes().node_count() > 1 && team.nodes().largest_node() > 1;
-    const bool many_links = team.size() > max_links_of_one_hop;
-    options.hops = given.hops != 0 ? given.hops : shared_nodes && many_links ? 2 : 1;
-  }
-  if (strategy == gather_strategy::aggregator) {
-    options.hops = 3;
-    options.one_stream = true;
+  switch (strategy) {
+    case gather_strategy::exstack2: options.hops = 1; break;
+    case gather_strategy::conveyor:
+      options.hops = given.hops != 0 ? given.hops : default_hops(team);
+      break;
+    case gather_strategy::aggregator:
+      // As in class aggregator: to the rank that owns the stream to the other node, to that node,
+      // and to the destination within that node.
+      options.hops = 3;
+      options.one_stream = true;
+      break;
+    case gather_strategy::agp:
+    case gather_strategy::exstack:
+    case gather_strategy::direct:
+    case gather_strategy::automatic: break;  // not asynchronous
   }
   return options;
 }

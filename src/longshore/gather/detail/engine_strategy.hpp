@@ -1,5 +1,5 @@
-// The engines of the asynchronous strategies exstack2, conveyor and aggregator, and the errors of a
-// call in which one rank fails.
+// The engines of the asynchronous strategies exstack2, conveyor and aggregator, and the errors of
+// calls in which a rank fails.
 #pragma once
 
 #include <longshore/aggregate/conveyor.hpp>
@@ -16,11 +16,11 @@ namespace longshore::detail {
 [[nodiscard]] engine_options engine_options_for(const team& team, gather_strategy strategy,
                                                 const gather_options& options);
 
-/// Thrown in place of a request by a rank that has no valid requests; it then serves the other
-/// ranks to the end of the call.
+/// A rank without valid requests throws this in place of a request. The engine then serves the
+/// other ranks to the end of the call.
 struct invalid_request {};
 
-/// Throws errc::peer_failed, because `failed_rank` gave invalid indices or arrays.
+/// Throws errc::peer_failed, because `failed_rank` passed invalid indices or arrays.
 [[noreturn]] void throw_peer_failed(const char* operation, const team& team, int failed_rank);
 
 }  // namespace longshore::detail

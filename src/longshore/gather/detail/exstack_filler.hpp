@@ -1,5 +1,5 @@
-// Fills the buffers of an exstack with one item per index. Shared by gathers and by requests of
-// scatter and updates.
+// Fills the buffers of an exstack with one item per index, for exstack_gather and
+// exstack_requests.
 #pragma once
 
 #include <longshore/aggregate/exstack.hpp>
@@ -15,11 +15,11 @@
 
 namespace longshore::detail {
 
-/// The result of exstack_filler::fill() if an index is out of range.
+/// exstack_filler::fill() returns this value if an index is out of range.
 inline constexpr std::size_t fill_failed = std::numeric_limits<std::size_t>::max();
 
-/// Puts one item per index into the buffers of an exstack. Most indices need no check whether a
-/// buffer is full: they come in batches that fit any buffer.
+/// The indices are taken in batches that fit into any buffer, so the inner loop does not check
+/// whether a buffer is full.
 class exstack_filler {
  public:
   exstack_filler(exstack& stack, int ranks, std::size_t buffer_items)
@@ -28,64 +28,65 @@ class exstack_filler {
         buffer_items_(buffer_items),
         next_(static_cast<std::size_t>(ranks)) {}
 
-  /// Calls put(cursors, i, location) for the indices from `first` on, until a buffer may be full or
-  /// `most` indices were used. `put` writes at most one item: *cursors.take(location.rank) = item.
-  /// Returns where it stopped, or fill_failed if an index is not in [0, size). Local.
+  /// Local. Calls put(cursors, i, location) for the indices from position `first` on, until a
+  /// buffer is full or max_indices indices were used. `put` writes at most one item, as in
+  /// *cursors.take(location.rank) = item. Returns the first position that was not used, or
+  /// fill_failed if an index is not in [0, size).
   template <class Item, class Offset, class Locate, class Put>
   std::size_t fill(Locate locate, std::span<const std::int64_t> indices, std::size_t first,
-                   std::uint64_t size, Put put, std::size_t most = fill_failed) {
+                   std::uint64_t size, Put put, std::size_t max_indices = fill_failed) {
     exstack_access::send_buffer* const buffers = exstack_access::buffers(stack_);
     for (int peer = 0; peer < ranks_; ++peer) next_[peer] = buffers[peer].next;
-    const auto until = indices.first(first + std::min(most, indices.size() - first));
-    const auto work = [&](auto cursors) {
+    const auto until = indices.first(first + std::min(max_indices, indices.size() - first));
+    const auto push_all = [&](auto cursors) {
       const std::size_t end = push<Item>(locate, until, first, size, put, cursors);
       if (end != fill_failed)
         for (int peer = 0; peer < ranks_; ++peer) buffers[peer].next = cursors.next(peer);
       return end;
     };
     if constexpr (sizeof(Offset) < sizeof(std::uint64_t))
-      return with_cursors<Item>(next_.data(), ranks_, buffer_items_, work);
+      return with_cursors<Item>(next_.data(), ranks_, buffer_items_, push_all);
     else
-      return work(array_cursors<Item>(next_.data()));
+      return push_all(array_cursors<Item>(next_.data()));
   }
 
-  /// One pointer per rank, which callers may use between fills.
-  [[nodiscard]] std::vector<std::byte*>& pointers() noexcept { return next_; }
+  /// Memory of one pointer per rank, which callers may use between calls of fill().
+  [[nodiscard]] std::vector<std::byte*>& scratch_pointers() noexcept { return next_; }
 
  private:
-  // 16 KiB: even if that is several rounds, it does no harm
-  static constexpr std::size_t prefetch_items = 2048;
+  // 16 KiB of indices. A distance of more than one round does no harm.
+  static constexpr std::size_t prefetch_indices = 2048;
 
   template <class Item, class Locate, class Put, class Cursors>
   std::size_t push(Locate locate, std::span<const std::int64_t> indices, std::size_t first,
                    std::uint64_t size, Put put, Cursors& cursors) {
-    // `next` of the buffers stays at the start of this fill; the cursors advance.
+    // The cursors advance, while buffers[peer].next stays at the first item of this call.
     const exstack_access::send_buffer* const buffers = exstack_access::buffers(stack_);
-    const auto free_places = [&](int peer) {
+    const auto free_items = [&](int peer) {
       return buffer_items_ -
              static_cast<std::size_t>(cursors.next(peer) - buffers[peer].next) / sizeof(Item);
     };
-    const auto few_places = static_cast<std::size_t>(std::max(32, ranks_));
+    const auto min_batch = static_cast<std::size_t>(std::max(32, ranks_));
     std::size_t i = first;
     while (i < indices.size()) {
-      std::size_t places = buffer_items_;
-      for (int peer = 0; peer < ranks_; ++peer) places = std::min(places, free_places(peer));
-      if (places < few_places) break;
-      // A batch of so many items fits whichever rank they go to: its loop checks no buffers.
-      const auto batch = indices.subspan(i, std::min(indices.size() - i, places));
-      Cursors ahead = cursors;  // a copy, so that it lives in registers
-      const std::size_t done = for_each_in_range<prefetch_items>(
+      std::size_t fits_anywhere = buffer_items_;
+      for (int peer = 0; peer < ranks_; ++peer)
+        fits_anywhere = std::min(fits_anywhere, free_items(peer));
+      if (fits_anywhere < min_batch) break;
+      const auto batch = indices.subspan(i, std::min(indices.size() - i, fits_anywhere));
+      Cursors in_registers = cursors;  // the compiler keeps a local copy in registers
+      const std::size_t used = for_each_in_range<prefetch_indices>(
           batch, size,
-          [&](std::size_t k, std::uint64_t index) { put(ahead, i + k, locate(index)); });
-      cursors = ahead;
-      if (done < batch.size()) return fill_failed;
-      i += done;
+          [&](std::size_t k, std::uint64_t index) { put(in_registers, i + k, locate(index)); });
+      cursors = in_registers;
+      if (used < batch.size()) return fill_failed;
+      i += used;
     }
     for (; i < indices.size(); ++i) {
       const auto index = static_cast<std::uint64_t>(indices[i]);
       if (index >= size) return fill_failed;
       const location at = locate(index);
-      if (free_places(at.rank) == 0) break;
+      if (free_items(at.rank) == 0) break;
       put(cursors, i, at);
     }
     return i;
@@ -94,7 +95,7 @@ class exstack_filler {
   exstack& stack_;
   int ranks_;
   std::size_t buffer_items_;
-  std::vector<std::byte*> next_;  // by rank: where its next item goes
+  std::vector<std::byte*> next_;  // indexed by rank: the address of the next item
 };
 
 }  // namespace longshore::detail

@@ -1,6 +1,6 @@
-// gather by strategy exstack: rounds of requests and replies. Offsets go to the owners, values come
-// back in the same order. Each rank then goes through its indices a second time to store each
-// value, so neither offsets nor values need a tag (as in ig_exstack of bale).
+// gather by strategy exstack: rounds of requests and replies. In a round, offsets go to the owners
+// of the elements, and values come back in the same order. A second pass over the indices then
+// knows which value belongs to which index, so messages contain no tags (as in ig_exstack of bale).
 #pragma once
 
 #include <longshore/aggregate/exstack.hpp>
@@ -19,20 +19,20 @@
 
 namespace longshore::detail {
 
-/// The buffers for gathers from one table, made once and used often. Cost of n requests per rank,
-/// evenly spread over P ranks, with buffers of b items: about n / (P b) rounds of 2 P messages, of
-/// up to 4 b bytes (8 b if a part has 2^32 elements or more) and sizeof(T) b bytes. Memory per
-/// rank: 2 P b max(sizeof(T), 4 or 8) bytes, twice that for other nodes.
+/// The buffers for gathers from one table. Cost of n requests per rank, evenly spread over P ranks,
+/// with buffers of b items: about n / (P b) rounds. In a round a rank sends P messages of up to b
+/// offsets (4 bytes each, or 8 if a part has 2^32 elements or more) and P messages of up to b
+/// values. Memory per rank: 2 P b max(sizeof(T), size of an offset) bytes, twice that for ranks on
+/// other nodes.
 ///
-/// With `combine`, a round requests an element once, even if several of its indices are equal. (Of
-/// elements that share an entry in a small table, only the last is recognised.) A round then takes
-/// at most 2 P b indices, and the memory grows by 16 P b bytes.
+/// With `combine`, most elements are requested once per round, even if several indices of the round
+/// are equal. (A small table remembers the recent requests, and entries overwrite each other.) A
+/// round then takes at most 2 P b indices, and the memory grows by up to 16 P b bytes.
 template <trivially_copyable T, distribution Distribution>
 class exstack_gather {
  public:
   /// Collective. REQUIRES: buffer_items > 0, the same on all ranks.
-  exstack_gather(const table_view<T, Distribution>& table, std::size_t buffer_items,
-                 bool combine = false)
+  exstack_gather(const table_view<T, Distribution>& table, std::size_t buffer_items, bool combine)
       : table_(table),
         buffer_items_(buffer_items),
         stack_(table.team(), buffer_items * std::max(sizeof(T), offset_bytes(table.map()))),
@@ -42,16 +42,16 @@ class exstack_gather {
     reply_positions_.resize(2 * buffer_items * static_cast<std::size_t>(table.team().size()));
   }
 
-  /// Collective. out[i] = table[indices[i]]. REQUIRES: as many elements in `out` as in `indices`.
-  /// Throws errc::usage for an index out of range, and errc::peer_failed on the other ranks; the
-  /// object can be used again after both.
+  /// Collective. out[i] = table[indices[i]]. REQUIRES: `out` and `indices` have equal sizes. For an
+  /// index out of range, throws errc::usage on this rank and errc::peer_failed on the other ranks;
+  /// the object can be used again.
   void operator()(std::span<const std::int64_t> indices, std::span<T> out) {
     with_offsets(table_.map(),
                  [&](auto offset, auto locate) { run<decltype(offset)>(locate, indices, out); });
   }
 
-  /// Collective with operator() of the other ranks: tells them that this rank failed.
-  void fail_use() { stack_.exchange(progress::failed); }
+  /// Takes part in operator() of the other ranks, which then throw errc::peer_failed.
+  void run_as_failed() { stack_.exchange(progress::failed); }
 
   [[nodiscard]] const traffic& sent() const noexcept { return stack_.sent(); }
   [[nodiscard]] const exchange_stats& stats() const noexcept { return stats_; }
@@ -60,28 +60,30 @@ class exstack_gather {
   template <class Offset, class Locate>
   void run(Locate locate, std::span<const std::int64_t> indices, std::span<T> out) {
     std::size_t replied = 0;
-    progress all = progress::more;
-    while (all == progress::more) {
-      exstack_access::count_in(stack_, stats_.requests,
-                               {.item_bytes = sizeof(Offset), .capacity_items = buffer_items_});
+    progress progress_of_all = progress::more;
+    while (progress_of_all == progress::more) {
+      exstack_access::count_exchanges_in(
+          stack_, stats_.requests, {.item_bytes = sizeof(Offset), .capacity_items = buffer_items_});
       const std::size_t requested = fill_requests<Offset>(locate, indices, replied);
       if (requested == fill_failed) {
-        fail_use();
+        run_as_failed();
         throw_index_error("gather", indices, table_.size(), table_.team().rank());
       }
-      all = stack_.exchange(requested == indices.size() ? progress::done : progress::more);
-      if (all == progress::failed) throw_peer_failed("gather", table_.team(), stack_.failed_rank());
+      progress_of_all =
+          stack_.exchange(requested == indices.size() ? progress::done : progress::more);
+      if (progress_of_all == progress::failed)
+        throw_peer_failed("gather", table_.team(), stack_.failed_rank());
       reply_to_requests<Offset>();
-      exstack_access::count_in(stack_, stats_.replies,
-                               {.item_bytes = sizeof(T), .capacity_items = buffer_items_});
-      stack_.exchange(all);
+      exstack_access::count_exchanges_in(
+          stack_, stats_.replies, {.item_bytes = sizeof(T), .capacity_items = buffer_items_});
+      stack_.exchange(progress_of_all);
       store_replies(locate, indices.data(), out.data(), replied, requested);
       replied = requested;
     }
   }
 
-  // Fills the buffers with the offsets of the indices from `first` on, until a buffer is full.
-  // Returns where it stopped, or fill_failed.
+  // Fills the buffers with offsets, for the indices from position `first` on. Returns as
+  // exstack_filler::fill().
   template <class Offset, class Locate>
   std::size_t fill_requests(Locate locate, std::span<const std::int64_t> indices,
                             std::size_t first) {
@@ -92,7 +94,7 @@ class exstack_gather {
         });
   }
 
-  // The same, but requests each element once per round. Records which reply each index gets.
+  // As fill_requests, with combining. Records the position of the reply for each index.
   template <class Offset, class Locate>
   std::size_t fill_requests_combined(Locate locate, std::span<const std::int64_t> indices,
                                      std::size_t first) {
@@ -113,8 +115,8 @@ class exstack_gather {
         reply_positions_.size());
   }
 
+  // Not inlined, so that the loop is compiled once per type of offset, not once per distribution.
   template <class Offset>
-  // not inlined: compiled once per type of offset, not once per distribution
   [[gnu::noinline]] void reply_to_requests() {
     const T* const local_part = table_.local().data();
     exstack_access::send_buffer* const buffers = exstack_access::buffers(stack_);
@@ -131,8 +133,8 @@ class exstack_gather {
   void store_replies(Locate locate, const std::int64_t* indices, T* out, std::size_t begin,
                      std::size_t end) {
     const int ranks = table_.team().size();
-    auto& next = filler_.pointers();
-    // with_cursors takes pointers to non-const; here they only read.
+    auto& next = filler_.scratch_pointers();
+    // with_cursors takes pointers to non-const, but this loop only reads through the pointers.
     for (int peer = 0; peer < ranks; ++peer)
       next[peer] = const_cast<std::byte*>(
           reinterpret_cast<const std::byte*>(stack_.arrived<T>(peer).data()));
@@ -154,8 +156,8 @@ class exstack_gather {
   exstack stack_;
   exstack_filler filler_;
   exchange_stats stats_;
-  std::optional<recent_items> recent_;
-  // With recent_, for each index of a round: the position of its reply among those of its rank.
+  std::optional<recent_items> recent_;  // only with combining
+  // Only with combining, for each index of a round: the position of its value in the reply message.
   std::vector<std::uint32_t> reply_positions_;
 };
 

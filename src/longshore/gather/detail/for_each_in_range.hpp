@@ -1,4 +1,4 @@
-// Loops over indices that check that each index lies in the table before it is used.
+// Loops over indices that check that an index lies in the table before the body gets the index.
 #pragma once
 
 #include <algorithm>
@@ -8,17 +8,17 @@
 
 namespace longshore::detail {
 
-/// A part of a table up to this size is in a cache near its core: prefetching would only cost.
+/// A part of a table up to this size stays in a cache near its core: prefetching would only cost.
 inline constexpr std::size_t cached_part_bytes = std::size_t{1} << 19;
 
-/// How many indices one branch checks together, before the first of them is used.
+/// One branch checks this many indices.
 inline constexpr std::size_t index_group = 8;
 
-/// Calls body(i, index) for the indices in order, as long as they are in [0, size); stops before
-/// the group that has the first other index. Returns how many were used. Costs two simple
-/// operations per index and a branch per group. `Ahead`: how many indices ahead to prefetch, for
+/// Calls body(i, index) for the indices in order, and stops before the group with the first index
+/// that is not in [0, size). Returns the number of calls. Cost: two simple operations per index and
+/// a branch per group. `PrefetchDistance`: how many indices ahead to prefetch `indices`, for
 /// callers that pause too often for the processor's prefetcher. REQUIRES: size < 2^63.
-template <std::size_t Ahead = 0, class Body>
+template <std::size_t PrefetchDistance = 0, class Body>
 inline std::size_t for_each_in_range(std::span<const std::int64_t> indices, std::uint64_t size,
                                      Body body) {
   const std::size_t count = size == 0 ? 0 : indices.size();
@@ -27,7 +27,7 @@ inline std::size_t for_each_in_range(std::span<const std::int64_t> indices, std:
   for (; i + index_group <= count; i += index_group) {
     std::uint64_t group[index_group];
     std::uint64_t outside = 0;  // bit 63 is set by an index below 0 or above `last`
-    if constexpr (Ahead > 0) __builtin_prefetch(indices.data() + i + Ahead);
+    if constexpr (PrefetchDistance > 0) __builtin_prefetch(indices.data() + i + PrefetchDistance);
 #pragma GCC unroll 8
     for (std::size_t k = 0; k < index_group; ++k) {
       group[k] = static_cast<std::uint64_t>(indices[i + k]);
@@ -46,31 +46,31 @@ inline std::size_t for_each_in_range(std::span<const std::int64_t> indices, std:
   return i;
 }
 
-/// The same for a body that misses the caches: ahead(index) is called `Distance` indices before
-/// body(i, index), to prefetch what the body will read. If the body does more than one load, a
-/// processor has too few instructions in flight to overlap the cache misses without this.
-template <std::size_t Distance, class Ahead, class Body>
-inline std::size_t for_each_in_range_ahead(std::span<const std::int64_t> indices,
-                                           std::uint64_t size, Ahead ahead, Body body) {
+/// As for_each_in_range, for a body that misses the caches: calls prefetch(index) `Distance`
+/// indices before body(i, index). Without prefetches, a processor has too few instructions in
+/// flight to overlap the cache misses of a body with more than one load.
+template <std::size_t Distance, class Prefetch, class Body>
+inline std::size_t for_each_in_range_prefetched(std::span<const std::int64_t> indices,
+                                                std::uint64_t size, Prefetch prefetch, Body body) {
   const auto index_at = [&](std::size_t i) { return static_cast<std::uint64_t>(indices[i]); };
   const auto head = indices.first(std::min(Distance, indices.size()));
-  std::size_t seen =
-      for_each_in_range(head, size, [&](std::size_t, std::uint64_t index) { ahead(index); });
+  std::size_t prefetched =
+      for_each_in_range(head, size, [&](std::size_t, std::uint64_t index) { prefetch(index); });
   std::size_t used = 0;
-  if (seen == Distance) {
+  if (prefetched == Distance) {
     used =
         for_each_in_range(indices.subspan(Distance), size, [&](std::size_t i, std::uint64_t index) {
-          ahead(index);
+          prefetch(index);
           body(i, index_at(i));
         });
-    seen += used;
+    prefetched += used;
   }
-  for (; used < seen; ++used) body(used, index_at(used));
+  for (; used < prefetched; ++used) body(used, index_at(used));
   return used;
 }
 
-/// Throws errc::usage for the first index outside [0, size); names it, its position, the rank and
-/// the operation. REQUIRES: there is one.
+/// Throws errc::usage for the first index outside [0, size); the message names the index, its
+/// position, the rank and the operation. REQUIRES: an index is outside.
 [[noreturn]] void throw_index_error(const char* operation, std::span<const std::int64_t> indices,
                                     std::uint64_t size, int rank);
 

@@ -1,5 +1,5 @@
-// gather_dispatch: the implementation behind gather_plan. It decides on a strategy and calls it.
-// gather.hpp includes this file at its end.
+// gather_dispatch: the implementation behind gather_plan. The constructor decides on a strategy;
+// run() calls that strategy. gather.hpp includes this file at its end.
 #pragma once
 
 #include <longshore/gather/detail/agp_gather.hpp>
@@ -8,22 +8,23 @@
 #include <longshore/gather/detail/exstack_gather.hpp>
 #include <longshore/gather/detail/tuning/tuning_table.hpp>
 #include <longshore/gather/gather.hpp>
-#include <longshore/machine/memory.hpp>
+#include <longshore/machine/memory_sizes.hpp>
 
 #include <optional>
 
 namespace longshore::detail {
 
 template <trivially_copyable T, distribution Distribution>
-class gather_dispatch final : public gather_plan_base<T> {
-  using base = gather_plan_base<T>;
+class gather_dispatch final : public gather_implementation<T> {
+  using base = gather_implementation<T>;
   using base::moved_;
 
  public:
+  /// Collective.
   gather_dispatch(const table_view<T, Distribution>& table, gather_options options)
       : base(decide_strategy(table, options)), table_(table), strategy_(base::strategy()) {
     if (this->decision().depends_on_requests()) {
-      this->plan_by_size(table.team(), [this, options](const gather_choice& choice) {
+      this->make_plans_by_size(table.team(), [this, options](const gather_choice& choice) {
         return std::make_unique<gather_dispatch>(table_, apply_choice(options, choice));
       });
       return;
@@ -33,27 +34,30 @@ class gather_dispatch final : public gather_plan_base<T> {
       exstack_.emplace(table_, options.buffer_items, options.combine);
     if (is_asynchronous(strategy_)) engine_.emplace(table_, strategy_, options);
     if (strategy_ == gather_strategy::direct) direct_.emplace(table_);
-    cache_bytes_ =
+    cache_share_bytes_ =
         last_level_cache_bytes() / static_cast<std::size_t>(table.team().nodes().my_rank_count());
   }
 
   void run(std::span<const std::int64_t> indices, std::span<T> out) override {
-    if (this->is_by_size())
-      return this->template run_by_size<base>(indices.size(),
-                                              [&](base& plan) { plan.run(indices, out); });
+    if (this->has_plans_by_size())
+      return this->template with_plan_for<base>(indices.size(),
+                                                [&](base& plan) { plan.run(indices, out); });
     if (out.size() != indices.size()) {
-      if (exstack_) exstack_->fail_use();
-      if (engine_) engine_->fail_use();
-      throw_size_error("gather", table_.team().rank(), indices.size(), out.size(), true);
+      if (exstack_) exstack_->run_as_failed();
+      if (engine_) engine_->run_as_failed();
+      throw_size_error("gather", table_.team().rank(), indices.size(), out.size(),
+                       values_role::output);
     }
     moved_ = {};
     const auto gather = [&](auto& engine) { engine(indices, out); };
     switch (strategy_) {
       case gather_strategy::agp: gather_agp(table_, indices, out, moved_); break;
       case gather_strategy::exstack: moved_ = traffic_of(*exstack_, gather); break;
-      case gather_strategy::direct:
-        (*direct_)(indices, out, out.size_bytes() >= cache_bytes_);
+      case gather_strategy::direct: {
+        const bool streaming = out.size_bytes() >= cache_share_bytes_;
+        (*direct_)(indices, out, streaming);
         break;
+      }
       default: moved_ = traffic_of(*engine_, gather); break;
     }
     moved_.payload_bytes = out.size_bytes();
@@ -62,17 +66,11 @@ class gather_dispatch final : public gather_plan_base<T> {
  private:
   static gather_decision decide_strategy(const table_view<T, Distribution>& table,
                                          const gather_options& options) {
-    return detail::decide_strategy(
-        table.team(),
-        {"gather", "gather", sizeof(T), table.size(), table.map().largest_local_size(),
-         table.is_all_direct(), why_not},
-        options,
-        prepare_like(
-            table,
-            [options](const table_view<T, Distribution>& with, const gather_choice& choice) {
-              return std::make_unique<gather_dispatch>(with, apply_choice(options, choice));
-            },
-            [](gather_dispatch& plan, auto indices, auto values) { plan.run(indices, values); }));
+    const auto call = [](gather_dispatch& plan, auto indices, auto values) {
+      plan.run(indices, values);
+    };
+    return detail::decide_strategy(table.team(), inputs_for("gather", table, why_not), options,
+                                   prepare_plans<gather_dispatch>(table, options, call));
   }
   [[nodiscard]] exchange_stats strategy_stats() const override {
     return stats_of(exstack_, engine_);
@@ -83,12 +81,12 @@ class gather_dispatch final : public gather_plan_base<T> {
   std::optional<exstack_gather<T, Distribution>> exstack_;
   std::optional<engine_gather<T, Distribution>> engine_;
   std::optional<direct_gather<T, Distribution>> direct_;
-  std::size_t cache_bytes_ = 0;  // this rank's share of the last-level cache
+  std::size_t cache_share_bytes_ = 0;  // this rank's share of the last-level cache
 };
 
 template <trivially_copyable T, distribution Distribution>
-std::unique_ptr<gather_plan_base<T>> plan_gather(const table_view<T, Distribution>& table,
-                                                 const gather_options& options) {
+std::unique_ptr<gather_implementation<T>> plan_gather(const table_view<T, Distribution>& table,
+                                                      const gather_options& options) {
   return std::make_unique<gather_dispatch<T, Distribution>>(table, options);
 }
 

@@ -1,5 +1,5 @@
-// The type of offsets into the parts of a table in messages: 32 bits if all parts are small enough,
-// since offsets are most of the bytes of a request.
+// The type of the offsets in messages, which say where an element lies in its owner's part of the
+// table. Offsets are most of the bytes of a request, so they have 32 bits if all parts are small.
 #pragma once
 
 #include <longshore/array/distribution.hpp>
@@ -11,22 +11,21 @@
 namespace longshore::detail {
 
 template <class Map>
-[[nodiscard]] bool has_narrow_offsets(const Map& map) noexcept {
+[[nodiscard]] bool has_32_bit_offsets(const Map& map) noexcept {
   return map.largest_local_size() <= std::numeric_limits<std::uint32_t>::max();
 }
 
 template <class Map>
 [[nodiscard]] std::size_t offset_bytes(const Map& map) noexcept {
-  return has_narrow_offsets(map) ? sizeof(std::uint32_t) : sizeof(std::uint64_t);
+  return has_32_bit_offsets(map) ? sizeof(std::uint32_t) : sizeof(std::uint64_t);
 }
 
-/// Calls body(Offset{}, locate) with the type of offsets and the fastest function that locates an
-/// index.
+/// Calls body(Offset{}, locate), where locate(index) returns the owner and offset of an index.
 template <class Map, class Body>
 void with_offsets(const Map& map, Body&& body) {
-  if (has_narrow_offsets(map))
+  if (has_32_bit_offsets(map))
     map.with_locator([&](auto locate) { body(std::uint32_t{}, locate); });
-  else  // such large parts miss every cache: locating hardly counts, so one loop suffices
+  else  // Such large parts miss every cache, so the time of locate() hardly counts.
     body(std::uint64_t{}, [map](std::uint64_t index) { return map.owner_offset(index); });
 }
 

@@ -1,15 +1,19 @@
-// Requests of scatter and updates to the owner of an element: the item that travels per index, and
-// the change that the owner makes. Scatter and the kinds of updates differ only here;
-// exstack_requests and engine_requests carry any of these request types.
+// What a scatter or an update sends to the owner of an element, and what the owner does with it.
+// There are three request types: store_request for scatter, update_request for updates, and
+// constant_amount_request for updates by a constant. Classes exstack_requests and engine_requests
+// carry requests of any type to the owners: their function run() sends the requests of this rank,
+// and applies the requests that arrive. If an index is out of range, run() throws errc::usage on
+// the rank that passed the index and errc::peer_failed on the other ranks, and can be called again.
 //
 // A request type has
-//   item<Offset>                    the type that travels per index, without padding
-//   header                          the type before the items of a message; may be empty
+//   item<Offset>                    the type that is sent for each index, without padding
+//   header                          the type at the start of each message; may be empty
 //   make_item<Offset>(i, offset)    the item for the caller's i-th index
-//   merge(item, later)              merges a later item for the same element into a waiting one
-//   own_header()                    the header of this rank's messages
-//   apply(header, item)             applies an arrived item to this rank's part
-//   address_of(item)                the element that an item is for, to prefetch it
+//   merge(waiting_item, later_item) optional: merges the later item into the waiting one; both are
+//                                   for the same element
+//   header_of_rank()                the header of this rank's messages
+//   apply(header, item)             applies an arrived item to this rank's part of the table
+//   address_of(item)                the address of the item's element, for a prefetch
 #pragma once
 
 #include <longshore/gather/op.hpp>
@@ -21,7 +25,7 @@
 
 namespace longshore::detail {
 
-/// An offset and a value without padding: 12 bytes for 4 and 8, where a plain struct has 16.
+/// An offset and a value without padding: 4 and 8 bytes take 12 bytes, where a plain struct has 16.
 template <class Offset, trivially_copyable T>
 struct offset_and_value {
   offset_and_value() = default;
@@ -34,6 +38,8 @@ struct offset_and_value {
     std::memcpy(&offset, offset_bytes, sizeof(Offset));
     return offset;
   }
+  // Copies the bytes first, because value_bytes is not aligned for T, and T may have no default
+  // constructor.
   [[nodiscard]] T value() const noexcept {
     alignas(T) std::byte copy[sizeof(T)];
     std::memcpy(copy, value_bytes, sizeof(T));
@@ -45,11 +51,11 @@ struct offset_and_value {
   std::byte value_bytes[sizeof(T)];
 };
 
-/// An offset alone.
+/// An offset without a value, with the same access to the offset as offset_and_value.
 template <class Offset>
 struct offset_only {
-  [[nodiscard]] Offset offset() const noexcept { return value; }
-  Offset value;
+  [[nodiscard]] Offset offset() const noexcept { return stored_offset; }
+  Offset stored_offset;
 };
 
 struct no_header {};
@@ -72,7 +78,7 @@ struct store_request {
   void merge(Item& earlier, const Item& later) const noexcept {
     earlier.set_value(later.value());
   }
-  [[nodiscard]] header own_header() const noexcept { return {}; }
+  [[nodiscard]] header header_of_rank() const noexcept { return {}; }
   void apply(const header&, const auto& arrived) const noexcept {
     local_part[arrived.offset()] = arrived.value();
   }
@@ -81,35 +87,42 @@ struct store_request {
   }
 };
 
-/// The values of an update: one per index, or with mask 0 the same
-// value for all. One loop serves both.
+/// The values of an update: either one value per index, or the same value for all indices. The
+/// position of a value is the position of its index, masked with all ones in the first case and
+/// with 0 in the second. So one compiled loop, without a branch, serves both cases.
 template <trivially_copyable T>
-struct value_source {
-  const T* from;
-  std::size_t mask;
-  const T& operator()(std::size_t i) const noexcept { return from[i & mask]; }
+class update_values {
+ public:
+  static update_values one_per_index(const T* values) noexcept { return {values, ~std::size_t{0}}; }
+  static update_values same_for_all(const T* value) noexcept { return {value, 0}; }
+  const T& operator()(std::size_t i) const noexcept { return values_[i & mask_]; }
+
+ private:
+  update_values(const T* values, std::size_t mask) noexcept : values_(values), mask_(mask) {}
+  const T* values_;
+  std::size_t mask_;
 };
 
-/// table[indices[i]] = op(table[indices[i]], value_of(i)).
-template <trivially_copyable T, update_operation<T> Op, class ValueOf>
+/// table[indices[i]] = op(table[indices[i]], values(i)).
+template <trivially_copyable T, update_operation<T> Op>
 struct update_request {
   template <class Offset>
   using item = offset_and_value<Offset, T>;
   using header = no_header;
 
-  ValueOf value_of;
+  update_values<T> values;  // a function of the position i
   T* local_part;
   Op op;
 
   template <class Offset>
   [[nodiscard]] item<Offset> make_item(std::size_t i, Offset offset) const noexcept {
-    return {offset, value_of(i)};
+    return {offset, values(i)};
   }
   template <class Item>
   void merge(Item& earlier, const Item& later) const {
     earlier.set_value(op(earlier.value(), later.value()));
   }
-  [[nodiscard]] header own_header() const noexcept { return {}; }
+  [[nodiscard]] header header_of_rank() const noexcept { return {}; }
   void apply(const header&, const auto& arrived) const {
     T& element = local_part[arrived.offset()];
     element = op(element, arrived.value());
@@ -119,14 +132,15 @@ struct update_request {
   }
 };
 
-/// table[indices[i]] = op(table[indices[i]], amount). The amount travels once per message.
+/// table[indices[i]] = op(table[indices[i]], amount). The amount travels once per message. There is
+/// no merge(): an item is an offset alone, and cannot carry the result of two updates.
 template <trivially_copyable T, update_operation<T> Op>
-struct constant_request {
+struct constant_amount_request {
   template <class Offset>
   using item = offset_only<Offset>;
   using header = T;
 
-  T amount;  // of this rank; other ranks may have others
+  T amount;  // other ranks may have other amounts
   T* local_part;
   Op op;
 
@@ -134,10 +148,10 @@ struct constant_request {
   [[nodiscard]] item<Offset> make_item(std::size_t, Offset offset) const noexcept {
     return {offset};
   }
-  [[nodiscard]] header own_header() const noexcept { return amount; }
-  void apply(const header& theirs, const auto& arrived) const {
+  [[nodiscard]] header header_of_rank() const noexcept { return amount; }
+  void apply(const header& amount_of_sender, const auto& arrived) const {
     T& element = local_part[arrived.offset()];
-    element = op(element, theirs);
+    element = op(element, amount_of_sender);
   }
   [[nodiscard]] const T* address_of(const auto& arrived) const noexcept {
     return local_part + arrived.offset();

@@ -1,5 +1,5 @@
-// scatter_dispatch: the implementation behind scatter_plan. It decides on a strategy and calls it.
-// scatter.hpp includes this file at its end.
+// scatter_dispatch: the implementation behind scatter_plan. The constructor decides on a strategy;
+// run() calls that strategy. scatter.hpp includes this file at its end.
 #pragma once
 
 #include <longshore/gather/detail/agp_requests.hpp>
@@ -14,34 +14,35 @@
 namespace longshore::detail {
 
 template <trivially_copyable T, distribution Distribution>
-class scatter_dispatch final : public scatter_plan_base<T> {
-  using base = scatter_plan_base<T>;
+class scatter_dispatch final : public scatter_implementation<T> {
+  using base = scatter_implementation<T>;
   using base::moved_;
 
  public:
+  /// Collective.
   scatter_dispatch(const table_view<T, Distribution>& table, scatter_options options)
       : base(decide_strategy(table, options)), table_(table), strategy_(base::strategy()) {
     if (this->decision().depends_on_requests()) {
-      this->plan_by_size(table.team(), [this, options](const gather_choice& choice) {
+      this->make_plans_by_size(table.team(), [this, options](const gather_choice& choice) {
         return std::make_unique<scatter_dispatch>(table_, apply_choice(options, choice));
       });
       return;
     }
     options = apply_choice(options, this->choice());
-    const bool stores = strategy_ == gather_strategy::agp || scatters_by_stores<T>(strategy_);
+    constexpr bool has_constant_requests = false;
     if (is_asynchronous(strategy_))
-      engine_.emplace(table_, strategy_, options, false);
-    else if (!stores)
-      exstack_.emplace(table_, options.buffer_items, true, options.combine);
+      engine_.emplace(table_, strategy_, options, has_constant_requests);
+    else if (strategy_ != gather_strategy::agp && !scatters_by_stores<T>(strategy_))
+      exstack_.emplace(table_, options.buffer_items, options.combine);
   }
 
   void run(std::span<const std::int64_t> indices, std::span<const T> values) override {
-    if (this->is_by_size())
-      return this->template run_by_size<base>(indices.size(),
-                                              [&](base& plan) { plan.run(indices, values); });
+    if (this->has_plans_by_size())
+      return this->template with_plan_for<base>(indices.size(),
+                                                [&](base& plan) { plan.run(indices, values); });
     if (values.size() != indices.size()) {
-      if (exstack_) exstack_->fail_use();
-      if (engine_) engine_->fail_use();
+      if (exstack_) exstack_->run_as_failed();
+      if (engine_) engine_->run_as_failed();
       throw_size_error("scatter", table_.team().rank(), indices.size(), values.size());
     }
     moved_ = {};
@@ -66,17 +67,11 @@ class scatter_dispatch final : public scatter_plan_base<T> {
     const auto why_not = [](gather_strategy strategy, bool all_reachable) {
       return why_not_scatter(strategy, all_reachable, sizeof(T));
     };
-    return detail::decide_strategy(
-        table.team(),
-        {"scatter", "scatter", sizeof(T), table.size(), table.map().largest_local_size(),
-         table.is_all_direct(), why_not},
-        options,
-        prepare_like(
-            table,
-            [options](const table_view<T, Distribution>& with, const gather_choice& choice) {
-              return std::make_unique<scatter_dispatch>(with, apply_choice(options, choice));
-            },
-            [](scatter_dispatch& plan, auto indices, auto values) { plan.run(indices, values); }));
+    const auto call = [](scatter_dispatch& plan, auto indices, auto values) {
+      plan.run(indices, values);
+    };
+    return detail::decide_strategy(table.team(), inputs_for("scatter", table, why_not), options,
+                                   prepare_plans<scatter_dispatch>(table, options, call));
   }
   [[nodiscard]] exchange_stats strategy_stats() const override {
     return stats_of(exstack_, engine_);
@@ -89,8 +84,8 @@ class scatter_dispatch final : public scatter_plan_base<T> {
 };
 
 template <trivially_copyable T, distribution Distribution>
-std::unique_ptr<scatter_plan_base<T>> plan_scatter(const table_view<T, Distribution>& table,
-                                                   const scatter_options& options) {
+std::unique_ptr<scatter_implementation<T>> plan_scatter(const table_view<T, Distribution>& table,
+                                                        const scatter_options& options) {
   return std::make_unique<scatter_dispatch<T, Distribution>>(table, options);
 }
 

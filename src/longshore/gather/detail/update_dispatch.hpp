@@ -1,5 +1,5 @@
-// update_dispatch: the implementation behind update_plan. It decides on a strategy and calls it.
-// update.hpp includes this file at its end.
+// update_dispatch: the implementation behind update_plan. The constructor decides on a strategy;
+// run() calls that strategy. update.hpp includes this file at its end.
 #pragma once
 
 #include <longshore/gather/detail/agp_requests.hpp>
@@ -8,22 +8,23 @@
 #include <longshore/gather/detail/tuning/tuning_table.hpp>
 #include <longshore/gather/detail/update_by_private_copies.hpp>
 #include <longshore/gather/update.hpp>
-#include <longshore/machine/memory.hpp>
+#include <longshore/machine/memory_sizes.hpp>
 
 #include <optional>
 
 namespace longshore::detail {
 
 template <trivially_copyable T, distribution Distribution, update_operation<T> Op>
-class update_dispatch final : public update_plan_base<T> {
-  using base = update_plan_base<T>;
+class update_dispatch final : public update_implementation<T> {
+  using base = update_implementation<T>;
   using base::moved_, base::name_;
 
  public:
+  /// Collective.
   update_dispatch(const table_view<T, Distribution>& table, const Op& op, update_options options)
       : base(decide_strategy(table, op, options)), table_(table), op_(op) {
     if (this->decision().depends_on_requests()) {
-      this->plan_by_size(table.team(), [this, options](const gather_choice& choice) {
+      this->make_plans_by_size(table.team(), [this, options](const gather_choice& choice) {
         return std::make_unique<update_dispatch>(table_, op_, apply_choice(options, choice));
       });
       return;
@@ -32,43 +33,39 @@ class update_dispatch final : public update_plan_base<T> {
     combine_ = options.combine;
     if (options.strategy == gather_strategy::agp) return;
     if (is_asynchronous(options.strategy)) {
-      engine_.emplace(table_, options.strategy, options,
-                      !combine_);  // combined requests have values
+      const bool has_constant_requests = !combine_;  // combined requests have values
+      engine_.emplace(table_, options.strategy, options, has_constant_requests);
       return;
     }
     if constexpr (has_identity<Op, T>)
       if (options.strategy == gather_strategy::direct &&
           copies::fit(table, last_level_cache_bytes()))
         copies_.emplace(table_, op);
-    // Strategy direct with a larger table, too: owners that apply requests from shared buffers are
-    // faster than atomic operations.
-    if (!copies_) exstack_.emplace(table_, options.buffer_items, true, options.combine);
+    // Strategy direct with a larger table uses exstack, too: owners that apply requests from shared
+    // buffers are faster than atomic operations.
+    if (!copies_) exstack_.emplace(table_, options.buffer_items, options.combine);
   }
 
   void run(std::span<const std::int64_t> indices, std::span<const T> values) override {
-    if (this->is_by_size()) return run_sized(indices, values);
+    if (this->has_plans_by_size()) return run_plan_for_size(indices, values);
     if (values.size() != indices.size()) {
-      if (copies_) copies_->fail_use();
-      if (exstack_) exstack_->fail_use();
-      if (engine_) engine_->fail_use();
+      if (copies_) copies_->run_as_failed();
+      if (exstack_) exstack_->run_as_failed();
+      if (engine_) engine_->run_as_failed();
       throw_size_error(name_, table_.team().rank(), indices.size(), values.size());
     }
-    const value_source<T> value_of{values.data(), ~std::size_t{0}};
-    run_with(indices, value_of,
-             update_request<T, Op, value_source<T>>{value_of, table_.local().data(), op_});
+    run_with_values(indices, update_values<T>::one_per_index(values.data()));
     moved_.payload_bytes = values.size_bytes();
   }
 
   void run(std::span<const std::int64_t> indices, const T& amount) override {
-    if (this->is_by_size()) return run_sized(indices, amount);
-    const value_source<T> value_of{&amount, 0};
-    if (combine_ || (engine_ && !engine_->is_common(amount)))
-      run_with(indices, value_of,
-               update_request<T, Op, value_source<T>>{value_of, table_.local().data(), op_});
+    if (this->has_plans_by_size()) return run_plan_for_size(indices, amount);
+    if (combine_ || (engine_ && !engine_->is_same_on_all_ranks(amount)))
+      run_with_values(indices, update_values<T>::same_for_all(&amount));
     else
       run_with(
           indices, [amount](std::size_t) { return amount; },
-          constant_request<T, Op>{amount, table_.local().data(), op_});
+          constant_amount_request<T, Op>{amount, table_.local().data(), op_});
     moved_.payload_bytes = indices.size_bytes();
   }
 
@@ -78,32 +75,29 @@ class update_dispatch final : public update_plan_base<T> {
     const auto why_not = [](gather_strategy strategy, bool all_reachable) {
       return why_not_update(strategy, all_reachable, sizeof(T), is_fetch_add<T, Op>);
     };
+    decision_inputs inputs = inputs_for("update", table, why_not);
     // Ranks that reach all memory are on one host and share its last-level cache.
-    const bool in_copies = has_identity<Op, T> && table.is_all_direct() &&
-                           copies::fit(table, last_level_cache_bytes());
-    return detail::decide_strategy(
-        table.team(),
-        {"update", in_copies ? "update-copies" : "update", sizeof(T), table.size(),
-         table.map().largest_local_size(), table.is_all_direct(), why_not},
-        options,
-        prepare_like(
-            table,
-            [op, options](const table_view<T, Distribution>& with, const gather_choice& choice) {
-              return std::make_unique<update_dispatch>(with, op, apply_choice(options, choice));
-            },
-            [](update_dispatch& plan, auto indices, auto values) {
-              plan.run(indices, values.front());
-            }));
+    if (has_identity<Op, T> && inputs.all_direct && copies::fit(table, last_level_cache_bytes()))
+      inputs.measured_operation = "update-copies";
+    const auto call = [](update_dispatch& plan, auto indices, auto values) {
+      plan.run(indices, values.front());
+    };
+    return detail::decide_strategy(table.team(), inputs, options,
+                                   prepare_plans<update_dispatch>(table, options, call, op));
   }
   [[nodiscard]] exchange_stats strategy_stats() const override {
     return stats_of(exstack_, engine_);
   }
 
-  void run_sized(std::span<const std::int64_t> indices, const auto& values) {
-    this->template run_by_size<base>(indices.size(), [&](base& plan) {
+  void run_plan_for_size(std::span<const std::int64_t> indices, const auto& values) {
+    this->template with_plan_for<base>(indices.size(), [&](base& plan) {
       plan.set_name(name_);
       plan.run(indices, values);
     });
+  }
+
+  void run_with_values(std::span<const std::int64_t> indices, update_values<T> values) {
+    run_with(indices, values, update_request<T, Op>{values, table_.local().data(), op_});
   }
 
   template <class ValueOf, class Request>
@@ -112,30 +106,27 @@ class update_dispatch final : public update_plan_base<T> {
     const auto run_on = [&](auto& engine) { engine.run(name_, indices, request); };
     if (exstack_) {
       moved_ = traffic_of(*exstack_, run_on);
-      return;
-    }
-    if (engine_) {
+    } else if (engine_) {
       moved_ = traffic_of(*engine_, run_on);
-      return;
-    }
-    if constexpr (has_identity<Op, T>)
-      if (copies_) return copies_->run(name_, indices, value_of);
-    if constexpr (is_one_word<T>)
+    } else if (copies_) {
+      if constexpr (has_identity<Op, T>) copies_->run(name_, indices, value_of);
+    } else if constexpr (is_one_word<T>) {
       update_agp(name_, table_, indices, value_of, op_, this->decision().all_reachable, moved_);
+    }
   }
 
-  // Takes the place of update_by_private_copies for an operation without identity; never made.
+  // Stands for update_by_private_copies if the operation has no identity; no such object is made.
   struct no_copies {
     static bool fit(const auto&, std::size_t) noexcept { return false; }
-    void fail_use() const noexcept {}
+    void run_as_failed() const noexcept {}
   };
-  template <class O, bool>
+  template <class Operation, bool>
   struct copies_of {
     using type = no_copies;
   };
-  template <class O>
-  struct copies_of<O, true> {
-    using type = update_by_private_copies<T, Distribution, O>;
+  template <class Operation>
+  struct copies_of<Operation, true> {
+    using type = update_by_private_copies<T, Distribution, Operation>;
   };
   using copies = typename copies_of<Op, has_identity<Op, T>>::type;
 
@@ -148,8 +139,8 @@ class update_dispatch final : public update_plan_base<T> {
 };
 
 template <trivially_copyable T, distribution Distribution, update_operation<T> Op>
-std::unique_ptr<update_plan_base<T>> plan_update(const table_view<T, Distribution>& table,
-                                                 const Op& op, const update_options& options) {
+std::unique_ptr<update_implementation<T>> plan_update(const table_view<T, Distribution>& table,
+                                                      const Op& op, const update_options& options) {
   return std::make_unique<update_dispatch<T, Distribution, Op>>(table, op, options);
 }
 

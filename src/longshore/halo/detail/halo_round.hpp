@@ -9,11 +9,11 @@
 
 namespace longshore::detail {
 
-/// One message, as seen by its sender or by its receiver: the boxes of cells that it is packed
-/// from, or unpacked to, one after the other without padding.
+/// One message, as seen by its sender or by its receiver.
 struct halo_message {
-  /// the rank at the other end, which may be this rank; -1: there is no message
+  /// The rank at the other end, which may be this rank. If -1, there is no message.
   int peer = -1;
+  /// The cells that are sent or filled. The message holds these boxes in order, without padding.
   std::vector<strided_box> parts;
 
   [[nodiscard]] bool exists() const noexcept { return peer >= 0; }
@@ -28,15 +28,15 @@ struct halo_message {
   }
 };
 
-/// The two messages of a rank in one direction of travel: it sends one to the neighbour on that
-/// side, and receives one from the neighbour on the opposite side.
-struct shift_messages {
+/// The two messages of a rank in one direction of travel. The outgoing message goes to the
+/// neighbour on that side, and the incoming message comes from the neighbour on the opposite side.
+struct message_pair {
   halo_direction direction;
   halo_message outgoing, incoming;
 };
 
-/// Send and receive pairs that do not depend on each other. All ranks have the same directions in
-/// the same order.
-using halo_round = std::vector<shift_messages>;
+/// Message pairs that do not depend on each other. All ranks have the same directions in the same
+/// order.
+using halo_round = std::vector<message_pair>;
 
 }  // namespace longshore::detail

@@ -1,3 +1,5 @@
+// Loads jemalloc, mimalloc or tcmalloc by dlopen, and looks up the functions that allocate and
+// free. The class memory_block uses this for the memory policies of these names.
 #include <longshore/machine/detail/allocator_library.hpp>
 
 #include <dlfcn.h>
@@ -15,7 +17,7 @@
 namespace longshore::detail {
 namespace {
 
-// Never unloads: blocks and the allocator's data of each thread may outlive our last use.
+// RTLD_NODELETE: blocks, and the allocator's data of each thread, may live until the program ends.
 void* load(const char* file) {
 #ifdef __SANITIZE_ADDRESS__
   const __lsan::ScopedDisabler ignore_memory_that_the_library_keeps;
@@ -26,7 +28,7 @@ void* load(const char* file) {
 struct known_library {
   std::string_view name;
   std::array<const char*, 2> files;  // usual file names, best first
-  // possible names of the functions; names that only this library uses come first
+  // possible names of the functions, names that only this library uses first
   std::array<const char*, 2> allocate;
   std::array<const char*, 2> release;
   const char* package;  // Debian's package
@@ -50,9 +52,9 @@ constexpr known_library libraries[] = {
      "libtcmalloc-minimal4"},
 };
 
-// Finds a function of the library itself. dlsym also searches the libraries that it depends on, and
-// the C library has a malloc too.
-void* own_function(void* handle, const std::array<const char*, 2>& names) {
+// Finds a function that the library itself defines. dlsym also searches the dependencies of the
+// library, among them the C library, which has a malloc, too.
+void* function_of_library(void* handle, const std::array<const char*, 2>& names) {
   link_map* map = nullptr;
   if (dlinfo(handle, RTLD_DI_LINKMAP, &map) != 0) return nullptr;
   for (const char* name : names) {
@@ -86,14 +88,15 @@ allocator_search search_library(const known_library& library) {
       continue;
     }
     allocator_search result;
-    result.found.allocate =
-        reinterpret_cast<void* (*)(std::size_t)>(own_function(handle, library.allocate));
-    result.found.release = reinterpret_cast<void (*)(void*)>(own_function(handle, library.release));
+    result.library.allocate =
+        reinterpret_cast<void* (*)(std::size_t)>(function_of_library(handle, library.allocate));
+    result.library.release =
+        reinterpret_cast<void (*)(void*)>(function_of_library(handle, library.release));
     dlclose(handle);  // only lowers the reference count: the library stays loaded
-    if (result.found.allocate != nullptr && result.found.release != nullptr) return result;
+    if (result.library.allocate != nullptr && result.library.release != nullptr) return result;
     reason = fmt::format("{} has no function {}", file, library.allocate[0]);
   }
-  return {.found = {},
+  return {.library = {},
           .missing = fmt::format("memory {}: {}", library.name, load_error_text(library, reason))};
 }
 
@@ -108,8 +111,8 @@ std::vector<std::string> allocator_library_names() {
 allocator_search find_allocator_library(std::string_view name) {
   const auto library = std::ranges::find(libraries, name, &known_library::name);
   if (library == std::end(libraries))
-    return {.found = {}, .missing = fmt::format("{} is not a known allocator", name)};
-  // If a library is missing, each search goes through all of the loader's folders.
+    return {.library = {}, .missing = fmt::format("{} is not a known allocator", name)};
+  // A search for a missing library goes through all folders of the loader, so it is done once.
   static std::array<std::once_flag, std::size(libraries)> searched;
   static std::array<allocator_search, std::size(libraries)> results;
   const auto i = static_cast<std::size_t>(library - std::begin(libraries));

@@ -1,5 +1,5 @@
-// Allocators of other libraries (jemalloc, mimalloc, tcmalloc), loaded by name at run time. Only
-// explicit callers use them; malloc stays that of the C library.
+// Allocators of other libraries (jemalloc, mimalloc, tcmalloc), loaded by name at run time. malloc
+// stays the function of the C library.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +10,7 @@
 
 namespace longshore::detail {
 
-/// The functions of one allocator. They stay valid until the program ends, because an allocator is
-/// never unloaded.
+/// The functions of one allocator, valid until the program ends.
 struct allocator_library {
   void* (*allocate)(std::size_t bytes) = nullptr;
   void (*release)(void* data) = nullptr;
@@ -20,12 +19,12 @@ struct allocator_library {
 [[nodiscard]] std::vector<std::string> allocator_library_names();
 
 struct allocator_search {
-  allocator_library found;             ///< usable if `missing` is empty
-  std::optional<std::string> missing;  ///< why it is not available, and what to do, as a sentence
+  allocator_library library;           ///< usable if `missing` is empty
+  std::optional<std::string> missing;  ///< why the library is not available, and what to do
 };
 
-/// Loads a library, one of allocator_library_names(), through the system's loader. Each library is
-/// searched once per process; later calls return the first result at once.
+/// Loads a library, one of allocator_library_names(), through the system's loader. Searches once
+/// per library and process; later calls return the first result at once.
 [[nodiscard]] allocator_search find_allocator_library(std::string_view name);
 
 }  // namespace longshore::detail

@@ -1,5 +1,5 @@
-// The only file that is compiled with OpenMP. Like OpenMP's library, it is not instrumented for
-// ThreadSanitizer (see thread_sanitizer.hpp).
+// The only file that is compiled with OpenMP. This file and OpenMP's library are not instrumented
+// for ThreadSanitizer (see thread_sanitizer.hpp).
 #include <longshore/machine/detail/openmp_tasks.hpp>
 #include <longshore/machine/detail/thread_sanitizer.hpp>
 
@@ -11,8 +11,8 @@
 namespace longshore::detail {
 namespace {
 
-// Sets OpenMP's settings of the calling thread so that a region gets all of its threads, and
-// restores them.
+// Changes OpenMP's settings of the calling thread so that a region gets all its threads. The
+// destructor restores the settings.
 class full_team_settings {
  public:
   explicit full_team_settings(bool nested) noexcept
@@ -32,8 +32,8 @@ class full_team_settings {
   int dynamic_, levels_;
 };
 
-// The last CPUs to which this thread of OpenMP was bound. All `tasks` objects of a calling thread
-// share its threads.
+// The last CPUs to which this thread of OpenMP was bound. The `tasks` objects of one calling thread
+// share OpenMP's threads.
 thread_local std::vector<int> bound_cpus;
 
 void bind_to(const std::vector<int>& cpus) {
@@ -48,13 +48,14 @@ class openmp_tasks final : public task_layer {
       : nested_(options.nested),
         pin_(options.pin),
         cpus_(cpus_of_tasks(options)),
-        own_binding_(options, cpus_) {
+        task_0_binding_(options, cpus_) {
     if (pin_)
       all_cpus_ = options.cpus.empty() ? constructor_cpus_
                                        : std::vector<int>(options.cpus.begin(), options.cpus.end());
   }
 
-  // OpenMP keeps the threads, so they get all CPUs back.
+  // Gives the threads, which OpenMP keeps, all CPUs back. Only the constructing thread can reach
+  // them, because OpenMP has separate threads for each calling thread.
   ~openmp_tasks() override {
     if (!pin_ || !started_ || std::this_thread::get_id() != constructor_thread_ ||
         omp_in_parallel() != 0)
@@ -64,13 +65,13 @@ class openmp_tasks final : public task_layer {
     });
   }
 
-  void run(task_call call) override {
+  void run(region_body body) override {
     const full_team_settings settings(nested_);
     const bool must_bind = pin_ || omp_get_proc_bind() == omp_proc_bind_false;
     started_ = true;
     region([&](int task) {
       if (must_bind && omp_get_thread_num() > 0) bind_to(cpus_[static_cast<std::size_t>(task)]);
-      call.function(call.context, task);
+      body(task);
     });
   }
 
@@ -81,7 +82,7 @@ class openmp_tasks final : public task_layer {
 #pragma omp parallel num_threads(count())
     {
       annotate_acquire(this);
-      // Each thread runs one task. If OpenMP gave fewer threads, they run several.
+      // Each thread runs one task, or several tasks if OpenMP gave fewer threads.
       for (int task = omp_get_thread_num(); task < count(); task += omp_get_num_threads())
         body(task);
       annotate_release(this);
@@ -95,7 +96,7 @@ class openmp_tasks final : public task_layer {
   bool nested_, pin_, started_ = false;
   std::vector<std::vector<int>> cpus_;
   std::vector<int> all_cpus_;
-  task_0_binding own_binding_;
+  task_0_binding task_0_binding_;
 };
 
 }  // namespace

@@ -1,22 +1,23 @@
+// Decides to which CPUs the threads of a tasking layer are bound. All layers use this file.
 #include <longshore/machine/detail/task_layer.hpp>
 
 namespace longshore::detail {
 
 std::vector<std::vector<int>> cpus_of_tasks(const task_options& options) {
-  const std::vector<int> all = options.cpus.empty()
-                                   ? allowed_cpus()
-                                   : std::vector<int>(options.cpus.begin(), options.cpus.end());
+  const std::vector<int> allowed = options.cpus.empty()
+                                       ? allowed_cpus()
+                                       : std::vector<int>(options.cpus.begin(), options.cpus.end());
   const auto count = static_cast<std::size_t>(options.count);
   std::vector<std::vector<int>> cpus;
   cpus.reserve(count);
   for (std::size_t task = 0; task < count; ++task)
-    cpus.push_back(options.pin ? std::vector{all[task * all.size() / count]} : all);
+    cpus.push_back(options.pin ? std::vector{allowed[task * allowed.size() / count]} : allowed);
   return cpus;
 }
 
 task_0_binding::task_0_binding(const task_options& options,
                                const std::vector<std::vector<int>>& cpus) {
-  // Without a needless binding, the bindings of several objects may end in any order.
+  // Without needless bindings, the bindings of several objects may end in any order.
   if (options.pin && allowed_cpus() != cpus.front()) binding_.emplace(cpus.front().front());
 }
 

@@ -1,3 +1,6 @@
+// Runs one parallel region. Each thread knows the region of the task that it runs, so a region that
+// starts inside a task knows its outer regions. The first exception of a task is kept for the
+// caller.
 #include <longshore/machine/detail/task_region.hpp>
 
 #include <utility>
@@ -5,19 +8,18 @@
 namespace longshore::detail {
 namespace {
 
-// The region of the task that this thread runs. run_task sets it, and restores it when the task
-// ends.
-thread_local const task_region* innermost = nullptr;
+// The region of the task that this thread runs; null outside of tasks.
+thread_local const task_region* current_region = nullptr;
 
-// Adds to the number of running tasks while it lives.
-class counted {
+// Adds `count` to the number of running tasks while the object lives.
+class running_tasks {
  public:
-  counted(std::atomic<int>& running, int count) noexcept : running_(running), count_(count) {
+  running_tasks(std::atomic<int>& running, int count) noexcept : running_(running), count_(count) {
     running_.fetch_add(count_);
   }
-  ~counted() { running_.fetch_sub(count_); }
-  counted(const counted&) = delete;
-  counted& operator=(const counted&) = delete;
+  ~running_tasks() { running_.fetch_sub(count_); }
+  running_tasks(const running_tasks&) = delete;
+  running_tasks& operator=(const running_tasks&) = delete;
 
  private:
   std::atomic<int>& running_;
@@ -26,33 +28,33 @@ class counted {
 
 }  // namespace
 
-task_region::task_region(region_state& owner, task_call call) noexcept
-    : owner_(owner), call_(call), outer_(innermost) {}
+task_region::task_region(task_region_state& owner, region_body body) noexcept
+    : owner_(owner), body_(body), outer_(current_region) {}
 
 bool task_region::is_nested_in_its_owner() const noexcept {
-  for (const task_region* around = outer_; around != nullptr; around = around->outer_)
-    if (&around->owner_ == &owner_) return true;
+  for (const task_region* outer = outer_; outer != nullptr; outer = outer->outer_)
+    if (&outer->owner_ == &owner_) return true;
   return false;
 }
 
 void task_region::run_task(void* context, int task) noexcept {
   auto& region = *static_cast<task_region*>(context);
-  const task_region* const before = std::exchange(innermost, &region);
+  const task_region* const outer = std::exchange(current_region, &region);
   try {
-    region.call_.function(region.call_.context, task);
+    region.body_(task);
   } catch (...) {
     if (!region.failed_.exchange(true)) region.error_ = std::current_exception();
   }
-  innermost = before;
+  current_region = outer;
 }
 
 void task_region::run_on(task_layer& layer, int count) {
-  const counted inside(owner_.running, count);
+  const running_tasks counted(owner_.running, count);
   layer.run({&task_region::run_task, this});
 }
 
 void task_region::run_here(int count) {
-  const counted inside(owner_.running, is_nested_in_its_owner() ? 0 : 1);
+  const running_tasks counted(owner_.running, is_nested_in_its_owner() ? 0 : 1);
   for (int task = 0; task < count; ++task) run_task(this, task);
 }
 

@@ -1,5 +1,5 @@
-// A parallel region, alike on every tasking layer: who may start it, how many tasks are inside, and
-// the first exception of its tasks.
+// A parallel region of any tasking layer: nesting, the number of running tasks, and exceptions.
+// Class `tasks` uses this file.
 #pragma once
 
 #include <longshore/machine/detail/task_layer.hpp>
@@ -10,26 +10,24 @@
 
 namespace longshore::detail {
 
-/// State of one `tasks` object that its regions share.
-class region_state {
- public:
+/// What the parallel regions of one `tasks` object share.
+struct task_region_state {
   std::mutex busy;  // held while a region runs on the layer
-  // Tasks inside a region. Changes only at the ends of a region, so that it costs no traffic
-  // between tasks.
+  // Tasks inside a region. Changes only when a region begins or ends, so that tasks exchange no
+  // cache lines.
   std::atomic<int> running = 0;
 };
 
-/// One region, on the stack of the thread that starts it. Every task knows its region, and a region
-/// knows the one in which it was started. This chain shows which tasks are nested in which.
+/// One region, on the stack of the thread that starts the region. Each task knows its region, and
+/// each region knows the region inside which it started. This chain shows how tasks are nested.
 class task_region {
  public:
-  task_region(region_state& owner, task_call call) noexcept;
+  task_region(task_region_state& owner, region_body body) noexcept;
   task_region(const task_region&) = delete;
   task_region& operator=(const task_region&) = delete;
 
-  /// Whether the region was started inside a task of any `tasks` object.
   [[nodiscard]] bool is_nested() const noexcept { return outer_ != nullptr; }
-  /// Whether it was started inside a task of its own `tasks` object.
+  /// Whether the region was started inside a task of its own `tasks` object.
   [[nodiscard]] bool is_nested_in_its_owner() const noexcept;
 
   /// Runs all tasks on the layer. REQUIRES: the caller holds owner.busy.
@@ -42,11 +40,11 @@ class task_region {
  private:
   static void run_task(void* region, int task) noexcept;
 
-  region_state& owner_;
-  const task_call call_;
+  task_region_state& owner_;
+  const region_body body_;
   const task_region* const outer_;
   std::atomic<bool> failed_ = false;
-  std::exception_ptr error_;  // written by the task that set failed_; read when all have ended
+  std::exception_ptr error_;  // written by the task that set failed_; read after all tasks ended
 };
 
 }  // namespace longshore::detail

@@ -1,4 +1,4 @@
-// Like oneTBB's library, this file is not instrumented for ThreadSanitizer (see
+// This file and oneTBB's library are not instrumented for ThreadSanitizer (see
 // thread_sanitizer.hpp).
 #include <longshore/machine/detail/tbb_tasks.hpp>
 #include <longshore/machine/detail/thread_sanitizer.hpp>
@@ -18,8 +18,8 @@
 namespace longshore::detail {
 namespace {
 
-// Binds workers to the CPUs of their slot while they are in the arena. It leaves the caller's
-// binding alone.
+// Binds workers to the CPUs of their slot while the workers are in the arena. Does not change the
+// binding of the caller.
 class worker_binder final : public tbb::task_scheduler_observer {
  public:
   worker_binder(tbb::task_arena& arena, const std::vector<std::vector<int>>& cpus)
@@ -28,50 +28,50 @@ class worker_binder final : public tbb::task_scheduler_observer {
     annotate_release(this);
     observe(true);
   }
-  // Workers that are still in the arena will leave it without on_scheduler_exit, so they get their
-  // CPUs back here.
+  // Workers that are still in the arena get their CPUs back here: after observe(false) no
+  // on_scheduler_exit is called.
   ~worker_binder() override {
     observe(false);
     annotate_acquire(this);
-    for (const auto& each : slots_)
-      if (each.worker != 0) bind_thread(each.worker, each.before);
+    for (const auto& slot : slots_)
+      if (slot.worker_id != 0) bind_thread(slot.worker_id, slot.original_cpus);
   }
 
   void on_scheduler_entry(bool is_worker) override {
     if (!is_worker) return;
     annotate_acquire(this);
-    if (slot* const here = my_slot()) {
-      here->before = allowed_cpus();
-      here->worker = static_cast<int>(syscall(SYS_gettid));
-      bind_this_thread(here->cpus);
+    if (arena_slot* const slot = current_slot()) {
+      slot->original_cpus = allowed_cpus();
+      slot->worker_id = static_cast<int>(syscall(SYS_gettid));
+      bind_this_thread(slot->cpus);
     }
     annotate_release(this);
   }
   void on_scheduler_exit(bool is_worker) override {
     if (!is_worker) return;
     annotate_acquire(this);
-    if (slot* const here = my_slot(); here != nullptr && here->worker != 0) {
-      bind_this_thread(here->before);
-      here->worker = 0;
+    if (arena_slot* const slot = current_slot(); slot != nullptr && slot->worker_id != 0) {
+      bind_this_thread(slot->original_cpus);
+      slot->worker_id = 0;
     }
     annotate_release(this);
   }
 
  private:
-  struct slot {
-    std::vector<int> cpus, before;  // before: the worker's CPUs when it entered
-    int worker = 0;
+  struct arena_slot {
+    std::vector<int> cpus, original_cpus;  // the CPUs of the slot; of the worker before it entered
+    int worker_id = 0;                     // the kernel's thread id; 0 without a bound worker
   };
-  slot* my_slot() noexcept {
+  arena_slot* current_slot() noexcept {
     const auto index = static_cast<std::size_t>(tbb::this_task_arena::current_thread_index());
     return index < slots_.size() ? &slots_[index] : nullptr;
   }
 
-  std::vector<slot> slots_;
+  std::vector<arena_slot> slots_;
 };
 
-// oneTBB applies the smallest of all requests that exist, so all objects must request the same
-// number: one that suffices for many of them together.
+// oneTBB applies the smallest of all requests that exist. So all objects request the same large
+// number, which suffices for many objects together.
 std::size_t requested_threads(int count) { return static_cast<std::size_t>(std::max(count, 256)); }
 
 class tbb_tasks final : public task_layer {
@@ -79,22 +79,22 @@ class tbb_tasks final : public task_layer {
   explicit tbb_tasks(const task_options& options)
       : count_(options.count),
         cpus_(cpus_of_tasks(options)),
-        allow_(tbb::global_control::max_allowed_parallelism, requested_threads(count_)),
+        max_threads_(tbb::global_control::max_allowed_parallelism, requested_threads(count_)),
         arena_(count_, 1),
         binder_(arena_, cpus_),
-        own_binding_(options, cpus_) {}
+        task_0_binding_(options, cpus_) {}
 
-  void run(task_call call) override {
+  void run(region_body body) override {
     annotate_release(this);
     arena_.execute([&] {
       // Isolated: a cancelled outer group must not skip tasks of this region.
       tbb::task_group_context context(tbb::task_group_context::isolated);
-      const auto piece = [&](int task) {
+      const auto part = [&](int task) {
         annotate_acquire(this);
-        call.function(call.context, task);
+        body(task);
         annotate_release(this);
       };
-      tbb::parallel_for(0, count_, piece, tbb::static_partitioner(), context);
+      tbb::parallel_for(0, count_, part, tbb::static_partitioner(), context);
     });
     annotate_acquire(this);
   }
@@ -102,10 +102,10 @@ class tbb_tasks final : public task_layer {
  private:
   int count_;
   std::vector<std::vector<int>> cpus_;
-  tbb::global_control allow_;
+  tbb::global_control max_threads_;
   tbb::task_arena arena_;
   worker_binder binder_;
-  task_0_binding own_binding_;
+  task_0_binding task_0_binding_;
 };
 
 }  // namespace

@@ -9,17 +9,15 @@
 
 namespace longshore::detail {
 
-/// Why tasks of oneTBB are not available, as a sentence; nothing if they are.
+/// A sentence that says why tasks of oneTBB are not available; nothing if they are.
 [[nodiscard]] std::optional<std::string> why_no_tbb_tasks();
 
-/// Task i runs in slot i of the arena if a worker of oneTBB is there in time, else another thread
-/// runs it. oneTBB guarantees that all tasks run, but not that they run at the same time. So bodies
-/// must not wait for each other across tasks: one thread may run two tasks one after the other.
+/// Task i runs in slot i of the arena if a worker of oneTBB is there in time, else in another
+/// thread, maybe after another task.
 ///
-/// Slots have CPUs, threads do not: a worker is bound when it enters the arena, and gets its CPUs
-/// back when it leaves. While such an object lives, oneTBB may use as many threads as it asks for,
-/// even more than there are CPUs. oneTBB's own rules decide when idle workers leave;
-/// task_options::spin has no effect.
+/// CPUs belong to slots: a worker is bound when it enters the arena, and gets its CPUs back when it
+/// leaves. While the object lives, oneTBB may use more threads than there are CPUs. oneTBB decides
+/// when idle workers leave; task_options::spin has no effect.
 [[nodiscard]] std::unique_ptr<task_layer> make_tbb_tasks(const task_options& options);
 
 }  // namespace longshore::detail

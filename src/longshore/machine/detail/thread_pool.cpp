@@ -1,3 +1,6 @@
+// A pool of threads that run a function together. A counter that changes starts a region, and a
+// countdown ends it. A thread that waits spins for a while, and then sleeps until the counter
+// changes.
 #include <longshore/machine/detail/thread_pool.hpp>
 
 #include <longshore/core/error.hpp>
@@ -7,9 +10,9 @@
 namespace longshore::detail {
 namespace {
 
-// About 50 us, so that a region that follows at once finds all threads awake. Then they sleep
-// instead of yielding. If another thread needs the core, a thread that yielded waits for that
-// thread's time slice to end, but a sleeping thread is woken at once.
+// A waiting thread spins for about 50 us, so that a region that follows at once finds all threads
+// awake. Then the thread sleeps. It does not yield its core, because the kernel wakes a sleeping
+// thread at once, but a thread that has yielded waits until the time slice of another thread ends.
 constexpr int max_spins = 2000;
 
 void relax_core() noexcept {
@@ -36,15 +39,15 @@ thread_pool::thread_pool(const task_options& options) : spin_(options.spin) {
     stop();
     throw;
   }
-  own_binding_.emplace(options, cpus);
+  task_0_binding_.emplace(options, cpus);
 }
 
 thread_pool::~thread_pool() { stop(); }
 
 void thread_pool::stop() noexcept {
-  stopping_ = true;
-  round_.fetch_add(1, std::memory_order_release);
-  round_.notify_all();
+  stopping_ = true;  // the release of the next line publishes this to the threads, as in run()
+  region_number_.fetch_add(1, std::memory_order_release);
+  region_number_.notify_all();
   for (auto& thread : threads_) thread.join();
 }
 
@@ -59,22 +62,27 @@ void thread_pool::await_change(const std::atomic<std::uint32_t>& value,
 
 void thread_pool::work(int task, const std::vector<int>& cpus) {
   bind_this_thread(cpus);
+  // Every thread takes part in every region, so this count of regions follows region_number_.
   for (std::uint32_t seen = 0;; ++seen) {
-    await_change(round_, seen);
+    await_change(region_number_, seen);
     if (stopping_) return;
-    call_.function(call_.context, task);
+    body_(task);
+    // The release shows the writes of this task to the caller of run(), who waits for zero.
     if (unfinished_.fetch_sub(1, std::memory_order_acq_rel) == 1) unfinished_.notify_one();
   }
 }
 
-void thread_pool::run(task_call call) {
-  call_ = call;
+void thread_pool::run(region_body body) {
+  // No thread reads body_ or changes unfinished_ now, because the last region has ended. The
+  // release of region_number_ publishes both to the threads, which read region_number_ with
+  // acquire.
+  body_ = body;
   unfinished_.store(static_cast<std::uint32_t>(threads_.size()), std::memory_order_relaxed);
-  round_.fetch_add(1, std::memory_order_release);
-  round_.notify_all();
-  call.function(call.context, 0);
-  for (std::uint32_t left; (left = unfinished_.load(std::memory_order_acquire)) != 0;)
-    await_change(unfinished_, left);
+  region_number_.fetch_add(1, std::memory_order_release);
+  region_number_.notify_all();
+  body(0);
+  for (std::uint32_t unfinished; (unfinished = unfinished_.load(std::memory_order_acquire)) != 0;)
+    await_change(unfinished_, unfinished);
 }
 
 }  // namespace longshore::detail

@@ -1,10 +1,11 @@
+// The bodies of the annotations, in a file that is compiled with ThreadSanitizer. The files that
+// call them, openmp_tasks.cpp and tbb_tasks.cpp, are not.
 #include <longshore/machine/detail/thread_sanitizer.hpp>
 
 #ifdef __SANITIZE_THREAD__
 #include <sanitizer/tsan_interface.h>
 
-// oneTBB passes its own memory between threads in ways that the sanitizer cannot see. Ignore races
-// inside its library.
+// Ignores races inside oneTBB, which synchronises its memory in ways that the sanitizer cannot see.
 extern "C" const char* __tsan_default_suppressions() {
   return "called_from_lib:libtbb.so\n";
 }  // NOLINT(bugprone-reserved-identifier)

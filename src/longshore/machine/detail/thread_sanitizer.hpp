@@ -1,11 +1,12 @@
-// Annotations for ThreadSanitizer about run times that are not instrumented (OpenMP, oneTBB). In
-// other builds these functions do nothing. They are not inline, because the files that call them
-// are compiled without the sanitizer.
+// Annotations for ThreadSanitizer about run times that are not instrumented (OpenMP, oneTBB). The
+// functions do nothing in other builds. They are not inline: their callers are compiled without the
+// sanitizer.
 #pragma once
 
 namespace longshore::detail {
 
-/// States that a later annotate_acquire of the same address sees all earlier writes of this thread.
+/// States that all earlier writes of this thread are visible after a later annotate_acquire of the
+/// same address.
 void annotate_release(void* address) noexcept;
 void annotate_acquire(void* address) noexcept;
 

@@ -1,5 +1,4 @@
-// Reads a topology with hwloc. Only this file uses hwloc. In a build without it, only the cores are
-// known.
+// Reads topologies with hwloc. Only this file uses hwloc. Without hwloc only the cores are known.
 #include <longshore/core/error.hpp>
 #include <longshore/machine/affinity.hpp>
 #include <longshore/machine/topology.hpp>
@@ -22,51 +21,50 @@ namespace longshore {
 namespace {
 
 struct destroy {
-  void operator()(hwloc_topology_t loaded) const { hwloc_topology_destroy(loaded); }
+  void operator()(hwloc_topology_t hwloc) const { hwloc_topology_destroy(hwloc); }
 };
-using loaded_topology = std::unique_ptr<hwloc_topology, destroy>;
+using hwloc_handle = std::unique_ptr<hwloc_topology, destroy>;
 
-loaded_topology new_topology() {
-  hwloc_topology_t made = nullptr;
-  if (hwloc_topology_init(&made) != 0)
+hwloc_handle new_topology() {
+  hwloc_topology_t hwloc = nullptr;
+  if (hwloc_topology_init(&hwloc) != 0)
     fail(errc::out_of_memory, "hwloc could not start to read a topology");
-  return loaded_topology(made);
+  return hwloc_handle(hwloc);
 }
 
-int ancestor(hwloc_topology_t in, hwloc_obj_type_t type, hwloc_obj_t pu) {
-  const auto* found = hwloc_get_ancestor_obj_by_type(in, type, pu);
-  return found == nullptr ? -1 : static_cast<int>(found->logical_index);
+int ancestor(hwloc_topology_t hwloc, hwloc_obj_type_t type, hwloc_obj_t pu) {
+  const auto* object = hwloc_get_ancestor_obj_by_type(hwloc, type, pu);
+  return object == nullptr ? -1 : static_cast<int>(object->logical_index);
 }
 
-// NUMA nodes are not in the tree of CPUs. If several serve a CPU (fast and slow memory), the one
-// that serves the fewest CPUs counts.
-int numa_node_of(hwloc_topology_t in, unsigned cpu) {
+// The NUMA node with memory for a CPU. If a CPU has several nodes (fast and slow memory), the node
+// that serves the fewest CPUs counts. NUMA nodes are not in hwloc's tree of CPUs.
+int numa_node_of(hwloc_topology_t hwloc, unsigned cpu) {
   int domain = -1, fewest = 0;
-  for (hwloc_obj_t one = nullptr;
-       (one = hwloc_get_next_obj_by_type(in, HWLOC_OBJ_NUMANODE, one)) != nullptr;) {
-    if (one->cpuset == nullptr || hwloc_bitmap_isset(one->cpuset, cpu) == 0) continue;
-    const int serves = hwloc_bitmap_weight(one->cpuset);
-    if (domain < 0 || serves < fewest)
-      domain = static_cast<int>(one->logical_index), fewest = serves;
+  for (hwloc_obj_t node = nullptr;
+       (node = hwloc_get_next_obj_by_type(hwloc, HWLOC_OBJ_NUMANODE, node)) != nullptr;) {
+    if (node->cpuset == nullptr || hwloc_bitmap_isset(node->cpuset, cpu) == 0) continue;
+    const int cpus = hwloc_bitmap_weight(node->cpuset);
+    if (domain < 0 || cpus < fewest) domain = static_cast<int>(node->logical_index), fewest = cpus;
   }
   return domain;
 }
 
-topology read(const loaded_topology& prepared) {
-  hwloc_topology_t in = prepared.get();
-  if (hwloc_topology_load(in) != 0)
+topology read(const hwloc_handle& handle) {
+  hwloc_topology_t hwloc = handle.get();
+  if (hwloc_topology_load(hwloc) != 0)
     fail(errc::usage, "hwloc could not read the topology: {}", std::strerror(errno));
   std::vector<int> cpus;
   std::vector<topology::labelled_level> levels{{"socket", {}}, {"numa", {}}, {"l3", {}},
                                                {"l2", {}},     {"core", {}}, {"hwthread", {}}};
   for (hwloc_obj_t pu = nullptr;
-       (pu = hwloc_get_next_obj_by_type(in, HWLOC_OBJ_PU, pu)) != nullptr;) {
+       (pu = hwloc_get_next_obj_by_type(hwloc, HWLOC_OBJ_PU, pu)) != nullptr;) {
     cpus.push_back(static_cast<int>(pu->os_index));
-    levels[0].labels.push_back(ancestor(in, HWLOC_OBJ_PACKAGE, pu));
-    levels[1].labels.push_back(numa_node_of(in, pu->os_index));
-    levels[2].labels.push_back(ancestor(in, HWLOC_OBJ_L3CACHE, pu));
-    levels[3].labels.push_back(ancestor(in, HWLOC_OBJ_L2CACHE, pu));
-    const int core = ancestor(in, HWLOC_OBJ_CORE, pu);
+    levels[0].labels.push_back(ancestor(hwloc, HWLOC_OBJ_PACKAGE, pu));
+    levels[1].labels.push_back(numa_node_of(hwloc, pu->os_index));
+    levels[2].labels.push_back(ancestor(hwloc, HWLOC_OBJ_L3CACHE, pu));
+    levels[3].labels.push_back(ancestor(hwloc, HWLOC_OBJ_L2CACHE, pu));
+    const int core = ancestor(hwloc, HWLOC_OBJ_CORE, pu);
     levels[4].labels.push_back(core >= 0 ? core : static_cast<int>(pu->logical_index));
     levels[5].labels.push_back(static_cast<int>(pu->logical_index));
   }
@@ -77,20 +75,20 @@ topology read(const loaded_topology& prepared) {
 
 topology topology_of_this_machine() { return read(new_topology()); }
 
-topology topology_from(const std::string& what) {
-  if (what == "this") return topology_of_this_machine();
-  const auto prepared = new_topology();
-  if (what.ends_with(".xml")) {
-    if (hwloc_topology_set_xml(prepared.get(), what.c_str()) != 0)
-      fail(errc::usage, "'{}' cannot be read as a topology: {}; lstopo {} writes one", what,
-           std::strerror(errno), what);
-  } else if (what.empty() || hwloc_topology_set_synthetic(prepared.get(), what.c_str()) != 0) {
+topology topology_from(const std::string& text) {
+  if (text == "this") return topology_of_this_machine();
+  const auto handle = new_topology();
+  if (text.ends_with(".xml")) {
+    if (hwloc_topology_set_xml(handle.get(), text.c_str()) != 0)
+      fail(errc::usage, "'{}' cannot be read as a topology: {}; lstopo {} writes one", text,
+           std::strerror(errno), text);
+  } else if (text.empty() || hwloc_topology_set_synthetic(handle.get(), text.c_str()) != 0) {
     fail(errc::usage,
          "'{}' is not a topology: use this, a file that ends in .xml, or a description such as "
          "\"pack:2 numa:4 l3:4 core:2 pu:1\"",
-         what);
+         text);
   }
-  return read(prepared);
+  return read(handle);
 }
 #else
 topology topology_of_this_machine() {
@@ -103,11 +101,11 @@ topology topology_of_this_machine() {
   return {cpus, cores, "this build has no hwloc (libhwloc-dev), so only cores are known"};
 }
 
-topology topology_from(const std::string& what) {
-  if (what == "this") return topology_of_this_machine();
+topology topology_from(const std::string& text) {
+  if (text == "this") return topology_of_this_machine();
   fail(errc::unsupported,
        "the topology '{}' needs hwloc, which this build does not have; use the topology 'this'",
-       what);
+       text);
 }
 #endif
 

@@ -1,5 +1,5 @@
-// The range of radix keys that each bucket holds. There is one bucket per rank, in rank order. All
-// buckets have one width (as in ISx), or they end at given splitters.
+// The range of radix keys that each bucket holds. There is one bucket per rank, in rank order.
+// Either all buckets are equally wide (as in ISx), or the buckets end at given splitters.
 #pragma once
 
 #include <longshore/core/invariant_divisor.hpp>
@@ -20,8 +20,8 @@ class bucket_ranges {
  public:
   bucket_ranges() = default;
 
-  /// Buckets of one width. If the range is no multiple of it, the last bucket that is not empty is
-  /// narrower, and the buckets after it are empty. REQUIRES: lowest <= highest, buckets >= 1.
+  /// Buckets of equal width. If the range is no multiple of the width, the last bucket that is not
+  /// empty is narrower, and all later buckets are empty. REQUIRES: lowest <= highest, buckets >= 1.
   static bucket_ranges of_equal_width(RadixKey lowest, RadixKey highest, int buckets) {
     bucket_ranges ranges(lowest, highest);
     const std::uint64_t width_less_1 = ranges.span() / static_cast<std::uint64_t>(buckets);
@@ -33,36 +33,37 @@ class bucket_ranges {
       ranges.last_.push_back(
           static_cast<RadixKey>(lowest + (begin + std::min(width_less_1, ranges.span() - begin))));
     }
-    // A single bucket may be as wide as 2^64, which no divisor can hold.
+    // A single bucket may be 2^64 wide, which no divisor can hold.
     if (buckets > 1) ranges.width_ = invariant_divisor(width_less_1 + 1);
-    ranges.is_equal_ = ranges.span() >> 63 == 0 && width_less_1 > 0;
+    ranges.can_divide_ = ranges.span() >> 63 == 0 && width_less_1 > 0;
     return ranges;
   }
 
-  /// `empty` buckets that hold nothing, then one bucket up to and including each of the radix keys
-  /// `last`, which ascend, then one bucket for the rest.
+  /// First `empty_buckets` buckets that hold nothing; then one bucket per radix key in `last`, up
+  /// to and including that radix key; then one bucket for the rest. REQUIRES: `last` ascends.
   static bucket_ranges ending_at(RadixKey lowest, RadixKey highest, std::vector<RadixKey> last,
-                                 std::size_t empty) {
+                                 std::size_t empty_buckets) {
     bucket_ranges ranges(lowest, highest);
     ranges.last_ = std::move(last);
-    ranges.empty_ = empty;
+    ranges.empty_buckets_ = empty_buckets;
     return ranges;
   }
 
-  [[nodiscard]] std::size_t buckets() const noexcept { return empty_ + last_.size() + 1; }
+  [[nodiscard]] std::size_t buckets() const noexcept { return empty_buckets_ + last_.size() + 1; }
   [[nodiscard]] RadixKey lowest() const noexcept { return lowest_; }
   [[nodiscard]] RadixKey highest() const noexcept { return highest_; }
+  // A key below `lowest` has a distance above the span too, because unsigned numbers wrap around.
   [[nodiscard]] bool contains(RadixKey key) const noexcept {
     return distance(key) <= static_cast<RadixKey>(highest_ - lowest_);
   }
 
-  /// The radix keys that a bucket may hold. For an empty bucket: any single radix key.
+  /// The radix keys that a bucket may hold. For an empty bucket, any single radix key.
   struct key_range {
     RadixKey lowest, highest;
   };
   [[nodiscard]] key_range range_of(std::size_t bucket) const noexcept {
-    if (bucket < empty_) return {lowest_, lowest_};
-    const std::size_t b = bucket - empty_;
+    if (bucket < empty_buckets_) return {lowest_, lowest_};
+    const std::size_t b = bucket - empty_buckets_;
     const RadixKey highest = b == last_.size() ? highest_ : std::min(last_[b], highest_);
     RadixKey lowest = lowest_;
     if (b > 0)
@@ -72,28 +73,30 @@ class bucket_ranges {
     return {lowest, std::max(lowest, highest)};
   }
 
-  /// Calls body(bucket_of) once, with the cheapest function from a radix key to its bucket.
-  /// REQUIRES: more than most_plain_buckets buckets.
+  /// Calls body(bucket_of) once. `bucket_of` is the cheapest function that returns the bucket of a
+  /// radix key. REQUIRES: more than max_plain_buckets buckets.
   template <class Body>
   void with_bucket_of(const Body& body) const {
-    if (is_equal_ && width_.is_power_of_two())
+    if (can_divide_ && width_.is_power_of_two())
       body([lowest = lowest_, shift = width_.shift()](RadixKey key) {
         return static_cast<std::size_t>(static_cast<RadixKey>(key - lowest)) >> shift;
       });
-    else if (is_equal_)
+    else if (can_divide_)
       body([lowest = lowest_, width = width_](RadixKey key) {
         return static_cast<std::size_t>(
             width.quotient_of_half_range(static_cast<RadixKey>(key - lowest)));
       });
     else
-      body([last = last_.data(), count = last_.size(), empty = empty_](RadixKey key) {
-        return empty + search(last, count, key);
+      body([last = last_.data(), count = last_.size(), first = empty_buckets_](RadixKey key) {
+        return first + search(last, count, key);
       });
   }
 
-  /// The last radix key of each bucket, without the first `empty` buckets and the last bucket.
+  /// The last radix key of each bucket, without the first empty_buckets() buckets and the last
+  /// bucket.
   [[nodiscard]] std::span<const RadixKey> ends() const noexcept { return last_; }
-  [[nodiscard]] std::size_t empty() const noexcept { return empty_; }
+  /// The number of first buckets that hold nothing.
+  [[nodiscard]] std::size_t empty_buckets() const noexcept { return empty_buckets_; }
 
  private:
   bucket_ranges(RadixKey lowest, RadixKey highest) : lowest_(lowest), highest_(highest) {}
@@ -104,27 +107,30 @@ class bucket_ranges {
     return static_cast<RadixKey>(key - lowest_);
   }
 
-  // The number of ends that are below `key`, of `count` ascending ends. The loop has no branch that
-  // depends on the key.
+  // How many of `count` ascending bucket ends are below `key`. The loop has no branch that depends
+  // on the key.
   static std::size_t search(const RadixKey* last, std::size_t count, RadixKey key) noexcept {
-    const RadixKey* from = last;
+    const RadixKey* begin = last;
     for (std::size_t n = count; n > 1;) {
       const std::size_t half = n / 2;
-      from += from[half - 1] < key ? half : 0;
+      begin += begin[half - 1] < key ? half : 0;
       n -= half;
     }
-    return static_cast<std::size_t>(from - last) + (count > 0 && *from < key ? 1 : 0);
+    return static_cast<std::size_t>(begin - last) + (count > 0 && *begin < key ? 1 : 0);
   }
 
   RadixKey lowest_ = 0, highest_ = 0;
   std::vector<RadixKey> last_;
-  std::size_t empty_ = 0;
+  std::size_t empty_buckets_ = 0;
   invariant_divisor width_;
-  bool is_equal_ = false;
+  // Whether a distance divided by width_ is the bucket. The ranges must be equally wide, and
+  // quotient_of_half_range requires distances below 2^63 and a width above 1.
+  bool can_divide_ = false;
 };
 
-/// The bucket ranges for one section of a rank's items: those up to position `end`. Equal keys on
-/// either side of a splitter go to different buckets, so the ranges change there (splitters.hpp).
+/// The bucket ranges for one section of a rank's items. The section begins where the section before
+/// ends, and ends at position `end`, which is a splitter or the end of the items. Equal keys before
+/// and after a splitter go to different buckets (splitters.hpp).
 template <class RadixKey>
 struct section_ranges {
   std::size_t end;

@@ -17,14 +17,15 @@
 
 namespace longshore::detail {
 
-/// Each task counts and scatters a share of the items. In every bucket its items follow those of
-/// the tasks before it, so the items of one bucket keep their order. Memory per task and bucket: 24
-/// bytes, and the memory of write_combining_scatter.
+/// The items are divided into sections with bucket ranges of their own (section_ranges), usually
+/// only one. Each task counts and scatters a share of the items. In every bucket, the items of a
+/// task follow the items of the tasks with lower numbers, so the items of one bucket keep their
+/// order. Memory per task and bucket: 24 bytes, and the memory of write_combining_scatter.
 template <class Item, class RadixKeyOf>
 class bucketizer {
  public:
   using radix_key = typename RadixKeyOf::type;
-  using sections = std::vector<section_ranges<radix_key>>;
+  using section_list = std::vector<section_ranges<radix_key>>;
 
   bucketizer(tasks& workers, std::size_t buckets, RadixKeyOf radix_key_of)
       : workers_(workers),
@@ -33,96 +34,107 @@ class bucketizer {
         tasks_(static_cast<std::size_t>(workers.count())) {
     for (auto& task : tasks_) {
       task.counts.resize(buckets);
-      task.to.resize(buckets);
+      task.destinations.resize(buckets);
     }
   }
 
-  /// Sets counts[bucket] to the number of its items, and returns items.size(). If a radix key is
-  /// outside the range of all buckets, returns the position of the first such item instead, and
-  /// `counts` are not valid. The last section ends at items.size().
-  [[nodiscard]] std::size_t count(std::span<const Item> items, const sections& where,
+  /// Sets counts[bucket] to the number of items of each bucket, and returns items.size(). But if a
+  /// radix key is outside the range of all buckets, returns the position of the first such item,
+  /// and `counts` are not valid. REQUIRES: the last section ends at items.size().
+  [[nodiscard]] std::size_t count(std::span<const Item> items, const section_list& sections,
                                   std::span<std::size_t> counts) {
-    std::atomic<std::size_t> bad = items.size();
+    std::atomic<std::size_t> first_outside = items.size();
     workers_.run([&](int task) {
-      auto& mine = tasks_[static_cast<std::size_t>(task)];
-      std::fill(mine.counts.begin(), mine.counts.end(), std::size_t{0});
-      for_each_piece(
-          items, where, task,
-          [&](std::span<const Item> piece, const bucket_ranges<radix_key>& ranges) {
-            const std::size_t found = count_piece(piece, ranges, mine.counts);
-            if (found == piece.size()) return;
-            const auto at = static_cast<std::size_t>(piece.data() - items.data()) + found;
-            for (std::size_t least = bad; at < least && !bad.compare_exchange_weak(least, at);) {
-            }
-          });
+      auto& state = tasks_[static_cast<std::size_t>(task)];
+      std::fill(state.counts.begin(), state.counts.end(), std::size_t{0});
+      for_each_piece(items, sections, task,
+                     [&](std::span<const Item> piece, const bucket_ranges<radix_key>& ranges) {
+                       const std::size_t in_piece = count_piece(piece, ranges, state.counts);
+                       if (in_piece == piece.size()) return;
+                       lower_to(first_outside,
+                                static_cast<std::size_t>(piece.data() - items.data()) + in_piece);
+                     });
     });
     for (std::size_t bucket = 0; bucket < buckets_; ++bucket) {
       counts[bucket] = 0;
       for (const auto& task : tasks_) counts[bucket] += task.counts[bucket];
     }
-    return bad;
+    return first_outside;
   }
 
-  /// Stores the items of bucket b to to[b][0 ...], in their order. REQUIRES: the last count() was
-  /// of the same items and sections.
-  void scatter(std::span<const Item> items, const sections& where, std::span<Item* const> to) {
+  /// Stores the items of bucket b to to[b][0], to[b][1], ..., in their order. REQUIRES: the last
+  /// count() had the same items and sections.
+  void scatter(std::span<const Item> items, const section_list& sections,
+               std::span<Item* const> to) {
     for (std::size_t bucket = 0; bucket < buckets_; ++bucket) {
       Item* next = to[bucket];
       for (auto& task : tasks_) {
-        task.to[bucket] = next;
+        task.destinations[bucket] = next;
         next += task.counts[bucket];
       }
     }
     workers_.run([&](int task) {
-      auto& mine = tasks_[static_cast<std::size_t>(task)];
-      for_each_piece(items, where, task,
+      auto& state = tasks_[static_cast<std::size_t>(task)];
+      for_each_piece(items, sections, task,
                      [&](std::span<const Item> piece, const bucket_ranges<radix_key>& ranges) {
-                       scatter_piece(piece, ranges, mine, where.size() > 1);
+                       scatter_piece(piece, ranges, state, sections.size() > 1);
                      });
     });
   }
 
  private:
+  // count_piece() reads each chunk of items twice: it checks the keys, and then counts them.
   static constexpr std::size_t chunk_items = 4096;
-  // Up to this number of buckets, comparing each key with each end, many keys at a time, is faster
-  // than incrementing a counter in memory.
-  static constexpr std::size_t most_compared = 8;
+  // Up to this number of buckets, comparing each key with the end of each bucket, many keys at a
+  // time, is faster than incrementing a counter in memory.
+  static constexpr std::size_t max_compared = 8;
 
   struct task_state {
-    std::vector<std::size_t> counts;  // by bucket
-    std::vector<Item*> to;            // the destination of the next item, by bucket
+    std::vector<std::size_t> counts;  // items per bucket
+    std::vector<Item*> destinations;  // of the next item of each bucket
     write_combining_scatter<Item> scatter;
   };
 
+  // Sets `value` to the minimum of `value` and `candidate`, while other tasks do the same. An
+  // exchange that fails, because another task was faster, loads the present value into `current`.
+  static void lower_to(std::atomic<std::size_t>& value, std::size_t candidate) noexcept {
+    std::size_t current = value;
+    while (candidate < current && !value.compare_exchange_weak(current, candidate)) {
+    }
+  }
+
+  // Calls body(piece, ranges) for the part of each section that lies in the share of `task`.
   template <class Body>
-  void for_each_piece(std::span<const Item> items, const sections& where, int task,
+  void for_each_piece(std::span<const Item> items, const section_list& sections, int task,
                       const Body& body) const {
-    const index_range mine = static_share(items.size(), task, workers_.count());
-    std::size_t begin = mine.begin;
-    for (const auto& section : where) {
-      const std::size_t end = std::min(mine.end, section.end);
+    const index_range share = static_share(items.size(), task, workers_.count());
+    std::size_t begin = share.begin;
+    for (const auto& section : sections) {
+      const std::size_t end = std::min(share.end, section.end);
       if (begin < end) body(items.subspan(begin, end - begin), section.ranges);
       begin = std::max(begin, end);
     }
   }
 
+  // Returns the position of the first item outside the range of all buckets, or items.size().
   std::size_t count_piece(std::span<const Item> items, const bucket_ranges<radix_key>& ranges,
                           std::span<std::size_t> counts) const {
     for (std::size_t begin = 0; begin < items.size(); begin += chunk_items) {
       const auto chunk = items.subspan(begin, std::min(chunk_items, items.size() - begin));
-      radix_key farthest = 0;
+      radix_key max_distance = 0;
       const radix_key lowest = ranges.lowest(),
                       span = static_cast<radix_key>(ranges.highest() - lowest);
+      // A key below `lowest` gets a distance above `span`, because unsigned numbers wrap around.
       for (const Item& item : chunk)
-        farthest = std::max(farthest, static_cast<radix_key>(radix_key_of_(item) - lowest));
-      if (farthest > span)
+        max_distance = std::max(max_distance, static_cast<radix_key>(radix_key_of_(item) - lowest));
+      if (max_distance > span)
         return begin +
                static_cast<std::size_t>(std::find_if(chunk.begin(), chunk.end(),
                                                      [&](const Item& item) {
                                                        return !ranges.contains(radix_key_of_(item));
                                                      }) -
                                         chunk.begin());
-      if (ranges.buckets() <= most_compared)
+      if (ranges.buckets() <= max_compared)
         count_by_comparing(chunk, ranges, counts);
       else
         ranges.with_bucket_of([&](const auto& bucket_of) {
@@ -132,61 +144,72 @@ class bucketizer {
     return items.size();
   }
 
+  // Counts the keys up to the end of each bucket. The difference of two such counts belongs to one
+  // bucket.
   void count_by_comparing(std::span<const Item> chunk, const bucket_ranges<radix_key>& ranges,
                           std::span<std::size_t> counts) const {
-    std::size_t below = 0, bucket = ranges.empty();  // `below`: items of all buckets so far
+    std::size_t in_earlier_buckets = 0, bucket = ranges.empty_buckets();
     for (const radix_key last : ranges.ends()) {
+      // A counter as wide as keys of 4 or 8 bytes suits vector instructions. The number of items of
+      // a chunk fits into 32 bits.
       std::conditional_t<sizeof(radix_key) == 8, std::uint64_t, std::uint32_t> not_above = 0;
       for (const Item& item : chunk) not_above += radix_key_of_(item) <= last ? 1 : 0;
-      counts[bucket++] += not_above - below;
-      below = not_above;
+      counts[bucket++] += not_above - in_earlier_buckets;
+      in_earlier_buckets = not_above;
     }
-    counts[bucket] += chunk.size() - below;
+    counts[bucket] += chunk.size() - in_earlier_buckets;
   }
 
-  // `advance`: the task will scatter further pieces.
+  // `more_pieces`: the task may scatter further pieces, so the destinations must be up to date.
   void scatter_piece(std::span<const Item> items, const bucket_ranges<radix_key>& ranges,
-                     task_state& mine, bool advance) const {
-    if (buckets_ <= most_plain_buckets) {
-      ranges.ends().size() == 1 ? scatter_to_few<1>(items, ranges, mine.to)
-                                : scatter_to_few<most_plain_buckets - 1>(items, ranges, mine.to);
+                     task_state& state, bool more_pieces) const {
+    if (buckets_ <= max_plain_buckets) {
+      if (ranges.ends().size() == 1)
+        scatter_to_few<1>(items, ranges, state.destinations);
+      else
+        scatter_to_few<max_plain_buckets - 1>(items, ranges, state.destinations);
       return;
     }
-    mine.scatter.grow(buckets_);
+    state.scatter.grow(buckets_);
     ranges.with_bucket_of([&](const auto& bucket_of) {
-      mine.scatter.run(items, mine.to,
-                       [&](const Item& item) { return bucket_of(radix_key_of_(item)); });
+      state.scatter.run(items, state.destinations,
+                        [&](const Item& item) { return bucket_of(radix_key_of_(item)); });
     });
-    if (advance) mine.scatter.take_ends(mine.to);
+    if (more_pieces) state.scatter.copy_ends_to(state.destinations);
   }
 
-  // Keeps the counts of all buckets in one register. (With counters in memory, each item would wait
-  // for the store of the previous one.) `Ends`: the number of ends that each key is compared with;
-  // `ranges` has at most as many.
+  // Keeps the counts of all buckets in one register: bucket b has the bits from count_bits * b on.
+  // (With counters in memory, each item would wait for the store of the previous counter.) A batch
+  // has no more items than a count can hold. Compares each key with `Ends` bucket ends. REQUIRES:
+  // `ranges` has at most `Ends` ends.
   template <std::size_t Ends>
   void scatter_to_few(std::span<const Item> items, const bucket_ranges<radix_key>& ranges,
-                      std::span<Item*> to) const noexcept {
-    constexpr std::size_t batch_items = 0xffff;  // the register has 16 bits per count
-    std::array<Item*, most_plain_buckets> next{};
-    std::copy(to.begin(), to.end(), next.begin());
+                      std::span<Item*> destinations) const noexcept {
+    constexpr std::uint32_t count_bits = 16;
+    constexpr std::uint64_t max_count = (std::uint64_t{1} << count_bits) - 1;
+    constexpr std::size_t batch_items = max_count;
+    static_assert(max_plain_buckets * count_bits <= 64, "all counts must fit into one register");
+    std::array<Item*, max_plain_buckets> next{};
+    std::copy(destinations.begin(), destinations.end(), next.begin());
+    // No key is above the highest, so unused ends count no key.
     std::array<radix_key, Ends> last{};
     last.fill(ranges.highest());
     std::copy(ranges.ends().begin(), ranges.ends().end(), last.begin());
-    const auto empty = static_cast<std::uint32_t>(ranges.empty());
+    const auto first_bucket = static_cast<std::uint32_t>(ranges.empty_buckets());
     for (std::size_t begin = 0; begin < items.size(); begin += batch_items) {
       const std::size_t end = std::min(items.size(), begin + batch_items);
       std::uint64_t counts = 0;
       for (std::size_t i = begin; i < end; ++i) {
         const radix_key key = radix_key_of_(items[i]);
-        std::uint32_t bucket = empty;
-        for (const radix_key one : last) bucket += key > one ? 1 : 0;
-        next[bucket][(counts >> (16 * bucket)) & 0xffff] = items[i];
-        counts += std::uint64_t{1} << (16 * bucket);
+        std::uint32_t bucket = first_bucket;
+        for (const radix_key end_key : last) bucket += key > end_key ? 1 : 0;
+        next[bucket][(counts >> (count_bits * bucket)) & max_count] = items[i];
+        counts += std::uint64_t{1} << (count_bits * bucket);
       }
-      for (std::size_t bucket = 0; bucket < most_plain_buckets; ++bucket)
-        next[bucket] += (counts >> (16 * bucket)) & 0xffff;
+      for (std::size_t bucket = 0; bucket < max_plain_buckets; ++bucket)
+        next[bucket] += (counts >> (count_bits * bucket)) & max_count;
     }
-    std::copy_n(next.begin(), to.size(), to.begin());
+    std::copy_n(next.begin(), destinations.size(), destinations.begin());
   }
 
   tasks& workers_;

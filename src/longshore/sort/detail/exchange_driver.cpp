@@ -1,3 +1,5 @@
+// Runs the phases of a bucket sort that do not depend on the item type. bucket_sorter calls these
+// functions in the order begin, exchange_counts, end, with end_phase after each phase.
 #include <longshore/sort/detail/exchange_driver.hpp>
 
 #include <longshore/core/error.hpp>
@@ -29,58 +31,60 @@ exchange_driver::exchange_driver(team& team, const bucket_options& options, std:
 
 void exchange_driver::begin() {
   phases_ = waits_ = {};
-  refused_.clear();
-  before_ = exchange_ ? exchange_->sent() : traffic{};
-  began_ = team_.now();
-  waited_before_ = team_.waited_seconds();
+  key_refusal_.clear();
+  sent_before_ = exchange_ ? exchange_->sent() : traffic{};
+  phase_began_ = team_.now();
+  waited_before_phase_ = team_.waited_seconds();
 }
 
 void exchange_driver::end_phase(double bucket_phases::*phase) {
   const double now = team_.now();
-  phases_.*phase = now - began_;
-  began_ = now;
+  phases_.*phase = now - phase_began_;
+  phase_began_ = now;
   const double waited = team_.waited_seconds();
-  waits_.*phase = waited - waited_before_;
-  waited_before_ = waited;
-  if (phase == &bucket_phases::bucketize) before_exchange_ = exchange_->sent();
+  waits_.*phase = waited - waited_before_phase_;
+  waited_before_phase_ = waited;
+  if (phase == &bucket_phases::bucketize) sent_before_exchange_ = exchange_->sent();
 }
 
 void exchange_driver::exchange_counts(std::size_t items) {
-  const bool bad = !refused_.empty();
-  if (bad) std::fill(counts_.outgoing.begin(), counts_.outgoing.end(), std::size_t{0});
+  const bool refused = !key_refusal_.empty();
+  if (refused) std::fill(counts_.outgoing.begin(), counts_.outgoing.end(), std::size_t{0});
   team_.alltoall(std::as_bytes(std::span(counts_.outgoing)),
                  std::as_writable_bytes(std::span(counts_.incoming)));
   std::exclusive_scan(counts_.outgoing.begin(), counts_.outgoing.end(), starts_.begin(),
                       std::size_t{0});
   counts_.received =
       std::accumulate(counts_.incoming.begin(), counts_.incoming.end(), std::size_t{0});
-  std::array<std::int64_t, 3> most{static_cast<std::int64_t>(counts_.received),
-                                   bad ? team_.rank() + 1 : 0, static_cast<std::int64_t>(items)};
-  team_.allreduce(std::span<std::int64_t>(most), reduction::max);
-  if (bad) fail(errc::usage, "bucket sort on rank {}: {}", team_.rank(), refused_);
-  if (most[1] > 0)
+  std::array<std::int64_t, 3> maxima{static_cast<std::int64_t>(counts_.received),
+                                     refused ? team_.rank() + 1 : 0,
+                                     static_cast<std::int64_t>(items)};
+  team_.allreduce(std::span<std::int64_t>(maxima), reduction::max);
+  if (refused) fail(errc::usage, "bucket sort on rank {}: {}", team_.rank(), key_refusal_);
+  if (maxima[1] > 0)
     fail(errc::peer_failed,
          "bucket sort on rank {} was cancelled: rank {} has a key outside the range", team_.rank(),
-         most[1] - 1);
-  counts_.most_received = static_cast<std::size_t>(most[0]);
-  if (options_.exchange == exchange_strategy::automatic) choose(static_cast<std::size_t>(most[2]));
+         maxima[1] - 1);
+  counts_.max_received = static_cast<std::size_t>(maxima[0]);
+  if (options_.exchange == exchange_strategy::automatic)
+    choose_strategy(static_cast<std::size_t>(maxima[2]));
   exchange_->prepare(counts_);
 }
 
-// `items`: the largest number of items of a rank.
-void exchange_driver::choose(std::size_t items) {
-  const std::size_t block_bytes = items * item_bytes_ / static_cast<std::size_t>(team_.size());
+void exchange_driver::choose_strategy(std::size_t max_items_of_rank) {
+  const std::size_t block_bytes =
+      max_items_of_rank * item_bytes_ / static_cast<std::size_t>(team_.size());
   const auto chosen = choose_exchange(team_, block_bytes, options_.stable);
   if (exchange_ && chosen == strategy_) return;
   exchange_.reset();
   exchange_ = make_block_exchange(team_, {.strategy = chosen, .seed = options_.seed}, item_bytes_);
   strategy_ = chosen;
-  before_ = {};
+  sent_before_ = {};
 }
 
 void exchange_driver::end(std::size_t items) {
-  moved_ = exchange_->sent() - before_;
-  moved_in_exchange_ = exchange_->sent() - before_exchange_;
+  moved_ = exchange_->sent() - sent_before_;
+  moved_in_exchange_ = exchange_->sent() - sent_before_exchange_;
   moved_.payload_bytes = moved_in_exchange_.payload_bytes = items * item_bytes_;
   for (int peer = 0; peer < team_.size(); ++peer) {  // the exchange of the counts
     if (peer == team_.rank()) continue;

@@ -20,21 +20,21 @@ class exchange_driver {
   /// stable sort by an exchange that is not deterministic.
   exchange_driver(team& team, const bucket_options& options, std::size_t item_bytes);
 
-  /// Begins a new operation and its first phase.
+  /// Begins an operation, that is a sort or an exchange, and the first phase.
   void begin();
-  /// Ends the current phase, of which it stores the time, and begins the next one.
+  /// Ends the current phase, stores its time and begins the next phase.
   void end_phase(double bucket_phases::*phase);
   /// Makes exchange_counts() fail on all ranks, because of a wrong key of this rank.
-  void refuse_key(std::string why) { refused_ = std::move(why); }
-  /// Collective. Completes counts() from counts().outgoing, chooses the exchange if it is auto, and
-  /// prepares it. `items`: the number of this rank's items. If a key was refused: throws
-  /// errc::usage on its rank and errc::peer_failed on the others.
+  void refuse_key(std::string reason) { key_refusal_ = std::move(reason); }
+  /// Collective. Completes counts() from counts().outgoing, chooses the exchange if the option is
+  /// auto, and prepares the exchange. `items`: the number of this rank's items. Throws errc::usage
+  /// on a rank that refused a key, and errc::peer_failed on the other ranks.
   void exchange_counts(std::size_t items);
   /// Ends the operation. `items`: the number of this rank's items.
   void end(std::size_t items);
 
   [[nodiscard]] block_counts& counts() noexcept { return counts_; }
-  /// The beginning of the block for each rank, in items.
+  /// Where the block for each rank begins, in items.
   [[nodiscard]] const std::vector<std::size_t>& outgoing_starts() const noexcept { return starts_; }
   /// The exchange in use, after exchange_counts().
   [[nodiscard]] block_exchange& exchange() const noexcept { return *exchange_; }
@@ -44,15 +44,13 @@ class exchange_driver {
   }
   [[nodiscard]] const bucket_options& options() const noexcept { return options_; }
   [[nodiscard]] const bucket_phases& phases() const noexcept { return phases_; }
-  /// The seconds of each phase during which this rank waited for others (team::waited_seconds).
   [[nodiscard]] const bucket_phases& waits() const noexcept { return waits_; }
   [[nodiscard]] const traffic& moved() const noexcept { return moved_; }
-  /// The part of moved() that belongs to the phase exchange. The rest belongs to offsets.
   [[nodiscard]] const traffic& moved_in_exchange() const noexcept { return moved_in_exchange_; }
   [[nodiscard]] exchange_strategy strategy() const noexcept { return strategy_; }
 
  private:
-  void choose(std::size_t items);
+  void choose_strategy(std::size_t max_items_of_rank);
 
   team& team_;
   bucket_options options_;
@@ -62,10 +60,10 @@ class exchange_driver {
   std::unique_ptr<block_exchange> exchange_;
   block_counts counts_;
   std::vector<std::size_t> starts_;
-  std::string refused_;
-  double began_ = 0, waited_before_ = 0;
+  std::string key_refusal_;
+  double phase_began_ = 0, waited_before_phase_ = 0;
   bucket_phases phases_, waits_;
-  traffic before_, before_exchange_, moved_, moved_in_exchange_;
+  traffic sent_before_, sent_before_exchange_, moved_, moved_in_exchange_;
 };
 
 }  // namespace longshore::detail

@@ -1,4 +1,4 @@
-// Buffers that a sorter keeps between sorts and replaces by larger ones when necessary.
+// Buffers that a sorter keeps between sorts.
 #pragma once
 
 #include <longshore/machine/pages.hpp>
@@ -9,13 +9,13 @@
 
 namespace longshore::detail {
 
-/// `bytes` and 1/64 more: counts that vary a little between sorts do not cause a new allocation
-/// each time.
+/// `bytes` and 1/64 more, so that counts that vary a little between sorts do not cause an
+/// allocation each time.
 [[nodiscard]] constexpr std::size_t with_headroom(std::size_t bytes) noexcept {
   return bytes + bytes / 64;
 }
 
-/// Memory of one rank. The contents are lost when it grows.
+/// Memory of one rank. Growing loses the contents.
 class growable_buffer {
  public:
   std::byte* grow(std::size_t bytes) {
@@ -31,8 +31,8 @@ class growable_buffer {
   pages memory_;
 };
 
-/// Symmetric memory: grow() is collective, and all ranks give the same number of bytes. The
-/// contents are lost when it grows.
+/// Symmetric memory: grow() is collective, and all ranks give the same number of bytes. Growing
+/// loses the contents.
 class growable_segment {
  public:
   std::byte* grow(team& team, std::size_t bytes) {

@@ -1,4 +1,5 @@
-// A radix sort from the lowest digit up (LSD), for items that fit into the cache. Stable.
+// A stable radix sort from the lowest digit up (LSD), for items that fit into the cache. Used by
+// radix_sorter for each of its parts.
 #pragma once
 
 #include <algorithm>
@@ -9,10 +10,10 @@
 
 namespace longshore::detail {
 
-inline constexpr int most_digit_bits = 9;
-/// The number of passes that sort by this many bits.
+inline constexpr int max_digit_bits = 9;
+/// The number of passes that sort by `bits` bits.
 [[nodiscard]] constexpr int radix_passes(int bits) noexcept {
-  return (bits + most_digit_bits - 1) / most_digit_bits;
+  return (bits + max_digit_bits - 1) / max_digit_bits;
 }
 
 /// Memory: 2 KiB per digit of a radix key. REQUIRES: less than 2^32 items at a time.
@@ -21,8 +22,8 @@ class lsd_radix_sorter {
  public:
   using radix_key = typename RadixKeyOf::type;
 
-  /// Sorts `count` items by the lowest `bits` bits of (radix key - lowest). All higher bits are
-  /// equal. Returns the beginning of the result, which is `from` or `to`.
+  /// Sorts `count` items by the lowest `bits` bits of (radix key - lowest). Returns where the
+  /// result begins, which is `from` or `to`. REQUIRES: all higher bits are equal.
   Item* sort(Item* from, Item* to, std::size_t count, const RadixKeyOf& radix_key_of,
              radix_key lowest, int bits) {
     if (bits == 0 || count < 2) return from;
@@ -40,9 +41,10 @@ class lsd_radix_sorter {
 
  private:
   static constexpr std::size_t insertion_sort_below = 64;
-  static constexpr int most_passes = radix_passes(8 * sizeof(radix_key));
+  static constexpr int max_passes = radix_passes(8 * sizeof(radix_key));
 
-  // `Passes`: the number of passes as a constant for the compiler, or 0: then it is `run_passes`.
+  // The number of passes is `Passes`, a constant for the compiler, or `run_passes` if `Passes` is
+  // 0.
   template <int Passes>
   Item* sort_by_digits(Item* from, Item* to, std::size_t count, const RadixKeyOf& radix_key_of,
                        radix_key lowest, int digit_bits, int run_passes) {
@@ -77,14 +79,15 @@ class lsd_radix_sorter {
     for (std::size_t i = 1; i < count; ++i) {
       const Item item = items[i];
       const radix_key key = radix_key_of(item);
-      std::size_t at = i;
-      for (; at > 0 && key < radix_key_of(items[at - 1]); --at) items[at] = items[at - 1];
-      items[at] = item;
+      std::size_t position = i;
+      for (; position > 0 && key < radix_key_of(items[position - 1]); --position)
+        items[position] = items[position - 1];
+      items[position] = item;
     }
   }
 
-  // by pass, then digit
-  std::array<std::array<std::uint32_t, std::size_t{1} << most_digit_bits>, most_passes> counts_;
+  // indexed by pass, then by digit
+  std::array<std::array<std::uint32_t, std::size_t{1} << max_digit_bits>, max_passes> counts_;
 };
 
 }  // namespace longshore::detail

@@ -9,11 +9,12 @@ namespace longshore::detail {
 
 class message_exchange final : public block_exchange {
  public:
-  /// `pipelined` (channel): sends to all targets in turn, and calls `arrived` for each message.
-  /// Otherwise (sendrecv): sends to one target after the other.
-  message_exchange(team& team, std::size_t item_bytes, std::vector<int> targets, bool pipelined)
+  using send_order = message_streams::send_order;
+
+  /// `order`: target_by_target for sendrecv; interleaved for channel, which also calls `arrived`.
+  message_exchange(team& team, std::size_t item_bytes, std::vector<int> targets, send_order order)
       : block_exchange(team, item_bytes),
-        pipelined_(pipelined),
+        order_(order),
         streams_(team, targets, sources_of(team), item_bytes) {}
 
  private:
@@ -26,7 +27,7 @@ class message_exchange final : public block_exchange {
   std::byte* grow_incoming(std::size_t bytes, std::size_t) override { return buffer_.grow(bytes); }
   void prepare_transfer(const block_counts&) override {}
   void transfer(const std::byte* outgoing, const arrival_callback& arrived) override {
-    const bool notifies = pipelined_ && arrived;
+    const bool notifies = order_ == send_order::interleaved && arrived;
     for (std::size_t k = 0; k < streams_.to().size(); ++k) {
       const int target = streams_.to()[k];
       streams_.outgoing(k).push_back({outgoing + outgoing_starts_[target], bytes_to(target)});
@@ -41,13 +42,11 @@ class message_exchange final : public block_exchange {
       received = [&](const std::byte* data, std::size_t bytes) {
         arrived(static_cast<std::size_t>(data - incoming_) / item_bytes_, bytes / item_bytes_);
       };
-    using enum message_streams::send_order;
     streams_.run(
-        pipelined_ ? interleaved : target_by_target,
-        [this](int target, std::size_t bytes) { count_message(target, bytes); }, received);
+        order_, [this](int target, std::size_t bytes) { count_message(target, bytes); }, received);
   }
 
-  bool pipelined_;
+  send_order order_;
   growable_buffer buffer_;
   message_streams streams_;
 };

@@ -1,3 +1,5 @@
+// Cuts the streams of bytes for each peer into messages that fill a slot of a channel, and sends
+// and receives by turns until all streams have ended.
 #include <longshore/sort/detail/message_streams.hpp>
 #include <longshore/transport/waiter.hpp>
 
@@ -8,7 +10,7 @@ namespace longshore::detail {
 namespace {
 
 constexpr std::size_t wanted_slot_bytes = std::size_t{32} << 10;
-constexpr int slots = 2;
+constexpr int slots = 2;  // per channel
 
 std::vector<channel_end> ends_of(const std::vector<int>& peers, std::size_t slot_bytes) {
   std::vector<channel_end> ends;
@@ -50,11 +52,11 @@ void message_streams::run(send_order order, const std::function<void(int, std::s
       if (moved) break;
     }
   }
-  for (auto& one : senders_) one.clear();
-  for (auto& one : receivers_) one.clear();
+  for (auto& sender : senders_) sender.clear();
+  for (auto& receiver : receivers_) receiver.clear();
 }
 
-// Fills and sends one slot if one is free. Returns whether it did.
+// Fills and sends a slot if a slot is free. Returns whether a message was sent.
 bool message_streams::send_message(std::size_t k,
                                    const std::function<void(int, std::size_t)>& sent) {
   auto& from = senders_[k];
@@ -62,30 +64,30 @@ bool message_streams::send_message(std::size_t k,
   if (slot == nullptr) return false;
   std::size_t filled = 0;
   while (!from.ended() && filled < slot_bytes_) {
-    const auto& piece = from.pieces[from.at];
-    const std::size_t part = std::min(slot_bytes_ - filled, piece.bytes - from.done);
-    std::memcpy(slot + filled, piece.data + from.done, part);
+    const auto& piece = from.pieces[from.current];
+    const std::size_t part = std::min(slot_bytes_ - filled, piece.bytes - from.done_bytes);
+    std::memcpy(slot + filled, piece.data + from.done_bytes, part);
     filled += part;
-    from.done += part;
+    from.done_bytes += part;
   }
   channels_->sender(k).commit(filled);
   sent(to_[k], filled);
   return true;
 }
 
-// Stores one message if one has arrived. Returns whether it did.
+// Stores a message if a message has arrived. Returns whether a message was stored.
 bool message_streams::receive_message(
     std::size_t k, const std::function<void(std::byte*, std::size_t)>& received) {
   const auto message = channels_->receiver(k).front();
   if (!message) return false;
   auto& to = receivers_[k];
   for (std::size_t taken = 0; taken < message->size() && !to.ended();) {
-    const auto& piece = to.pieces[to.at];
-    const std::size_t part = std::min(message->size() - taken, piece.bytes - to.done);
-    std::memcpy(piece.data + to.done, message->data() + taken, part);
-    if (received) received(piece.data + to.done, part);
+    const auto& piece = to.pieces[to.current];
+    const std::size_t part = std::min(message->size() - taken, piece.bytes - to.done_bytes);
+    std::memcpy(piece.data + to.done_bytes, message->data() + taken, part);
+    if (received) received(piece.data + to.done_bytes, part);
     taken += part;
-    to.done += part;
+    to.done_bytes += part;
   }
   channels_->receiver(k).release();
   return true;

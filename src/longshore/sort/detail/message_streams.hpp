@@ -1,5 +1,6 @@
-// Sends and receives many pieces of memory between ranks as messages on channels. Both ranks of a
-// transfer know its size before.
+// Sends and receives many pieces of memory between ranks, as messages on channels. Sender and
+// receiver know the size of a transfer in advance. Used by the exchanges sendrecv, channel and
+// two-hop.
 #pragma once
 
 #include <longshore/transport/team.hpp>
@@ -12,7 +13,7 @@
 namespace longshore::detail {
 
 /// One stream of bytes to each target and from each source. The pieces for one peer follow each
-/// other without gaps in messages of one slot each, so many small pieces travel in one message. A
+/// other without gaps in messages that fill a slot, so many small pieces travel in one message. A
 /// sender waits when its receiver has no free slot. Memory: 2 slots per channel, twice that between
 /// nodes.
 class message_streams {
@@ -30,11 +31,11 @@ class message_streams {
     interleaved        ///< one message to each target in turn
   };
 
-  /// Collective. A message has some 32 KiB, a multiple of `unit_bytes`.
+  /// Collective. The size of a message is a multiple of `unit_bytes`, some 32 KiB.
   message_streams(team& team, std::vector<int> to, std::vector<int> from, std::size_t unit_bytes);
 
-  /// The pieces that the next run sends to to[k] and receives from from[k]. Sender and receiver
-  /// give the same number of bytes.
+  /// The pieces that the next run sends to rank to()[k], and those that it receives from rank
+  /// from()[k]. Sender and receiver give the same number of bytes.
   [[nodiscard]] std::vector<outgoing_piece>& outgoing(std::size_t k) noexcept {
     return senders_[k].pieces;
   }
@@ -44,9 +45,10 @@ class message_streams {
   [[nodiscard]] const std::vector<int>& to() const noexcept { return to_; }
   [[nodiscard]] const std::vector<int>& from() const noexcept { return from_; }
 
-  /// Local. Sends and receives all pieces, then forgets them. Calls `sent(target, bytes)` for each
-  /// message, and `received(data, bytes)`, if given, after each part of an incoming piece was
-  /// stored. If all pieces are multiples of the unit, so are these parts.
+  /// Sends and receives all pieces, then forgets the pieces. Calls sent(target, bytes) for each
+  /// message. Unless `received` is empty, calls received(data, bytes) after each part of an
+  /// incoming piece was stored. If the sizes of all pieces are multiples of unit_bytes, so are the
+  /// sizes of the parts. The peers of all streams must call run(), too.
   void run(send_order order, const std::function<void(int, std::size_t)>& sent,
            const std::function<void(std::byte*, std::size_t)>& received);
 
@@ -54,17 +56,18 @@ class message_streams {
   template <class Piece>
   struct stream {
     std::vector<Piece> pieces;
-    std::size_t at = 0, done = 0;  // `done` bytes of pieces[at] were sent or received
+    std::size_t current = 0;     // index of a piece
+    std::size_t done_bytes = 0;  // bytes of the current piece that were sent or received
     [[nodiscard]] bool ended() noexcept {
-      while (at < pieces.size() && done == pieces[at].bytes) {
-        ++at;
-        done = 0;
+      while (current < pieces.size() && done_bytes == pieces[current].bytes) {
+        ++current;
+        done_bytes = 0;
       }
-      return at == pieces.size();
+      return current == pieces.size();
     }
     void clear() noexcept {
       pieces.clear();
-      at = done = 0;
+      current = done_bytes = 0;
     }
   };
 

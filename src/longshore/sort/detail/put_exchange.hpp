@@ -1,5 +1,5 @@
-// The exchange put: a rank reserves a place in the target's memory by a fetch-and-add and puts its
-// block there. Blocks lie in the order in which ranks reserve.
+// The exchange put: a rank reserves memory of the target by a fetch-and-add and puts its block into
+// that memory. Blocks lie in the order in which ranks reserve.
 #pragma once
 
 #include <longshore/sort/block_exchange.hpp>
@@ -12,10 +12,10 @@ class put_exchange final : public block_exchange {
   put_exchange(team& team, std::size_t item_bytes, std::vector<int> targets);
 
  private:
-  std::byte* grow_incoming(std::size_t bytes, std::size_t most_bytes) override;
+  std::byte* grow_incoming(std::size_t bytes, std::size_t max_bytes) override;
   void prepare_transfer(const block_counts& counts) override;
   void transfer(const std::byte* outgoing, const arrival_callback& arrived) override;
-  // Reserves bytes at a target; returns their offset there.
+  // Reserves `bytes` bytes of the target's incoming memory, and returns their offset.
   std::size_t reserve(int target, std::size_t bytes);
   [[nodiscard]] std::size_t counter() const noexcept {
     return static_cast<std::size_t>(runs_ % 2) * sizeof(std::int64_t);
@@ -23,11 +23,11 @@ class put_exchange final : public block_exchange {
 
   std::vector<int> targets_;
   growable_segment buffer_;
-  // Two counters of the bytes that are reserved on this rank. Runs use them in turn: the counter of
-  // the last run is reset while the other one is in use.
+  // Two counters of the bytes that are reserved on this rank. Runs use the counters in turn: the
+  // counter of the last run is reset while the current run uses the other counter.
   std::unique_ptr<segment> reserved_;
   unsigned runs_ = 0;
-  std::size_t reserved_last_ = 0;  // on this rank, by the last run
+  std::size_t reserved_in_last_run_ = 0;
 };
 
 }  // namespace longshore::detail

@@ -1,35 +1,37 @@
+// The exchanges put-scan and direct: tells each sender the offset of its block, and puts the blocks
+// that the caller has not stored itself.
 #include <longshore/sort/detail/put_scan_exchange.hpp>
 
 namespace longshore::detail {
 
 put_scan_exchange::put_scan_exchange(team& team, std::size_t item_bytes, std::vector<int> targets,
-                                     bool direct)
+                                     node_blocks blocks)
     : block_exchange(team, item_bytes),
       targets_(std::move(targets)),
-      direct_(direct),
-      places_(static_cast<std::size_t>(team.size())) {}
+      is_direct_(blocks == node_blocks::stored_by_caller),
+      offsets_(static_cast<std::size_t>(team.size())) {}
 
-std::byte* put_scan_exchange::grow_incoming(std::size_t, std::size_t most_bytes) {
-  return buffer_.grow(team_, most_bytes);
+std::byte* put_scan_exchange::grow_incoming(std::size_t, std::size_t max_bytes) {
+  return buffer_.grow(team_, max_bytes);
 }
 
 void put_scan_exchange::prepare_transfer(const block_counts&) {
-  team_.alltoall(std::as_bytes(std::span(incoming_starts_.data(), places_.size())),
-                 std::as_writable_bytes(std::span(places_)));
+  team_.alltoall(std::as_bytes(std::span(incoming_starts_.data(), offsets_.size())),
+                 std::as_writable_bytes(std::span(offsets_)));
   count_to_all(sizeof(std::size_t));
-  if (!direct_) return;
-  direct_destinations_.resize(places_.size());
+  if (!is_direct_) return;
+  direct_destinations_.resize(offsets_.size());
   for (int target = 0; target < team_.size(); ++target) {
     std::byte* const memory = buffer_.memory().direct(target);
-    direct_destinations_[target] = memory == nullptr ? nullptr : memory + places_[target];
+    direct_destinations_[target] = memory == nullptr ? nullptr : memory + offsets_[target];
   }
 }
 
 void put_scan_exchange::transfer(const std::byte* outgoing, const arrival_callback&) {
-  if (!direct_) copy_own_block(outgoing, nullptr);
+  if (!is_direct_) copy_own_block(outgoing, nullptr);
   for (const int target : targets_) {
-    if (bytes_to(target) == 0 || (direct_ && direct_destinations_[target] != nullptr)) continue;
-    buffer_.memory().put_start(target, places_[target], outgoing + outgoing_starts_[target],
+    if (bytes_to(target) == 0 || (is_direct_ && direct_destinations_[target] != nullptr)) continue;
+    buffer_.memory().put_start(target, offsets_[target], outgoing + outgoing_starts_[target],
                                bytes_to(target));
     count_message(target, bytes_to(target));
   }

@@ -1,5 +1,5 @@
-// Radix keys: unsigned integers that compare in the same order as the keys. Buckets and radix sorts
-// work on radix keys only, so they need no code per key type.
+// A radix key is the unsigned integer that stands for a key: radix keys compare in the same order
+// as the keys. Buckets and radix sorts work on radix keys, so they need no code per type of key.
 #pragma once
 
 #include <longshore/sort/keys.hpp>
@@ -17,13 +17,15 @@ using unsigned_of_size = std::conditional_t<
     std::conditional_t<Bytes == 2, std::uint16_t,
                        std::conditional_t<Bytes == 4, std::uint32_t, std::uint64_t>>>;
 
-/// The radix key of a key. Floating keys are ordered by their bits, as in IEEE 754's totalOrder:
-/// -0.0 is below 0.0; a NaN without sign bit is above infinity, and one with it below -infinity.
+/// The radix key of a key. Floating keys are ordered as by IEEE 754's totalOrder: -0.0 is below
+/// 0.0, a NaN without sign bit is above infinity, and a NaN with sign bit is below -infinity.
 template <bucket_key Key>
 [[nodiscard]] constexpr auto radix_key_of(Key key) noexcept {
   using radix_key = unsigned_of_size<sizeof(Key)>;
   constexpr auto sign = static_cast<radix_key>(radix_key{1} << (8 * sizeof(Key) - 1));
   const auto bits = std::bit_cast<radix_key>(key);
+  // Larger negative floating numbers have smaller bit patterns: with the sign bit all bits are
+  // inverted, and without the sign bit only that bit.
   if constexpr (std::is_floating_point_v<Key>)
     return static_cast<radix_key>(
         bits ^ (static_cast<radix_key>(0 - (bits >> (8 * sizeof(Key) - 1))) | sign));
@@ -47,7 +49,7 @@ template <bucket_key Key>
     return std::bit_cast<Key>(radix_key);
 }
 
-/// A function from an item to the radix key of the key that the projection returns.
+/// Returns the radix key of an item, whose key the projection returns.
 template <class Item, class Projection>
 struct item_radix_key {
   using key = std::remove_cvref_t<std::invoke_result_t<const Projection&, const Item&>>;

@@ -1,5 +1,6 @@
-// The radix sort of one rank's items. One pass over memory splits the items by their highest bits
-// into parts that fit into the cache. Tasks then sort the parts, each by an LSD radix sort. Stable.
+// The stable radix sort of one rank's items. One pass over memory splits the items by the highest
+// bits of their radix keys into parts that fit into the cache. Tasks then sort the parts by an LSD
+// radix sort.
 #pragma once
 
 #include <longshore/machine/tasks.hpp>
@@ -19,8 +20,8 @@
 namespace longshore::detail {
 
 /// Cost: the split reads each item twice and writes it once; then each item is moved once in the
-/// cache per 9 further bits that vary among the keys. A part with so many items that it does not
-/// fit into the cache is split again. Memory per task, kept between sorts: some 300 KiB.
+/// cache per 9 further bits that vary among the keys. Memory per task, kept between sorts: some 300
+/// KiB.
 template <class Item, class RadixKeyOf>
 class radix_sorter {
  public:
@@ -31,7 +32,7 @@ class radix_sorter {
         radix_key_of_(radix_key_of),
         tasks_(static_cast<std::size_t>(workers.count())) {}
 
-  /// Announces the next sort: `items` items, all with radix keys in [lowest, highest].
+  /// Announces a sort of `items` items with radix keys in [lowest, highest].
   void expect(std::size_t items, radix_key lowest, radix_key highest) {
     whole_ = {items, lowest,
               static_cast<int>(std::bit_width(static_cast<radix_key>(highest - lowest)))};
@@ -40,25 +41,26 @@ class radix_sorter {
     if (whole_.split_bits > 0) clear_counts(whole_);
   }
 
-  /// Counts `count` of the announced items, which begin at `position` in the input of sort(), while
-  /// they are in the cache. If all items are counted here, sort() reads them once less.
+  /// Counts `count` of the announced items, which begin at `position` in the input of sort(). To be
+  /// called while the items are in the cache. If all items are counted so, sort() reads the items
+  /// once less.
   void count(const Item* items, std::size_t position, std::size_t count) {
     counted_ += count;
     if (whole_.split_bits == 0) return;
     for (int task = 0; task < workers_.count() && count > 0; ++task) {
       const index_range share = static_share(whole_.items, task, workers_.count());
       if (position >= share.end) continue;
-      const std::size_t here = std::min(count, share.end - position);
-      count_into(tasks_[static_cast<std::size_t>(task)].counts, items, here, whole_);
-      items += here;
-      position += here;
-      count -= here;
+      const std::size_t in_share = std::min(count, share.end - position);
+      count_into(tasks_[static_cast<std::size_t>(task)].counts, items, in_share, whole_);
+      items += in_share;
+      position += in_share;
+      count -= in_share;
     }
   }
 
-  /// Sorts the announced items. Returns the result, which lies in `items` or in `scratch`; the
-  /// other one is overwritten. REQUIRES: both hold all items, are aligned to a cache line and do
-  /// not overlap.
+  /// Sorts the announced items. Returns the result, which lies in `items` or in `scratch`; both are
+  /// overwritten. REQUIRES: `items` and `scratch` have room for all items, are aligned to a cache
+  /// line and do not overlap.
   [[nodiscard]] std::span<Item> sort(Item* items, Item* scratch) {
     Item* const sorted = sort_all(items, scratch, whole_, counted_ == whole_.items);
     counted_ = 0;
@@ -66,43 +68,44 @@ class radix_sorter {
   }
 
  private:
-  // Two parts of this size fit into every second-level cache of today.
+  // Two parts of this size fit into the second-level cache of every current processor.
   static constexpr std::size_t part_bytes = std::size_t{128} << 10;
   static constexpr std::size_t oversized_bytes = 8 * part_bytes;  // such a part is split again
-  static constexpr int most_split_bits = 11;
-  static constexpr std::size_t fewest_in_part = 2048;  // where more split bits only save a pass
+  static constexpr int max_split_bits = 11;
+  // More split bits than the cache needs must leave parts of at least this size.
+  static constexpr std::size_t min_part_items = 2048;
 
-  // Items whose radix keys differ in the lowest `bits` bits of their distance from `lowest` only.
-  // The split is by the highest `split_bits` of these bits.
+  // Items for which (radix key - lowest) differs in the lowest `bits` bits only. The split is by
+  // the highest `split_bits` of these bits.
   struct item_range {
     std::size_t items = 0;
     radix_key lowest = 0;
     int bits = 0, split_bits = 0;
-    [[nodiscard]] int rest() const noexcept { return bits - split_bits; }
+    [[nodiscard]] int low_bits() const noexcept { return bits - split_bits; }
     [[nodiscard]] std::size_t parts() const noexcept { return std::size_t{1} << split_bits; }
   };
   struct task_state {
-    std::vector<std::size_t> counts;  // by part
-    std::vector<Item*> to;            // by part
+    std::vector<std::size_t> counts;  // items per part
+    std::vector<Item*> to;            // the destination of the next item of each part
     write_combining_scatter<Item> scatter;
     lsd_radix_sorter<Item, RadixKeyOf> sorter;
   };
 
-  // The number of bits for the split: enough for parts that fit into the cache, and more if that
-  // saves a pass and leaves parts that are not too small.
+  // The number of bits for the split: enough for parts that fit into the cache; more if that saves
+  // a pass and leaves parts of min_part_items.
   static int choose_split(std::size_t items, int bits) noexcept {
     if (items == 0) return 0;
     const int needed = static_cast<int>(std::bit_width((items * sizeof(Item) - 1) / part_bytes));
     if (needed == 0) return 0;
-    const int most = std::min(most_split_bits, bits);
-    int best = std::min(needed, most);
-    for (int more = best + 1; more <= most && items >> more >= fewest_in_part; ++more)
+    const int max_bits = std::min(max_split_bits, bits);
+    int best = std::min(needed, max_bits);
+    for (int more = best + 1; more <= max_bits && items >> more >= min_part_items; ++more)
       if (radix_passes(bits - more) < radix_passes(bits - best)) best = more;
     return best;
   }
 
   [[nodiscard]] auto part_of(const item_range& range) const noexcept {
-    return [radix_key_of = radix_key_of_, lowest = range.lowest, shift = range.rest(),
+    return [radix_key_of = radix_key_of_, lowest = range.lowest, shift = range.low_bits(),
             mask = range.parts() - 1](const Item& item) {
       return (static_cast<std::size_t>(static_cast<radix_key>(radix_key_of(item) - lowest)) >>
               shift) &
@@ -126,21 +129,22 @@ class radix_sorter {
                                    range.bits);
     if (!counted) count_shares(items, range);
     if (all_in_one_part(range)) {
-      item_range inner{range.items, range.lowest, range.rest()};
+      item_range inner{range.items, range.lowest, range.low_bits()};
       inner.split_bits = choose_split(inner.items, inner.bits);
       return sort_all(items, scratch, inner, false);
     }
     const std::vector<std::size_t> starts = split(items, scratch, range);
-    // The result lies where the passes over a part of average size end.
-    Item* const result = radix_passes(range.rest()) % 2 == 0 ? scratch : items;
+    // The passes over a part of usual size leave the part in `result`.
+    Item* const result = radix_passes(range.low_bits()) % 2 == 0 ? scratch : items;
     std::vector<std::size_t> oversized;
     for (std::size_t part = 0; part < range.parts(); ++part)
-      if ((starts[part + 1] - starts[part]) * sizeof(Item) > oversized_bytes && range.rest() > 0)
+      if ((starts[part + 1] - starts[part]) * sizeof(Item) > oversized_bytes &&
+          range.low_bits() > 0)
         oversized.push_back(part);
     sort_parts(items, scratch, result, starts, range, !oversized.empty());
     for (const std::size_t part : oversized) {
       const std::size_t begin = starts[part];
-      item_range inner{starts[part + 1] - begin, range.lowest, range.rest()};
+      item_range inner{starts[part + 1] - begin, range.lowest, range.low_bits()};
       inner.split_bits = choose_split(inner.items, inner.bits);
       move_to(result + begin, sort_all(scratch + begin, items + begin, inner, false), inner.items);
     }
@@ -158,14 +162,15 @@ class radix_sorter {
 
   [[nodiscard]] bool all_in_one_part(const item_range& range) const {
     for (std::size_t part = 0; part < range.parts(); ++part) {
-      std::size_t here = 0;
-      for (const auto& task : tasks_) here += task.counts[part];
-      if (here > 0) return here == range.items;
+      std::size_t items = 0;
+      for (const auto& task : tasks_) items += task.counts[part];
+      if (items > 0) return items == range.items;
     }
     return true;
   }
 
-  // Copies the items to scratch, ordered by part. Returns the beginnings of the parts, and the end.
+  // Copies the items to scratch, ordered by part. Returns where parts begin, and the end of the
+  // last part.
   std::vector<std::size_t> split(const Item* items, Item* scratch, const item_range& range) {
     std::vector<std::size_t> starts(range.parts() + 1);
     for (auto& task : tasks_) task.to.resize(range.parts());
@@ -179,10 +184,10 @@ class radix_sorter {
     }
     starts.back() = next;
     workers_.run([&](int task) {
-      auto& mine = tasks_[static_cast<std::size_t>(task)];
+      auto& state = tasks_[static_cast<std::size_t>(task)];
       const index_range share = static_share(range.items, task, workers_.count());
-      mine.scatter.grow(range.parts());
-      mine.scatter.run({items + share.begin, share.size()}, mine.to, part_of(range));
+      state.scatter.grow(range.parts());
+      state.scatter.run({items + share.begin, share.size()}, state.to, part_of(range));
     });
     return starts;
   }
@@ -196,10 +201,11 @@ class radix_sorter {
       for (std::size_t part = 0;
            (part = next_part.fetch_add(1, std::memory_order_relaxed)) < range.parts();) {
         const std::size_t begin = starts[part], count = starts[part + 1] - begin;
-        if (has_oversized && count * sizeof(Item) > oversized_bytes && range.rest() > 0) continue;
+        if (has_oversized && count * sizeof(Item) > oversized_bytes && range.low_bits() > 0)
+          continue;
         move_to(result + begin,
                 sorter.sort(scratch + begin, items + begin, count, radix_key_of_, range.lowest,
-                            range.rest()),
+                            range.low_bits()),
                 count);
       }
     });

@@ -32,8 +32,8 @@ using radix_key = unsigned_of_size<sizeof(Key)>;
 template <class Key>
 using whole_item = item_radix_key<Key, std::identity>;
 
-// Sorts with this number of tasks, three times: none, half and all of the items are counted before
-// the sort.
+// Sorts three times with `task_count` tasks: none, half and all of the items are counted before the
+// sort.
 template <class Item, class Projection>
 void check_sorter(std::span<const Item> items, Projection projection,
                   radix_key<typename item_radix_key<Item, Projection>::key> lowest,
@@ -50,10 +50,10 @@ void check_sorter(std::span<const Item> items, Projection projection,
     aligned_keys<Item> from(items.size()), scratch(items.size());
     std::copy(items.begin(), items.end(), from.span().begin());
     sorter.expect(items.size(), lowest, highest);
-    // In two calls, of which the first counts the later items.
-    const std::size_t first = counted / 3;
-    sorter.count(from.span().data() + first, first, counted - first);
-    sorter.count(from.span().data(), 0, first);
+    // Two calls count: the first call counts the later items.
+    const std::size_t middle = counted / 3;
+    sorter.count(from.span().data() + middle, middle, counted - middle);
+    sorter.count(from.span().data(), 0, middle);
     const auto sorted = sorter.sort(from.span().data(), scratch.span().data());
     ASSERT_EQ(sorted.size(), expected.size());
     ASSERT_TRUE(items.empty() ||
@@ -91,7 +91,7 @@ TEST(RadixSort, sorts_any_number_of_keys_of_any_type_and_range) {
 
 TEST(RadixSort, is_stable_if_most_items_have_the_same_key) {
   struct record {
-    std::uint32_t key, place, more;  // 12 bytes: no divisor of a cache line
+    std::uint32_t key, origin, filling;  // 12 bytes, which do not divide a cache line
   };
   constexpr std::size_t count = 120'000;  // the part of the most frequent keys exceeds the cache
   std::vector<record> records(count);
@@ -146,10 +146,10 @@ void check_buckets(Key lowest, Key highest, int buckets, int task_count) {
 
   tasks workers(task_count == 1 ? task_options{}
                                 : task_options{.layer = "threads", .count = task_count});
-  const std::vector<section_ranges<Key>> where{
+  const std::vector<section_ranges<Key>> sections{
       {keys.size(), ranges::of_equal_width(lowest, highest, buckets)}};
   bucketizer<Key, whole_item<Key>> bucketizer(workers, static_cast<std::size_t>(buckets), {});
-  EXPECT_EQ(bucketizer.count(keys, where, counts), keys.size());
+  EXPECT_EQ(bucketizer.count(keys, sections, counts), keys.size());
   EXPECT_EQ(counts, expected) << buckets << " buckets of " << int{sizeof(Key)};
 
   aligned_keys<Key> out(keys.size());
@@ -159,14 +159,14 @@ void check_buckets(Key lowest, Key highest, int buckets, int task_count) {
     to.push_back(out.span().data() + next);
     next += count;
   }
-  bucketizer.scatter(keys, where, to);
+  bucketizer.scatter(keys, sections, to);
   std::vector<Key> stable = keys;
   std::stable_sort(stable.begin(), stable.end(),
                    [&](Key a, Key b) { return bucket_of(a) < bucket_of(b); });
   EXPECT_TRUE(std::equal(stable.begin(), stable.end(), out.span().begin()))
       << buckets << " buckets";
   for (int bucket = 0; bucket < buckets; ++bucket) {
-    const auto range = where.front().ranges.range_of(static_cast<std::size_t>(bucket));
+    const auto range = sections.front().ranges.range_of(static_cast<std::size_t>(bucket));
     for (std::size_t i = 0; i < counts[bucket]; ++i) {
       ASSERT_GE(to[bucket][i], range.lowest);
       ASSERT_LE(to[bucket][i], range.highest);
@@ -188,15 +188,15 @@ TEST(Bucketizer, count_returns_the_position_of_a_key_out_of_range) {
   tasks workers({.layer = "threads", .count = 2});
   bucketizer<std::int32_t, whole_item<std::int32_t>> bucketizer(workers, 3, {});
   std::vector<std::size_t> counts(3);
-  const std::vector<section_ranges<std::uint32_t>> where{
+  const std::vector<section_ranges<std::uint32_t>> sections{
       {10000, bucket_ranges<std::uint32_t>::of_equal_width(radix_key_of(std::int32_t{0}),
                                                            radix_key_of(std::int32_t{99}), 3)}};
   for (const std::int32_t bad : {-1, 100, std::numeric_limits<std::int32_t>::min()})
     for (const std::size_t position : {0, 4095, 4096, 9999}) {
       std::vector<std::int32_t> keys(10000, 50);
-      EXPECT_EQ(bucketizer.count(keys, where, counts), keys.size());
+      EXPECT_EQ(bucketizer.count(keys, sections, counts), keys.size());
       keys[position] = bad;
-      EXPECT_EQ(bucketizer.count(keys, where, counts), position);
+      EXPECT_EQ(bucketizer.count(keys, sections, counts), position);
     }
 }
 
@@ -215,12 +215,12 @@ TEST(Splitters, divide_items_in_the_order_of_key_rank_and_position) {
     tasks workers({.layer = "threads", .count = 1 + trial % 3});
     for (int rank = 0; rank < ranks; ++rank)
       for (const bool together : {false, true}) {
-        const auto where =
+        const auto sections =
             ranges_at_splitters<std::uint32_t>(splitters, rank, keys.size(), together, 0, 3);
         bucketizer<std::uint32_t, whole_item<std::uint32_t>> bucketizer(
             workers, static_cast<std::size_t>(ranks), {});
         std::vector<std::size_t> counts(static_cast<std::size_t>(ranks));
-        ASSERT_EQ(bucketizer.count(keys, where, counts), keys.size());
+        ASSERT_EQ(bucketizer.count(keys, sections, counts), keys.size());
         std::vector<std::vector<std::uint32_t>> expected(static_cast<std::size_t>(ranks));
         for (std::size_t i = 0; i < keys.size(); ++i) {
           const auto below = [&](const item_position& splitter) {
@@ -240,7 +240,7 @@ TEST(Splitters, divide_items_in_the_order_of_key_rank_and_position) {
           to.push_back(out.span().data() + next);
           next += counts[bucket];
         }
-        bucketizer.scatter(keys, where, to);
+        bucketizer.scatter(keys, sections, to);
         for (std::size_t bucket = 0; bucket < counts.size(); ++bucket) {
           ASSERT_TRUE(std::equal(expected[bucket].begin(), expected[bucket].end(), to[bucket]));
           const auto range = range_of_bucket<std::uint32_t>(splitters, bucket, 0, 3);

@@ -1,5 +1,5 @@
-// Splitters: the ends of buckets with about equally many items, for any distribution of keys. They
-// are chosen from a sample, as in sample sort (W. D. Frazer, A. C. McKellar, JACM 1970).
+// Splitters are the ends of buckets with about equally many items, for any distribution of keys.
+// Splitters are chosen from a sample, as in sample sort (W. D. Frazer, A. C. McKellar, JACM 1970).
 #pragma once
 
 #include <longshore/core/random.hpp>
@@ -14,8 +14,9 @@
 
 namespace longshore::detail {
 
-/// An item's place in the order of all items: by radix key, then rank, then position. That is the
-/// order of a stable sort. Equal keys have an order too, so a splitter can lie between them.
+/// Where an item stands in the order of all items: by radix key, then rank, then position on its
+/// rank, as in a stable sort. Items with equal keys have an order too, so a splitter can lie
+/// between them.
 struct item_position {
   std::uint64_t radix_key;
   std::uint64_t position;
@@ -28,21 +29,21 @@ struct item_position {
   friend bool operator==(const item_position&, const item_position&) noexcept = default;
 };
 
-/// The number of samples of each rank: 1024, fewer in large teams. With n items over P ranks, the
-/// sizes of buckets vary by some n / (P sqrt(samples)) items.
+/// The number of samples of each rank, fewer in large teams. With n items on P ranks, the sizes of
+/// buckets vary by some n / (P sqrt(samples per rank)) items.
 [[nodiscard]] constexpr std::size_t samples_per_rank(int ranks) noexcept {
   return ranks <= 64 ? 1024 : 256;
 }
 
 /// Collective. Returns P - 1 splitters for P ranks, ascending, the same on all ranks: bucket b
-/// holds the items below splitter b. `samples` are drawn from the `items` items of this rank; all
-/// ranks give the same number. Samples of a rank without items are ignored. Cost: an allgather of
-/// 24 bytes per sample, and memory for its result.
+/// holds the items below splitter b, from splitter b - 1 on. `samples` are drawn from the `items`
+/// items of this rank; all ranks give the same number of samples. Those of a rank without items are
+/// ignored. Cost: an allgather of 24 bytes per sample, and memory for its result.
 [[nodiscard]] std::vector<item_position> choose_splitters(team& team,
                                                           std::vector<item_position> samples,
                                                           std::size_t items);
 
-/// Divides `items` into samples_per_rank(ranks) equal parts and draws one item of each at random.
+/// Divides `items` into samples_per_rank(ranks) equal parts and draws a random item of each part.
 template <class Item, class RadixKeyOf>
 [[nodiscard]] std::vector<item_position> draw_samples(std::span<const Item> items,
                                                       const RadixKeyOf& radix_key_of, int rank,
@@ -51,46 +52,48 @@ template <class Item, class RadixKeyOf>
   if (items.empty()) return samples;
   random_stream random(seed, static_cast<std::uint64_t>(rank));
   for (std::size_t k = 0; k < samples.size(); ++k) {
-    const double at =
+    const double fraction =
         (static_cast<double>(k) + random.uniform()) / static_cast<double>(samples.size());
     const std::size_t position = std::min(
-        items.size() - 1, static_cast<std::size_t>(at * static_cast<double>(items.size())));
+        items.size() - 1, static_cast<std::size_t>(fraction * static_cast<double>(items.size())));
     samples[k] = {radix_key_of(items[position]), position, rank};
   }
   return samples;
 }
 
 /// The bucket ranges for the items of one rank, section by section. A section ends at each splitter
-/// that is an item of this rank. `together`: equal keys go to one rank, so there is one section.
+/// that is an item of this rank. If `together`, equal keys go to one rank, and there is one
+/// section.
 template <class RadixKey>
 [[nodiscard]] std::vector<section_ranges<RadixKey>> ranges_at_splitters(
     std::span<const item_position> splitters, int rank, std::size_t items, bool together,
     RadixKey lowest, RadixKey highest) {
-  std::vector<std::size_t> ends;  // of the sections
+  std::vector<std::size_t> section_ends;
   if (!together)
     for (const auto& splitter : splitters)
       if (splitter.rank == rank && splitter.position > 0 && splitter.position < items)
-        ends.push_back(splitter.position);
-  std::sort(ends.begin(), ends.end());
-  ends.erase(std::unique(ends.begin(), ends.end()), ends.end());
-  ends.push_back(items);
+        section_ends.push_back(splitter.position);
+  std::sort(section_ends.begin(), section_ends.end());
+  section_ends.erase(std::unique(section_ends.begin(), section_ends.end()), section_ends.end());
+  section_ends.push_back(items);
   std::vector<section_ranges<RadixKey>> sections;
   std::size_t begin = 0;
-  for (const std::size_t end : ends) {
+  for (const std::size_t end : section_ends) {
     std::vector<RadixKey> last;
-    std::size_t empty = 0;
+    std::size_t empty_buckets = 0;
     for (const auto& splitter : splitters) {
       // Whether items of this section with the splitter's key are below the splitter.
       const bool equal_below = !together && (rank < splitter.rank ||
                                              (rank == splitter.rank && begin < splitter.position));
+      // No key is below 0, so the bucket is empty, and radix_key - 1 does not exist.
       if (splitter.radix_key == 0 && !equal_below)
-        ++empty;
+        ++empty_buckets;
       else
         last.push_back(
             static_cast<RadixKey>(equal_below ? splitter.radix_key : splitter.radix_key - 1));
     }
     sections.push_back(
-        {end, bucket_ranges<RadixKey>::ending_at(lowest, highest, std::move(last), empty)});
+        {end, bucket_ranges<RadixKey>::ending_at(lowest, highest, std::move(last), empty_buckets)});
     begin = end;
   }
   return sections;

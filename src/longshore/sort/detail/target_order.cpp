@@ -1,3 +1,4 @@
+// Computes the sequence of targets for each exchange order.
 #include <longshore/core/random.hpp>
 #include <longshore/sort/detail/target_order.hpp>
 
@@ -15,11 +16,11 @@ std::vector<int> shuffled(std::vector<int> ranks, random_stream random) {
 
 // The other ranks of the ring, beginning after `rank`.
 std::vector<int> others_along(const std::vector<int>& ring, int rank) {
-  const auto place =
+  const auto position =
       static_cast<std::size_t>(std::find(ring.begin(), ring.end(), rank) - ring.begin());
   std::vector<int> targets;
-  for (std::size_t round = 1; round < ring.size(); ++round)
-    targets.push_back(ring[(place + round) % ring.size()]);
+  for (std::size_t step = 1; step < ring.size(); ++step)
+    targets.push_back(ring[(position + step) % ring.size()]);
   return targets;
 }
 
@@ -28,10 +29,10 @@ std::vector<int> node_by_node(int rank, int ranks, const node_map& nodes) {
   for (int other = 0; other < ranks; ++other) of_node[nodes.node_of(other)].push_back(other);
   std::vector<int> targets;
   for (int step = 1; step <= nodes.node_count(); ++step) {
-    const auto& there = of_node[(nodes.node_of(rank) + step) % nodes.node_count()];
-    for (std::size_t k = 0; k < there.size(); ++k) {
+    const auto& node_ranks = of_node[(nodes.node_of(rank) + step) % nodes.node_count()];
+    for (std::size_t k = 0; k < node_ranks.size(); ++k) {
       const int target =
-          there[(static_cast<std::size_t>(nodes.local_index(rank)) + k) % there.size()];
+          node_ranks[(static_cast<std::size_t>(nodes.local_index(rank)) + k) % node_ranks.size()];
       if (target != rank) targets.push_back(target);
     }
   }
@@ -42,24 +43,25 @@ std::vector<int> node_by_node(int rank, int ranks, const node_map& nodes) {
 
 std::vector<int> targets_of(exchange_order order, int rank, int ranks, const node_map& nodes,
                             std::uint64_t seed) {
-  std::vector<int> all(static_cast<std::size_t>(ranks)), targets;
-  std::iota(all.begin(), all.end(), 0);
+  std::vector<int> sequence(static_cast<std::size_t>(ranks)), targets;
+  std::iota(sequence.begin(), sequence.end(), 0);
   switch (order) {
-    case exchange_order::round_robin: return others_along(all, rank);
-    case exchange_order::random: return others_along(shuffled(all, random_stream(seed)), rank);
+    case exchange_order::round_robin: return others_along(sequence, rank);
+    case exchange_order::random: return others_along(shuffled(sequence, random_stream(seed)), rank);
     case exchange_order::node_aware: return node_by_node(rank, ranks, nodes);
     case exchange_order::random_private:
-      all = shuffled(std::move(all), random_stream(seed, static_cast<std::uint64_t>(rank) + 1));
+      sequence =
+          shuffled(std::move(sequence), random_stream(seed, static_cast<std::uint64_t>(rank) + 1));
       break;
     case exchange_order::xor_:
-      all.clear();
-      for (int round = 1; round < static_cast<int>(std::bit_ceil(static_cast<unsigned>(ranks)));
-           ++round)
-        if ((rank ^ round) < ranks) all.push_back(rank ^ round);
+      sequence.clear();
+      for (int step = 1; step < static_cast<int>(std::bit_ceil(static_cast<unsigned>(ranks)));
+           ++step)
+        if ((rank ^ step) < ranks) sequence.push_back(rank ^ step);
       break;
     case exchange_order::incast: break;
   }
-  std::copy_if(all.begin(), all.end(), std::back_inserter(targets),
+  std::copy_if(sequence.begin(), sequence.end(), std::back_inserter(targets),
                [=](int target) { return target != rank; });
   return targets;
 }

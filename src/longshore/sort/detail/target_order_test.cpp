@@ -1,3 +1,5 @@
+// Tests the orders of targets, the names of exchanges and orders, and which combinations are
+// refused.
 #include <longshore/core/error.hpp>
 #include <longshore/sort/detail/target_order.hpp>
 
@@ -9,7 +11,7 @@
 namespace longshore::detail {
 namespace {
 
-// Nodes of `per_node` ranks each; the last one may have fewer.
+// Nodes of `per_node` ranks; the last node may have fewer.
 node_map nodes_of(int rank, int ranks, int per_node) {
   std::vector<int> host_of;
   for (int r = 0; r < ranks; ++r) host_of.push_back(r / per_node);
@@ -33,36 +35,35 @@ TEST(ExchangeOrder, every_order_has_each_other_rank_once) {
       }
 }
 
-// The largest number of ranks with the same target in one round.
-std::size_t most_at_one(exchange_order order, int ranks) {
-  std::size_t most = 0;
-  for (int round = 0; round < ranks - 1; ++round) {
+// The largest number of ranks with the same target in the same step.
+std::size_t max_senders(exchange_order order, int ranks) {
+  std::size_t max_count = 0;
+  for (int step = 0; step < ranks - 1; ++step) {
     std::multiset<int> targeted;
-    for (int rank = 0; rank < ranks; ++rank)
-      targeted.insert(targets(order, rank, ranks, 11)[round]);
-    for (const int target : targeted) most = std::max(most, targeted.count(target));
+    for (int rank = 0; rank < ranks; ++rank) targeted.insert(targets(order, rank, ranks, 11)[step]);
+    for (const int target : targeted) max_count = std::max(max_count, targeted.count(target));
   }
-  return most;
+  return max_count;
 }
 
 TEST(ExchangeOrder,
-     ranks_have_different_targets_in_each_round_except_with_incast_and_random_private) {
+     ranks_have_different_targets_in_each_step_except_with_incast_and_random_private) {
   for (const int ranks : {2, 3, 8, 13}) {
-    EXPECT_EQ(most_at_one(exchange_order::round_robin, ranks), 1u);
-    EXPECT_EQ(most_at_one(exchange_order::random, ranks), 1u);
+    EXPECT_EQ(max_senders(exchange_order::round_robin, ranks), 1u);
+    EXPECT_EQ(max_senders(exchange_order::random, ranks), 1u);
   }
-  EXPECT_EQ(most_at_one(exchange_order::xor_, 8), 1u);
-  EXPECT_EQ(most_at_one(exchange_order::incast, 8), 7u);
-  for (const int ranks : {4, 8, 12}) EXPECT_EQ(most_at_one(exchange_order::node_aware, ranks), 1u);
-  EXPECT_GT(most_at_one(exchange_order::random_private, 13), 1u);
+  EXPECT_EQ(max_senders(exchange_order::xor_, 8), 1u);
+  EXPECT_EQ(max_senders(exchange_order::incast, 8), 7u);
+  for (const int ranks : {4, 8, 12}) EXPECT_EQ(max_senders(exchange_order::node_aware, ranks), 1u);
+  EXPECT_GT(max_senders(exchange_order::random_private, 13), 1u);
 }
 
 TEST(ExchangeOrder, node_aware_has_the_own_node_last) {
   for (int rank = 0; rank < 12; ++rank) {
     const auto nodes = nodes_of(rank, 12, 4);
     const auto others = targets(exchange_order::node_aware, rank, 12, 1);
-    for (std::size_t round = 0; round < others.size(); ++round)
-      EXPECT_EQ(nodes.is_local(others[round]), round >= 8) << rank;
+    for (std::size_t step = 0; step < others.size(); ++step)
+      EXPECT_EQ(nodes.is_local(others[step]), step >= 8) << rank;
   }
 }
 

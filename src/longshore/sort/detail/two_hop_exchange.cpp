@@ -1,3 +1,5 @@
+// The exchange two-hop: finds the relays, tells them the sizes of blocks, sends blocks to the
+// relays, and from there to the other nodes.
 #include <longshore/sort/detail/two_hop_exchange.hpp>
 
 #include <algorithm>
@@ -19,8 +21,8 @@ std::vector<int> others_of_node(const team& team) {
   return others;
 }
 
-// The ranks of other nodes for which this rank is the relay. The order begins with the next node,
-// so that different nodes send to different nodes at the same time.
+// The ranks of other nodes for which this rank is the relay. The list begins with ranks of the next
+// node, so that different nodes send to different nodes at the same time.
 std::vector<int> targets_relayed_by(const team& team) {
   const auto& nodes = team.nodes();
   std::vector<int> targets;
@@ -35,12 +37,12 @@ std::vector<int> targets_relayed_by(const team& team) {
 // The ranks of other nodes that are relays for this rank.
 std::vector<int> relays_that_send_to(const team& team) {
   const auto& nodes = team.nodes();
-  std::vector<int> ranks_of(static_cast<std::size_t>(nodes.node_count()));
-  for (int rank = 0; rank < team.size(); ++rank) ++ranks_of[nodes.node_of(rank)];
+  std::vector<int> node_sizes(static_cast<std::size_t>(nodes.node_count()));
+  for (int rank = 0; rank < team.size(); ++rank) ++node_sizes[nodes.node_of(rank)];
   std::vector<int> relays;
   for (int rank = 0; rank < team.size(); ++rank)
     if (!nodes.is_local(rank) &&
-        relay_place(nodes, team.rank(), ranks_of[nodes.node_of(rank)]) == nodes.local_index(rank))
+        relay_place(nodes, team.rank(), node_sizes[nodes.node_of(rank)]) == nodes.local_index(rank))
       relays.push_back(rank);
   return relays;
 }
@@ -59,7 +61,7 @@ two_hop_exchange::two_hop_exchange(team& team, std::size_t item_bytes)
   for (int rank = 0; rank < team.size(); ++rank)
     if (!nodes.is_local(rank))
       targets_of_relay_[relay_place(nodes, rank, nodes.my_rank_count())].push_back(rank);
-  // In the order of relay_targets_ on the relay.
+  // Sorts targets_of_relay_ into the order of relay_targets_ on the relay.
   const auto steps_to = [&](int rank) {
     return (nodes.node_of(rank) - nodes.my_node() + nodes.node_count()) % nodes.node_count();
   };
@@ -70,20 +72,20 @@ two_hop_exchange::two_hop_exchange(team& team, std::size_t item_bytes)
 
 // Sends each relay the sizes of this rank's blocks for the relay's targets.
 void two_hop_exchange::prepare_transfer(const block_counts&) {
-  std::vector<std::vector<std::size_t>> sizes(sources_.size());  // by the relay's place
+  std::vector<std::vector<std::size_t>> sizes(sources_.size());  // indexed by the relay's place
   for (std::size_t place = 0; place < sources_.size(); ++place)
     for (const int target : targets_of_relay_[place]) sizes[place].push_back(bytes_to(target));
   for (std::size_t k = 0; k < to_relays_.to().size(); ++k) {
-    const auto& of_relay = sizes[place_of(to_relays_.to()[k])];
-    to_relays_.outgoing(k).push_back({reinterpret_cast<const std::byte*>(of_relay.data()),
-                                      of_relay.size() * sizeof(std::size_t)});
+    const auto& for_relay = sizes[place_of(to_relays_.to()[k])];
+    to_relays_.outgoing(k).push_back({reinterpret_cast<const std::byte*>(for_relay.data()),
+                                      for_relay.size() * sizeof(std::size_t)});
   }
   for (std::size_t k = 0; k < to_relays_.from().size(); ++k)
     to_relays_.incoming(k).push_back(
         {reinterpret_cast<std::byte*>(relayed_from(place_of(to_relays_.from()[k]))),
          relay_targets_.size() * sizeof(std::size_t)});
-  const std::size_t mine = place_of(team_.rank());
-  std::copy(sizes[mine].begin(), sizes[mine].end(), relayed_from(mine));
+  const std::size_t my_place = place_of(team_.rank());
+  std::copy(sizes[my_place].begin(), sizes[my_place].end(), relayed_from(my_place));
   run(to_relays_);
   staging_.grow(std::accumulate(relayed_bytes_.begin(), relayed_bytes_.end(), std::size_t{0}));
 }
@@ -118,10 +120,11 @@ void two_hop_exchange::send_to_relays(const std::byte* outgoing) {
     pieces.push_back({incoming_ + incoming_starts_[source], bytes_from(source)});
     for (const auto& piece : staged[place_of(source)]) pieces.push_back(piece);
   }
-  const auto& mine = staged[place_of(team_.rank())];
+  const auto& own_pieces = staged[place_of(team_.rank())];
   for (std::size_t t = 0; t < relay_targets_.size(); ++t)
-    if (mine[t].bytes > 0)
-      std::memcpy(mine[t].data, outgoing + outgoing_starts_[relay_targets_[t]], mine[t].bytes);
+    if (own_pieces[t].bytes > 0)
+      std::memcpy(own_pieces[t].data, outgoing + outgoing_starts_[relay_targets_[t]],
+                  own_pieces[t].bytes);
   run(to_relays_);
 }
 

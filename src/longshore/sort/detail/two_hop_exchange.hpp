@@ -1,5 +1,5 @@
-// The exchange two-hop: ranks of a node join their blocks for another node. This sends few and long
-// messages between nodes, for blocks that are too small to be sent one by one.
+// The exchange two-hop: ranks of a node join their blocks for another node. Few and long messages
+// travel between nodes, also if blocks are too small to be sent one by one.
 #pragma once
 
 #include <longshore/sort/block_exchange.hpp>
@@ -11,7 +11,7 @@ namespace longshore::detail {
 /// First hop, within the node: every rank sends its block for the rank at place j of another node
 /// to the rank at place j of its own node, the relay. (If its own node has L ranks, and j >= L, the
 /// relay is at place j mod L.) Second hop: each relay sends each of its targets the blocks of all
-/// ranks of its node. A block for a rank of the own node goes to that rank in the first hop.
+/// ranks of its node. A block for a rank of the same node goes to that rank in the first hop.
 /// Node-aware routes of multi-hop aggregation do the same (J. DeVinney, J. Gilbert, "bale", 2019;
 /// T. Steil et al., "YGM", 2019).
 class two_hop_exchange final : public block_exchange {
@@ -30,15 +30,15 @@ class two_hop_exchange final : public block_exchange {
   [[nodiscard]] std::size_t place_of(int rank) const {
     return static_cast<std::size_t>(team_.nodes().local_index(rank));
   }
-  // The bytes that the rank at this place of the node has for each of relay_targets_.
+  // The bytes that the rank at `place` of this node has for each of relay_targets_.
   [[nodiscard]] std::size_t* relayed_from(std::size_t place) noexcept {
     return relayed_bytes_.data() + place * relay_targets_.size();
   }
 
   std::vector<int> sources_;                        // the ranks of this node, ascending
-  std::vector<std::vector<int>> targets_of_relay_;  // on other nodes, by the relay's place
+  std::vector<std::vector<int>> targets_of_relay_;  // ranks of other nodes, by the relay's place
   std::vector<int> relay_targets_;                  // the targets for which this rank is the relay
-  std::vector<std::size_t> relayed_bytes_;          // by source, then by relay_targets_
+  std::vector<std::size_t> relayed_bytes_;          // indexed by source, then by relay target
   growable_buffer buffer_, staging_;
   message_streams to_relays_, to_nodes_;
 };

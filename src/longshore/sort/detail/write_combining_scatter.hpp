@@ -1,5 +1,5 @@
-// Scattering items to many buckets by software write-combining: items of a bucket are collected in
-// a line of the cache, and a full line is stored to memory at once, past the caches.
+// write_combining_scatter: scatters items to many buckets. Items of a bucket are collected in a
+// cache line, and a full line is stored to memory at once, past the caches.
 #pragma once
 
 #include <longshore/core/bytes.hpp>
@@ -17,13 +17,11 @@ namespace longshore::detail {
 
 /// A plain store of every item would read a line from memory per item and, with many buckets, miss
 /// the TLB (J. Wassenberg, P. Sanders, "Engineering a multi-core radix sort", Euro-Par 2011,
-/// section 3). Items whose size does not divide a line are collected in blocks and copied with
-/// ordinary stores. Memory per bucket: one line (or a block of about four) and 16 bytes.
+/// section 3). Items whose size does not divide a line are collected in blocks of about four lines
+/// and copied with ordinary stores. Memory per bucket: one line or block, and 16 bytes.
 template <class Item>
 class write_combining_scatter {
  public:
-  explicit write_combining_scatter(std::size_t buckets = 0) { grow(buckets); }
-
   void grow(std::size_t buckets) {
     if (buckets <= first_.size()) return;
     lines_ = pages();
@@ -32,9 +30,9 @@ class write_combining_scatter {
     next_.resize(buckets);
   }
 
-  /// Stores the items of bucket b to to[b][0 ...], in their order. bucket_of(item) < to.size(), and
-  /// to.size() <= the number of buckets given before. REQUIRES: items whose size is a power of two
-  /// are aligned to it, and the items do not overlap the destinations.
+  /// Stores the items of bucket b to to[b][0], to[b][1], ..., in their order. REQUIRES:
+  /// bucket_of(item) < to.size(); to.size() is at most the number of buckets of grow(); items whose
+  /// size is a power of two are aligned to that size; `items` do not overlap the destinations.
   template <class BucketOf>
   void run(std::span<const Item> items, std::span<Item* const> to,
            const BucketOf& bucket_of) noexcept {
@@ -44,20 +42,20 @@ class write_combining_scatter {
     Item** const next = next_.data();
     for (const Item& item : items) {
       const std::size_t bucket = bucket_of(item);
-      Item* const at = next[bucket]++;
-      const std::size_t slot = slot_of(at, bucket);
-      lines[bucket * block_items + slot] = item;
-      if (slot == block_items - 1) store_block(bucket, at + 1);
+      Item* const destination = next[bucket]++;
+      const std::size_t index = index_in_block(destination, bucket);
+      lines[bucket * block_items + index] = item;
+      if (index == block_items - 1) store_block(bucket, destination + 1);
     }
     for (std::size_t bucket = 0; bucket < to.size(); ++bucket) {
-      const std::size_t filled = slot_of(next[bucket], bucket);
+      const std::size_t filled = index_in_block(next[bucket], bucket);
       copy_part(bucket, std::max(first_[bucket], next[bucket] - filled), next[bucket]);
     }
     fence_streaming_stores();
   }
 
   /// Sets ends[b] to the end of the items that the last run stored to bucket b.
-  void take_ends(std::span<Item*> ends) const noexcept {
+  void copy_ends_to(std::span<Item*> ends) const noexcept {
     std::copy_n(next_.begin(), ends.size(), ends.begin());
   }
 
@@ -69,17 +67,18 @@ class write_combining_scatter {
   static constexpr std::size_t block_bytes =
       fills_lines ? cache_line_bytes : round_up(block_items * sizeof(Item), cache_line_bytes);
 
-  // The slot of the collecting block for the item that goes to address `at`. Items that fill lines
-  // have the same place in their collecting line as in the destination's line. Other items are
+  // The index in the collecting block of the item that goes to `destination`. Items that fill lines
+  // have the same index in the collecting line as in the line of `destination`. Other items are
   // counted from the beginning of the bucket.
-  [[nodiscard]] std::size_t slot_of(const Item* at, std::size_t bucket) const noexcept {
+  [[nodiscard]] std::size_t index_in_block(const Item* destination,
+                                           std::size_t bucket) const noexcept {
     if constexpr (fills_lines)
-      return reinterpret_cast<std::uintptr_t>(at) / sizeof(Item) % block_items;
-    return static_cast<std::size_t>(at - first_[bucket]) % block_items;
+      return reinterpret_cast<std::uintptr_t>(destination) / sizeof(Item) % block_items;
+    return static_cast<std::size_t>(destination - first_[bucket]) % block_items;
   }
 
   // Stores the full block of a bucket, which ends at `end`. If the bucket begins in the middle of
-  // this line, the line's earlier bytes belong to another bucket and stay as they are.
+  // this line, the earlier bytes of the line belong to another bucket and stay as they are.
   void store_block(std::size_t bucket, Item* end) noexcept {
     Item* const begin = end - block_items;
     if (can_stream_lines && fills_lines && begin >= first_[bucket])
@@ -90,7 +89,7 @@ class write_combining_scatter {
   void copy_part(std::size_t bucket, Item* begin, Item* end) noexcept {
     const Item* const block = reinterpret_cast<const Item*>(lines_.data()) + bucket * block_items;
     if (begin < end)
-      std::memcpy(static_cast<void*>(begin), block + slot_of(begin, bucket),
+      std::memcpy(static_cast<void*>(begin), block + index_in_block(begin, bucket),
                   static_cast<std::size_t>(end - begin) * sizeof(Item));
   }
 

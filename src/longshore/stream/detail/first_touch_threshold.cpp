@@ -1,3 +1,5 @@
+// Times the first write to fresh pages by one thread and by all tasks, and computes the size at
+// which both take equally long.
 #include <longshore/stream/detail/first_touch_threshold.hpp>
 
 #include <longshore/core/clock.hpp>
@@ -18,15 +20,15 @@ void touch(volatile std::byte* data, std::size_t begin, std::size_t end, std::si
   for (std::size_t at = begin; at < end; at += page) data[at] = std::byte{1};
 }
 
-// The shortest of some rounds, because other load on the machine only adds time. Before each round
-// the pages go back to the kernel, so that they are fresh again. The pause lets the tasks fall
-// asleep, as before a first touch in a program.
+// The minimum of some repetitions, because other load on the machine only adds time. Before each
+// repetition, MADV_DONTNEED makes the pages fresh again, and a pause lets the tasks fall asleep, as
+// before a first touch in a program.
 template <class Touch>
 double shortest_seconds(const pages& memory, const Touch& touch_all) {
-  constexpr int rounds = 7;
+  constexpr int repetitions = 7;
   constexpr timespec pause{.tv_sec = 0, .tv_nsec = 200'000};
   double shortest = std::numeric_limits<double>::infinity();
-  for (int round = 0; round < rounds; ++round) {
+  for (int repetition = 0; repetition < repetitions; ++repetition) {
     madvise(memory.data(), memory.size_bytes(), MADV_DONTNEED);
     nanosleep(&pause, nullptr);
     const double start = monotonic_seconds();
@@ -43,7 +45,7 @@ first_touch_times measure_first_touch(tasks& workers) {
   first_touch_times times{.small_bytes = count * page,
                           .large_bytes = std::max(std::size_t{1} << 20, 64 * count * page)};
   const pages memory(times.large_bytes);
-  const auto by_all = [&](std::size_t bytes) {
+  const auto parallel_seconds = [&](std::size_t bytes) {
     return shortest_seconds(memory, [&] {
       workers.for_each_range(
           bytes,
@@ -51,25 +53,28 @@ first_touch_times measure_first_touch(tasks& workers) {
           page);
     });
   };
-  times.small_by_all_seconds = by_all(times.small_bytes);
-  times.large_by_all_seconds = by_all(times.large_bytes);
-  times.large_by_one_seconds =
+  times.small_parallel_seconds = parallel_seconds(times.small_bytes);
+  times.large_parallel_seconds = parallel_seconds(times.large_bytes);
+  times.large_serial_seconds =
       shortest_seconds(memory, [&] { touch(memory.data(), 0, times.large_bytes, page); });
   return times;
 }
 
 std::size_t first_touch_threshold_bytes(const first_touch_times& times) noexcept {
-  // For n bytes, one thread takes a n, all tasks take s + b n; s and b follow from the two measured
-  // sizes. The times are equal at n = s / (a - b).
+  // For n bytes, one thread takes n x serial seconds, all tasks take start + n x parallel seconds.
+  // The two measured sizes give start and parallel. The times are equal at n = start / (serial -
+  // parallel).
   const auto small = static_cast<double>(times.small_bytes),
              large = static_cast<double>(times.large_bytes);
-  const double a = times.large_by_one_seconds / large;
-  const double b =
-      std::max(0.0, (times.large_by_all_seconds - times.small_by_all_seconds) / (large - small));
-  const double s = std::max(0.0, times.small_by_all_seconds - b * small);
-  if (!(b < 0.95 * a)) return never;
-  const double equal = s / (a - b);
-  return equal < 1e18 ? static_cast<std::size_t>(equal) : never;
+  const double serial = times.large_serial_seconds / large;
+  const double parallel = std::max(
+      0.0, (times.large_parallel_seconds - times.small_parallel_seconds) / (large - small));
+  const double start = std::max(0.0, times.small_parallel_seconds - parallel * small);
+  constexpr double max_share_of_serial = 0.95;  // a smaller gain may be chance
+  if (!(parallel < max_share_of_serial * serial)) return never;
+  const double bytes = start / (serial - parallel);
+  // More bytes than any memory has; a conversion of numbers from 2^64 on would be undefined.
+  return bytes < 1e18 ? static_cast<std::size_t>(bytes) : never;
 }
 
 std::size_t measured_first_touch_threshold_bytes(tasks& workers) {

@@ -1,4 +1,4 @@
-// The size from which it pays that all tasks touch fresh memory first, instead of one thread.
+// The size above which all tasks write fresh memory faster than one thread does.
 #pragma once
 
 #include <longshore/machine/tasks.hpp>
@@ -11,22 +11,21 @@ namespace longshore::detail {
 struct first_touch_times {
   std::size_t small_bytes = 0, large_bytes = 0;
   /// mostly the time to start a region of tasks that may be asleep
-  double small_by_all_seconds = 0;
-  double large_by_one_seconds = 0, large_by_all_seconds = 0;
+  double small_parallel_seconds = 0;
+  double large_serial_seconds = 0, large_parallel_seconds = 0;
 };
 
-/// Measures the times: the shortest of a few rounds on 1 MiB or more, some milliseconds in total.
+/// Measures the times in some milliseconds: the minimum of a few repetitions on at least 1 MiB.
 /// Must not be called inside a task.
 [[nodiscard]] first_touch_times measure_first_touch(tasks& workers);
 
-/// Size in bytes above which all tasks touch faster than one thread, if both times are linear in
-/// the size. The largest number if all tasks are never faster, or by less than 5 %, which may be
-/// chance.
+/// Size in bytes above which all tasks are faster than one thread, if both times are linear in the
+/// size. The largest number if all tasks never gain, or gain less than 5 %, which may be chance.
 [[nodiscard]] std::size_t first_touch_threshold_bytes(const first_touch_times& times) noexcept;
 
-/// Measures the threshold on this machine; the largest number for one task, without a measurement.
-/// Call it once for long-lived tasks and keep the result. The threshold considers time alone: with
-/// several NUMA nodes, the first touch also decides where the pages lie.
+/// Measures the threshold on this machine. For one task, returns the largest number without a
+/// measurement. Measure once for long-lived tasks and keep the result. The threshold ignores that,
+/// with several NUMA nodes, the first touch also decides where the pages lie.
 [[nodiscard]] std::size_t measured_first_touch_threshold_bytes(tasks& workers);
 
 }  // namespace longshore::detail

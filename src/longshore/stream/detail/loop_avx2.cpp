@@ -1,51 +1,18 @@
-// AVX2 loops. Only these functions are compiled for AVX2, so the rest of the program runs on any
-// processor.
+// AVX2 loops. Only functions with LONGSHORE_TARGET use AVX2, so the program runs on any processor.
 #include <longshore/stream/detail/instruction_set_loops.hpp>
 
 #if LONGSHORE_X86_LOOPS
 
-#include <immintrin.h>
-
 #define LONGSHORE_TARGET __attribute__((target("avx2,fma")))
-#define LONGSHORE_VECTOR_OPERATION [[gnu::always_inline]] LONGSHORE_TARGET static inline
+#include <longshore/stream/detail/vector_loop.hpp>
 
 namespace longshore::detail::stream_loops {
 namespace {
 
-struct double_vector {
-  using item = double;
-  using type = __m256d;
-  LONGSHORE_VECTOR_OPERATION type all(item x) { return _mm256_set1_pd(x); }
-  LONGSHORE_VECTOR_OPERATION type load(const item* from) { return _mm256_loadu_pd(from); }
-  LONGSHORE_VECTOR_OPERATION void store(item* to, type x) { _mm256_store_pd(to, x); }
-  LONGSHORE_VECTOR_OPERATION void stream(item* to, type x) { _mm256_stream_pd(to, x); }
-  LONGSHORE_VECTOR_OPERATION type add(type x, type y) { return _mm256_add_pd(x, y); }
-  LONGSHORE_VECTOR_OPERATION type multiply(type x, type y) { return _mm256_mul_pd(x, y); }
-  LONGSHORE_VECTOR_OPERATION type multiply_add(type x, type y, type z) {
-    return _mm256_fmadd_pd(x, y, z);
-  }
-};
-
-struct float_vector {
-  using item = float;
-  using type = __m256;
-  LONGSHORE_VECTOR_OPERATION type all(item x) { return _mm256_set1_ps(x); }
-  LONGSHORE_VECTOR_OPERATION type load(const item* from) { return _mm256_loadu_ps(from); }
-  LONGSHORE_VECTOR_OPERATION void store(item* to, type x) { _mm256_store_ps(to, x); }
-  LONGSHORE_VECTOR_OPERATION void stream(item* to, type x) { _mm256_stream_ps(to, x); }
-  LONGSHORE_VECTOR_OPERATION type add(type x, type y) { return _mm256_add_ps(x, y); }
-  LONGSHORE_VECTOR_OPERATION type multiply(type x, type y) { return _mm256_mul_ps(x, y); }
-  LONGSHORE_VECTOR_OPERATION type multiply_add(type x, type y, type z) {
-    return _mm256_fmadd_ps(x, y, z);
-  }
-};
+LONGSHORE_VECTOR(double_vector, double, __m256d, _mm256, pd);
+LONGSHORE_VECTOR(float_vector, float, __m256, _mm256, ps);
 
 }  // namespace
-}  // namespace longshore::detail::stream_loops
-
-#include <longshore/stream/detail/vector_loop.hpp>
-
-namespace longshore::detail::stream_loops {
 
 stream_loop<float> avx2(float, stream_kernel kernel, store_kind stores) {
   return find_vector_loop<float_vector>(kernel, stores);

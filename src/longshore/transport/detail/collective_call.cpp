@@ -1,3 +1,5 @@
+// The texts of errors in collective calls: ranks that make different calls, and arguments that are
+// invalid or differ between ranks. The barriers and the teams of all transports throw them.
 #include <longshore/core/error.hpp>
 #include <longshore/transport/detail/collective_call.hpp>
 
@@ -17,11 +19,11 @@ const char* name_of(reduction operation) noexcept {
   return "?";
 }
 
-std::string counted(std::uint64_t number, const char* thing) {
-  return fmt::format("{} {}{}", number, thing, number == 1 ? "" : "s");
+std::string counted(std::uint64_t number, const char* noun) {
+  return fmt::format("{} {}{}", number, noun, number == 1 ? "" : "s");
 }
 
-// 1st, 2nd, 3rd, 4th, 11th, 21st
+// For example 1st, 2nd, 3rd, 4th, 11th, 21st.
 std::string ordinal(std::uint64_t number) {
   constexpr std::array endings = {"th", "st", "nd", "rd"};
   const bool regular = number % 10 > 3 || number % 100 / 10 == 1;
@@ -85,6 +87,17 @@ void call_mismatch::throw_error() const {
 void check_root(int root, int size) {
   if (root < 0 || root >= size)
     fail(errc::usage, "a broadcast from rank {}: the ranks are 0 to {}", root, size - 1);
+}
+
+void check_slots(int slots) {
+  if (slots < 1) fail(errc::usage, "a channel needs at least 1 slot, not {}", slots);
+}
+
+void fail_size_mismatch(int rank, std::size_t bytes, std::size_t smallest, std::size_t largest) {
+  fail(errc::usage,
+       "a segment must have the same size on all ranks: rank {} requests {} bytes, the ranks "
+       "request {} to {}",
+       rank, bytes, smallest, largest);
 }
 
 void fail_count_mismatch(int rank, int peer, std::size_t expected, std::size_t sent) {

@@ -1,8 +1,8 @@
-// Descriptions of collective calls, by which ranks detect that they make different calls.
+// Descriptions of collective calls, by which ranks notice that they make different calls.
 //
-// Without the check, such ranks would read memory of another call, take the result of another
-// reduction, or wait until the deadline. So each rank posts a description of its call before it
-// arrives at a barrier, and the barrier compares them (node_barrier.hpp).
+// Without this check, ranks would read the memory of a different call, take the result of a
+// different reduction, or wait until the deadline. So each rank posts a description of its call
+// before it arrives at a barrier, and the barrier compares the descriptions (node_barrier.hpp).
 #pragma once
 
 #include <longshore/core/bytes.hpp>
@@ -30,24 +30,24 @@ enum class collective : std::uint8_t {
   end_of_run,
 };
 
-/// The name of a call in messages, such as "an allgather". Static text.
+/// The name of a call in messages, such as "an allgather". The text is static.
 [[nodiscard]] const char* name_of(collective kind) noexcept;
 
 /// The properties of a collective call that must be the same on all ranks.
 struct collective_call {
   collective kind = collective::barrier;
-  reduction operation = reduction::sum;  ///< of an allreduce
-  std::int32_t root = 0;                 ///< of a broadcast
-  /// number of elements of an allreduce, bytes of one element of an alltoallv, else bytes
+  reduction operation = reduction::sum;  ///< for an allreduce
+  std::int32_t root = 0;                 ///< for a broadcast
+  /// Number of elements of an allreduce; bytes of an element of an alltoallv; otherwise bytes.
   std::uint64_t size = 0;
 
   friend bool operator==(const collective_call&, const collective_call&) = default;
 
-  /// 48 bits that differ for different calls. The sums over the ranks of a node are equal by
-  /// chance with a probability of about 2^-40.
+  /// A hash of 48 bits. The sum over the ranks of a node hides a difference between calls with a
+  /// probability of about 2^-40.
   [[nodiscard]] constexpr std::uint64_t fingerprint() const noexcept {
-    // Odd constants with random-looking bits (SplitMix64: Steele, Lea, Flood 2014). Inline, so that
-    // the fingerprint of a barrier is a compile-time constant.
+    // Odd constants with random-looking bits, from SplitMix64 (Steele, Lea, Flood 2014). The
+    // function is inline, so that the fingerprint of a barrier is a compile-time constant.
     const auto kind_bits =
         (static_cast<std::uint64_t>(kind) << 8 | static_cast<std::uint64_t>(operation)) << 32;
     std::uint64_t x = (kind_bits | static_cast<std::uint32_t>(root)) * 0x9e3779b97f4a7c15u +
@@ -55,26 +55,26 @@ struct collective_call {
     x = (x ^ (x >> 31)) * 0x94d049bb133111ebu;
     return (x ^ (x >> 29)) >> 16;
   }
-  /// Text for messages: "a broadcast of 8 bytes from rank 0".
+  /// Text for messages, such as "a broadcast of 8 bytes from rank 0".
   [[nodiscard]] std::string text() const;
 };
 
-/// A call and the rank that makes it. All bytes zero is a valid value.
+/// A call and the calling rank. An object whose bytes are all zero is valid.
 struct posted_call {
   collective_call call;
   std::int32_t rank = 0;
-  /// number of collective calls that the rank has made on its team, including this one
+  /// Number of collective calls that the rank has made on its team, including this call.
   std::uint64_t number = 0;
 };
 
-/// Two ranks that make different collective calls, if there are any.
+/// Two different collective calls, if ranks make different calls.
 struct call_mismatch {
   bool found = false;
   posted_call first, second;
 
   /// Stores the two calls if they differ and nothing is stored yet.
-  void compare(const posted_call& mine, const posted_call& theirs) noexcept {
-    if (!found && mine.call != theirs.call) *this = {true, mine, theirs};
+  void compare(const posted_call& a, const posted_call& b) noexcept {
+    if (!found && a.call != b.call) *this = {true, a, b};
   }
   /// Throws errc::usage. The message names both ranks and both calls.
   [[noreturn]] void throw_error() const;
@@ -83,8 +83,15 @@ struct call_mismatch {
 /// Throws errc::usage unless `root` is a rank of a team of `size` ranks.
 void check_root(int root, int size);
 
-/// Throws errc::usage: in an alltoallv `peer` sends `sent` elements to `rank`, which expects
-/// `expected`.
+/// Throws errc::usage unless a channel can have `slots` slots.
+void check_slots(int slots);
+
+/// Throws errc::usage: `rank` requests a segment of `bytes`, the ranks request `smallest` to
+/// `largest`.
+[[noreturn]] void fail_size_mismatch(int rank, std::size_t bytes, std::size_t smallest,
+                                     std::size_t largest);
+
+/// Throws errc::usage: in an alltoallv `peer` sends `sent` elements, and `rank` expects `expected`.
 [[noreturn]] void fail_count_mismatch(int rank, int peer, std::size_t expected, std::size_t sent);
 
 }  // namespace longshore::detail

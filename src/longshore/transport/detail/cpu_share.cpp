@@ -1,3 +1,5 @@
+// Divides the CPUs of a host among its ranks: equal contiguous shares, or one core per rank on
+// neighbouring cores. All transports use this file when a team is made.
 #include <longshore/machine/affinity.hpp>
 #include <longshore/transport/detail/cpu_share.hpp>
 
@@ -31,15 +33,16 @@ std::vector<int> cpu_share(std::span<const int> cpus, int index, int ranks) {
 }
 
 std::vector<int> core_order(std::span<const int> cpus, const topology& host) {
-  std::size_t core = host.levels().size();
+  std::size_t core_level = host.levels().size();  // stands for a topology without cores
   for (std::size_t level = 0; level < host.levels().size(); ++level)
-    if (host.levels()[level].name == "core") core = level;
-  std::vector<std::pair<int, int>> by_thread;  // index of the thread in its core, CPU
+    if (host.levels()[level].name == "core") core_level = level;
+  std::vector<std::pair<int, int>> by_thread;  // index of the hardware thread in its core, CPU
   std::map<int, int> threads_seen;
   for (const int cpu : host.cpus()) {
     if (std::find(cpus.begin(), cpus.end(), cpu) == cpus.end()) continue;
     by_thread.emplace_back(
-        core < host.levels().size() ? threads_seen[host.object_of(core, cpu)]++ : 0, cpu);
+        core_level < host.levels().size() ? threads_seen[host.object_of(core_level, cpu)]++ : 0,
+        cpu);
   }
   std::stable_sort(by_thread.begin(), by_thread.end(),
                    [](const auto& a, const auto& b) { return a.first < b.first; });
@@ -52,12 +55,14 @@ std::vector<int> core_order(std::span<const int> cpus, const topology& host) {
 
 std::vector<int> compact_share(std::span<const int> cpus, int index, int ranks) {
   if (ranks >= static_cast<int>(cpus.size())) return cpu_share(cpus, index, ranks);
-  return {core_order(cpus, topology_of_this_machine())[static_cast<std::size_t>(index)]};
+  return {core_order(cpus, topology_of_this_machine())[index]};
 }
 
 host_share share_of_host(const std::vector<int>& allowed, std::span<const int> host_cpus, int index,
                          int ranks, bool compact) {
   const auto share = compact ? compact_share : cpu_share;
+  // usable_cores() is less than the number of allowed CPUs only if there is a quota. Then the cores
+  // of the quota must suffice for all ranks of the host, as must the CPUs.
   return {.cpus = allowed.size() < host_cpus.size() ? allowed : share(host_cpus, index, ranks),
           .enough_cores =
               ranks <= static_cast<int>(host_cpus.size()) &&

@@ -1,4 +1,4 @@
-// Freeing memory that needs a collective call, if its owner is destroyed during an exception.
+// Deferring a collective free when the owner of a resource is destroyed during an exception.
 #pragma once
 
 #include <longshore/core/error.hpp>
@@ -9,14 +9,14 @@
 
 namespace longshore::detail {
 
-/// During an exception the other ranks may never come to free the resource with this rank. So its
-/// free is deferred until all ranks allocate or free something again. If all ranks threw and caught
-/// the error, nothing leaks. In a run that ends, the resource is never freed.
+/// During an exception the other ranks may never take part in a collective free. So the free is
+/// deferred until all ranks allocate or free something again. If all ranks caught the exception,
+/// nothing leaks. If the run ends, the resource is never freed.
 template <class Resource>
 class deferred_frees {
  public:
-  /// Frees by close(resource); defers that if `unwinding` (an exception is in flight). An error in
-  /// close() aborts the run, because destructors cannot throw.
+  /// Frees by close(resource), or defers that call if `unwinding` (an exception is in flight). An
+  /// error in close() aborts the run, because destructors cannot throw.
   template <class Team, class Close>
   void free_or_defer(Team& team, std::unique_ptr<Resource> resource, bool unwinding,
                      const Close& close) {
@@ -33,7 +33,8 @@ class deferred_frees {
   [[nodiscard]] std::vector<std::unique_ptr<Resource>> take() {
     return std::exchange(deferred_, {});
   }
-  /// For a run that ends: leaks the resources, since requests of a library may still use them.
+  /// Leaks the resources when the run ends, because requests of a library may still use their
+  /// memory.
   void abandon() noexcept {
     for (auto& resource : deferred_) static_cast<void>(resource.release());
   }

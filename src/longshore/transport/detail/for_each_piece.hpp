@@ -6,14 +6,15 @@
 
 namespace longshore::detail {
 
-/// Splits [0, total) into pieces of at most `most`, and calls piece(first, n) for each. An empty
-/// range is one empty piece, so that a collective call synchronises the ranks even then.
+/// Calls piece(first, length) for consecutive pieces of [0, total) of at most `max_length`. An
+/// empty range is one empty piece, so that collective calls of zero bytes also synchronise the
+/// ranks. REQUIRES: max_length > 0.
 template <class Piece>
-void for_each_piece(std::size_t total, std::size_t most, const Piece& piece) {
+void for_each_piece(std::size_t total, std::size_t max_length, const Piece& piece) {
   std::size_t first = 0;
   do {
-    piece(first, std::min(most, total - first));
-    first += most;
+    piece(first, std::min(max_length, total - first));
+    first += max_length;
   } while (first < total);
 }
 

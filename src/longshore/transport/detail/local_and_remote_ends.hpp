@@ -1,4 +1,4 @@
-// Splitting channel ends by their peers: on the same node, or on another node.
+// Splitting lists of channel ends: peers on the same node, and peers on other nodes.
 #pragma once
 
 #include <longshore/transport/channel.hpp>
@@ -9,7 +9,7 @@
 
 namespace longshore::detail {
 
-/// Both lists are in the order of the original list.
+/// `local` and `remote` keep the order of the original list.
 struct ends_by_locality {
   std::vector<channel_end> local, remote;
 };
@@ -22,8 +22,8 @@ struct ends_by_locality {
   return parts;
 }
 
-/// The opened ends, in the order of `ends`. Each call of `next_local` or `next_remote` gives the
-/// next opened end of its kind.
+/// The opened ends, in the order of `ends`. A call of next_local() or next_remote() gives the next
+/// opened local or remote end.
 template <class End, class NextLocal, class NextRemote>
 [[nodiscard]] std::vector<End*> merge_ends(const node_map& nodes, std::span<const channel_end> ends,
                                            NextLocal next_local, NextRemote next_remote) {

@@ -1,3 +1,4 @@
+// Makes a team outside of run(), on the transports that allow it: threads and mpi.
 #include <longshore/core/error.hpp>
 #include <longshore/transport/launch/join.hpp>
 #include <longshore/transport/launch/run.hpp>

@@ -1,6 +1,5 @@
 // Tests of teams outside of run(), and of the runtime. Teams of a communicator are tested in
-// programs that start MPI: transport/mpi/own_program_test.cpp, and the tests of the Python package
-// with mpi4py.
+// transport/mpi/own_program_test.cpp, and with mpi4py in the tests of the Python package.
 #include <longshore/core/error.hpp>
 #include <longshore/machine/affinity.hpp>
 #include <longshore/transport/launch/join.hpp>
@@ -35,19 +34,19 @@ errc code_of(const run_options& options) {
 }
 
 TEST(join, a_single_rank_can_make_all_calls_of_a_team) {
-  const std::shared_ptr<team> mine = join(on_threads());
-  EXPECT_EQ(mine->rank(), 0);
-  EXPECT_EQ(mine->size(), 1);
-  mine->barrier();
-  EXPECT_EQ(mine->allreduce_value(7, reduction::sum), 7);
-  const auto memory = mine->allocate(100);
+  const std::shared_ptr<team> single_rank = join(on_threads());
+  EXPECT_EQ(single_rank->rank(), 0);
+  EXPECT_EQ(single_rank->size(), 1);
+  single_rank->barrier();
+  EXPECT_EQ(single_rank->allreduce_value(7, reduction::sum), 7);
+  const auto memory = single_rank->allocate(100);
   const int value = 3;
   memory->put(0, 40, &value, sizeof value);
   int read = 0;
   memory->get(0, 40, &read, sizeof read);
   EXPECT_EQ(read, 3);
   const std::array ends{channel_end{.peer = 0, .slot_bytes = 8}};
-  EXPECT_NE(mine->open_channels(ends, ends, 1), nullptr);
+  EXPECT_NE(single_rank->open_channels(ends, ends, 1), nullptr);
 }
 
 TEST(join, two_teams_at_a_time_are_independent) {
@@ -78,9 +77,9 @@ TEST(runtime, runs_again_with_other_options) {
     options.ranks = ranks;
     options.ranks_per_node = ranks - 1;
     std::atomic<int> ran = 0;
-    started.run(options, [&](team& mine) {
-      EXPECT_EQ(mine.size(), ranks);
-      EXPECT_EQ(mine.nodes().node_count(), 2);
+    started.run(options, [&](team& team) {
+      EXPECT_EQ(team.size(), ranks);
+      EXPECT_EQ(team.nodes().node_count(), 2);
       ++ran;
     });
     EXPECT_EQ(ran, ranks);
@@ -90,47 +89,47 @@ TEST(runtime, runs_again_with_other_options) {
 // Redirects stderr to a file during its lifetime.
 class captured_stderr {
  public:
-  captured_stderr() : file_(std::tmpfile()), before_(dup(STDERR_FILENO)) {
+  captured_stderr() : file_(std::tmpfile()), original_(dup(STDERR_FILENO)) {
     std::fflush(stderr);
     dup2(fileno(file_), STDERR_FILENO);
   }
   ~captured_stderr() {
     std::fflush(stderr);
-    dup2(before_, STDERR_FILENO);
-    close(before_);
+    dup2(original_, STDERR_FILENO);
+    close(original_);
     std::fclose(file_);
   }
   captured_stderr(const captured_stderr&) = delete;
   captured_stderr& operator=(const captured_stderr&) = delete;
 
   [[nodiscard]] std::string text() const {
-    std::string all(1000, '\0');
-    all.resize(static_cast<std::size_t>(
-        std::max<ssize_t>(0, pread(fileno(file_), all.data(), all.size(), 0))));
-    return all;
+    std::string text(1000, '\0');
+    text.resize(static_cast<std::size_t>(
+        std::max<ssize_t>(0, pread(fileno(file_), text.data(), text.size(), 0))));
+    return text;
   }
 
  private:
   std::FILE* file_;
-  int before_;
+  int original_;
 };
 
-constexpr int many_ranks_per_core = 16, most_ranks = 4096;
+constexpr int many_ranks_per_core = 16, max_ranks = 4096;
 
 TEST(runtime, prints_the_progress_of_a_long_start_of_many_ranks) {
   run_options options = on_threads();
   options.ranks = many_ranks_per_core * usable_cores() + 1;
   options.notice_seconds = 1e-3;
-  if (options.ranks > most_ranks)
+  if (options.ranks > max_ranks)
     GTEST_SKIP() << "this machine has too many cores for more ranks per core";
   std::string printed;
   {
     const captured_stderr captured;
-    runtime(options).run([&](team& mine) {
-      const double began = mine.now();
-      while (mine.rank() == 1 && captured.text().empty() && mine.now() - began < 60)
+    runtime(options).run([&](team& team) {
+      const double began = team.now();
+      while (team.rank() == 1 && captured.text().empty() && team.now() - began < 60)
         std::this_thread::yield();
-      mine.barrier();
+      team.barrier();
     });
     printed = captured.text();
   }
@@ -140,10 +139,10 @@ TEST(runtime, prints_the_progress_of_a_long_start_of_many_ranks) {
 
 TEST(runtime, prints_nothing_about_a_short_start) {
   run_options options = on_threads();
-  options.ranks = std::min(many_ranks_per_core * usable_cores() + 1, most_ranks);
+  options.ranks = std::min(many_ranks_per_core * usable_cores() + 1, max_ranks);
   options.notice_seconds = 1e6;
   const captured_stderr captured;
-  runtime(options).run([&](team& mine) { mine.barrier(); });
+  runtime(options).run([&](team& team) { team.barrier(); });
   EXPECT_EQ(captured.text(), "");
 }
 

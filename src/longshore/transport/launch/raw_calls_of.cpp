@@ -1,3 +1,4 @@
+// Selects the direct library calls of a team's transport, for benchmarks.
 #include <longshore/core/error.hpp>
 #include <longshore/transport/launch/raw_calls_of.hpp>
 #if defined(LONGSHORE_HAVE_SHMEM) || defined(LONGSHORE_HAVE_UCX)

@@ -10,11 +10,11 @@
 
 namespace longshore {
 
-/// Whether raw_calls_of supports a transport.
+/// Whether raw_calls_of() supports `transport`.
 [[nodiscard]] bool has_raw_calls(std::string_view transport) noexcept;
 
-/// Collective, and so is destroying the object. For messages of up to `bytes` bytes. Throws
-/// errc::unsupported for other transports.
+/// Making and destroying the object are collective. For messages of up to `bytes` bytes. Throws
+/// errc::unsupported if the transport of `team` is not shmem or ucx.
 [[nodiscard]] std::unique_ptr<detail::raw_calls> raw_calls_of(team& team, std::size_t bytes);
 
 }  // namespace longshore

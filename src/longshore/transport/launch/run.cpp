@@ -1,3 +1,5 @@
+// Chooses the transport, reads the options from the environment, and starts the run on the chosen
+// transport. Transports that the build does not have are left out by the preprocessor.
 #include <longshore/core/environment.hpp>
 #include <longshore/core/error.hpp>
 #include <longshore/transport/launch/run.hpp>
@@ -20,8 +22,8 @@
 namespace longshore {
 namespace {
 
-constexpr long most_ranks = 1 << 20;
-constexpr double most_seconds = 1e6;
+constexpr long max_ranks = 1 << 20;
+constexpr double max_seconds = 1e6;
 
 }  // namespace
 
@@ -33,6 +35,8 @@ std::string chosen_transport(const std::string& requested) {
            fmt::format("{}", fmt::join(available, ", ")));
     return requested;
   }
+  // A launcher can start processes for any of these libraries. The first that the build has is the
+  // default.
 #ifdef LONGSHORE_HAVE_MPI
   if (mpi::is_launched()) return "mpi";
 #elif defined(LONGSHORE_HAVE_SHMEM)
@@ -63,11 +67,11 @@ run_options options_from_environment() {
   run_options options;
   options.transport = environment_text("LONGSHORE_TRANSPORT").value_or("");
   options.ranks =
-      static_cast<int>(environment_integer("LONGSHORE_RANKS", 1, most_ranks).value_or(0));
+      static_cast<int>(environment_integer("LONGSHORE_RANKS", 1, max_ranks).value_or(0));
   options.ranks_per_node =
-      static_cast<int>(environment_integer("LONGSHORE_RANKS_PER_NODE", 0, most_ranks).value_or(0));
+      static_cast<int>(environment_integer("LONGSHORE_RANKS_PER_NODE", 0, max_ranks).value_or(0));
   options.timeout_seconds =
-      environment_number("LONGSHORE_TIMEOUT", 0, most_seconds).value_or(options.timeout_seconds);
+      environment_number("LONGSHORE_TIMEOUT", 0, max_seconds).value_or(options.timeout_seconds);
   options.check_calls = environment_integer("LONGSHORE_CHECK", 0, 1).value_or(0) != 0;
   read_pinning(options, false);
   return options;
@@ -85,8 +89,8 @@ void read_pinning(run_options& options, bool pin_by_default) {
          word);
 }
 
-// The started library of the transport. At most one exists, because libraries would compete for
-// resources that a process has only once.
+// The started library of the transport. At most one library is started, because libraries would
+// compete for resources that a process has only once.
 struct runtime::environment {
   explicit environment([[maybe_unused]] const run_options& options) {
     [[maybe_unused]] const std::string& transport = options.transport;

@@ -14,32 +14,32 @@ namespace longshore {
 /// Names of the transports of this build, in the order of preference without a launcher.
 [[nodiscard]] std::vector<std::string> available_transports();
 
-/// The transport of a run: `requested`; if that is empty, the transport of the launcher, or threads
-/// without a launcher. Throws errc::usage for a transport that this build does not have.
+/// The transport of a run: `requested`, or if `requested` is empty, the transport of the launcher,
+/// or threads without a launcher. Throws errc::usage for a transport that this build does not have.
 [[nodiscard]] std::string chosen_transport(const std::string& requested);
 
 /// Options from the environment: LONGSHORE_TRANSPORT, LONGSHORE_RANKS, LONGSHORE_RANKS_PER_NODE,
 /// LONGSHORE_TIMEOUT (seconds), LONGSHORE_CHECK (0, 1), LONGSHORE_PIN (0, 1, scatter, compact).
 /// Throws errc::usage for an invalid value.
 [[nodiscard]] run_options options_from_environment();
-/// Sets options.pin and options.compact from LONGSHORE_PIN. If that is not set: scatter if
-/// `pin_by_default`, else 0.
+/// Sets options.pin and options.compact from LONGSHORE_PIN. The default of LONGSHORE_PIN is scatter
+/// if `pin_by_default`, else 0.
 void read_pinning(run_options& options, bool pin_by_default);
 
-/// Starts the underlying library and keeps it between runs: MPI, for instance, can be initialised
-/// only once in a process.
+/// Starts the underlying library and keeps it between runs, because MPI, for instance, can be
+/// initialised only once in a process.
 class runtime {
  public:
   /// Throws errc::usage for a transport that this build does not have.
   explicit runtime(run_options options);
   ~runtime();
 
-  /// The options with the transport filled in.
+  /// The options, with the chosen transport in options().transport.
   [[nodiscard]] const run_options& options() const noexcept { return options_; }
-  /// Runs `body` once on every rank, and returns when all ranks have ended. On threads it rethrows
-  /// the first failure; on other transports a failure ends all processes with status 3.
+  /// Runs `body` once on every rank, and returns when all ranks have ended. On threads the first
+  /// failure is rethrown; on other transports a failure ends all processes with status 3.
   void run(const std::function<void(team&)>& body) { run(options_, body); }
-  /// The same with other options; options.transport is ignored.
+  /// Runs `body` with other options. options.transport is ignored.
   void run(const run_options& options, const std::function<void(team&)>& body);
 
  private:
@@ -52,7 +52,7 @@ class runtime {
 using launcher [[deprecated("use runtime")]] = runtime;
 /// @endcond
 
-/// Runs an SPMD program: `body` on every rank, with options from the environment.
+/// Runs `body` on every rank, with options from the environment.
 ///
 ///     longshore::run(argc, argv, [](longshore::team& team) { team.barrier(); });
 void run(int argc, char** argv, const std::function<void(team&)>& body);

@@ -1,10 +1,11 @@
 // The main program of tests that run on every transport, in several layouts after one start.
-// Options: --transport, either --layouts or --ranks and --ranks-per-node, and those of GoogleTest.
+// Options: --transport, either --layouts or --ranks and --ranks-per-node, and the options of
+// GoogleTest.
 //
 //     --layouts 1,3,7:2    all tests on 1 rank, on 3, and on 7 with virtual nodes of 2 ranks
 //
-// On threads a layout starts its number of ranks. On mpi the first ranks of the launched ones run
-// it, while the others wait. On shmem and ucx all ranks take part.
+// On threads a layout starts its number of ranks. On mpi the first launched ranks run the layout,
+// while the other ranks wait. On shmem and ucx all ranks take part.
 #include <longshore/core/error.hpp>
 #include <longshore/transport/launch/run.hpp>
 #include <longshore/transport/spmd_test.hpp>
@@ -27,8 +28,8 @@ namespace longshore::testing {
 namespace {
 
 struct layout {
-  int ranks = 0;           // 0: as many as were started
-  int ranks_per_node = 0;  // 0: the real nodes
+  int ranks = 0;           // 0 means all started ranks
+  int ranks_per_node = 0;  // 0 means real nodes
   [[nodiscard]] std::string text() const {
     return (ranks > 0 ? std::to_string(ranks) : "all") +
            (ranks_per_node > 0 ? ":" + std::to_string(ranks_per_node) : "");
@@ -37,11 +38,11 @@ struct layout {
 
 using test_body = std::function<void(team&)>;
 
-// How spmd() runs a body in the current layout, and the text of that layout for failures.
+// Runs the body of spmd() in the current layout.
 std::function<void(const test_body&)> run_body;
-std::string current_layout;
+std::string current_layout;  // for failure messages
 
-// The listener of ranks other than 0: it prints only failures.
+// The listener of ranks other than 0, which print only failures.
 class failure_printer final : public ::testing::EmptyTestEventListener {
  public:
   explicit failure_printer(int rank) : rank_(rank) {}
@@ -64,15 +65,15 @@ int whole_number(std::string_view text) {
   return number;
 }
 
-// Parses "1,3,7:2".
+// Parses a text such as "1,3,7:2".
 std::vector<layout> layouts_of_text(std::string_view text) {
   std::vector<layout> layouts;
   for (std::size_t begin = 0; begin <= text.size();) {
     const std::size_t end = std::min(text.find(',', begin), text.size());
-    const std::string_view one = text.substr(begin, end - begin);
-    const std::size_t colon = one.find(':');
-    layouts.push_back({whole_number(one.substr(0, colon)),
-                       colon == one.npos ? 0 : whole_number(one.substr(colon + 1))});
+    const std::string_view item = text.substr(begin, end - begin);
+    const std::size_t colon = item.find(':');
+    layouts.push_back({whole_number(item.substr(0, colon)),
+                       colon == item.npos ? 0 : whole_number(item.substr(colon + 1))});
     begin = end + 1;
   }
   return layouts;
@@ -106,8 +107,9 @@ command_line take_options(int& argc, char** argv) {
   return parsed;
 }
 
-// Runs all tests in a layout. Returns whether they passed on this rank, or it does not take part.
-bool passes(runtime& started, [[maybe_unused]] int started_ranks, const layout& tried) {
+// Runs all tests in a layout. True if the tests passed on this rank, or if this rank does not take
+// part.
+bool passes_tests(runtime& started, [[maybe_unused]] int started_ranks, const layout& tried) {
   run_options options = started.options();
   options.ranks = tried.ranks;
   options.ranks_per_node = tried.ranks_per_node;
@@ -130,29 +132,29 @@ int run_all(int argc, char** argv) {
   runtime started(parsed.options);
   int rank = 0, ranks = 0;
   if (started.options().transport != "threads")
-    started.run([&](team& all) {
-      rank = all.rank();
-      ranks = all.size();
+    started.run([&](team& team) {
+      rank = team.rank();
+      ranks = team.size();
     });
   if (rank > 0) {
     auto& listeners = ::testing::UnitTest::GetInstance()->listeners();
     delete listeners.Release(listeners.default_result_printer());
     listeners.Append(new failure_printer(rank));
   }
-  std::string failed;
+  std::string failed_layouts;
   for (const layout& tried : parsed.layouts) {
     if (rank == 0) fmt::print("==== layout {} on {}\n", tried.text(), started.options().transport);
     std::fflush(stdout);
-    if (!passes(started, ranks, tried)) failed += " " + tried.text();
+    if (!passes_tests(started, ranks, tried)) failed_layouts += " " + tried.text();
   }
   if (rank == 0 && ::testing::UnitTest::GetInstance()->test_to_run_count() == 0) {
     fmt::print(stderr, "no test was run\n");
     return EXIT_FAILURE;
   }
-  if (!failed.empty())
+  if (!failed_layouts.empty())
     fmt::print(stderr, "rank {}: tests failed on {} in layouts{}\n", rank,
-               started.options().transport, failed);
-  return failed.empty() ? EXIT_SUCCESS : EXIT_FAILURE;
+               started.options().transport, failed_layouts);
+  return failed_layouts.empty() ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
 }  // namespace

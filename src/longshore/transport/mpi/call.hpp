@@ -1,4 +1,4 @@
-// Calling MPI: every return code is checked, and lengths that do not fit an int are refused.
+// Checks around calls of MPI: return codes, and lengths that do not fit an int.
 #pragma once
 
 #include <longshore/core/error.hpp>
@@ -13,7 +13,7 @@ namespace longshore::mpi {
 /// Exit status of a process whose rank failed.
 inline constexpr int runtime_failure_status = 3;
 
-/// Throws errc::transport, with MPI's own text, unless `code` is MPI_SUCCESS. `call` is the name of
+/// Throws errc::transport with MPI's error text unless `code` is MPI_SUCCESS. `call` is the name of
 /// the MPI function.
 inline void check(int code, const char* call) {
   if (code == MPI_SUCCESS) return;
@@ -23,7 +23,7 @@ inline void check(int code, const char* call) {
   fail(errc::transport, "{} failed: {}", call, text);
 }
 
-/// `n` as an int, the type of counts in MPI. Throws errc::usage if it does not fit.
+/// `n` as an int, the type of counts in MPI. Throws errc::usage if `n` is too large.
 inline int count(std::size_t n, const char* call) {
   if (n > INT_MAX)
     fail(errc::usage,

@@ -1,24 +1,25 @@
+// Opens and closes the channels of a rank: rings in shared memory within a node, and MPI messages
+// between nodes, where a tag identifies each channel. Buffers outlive all MPI requests on them.
 #include <longshore/core/error.hpp>
 #include <longshore/transport/mpi/channels.hpp>
 #include <longshore/transport/waiter.hpp>
 
-#include <algorithm>
 #include <exception>
 #include <map>
 
 namespace longshore::mpi {
 namespace {
 
-// The tags of the channels. The channels between one pair of ranks have ascending tags, in the
-// order in which both ranks list them.
+// The tags of the channels. The channels from one rank to another have ascending tags, in the order
+// in which both ranks list these channels.
 std::vector<int> tags_of(std::span<const channel_end> ends, int block) {
   std::vector<int> tags;
-  std::map<int, int> used;
+  std::map<int, int> used;  // indexed by peer: number of tags
   for (const auto& end : ends) tags.push_back(block * team::tags_per_block + used[end.peer]++);
   return tags;
 }
 
-// The bytes of all buffers. Throws if there are too many channels to one rank.
+// The bytes of all buffers. Throws errc::unsupported if there are too many channels to one rank.
 std::size_t needed_bytes(std::span<const channel_end> ends, int slots) {
   std::size_t bytes = 0;
   std::map<int, int> channels_to;
@@ -40,14 +41,14 @@ channel_ends::channel_ends(team& team, const detail::ends_by_locality& to,
                            needed_bytes(to.remote, slots) + needed_bytes(from.remote, slots));
   memory_ = std::make_unique<node_memory>(team.node_comm(), ring_bytes);
   const auto part_of = [&](int peer) { return memory_->part(team.nodes().local_index(peer)); };
-  constexpr detail::collective_call call{.kind = detail::collective::open_channels};
+  constexpr collective_call call{collective::open_channels};
   rings = std::make_unique<detail::ring_channels>(to.local, from.local, slots, team.rank(), part_of,
                                                   [&] { team.checked_barrier(call); });
   try {
     open_remote(team, to.remote, from.remote, slots);
     team.checked_barrier(call);
   } catch (...) {
-    // requests are active on the buffers, as in the destructor
+    // Leaked, because requests are active on the buffers.
     static_cast<void>(new pages(std::move(buffers_)));
     throw;
   }
@@ -58,10 +59,10 @@ void channel_ends::open_remote(team& team, std::span<const channel_end> to,
   buffers_ = pages(needed_bytes(to, slots) + needed_bytes(from, slots));
   tag_block_ = team.take_tag_block();
   std::byte* next = buffers_.data();
-  const auto make = [&](auto& made, std::span<const channel_end> ends, auto&... more) {
+  const auto make = [&](auto& opened, std::span<const channel_end> ends, auto&... more) {
     const auto tags = tags_of(ends, tag_block_);
     for (std::size_t i = 0; i < ends.size(); ++i) {
-      made.emplace_back(ends[i], slots, next, team.channel_comm(), tags[i], more...);
+      opened.emplace_back(ends[i], slots, next, team.channel_comm(), tags[i], more...);
       next += message_buffer_bytes(ends[i].slot_bytes, slots);
     }
   };
@@ -76,15 +77,15 @@ void channel_ends::close(team& team) {
     for (auto& sender : message_senders) closed &= sender.try_close();
     if (closed) break;
   }
-  // After this barrier no rank reads a ring that is unmapped now, or receives with the tags.
-  team.checked_barrier({.kind = detail::collective::free});
+  // After this barrier no rank reads a ring of this set, or receives with its tags.
+  team.checked_barrier({collective::free});
   team.release_tag_block(tag_block_);
   closed_ = true;
 }
 
 channel_ends::~channel_ends() {
   if (closed_) return;
-  // The run is being aborted. Requests are still active on the buffers, so they are leaked.
+  // The run is being aborted. The buffers are leaked, because requests are still active on them.
   static_cast<void>(new pages(std::move(buffers_)));
   static_cast<void>(memory_.release());
 }

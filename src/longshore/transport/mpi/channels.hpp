@@ -1,4 +1,4 @@
-// The channels of a rank over MPI: rings in memory to ranks of its node, messages to the others.
+// The channels of a rank over MPI: rings in shared memory within its node, messages to other nodes.
 #pragma once
 
 #include <longshore/transport/detail/local_and_remote_ends.hpp>
@@ -11,7 +11,7 @@
 
 namespace longshore::mpi {
 
-/// The ends of a channel set. Ends of one kind are in the order in which they were listed.
+/// The ends of a channel set, in the order of the lists that the user passed.
 class channel_ends final : public collective_resource {
  public:
   /// Collective over the team.

@@ -25,16 +25,16 @@ class communicator {
   }
 
   /// Collective. A duplicate that returns errors instead of aborting.
-  static communicator duplicate(MPI_Comm of) {
+  static communicator duplicate(MPI_Comm original) {
     MPI_Comm copy = MPI_COMM_NULL;
-    check(MPI_Comm_dup(of, &copy), "MPI_Comm_dup");
+    check(MPI_Comm_dup(original, &copy), "MPI_Comm_dup");
     MPI_Comm_set_errhandler(copy, MPI_ERRORS_RETURN);
     return communicator(copy);
   }
   /// Collective. The ranks of the same color, in rank order.
-  static communicator split(MPI_Comm of, int color) {
+  static communicator split(MPI_Comm whole, int color) {
     MPI_Comm part = MPI_COMM_NULL;
-    check(MPI_Comm_split(of, color, 0, &part), "MPI_Comm_split");
+    check(MPI_Comm_split(whole, color, 0, &part), "MPI_Comm_split");
     return communicator(part);
   }
 
@@ -55,8 +55,7 @@ class communicator {
 };
 
 /// The communicator of a team of the mpi transport, with the same ranks; MPI_COMM_NULL for teams of
-/// other transports. For modes that are defined by MPI calls. The team owns it; duplicate it before
-/// you send on it.
+/// other transports. The team owns the communicator; a caller who wants to send must duplicate it.
 [[nodiscard]] MPI_Comm communicator_of(const team& team) noexcept;
 
 }  // namespace longshore::mpi

@@ -19,18 +19,18 @@ class first_ranks {
     check(MPI_Comm_rank(MPI_COMM_WORLD, &rank), "MPI_Comm_rank");
     ranks_ = communicator::split(MPI_COMM_WORLD, rank < ranks ? 0 : MPI_UNDEFINED);
   }
-  /// Collective over MPI_COMM_WORLD. Waits for the first ranks, and sleeps meanwhile, so that they
-  /// have the cores.
+  /// Collective over MPI_COMM_WORLD. Waits for the first ranks. Sleeps between tests, so that the
+  /// first ranks have the cores.
   ~first_ranks() {
-    MPI_Request all = MPI_REQUEST_NULL;
-    MPI_Ibarrier(MPI_COMM_WORLD, &all);
+    MPI_Request barrier = MPI_REQUEST_NULL;
+    MPI_Ibarrier(MPI_COMM_WORLD, &barrier);
     for (int done = 0; done == 0; std::this_thread::sleep_for(std::chrono::milliseconds(1)))
-      MPI_Test(&all, &done, MPI_STATUS_IGNORE);
+      MPI_Test(&barrier, &done, MPI_STATUS_IGNORE);
   }
   first_ranks(const first_ranks&) = delete;
   first_ranks& operator=(const first_ranks&) = delete;
 
-  /// Whether this rank is one of them.
+  /// Whether this rank is one of the first ranks.
   [[nodiscard]] bool include_this() const noexcept { return ranks_.get() != MPI_COMM_NULL; }
   void run(const run_options& options, const std::function<void(longshore::team&)>& body) const {
     const MPI_Comm comm = ranks_.get();

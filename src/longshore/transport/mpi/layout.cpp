@@ -1,6 +1,8 @@
+// Finds out which ranks share a host, whether they can share memory, and which CPUs each rank may
+// use. team::make() uses this before it makes the team.
 #include <longshore/core/environment.hpp>
 #include <longshore/machine/affinity.hpp>
-#include <longshore/machine/memory.hpp>
+#include <longshore/machine/memory_sizes.hpp>
 #include <longshore/transport/detail/cpu_share.hpp>
 #include <longshore/transport/mpi/layout.hpp>
 
@@ -20,10 +22,12 @@ communicator split_by_host(const communicator& ranks) {
   return communicator(host);
 }
 
-// Memory for the contents of host_layout; null if it cannot be shared.
+// Memory for the contents of host_layout; null if the memory cannot be shared.
 std::unique_ptr<node_memory> try_share(const communicator& host) {
   try {
     const auto ranks = static_cast<std::size_t>(host.size());
+    // node_memory has an equal part for each rank. The parts are contiguous, and the layout ignores
+    // where they begin.
     const std::size_t bytes = (host_layout(ranks).total_bytes + ranks - 1) / ranks;
     int has_room = available_shared_memory_bytes() / ranks > bytes + page_bytes() ? 1 : 0;
     check(MPI_Bcast(&has_room, 1, MPI_INT, 0, host.get()), "MPI_Bcast");
@@ -35,8 +39,8 @@ std::unique_ptr<node_memory> try_share(const communicator& host) {
   }
 }
 
-bool all_of(const communicator& ranks, bool mine) {
-  int value = mine ? 1 : 0;
+bool all_of(const communicator& ranks, bool condition) {
+  int value = condition ? 1 : 0;
   check(MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_INT, MPI_MIN, ranks.get()), "MPI_Allreduce");
   return value != 0;
 }
@@ -54,16 +58,16 @@ std::vector<int> cpus_of_host(const communicator& host) {
 
 team::layout::layout(const communicator& ranks, const run_options& options) {
   const int rank = ranks.rank();
-  const bool wanted = environment_integer("LONGSHORE_MPI_SHARED", 0, 1).value_or(1) != 0;
+  const bool may_share = environment_integer("LONGSHORE_MPI_SHARED", 0, 1).value_or(1) != 0;
   communicator physical_host = split_by_host(ranks);
-  host_memory = wanted ? try_share(physical_host) : nullptr;
+  host_memory = may_share ? try_share(physical_host) : nullptr;
 
   ranks_on_host = physical_host.size();
-  detail::host_share mine =
+  detail::host_share share =
       detail::share_of_host(allowed_cpus(), cpus_of_host(physical_host), physical_host.rank(),
                             ranks_on_host, options.pin && options.compact);
-  cpus = std::move(mine.cpus);
-  enough_cores = mine.enough_cores;
+  cpus = std::move(share.cpus);
+  enough_cores = share.enough_cores;
 
   check_calls = !all_of(ranks, !options.check_calls);
   if (all_of(ranks, host_memory != nullptr)) {
@@ -80,7 +84,7 @@ team::layout::layout(const communicator& ranks, const run_options& options) {
 
   int host_id = rank;  // the first rank of the host
   check(MPI_Bcast(&host_id, 1, MPI_INT, 0, host.get()), "MPI_Bcast");
-  std::vector<int> host_of(static_cast<std::size_t>(ranks.size()));
+  std::vector<int> host_of(ranks.size());
   check(MPI_Allgather(&host_id, 1, MPI_INT, host_of.data(), 1, MPI_INT, ranks.get()),
         "MPI_Allgather");
   nodes = node_map(host_of, rank, options.ranks_per_node);

@@ -1,3 +1,5 @@
+// Both ends of a channel over MPI: MPI_Issend on one side, a posted MPI_Irecv per slot on the
+// other. A closing message, longer than any other, tells the receiver that no message follows.
 #include <longshore/core/bytes.hpp>
 #include <longshore/transport/mpi/message_channels.hpp>
 
@@ -6,7 +8,7 @@
 namespace longshore::mpi {
 namespace {
 
-// The length of the closing message: one byte more than that of any other.
+// The length of the closing message: one byte more than any other message.
 std::size_t closing_bytes(std::size_t slot_bytes) { return slot_bytes + 1; }
 
 std::size_t stride_bytes(std::size_t slot_bytes) {
@@ -18,7 +20,7 @@ std::size_t stride_bytes(std::size_t slot_bytes) {
 std::size_t message_buffer_bytes(std::size_t slot_bytes, int slots) {
   count(slot_bytes, "a channel's slot");
   count(closing_bytes(slot_bytes), "a channel's slot");
-  return static_cast<std::size_t>(slots) * stride_bytes(slot_bytes);
+  return slots * stride_bytes(slot_bytes);
 }
 
 message_sender::message_sender(channel_end end, int slots, std::byte* buffer, MPI_Comm comm,
@@ -27,7 +29,7 @@ message_sender::message_sender(channel_end end, int slots, std::byte* buffer, MP
       buffer_(buffer),
       comm_(comm),
       tag_(tag),
-      requests_(static_cast<std::size_t>(slots), MPI_REQUEST_NULL) {}
+      requests_(slots, MPI_REQUEST_NULL) {}
 
 bool message_sender::is_free(std::size_t slot) {
   if (requests_[slot] == MPI_REQUEST_NULL) return true;
@@ -77,9 +79,8 @@ void pending_receives::test_all() {
   check(MPI_Testsome(static_cast<int>(requests_.size()), requests_.data(), &count, complete_.data(),
                      statuses_.data()),
         "MPI_Testsome");
-  for (int k = 0; k < count; ++k)  // count is MPI_UNDEFINED, which is negative, if all are null
-    receivers_[static_cast<std::size_t>(complete_[static_cast<std::size_t>(k)])]->on_arrival(
-        statuses_[static_cast<std::size_t>(k)]);
+  for (int k = 0; k < count; ++k)  // count is MPI_UNDEFINED (negative) if all requests are null
+    receivers_[complete_[k]]->on_arrival(statuses_[k]);
 }
 
 message_receiver::message_receiver(channel_end end, int slots, std::byte* buffer, MPI_Comm comm,
@@ -90,7 +91,7 @@ message_receiver::message_receiver(channel_end end, int slots, std::byte* buffer
       tag_(tag),
       pending_(pending),
       index_(pending.add(*this)),
-      requests_(static_cast<std::size_t>(slots), MPI_REQUEST_NULL) {
+      requests_(slots, MPI_REQUEST_NULL) {
   for (std::size_t slot = 0; slot < requests_.size(); ++slot) post(slot);
   pending_.set(index_, std::exchange(requests_[slot_], MPI_REQUEST_NULL));
 }
@@ -111,7 +112,7 @@ void message_receiver::post(std::size_t slot) {
 std::optional<std::span<const std::byte>> message_receiver::front() {
   if (!arrived_) {
     if (closed_) return std::nullopt;
-    // No test since the last poll of this receiver: the other receivers have been polled meanwhile.
+    // Without a test since the last poll of this receiver, all receivers have been polled once.
     if (polled_at_ == pending_.tests()) pending_.test_all();
     polled_at_ = pending_.tests();
     if (!arrived_) return std::nullopt;

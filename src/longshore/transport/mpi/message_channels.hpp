@@ -1,14 +1,10 @@
 // Channels between nodes over MPI: a message is one synchronous send into a posted receive.
 //
-// The way of a message (channel.hpp):
-//   1. The user writes it into a slot of the sender.
-//   2. commit() starts MPI_Issend from that slot.
-//   3. The receiver has a receive posted for each of its free slots. front() gives the slot whose
-//      receive is complete.
-//   4. release() posts the slot's receive again.
-// A synchronous send completes only when a posted receive has matched it. So its completion is the
-// credit: the sender's slot is then free. At most `slots` messages per channel are unexpected at
-// the receiver, and their data stay in the sender's slots.
+// The receiver has a receive posted for each free slot. commit() starts MPI_Issend from the
+// sender's slot. front() gives the slot whose receive is complete, and release() posts that receive
+// again. A synchronous send completes only when a posted receive has matched it. So the completion
+// is the credit: the sender's slot is free. At most `slots` messages per channel are unexpected at
+// the receiver, and the data of these messages stay in the sender's slots.
 #pragma once
 
 #include <longshore/transport/channel.hpp>
@@ -21,17 +17,17 @@
 
 namespace longshore::mpi {
 
-/// Bytes of the slots of one end. Throws errc::usage if MPI cannot send a slot in one message.
+/// Bytes of all slots of one end. Throws errc::usage if a slot is too long for one MPI message.
 [[nodiscard]] std::size_t message_buffer_bytes(std::size_t slot_bytes, int slots);
 
 class message_sender final : public channel_sender {
  public:
-  /// `buffer`: message_buffer_bytes of memory that outlives the object.
+  /// `buffer` has message_buffer_bytes(end.slot_bytes, slots) bytes, and must outlive the object.
   message_sender(channel_end end, int slots, std::byte* buffer, MPI_Comm comm, int tag);
-  [[nodiscard]] std::byte* reserve() override;
+  std::byte* reserve() override;
   void commit(std::size_t bytes) override;
-  /// Sends the closing message if it is not sent yet and a slot is free. True if it has been sent
-  /// and all sends are complete.
+  /// Sends the closing message when a slot is free. True when the closing message and all others
+  /// have been received.
   bool try_close();
 
  private:
@@ -48,12 +44,13 @@ class message_sender final : public channel_sender {
 
 class message_receiver;
 
-/// The next receive of each channel of a set. One MPI call tests all of them, after each receiver
-/// has been polled once. If each receiver tested its own, every empty poll would cost an MPI call,
-/// and on shared cores, where MPI yields the core in such a call, a time slice.
+/// The next receive of each channel of a set. One MPI call tests all these receives, after each
+/// receiver has been polled once. If each receiver tested only its own receive, every empty poll
+/// would cost an MPI call. On shared cores MPI yields the core in such a call, so a poll would cost
+/// a time slice.
 class pending_receives {
  public:
-  /// Returns the index of the receiver, which must outlive the object.
+  /// Returns the index of `receiver`, which must outlive the object.
   std::size_t add(message_receiver& receiver);
   /// Sets the receive of the next message of receiver `index`.
   void set(std::size_t index, MPI_Request request) { requests_[index] = request; }
@@ -64,7 +61,7 @@ class pending_receives {
 
  private:
   std::vector<message_receiver*> receivers_;
-  std::vector<MPI_Request> requests_;  // by index
+  std::vector<MPI_Request> requests_;  // indexed by receiver
   std::vector<int> complete_;
   std::vector<MPI_Status> statuses_;
   std::uint64_t tests_ = 0;
@@ -75,9 +72,9 @@ class message_receiver final : public channel_receiver {
   /// `pending` must outlive the object, and the object must not move.
   message_receiver(channel_end end, int slots, std::byte* buffer, MPI_Comm comm, int tag,
                    pending_receives& pending);
-  [[nodiscard]] std::optional<std::span<const std::byte>> front() override;
+  std::optional<std::span<const std::byte>> front() override;
   void release() override;
-  /// Drops messages that have arrived. True if the sender has closed; then no receive is posted any
+  /// Drops messages that have arrived. True if the sender has closed. Then no receive is posted any
   /// more.
   bool try_close();
   /// Called by pending_receives when the next message has arrived.
@@ -90,8 +87,9 @@ class message_receiver final : public channel_receiver {
   MPI_Comm comm_;
   int tag_;
   pending_receives& pending_;
-  std::size_t index_;                  // in pending_
-  std::vector<MPI_Request> requests_;  // by slot; that of slot_ is in pending_, and null here
+  std::size_t index_;  // in pending_
+  // Indexed by slot. The request of slot_ is null here, because pending_ has it.
+  std::vector<MPI_Request> requests_;
   std::size_t slot_ = 0;
   bool arrived_ = false, closed_ = false;
   int length_bytes_ = 0;

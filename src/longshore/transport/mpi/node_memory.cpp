@@ -1,3 +1,4 @@
+// Allocates memory that the ranks of a node share, as a shared window of MPI.
 #include <longshore/core/bytes.hpp>
 #include <longshore/transport/mpi/node_memory.hpp>
 
@@ -17,24 +18,24 @@ node_memory::node_memory(const communicator& node, std::size_t part_bytes)
     return;
   }
   const std::size_t bytes = node.rank() == 0 ? ranks * stride_bytes_ + page_bytes() : 0;
-  void* mine = nullptr;
-  check(MPI_Win_allocate_shared(static_cast<MPI_Aint>(bytes), 1, MPI_INFO_NULL, node.get(), &mine,
-                                &window_),
+  void* own_part = nullptr;
+  check(MPI_Win_allocate_shared(static_cast<MPI_Aint>(bytes), 1, MPI_INFO_NULL, node.get(),
+                                &own_part, &window_),
         "MPI_Win_allocate_shared");
   MPI_Aint size = 0;
   int unit = 0;
-  void* first = nullptr;
-  check(MPI_Win_shared_query(window_, 0, &size, &unit, &first), "MPI_Win_shared_query");
-  base_ =
-      reinterpret_cast<std::byte*>(round_up(reinterpret_cast<std::uintptr_t>(first), page_bytes()));
-  // has an effect if the system allows huge pages for shared memory
+  void* first_part = nullptr;
+  check(MPI_Win_shared_query(window_, 0, &size, &unit, &first_part), "MPI_Win_shared_query");
+  base_ = reinterpret_cast<std::byte*>(
+      round_up(reinterpret_cast<std::uintptr_t>(first_part), page_bytes()));
+  // Has an effect only if the system allows huge pages for shared memory.
   prefer_huge_pages(base_, ranks * stride_bytes_);
   check(MPI_Win_lock_all(MPI_MODE_NOCHECK, window_), "MPI_Win_lock_all");
 }
 
 node_memory::~node_memory() {
-  // During an exception the other ranks may never come to free the window. The run is being
-  // aborted, and the window is freed with it.
+  // During an exception the other ranks may never free the window. The run is being aborted, and
+  // its end frees the window.
   if (window_ == MPI_WIN_NULL || std::uncaught_exceptions() > unwinding_) return;
   MPI_Win_unlock_all(window_);
   MPI_Win_free(&window_);

@@ -1,7 +1,7 @@
 // Memory that the ranks of a node share: an MPI shared window. The first rank of the node allocates
-// all of it, so that the parts lie at a fixed distance. Also, some MPI libraries and simulators
-// give every rank the first part if each rank allocates a part of the same size. A page still lies
-// on the NUMA node of the rank that writes it first.
+// all parts, so that the distance between parts is fixed. If each rank allocated its own part, some
+// MPI libraries and simulators would give every rank the first part. A page still lies on the NUMA
+// node of the rank that first writes to the page.
 #pragma once
 
 #include <longshore/machine/pages.hpp>
@@ -13,9 +13,8 @@ namespace longshore::mpi {
 
 class node_memory {
  public:
-  /// Collective over `node`. `part_bytes` must be the same on all its ranks. REQUIRES: the memory
-  /// is available (team::agree_on_memory). A node of one rank gets private memory, without a
-  /// window.
+  /// Collective over `node`. `part_bytes` must be the same on all ranks. REQUIRES: the memory is
+  /// available (team::agree_on_memory). A node of one rank gets private memory.
   node_memory(const communicator& node, std::size_t part_bytes);
   ~node_memory();
   node_memory(const node_memory&) = delete;
@@ -23,7 +22,7 @@ class node_memory {
 
   /// The part of the rank at `local_index` in the node, aligned to a page, zero at first.
   [[nodiscard]] std::byte* part(int local_index) const noexcept {
-    return base_ + static_cast<std::size_t>(local_index) * stride_bytes_;
+    return base_ + local_index * stride_bytes_;
   }
 
  private:

@@ -1,3 +1,4 @@
+// Starts and ends MPI, and runs a program with a team of all processes or of a communicator.
 #include <longshore/machine/affinity.hpp>
 #include <longshore/transport/mpi/run.hpp>
 #include <longshore/transport/mpi/team.hpp>
@@ -10,22 +11,32 @@
 
 namespace longshore::mpi {
 
-environment::environment() : own_(false) {
+namespace {
+
+struct mpi_state {
+  mpi_state() {
+    MPI_Initialized(&initialised);
+    MPI_Finalized(&finalised);
+  }
   int initialised = 0, finalised = 0;
-  MPI_Initialized(&initialised);
-  MPI_Finalized(&finalised);
-  if (finalised != 0)
+};
+
+}  // namespace
+
+environment::environment() {
+  const mpi_state state;
+  if (state.finalised != 0)
     fail(errc::usage,
          "MPI has been finalised and cannot be started again in this process: keep one "
          "longshore::runtime for all runs");
-  if (initialised != 0) return;
-  int provided = 0;  // not checked: only the rank's own thread calls MPI
+  if (state.initialised != 0) return;
+  int provided = 0;  // not checked, because only the rank's own thread calls MPI
   check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread");
-  own_ = true;
+  owns_mpi_ = true;
 }
 
 environment::~environment() {
-  if (own_) MPI_Finalize();
+  if (owns_mpi_) MPI_Finalize();
 }
 
 bool is_launched() noexcept {
@@ -37,9 +48,9 @@ bool is_launched() noexcept {
 
 namespace {
 
-[[noreturn]] void end(team* mine, const std::string& why) {
-  if (mine != nullptr) mine->abort_run(why);
-  fmt::print(stderr, "longshore: {}\n", why);
+[[noreturn]] void end_run(team* team, const std::string& failure) {
+  if (team != nullptr) team->abort_run(failure);
+  fmt::print(stderr, "longshore: {}\n", failure);
   std::fflush(nullptr);
   MPI_Abort(MPI_COMM_WORLD, runtime_failure_status);
   std::_Exit(runtime_failure_status);
@@ -55,42 +66,40 @@ void run(const run_options& options, const std::function<void(longshore::team&)>
 
 void run(const void* communicator, const run_options& options,
          const std::function<void(longshore::team&)>& body) {
-  std::unique_ptr<team> mine;
+  std::unique_ptr<team> ranks;
   try {
-    mine = team::make(*static_cast<const MPI_Comm*>(communicator), options);
-    if (options.ranks > 0 && options.ranks != mine->size())
+    ranks = team::make(*static_cast<const MPI_Comm*>(communicator), options);
+    if (options.ranks > 0 && options.ranks != ranks->size())
       fail(errc::usage,
            "{} ranks requested, but the launcher started {}: give the number to the launcher "
            "(mpirun -n {})",
-           options.ranks, mine->size(), options.ranks);
-    const pinned binding(options.pin && mine->waiting().spin ? mine->cpus().front() : -1);
-    body(*mine);
-    mine->checked_barrier({.kind = detail::collective::end_of_run});
+           options.ranks, ranks->size(), options.ranks);
+    const pinned binding(options.pin && ranks->waiting().spin ? ranks->cpus().front() : -1);
+    body(*ranks);
+    ranks->checked_barrier({collective::end_of_run});
   } catch (...) {
-    end(mine.get(), failure_text(std::current_exception()));
+    end_run(ranks.get(), failure_text(std::current_exception()));
   }
 }
 
 std::shared_ptr<longshore::team> join(const void* communicator, const run_options& options) {
-  struct member {
+  struct owner {
     std::optional<environment> mpi;  // empty if the program passed a communicator, and so owns MPI
-    std::unique_ptr<team> mine;
+    std::unique_ptr<mpi::team> team;
   };
-  const auto joined = std::make_shared<member>();
+  const auto joined = std::make_shared<owner>();
   MPI_Comm ranks = MPI_COMM_WORLD;
   if (communicator == nullptr) {
     joined->mpi.emplace();
   } else {
-    int initialised = 0, finalised = 0;
-    MPI_Initialized(&initialised);
-    MPI_Finalized(&finalised);
-    if (initialised == 0 || finalised != 0)
+    const mpi_state state;
+    if (state.initialised == 0 || state.finalised != 0)
       fail(errc::usage, "a team of an MPI communicator: MPI {}",
-           initialised == 0 ? "has not been initialised" : "has been finalised");
+           state.initialised == 0 ? "has not been initialised" : "has been finalised");
     ranks = *static_cast<const MPI_Comm*>(communicator);
   }
-  joined->mine = team::make(ranks, options);
-  return {joined, joined->mine.get()};
+  joined->team = team::make(ranks, options);
+  return {joined, joined->team.get()};
 }
 
 }  // namespace longshore::mpi

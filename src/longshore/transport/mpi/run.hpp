@@ -9,7 +9,8 @@
 
 namespace longshore::mpi {
 
-/// Initialises MPI unless the program has done so; finalises MPI if it initialised it.
+/// Initialises MPI unless the program has done so. The destructor finalises MPI if the constructor
+/// initialised it.
 class environment {
  public:
   environment();
@@ -18,25 +19,24 @@ class environment {
   environment& operator=(const environment&) = delete;
 
  private:
-  bool own_;
+  bool owns_mpi_ = false;
 };
 
 /// Whether an MPI launcher started this process.
 [[nodiscard]] bool is_launched() noexcept;
 
-/// Collective over MPI_COMM_WORLD. Runs `body` with the team of this process. An exception ends all
-/// processes, with exit status 3 and one message per host; run() then does not return.
+/// Collective over MPI_COMM_WORLD. Runs `body` with the team of this process. After an exception
+/// run() does not return: all processes end, with exit status 3 and one message per host.
 void run(const run_options& options, const std::function<void(longshore::team&)>& body);
 
-/// The same over the communicator that `communicator` (an MPI_Comm*) points to. An exception also
-/// ends the processes outside that communicator.
+/// Runs `body` on the ranks of the communicator that `communicator` (an MPI_Comm*) points to. An
+/// exception also ends the processes outside that communicator.
 void run(const void* communicator, const run_options& options,
          const std::function<void(longshore::team&)>& body);
 
-/// Collective over the communicator that `communicator` (an MPI_Comm*) points to, or over
-/// MPI_COMM_WORLD if it is null. If it is null, join() also starts MPI unless the program has, and
-/// the end of the team then ends MPI. Errors are thrown, and end no other process. See
-/// launch/join.hpp.
+/// Collective over the communicator that `communicator` (an MPI_Comm*) points to. If `communicator`
+/// is null, over MPI_COMM_WORLD; then the team also owns an `environment`. Errors are thrown, and
+/// end no other process. See launch/join.hpp.
 [[nodiscard]] std::shared_ptr<longshore::team> join(const void* communicator,
                                                     const run_options& options);
 

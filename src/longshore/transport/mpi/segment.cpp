@@ -1,3 +1,5 @@
+// Accesses the parts of a segment: by loads and stores within a node, by MPI_Put and MPI_Get on a
+// window otherwise. Blocking MPI calls run under a watchdog.
 #include <longshore/transport/detail/for_each_piece.hpp>
 #include <longshore/transport/mpi/segment.hpp>
 
@@ -12,7 +14,7 @@ namespace {
 constexpr std::size_t piece_bytes = std::size_t{1} << 30;
 
 std::vector<std::byte*> direct_parts(const team& team, const node_memory& memory) {
-  std::vector<std::byte*> parts(static_cast<std::size_t>(team.size()), nullptr);
+  std::vector<std::byte*> parts(team.size(), nullptr);
   for (const int rank : team.nodes().my_ranks())
     parts[rank] = memory.part(team.nodes().local_index(rank));
   return parts;
@@ -33,8 +35,8 @@ segment_memory::segment_memory(team& team, std::unique_ptr<node_memory> memory, 
 }
 
 void segment_memory::close(team& team) {
-  team.checked_barrier(
-      {.kind = detail::collective::free});  // the calls below have no deadline of their own
+  // The calls below have no deadline, so this barrier waits for all ranks first.
+  team.checked_barrier({collective::free});
   if (window_ != MPI_WIN_NULL) {
     const watchdog::section limit(team.watchdog(), "freeing a segment");
     MPI_Win_unlock_all(window_);
@@ -57,8 +59,8 @@ segment::~segment() { team_.release(std::move(memory_), std::uncaught_exceptions
 void segment::put_start(int peer, std::size_t offset, const void* from, std::size_t bytes) {
   check_range(peer, offset, bytes);
   if (bytes == 0) return;
-  if (std::byte* there = direct(peer)) {
-    std::memcpy(there + offset, from, bytes);
+  if (std::byte* part = direct(peer)) {
+    std::memcpy(part + offset, from, bytes);
     return;
   }
   detail::for_each_piece(bytes, piece_bytes, [&](std::size_t done, std::size_t length) {
@@ -73,8 +75,8 @@ void segment::put_start(int peer, std::size_t offset, const void* from, std::siz
 void segment::get_start(int peer, std::size_t offset, void* to, std::size_t bytes) {
   check_range(peer, offset, bytes);
   if (bytes == 0) return;
-  if (const std::byte* there = direct(peer)) {
-    std::memcpy(to, there + offset, bytes);
+  if (const std::byte* part = direct(peer)) {
+    std::memcpy(to, part + offset, bytes);
     return;
   }
   detail::for_each_piece(bytes, piece_bytes, [&](std::size_t done, std::size_t length) {
@@ -101,21 +103,19 @@ void segment::get(int peer, std::size_t offset, void* to, std::size_t bytes) {
 }
 
 std::int64_t segment::fetch_add(int peer, std::size_t offset, std::int64_t amount) {
-  check_range(peer, offset, sizeof(std::int64_t));
-  if (offset % sizeof(std::int64_t) != 0)
-    fail(errc::usage, "fetch_add at offset {}: must be a multiple of 8", offset);
-  // All ranks use the same kind of atomics: those of the processor and those of MPI are not atomic
-  // with respect to each other.
+  check_integer(peer, offset);
+  // Atomics of the processor and of MPI are not atomic with respect to each other, so all ranks use
+  // the same kind.
   if (window_ == MPI_WIN_NULL)
     return std::atomic_ref(*reinterpret_cast<std::int64_t*>(direct(peer) + offset))
         .fetch_add(amount, std::memory_order_acq_rel);
-  std::int64_t before = 0;
+  std::int64_t previous = 0;
   const watchdog::section limit(watchdog_, "MPI_Fetch_and_op");
-  check(MPI_Fetch_and_op(&amount, &before, MPI_INT64_T, peer, static_cast<MPI_Aint>(offset),
+  check(MPI_Fetch_and_op(&amount, &previous, MPI_INT64_T, peer, static_cast<MPI_Aint>(offset),
                          MPI_SUM, window_),
         "MPI_Fetch_and_op");
   check(MPI_Win_flush(peer, window_), "MPI_Win_flush");
-  return before;
+  return previous;
 }
 
 void segment::quiet() {

@@ -9,8 +9,8 @@
 
 namespace longshore::mpi {
 
-/// The memory of a segment: shared memory of the node, and a window over all ranks if there are
-/// several nodes.
+/// The memory of a segment: shared memory of the node, and with several nodes a window over all
+/// ranks.
 class segment_memory final : public collective_resource {
  public:
   segment_memory(team& team, std::unique_ptr<node_memory> memory, std::size_t bytes);

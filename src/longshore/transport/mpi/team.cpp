@@ -1,3 +1,6 @@
+// Barriers and collectives over MPI, and the making of teams. Collectives use nonblocking MPI
+// calls, so that waits have a deadline. On one node, short collectives use shared memory instead of
+// MPI.
 #include <longshore/transport/detail/dissemination.hpp>
 #include <longshore/transport/mpi/channels.hpp>
 #include <longshore/transport/mpi/layout.hpp>
@@ -17,7 +20,9 @@ namespace longshore::mpi {
 namespace {
 
 constexpr std::size_t tag_block_count = 511;
-constexpr int unused_tag = 32767;  // nobody sends with it on the communicator of barriers
+// No message on the communicator of barriers has this tag. It is the largest tag that MPI
+// guarantees.
+constexpr int unused_tag = 32767;
 
 MPI_Op op_of(reduction operation) {
   switch (operation) {
@@ -28,7 +33,7 @@ MPI_Op op_of(reduction operation) {
   return MPI_OP_NULL;
 }
 
-// Counts and displacements of one side of an alltoallv, as ints for MPI.
+// The outgoing or incoming counts of an alltoallv, and their displacements, as ints for MPI.
 struct block_list {
   block_list(std::span<const std::size_t> sizes) : counts(sizes.size()), starts(sizes.size()) {
     std::size_t start = 0;
@@ -50,8 +55,8 @@ MPI_Comm communicator_of(const longshore::team& team) noexcept {
 
 namespace {
 
-// A barrier with the deadline, before the blocking calls that make a team: those would wait for
-// ever for a rank that never makes them.
+// A barrier with a deadline before the blocking calls that make a team. Without the barrier those
+// calls would wait for ever for a missing rank.
 void wait_for_all(MPI_Comm ranks, double timeout_seconds) {
   MPI_Request request = MPI_REQUEST_NULL;
   check(MPI_Ibarrier(ranks, &request), "MPI_Ibarrier");
@@ -71,46 +76,48 @@ void wait_for_all(MPI_Comm ranks, double timeout_seconds) {
 
 std::unique_ptr<team> team::make(MPI_Comm ranks, const run_options& options) {
   wait_for_all(ranks, options.timeout_seconds);
-  communicator own = communicator::duplicate(ranks);
-  layout found(own, options);
-  return std::unique_ptr<team>(new team(std::move(own), std::move(found), options.timeout_seconds));
+  communicator duplicate = communicator::duplicate(ranks);
+  layout facts(duplicate, options);
+  return std::unique_ptr<team>(
+      new team(std::move(duplicate), std::move(facts), options.timeout_seconds));
 }
 
-team::team(communicator ranks, layout found, double timeout_seconds)
-    : longshore::team(ranks.rank(), ranks.size(), std::move(found.nodes),
-                      {timeout_seconds, found.enough_cores}, std::move(found.cpus)),
+team::team(communicator ranks, layout facts, double timeout_seconds)
+    : longshore::team(ranks.rank(), ranks.size(), std::move(facts.nodes),
+                      {timeout_seconds, facts.enough_cores}, std::move(facts.cpus)),
       ranks_(std::move(ranks)),
       channel_comm_(communicator::duplicate(ranks_.get())),
-      host_(std::move(found.host)),
+      host_(std::move(facts.host)),
       node_(communicator::split(ranks_.get(), nodes().my_node())),
-      host_memory_(std::move(found.host_memory)),
-      staging_bytes_(host_layout(static_cast<std::size_t>(host_.size())).staging_bytes),
-      check_calls_(found.check_calls),
+      host_memory_(std::move(facts.host_memory)),
+      staging_bytes_(host_layout(host_.size()).staging_bytes),
+      check_calls_(facts.check_calls),
       watchdog_(rank(), timeout_seconds),
       tag_blocks_(tag_block_count, false),
-      ranks_on_host_(found.ranks_on_host),
+      ranks_on_host_(facts.ranks_on_host),
       unwinding_(std::uncaught_exceptions()) {
-  const host_layout places(static_cast<std::size_t>(host_.size()));
+  const host_layout offsets(host_.size());
   std::byte* const memory = host_memory_->part(0);
   host_state_ = reinterpret_cast<host_state*>(memory);
   // The ranks of a node are consecutive on their host, so their entries follow the leader's.
   int leader_index = host_.rank();
   check(MPI_Bcast(&leader_index, 1, MPI_INT, 0, node_.get()), "MPI_Bcast");
-  auto* const barriers = reinterpret_cast<detail::node_barrier_state*>(memory + places.barriers_at);
-  auto* const slots = reinterpret_cast<detail::call_slot*>(memory + places.call_slots_at);
+  auto* const barriers =
+      reinterpret_cast<detail::node_barrier_state*>(memory + offsets.barriers_offset);
+  auto* const slots = reinterpret_cast<detail::call_slot*>(memory + offsets.call_slots_offset);
   barrier_.emplace(&barriers[leader_index], &slots[leader_index], nodes().my_rank_count(),
                    nodes().local_index(rank()));
-  staging_ = memory + places.staging_at;
+  staging_ = memory + offsets.staging_offset;
 }
 
 team::~team() {
-  if (std::uncaught_exceptions() > unwinding_) {  // the other ranks may never come
+  if (std::uncaught_exceptions() > unwinding_) {  // the other ranks may never get here
     deferred_frees_.abandon();
     return;
   }
   try {
     free_deferred();
-    checked_barrier({.kind = detail::collective::end_of_team});
+    checked_barrier({collective::end_of_team});
   } catch (const error&) {
     abort_run(failure_text(std::current_exception()));
   }
@@ -125,10 +132,9 @@ std::string team::library_version() const {
 }
 
 void team::progress() {
-  // MPI makes progress only in MPI calls, and a peer may wait for that while this rank polls
+  // MPI makes progress only in MPI calls, and a peer may wait for progress while this rank polls
   // memory. This also holds on one node: for collectives, and for messages of the program itself.
-  // Nobody sends with the tag, because a probe that finds a message returns without making
-  // progress.
+  // No message has the tag, because a probe that finds a message returns without making progress.
   int flag = 0;
   check(MPI_Iprobe(MPI_ANY_SOURCE, unused_tag, ranks_.get(), &flag, MPI_STATUS_IGNORE),
         "MPI_Iprobe");
@@ -143,62 +149,62 @@ void team::complete(MPI_Request& request, const char* operation) {
 }
 
 template <class SendWith, class NodeArrived, class AllArrived>
-void team::checked_barrier(const detail::collective_call& call, const SendWith& /*send_with*/,
+void team::checked_barrier(const collective_call& call, const SendWith& /*send_with*/,
                            const NodeArrived& when_node_arrived,
                            const AllArrived& when_all_arrived) {
   ++barrier_count_;
-  barrier_->wait(*this, call, [&](detail::call_mismatch& mismatch) {
+  barrier_->wait(*this, call, [&](call_mismatch& mismatch) {
     if (!mismatch.found) when_node_arrived();
     if (nodes().node_count() > 1) barrier_between_nodes(call, mismatch);
     if (!mismatch.found) when_all_arrived();
   });
 }
 
-void team::checked_barrier(const detail::collective_call& call) {
+void team::checked_barrier(const collective_call& call) {
   checked_barrier(
       call, [](int, int) {}, [] {}, [] {});
 }
 
-// The barrier does not use MPI_Ibarrier, which is wrong in one simulator that this transport must
-// run under, nor MPI_Barrier, which has no deadline.
+// The barrier uses neither MPI_Ibarrier, which is wrong in a simulator that this transport must run
+// under, nor MPI_Barrier, which has no deadline.
 template <class Message, class Update>
-void team::disseminate_messages(const detail::collective_call& call, std::array<Message, 2>& pair,
+void team::disseminate_messages(const collective_call& call, std::array<Message, 2>& pair,
                                 const Update& update) {
-  auto& [mine, theirs] = pair;
+  auto& [outgoing, incoming] = pair;
   detail::disseminate(nodes(), [&](int round, int to, int from) {
     MPI_Request sent = MPI_REQUEST_NULL, received = MPI_REQUEST_NULL;
-    check(MPI_Irecv(&theirs, sizeof theirs, MPI_BYTE, from, round, ranks_.get(), &received),
+    check(MPI_Irecv(&incoming, sizeof incoming, MPI_BYTE, from, round, ranks_.get(), &received),
           "MPI_Irecv");
-    check(MPI_Isend(&mine, sizeof mine, MPI_BYTE, to, round, ranks_.get(), &sent), "MPI_Isend");
+    check(MPI_Isend(&outgoing, sizeof outgoing, MPI_BYTE, to, round, ranks_.get(), &sent),
+          "MPI_Isend");
     complete(received, name_of(call.kind));
     complete(sent, name_of(call.kind));
-    update(mine, theirs);
+    update(outgoing, incoming);
   });
 }
 
-// First dissemination: a node sends the fingerprint of its call, or 0 if it has received another
-// fingerprint or 0. So after the last round each node knows whether all calls are equal. If they
-// are not, a second dissemination finds two ranks whose calls differ.
-void team::barrier_between_nodes(const detail::collective_call& call,
-                                 detail::call_mismatch& mismatch) {
+// First dissemination: a node sends the fingerprint of its call, or 0 after it has received a
+// different fingerprint or 0. So after the last round each node knows whether all calls are equal.
+// If calls differ, a second dissemination finds two ranks with different calls.
+void team::barrier_between_nodes(const collective_call& call, call_mismatch& mismatch) {
   if (!messages_) messages_ = std::make_unique<node_messages>();
   try {
-    const std::uint64_t agreed = call.fingerprint() + 1;
+    const std::uint64_t agreed = call.fingerprint() + 1;  // not 0, which stands for a mismatch
     auto& fingerprints = messages_->fingerprints;
     fingerprints[0] = mismatch.found ? 0 : agreed;
-    disseminate_messages(call, fingerprints, [&](std::uint64_t& mine, std::uint64_t theirs) {
-      mine = mine == theirs ? mine : 0;
+    disseminate_messages(call, fingerprints, [&](std::uint64_t& outgoing, std::uint64_t incoming) {
+      if (outgoing != incoming) outgoing = 0;
     });
     if (fingerprints[0] == agreed) return;
     auto& calls = messages_->calls;
     calls[0] = {barrier_->posted(), mismatch};
-    disseminate_messages(call, calls, [](call_message& mine, const call_message& theirs) {
-      if (!mine.mismatch.found) mine.mismatch = theirs.mismatch;
-      mine.mismatch.compare(mine.posted, theirs.posted);
+    disseminate_messages(call, calls, [](call_message& outgoing, const call_message& incoming) {
+      if (!outgoing.mismatch.found) outgoing.mismatch = incoming.mismatch;
+      outgoing.mismatch.compare(outgoing.posted, incoming.posted);
     });
     mismatch = calls[0].mismatch;
   } catch (...) {
-    static_cast<void>(messages_.release());  // leaked: requests may still be active on them
+    static_cast<void>(messages_.release());  // leaked, because requests may still use the messages
     throw;
   }
 }
@@ -209,7 +215,7 @@ void team::broadcast(std::span<std::byte> data, int root) {
     detail::shared_memory_collectives(*this).broadcast(data, root);
     return;
   }
-  barrier_if_checked({detail::collective::broadcast, {}, root, data.size()});
+  barrier_if_checked({collective::broadcast, {}, root, data.size()});
   MPI_Request request = MPI_REQUEST_NULL;
   check(MPI_Ibcast(data.data(), count(data.size(), "MPI_Ibcast"), MPI_BYTE, root, ranks_.get(),
                    &request),
@@ -217,15 +223,15 @@ void team::broadcast(std::span<std::byte> data, int root) {
   complete(request, "a broadcast");
 }
 
-void team::allgather(std::span<const std::byte> mine, std::span<std::byte> all) {
-  if (fits_staging(all.size())) {
-    detail::shared_memory_collectives(*this).allgather(mine, all);
+void team::allgather(std::span<const std::byte> data, std::span<std::byte> gathered) {
+  if (fits_staging(gathered.size())) {
+    detail::shared_memory_collectives(*this).allgather(data, gathered);
     return;
   }
-  barrier_if_checked({detail::collective::allgather, {}, 0, mine.size()});
+  barrier_if_checked({collective::allgather, {}, 0, data.size()});
   MPI_Request request = MPI_REQUEST_NULL;
-  const int bytes = count(mine.size(), "MPI_Iallgather");
-  check(MPI_Iallgather(mine.data(), bytes, MPI_BYTE, all.data(), bytes, MPI_BYTE, ranks_.get(),
+  const int bytes = count(data.size(), "MPI_Iallgather");
+  check(MPI_Iallgather(data.data(), bytes, MPI_BYTE, gathered.data(), bytes, MPI_BYTE, ranks_.get(),
                        &request),
         "MPI_Iallgather");
   complete(request, "an allgather");
@@ -236,8 +242,8 @@ void team::alltoall(std::span<const std::byte> outgoing, std::span<std::byte> in
     detail::shared_memory_collectives(*this).alltoall(outgoing, incoming);
     return;
   }
-  const std::size_t block = outgoing.size() / static_cast<std::size_t>(size());
-  barrier_if_checked({detail::collective::alltoall, {}, 0, block});
+  const std::size_t block = outgoing.size() / size();
+  barrier_if_checked({collective::alltoall, {}, 0, block});
   MPI_Request request = MPI_REQUEST_NULL;
   const int bytes = count(block, "MPI_Ialltoall");
   check(MPI_Ialltoall(outgoing.data(), bytes, MPI_BYTE, incoming.data(), bytes, MPI_BYTE,
@@ -246,30 +252,28 @@ void team::alltoall(std::span<const std::byte> outgoing, std::span<std::byte> in
   complete(request, "an alltoall");
 }
 
-// Compares the counts of both sides. If they differ, MPI would wait, or leave the rest of a block
-// unchanged.
+// Compares the counts of senders and receivers. With different counts MPI would wait, or leave the
+// rest of a block unchanged.
 void team::check_blocks(std::span<const std::size_t> outgoing_counts,
                         std::span<const std::size_t> incoming_counts) {
   std::vector<std::size_t> sent(incoming_counts.size());
   alltoall(std::as_bytes(outgoing_counts), std::as_writable_bytes(std::span(sent)));
-  const auto wrong = std::mismatch(sent.begin(), sent.end(), incoming_counts.begin());
-  const std::int64_t peer = wrong.first == sent.end() ? -1 : wrong.first - sent.begin();
-  struct finding {
-    std::int64_t rank, peer;
-    std::size_t expected, sent;
-  };
-  const auto all = allgather_value(peer < 0 ? finding{rank(), -1, 0, 0}
-                                            : finding{rank(), peer, *wrong.second, *wrong.first});
-  for (const auto& one : all)
-    if (one.peer >= 0)
-      detail::fail_count_mismatch(static_cast<int>(one.rank), static_cast<int>(one.peer),
-                                  one.expected, one.sent);
+  struct count_mismatch {
+    std::int64_t rank, peer = -1;  // the peer is -1 if all counts of the rank match
+    std::size_t expected = 0, sent = 0;
+  } own{rank()};
+  const auto [wrong, expected] = std::mismatch(sent.begin(), sent.end(), incoming_counts.begin());
+  if (wrong != sent.end()) own = {rank(), wrong - sent.begin(), *expected, *wrong};
+  for (const auto& mismatch : allgather_value(own))
+    if (mismatch.peer >= 0)
+      detail::fail_count_mismatch(static_cast<int>(mismatch.rank), static_cast<int>(mismatch.peer),
+                                  mismatch.expected, mismatch.sent);
 }
 
 void team::alltoallv(const std::byte* outgoing, std::span<const std::size_t> outgoing_counts,
                      std::byte* incoming, std::span<const std::size_t> incoming_counts,
                      std::size_t element_bytes) {
-  barrier_if_checked({detail::collective::alltoallv, {}, 0, element_bytes});
+  barrier_if_checked({collective::alltoallv, {}, 0, element_bytes});
   if (check_calls_) check_blocks(outgoing_counts, incoming_counts);
   const block_list out(outgoing_counts), in(incoming_counts);
   MPI_Datatype element = MPI_DATATYPE_NULL;
@@ -287,7 +291,7 @@ void team::alltoallv(const std::byte* outgoing, std::span<const std::size_t> out
 template <class T>
 void team::allreduce_values(std::span<T> values, reduction operation, detail::collective kind,
                             MPI_Datatype type) {
-  if (fits_staging(2 * values.size_bytes())) {  // the node's block, and the result
+  if (fits_staging(2 * values.size_bytes())) {  // the block of the node, and the result
     detail::shared_memory_collectives(*this).allreduce(values, operation, kind);
     return;
   }
@@ -300,36 +304,33 @@ void team::allreduce_values(std::span<T> values, reduction operation, detail::co
 }
 
 void team::allreduce(std::span<std::int64_t> values, reduction operation) {
-  allreduce_values(values, operation, detail::collective::allreduce_integers, MPI_INT64_T);
+  allreduce_values(values, operation, collective::allreduce_integers, MPI_INT64_T);
 }
 
 void team::allreduce(std::span<double> values, reduction operation) {
-  allreduce_values(values, operation, detail::collective::allreduce_numbers, MPI_DOUBLE);
+  allreduce_values(values, operation, collective::allreduce_numbers, MPI_DOUBLE);
 }
 
 std::unique_ptr<longshore::segment> team::allocate(std::size_t bytes) {
   free_deferred();
-  checked_barrier({.kind = detail::collective::allocate});
+  checked_barrier({collective::allocate});
   const std::size_t largest = agree_on_memory(bytes, 0),
                     smallest = allreduce_value(bytes, reduction::min);
-  if (smallest != largest)
-    fail(errc::usage,
-         "a segment must have the same size on all ranks: rank {} requests {} bytes, the ranks "
-         "request {} to {}",
-         rank(), bytes, smallest, largest);
+  if (smallest != largest) detail::fail_size_mismatch(rank(), bytes, smallest, largest);
   auto memory = std::make_unique<node_memory>(node_, bytes);
   return std::make_unique<segment>(*this, std::move(memory), bytes);
 }
 
 std::unique_ptr<channel_set> team::open_channels(std::span<const channel_end> to,
                                                  std::span<const channel_end> from, int slots) {
-  if (slots < 1) fail(errc::usage, "a channel needs at least 1 slot, not {}", slots);
+  detail::check_slots(slots);
   free_deferred();
-  checked_barrier({.kind = detail::collective::open_channels});
+  checked_barrier({collective::open_channels});
   return std::make_unique<channels>(*this, to, from, slots);
 }
 
 int team::take_tag_block() {
+  static_assert(tag_block_count * tags_per_block <= unused_tag, "MPI guarantees tags up to 32767");
   for (std::size_t block = 0; block < tag_blocks_.size(); ++block) {
     if (tag_blocks_[block]) continue;
     tag_blocks_[block] = true;
@@ -339,9 +340,9 @@ int team::take_tag_block() {
        tag_blocks_.size());
 }
 
-void team::abort_run(const std::string& why) {
+void team::abort_run(const std::string& failure) {
   if (host_state_->failure_reported.exchange(1) == 0)
-    fmt::print(stderr, "longshore: rank {} of {}: {}\n", rank(), size(), why);
+    fmt::print(stderr, "longshore: rank {} of {}: {}\n", rank(), size(), failure);
   std::fflush(nullptr);
   MPI_Abort(ranks_.get(), runtime_failure_status);
   std::_Exit(runtime_failure_status);

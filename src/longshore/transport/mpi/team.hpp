@@ -1,5 +1,5 @@
-// The mpi transport: ranks are processes. Ranks of a node share memory; between nodes they send
-// messages.
+// The mpi transport: ranks are processes. Ranks of one node share memory; ranks of different nodes
+// exchange MPI messages.
 #pragma once
 
 #include <longshore/core/error.hpp>
@@ -18,6 +18,10 @@
 
 namespace longshore::mpi {
 
+using detail::call_mismatch;
+using detail::collective;
+using detail::collective_call;
+
 class team;
 
 /// State in memory that the ranks of a host share.
@@ -29,37 +33,36 @@ struct host_state {
 class collective_resource {
  public:
   virtual ~collective_resource() = default;
-  /// Collective. Waits for the other ranks, within the deadline, and frees. Without this call the
-  /// destructor leaks the memory, because requests of the library may still be active on it.
+  /// Collective. Waits for the other ranks, within the deadline, and frees the resource. Without
+  /// this call the destructor leaks the memory, because MPI requests may still use it.
   virtual void close(team& team) = 0;
 };
 
 class team final : public longshore::team {
  public:
-  /// The facts about the communicator's ranks that the constructor of the base class needs.
+  /// Facts about the ranks of the communicator, which the constructor of the base class needs.
   struct layout;
 
-  /// Collective over `ranks`, which must outlive the team. Destroying the team is collective too.
+  /// Collective over `ranks`. Destroying the team is also collective.
   static std::unique_ptr<team> make(MPI_Comm ranks, const run_options& options);
   ~team() override;
 
-  [[nodiscard]] std::string_view transport_name() const noexcept override { return "mpi"; }
-  [[nodiscard]] std::string library_version() const override;
-  [[nodiscard]] double now() const override { return MPI_Wtime(); }
+  std::string_view transport_name() const noexcept override { return "mpi"; }
+  std::string library_version() const override;
+  double now() const override { return MPI_Wtime(); }
 
   void barrier() override { checked_barrier({}); }
   void broadcast(std::span<std::byte> data, int root) override;
-  void allgather(std::span<const std::byte> mine, std::span<std::byte> all) override;
+  void allgather(std::span<const std::byte> data, std::span<std::byte> gathered) override;
   void alltoall(std::span<const std::byte> outgoing, std::span<std::byte> incoming) override;
   void alltoallv(const std::byte* outgoing, std::span<const std::size_t> outgoing_counts,
                  std::byte* incoming, std::span<const std::size_t> incoming_counts,
                  std::size_t element_bytes) override;
   void allreduce(std::span<std::int64_t> values, reduction operation) override;
   void allreduce(std::span<double> values, reduction operation) override;
-  [[nodiscard]] std::unique_ptr<longshore::segment> allocate(std::size_t bytes) override;
-  [[nodiscard]] std::unique_ptr<channel_set> open_channels(std::span<const channel_end> to,
-                                                           std::span<const channel_end> from,
-                                                           int slots) override;
+  std::unique_ptr<longshore::segment> allocate(std::size_t bytes) override;
+  std::unique_ptr<channel_set> open_channels(std::span<const channel_end> to,
+                                             std::span<const channel_end> from, int slots) override;
   void progress() override;
 
   // For the other files of this folder.
@@ -68,56 +71,53 @@ class team final : public longshore::team {
   [[nodiscard]] MPI_Comm channel_comm() const noexcept { return channel_comm_.get(); }
   [[nodiscard]] const communicator& node_comm() const noexcept { return node_; }
   [[nodiscard]] longshore::watchdog& watchdog() noexcept { return watchdog_; }
-  /// A barrier that throws errc::usage unless all ranks pass the same call.
-  void checked_barrier(const detail::collective_call& call);
-  /// Collective. The largest `shared_bytes` (memory that a node shares) of any rank. Throws
-  /// errc::out_of_memory, on all ranks, unless every host has this number of shared bytes, and the
-  /// largest `own_bytes` of any rank, for each of its ranks.
+  /// A barrier that throws errc::usage if ranks pass different calls.
+  void checked_barrier(const collective_call& call);
+  /// Collective. Returns the largest `shared_bytes` (memory that a node shares) of any rank. Throws
+  /// errc::out_of_memory on all ranks unless each rank of every host can have this number of shared
+  /// bytes and the largest `own_bytes` of any rank.
   [[nodiscard]] std::size_t agree_on_memory(std::size_t shared_bytes, std::size_t own_bytes);
-  /// Collective. Closes and frees a resource; an exceeded deadline aborts the run. Local if
-  /// `unwinding` (an exception is in flight): the free is then deferred
+  /// Collective. Closes and frees a resource; an exceeded deadline aborts the run. If `unwinding`
+  /// (an exception is in flight), the call is local and defers the free
   /// (detail/deferred_frees.hpp).
   void release(std::unique_ptr<collective_resource> resource, bool unwinding);
-  /// Prints why this rank failed, unless another rank of the host has already printed its reason.
-  /// Then ends all processes.
-  [[noreturn]] void abort_run(const std::string& why);
+  /// Prints the failure of this rank, unless another rank of the host has printed one. Then ends
+  /// all processes.
+  [[noreturn]] void abort_run(const std::string& failure);
 
-  /// Tags of one channel set. MPI guarantees tags up to 32767, so at most 511 sets can be open.
+  /// Number of tags of a channel set. MPI guarantees tags up to 32767, so at most 511 sets can be
+  /// open.
   static constexpr int tags_per_block = 64;
   /// Collective. Returns the same number on all ranks.
   [[nodiscard]] int take_tag_block();
   void release_tag_block(int block) { tag_blocks_[block] = false; }
 
  private:
-  team(communicator ranks, layout found, double timeout_seconds);
+  team(communicator ranks, layout facts, double timeout_seconds);
 
-  // The requirements of detail/shared_memory_collectives.hpp. They are used only on teams of one
-  // node, so nothing is sent between nodes.
+  // The requirements of detail/shared_memory_collectives.hpp, which is used only on teams of one
+  // node. So nothing is sent between nodes.
   friend class detail::shared_memory_collectives<team>;
   template <class SendWith, class NodeArrived, class AllArrived>
-  void checked_barrier(const detail::collective_call& call, const SendWith& send_with,
+  void checked_barrier(const collective_call& call, const SendWith& send_with,
                        const NodeArrived& when_node_arrived, const AllArrived& when_all_arrived);
   [[nodiscard]] std::size_t staging_bytes() const noexcept { return staging_bytes_; }
   [[nodiscard]] std::size_t next_staging_offset() const noexcept {
     return ((barrier_count_ + 1) & 1) * staging_bytes_;
   }
   [[nodiscard]] std::byte* part_of(int peer) const {
-    return staging_ + static_cast<std::size_t>(nodes().local_index(peer)) * 2 * staging_bytes_;
+    return staging_ + nodes().local_index(peer) * 2 * staging_bytes_;
   }
   void put_staging(int, std::size_t, std::size_t) {}
-  [[nodiscard]] int my_leader() const {
-    return nodes().leaders()[static_cast<std::size_t>(nodes().my_node())];
-  }
   [[nodiscard]] std::size_t ranks_before(int) const noexcept { return 0; }
 
-  /// Whether collectives of `bytes` per rank use staging buffers: if all ranks share a node and the
-  /// bytes fit at once.
+  /// Whether a collective of `bytes` per rank uses staging buffers: all ranks share a node, and the
+  /// bytes fit in one piece.
   [[nodiscard]] bool fits_staging(std::size_t bytes) const noexcept {
     return nodes().node_count() == 1 && bytes <= staging_bytes_;
   }
-  /// A checked barrier before an MPI collective if its calls are to be compared: on one node, and
-  /// with LONGSHORE_CHECK=1.
-  void barrier_if_checked(const detail::collective_call& call) {
+  /// Compares the calls of an MPI collective by a barrier: on one node, and with LONGSHORE_CHECK=1.
+  void barrier_if_checked(const collective_call& call) {
     if (check_calls_ || nodes().node_count() == 1) checked_barrier(call);
   }
   void check_blocks(std::span<const std::size_t> outgoing_counts,
@@ -125,16 +125,17 @@ class team final : public longshore::team {
   template <class T>
   void allreduce_values(std::span<T> values, reduction operation, detail::collective kind,
                         MPI_Datatype type);
-  void barrier_between_nodes(const detail::collective_call& call, detail::call_mismatch& mismatch);
-  /// In each round of a dissemination among nodes: sends pair[0], receives pair[1], and calls
+  void barrier_between_nodes(const collective_call& call, call_mismatch& mismatch);
+  /// Makes a dissemination among nodes. Each round sends pair[0], receives pair[1], and calls
   /// update(pair[0], pair[1]).
   template <class Message, class Update>
-  void disseminate_messages(const detail::collective_call& call, std::array<Message, 2>& pair,
+  void disseminate_messages(const collective_call& call, std::array<Message, 2>& pair,
                             const Update& update);
-  /// A message of the second dissemination: the call of the sender, and the mismatch that it knows.
+  /// A message of the second dissemination: the sender's call, and the mismatch that the sender
+  /// knows.
   struct call_message {
     detail::posted_call posted;
-    detail::call_mismatch mismatch;
+    call_mismatch mismatch;
   };
   struct node_messages {
     std::array<std::uint64_t, 2> fingerprints;
@@ -150,7 +151,7 @@ class team final : public longshore::team {
   std::byte* staging_ = nullptr;
   std::size_t staging_bytes_;
   std::uint64_t barrier_count_ = 0;
-  // of one round; on the heap, because MPI may still use them after a timeout
+  // The messages of one round; on the heap, because MPI may still use them after a timeout.
   std::unique_ptr<node_messages> messages_;
   bool check_calls_;
   longshore::watchdog watchdog_;

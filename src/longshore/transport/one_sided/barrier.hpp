@@ -1,5 +1,5 @@
-// The barrier of all ranks: a counter within each node, signals between the first ranks of the
-// nodes. Data of a collective can be sent along with the signals.
+// The barrier of all ranks: a counter within each node, and signals between the first ranks of the
+// nodes. The data of a collective are sent together with the signals.
 #pragma once
 
 #include <longshore/transport/detail/dissemination.hpp>
@@ -10,35 +10,35 @@
 namespace longshore::one_sided {
 
 template <class SendWith, class NodeArrived, class AllArrived>
-void team::checked_barrier(const detail::collective_call& call, const SendWith& send_with,
+void team::checked_barrier(const collective_call& call, const SendWith& send_with,
                            const NodeArrived& when_node_arrived,
                            const AllArrived& when_all_arrived) {
   deferred_credits_.send_all();
   ++barrier_count_;
-  barrier_->wait(*this, call, [&](detail::call_mismatch& mismatch) {
+  barrier_->wait(*this, call, [&](call_mismatch& mismatch) {
     if (!mismatch.found) when_node_arrived();
     if (nodes().node_count() > 1) barrier_between_nodes(call, mismatch, send_with);
     if (!mismatch.found) when_all_arrived();
   });
 }
 
-// A node that knows of a mismatch says so in all rounds that follow. So after the last round every
-// node knows of it.
+// A node that knows of a mismatch sends this fact in all following rounds. So after the last round
+// every node knows of the mismatch.
 template <class SendWith>
-void team::barrier_between_nodes(const detail::collective_call& call,
-                                 detail::call_mismatch& mismatch, const SendWith& send_with) {
+void team::barrier_between_nodes(const collective_call& call, call_mismatch& mismatch,
+                                 const SendWith& send_with) {
   const auto parity = barrier_count_ & 1;
-  auto& signals = mine().sent_signals[parity];
+  auto& signals = own_control().sent_signals[parity];
   signals = {barrier_signal::of(barrier_count_, call), barrier_signal::of_mismatch(barrier_count_)};
   detail::disseminate(nodes(), [&](int round, int to, int from) {
     if (mismatch.found)
-      mine().barrier.mismatch = mismatch;  // for the receiver of the signal
+      own_control().barrier.mismatch = mismatch;  // the receiver of the signal gets it
     else
       send_with(1 << round, to);
     const auto index = static_cast<std::size_t>(round);
-    auto& received = mine().received_signals[parity][index];
+    auto& received = own_control().received_signals[parity][index];
     const std::size_t offset = offsetof(control_block, received_signals) +
-                               sizeof received * (parity * control_block::most_rounds + index);
+                               sizeof received * (parity * control_block::max_rounds + index);
     control_->put_with_signal(to, 0, nullptr, 0, offset, &signals[mismatch.found ? 1 : 0]);
     std::uint64_t signal = 0;
     for (waiter wait(*this, name_of(call.kind), from);

@@ -1,3 +1,5 @@
+// Exchanges the blocks of an alltoall: cuts them into pieces, and sends and receives pieces to and
+// from all ranks in turn until every block is complete.
 #include <longshore/transport/one_sided/block_exchange.hpp>
 
 #include <longshore/core/error.hpp>
@@ -11,16 +13,16 @@ namespace longshore::one_sided {
 namespace {
 
 constexpr int pieces_in_flight = 4;
-// sent over TCP as one message
-constexpr std::size_t most_piece_bytes = std::size_t{56} << 10;
-constexpr std::size_t least_piece_bytes = 512;
-constexpr std::size_t most_memory_bytes = std::size_t{16} << 20;  // of a rank, roughly
+// A piece of this size is one message over TCP (see ucx/message_channels.hpp).
+constexpr std::size_t max_piece_bytes = std::size_t{56} << 10;
+constexpr std::size_t min_piece_bytes = 512;
+constexpr std::size_t max_memory_bytes = std::size_t{16} << 20;  // per rank, roughly
 
 }  // namespace
 
 block_exchange::block_exchange(longshore::team& ranks) : team_(ranks) {
   const std::size_t copies = 4 * pieces_in_flight * static_cast<std::size_t>(ranks.size());
-  piece_bytes_ = std::clamp(most_memory_bytes / copies, least_piece_bytes, most_piece_bytes);
+  piece_bytes_ = std::clamp(max_memory_bytes / copies, min_piece_bytes, max_piece_bytes);
   const int size = ranks.size(), rank = ranks.rank();
   std::vector<channel_end> to, from;
   for (int i = 1; i < size; ++i) {
@@ -30,65 +32,70 @@ block_exchange::block_exchange(longshore::team& ranks) : team_(ranks) {
   channels_ = ranks.open_channels(to, from, pieces_in_flight);
 }
 
-// Each rank begins with the rank after it, so that no rank receives from all at once.
+// Each rank begins with the next rank, so that no rank receives from all ranks at once.
 void block_exchange::exchange(const std::byte* outgoing,
                               std::span<const std::size_t> outgoing_bytes, std::byte* incoming,
                               std::span<const std::size_t> incoming_bytes) {
   const auto size = static_cast<std::size_t>(team_.size()),
              rank = static_cast<std::size_t>(team_.rank());
-  std::vector<std::size_t> out_at(size), in_at(size);
-  std::exclusive_scan(outgoing_bytes.begin(), outgoing_bytes.end(), out_at.begin(), std::size_t{0});
-  std::exclusive_scan(incoming_bytes.begin(), incoming_bytes.end(), in_at.begin(), std::size_t{0});
-  std::vector<block> sending, receiving;
+  std::vector<std::size_t> outgoing_offsets(size), incoming_offsets(size);
+  std::exclusive_scan(outgoing_bytes.begin(), outgoing_bytes.end(), outgoing_offsets.begin(),
+                      std::size_t{0});
+  std::exclusive_scan(incoming_bytes.begin(), incoming_bytes.end(), incoming_offsets.begin(),
+                      std::size_t{0});
+  std::vector<remaining_block> sending, receiving;
   for (std::size_t i = 1; i < size; ++i) {
     const std::size_t to = (rank + i) % size, from = (rank + size - i) % size;
     if (outgoing_bytes[to] > 0)
       // outgoing blocks are only read
-      sending.push_back({i - 1, outgoing_bytes[to], const_cast<std::byte*>(outgoing) + out_at[to]});
+      sending.push_back(
+          {i - 1, outgoing_bytes[to], const_cast<std::byte*>(outgoing) + outgoing_offsets[to]});
     if (incoming_bytes[from] > 0)
-      receiving.push_back({i - 1, incoming_bytes[from], incoming + in_at[from]});
+      receiving.push_back({i - 1, incoming_bytes[from], incoming + incoming_offsets[from]});
   }
   const auto step = [&] {
     bool moved = false;
-    for (auto& rest : sending) moved = send(rest) || moved;
-    for (auto& rest : receiving) moved = receive(rest) || moved;
-    const auto is_done = [](const block& rest) { return rest.left_bytes == 0; };
+    for (auto& block : sending) moved = send_piece(block) || moved;
+    for (auto& block : receiving) moved = receive_piece(block) || moved;
+    const auto is_done = [](const remaining_block& block) { return block.bytes == 0; };
     std::erase_if(sending, is_done);
     std::erase_if(receiving, is_done);
     return moved;
   };
   static_cast<void>(step());
   if (outgoing_bytes[rank] > 0)
-    std::memmove(incoming + in_at[rank], outgoing + out_at[rank], outgoing_bytes[rank]);
+    std::memmove(incoming + incoming_offsets[rank], outgoing + outgoing_offsets[rank],
+                 outgoing_bytes[rank]);
   while (!sending.empty() || !receiving.empty())
     for (waiter wait(team_, "the blocks of an alltoall"); !step(); wait.pause()) {
     }
 }
 
-bool block_exchange::send(block& rest) {
-  auto& channel = channels_->sender(rest.channel);
+bool block_exchange::send_piece(remaining_block& block) {
+  auto& channel = channels_->sender(block.channel);
   std::byte* const slot = channel.reserve();
   if (slot == nullptr) return false;
-  const std::size_t bytes = std::min(piece_bytes_, rest.left_bytes);
-  std::memcpy(slot, rest.next, bytes);
+  const std::size_t bytes = std::min(piece_bytes_, block.bytes);
+  std::memcpy(slot, block.next, bytes);
   channel.commit(bytes);
-  rest.next += bytes;
-  rest.left_bytes -= bytes;
+  block.next += bytes;
+  block.bytes -= bytes;
   return true;
 }
 
-bool block_exchange::receive(block& rest) {
-  auto& channel = channels_->receiver(rest.channel);
+bool block_exchange::receive_piece(remaining_block& block) {
+  auto& channel = channels_->receiver(block.channel);
   const auto piece = channel.front();
   if (!piece) return false;
-  if (piece->size() != std::min(piece_bytes_, rest.left_bytes))
+  const std::size_t expected = std::min(piece_bytes_, block.bytes);
+  if (piece->size() != expected)
     fail(errc::usage,
          "alltoall: rank {} sends a piece of {} bytes, and rank {} expects {}: the two ranks pass "
          "different counts",
-         channel.peer(), piece->size(), team_.rank(), std::min(piece_bytes_, rest.left_bytes));
-  std::memcpy(rest.next, piece->data(), piece->size());
-  rest.next += piece->size();
-  rest.left_bytes -= piece->size();
+         channel.peer(), piece->size(), team_.rank(), expected);
+  std::memcpy(block.next, piece->data(), expected);
+  block.next += expected;
+  block.bytes -= expected;
   channel.release();
   return true;
 }

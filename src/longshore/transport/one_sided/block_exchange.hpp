@@ -1,11 +1,10 @@
 // The exchange of an alltoall: blocks of any length between all pairs of ranks, in pieces through
-// channels. Both ends know the length of a block, so no rank needs to send lengths, and no rank
-// waits for an empty block. Reading blocks from the memory of their senders would take several
+// channels. Sender and receiver know the length of a block, so no rank sends lengths, and no rank
+// waits for an empty block. Reading blocks from the memory of the senders would need several
 // barriers of all ranks, and gets are slow over TCP.
 //
-// Cost: a message per piece of at most 56 KiB, and a copy at each end. Memory per rank: 4 pieces
-// for each rank and direction (twice that between nodes). Pieces are shorter if there are many
-// ranks.
+// Cost: a message per piece of at most 56 KiB, and a copy at both ends. Memory per rank: 4 pieces
+// for each rank and direction (8 between nodes). With many ranks, pieces are shorter.
 #pragma once
 
 #include <longshore/transport/channel.hpp>
@@ -20,26 +19,27 @@ namespace longshore::one_sided {
 
 class block_exchange {
  public:
-  /// Collective, and so is destroying it. Throws errc::out_of_memory on all ranks.
+  /// Making and destroying the object are collective. Throws errc::out_of_memory on all ranks.
   explicit block_exchange(longshore::team& ranks);
-  /// As team::alltoallv, with counts in bytes. Only ranks that send each other bytes wait for each
-  /// other.
+  /// As team::alltoallv, with counts in bytes. A rank waits only for ranks with which it exchanges
+  /// bytes.
   void exchange(const std::byte* outgoing, std::span<const std::size_t> outgoing_bytes,
                 std::byte* incoming, std::span<const std::size_t> incoming_bytes);
 
  private:
-  /// The rest of a block.
-  struct block {
-    std::size_t channel, left_bytes;
+  /// The bytes of a block that are not yet sent or received.
+  struct remaining_block {
+    std::size_t channel, bytes;
     std::byte* next;
   };
-  /// These move one piece if that is possible now, and return whether they did.
-  [[nodiscard]] bool send(block& rest);
-  [[nodiscard]] bool receive(block& rest);
+  /// Sends or receives one piece if that is possible now. Returns whether a piece was moved.
+  [[nodiscard]] bool send_piece(remaining_block& block);
+  [[nodiscard]] bool receive_piece(remaining_block& block);
 
   longshore::team& team_;
   std::size_t piece_bytes_;
-  // sender i leads to the rank i + 1 after this one, receiver i comes from the rank i + 1 before it
+  // Sender i leads to rank (rank() + i + 1) mod size, receiver i comes from rank (rank() - i - 1)
+  // mod size.
   std::unique_ptr<channel_set> channels_;
 };
 

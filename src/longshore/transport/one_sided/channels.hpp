@@ -1,5 +1,5 @@
-// The channels of a rank over a one-sided library: rings in shared memory to ranks of its node;
-// puts with signals, or messages of the library, to other nodes.
+// The channels of a rank over a one-sided library: rings in shared memory within its node; puts
+// with signals, or messages of the library, between nodes.
 #pragma once
 
 #include <longshore/transport/detail/ring_channels.hpp>

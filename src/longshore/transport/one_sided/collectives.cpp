@@ -1,7 +1,7 @@
-// The collectives of a team. Collectives with the same result on all ranks use staging buffers, and
-// so does an alltoall on one node. Other exchanges use channels between all pairs of ranks, and so
-// connect each rank with all others. The collectives of the underlying libraries are not used,
-// because they wait without a deadline.
+// The collectives of a team. Collectives with the same result on all ranks use staging buffers; so
+// does an alltoall on one node. Other exchanges use channels, and so connect each rank with all
+// ranks. The collectives of the underlying libraries are not used, because they wait without a
+// deadline.
 #include <longshore/transport/one_sided/barrier.hpp>
 #include <longshore/transport/one_sided/team.hpp>
 
@@ -12,18 +12,18 @@ void team::broadcast(std::span<std::byte> data, int root) {
   detail::shared_memory_collectives(*this).broadcast(data, root);
 }
 
-void team::allgather(std::span<const std::byte> mine_in, std::span<std::byte> all) {
-  detail::shared_memory_collectives(*this).allgather(mine_in, all);
+void team::allgather(std::span<const std::byte> data, std::span<std::byte> gathered) {
+  detail::shared_memory_collectives(*this).allgather(data, gathered);
 }
 
 void team::allreduce(std::span<std::int64_t> values, reduction operation) {
   detail::shared_memory_collectives(*this).allreduce(values, operation,
-                                                     detail::collective::allreduce_integers);
+                                                     collective::allreduce_integers);
 }
 
 void team::allreduce(std::span<double> values, reduction operation) {
   detail::shared_memory_collectives(*this).allreduce(values, operation,
-                                                     detail::collective::allreduce_numbers);
+                                                     collective::allreduce_numbers);
 }
 
 block_exchange& team::blocks() {
@@ -31,7 +31,7 @@ block_exchange& team::blocks() {
   return *blocks_;
 }
 
-void team::barrier_if_checked(const detail::collective_call& call) {
+void team::barrier_if_checked(const collective_call& call) {
   if (check_calls_ || nodes().node_count() == 1) checked_barrier(call);
 }
 
@@ -41,7 +41,7 @@ void team::alltoall(std::span<const std::byte> outgoing, std::span<std::byte> in
     return;
   }
   const auto ranks = static_cast<std::size_t>(size());
-  barrier_if_checked({detail::collective::alltoall, {}, 0, outgoing.size() / ranks});
+  barrier_if_checked({collective::alltoall, {}, 0, outgoing.size() / ranks});
   const std::vector<std::size_t> block_bytes(ranks, outgoing.size() / ranks);
   blocks().exchange(outgoing.data(), block_bytes, incoming.data(), block_bytes);
 }
@@ -49,11 +49,11 @@ void team::alltoall(std::span<const std::byte> outgoing, std::span<std::byte> in
 void team::alltoallv(const std::byte* outgoing, std::span<const std::size_t> outgoing_counts,
                      std::byte* incoming, std::span<const std::size_t> incoming_counts,
                      std::size_t element_bytes) {
-  barrier_if_checked({detail::collective::alltoallv, {}, 0, element_bytes});
+  barrier_if_checked({collective::alltoallv, {}, 0, element_bytes});
   std::vector<std::size_t> outgoing_bytes(outgoing_counts.begin(), outgoing_counts.end());
   std::vector<std::size_t> incoming_bytes(incoming_counts.begin(), incoming_counts.end());
-  for (auto* const all : {&outgoing_bytes, &incoming_bytes})
-    for (auto& bytes : *all) bytes *= element_bytes;
+  for (auto& bytes : outgoing_bytes) bytes *= element_bytes;
+  for (auto& bytes : incoming_bytes) bytes *= element_bytes;
   blocks().exchange(outgoing, outgoing_bytes, incoming, incoming_bytes);
 }
 

@@ -1,6 +1,6 @@
-// The layout of the control region, a region that the team itself uses. Each rank's part has this
-// block, two staging buffers (team::next_staging_offset), and slots in which the ranks of a node
-// post their calls. Only the slots in the part of the node's first rank are used.
+// The layout of the control region, the region that a team uses itself. Each rank's part has a
+// control_block, two staging buffers (team::next_staging_offset), and the call slots of the node.
+// Only the call slots in the part of the node's first rank are used.
 #pragma once
 
 #include <longshore/core/bytes.hpp>
@@ -14,26 +14,29 @@
 
 namespace longshore::one_sided {
 
-/// Initially all bytes are zero.
+/// All bytes must be zero at first.
 struct control_block {
-  static constexpr int most_rounds = 32;  // of a barrier between 2^32 nodes
+  static constexpr int max_rounds = 32;  // enough for 2^32 nodes
 
   std::atomic<int> failure_reported;  ///< used in the part of the host's first rank
-  /// The sources of the signal puts, by parity of the barrier and then by content: agreement,
-  /// mismatch. When a barrier begins, the signals of the barrier before the last one have left.
+  /// Memory from which signals are put: first index the parity of the barrier number, second index
+  /// 0 for agreement and 1 for a mismatch. When barrier n begins, the signals of barrier n-2 have
+  /// left.
   alignas(interference_bytes) std::array<std::array<std::uint64_t, 2>, 2> sent_signals;
   detail::node_barrier_state barrier;  ///< used in the part of the node's first rank
-  /// The last signal received, by parity of the barrier and by round. A node that is one barrier
-  /// ahead must not overwrite a signal that is not yet read.
+  /// The last received signals: first index the parity of the barrier number, second index the
+  /// round. The parity keeps a node that is one barrier ahead from overwriting a signal that is not
+  /// yet read.
   alignas(interference_bytes)
-      std::array<std::array<std::atomic<std::uint64_t>, most_rounds>, 2> received_signals;
+      std::array<std::array<std::atomic<std::uint64_t>, max_rounds>, 2> received_signals;
   detail::cpu_mask allowed_cpus;  ///< of this rank
 };
 
-/// The content of a signal between nodes: the number of the barrier, and in the lower bits a
-/// fingerprint of the collective call. The fingerprint is 0 if the sender knows of ranks in
-/// different calls. Different calls have the same fingerprint with a probability of 2^-23. 2^40
-/// barriers can be numbered, which is weeks of barriers only.
+/// Encodes and decodes the 64-bit word that nodes send each other in a barrier. The upper 40 bits
+/// are the number of the barrier, enough for weeks of nothing but barriers. The lower 24 bits are a
+/// fingerprint of the collective call, or 0 if the sender knows of a mismatch. Different calls have
+/// the same fingerprint with a probability of 2^-23, because of() sets the lowest bit so that a
+/// fingerprint is never 0.
 struct barrier_signal {
   static constexpr int call_bits = 24;
   static constexpr std::uint64_t call_mask = (std::uint64_t{1} << call_bits) - 1;

@@ -1,7 +1,7 @@
-// The requirements on a library of one-sided communication, so that a transport can use it: memory
-// with a part of every rank, puts, gets and atomics on the parts of other ranks, and an order
-// between puts. Segments, channels, collectives, barriers and deadlines are the same for all such
-// libraries; the other files of this folder implement them.
+// The interface to a library of one-sided communication: memory with a part on every rank, puts,
+// gets and atomics on the parts of other ranks, and an order between puts. The other files of this
+// folder build segments, channels and collectives on this interface. shmem/ and ucx/ implement the
+// interface.
 #pragma once
 
 #include <longshore/transport/channel.hpp>
@@ -19,10 +19,10 @@ namespace longshore::one_sided {
 /// A number that is the same on all ranks of a host, and very probably different on other hosts.
 [[nodiscard]] std::uint64_t host_hash();
 
-/// A piece of the library's memory on each rank, of the same size, zero at first. Other ranks
-/// access it without this rank's help if the hardware allows that. Allocating and freeing it are
-/// collective, and the library waits for all ranks in both. So a team makes a barrier, which has a
-/// deadline, before it.
+/// Library memory of the same size on each rank, zero at first. Other ranks access this rank's part
+/// without its help if the hardware allows that. Allocating and freeing a region are collective,
+/// and the library waits for all ranks without a deadline. So a team makes a barrier, which has a
+/// deadline, before each allocation and free.
 class region {
  public:
   virtual ~region() = default;
@@ -31,23 +31,24 @@ class region {
 
   /// This rank's part, aligned to a page.
   [[nodiscard]] std::byte* local() const noexcept { return local_; }
-  /// The part of a peer if this process can load and store there, else null. Never null for this
+  /// The part of `peer` if this process can load and store there, else null. Not null for this
   /// rank's own part.
   [[nodiscard]] virtual std::byte* direct(int peer) = 0;
 
-  /// Start a put or a get, which is complete when library::quiet() returns. Until then the source
-  /// must not be written, nor the destination be used.
+  /// Start a put or a get, which is complete when library::quiet() returns. Before that, the caller
+  /// must not write to the memory at `from`, nor use the memory at `to`.
   virtual void put_start(int peer, std::size_t offset, const void* from, std::size_t bytes) = 0;
   virtual void get_start(int peer, std::size_t offset, void* to, std::size_t bytes) = 0;
-  /// The source can be reused on return.
+  /// The caller may reuse the memory at `from` on return.
   virtual void put(int peer, std::size_t offset, const void* from, std::size_t bytes) = 0;
   /// Complete on return.
   virtual void get(int peer, std::size_t offset, void* to, std::size_t bytes) = 0;
   virtual std::int64_t fetch_add(int peer, std::size_t offset, std::int64_t amount) = 0;
 
-  /// As put_start. When all of the data is there, the 8 bytes at `signal_offset` are set to
-  /// `*signal`. A rank that sees the signal also sees the data, and all that this rank has put
-  /// there before. Both sources must lie in regions, and must not change. `bytes` may be 0.
+  /// As put_start, and then sets the 8 bytes at `signal_offset` to `*signal`. When the peer sees
+  /// the signal, it also sees the data and all earlier puts of this rank. `from` and `signal` must
+  /// point into regions, and their contents must not change before they have left this rank.
+  /// `bytes` may be 0.
   virtual void put_with_signal(int peer, std::size_t offset, const void* from, std::size_t bytes,
                                std::size_t signal_offset, const std::uint64_t* signal) = 0;
 
@@ -59,8 +60,8 @@ class region {
   std::byte* local_;
 };
 
-/// Ends of channels that a library implements by messages of its own. Each end has a number, by
-/// which messages address it. connect() gets the number of the other end.
+/// A channel end that a library implements by its own messages. Messages address an end by its
+/// number. connect() gets the number of the other end.
 class message_channel_sender : public channel_sender {
  public:
   [[nodiscard]] virtual std::uint32_t number() const noexcept = 0;
@@ -78,7 +79,8 @@ class message_channel_receiver : public channel_receiver {
   using channel_receiver::channel_receiver;
 };
 
-/// Memory of the slots of one end; it outlives the end. Slot i begins at begin + i * stride_bytes.
+/// Memory for the slots of a channel end, which outlives the end. Slot i is at begin + i *
+/// stride_bytes.
 struct slot_memory {
   int slots;
   std::byte* begin;
@@ -95,24 +97,25 @@ class library {
 
   [[nodiscard]] virtual int rank() const = 0;
   [[nodiscard]] virtual int size() const = 0;
-  /// The transport as users type it ("shmem", "ucx"); the library and its version.
+  /// The transport as users type it ("shmem", "ucx").
   [[nodiscard]] virtual std::string_view transport_name() const noexcept = 0;
+  /// The library and its version.
   [[nodiscard]] virtual std::string version() const = 0;
 
-  /// Collective. Null on a rank that does not have the memory. The parts of other ranks can be used
-  /// after every rank has communicated following the allocation.
+  /// Collective. Null on a rank that does not have the memory. A rank may use the parts of other
+  /// ranks after a synchronisation that follows the allocation.
   [[nodiscard]] virtual std::unique_ptr<region> allocate(std::size_t bytes) = 0;
-  /// Bytes that each of the `ranks` ranks of this host can still allocate. The largest number if
-  /// all ranks have the same limit, so that allocate() fails on all of them alike.
+  /// Bytes that each of the `ranks` ranks of this host can still allocate. The largest integer if
+  /// all ranks have the same limit, so that allocate() fails on all ranks or on none.
   [[nodiscard]] virtual std::size_t available_bytes(int ranks) const = 0;
-  /// Text for messages: the total capacity, and how a user can increase it.
+  /// Text for messages: the total capacity, and how a user can increase the capacity.
   [[nodiscard]] virtual std::string capacity_text() const = 0;
-  /// Collective. The number of each rank, by rank. Waits without a deadline, and is used at the
-  /// start only.
+  /// Collective. The numbers of all ranks, indexed by rank. Waits without a deadline. Called only
+  /// at the start.
   [[nodiscard]] virtual std::vector<std::uint64_t> allgather(std::uint64_t mine) = 0;
 
   /// Whether channels with `peer` should use messages of the library instead of puts, because puts
-  /// need the peer's CPU. The same at both ends.
+  /// need the peer's CPU. The same on both ranks.
   [[nodiscard]] virtual bool prefers_messages(int /*peer*/) { return false; }
   /// Local. REQUIRES: prefers_messages(end.peer).
   [[nodiscard]] virtual std::unique_ptr<message_channel_sender> make_sender(
@@ -124,22 +127,23 @@ class library {
     return nullptr;
   }
 
-  /// Whether messages of the library are in flight from or into regions. Those must not be freed.
+  /// Whether messages of the library are in flight from regions or into regions. Such regions must
+  /// not be freed.
   [[nodiscard]] virtual bool is_sending() const { return false; }
   [[nodiscard]] virtual bool is_receiving() const { return false; }
 
-  /// Returns when all operations that this rank has started, on any region, are complete, also at
-  /// their targets.
+  /// Waits until all operations that this rank has started on any region are complete, at this rank
+  /// and at the targets.
   virtual void quiet() = 0;
-  /// Gives the library CPU time, if it needs it, for accesses of other ranks to this rank's memory
-  /// and for operations that this rank has started. Cheap.
+  /// Lets the library work on accesses of other ranks to this rank's memory, and on operations that
+  /// this rank has started. Cheap.
   virtual void progress() = 0;
   /// Ends all processes.
   virtual void abort(int status) = 0;
-  /// Direct calls of the library on a region, which must outlive the object. Messages are built at
-  /// offset `source_at`, and arrive at raw_calls::message_at.
+  /// Direct calls of the library on `memory`, which must outlive the object. Outgoing messages are
+  /// built at `source_offset`, and incoming messages arrive at raw_calls::message_offset.
   [[nodiscard]] virtual std::unique_ptr<detail::raw_calls> make_raw_calls(
-      region& memory, std::size_t source_at) = 0;
+      region& memory, std::size_t source_offset) = 0;
 };
 
 }  // namespace longshore::one_sided

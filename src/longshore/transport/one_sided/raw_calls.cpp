@@ -1,39 +1,20 @@
+// Makes the raw_calls of a team for benchmarks: allocates a region that the library's calls use.
 #include <longshore/core/bytes.hpp>
 #include <longshore/transport/one_sided/raw_calls.hpp>
 #include <longshore/transport/one_sided/team.hpp>
 
 namespace longshore::one_sided {
-namespace {
-
-// The calls and the region that they use.
-class calls_with_memory final : public detail::raw_calls {
- public:
-  calls_with_memory(team& team, std::size_t bytes)
-      : memory_(team.make_region(message_at + round_up(bytes, message_at) + bytes)),
-        calls_(team.lib().make_raw_calls(*memory_, message_at + round_up(bytes, message_at))) {
-    team.checked_barrier({.kind = detail::collective::raw_calls});
-  }
-
-  void put(int peer, const void* from, std::size_t bytes, int count) override {
-    calls_->put(peer, from, bytes, count);
-  }
-  [[nodiscard]] std::byte* source() override { return calls_->source(); }
-  void send(int peer, std::size_t bytes, std::uint64_t number) override {
-    calls_->send(peer, bytes, number);
-  }
-  [[nodiscard]] bool arrived(std::uint64_t number) override { return calls_->arrived(number); }
-  [[nodiscard]] const std::byte* message() const override { return calls_->message(); }
-
- private:
-  region_handle memory_;
-  std::unique_ptr<detail::raw_calls> calls_;
-};
-
-}  // namespace
 
 std::unique_ptr<detail::raw_calls> make_raw_calls(longshore::team& ranks, std::size_t bytes) {
-  auto* const mine = dynamic_cast<team*>(&ranks);
-  return mine == nullptr ? nullptr : std::make_unique<calls_with_memory>(*mine, bytes);
+  auto* const one_sided_team = dynamic_cast<team*>(&ranks);
+  if (one_sided_team == nullptr) return nullptr;
+  constexpr std::size_t page = detail::raw_calls::message_offset;
+  const std::size_t source_offset = page + round_up(bytes, page);
+  auto memory = std::make_shared<region_owner>(one_sided_team->make_region(source_offset + bytes));
+  auto calls = one_sided_team->lib().make_raw_calls(**memory, source_offset);
+  calls->keep(std::move(memory));
+  one_sided_team->checked_barrier({collective::raw_calls});
+  return calls;
 }
 
 }  // namespace longshore::one_sided

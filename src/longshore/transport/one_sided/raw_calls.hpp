@@ -9,7 +9,7 @@
 
 namespace longshore::one_sided {
 
-/// Collective, and so is destroying the object. It has its own memory, for messages of `bytes`
+/// Making and destroying the object are collective. The object has memory for messages of `bytes`
 /// bytes. Null if the team does not use a one-sided library.
 [[nodiscard]] std::unique_ptr<detail::raw_calls> make_raw_calls(longshore::team& team,
                                                                 std::size_t bytes);

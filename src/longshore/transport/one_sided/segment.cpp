@@ -1,3 +1,4 @@
+// Accesses the parts of a segment: by loads and stores within a node, and by the library otherwise.
 #include <longshore/transport/one_sided/segment.hpp>
 
 #include <atomic>
@@ -7,71 +8,68 @@ namespace longshore::one_sided {
 namespace {
 
 std::vector<std::byte*> direct_parts(const team& team, region& memory) {
-  std::vector<std::byte*> parts(static_cast<std::size_t>(team.size()), nullptr);
-  for (const int rank : team.nodes().my_ranks())
-    parts[static_cast<std::size_t>(rank)] = memory.direct(rank);
+  std::vector<std::byte*> parts(team.size(), nullptr);
+  for (const int rank : team.nodes().my_ranks()) parts[rank] = memory.direct(rank);
   return parts;
 }
 
 }  // namespace
 
-// The inline test keeps small puts fast: check_range() is called only to throw.
+// check_range() is called only to throw, so that small puts stay fast.
 void segment::check(int peer, std::size_t offset, std::size_t bytes) const {
   if (static_cast<unsigned>(peer) >= static_cast<unsigned>(team_.size()) || offset > size_bytes() ||
       bytes > size_bytes() - offset) [[unlikely]]
     check_range(peer, offset, bytes);
 }
 
-segment::segment(team& team, region_handle memory, std::size_t bytes)
+segment::segment(team& team, region_owner memory, std::size_t bytes)
     : longshore::segment(bytes, memory->local(), direct_parts(team, *memory)),
       team_(team),
       memory_(std::move(memory)) {}
 
-// What both kinds of put, and both of get, begin with: whether a copy, or nothing, was all there
-// was to do.
-inline bool segment::stored(int peer, std::size_t offset, const void* from,
-                            std::size_t bytes) const {
+inline bool segment::put_direct(int peer, std::size_t offset, const void* from,
+                                std::size_t bytes) const {
   check(peer, offset, bytes);
-  std::byte* const there = direct(peer);
-  if (there != nullptr && bytes > 0) std::memcpy(there + offset, from, bytes);
-  return there != nullptr || bytes == 0;
+  std::byte* const part = direct(peer);
+  if (part != nullptr && bytes > 0) std::memcpy(part + offset, from, bytes);
+  return part != nullptr || bytes == 0;
 }
 
-inline bool segment::loaded(int peer, std::size_t offset, void* to, std::size_t bytes) const {
+inline bool segment::get_direct(int peer, std::size_t offset, void* to, std::size_t bytes) const {
   check(peer, offset, bytes);
-  const std::byte* const there = direct(peer);
-  if (there != nullptr && bytes > 0) std::memcpy(to, there + offset, bytes);
-  return there != nullptr || bytes == 0;
+  const std::byte* const part = direct(peer);
+  if (part != nullptr && bytes > 0) std::memcpy(to, part + offset, bytes);
+  return part != nullptr || bytes == 0;
 }
 
 void segment::put(int peer, std::size_t offset, const void* from, std::size_t bytes) {
-  if (stored(peer, offset, from, bytes)) return;
+  if (put_direct(peer, offset, from, bytes)) return;
   memory_->put(peer, offset, from, bytes);
   pending_ = true;
 }
 
 void segment::put_start(int peer, std::size_t offset, const void* from, std::size_t bytes) {
-  if (stored(peer, offset, from, bytes)) return;
+  if (put_direct(peer, offset, from, bytes)) return;
   memory_->put_start(peer, offset, from, bytes);
   pending_ = true;
 }
 
 void segment::get(int peer, std::size_t offset, void* to, std::size_t bytes) {
-  if (!loaded(peer, offset, to, bytes)) memory_->get(peer, offset, to, bytes);
+  if (!get_direct(peer, offset, to, bytes)) memory_->get(peer, offset, to, bytes);
 }
 
 void segment::get_start(int peer, std::size_t offset, void* to, std::size_t bytes) {
-  if (loaded(peer, offset, to, bytes)) return;
+  if (get_direct(peer, offset, to, bytes)) return;
   memory_->get_start(peer, offset, to, bytes);
   pending_ = true;
 }
 
 std::int64_t segment::fetch_add(int peer, std::size_t offset, std::int64_t amount) {
   check(peer, offset, sizeof(std::int64_t));
-  if (offset % sizeof(std::int64_t) != 0)
-    fail(errc::usage, "fetch_add at offset {}: must be a multiple of 8", offset);
-  // All ranks use the same kind of atomics: those of the processor and those of a network are not
-  // atomic with respect to each other.
+  if (offset % sizeof(std::int64_t) != 0) [[unlikely]]
+    check_integer(peer, offset);
+  // Atomics of the processor and of a network are not atomic with respect to each other, so all
+  // ranks use the same kind.
   if (team_.nodes().node_count() == 1)
     return std::atomic_ref(*reinterpret_cast<std::int64_t*>(direct(peer) + offset))
         .fetch_add(amount, std::memory_order_acq_rel);

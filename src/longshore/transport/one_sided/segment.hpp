@@ -8,7 +8,7 @@ namespace longshore::one_sided {
 
 class segment final : public longshore::segment {
  public:
-  segment(team& team, region_handle memory, std::size_t bytes);
+  segment(team& team, region_owner memory, std::size_t bytes);
 
   void put(int peer, std::size_t offset, const void* from, std::size_t bytes) override;
   void get(int peer, std::size_t offset, void* to, std::size_t bytes) override;
@@ -19,13 +19,14 @@ class segment final : public longshore::segment {
 
  private:
   void check(int peer, std::size_t offset, std::size_t bytes) const;
-  /// These copy directly if the peer is on the same node, and return whether they did.
-  [[nodiscard]] bool stored(int peer, std::size_t offset, const void* from,
-                            std::size_t bytes) const;
-  [[nodiscard]] bool loaded(int peer, std::size_t offset, void* to, std::size_t bytes) const;
+  /// Check the range, and copy directly if the peer is on the same node. True if nothing is left to
+  /// do.
+  [[nodiscard]] bool put_direct(int peer, std::size_t offset, const void* from,
+                                std::size_t bytes) const;
+  [[nodiscard]] bool get_direct(int peer, std::size_t offset, void* to, std::size_t bytes) const;
 
   team& team_;
-  region_handle memory_;
+  region_owner memory_;
   bool pending_ = false;
 };
 

@@ -1,3 +1,5 @@
+// Both ends of a channel between nodes. The sender puts a message and then its signal word; the
+// receiver polls the word. Credits return in words of the reverse channel, or in puts of their own.
 #include <longshore/core/bytes.hpp>
 #include <longshore/core/error.hpp>
 #include <longshore/transport/one_sided/signal_channels.hpp>
@@ -9,9 +11,9 @@
 namespace longshore::one_sided {
 namespace {
 
-// Reads a word that the other end writes.
-std::uint64_t word_at(const std::byte* place) {
-  return std::atomic_ref(*reinterpret_cast<std::uint64_t*>(const_cast<std::byte*>(place)))
+// Reads a word that another rank writes.
+std::uint64_t load_word(const std::byte* address) {
+  return std::atomic_ref(*reinterpret_cast<std::uint64_t*>(const_cast<std::byte*>(address)))
       .load(std::memory_order_acquire);
 }
 
@@ -20,61 +22,60 @@ std::uint64_t word_at(const std::byte* place) {
 signal_format::signal_format(std::size_t slot_bytes, int slots)
     : length_bits_(static_cast<unsigned>(std::bit_width(slot_bytes))),
       number_bits_((64 - length_bits_) / 2) {
-  // numbers and credits must differ from those one round earlier
-  const std::uint64_t most = number_bits_ < 2 ? 0 : low(number_bits_ - 1);
-  if (static_cast<std::uint64_t>(slots) > most)
+  // Numbers and credits must differ from those of the previous message in the same slot. Half of
+  // their range suffices for that; the other half stands for older credits in credit_beyond().
+  const std::uint64_t max_slots = number_bits_ < 2 ? 0 : low(number_bits_ - 1);
+  if (static_cast<std::uint64_t>(slots) > max_slots)
     fail(errc::unsupported,
          "a channel of {} slots of {} bytes: between nodes at most {} slots of that size are "
          "possible",
-         slots, slot_bytes, most);
+         slots, slot_bytes, max_slots);
 }
 
 signal_layout::signal_layout(std::size_t slot_bytes, int slots)
-    : first_slot(words_at + round_up(static_cast<std::size_t>(slots) * sizeof(std::uint64_t),
-                                     interference_bytes)),
+    : first_slot(words_offset + round_up(slots * sizeof(std::uint64_t), interference_bytes)),
       slot_stride(round_up(slot_bytes, cache_line_bytes)),
-      total_bytes(round_up(first_slot + static_cast<std::size_t>(slots) * slot_stride,
-                           interference_bytes)) {}
+      total_bytes(round_up(first_slot + slots * slot_stride, interference_bytes)) {}
 
-signal_sender::signal_sender(channel_end end, int slots, library& lib, deferred_credits& deferred,
-                             region& memory, std::size_t here, std::size_t there)
-    : channel_sender(end),
-      library_(lib),
+signal_end::signal_end(std::size_t slot_bytes, int slots, library& lib, deferred_credits& deferred,
+                       region& memory, std::size_t own_offset, std::size_t peer_offset)
+    : library_(lib),
       deferred_credits_(deferred),
       memory_(memory),
-      format_(end.slot_bytes, slots),
-      layout_(end.slot_bytes, slots),
-      here_(memory.local() + here),
-      there_(there),
-      slots_(static_cast<std::uint64_t>(slots)) {}
+      format_(slot_bytes, slots),
+      layout_(slot_bytes, slots),
+      own_end_(memory.local() + own_offset),
+      peer_offset_(peer_offset),
+      slots_(slots) {}
 
-// The sender's slot is free as soon as the receiver's is, because a message that was taken has left
-// the sender's memory. A credit that was sent alone arrives after all earlier messages of the
-// reverse channel. So their credits are taken together with it, and a credit that is older than
-// consumed_seen_ is older by at most the number of slots, as credit_beyond() requires.
+// The sender's slot is free as soon as the receiver's slot is free, because a received message has
+// left the sender's memory. A credit that was sent alone arrives after all earlier messages of the
+// reverse channel, so the credits of these messages are taken here too. So a credit is older than
+// consumed_seen_ by at most the number of slots, as credit_beyond() requires.
 std::byte* signal_sender::reserve() {
   if (produced_ - consumed_seen_ == slots_) {
-    const std::uint64_t credit = word_at(here_);
+    const std::uint64_t credit = load_word(own_end_);
     if (reverse_ != nullptr) reverse_->collect_credits();
     consumed_seen_ = std::max(consumed_seen_, credit);
     if (produced_ - consumed_seen_ == slots_) {
-      deferred_credits_.send_all();  // the peer may wait for credits of this rank
+      deferred_credits_.send_all();  // the peer may wait for these credits
       library_.progress();
       return nullptr;
     }
   }
-  return here_ + layout_.first_slot + slot_ * layout_.slot_stride;
+  return own_end_ + slot_offset();
 }
 
 void signal_sender::commit(std::size_t bytes) {
   assert(bytes <= slot_bytes() && produced_ - consumed_seen_ < slots_);
-  const std::size_t message = layout_.first_slot + slot_ * layout_.slot_stride;
-  const std::size_t word = signal_layout::words_at + slot_ * sizeof(std::uint64_t);
-  auto* const signal = reinterpret_cast<std::uint64_t*>(here_ + word);
+  const std::size_t message = slot_offset();
+  const std::size_t word = signal_layout::words_offset + slot_ * sizeof(std::uint64_t);
+  auto* const signal = reinterpret_cast<std::uint64_t*>(own_end_ + word);
   *signal =
       format_.word(++produced_, bytes, reverse_ != nullptr ? reverse_->piggyback_credit() : 0);
-  slot_ = slot_ + 1 == slots_ ? 0 : slot_ + 1;
-  memory_.put_with_signal(peer(), there_ + message, here_ + message, bytes, there_ + word, signal);
+  advance();
+  memory_.put_with_signal(peer(), peer_offset_ + message, own_end_ + message, bytes,
+                          peer_offset_ + word, signal);
 }
 
 void deferred_credits::send_all() {
@@ -85,35 +86,22 @@ void deferred_credits::send_all() {
   receivers_.clear();
 }
 
-signal_receiver::signal_receiver(channel_end end, int slots, library& lib,
-                                 deferred_credits& deferred, region& memory, std::size_t here,
-                                 std::size_t there)
-    : channel_receiver(end),
-      library_(lib),
-      deferred_credits_(deferred),
-      memory_(memory),
-      format_(end.slot_bytes, slots),
-      layout_(end.slot_bytes, slots),
-      here_(memory.local() + here),
-      there_(there),
-      slots_(static_cast<std::uint64_t>(slots)) {}
-
 std::uint64_t signal_receiver::word_of(std::size_t slot) const noexcept {
-  return word_at(here_ + signal_layout::words_at + slot * sizeof(std::uint64_t));
+  return load_word(own_end_ + signal_layout::words_offset + slot * sizeof(std::uint64_t));
 }
 
-// Sends the credit if no message has arrived, or if half of the slots are used. A rank may only
-// poll this channel, and never wait. So every 8192 empty polls the credits of its other channels
-// are sent too.
+// Sends the credit if no message has arrived, or if half of the slots are used. A rank may poll
+// only this channel, and never wait. So every 8192 empty polls also send the credits of its other
+// channels.
 std::optional<std::span<const std::byte>> signal_receiver::front() {
   const std::uint64_t word = word_of(slot_);
   if (!format_.is_of(word, consumed_ + 1)) {
-    constexpr unsigned many = 8192;  // more than a wait makes before it sends credits
+    constexpr unsigned polls_per_send = 8192;  // more than a wait makes before it sends credits
     if (credit_sent_ != consumed_)
       send_credit();
     else
       library_.progress();
-    if (++empty_polls_ % many == 0) deferred_credits_.send_all();
+    if (++empty_polls_ % polls_per_send == 0) deferred_credits_.send_all();
     return std::nullopt;
   }
   if (credits_read_ == consumed_) {
@@ -121,8 +109,7 @@ std::optional<std::span<const std::byte>> signal_receiver::front() {
     if (reverse_ != nullptr) reverse_->take_credit(format_, word);
   }
   if (credit_is_due()) send_credit();
-  return std::span<const std::byte>(here_ + layout_.first_slot + slot_ * layout_.slot_stride,
-                                    format_.bytes(word));
+  return std::span<const std::byte>(own_end_ + slot_offset(), format_.bytes(word));
 }
 
 void signal_receiver::collect_credits() {
@@ -135,11 +122,12 @@ void signal_receiver::collect_credits() {
 
 void signal_receiver::release() {
   assert(consumed_ < credits_read_);
-  slot_ = slot_ + 1 == slots_ ? 0 : slot_ + 1;
+  advance();
   ++consumed_;
-  // With few slots the credit waits for a reply that may carry it, or for the next front().
-  constexpr std::uint64_t few = 4;
-  if (slots_ >= few && credit_is_due()) {
+  // With fewer slots the credit waits for a reply that may carry the credit, or for the next
+  // front().
+  constexpr std::uint64_t min_slots = 4;
+  if (slots_ >= min_slots && credit_is_due()) {
     send_credit();
   } else if (!is_deferred_) {
     deferred_credits_.add(*this);
@@ -150,9 +138,10 @@ void signal_receiver::release() {
 void signal_receiver::send_credit() {
   if (credit_sent_ == consumed_) return;
   credit_sent_ = consumed_;
-  auto* const credit = reinterpret_cast<std::uint64_t*>(here_ + signal_layout::credit_source_at);
-  *credit = consumed_;  // an earlier put that has not left yet may carry the newer credit
-  memory_.put_with_signal(peer(), 0, nullptr, 0, there_, credit);
+  auto* const credit =
+      reinterpret_cast<std::uint64_t*>(own_end_ + signal_layout::own_credit_offset);
+  *credit = consumed_;  // an earlier put that has not left yet may carry this newer credit
+  memory_.put_with_signal(peer(), 0, nullptr, 0, peer_offset_, credit);
 }
 
 }  // namespace longshore::one_sided

@@ -1,6 +1,6 @@
-// Both ends of signal channels over a fake library. It delivers a put, and reads its source, only
-// when the test says so. So credits, signal words and slots are tested in random orders of the
-// events of a network, until the numbers have wrapped several times.
+// Both ends of signal channels over a fake library. The fake reads and delivers a put only when the
+// test says so. The tests order the events of the network at random, until the numbers have wrapped
+// several times.
 #include <longshore/core/error.hpp>
 #include <longshore/core/random.hpp>
 #include <longshore/transport/one_sided/signal_channels.hpp>
@@ -50,8 +50,8 @@ class wired_region final : public region {
     out_.put(others_ + offset, from, bytes);
     out_.put(others_ + signal_offset, signal, sizeof *signal);
   }
-  // channels do not call the functions below
-  [[nodiscard]] std::byte* direct(int) override { std::abort(); }
+  // Channels do not call the functions below.
+  std::byte* direct(int) override { std::abort(); }
   void put_start(int, std::size_t, const void*, std::size_t) override { std::abort(); }
   void get_start(int, std::size_t, void*, std::size_t) override { std::abort(); }
   void put(int, std::size_t, const void*, std::size_t) override { std::abort(); }
@@ -66,23 +66,20 @@ class wired_region final : public region {
 class no_library final : public library {
  public:
   void progress() override {}
-  [[nodiscard]] int rank() const override { std::abort(); }
-  [[nodiscard]] int size() const override { std::abort(); }
-  [[nodiscard]] std::string_view transport_name() const noexcept override { return "none"; }
-  [[nodiscard]] std::string version() const override { return ""; }
-  [[nodiscard]] std::unique_ptr<region> allocate(std::size_t) override { std::abort(); }
-  [[nodiscard]] std::size_t available_bytes(int) const override { std::abort(); }
-  [[nodiscard]] std::string capacity_text() const override { return ""; }
-  [[nodiscard]] std::vector<std::uint64_t> allgather(std::uint64_t) override { std::abort(); }
+  int rank() const override { std::abort(); }
+  int size() const override { std::abort(); }
+  std::string_view transport_name() const noexcept override { return "none"; }
+  std::string version() const override { return ""; }
+  std::unique_ptr<region> allocate(std::size_t) override { std::abort(); }
+  std::size_t available_bytes(int) const override { std::abort(); }
+  std::string capacity_text() const override { return ""; }
+  std::vector<std::uint64_t> allgather(std::uint64_t) override { std::abort(); }
   void quiet() override { std::abort(); }
   void abort(int) override { std::abort(); }
-  [[nodiscard]] std::unique_ptr<detail::raw_calls> make_raw_calls(region&, std::size_t) override {
-    std::abort();
-  }
+  std::unique_ptr<detail::raw_calls> make_raw_calls(region&, std::size_t) override { std::abort(); }
 };
 
-// Address space; only pages that are touched cost memory. Slots are so long that few bits are left
-// for the numbers.
+// Address space, of which only touched pages cost memory.
 class large_space {
  public:
   explicit large_space(std::size_t bytes)
@@ -102,18 +99,19 @@ class large_space {
   void* begin_;
 };
 
+// Slots are so long that few bits are left for the numbers in a signal word.
 constexpr std::size_t slot_bytes = std::size_t{1} << 38;
-// the range of each of the two numbers in a signal word
+// The range of message numbers and of credits in a signal word.
 constexpr std::uint64_t numbers = std::uint64_t{1} << 12;
 
 // One of two ranks, with a channel to the other rank and one from it.
 struct rank_with_channels {
   rank_with_channels(std::byte* mine, std::byte* others, int slots, bool paired)
       : memory(mine, others, out),
-        to({0, slot_bytes}, slots, lib, deferred, memory, 0,
-           signal_layout(slot_bytes, slots).total_bytes),
-        from({0, slot_bytes}, slots, lib, deferred, memory,
-             signal_layout(slot_bytes, slots).total_bytes, 0) {
+        to({0, slot_bytes}, signal_end(slot_bytes, slots, lib, deferred, memory, 0,
+                                       signal_layout(slot_bytes, slots).total_bytes)),
+        from({0, slot_bytes}, signal_end(slot_bytes, slots, lib, deferred, memory,
+                                         signal_layout(slot_bytes, slots).total_bytes, 0)) {
     if (!paired) return;
     to.pair_with(from);
     from.pair_with(to);
@@ -146,34 +144,35 @@ struct rank_with_channels {
 };
 
 void exchange(int slots, bool paired) {
-  const std::size_t each = 2 * signal_layout(slot_bytes, slots).total_bytes;
-  const large_space space(2 * each);
+  const std::size_t bytes_per_rank = 2 * signal_layout(slot_bytes, slots).total_bytes;
+  const large_space space(2 * bytes_per_rank);
   if (!space) GTEST_SKIP() << "this machine does not overcommit address space";
-  std::array ranks{
-      std::make_unique<rank_with_channels>(space.begin(), space.begin() + each, slots, paired),
-      std::make_unique<rank_with_channels>(space.begin() + each, space.begin(), slots, paired)};
-  constexpr std::uint64_t messages = 3 * numbers, most_turns = 100;  // turns per message
+  std::array ranks{std::make_unique<rank_with_channels>(
+                       space.begin(), space.begin() + bytes_per_rank, slots, paired),
+                   std::make_unique<rank_with_channels>(space.begin() + bytes_per_rank,
+                                                        space.begin(), slots, paired)};
+  constexpr std::uint64_t messages = 3 * numbers, max_turns = 100;  // turns per message
   const std::uint64_t seed = mix_bits(static_cast<std::uint64_t>(slots));
   std::uint64_t turns = 0;
   for (; ranks[0]->received < messages || ranks[1]->received < messages; ++turns) {
-    ASSERT_LT(turns, most_turns * messages) << "they wait for each other";
+    ASSERT_LT(turns, max_turns * messages) << "they wait for each other";
     const std::uint64_t random = mix_bits(seed + turns);
-    auto& mine = *ranks[random & 1];
+    auto& active = *ranks[random & 1];
     switch (random >> 1 & 7) {
       case 0:
       case 1:
-      case 2: mine.send(); break;
+      case 2: active.send(); break;
       case 3:
-      case 4: mine.receive(); break;
+      case 4: active.receive(); break;
       case 5:
-        if ((random >> 4 & 7) == 0) mine.deferred.send_all();
+        if ((random >> 4 & 7) == 0) active.deferred.send_all();
         break;
       default:
-        for (std::uint64_t i = random >> 4 & 7; i > 0 && mine.out.deliver_one(); --i) {
+        for (std::uint64_t i = random >> 4 & 7; i > 0 && active.out.deliver_one(); --i) {
         }
     }
     if (::testing::Test::HasFatalFailure()) return;
-    const std::uint64_t ahead = mine.sent - ranks[1 - (random & 1)]->received;
+    const std::uint64_t ahead = active.sent - ranks[1 - (random & 1)]->received;
     ASSERT_LE(ahead, static_cast<std::uint64_t>(slots));
   }
   EXPECT_GT(turns, messages);
@@ -189,15 +188,15 @@ TEST(SignalChannel, keeps_messages_in_order_while_its_numbers_wrap) {
 }
 
 TEST(SignalChannel, refuses_more_slots_than_its_numbers_can_distinguish) {
-  constexpr int most_slots = numbers / 2 - 1;
-  const signal_format most(slot_bytes, most_slots);
-  const std::uint64_t word = most.word(numbers + 1, slot_bytes, most_slots);
-  EXPECT_TRUE(most.is_of(word, 1));
-  EXPECT_FALSE(most.is_of(word, numbers / 2 + 2));
-  EXPECT_EQ(most.bytes(word), slot_bytes);
-  EXPECT_EQ(most.credit_beyond(word, 0), most_slots);
-  EXPECT_EQ(most.credit_beyond(word, most_slots + 1), 0u) << "an older credit adds nothing";
-  EXPECT_THROW(signal_format(slot_bytes, most_slots + 1), error);
+  constexpr int max_slots = numbers / 2 - 1;
+  const signal_format format(slot_bytes, max_slots);
+  const std::uint64_t word = format.word(numbers + 1, slot_bytes, max_slots);
+  EXPECT_TRUE(format.is_of(word, 1));
+  EXPECT_FALSE(format.is_of(word, numbers / 2 + 2));
+  EXPECT_EQ(format.bytes(word), slot_bytes);
+  EXPECT_EQ(format.credit_beyond(word, 0), max_slots);
+  EXPECT_EQ(format.credit_beyond(word, max_slots + 1), 0u) << "an older credit adds nothing";
+  EXPECT_THROW(signal_format(slot_bytes, max_slots + 1), error);
   EXPECT_THROW(signal_format(~std::size_t{0}, 1), error);
 }
 

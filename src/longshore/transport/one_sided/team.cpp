@@ -1,3 +1,6 @@
+// Makes the team of a one-sided library: finds out which ranks share a host and its memory,
+// allocates and frees regions with checks on all ranks, and runs a program until its end or its
+// first failure.
 #include <longshore/machine/affinity.hpp>
 #include <longshore/transport/detail/cpu_share.hpp>
 #include <longshore/transport/one_sided/barrier.hpp>
@@ -14,7 +17,6 @@
 #include <array>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <exception>
 #include <numeric>
 #include <string_view>
@@ -22,7 +24,7 @@
 
 namespace longshore::one_sided {
 
-// The facts that the constructor of the base class needs.
+// Facts that the constructor of the base class needs.
 struct team::layout {
   layout(library& lib, const run_options& options);
 
@@ -32,7 +34,7 @@ struct team::layout {
   int ranks_on_host = 0;
   int host_leader = 0;  // the lowest rank whose memory this rank can access
   bool enough_cores = true;
-  bool check_calls = false;  // the same on all ranks: true if any rank wants it
+  bool check_calls = false;  // whether any rank has the option; the same on all ranks
 };
 
 namespace {
@@ -40,12 +42,12 @@ namespace {
 constexpr int runtime_failure_status = 3;
 
 std::size_t staging_bytes_of(int ranks) {
-  constexpr std::size_t least_bytes = std::size_t{64} << 10;
-  return detail::staging_bytes_for(static_cast<std::size_t>(ranks), least_bytes);
+  constexpr std::size_t min_bytes = std::size_t{64} << 10;
+  return detail::staging_bytes_for(ranks, min_bytes);
 }
 
 // The offset of the slots of posted calls in the control region: behind both staging buffers.
-std::size_t call_slots_at(int ranks) {
+std::size_t call_slots_offset(int ranks) {
   return round_up(sizeof(control_block), interference_bytes) + 2 * staging_bytes_of(ranks);
 }
 
@@ -66,7 +68,7 @@ std::uint64_t host_hash() {
 
 team::layout::layout(library& lib, const run_options& options) {
   const std::size_t control_bytes =
-      call_slots_at(lib.size()) + static_cast<std::size_t>(lib.size()) * sizeof(detail::call_slot);
+      call_slots_offset(lib.size()) + lib.size() * sizeof(detail::call_slot);
   control = lib.allocate(control_bytes);
   if (!control)
     fail(errc::out_of_memory, "no memory for a control region of {} bytes: {}", control_bytes,
@@ -75,14 +77,12 @@ team::layout::layout(library& lib, const run_options& options) {
   const std::vector<int> allowed = allowed_cpus();
   block_in(*control, rank).allowed_cpus = detail::mask_of(allowed);
 
-  const auto hosts = lib.allgather(host_hash());  // after this all have their control region
-  // Ranks of a machine that can access each other's memory are one host; its number is its lowest
+  const auto hosts = lib.allgather(host_hash());  // now all ranks have the control region
+  // Ranks of a machine that can access each other's memory are one host, numbered by its lowest
   // rank. direct() is called only until it succeeds, because each call costs a connection.
   int first = rank;
   for (int peer = 0; peer < rank && first == rank; ++peer)
-    if (hosts[static_cast<std::size_t>(peer)] == hosts[static_cast<std::size_t>(rank)] &&
-        control->direct(peer) != nullptr)
-      first = peer;
+    if (hosts[peer] == hosts[rank] && control->direct(peer) != nullptr) first = peer;
   host_leader = first;
   const auto firsts = lib.allgather(static_cast<std::uint64_t>(first));
   const std::vector<int> host_of(firsts.begin(), firsts.end());
@@ -90,51 +90,50 @@ team::layout::layout(library& lib, const run_options& options) {
 
   const auto checks = lib.allgather(options.check_calls ? 1 : 0);
   check_calls =
-      std::any_of(checks.begin(), checks.end(), [](std::uint64_t wanted) { return wanted != 0; });
+      std::any_of(checks.begin(), checks.end(), [](std::uint64_t check) { return check != 0; });
 
   detail::cpu_mask mask{};
   int local_index = 0;
   for (int peer = 0; peer < size; ++peer) {
-    if (hosts[static_cast<std::size_t>(peer)] != hosts[static_cast<std::size_t>(rank)]) continue;
+    if (hosts[peer] != hosts[rank]) continue;
     local_index += peer < rank ? 1 : 0;
     ++ranks_on_host;
     if (control->direct(peer) == nullptr) continue;
-    const auto& theirs = block_in(*control, peer).allowed_cpus;
+    const auto& peer_mask = block_in(*control, peer).allowed_cpus;
     for (std::size_t i = 0; i < mask.size(); ++i)
-      mask[i] = static_cast<unsigned char>(mask[i] | theirs[i]);
+      mask[i] = static_cast<unsigned char>(mask[i] | peer_mask[i]);
   }
-  detail::host_share mine = detail::share_of_host(allowed, detail::cpus_in(mask), local_index,
-                                                  ranks_on_host, options.pin && options.compact);
-  cpus = std::move(mine.cpus);
-  enough_cores = mine.enough_cores;
+  detail::host_share share = detail::share_of_host(allowed, detail::cpus_in(mask), local_index,
+                                                   ranks_on_host, options.pin && options.compact);
+  cpus = std::move(share.cpus);
+  enough_cores = share.enough_cores;
 }
 
 std::unique_ptr<team> team::make(library& lib, const run_options& options) {
   return std::unique_ptr<team>(new team(lib, layout(lib, options), options));
 }
 
-team::team(library& lib, layout found, const run_options& options)
-    : longshore::team(lib.rank(), lib.size(), std::move(found.nodes),
-                      {options.timeout_seconds, found.enough_cores}, std::move(found.cpus)),
+team::team(library& lib, layout facts, const run_options& options)
+    : longshore::team(lib.rank(), lib.size(), std::move(facts.nodes),
+                      {options.timeout_seconds, facts.enough_cores}, std::move(facts.cpus)),
       library_(lib),
-      control_(std::move(found.control)),
-      ranks_on_host_(found.ranks_on_host),
-      host_leader_(found.host_leader),
+      control_(std::move(facts.control)),
+      ranks_on_host_(facts.ranks_on_host),
+      host_leader_(facts.host_leader),
       staging_bytes_(staging_bytes_of(lib.size())),
-      check_calls_(found.check_calls),
-      node_starts_(static_cast<std::size_t>(nodes().node_count()) + 1, 0),
+      check_calls_(facts.check_calls),
+      node_starts_(nodes().node_count() + 1, 0),
       unwinding_(std::uncaught_exceptions()) {
-  for (int peer = 0; peer < size(); ++peer)
-    ++node_starts_[static_cast<std::size_t>(nodes().node_of(peer)) + 1];
+  for (int peer = 0; peer < size(); ++peer) ++node_starts_[nodes().node_of(peer) + 1];
   std::partial_sum(node_starts_.begin(), node_starts_.end(), node_starts_.begin());
-  auto* const slots =
-      reinterpret_cast<detail::call_slot*>(control_->direct(my_leader()) + call_slots_at(size()));
-  barrier_.emplace(&control_of(my_leader()).barrier, slots, nodes().my_rank_count(),
+  auto* const slots = reinterpret_cast<detail::call_slot*>(control_->direct(nodes().my_leader()) +
+                                                           call_slots_offset(size()));
+  barrier_.emplace(&control_of(nodes().my_leader()).barrier, slots, nodes().my_rank_count(),
                    nodes().local_index(rank()));
 }
 
 team::~team() {
-  if (std::uncaught_exceptions() > unwinding_) {  // the other ranks may never come
+  if (std::uncaught_exceptions() > unwinding_) {  // the other ranks may never get here
     blocks_.reset();
     deferred_frees_.abandon();
     static_cast<void>(control_.release());
@@ -143,22 +142,24 @@ team::~team() {
   try {
     blocks_.reset();
     free_deferred();
-    checked_barrier({.kind = detail::collective::end_of_team});
-    library_.quiet();  // the barrier's signals are put from memory that is freed now
+    checked_barrier({collective::end_of_team});
+    library_.quiet();  // the signals of the barrier are put from memory that is freed next
   } catch (const error&) {
     abort_run(failure_text(std::current_exception()));
   }
 }
 
 control_block& team::control_of(int rank) const { return block_in(*control_, rank); }
-control_block& team::mine() const { return *reinterpret_cast<control_block*>(control_->local()); }
+control_block& team::own_control() const {
+  return *reinterpret_cast<control_block*>(control_->local());
+}
 
 void team::progress() {
   deferred_credits_.send_all();
   library_.progress();
 }
 
-void team::checked_barrier(const detail::collective_call& call) {
+void team::checked_barrier(const collective_call& call) {
   checked_barrier(
       call, [](int, int) {}, [] {}, [] {});
 }
@@ -168,35 +169,40 @@ std::size_t team::next_staging_offset() const noexcept {
          ((barrier_count_ + 1) & 1) * staging_bytes_;
 }
 
-detail::call_mismatch team::mismatch_with(int from, bool from_agrees) {
-  detail::call_mismatch theirs;
+call_mismatch team::mismatch_with(int from, bool from_agrees) {
+  call_mismatch mismatch;
   if (from_agrees) {
     detail::posted_call posted;
-    control_->get(from, call_slots_at(size()) + barrier_->offset_in_slot(), &posted, sizeof posted);
-    theirs = {true, barrier_->posted(), posted};
+    control_->get(from, call_slots_offset(size()) + barrier_->offset_in_slot(), &posted,
+                  sizeof posted);
+    mismatch = {true, barrier_->posted(), posted};
   } else {
     control_->get(from,
                   offsetof(control_block, barrier) + offsetof(detail::node_barrier_state, mismatch),
-                  &theirs, sizeof theirs);
-    theirs.found = true;
+                  &mismatch, sizeof mismatch);
+    mismatch.found = true;
   }
-  return theirs;
+  return mismatch;
 }
 
-region_handle team::make_region(std::size_t bytes) {
+region_owner team::make_region(std::size_t bytes) {
   free_deferred();
-  constexpr std::size_t most = std::size_t{1} << 62;
-  const auto number = [most](std::size_t n) {
-    return static_cast<std::int64_t>(std::min(n, most));
+  constexpr std::size_t max_bytes = std::size_t{1} << 62;
+  const auto as_integer = [max_bytes](std::size_t n) {
+    return static_cast<std::int64_t>(std::min(n, max_bytes));
   };
-  std::array<std::int64_t, 2> all{-number(bytes), number(library_.available_bytes(ranks_on_host_))};
-  allreduce(all, reduction::min);
-  bytes = static_cast<std::size_t>(-all[0]);
-  if (-all[0] > all[1])
+  // The minimum of -n is minus the maximum of n. So one reduction gives the largest request and the
+  // smallest limit.
+  std::array<std::int64_t, 2> values{-as_integer(bytes),
+                                     as_integer(library_.available_bytes(ranks_on_host_))};
+  allreduce(values, reduction::min);
+  const auto [negative_bytes, available] = values;
+  bytes = static_cast<std::size_t>(-negative_bytes);
+  if (-negative_bytes > available)
     fail(errc::out_of_memory,
          "a rank requests {} bytes of shared memory, and a host has {} for each of its ranks: {}",
-         bytes, all[1], library_.capacity_text());
-  region_handle made(*this, library_.allocate(bytes));
+         bytes, available, library_.capacity_text());
+  region_owner made(*this, library_.allocate(bytes));
   if (allreduce_value<int>(made ? 1 : 0, reduction::min) == 1) return made;
   if (made)
     release(made.take(), false);
@@ -211,13 +217,13 @@ void team::release(std::unique_ptr<region> memory, bool unwinding) {
                                 [this](region&) { barrier_to_free(); });
 }
 
-// When it returns, no operation of any rank is in flight.
+// On return, no operation of any rank is in flight.
 void team::barrier_to_free() {
   deferred_credits_.send_all();
   library_.quiet();
   for (waiter wait(*this, "messages to leave"); library_.is_sending(); wait.pause())
     library_.progress();
-  checked_barrier({.kind = detail::collective::free});
+  checked_barrier({collective::free});
   for (waiter wait(*this, "messages in flight"); library_.is_receiving(); wait.pause())
     library_.progress();
 }
@@ -228,28 +234,24 @@ void team::free_deferred() {
 
 std::unique_ptr<longshore::segment> team::allocate(std::size_t bytes) {
   free_deferred();
-  checked_barrier({.kind = detail::collective::allocate});
+  checked_barrier({collective::allocate});
   const auto smallest = allreduce_value(bytes, reduction::min),
              largest = allreduce_value(bytes, reduction::max);
-  if (smallest != largest)
-    fail(errc::usage,
-         "a segment must have the same size on all ranks: rank {} requests {} bytes, the ranks "
-         "request {} to {}",
-         rank(), bytes, smallest, largest);
+  if (smallest != largest) detail::fail_size_mismatch(rank(), bytes, smallest, largest);
   return std::make_unique<segment>(*this, make_region(std::max<std::size_t>(bytes, 1)), bytes);
 }
 
 std::unique_ptr<channel_set> team::open_channels(std::span<const channel_end> to,
                                                  std::span<const channel_end> from, int slots) {
-  if (slots < 1) fail(errc::usage, "a channel needs at least 1 slot, not {}", slots);
+  detail::check_slots(slots);
   free_deferred();
-  checked_barrier({.kind = detail::collective::open_channels});
+  checked_barrier({collective::open_channels});
   return std::make_unique<channels>(*this, to, from, slots);
 }
 
-void team::abort_run(const std::string& why) {
+void team::abort_run(const std::string& failure) {
   if (control_of(host_leader_).failure_reported.exchange(1) == 0)
-    fmt::print(stderr, "longshore: rank {} of {}: {}\n", rank(), size(), why);
+    fmt::print(stderr, "longshore: rank {} of {}: {}\n", rank(), size(), failure);
   std::fflush(nullptr);
   library_.abort(runtime_failure_status);
   std::_Exit(runtime_failure_status);
@@ -257,9 +259,9 @@ void team::abort_run(const std::string& why) {
 
 namespace {
 
-[[noreturn]] void end(library& lib, team* mine, const std::string& why) {
-  if (mine != nullptr) mine->abort_run(why);
-  fmt::print(stderr, "longshore: rank {} of {}: {}\n", lib.rank(), lib.size(), why);
+[[noreturn]] void end_run(library& lib, team* team, const std::string& failure) {
+  if (team != nullptr) team->abort_run(failure);
+  fmt::print(stderr, "longshore: rank {} of {}: {}\n", lib.rank(), lib.size(), failure);
   std::fflush(nullptr);
   lib.abort(runtime_failure_status);
   std::_Exit(runtime_failure_status);
@@ -269,18 +271,18 @@ namespace {
 
 void run(library& lib, const run_options& options,
          const std::function<void(longshore::team&)>& body) {
-  std::unique_ptr<team> mine;
+  std::unique_ptr<team> ranks;
   try {
-    mine = team::make(lib, options);
-    if (options.ranks > 0 && options.ranks != mine->size())
+    ranks = team::make(lib, options);
+    if (options.ranks > 0 && options.ranks != ranks->size())
       fail(errc::usage,
            "{} ranks requested, but the launcher started {}: give the number to the launcher",
-           options.ranks, mine->size());
-    const pinned binding(options.pin && mine->waiting().spin ? mine->cpus().front() : -1);
-    body(*mine);
-    mine->checked_barrier({.kind = detail::collective::end_of_run});
+           options.ranks, ranks->size());
+    const pinned binding(options.pin && ranks->waiting().spin ? ranks->cpus().front() : -1);
+    body(*ranks);
+    ranks->checked_barrier({collective::end_of_run});
   } catch (...) {
-    end(lib, mine.get(), failure_text(std::current_exception()));
+    end_run(lib, ranks.get(), failure_text(std::current_exception()));
   }
 }
 

@@ -1,3 +1,5 @@
+// OpenSHMEM behind the interface of one-sided libraries: regions are allocations on the symmetric
+// heap, and blocking calls run under a watchdog.
 #include <longshore/core/bytes.hpp>
 #include <longshore/core/environment.hpp>
 #include <longshore/machine/pages.hpp>
@@ -20,12 +22,14 @@ extern "C" __attribute__((weak)) void opal_progress();
 namespace longshore::shmem {
 namespace {
 
-// Work array of the collective at the start. Static data are symmetric in OpenSHMEM.
+constexpr int runtime_failure_status = 3;
+
+// Work array of allgather(). Static data are symmetric in OpenSHMEM.
 long gather_sync[SHMEM_COLLECT_SYNC_SIZE];
-// Always 0: the variable of a test that is made only for its progress.
+// Always 0. progress() tests this variable only to let the library make progress.
 std::uint64_t never_written = 0;
 
-// The bytes that an allocation takes: the allocator of Open MPI 4.1 rounds to powers of two.
+// The heap bytes of an allocation. The allocator of Open MPI 4.1 rounds up to powers of two.
 std::size_t taken_bytes(std::size_t bytes) { return std::bit_ceil(round_up(bytes, page_bytes())); }
 
 class heap_region final : public one_sided::region {
@@ -38,7 +42,7 @@ class heap_region final : public one_sided::region {
     library_.on_free(taken_bytes_);
   }
 
-  [[nodiscard]] std::byte* direct(int peer) override {
+  std::byte* direct(int peer) override {
     return peer == shmem_my_pe() ? local() : static_cast<std::byte*>(shmem_ptr(local(), peer));
   }
   void put_start(int peer, std::size_t offset, const void* from, std::size_t bytes) override {
@@ -62,16 +66,16 @@ class heap_region final : public one_sided::region {
   void put_with_signal(int peer, std::size_t offset, const void* from, std::size_t bytes,
                        std::size_t signal_offset, const std::uint64_t* signal) override {
     auto* const word = reinterpret_cast<std::uint64_t*>(local() + signal_offset);
-    // over a network, the put of a word waits for the completion of earlier puts
+    // Over a network, the put of a word waits for the completion of earlier puts.
     const watchdog::section limit(watchdog_, "a put with a signal");
 #if SHMEM_MAJOR_VERSION > 1 || (SHMEM_MAJOR_VERSION == 1 && SHMEM_MINOR_VERSION >= 5)
-    shmem_fence();  // earlier puts arrive before the signal, too
+    shmem_fence();  // earlier puts also arrive before the signal
     shmem_putmem_signal_nbi(local() + offset, from, bytes, word, *signal, SHMEM_SIGNAL_SET, peer);
 #else
     if (bytes > 0) shmem_putmem_nbi(local() + offset, from, bytes, peer);
     shmem_fence();
-    shmem_uint64_p(word, *signal,
-                   peer);  // an atomic set may be implemented as a swap, which is a round trip
+    // Not an atomic set, which may be implemented as a swap: a round trip.
+    shmem_uint64_p(word, *signal, peer);
 #endif
   }
 
@@ -107,7 +111,7 @@ std::unique_ptr<one_sided::region> library::allocate(std::size_t bytes) {
       static_cast<std::byte*>(shmem_align(page_bytes(), round_up(bytes, page_bytes())));
   if (memory == nullptr) return nullptr;
   std::memset(memory, 0, bytes);
-  shmem_barrier_all();  // no rank writes into a part before its owner has cleared it
+  shmem_barrier_all();  // no rank writes into a part before the owner has cleared the part
   if (!checked_reachability_)
     for (int peer = 0; peer < size() && !over_network_; ++peer)
       over_network_ = peer != rank() && shmem_ptr(memory, peer) == nullptr;
@@ -138,16 +142,16 @@ std::vector<std::uint64_t> library::allgather(std::uint64_t mine) {
     fmt::print(stderr, "longshore: rank {}: no memory for {} bytes: {}\n", rank(),
                (ranks + 1) * sizeof(std::uint64_t), capacity_text());
     std::fflush(nullptr);
-    abort(3);
+    abort(runtime_failure_status);
   }
   for (long& word : gather_sync) word = SHMEM_SYNC_VALUE;
   memory[ranks] = mine;
   shmem_barrier_all();
   shmem_fcollect64(memory, memory + ranks, 1, 0, 0, size(), gather_sync);
   shmem_barrier_all();
-  std::vector<std::uint64_t> all(memory, memory + ranks);
+  std::vector<std::uint64_t> gathered(memory, memory + ranks);
   shmem_free(memory);
-  return all;
+  return gathered;
 }
 
 void library::quiet() {
@@ -155,10 +159,10 @@ void library::quiet() {
   shmem_quiet();
 }
 
-// shmem_test drives a library that needs CPU time for accesses of other ranks. In Open MPI 4.1 it
-// only reads, so that nothing would arrive over TCP; opal_progress() is called instead. The kernel
-// needs a core to receive over TCP, so the rank yields now and then. If all ranks share memory,
-// neither is needed, and the system call would only delay messages.
+// shmem_test gives CPU time to a library that needs it for accesses of other ranks. In Open MPI 4.1
+// shmem_test only reads, and nothing would arrive over TCP, so opal_progress() is called instead.
+// The kernel needs a core to receive over TCP, so the rank also yields now and then. If all ranks
+// share memory, opal_progress() and yields are not needed, and would only delay messages.
 void library::progress() {
   if (over_network_ && &opal_progress != nullptr) {
     constexpr unsigned calls_per_yield = 8;  // opal_progress does not return whether it progressed

@@ -8,22 +8,22 @@ namespace longshore::shmem {
 
 class library final : public one_sided::library {
  public:
-  /// timeout_seconds: deadline of blocking calls of OpenSHMEM; 0: none.
+  /// `timeout_seconds` is the deadline of blocking calls of OpenSHMEM; 0 means no deadline.
   explicit library(double timeout_seconds);
 
-  [[nodiscard]] int rank() const override;
-  [[nodiscard]] int size() const override;
-  [[nodiscard]] std::string_view transport_name() const noexcept override { return "shmem"; }
-  [[nodiscard]] std::string version() const override;
-  [[nodiscard]] std::unique_ptr<one_sided::region> allocate(std::size_t bytes) override;
-  [[nodiscard]] std::size_t available_bytes(int ranks) const override;
-  [[nodiscard]] std::string capacity_text() const override;
-  [[nodiscard]] std::vector<std::uint64_t> allgather(std::uint64_t mine) override;
+  int rank() const override;
+  int size() const override;
+  std::string_view transport_name() const noexcept override { return "shmem"; }
+  std::string version() const override;
+  std::unique_ptr<one_sided::region> allocate(std::size_t bytes) override;
+  std::size_t available_bytes(int ranks) const override;
+  std::string capacity_text() const override;
+  std::vector<std::uint64_t> allgather(std::uint64_t mine) override;
   void quiet() override;
   void progress() override;
   void abort(int status) override;
-  [[nodiscard]] std::unique_ptr<detail::raw_calls> make_raw_calls(one_sided::region& memory,
-                                                                  std::size_t source_at) override;
+  std::unique_ptr<detail::raw_calls> make_raw_calls(one_sided::region& memory,
+                                                    std::size_t source_offset) override;
 
   // For regions.
 
@@ -33,8 +33,8 @@ class library final : public one_sided::library {
 
  private:
   longshore::watchdog watchdog_;
-  // If the heaps have different sizes, an allocation could fail on some ranks only, and the others
-  // would wait for them. So the smallest heap limits all ranks.
+  // With heaps of different sizes, an allocation could fail on some ranks only, and the other ranks
+  // would wait for ever. So the smallest heap limits all ranks.
   bool heaps_differ_ = false;
   std::size_t smallest_heap_bytes_ = 0, used_bytes_ = 0;
   unsigned progress_calls_ = 0;

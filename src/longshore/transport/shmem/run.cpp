@@ -1,7 +1,9 @@
+// Starts and ends OpenSHMEM. Before the start, the size of the symmetric heap is written into the
+// environment, where the library looks for it.
 #include <longshore/core/bytes.hpp>
 #include <longshore/core/environment.hpp>
 #include <longshore/core/error.hpp>
-#include <longshore/machine/memory.hpp>
+#include <longshore/machine/memory_sizes.hpp>
 #include <longshore/machine/pages.hpp>
 #include <longshore/transport/one_sided/team.hpp>
 #include <longshore/transport/shmem/library.hpp>
@@ -25,21 +27,21 @@ namespace longshore::shmem {
 namespace {
 
 constexpr std::size_t default_heap_bytes = std::size_t{1} << 30;
-constexpr const char* heap_variable = "SHMEM_SYMMETRIC_SIZE";  // the standard's
-// of Open MPI 4.1, which does not know the standard's
+constexpr const char* heap_variable = "SHMEM_SYMMETRIC_SIZE";  // of the OpenSHMEM standard
+// Open MPI 4.1 does not know the variable of the standard.
 constexpr const char* heap_variable_of_open_mpi = "SHMEM_SYMMETRIC_HEAP_SIZE";
 constexpr const char* hooks_variable = "OMPI_MCA_opal_common_ucx_opal_mem_hooks";
 
-// Twice the needed bytes, because some allocators round up to powers of two; at most a rank's share
-// of the host's memory. If the launcher does not tell the number of ranks, the share is all of it.
+// Twice the needed bytes, because some allocators round up to powers of two, but at most a rank's
+// share of the host's memory. If the launcher does not tell the number of ranks on the host, the
+// share is the whole memory.
 std::size_t heap_bytes(std::size_t symmetric_bytes) {
-  constexpr long most_ranks = 1 << 20;
+  constexpr long max_ranks = 1 << 20;
   std::optional<long> ranks_on_host;
   for (const char* name : {"OMPI_COMM_WORLD_LOCAL_SIZE", "PMIX_LOCAL_SIZE", "MPI_LOCALNRANKS",
                            "SLURM_NTASKS_PER_NODE"})
-    if (!ranks_on_host) ranks_on_host = environment_integer(name, 1, most_ranks);
-  const std::size_t share =
-      available_memory_bytes() / static_cast<std::size_t>(ranks_on_host.value_or(1));
+    if (!ranks_on_host) ranks_on_host = environment_integer(name, 1, max_ranks);
+  const std::size_t share = available_memory_bytes() / ranks_on_host.value_or(1);
   const std::size_t wanted =
       symmetric_bytes > share ? share : std::max(default_heap_bytes, 2 * symmetric_bytes);
   return round_up(std::min(wanted, share), page_bytes());
@@ -51,7 +53,7 @@ bool is_open_mpi() {
   return std::string_view(name).find("Open MPI") != std::string_view::npos;
 }
 
-// The bytes of a size such as "4G" (the format of OpenSHMEM); nothing if the text is not a size.
+// The bytes of a size such as "4G", in the format of OpenSHMEM, if `text` is a size.
 std::optional<std::size_t> bytes_of_text(const std::string& text) {
   char* end = nullptr;
   const double number = std::strtod(text.c_str(), &end);
@@ -62,9 +64,9 @@ std::optional<std::size_t> bytes_of_text(const std::string& text) {
           : units.find(static_cast<char>(std::toupper(static_cast<unsigned char>(*end)))) + 1;
   const bool is_size = end != text.c_str() && (*end == '\0' || unit > 0);
   const double bytes = std::ldexp(number, 10 * static_cast<int>(unit));
-  constexpr double most = 0x1p62;
-  return is_size && bytes >= 1 && bytes < most ? std::optional(static_cast<std::size_t>(bytes))
-                                               : std::nullopt;
+  constexpr double max_bytes = 0x1p62;
+  return is_size && bytes >= 1 && bytes < max_bytes ? std::optional(static_cast<std::size_t>(bytes))
+                                                    : std::nullopt;
 }
 
 void check_heap(const std::string& size) {
@@ -74,7 +76,7 @@ void check_heap(const std::string& size) {
         errc::usage,
         "{} is '{}': it must be a number of bytes, optionally followed by K, M, G or T, such as 4G",
         heap_variable, size);
-  const std::size_t memory = static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) * page_bytes();
+  const std::size_t memory = sysconf(_SC_PHYS_PAGES) * page_bytes();
   if (*bytes > memory)
     fail(errc::out_of_memory, "{} is '{}' for each rank, but this host has only {} bytes of memory",
          heap_variable, size, memory);
@@ -90,8 +92,8 @@ environment::environment(std::size_t symmetric_bytes, double timeout_seconds)
           .value_or(open_mpi_size.value_or(std::to_string(heap_bytes(symmetric_bytes))));
   check_heap(size);
   for (const char* name : {heap_variable, heap_variable_of_open_mpi}) setenv(name, size.c_str(), 1);
-  // Open MPI 4.1 hooks into the memory allocator for UCX. The hook outlives the library that it
-  // calls, so the program would crash when it ends.
+  // For UCX, Open MPI 4.1 installs hooks in the memory allocator. The hooks outlive the library
+  // that they call, so the program would crash at its end.
   const bool sets_hooks = std::getenv(hooks_variable) == nullptr;
   if (sets_hooks) setenv(hooks_variable, "0", 1);
   {  // shmem_init waits for other processes without a deadline

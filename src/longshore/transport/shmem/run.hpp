@@ -12,11 +12,12 @@ namespace longshore::shmem {
 /// Starts OpenSHMEM, which is possible once per process, and ends it.
 class environment {
  public:
-  /// The symmetric heap has the size of SHMEM_SYMMETRIC_SIZE if that is set. Throws errc::usage if
-  /// it is not a size, and errc::out_of_memory if the host does not have the memory. Otherwise the
-  /// heap holds `symmetric_bytes` of segments and channels, and at least 1 GiB if the host has it;
-  /// unused memory costs nothing. If the start or the end takes longer than `timeout_seconds` (at
-  /// least ten seconds; 0: no deadline), the process ends.
+  /// The environment variable SHMEM_SYMMETRIC_SIZE sets the size of the symmetric heap. Throws
+  /// errc::usage if its value is not a size, and errc::out_of_memory if the host does not have the
+  /// memory. Without the variable, the heap holds `symmetric_bytes` of segments and channels, and
+  /// at least 1 GiB if the host has the memory; unused memory costs nothing. If the start or the
+  /// end takes longer than `timeout_seconds` (at least ten seconds; 0 means no deadline), the
+  /// process ends.
   explicit environment(std::size_t symmetric_bytes = 0, double timeout_seconds = 0);
   ~environment();
   environment(const environment&) = delete;
@@ -26,8 +27,8 @@ class environment {
   double timeout_seconds_;
 };
 
-/// Bytes of this process's heap according to the environment ("256M"); the largest number if it is
-/// not set. May differ between hosts.
+/// The heap size in SHMEM_SYMMETRIC_SIZE (such as 256M), in bytes; the largest integer if the
+/// variable is not set. The sizes of different hosts may differ.
 [[nodiscard]] std::size_t symmetric_heap_bytes();
 
 /// Collective over all processing elements. REQUIRES: an environment.

@@ -1,5 +1,6 @@
+// Allocates the memory of a segment as one mapping for all ranks, and copies to and from its parts.
 #include <longshore/core/error.hpp>
-#include <longshore/machine/memory.hpp>
+#include <longshore/machine/memory_sizes.hpp>
 #include <longshore/transport/threads/segment.hpp>
 
 #include <atomic>
@@ -9,33 +10,32 @@
 namespace longshore::threads {
 namespace {
 
-// Parts of this size hold data that is streamed or accessed at random. Huge pages avoid most of the
-// TLB misses.
-constexpr std::size_t huge_from_bytes = std::size_t{1} << 20;
+// Parts of this size are streamed or accessed at random. Huge pages avoid most of the TLB misses.
+constexpr std::size_t min_huge_bytes = std::size_t{1} << 20;
 
 std::vector<std::byte*> direct_parts(const team& team, const shared_block& block) {
-  std::vector<std::byte*> parts(static_cast<std::size_t>(team.size()), nullptr);
+  std::vector<std::byte*> parts(team.size(), nullptr);
   for (const int rank : team.nodes().my_ranks()) parts[rank] = block.part(rank);
   return parts;
 }
 
-// The distance of the parts. The size is checked before it is rounded or multiplied, because a size
-// that overflows would look small.
+// The distance between parts. The size is checked before rounding and multiplication, because a
+// size that overflows would look small.
 std::size_t stride_of(std::size_t part_bytes, int parts) {
   const std::size_t available = available_memory_bytes();
-  if (part_bytes > available / static_cast<std::size_t>(parts))
+  if (part_bytes > available / parts)
     fail(errc::out_of_memory,
          "{} ranks request {} bytes of memory each, {} bytes are available: use smaller arrays or "
          "fewer ranks",
          parts, part_bytes, available);
-  return round_up(part_bytes, part_bytes >= huge_from_bytes ? huge_page_bytes() : page_bytes());
+  return round_up(part_bytes, part_bytes >= min_huge_bytes ? huge_page_bytes() : page_bytes());
 }
 
 }  // namespace
 
 shared_block::shared_block(std::size_t part_bytes, int parts)
     : stride_bytes(stride_of(part_bytes, parts)),
-      memory(stride_bytes * static_cast<std::size_t>(parts), part_bytes >= huge_from_bytes) {}
+      memory(stride_bytes * parts, part_bytes >= min_huge_bytes) {}
 
 segment::segment(const team& team, std::shared_ptr<shared_block> block, std::size_t bytes)
     : longshore::segment(bytes, block->part(team.rank()), direct_parts(team, *block)),
@@ -43,10 +43,10 @@ segment::segment(const team& team, std::shared_ptr<shared_block> block, std::siz
 
 namespace {
 
-// Copies a single word by one store. If two ranks put into the same place, the word of one of them
-// is there, as on a network.
+// Copies a single word by one store. After two ranks put to the same address, the memory holds one
+// of the two words, as on a network.
 template <class Word>
-bool stored_as(std::byte* to, const void* from, std::size_t bytes) {
+bool store_as(std::byte* to, const void* from, std::size_t bytes) {
   if (bytes != sizeof(Word) || reinterpret_cast<std::uintptr_t>(to) % sizeof(Word) != 0)
     return false;
   Word word;
@@ -60,8 +60,8 @@ bool stored_as(std::byte* to, const void* from, std::size_t bytes) {
 void segment::put(int peer, std::size_t offset, const void* from, std::size_t bytes) {
   check_range(peer, offset, bytes);
   std::byte* const to = block_->part(peer) + offset;
-  if (stored_as<std::uint64_t>(to, from, bytes) || stored_as<std::uint32_t>(to, from, bytes) ||
-      stored_as<std::uint16_t>(to, from, bytes) || stored_as<std::uint8_t>(to, from, bytes))
+  if (store_as<std::uint64_t>(to, from, bytes) || store_as<std::uint32_t>(to, from, bytes) ||
+      store_as<std::uint16_t>(to, from, bytes) || store_as<std::uint8_t>(to, from, bytes))
     return;
   if (bytes > 0) std::memcpy(to, from, bytes);
 }
@@ -72,9 +72,7 @@ void segment::get(int peer, std::size_t offset, void* to, std::size_t bytes) {
 }
 
 std::int64_t segment::fetch_add(int peer, std::size_t offset, std::int64_t amount) {
-  check_range(peer, offset, sizeof(std::int64_t));
-  if (offset % sizeof(std::int64_t) != 0)
-    fail(errc::usage, "fetch_add at offset {}: must be a multiple of 8", offset);
+  check_integer(peer, offset);
   return std::atomic_ref(*reinterpret_cast<std::int64_t*>(block_->part(peer) + offset))
       .fetch_add(amount, std::memory_order_acq_rel);
 }

@@ -1,5 +1,5 @@
-// Segments of the threads transport: one mapping, cut into parts. All ranks can access all parts,
-// but direct() gives only those of the same (virtual) node.
+// Segments of the threads transport: a mapping of memory, cut into one part per rank. All ranks can
+// access all parts, but direct() gives only parts of the same (virtual) node.
 #pragma once
 
 #include <longshore/machine/pages.hpp>
@@ -9,11 +9,11 @@
 
 namespace longshore::threads {
 
-/// The mapping of a segment. The last rank that releases it frees it.
+/// The mapping of a segment. The last rank that releases the mapping frees it.
 struct shared_block {
   shared_block(std::size_t part_bytes, int parts);
   [[nodiscard]] std::byte* part(int rank) const noexcept {
-    return memory.data() + static_cast<std::size_t>(rank) * stride_bytes;
+    return memory.data() + rank * stride_bytes;
   }
   std::size_t stride_bytes;
   pages memory;
@@ -32,7 +32,7 @@ class segment final : public longshore::segment {
     get(peer, offset, to, bytes);
   }
   std::int64_t fetch_add(int peer, std::size_t offset, std::int64_t amount) override;
-  // every call is complete on return; the next synchronisation makes it visible
+  // All calls are complete on return. The next synchronisation makes their data visible.
   void quiet() override {}
 
  private:

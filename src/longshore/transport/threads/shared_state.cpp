@@ -1,3 +1,5 @@
+// Keeps the first failure of a run on threads. The other ranks find it in their next wait, which
+// calls check(), and then end too.
 #include <longshore/core/error.hpp>
 #include <longshore/transport/threads/shared_state.hpp>
 

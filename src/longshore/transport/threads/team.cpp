@@ -1,3 +1,5 @@
+// Collectives, segments and channels of ranks that are threads. A rank shows the others a pointer
+// to its data between two barriers, and the others copy from there.
 #include <longshore/core/error.hpp>
 #include <longshore/transport/detail/ring_channels.hpp>
 #include <longshore/transport/threads/segment.hpp>
@@ -33,11 +35,11 @@ team::team(shared_state& shared, int rank, node_map nodes, wait_policy waiting,
            std::vector<int> cpus)
     : longshore::team(rank, shared.ranks(), std::move(nodes), waiting, std::move(cpus)),
       shared_(shared),
-      barrier_(&shared.barrier, shared.calls.data(), shared.ranks(), rank) {}
+      barrier_(&shared.barrier, shared.call_slots.data(), shared.ranks(), rank) {}
 
 template <class T, class Read>
-void team::share(const detail::collective_call& call, const T& mine, const Read& read) {
-  shared_.posted[rank()] = &mine;
+void team::share(const collective_call& call, const T& own, const Read& read) {
+  shared_.posted[rank()] = &own;
   checked_barrier(call);
   for (int peer = 0; peer < size(); ++peer)
     read(peer, *static_cast<const T*>(shared_.posted[peer]));
@@ -46,26 +48,25 @@ void team::share(const detail::collective_call& call, const T& mine, const Read&
 
 void team::broadcast(std::span<std::byte> data, int root) {
   detail::check_root(root, size());
-  share({detail::collective::broadcast, {}, root, data.size()}, data,
-        [&](int peer, const std::span<std::byte>& theirs) {
-          if (peer == root && peer != rank()) copy_bytes(data.data(), theirs.data(), data.size());
+  share({collective::broadcast, {}, root, data.size()}, data,
+        [&](int peer, const std::span<std::byte>& peer_data) {
+          if (peer == root && peer != rank())
+            copy_bytes(data.data(), peer_data.data(), data.size());
         });
 }
 
-void team::allgather(std::span<const std::byte> mine, std::span<std::byte> all) {
-  share({detail::collective::allgather, {}, 0, mine.size()}, mine,
-        [&](int peer, const std::span<const std::byte>& theirs) {
-          copy_bytes(all.data() + static_cast<std::size_t>(peer) * mine.size(), theirs.data(),
-                     theirs.size());
+void team::allgather(std::span<const std::byte> data, std::span<std::byte> gathered) {
+  share({collective::allgather, {}, 0, data.size()}, data,
+        [&](int peer, const std::span<const std::byte>& peer_data) {
+          copy_bytes(gathered.data() + peer * data.size(), peer_data.data(), peer_data.size());
         });
 }
 
 void team::alltoall(std::span<const std::byte> outgoing, std::span<std::byte> incoming) {
-  const std::size_t block = outgoing.size() / static_cast<std::size_t>(size());
-  share({detail::collective::alltoall, {}, 0, block}, outgoing,
-        [&](int peer, const std::span<const std::byte>& theirs) {
-          copy_bytes(incoming.data() + static_cast<std::size_t>(peer) * block,
-                     theirs.data() + static_cast<std::size_t>(rank()) * block, block);
+  const std::size_t block = outgoing.size() / size();
+  share({collective::alltoall, {}, 0, block}, outgoing,
+        [&](int peer, const std::span<const std::byte>& peer_data) {
+          copy_bytes(incoming.data() + peer * block, peer_data.data() + rank() * block, block);
         });
 }
 
@@ -76,85 +77,80 @@ void team::alltoallv(const std::byte* outgoing, std::span<const std::size_t> out
     const std::byte* data;
     std::span<const std::size_t> counts;
     std::vector<std::size_t> starts;
-  } mine{outgoing, outgoing_counts, std::vector<std::size_t>(outgoing_counts.size())};
-  std::exclusive_scan(outgoing_counts.begin(), outgoing_counts.end(), mine.starts.begin(),
+  } own{outgoing, outgoing_counts, std::vector<std::size_t>(outgoing_counts.size())};
+  std::exclusive_scan(outgoing_counts.begin(), outgoing_counts.end(), own.starts.begin(),
                       std::size_t{0});
-  // reported at the end, so that the other ranks do not wait for this one
+  // Reported at the end, so that the other ranks do not wait for this rank.
   int wrong_peer = -1;
   std::size_t wrong_count = 0;
-  share({detail::collective::alltoallv, {}, 0, element_bytes}, mine,
-        [&](int peer, const blocks& theirs) {
-          if (theirs.counts[rank()] != incoming_counts[peer]) {
-            if (wrong_peer < 0) wrong_count = theirs.counts[rank()];
-            wrong_peer = wrong_peer < 0 ? peer : wrong_peer;
-            return;
-          }
-          const std::size_t bytes = incoming_counts[peer] * element_bytes;
-          copy_bytes(incoming, theirs.data + theirs.starts[rank()] * element_bytes, bytes);
-          incoming += bytes;
-        });
+  share({collective::alltoallv, {}, 0, element_bytes}, own, [&](int peer, const blocks& sent) {
+    if (sent.counts[rank()] != incoming_counts[peer]) {
+      if (wrong_peer < 0) wrong_count = sent.counts[rank()];
+      wrong_peer = wrong_peer < 0 ? peer : wrong_peer;
+      return;
+    }
+    const std::size_t bytes = incoming_counts[peer] * element_bytes;
+    copy_bytes(incoming, sent.data + sent.starts[rank()] * element_bytes, bytes);
+    incoming += bytes;
+  });
   if (wrong_peer >= 0)
     detail::fail_count_mismatch(rank(), wrong_peer, incoming_counts[wrong_peer], wrong_count);
 }
 
 template <class T>
-void team::allreduce_values(std::span<T> values, reduction operation, detail::collective what) {
+void team::allreduce_values(std::span<T> values, reduction operation, detail::collective kind) {
   std::vector<T> result;
-  share({what, operation, 0, values.size()}, values, [&](int, const std::span<T>& theirs) {
+  share({kind, operation, 0, values.size()}, values, [&](int, const std::span<T>& peer_values) {
     if (result.empty())
-      result.assign(theirs.begin(), theirs.end());
+      result.assign(peer_values.begin(), peer_values.end());
     else
-      std::transform(result.begin(), result.end(), theirs.begin(), result.begin(),
+      std::transform(result.begin(), result.end(), peer_values.begin(), result.begin(),
                      [&](T a, T b) { return combined(a, b, operation); });
   });
   std::copy(result.begin(), result.end(), values.begin());
 }
 
 void team::allreduce(std::span<std::int64_t> values, reduction operation) {
-  allreduce_values(values, operation, detail::collective::allreduce_integers);
+  allreduce_values(values, operation, collective::allreduce_integers);
 }
 void team::allreduce(std::span<double> values, reduction operation) {
-  allreduce_values(values, operation, detail::collective::allreduce_numbers);
+  allreduce_values(values, operation, collective::allreduce_numbers);
 }
 
 namespace {
 
-// Rank 0 makes an object for all ranks. If that fails, each rank throws an exception object of its
-// own. A shared one would be freed by its last reader, in an order that ThreadSanitizer cannot see.
+// Rank 0 makes an object for all ranks. If that fails, each rank throws its own exception object. A
+// shared exception would be freed by its last reader, in an order that ThreadSanitizer cannot see.
 template <class T, class Make>
 std::shared_ptr<T> make_on_rank_0(longshore::team& team, shared_state& shared, const Make& make) {
   struct result {
     std::shared_ptr<T> object;
     errc code{};
     std::string failure;
-  } mine;
+  } own;
   if (team.rank() == 0) {
     try {
-      mine.object = make();
+      own.object = make();
     } catch (const error& e) {
-      mine.code = e.code();
-      mine.failure = e.what();
+      own.code = e.code();
+      own.failure = e.what();
     }
-    shared.posted[0] = &mine;
+    shared.posted[0] = &own;
   }
   team.barrier();
-  const result made = *static_cast<const result*>(shared.posted[0]);
+  const result of_rank_0 = *static_cast<const result*>(shared.posted[0]);
   team.barrier();
-  if (!made.failure.empty()) throw error(made.code, made.failure);
-  return made.object;
+  if (!of_rank_0.failure.empty()) throw error(of_rank_0.code, of_rank_0.failure);
+  return of_rank_0.object;
 }
 
 }  // namespace
 
 std::unique_ptr<longshore::segment> team::allocate(std::size_t bytes) {
-  checked_barrier({.kind = detail::collective::allocate});
+  checked_barrier({collective::allocate});
   const auto smallest = allreduce_value(bytes, reduction::min),
              largest = allreduce_value(bytes, reduction::max);
-  if (smallest != largest)
-    fail(errc::usage,
-         "a segment must have the same size on all ranks: rank {} requests {} bytes, the ranks "
-         "request {} to {}",
-         rank(), bytes, smallest, largest);
+  if (smallest != largest) detail::fail_size_mismatch(rank(), bytes, smallest, largest);
   auto block = make_on_rank_0<shared_block>(
       *this, shared_, [&] { return std::make_shared<shared_block>(bytes, size()); });
   return std::make_unique<segment>(*this, std::move(block), bytes);
@@ -162,17 +158,17 @@ std::unique_ptr<longshore::segment> team::allocate(std::size_t bytes) {
 
 std::unique_ptr<channel_set> team::open_channels(std::span<const channel_end> to,
                                                  std::span<const channel_end> from, int slots) {
-  if (slots < 1) fail(errc::usage, "a channel needs at least 1 slot, not {}", slots);
-  checked_barrier({.kind = detail::collective::open_channels});
+  detail::check_slots(slots);
+  checked_barrier({collective::open_channels});
   const std::size_t bytes =
       allreduce_value(detail::ring_channels::needed_bytes(to, slots), reduction::max);
   auto block = make_on_rank_0<shared_block>(
       *this, shared_, [&] { return std::make_shared<shared_block>(bytes, size()); });
   auto rings = std::make_unique<detail::ring_channels>(
       to, from, slots, rank(), [&](int peer) { return block->part(peer); },
-      [&] { checked_barrier({.kind = detail::collective::open_channels}); });
-  // no rank writes into a ring before its reader has found it
-  checked_barrier({.kind = detail::collective::open_channels});
+      [&] { checked_barrier({collective::open_channels}); });
+  // No rank writes into a ring before its reader has looked up the ring.
+  checked_barrier({collective::open_channels});
   return std::make_unique<channels>(std::move(block), std::move(rings));
 }
 

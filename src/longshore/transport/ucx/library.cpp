@@ -1,7 +1,9 @@
+// Starts and ends UCX for one process: makes connections to peers when they are first needed, keeps
+// the directory of regions, waits for operations within the deadline, and notices lost peers.
 #include <longshore/core/clock.hpp>
 #include <longshore/core/environment.hpp>
 #include <longshore/core/error.hpp>
-#include <longshore/machine/memory.hpp>
+#include <longshore/machine/memory_sizes.hpp>
 #include <longshore/transport/ucx/library.hpp>
 #include <longshore/transport/ucx/mapped_region.hpp>
 #include <longshore/transport/ucx/message_channels.hpp>
@@ -20,8 +22,9 @@
 namespace longshore::ucx {
 namespace {
 
-// The most regions that can exist at a time. Segments and channel sets are regions.
-constexpr std::size_t most_regions = 2048;
+// The most regions at a time. Segments and channel sets are regions.
+constexpr std::size_t max_regions = 2048;
+// The directory is a region whose descriptor is published at the start, and not in the directory.
 constexpr std::size_t directory_number = std::numeric_limits<std::size_t>::max();
 
 void check(ucs_status_t status, const char* call) {
@@ -32,7 +35,6 @@ std::string name_of(int peer) {
   return peer < 0 ? "the other ranks" : fmt::format("rank {}", peer);
 }
 
-// Text for messages: the networks that the user allows.
 std::string networks_allowed() {
   return fmt::format("UCX_TLS is '{}', UCX_NET_DEVICES '{}'; `ucx_info -d` lists what a host has",
                      environment_text("UCX_TLS").value_or("all"),
@@ -44,48 +46,48 @@ std::string networks_allowed() {
 library::library(process_bootstrap& bootstrap, double timeout_seconds)
     : bootstrap_(bootstrap),
       timeout_seconds_(timeout_seconds),
-      endpoints_(static_cast<std::size_t>(bootstrap.size()), nullptr),
-      region_numbers_in_use_(most_regions, false),
+      endpoints_(bootstrap.size(), nullptr),
+      region_numbers_in_use_(max_regions, false),
       unwinding_(std::uncaught_exceptions()) {
   bootstrap_.set_deadline(timeout_seconds);
   ucp_config_t* config = nullptr;
   check(ucp_config_read(nullptr, nullptr, &config), "ucp_config_read");
-  // Allocate directly from the kernel only: the memory is zero, and a page lies on the NUMA node of
-  // the rank that writes it first.
+  // Allocate only from the kernel, so that the memory is zero and a page lies on the NUMA node of
+  // the rank that first writes to the page.
   check(ucp_config_modify(config, "ALLOC_PRIO", "md:posix,md:sysv,mmap"), "ucp_config_modify");
   ucp_params_t params{};
   params.field_mask = UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_ESTIMATED_NUM_EPS;
   params.features = UCP_FEATURE_RMA | UCP_FEATURE_AMO64 | UCP_FEATURE_AM;
-  params.estimated_num_eps = static_cast<std::size_t>(bootstrap.size());
+  params.estimated_num_eps = bootstrap.size();
   const auto status = ucp_init(&params, config, &context_);
   ucp_config_release(config);
   if (status == UCS_ERR_NO_DEVICE)
     fail(errc::transport, "UCX has no network that it may use here: {}", networks_allowed());
   check(status, "ucp_init");
-  ucp_worker_params_t worker{};
-  worker.field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE;
-  worker.thread_mode = UCS_THREAD_MODE_SINGLE;
-  check(ucp_worker_create(context_, &worker, &worker_), "ucp_worker_create");
+  ucp_worker_params_t worker_params{};
+  worker_params.field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE;
+  worker_params.thread_mode = UCS_THREAD_MODE_SINGLE;
+  check(ucp_worker_create(context_, &worker_params, &worker_), "ucp_worker_create");
   messages_ = std::make_unique<active_messages>(*this);
   bootstrap_.set_progress([this] { progress(); });
 
-  // Each rank publishes its address and the descriptor of its directory once. Descriptors of other
-  // regions are fetched from the directory.
-  directory_ = std::make_unique<mapped_region>(*this, most_regions * sizeof(region_descriptor),
+  // Each rank publishes its address and the descriptor of its directory. The descriptors of other
+  // regions are in the directory.
+  directory_ = std::make_unique<mapped_region>(*this, max_regions * sizeof(region_descriptor),
                                                directory_number);
   ucp_address_t* address = nullptr;
   std::size_t address_bytes = 0;
   check(ucp_worker_get_address(worker_, &address, &address_bytes), "ucp_worker_get_address");
-  const published_header here{directory_->descriptor(), one_sided::host_hash()};
-  std::vector<std::byte> published(sizeof here + address_bytes);
-  std::memcpy(published.data(), &here, sizeof here);
-  std::memcpy(published.data() + sizeof here, address, address_bytes);
+  const published_header header{directory_->descriptor(), one_sided::host_hash()};
+  std::vector<std::byte> published(sizeof header + address_bytes);
+  std::memcpy(published.data(), &header, sizeof header);
+  std::memcpy(published.data() + sizeof header, address, address_bytes);
   ucp_worker_release_address(worker_, address);
   bootstrap_.publish(published);
 }
 
 library::~library() {
-  if (std::uncaught_exceptions() > unwinding_) {  // the process ends; leak everything
+  if (std::uncaught_exceptions() > unwinding_) {  // the process ends, so leak everything
     static_cast<void>(directory_.release());
     static_cast<void>(messages_.release());
     return;
@@ -120,8 +122,7 @@ void library::close() {
 std::string library::version() const { return fmt::format("UCX {}", ucp_get_version_string()); }
 
 std::size_t library::available_bytes(int ranks) const {
-  return std::min(available_memory_bytes(), available_shared_memory_bytes()) /
-         static_cast<std::size_t>(ranks);
+  return std::min(available_memory_bytes(), available_shared_memory_bytes()) / ranks;
 }
 
 std::string library::capacity_text() const {
@@ -131,16 +132,17 @@ std::string library::capacity_text() const {
 }
 
 std::unique_ptr<one_sided::region> library::allocate(std::size_t bytes) {
+  // All ranks allocate and free in the same order, so all ranks find the same number.
   const auto free = std::find(region_numbers_in_use_.begin(), region_numbers_in_use_.end(), false);
   if (free == region_numbers_in_use_.end())
-    fail(errc::unsupported, "{} regions exist, which is the most: free some first", most_regions);
+    fail(errc::unsupported, "{} regions exist, which is the most: free some first", max_regions);
   const auto number = static_cast<std::size_t>(free - region_numbers_in_use_.begin());
   region_numbers_in_use_[number] = true;
   try {
-    auto made = std::make_unique<mapped_region>(*this, bytes, number);
-    std::memcpy(directory_->local() + number * sizeof(region_descriptor), &made->descriptor(),
+    auto region = std::make_unique<mapped_region>(*this, bytes, number);
+    std::memcpy(directory_->local() + number * sizeof(region_descriptor), &region->descriptor(),
                 sizeof(region_descriptor));
-    return made;
+    return region;
   } catch (const error& e) {
     region_numbers_in_use_[number] = false;
     if (e.code() != errc::out_of_memory) throw;
@@ -153,13 +155,14 @@ void library::free_number(std::size_t number) {
 }
 
 ucp_ep_h library::endpoint(int peer) {
-  auto& endpoint = endpoints_[static_cast<std::size_t>(peer)];
+  auto& endpoint = endpoints_[peer];
   if (endpoint != nullptr) return endpoint;
   ucp_ep_params_t params{};
   params.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS;
   params.address = reinterpret_cast<const ucp_address_t*>(bootstrap_.published_by(peer).data() +
                                                           sizeof(published_header));
-  // Within a host, error handling would disable shared memory, and a signal ends all ranks anyway.
+  // Within a host, UCX would not use shared memory with error handling, and a signal ends all ranks
+  // anyway.
   if (published_header_of(peer).host != one_sided::host_hash()) {
     params.field_mask |= UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE | UCP_EP_PARAM_FIELD_ERR_HANDLER;
     params.err_mode = UCP_ERR_HANDLING_MODE_PEER;
@@ -176,34 +179,34 @@ ucp_ep_h library::endpoint(int peer) {
 }
 
 library::published_header library::published_header_of(int peer) const {
-  published_header there;
-  std::memcpy(&there, bootstrap_.published_by(peer).data(), sizeof there);
-  return there;
+  published_header header;
+  std::memcpy(&header, bootstrap_.published_by(peer).data(), sizeof header);
+  return header;
 }
 
 // Called by UCX, which exceptions must not cross.
-void library::on_peer_lost(void* self, ucp_ep_h endpoint, ucs_status_t why) {
-  auto& mine = *static_cast<library*>(self);
-  const auto found = std::find(mine.endpoints_.begin(), mine.endpoints_.end(), endpoint);
-  if (mine.closing_ || found == mine.endpoints_.end()) return;
-  mine.lost_peer_ = static_cast<int>(found - mine.endpoints_.begin());
-  mine.lost_why_ = why;
+void library::on_peer_lost(void* self, ucp_ep_h endpoint, ucs_status_t status) {
+  auto& lib = *static_cast<library*>(self);
+  const auto lost = std::find(lib.endpoints_.begin(), lib.endpoints_.end(), endpoint);
+  if (lib.closing_ || lost == lib.endpoints_.end()) return;
+  lib.lost_peer_ = static_cast<int>(lost - lib.endpoints_.begin());
+  lib.lost_status_ = status;
 }
 
 void library::check_peers() const {
   if (lost_peer_ >= 0)
     fail(errc::peer_failed, "the connection to rank {} is lost: {}", lost_peer_,
-         ucs_status_string(lost_why_));
+         ucs_status_string(lost_status_));
   messages_->check();
 }
 
 library::region_descriptor library::fetch_descriptor(int peer, std::size_t number) {
   if (number == directory_number) return published_header_of(peer).directory;
-  region_descriptor found;
-  directory_->get(peer, number * sizeof found, &found, sizeof found);
-  if (found.key_bytes == 0)
+  region_descriptor descriptor;
+  directory_->get(peer, number * sizeof descriptor, &descriptor, sizeof descriptor);
+  if (descriptor.key_bytes == 0)
     fail(errc::transport, "rank {} has not allocated region {} yet", peer, number);
-  return found;
+  return descriptor;
 }
 
 void library::complete(ucs_status_ptr_t request, int peer, const char* operation) {
@@ -215,6 +218,7 @@ void library::complete(ucs_status_ptr_t request, int peer, const char* operation
 }
 
 ucs_status_t library::wait_for_status(ucs_status_ptr_t request, int peer, const char* operation) {
+  constexpr unsigned turns_per_check = 64;  // of peers and of the clock
   double began = -1;
   for (unsigned turns = 1;; ++turns) {
     const auto status = ucp_request_check_status(request);
@@ -222,7 +226,7 @@ ucs_status_t library::wait_for_status(ucs_status_ptr_t request, int peer, const 
       ucp_request_free(request);
       return status;
     }
-    if (ucp_worker_progress(worker_) != 0 || turns % 64 != 0) continue;
+    if (ucp_worker_progress(worker_) != 0 || turns % turns_per_check != 0) continue;
     if (!closing_) check_peers();
     const double now = monotonic_seconds();
     if (began < 0) began = now;
@@ -239,14 +243,14 @@ void library::progress() {
   if (ucp_worker_progress(worker_) != 0) return;
   check_peers();
   messages_->on_idle();
-  // The kernel needs a core to receive over TCP. If this rank only spins, the kernel may wait for a
-  // time slice. If it yields at every poll, it loses its core to other programs.
+  // The kernel needs a core to receive over TCP. If a rank only spins, the kernel may wait for a
+  // time slice. If a rank yields at every poll, it loses its core to other programs.
   constexpr unsigned polls_per_yield = 8;
   if (over_tcp_ && ++empty_polls_ % polls_per_yield == 0) sched_yield();
 }
 
-// UCX 1.13 has no function that returns the networks of an endpoint, but it prints them, one line
-// "lane[0]: 1:tcp/eth0.0 ..." each.
+// UCX 1.13 has no function that returns the networks of an endpoint, but can print them: a line
+// such as "lane[0]: 1:tcp/eth0.0 ..." per network.
 bool library::prefers_messages(int peer) {
   char* text = nullptr;
   std::size_t length = 0;
@@ -263,9 +267,9 @@ bool library::prefers_messages(int peer) {
         lines.substr(at, lines.find('\n', at) - at).find(":tcp/") != std::string_view::npos ? 1 : 0;
   }
   std::free(text);
-  const bool all = lanes > 0 && lanes == over_tcp;
-  over_tcp_ = over_tcp_ || all;
-  return all;
+  const bool only_tcp = lanes > 0 && lanes == over_tcp;
+  over_tcp_ = over_tcp_ || only_tcp;
+  return only_tcp;
 }
 
 bool library::is_sending() const { return messages_->is_sending(); }

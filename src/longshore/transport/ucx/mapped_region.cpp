@@ -1,3 +1,5 @@
+// Allocates a region by UCX, and makes puts, gets and atomics on the parts of other ranks.
+// put_start() and get_start() only start an operation; library::quiet() waits for all of them.
 #include <longshore/core/bytes.hpp>
 #include <longshore/core/error.hpp>
 #include <longshore/machine/pages.hpp>
@@ -8,9 +10,9 @@
 namespace longshore::ucx {
 namespace {
 
-// Requests of started operations are not waited for, because quiet() waits for all. Most operations
-// are complete when they return, and have no request.
-const ucp_request_param_t started{};
+// Started operations are not awaited here, because quiet() waits for all. Most operations complete
+// at once and have no request.
+const ucp_request_param_t default_params{};
 void detach(ucs_status_ptr_t request, const char* operation, int peer) {
   if (request != nullptr) [[unlikely]]
     detach_request(request, operation, peer);
@@ -19,20 +21,17 @@ void detach(ucs_status_ptr_t request, const char* operation, int peer) {
 }  // namespace
 
 mapped_region::mapped_region(library& lib, std::size_t bytes, std::size_t number)
-    : region(nullptr),
-      library_(lib),
-      number_(number),
-      remotes_(static_cast<std::size_t>(lib.size())) {
+    : region(nullptr), library_(lib), number_(number), parts_(lib.size()) {
   ucp_mem_map_params_t params{};
   params.field_mask = UCP_MEM_MAP_PARAM_FIELD_LENGTH | UCP_MEM_MAP_PARAM_FIELD_FLAGS;
   params.length = round_up(bytes, page_bytes());
   params.flags = UCP_MEM_MAP_ALLOCATE | UCP_MEM_MAP_NONBLOCK;
   if (const auto status = ucp_mem_map(lib.context(), &params, &memory_); status != UCS_OK)
     fail(errc::out_of_memory, "UCX cannot allocate {} bytes: {}", bytes, ucs_status_string(status));
-  ucp_mem_attr_t facts{};
-  facts.field_mask = UCP_MEM_ATTR_FIELD_ADDRESS;
-  ucp_mem_query(memory_, &facts);
-  set_local(static_cast<std::byte*>(facts.address));
+  ucp_mem_attr_t attributes{};
+  attributes.field_mask = UCP_MEM_ATTR_FIELD_ADDRESS;
+  ucp_mem_query(memory_, &attributes);
+  set_local(static_cast<std::byte*>(attributes.address));
 
   void* key = nullptr;
   std::size_t key_bytes = 0;
@@ -54,17 +53,17 @@ mapped_region::mapped_region(library& lib, std::size_t bytes, std::size_t number
 }
 
 mapped_region::~mapped_region() {
-  for (const auto& there : remotes_)
-    if (there.key != nullptr) ucp_rkey_destroy(there.key);
+  for (const auto& part : parts_)
+    if (part.key != nullptr) ucp_rkey_destroy(part.key);
   ucp_mem_unmap(library_.context(), memory_);
   library_.free_number(number_);
 }
 
-void mapped_region::connect(int peer, const library::region_descriptor& theirs) {
-  auto& there = remotes_[static_cast<std::size_t>(peer)];
-  there.endpoint = library_.endpoint(peer);
-  there.address = theirs.address;
-  if (const auto status = ucp_ep_rkey_unpack(there.endpoint, theirs.key, &there.key);
+void mapped_region::connect(int peer, const library::region_descriptor& descriptor) {
+  auto& part = parts_[peer];
+  part.endpoint = library_.endpoint(peer);
+  part.address = descriptor.address;
+  if (const auto status = ucp_ep_rkey_unpack(part.endpoint, descriptor.key, &part.key);
       status != UCS_OK)
     fail(errc::transport, "the memory of rank {} cannot be accessed: {}", peer,
          ucs_status_string(status));
@@ -72,62 +71,63 @@ void mapped_region::connect(int peer, const library::region_descriptor& theirs) 
 
 std::byte* mapped_region::direct(int peer) {
   if (peer == library_.rank()) return local();
-  auto& there = remote_part(peer);
-  void* here = nullptr;
-  return ucp_rkey_ptr(there.key, there.address, &here) == UCS_OK ? static_cast<std::byte*>(here)
+  auto& part = part_of(peer);
+  void* mapped = nullptr;
+  return ucp_rkey_ptr(part.key, part.address, &mapped) == UCS_OK ? static_cast<std::byte*>(mapped)
                                                                  : nullptr;
 }
 
 void mapped_region::put_start(int peer, std::size_t offset, const void* from, std::size_t bytes) {
-  auto& there = remote_part(peer);
-  detach(ucp_put_nbx(there.endpoint, from, bytes, there.address + offset, there.key, &started),
+  auto& part = part_of(peer);
+  detach(ucp_put_nbx(part.endpoint, from, bytes, part.address + offset, part.key, &default_params),
          "a put", peer);
 }
 
-void mapped_region::get_start(int peer, std::size_t offset, void* into, std::size_t bytes) {
-  auto& there = remote_part(peer);
-  detach(ucp_get_nbx(there.endpoint, into, bytes, there.address + offset, there.key, &started),
+void mapped_region::get_start(int peer, std::size_t offset, void* to, std::size_t bytes) {
+  auto& part = part_of(peer);
+  detach(ucp_get_nbx(part.endpoint, to, bytes, part.address + offset, part.key, &default_params),
          "a get", peer);
 }
 
 void mapped_region::put(int peer, std::size_t offset, const void* from, std::size_t bytes) {
-  auto& there = remote_part(peer);
+  auto& part = part_of(peer);
   const auto request =
-      ucp_put_nbx(there.endpoint, from, bytes, there.address + offset, there.key, &started);
+      ucp_put_nbx(part.endpoint, from, bytes, part.address + offset, part.key, &default_params);
   if (request != nullptr) library_.complete(request, peer, "a put");
 }
 
-void mapped_region::get(int peer, std::size_t offset, void* into, std::size_t bytes) {
-  auto& there = remote_part(peer);
+void mapped_region::get(int peer, std::size_t offset, void* to, std::size_t bytes) {
+  auto& part = part_of(peer);
   library_.complete(
-      ucp_get_nbx(there.endpoint, into, bytes, there.address + offset, there.key, &started), peer,
+      ucp_get_nbx(part.endpoint, to, bytes, part.address + offset, part.key, &default_params), peer,
       "a get");
 }
 
 std::int64_t mapped_region::fetch_add(int peer, std::size_t offset, std::int64_t amount) {
-  auto& there = remote_part(peer);
-  std::int64_t before = 0;
-  ucp_request_param_t reply{};
-  reply.op_attr_mask = UCP_OP_ATTR_FIELD_REPLY_BUFFER | UCP_OP_ATTR_FIELD_DATATYPE;
-  reply.datatype = ucp_dt_make_contig(sizeof amount);
-  reply.reply_buffer = &before;
-  library_.complete(ucp_atomic_op_nbx(there.endpoint, UCP_ATOMIC_OP_ADD, &amount, 1,
-                                      there.address + offset, there.key, &reply),
+  auto& part = part_of(peer);
+  std::int64_t previous = 0;
+  ucp_request_param_t params{};
+  params.op_attr_mask = UCP_OP_ATTR_FIELD_REPLY_BUFFER | UCP_OP_ATTR_FIELD_DATATYPE;
+  params.datatype = ucp_dt_make_contig(sizeof amount);
+  params.reply_buffer = &previous;
+  library_.complete(ucp_atomic_op_nbx(part.endpoint, UCP_ATOMIC_OP_ADD, &amount, 1,
+                                      part.address + offset, part.key, &params),
                     peer, "a fetch-and-add");
-  return before;
+  return previous;
 }
 
 void mapped_region::put_with_signal(int peer, std::size_t offset, const void* from,
                                     std::size_t bytes, std::size_t signal_offset,
                                     const std::uint64_t* signal) {
-  auto& there = remote_part(peer);
+  auto& part = part_of(peer);
   if (bytes > 0)
-    detach(ucp_put_nbx(there.endpoint, from, bytes, there.address + offset, there.key, &started),
-           "a message", peer);
+    detach(
+        ucp_put_nbx(part.endpoint, from, bytes, part.address + offset, part.key, &default_params),
+        "a message", peer);
   if (const auto status = ucp_worker_fence(library_.worker()); status != UCS_OK)
     fail(errc::transport, "a fence: {}", ucs_status_string(status));
-  detach(ucp_put_nbx(there.endpoint, signal, sizeof *signal, there.address + signal_offset,
-                     there.key, &started),
+  detach(ucp_put_nbx(part.endpoint, signal, sizeof *signal, part.address + signal_offset, part.key,
+                     &default_params),
          "a signal", peer);
 }
 

@@ -1,4 +1,4 @@
-// A region over UCX. UCX allocates its memory, so that processes of the host can map it and network
+// A region over UCX. UCX allocates the memory, so that processes of the host can map it and network
 // cards can access it.
 #pragma once
 
@@ -11,12 +11,12 @@ namespace longshore::ucx {
 
 class mapped_region final : public one_sided::region {
  public:
-  /// Local. `number` identifies the region; it is the same on all ranks. Throws
+  /// Local. `number` identifies the region and is the same on all ranks. Throws
   /// errc::out_of_memory.
   mapped_region(library& lib, std::size_t bytes, std::size_t number);
   ~mapped_region() override;
 
-  [[nodiscard]] std::byte* direct(int peer) override;
+  std::byte* direct(int peer) override;
   void put_start(int peer, std::size_t offset, const void* from, std::size_t bytes) override;
   void get_start(int peer, std::size_t offset, void* to, std::size_t bytes) override;
   void put(int peer, std::size_t offset, const void* from, std::size_t bytes) override;
@@ -26,20 +26,20 @@ class mapped_region final : public one_sided::region {
                        std::size_t signal_offset, const std::uint64_t* signal) override;
 
   [[nodiscard]] const library::region_descriptor& descriptor() const noexcept { return own_; }
-  /// Prepares access to the part of `peer`, which has the descriptor `theirs`.
-  void connect(int peer, const library::region_descriptor& theirs);
+  /// Prepares access to the part of `peer`, which has this `descriptor`.
+  void connect(int peer, const library::region_descriptor& descriptor);
 
-  /// The access to the part of a peer.
-  struct remote {
+  /// Access to the part of a peer.
+  struct peer_part {
     ucp_ep_h endpoint = nullptr;
     ucp_rkey_h key = nullptr;
     std::uint64_t address = 0;
   };
-  [[nodiscard]] remote& remote_part(int peer) {
-    auto& there = remotes_[static_cast<std::size_t>(peer)];
-    if (there.key == nullptr) [[unlikely]]
+  [[nodiscard]] peer_part& part_of(int peer) {
+    auto& part = parts_[peer];
+    if (part.key == nullptr) [[unlikely]]
       connect(peer, library_.fetch_descriptor(peer, number_));
-    return there;
+    return part;
   }
 
  private:
@@ -47,7 +47,7 @@ class mapped_region final : public one_sided::region {
   std::size_t number_;
   ucp_mem_h memory_ = nullptr;
   library::region_descriptor own_;
-  std::vector<remote> remotes_;  // by rank; the key is null before first use
+  std::vector<peer_part> parts_;  // indexed by rank; the key is null before the first access
 };
 
 }  // namespace longshore::ucx

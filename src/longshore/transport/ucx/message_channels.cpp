@@ -1,3 +1,5 @@
+// Sends the messages of channels as active messages of UCX, in parts. Puts credits into headers of
+// messages that go the right way, or sends them alone when no such message follows.
 #include <longshore/core/environment.hpp>
 #include <longshore/core/error.hpp>
 #include <longshore/transport/ucx/library.hpp>
@@ -12,18 +14,19 @@
 namespace longshore::ucx {
 namespace {
 
+// The only kind of active message of a worker, so any number will do.
 constexpr unsigned message_id = 7;
-// Over TCP, messages of up to 64 KiB with their headers are sent without a copy, and arrive in one
+// Over TCP, messages of up to 64 KiB including headers are sent without a copy, and arrive in one
 // piece.
 constexpr std::size_t default_part_bytes = std::size_t{56} << 10;
 // A credit is sent alone after this many empty polls without a message that carries it.
-constexpr unsigned most_idle_polls = 64;
+constexpr unsigned max_idle_polls = 64;
 
 }  // namespace
 
 struct active_messages::rendezvous {
   active_messages* messages;
-  std::shared_ptr<void> arrivals;  // owns missing_bytes
+  std::shared_ptr<void> arrivals;  // keeps *missing_bytes alive
   std::uint64_t* missing_bytes;
   std::uint64_t bytes;
   int peer;
@@ -31,7 +34,8 @@ struct active_messages::rendezvous {
 
 active_messages::active_messages(library& lib)
     : library_(lib), part_bytes_(default_part_bytes), send_flags_(UCP_AM_SEND_FLAG_EAGER) {
-  // A user who sets a threshold wants UCX to decide.
+  // A user who sets a threshold wants UCX to decide. Then each message is a single part, which UCX
+  // may send by rendezvous.
   if (environment_text("UCX_RNDV_THRESH")) {
     part_bytes_ = std::size_t{1} << 62;
     send_flags_ = 0;
@@ -57,20 +61,18 @@ std::uint32_t active_messages::add(message_receiver& end) {
   return last_number_;
 }
 
-void active_messages::remove(std::uint32_t number, message_receiver* end) {
-  if (end == nullptr) {
-    senders_.erase(number);
-    return;
-  }
-  receivers_.erase(number);
-  std::erase(deferred_, end);
-  if (const auto last = last_sent_alone_.find(end->peer());
-      last != last_sent_alone_.end() && last->second == end)
+void active_messages::remove(const message_sender& end) { senders_.erase(end.number()); }
+
+void active_messages::remove(const message_receiver& end) {
+  receivers_.erase(end.number());
+  std::erase(deferred_, &end);
+  if (const auto last = last_sent_alone_.find(end.peer());
+      last != last_sent_alone_.end() && last->second == &end)
     last_sent_alone_.erase(last);
 }
 
-// A credit that is sent alone costs as much as a small message. So it waits for a message if a
-// message soon followed the last credit, and if the sender has a free slot.
+// A credit that is sent alone costs as much as a small message. So the credit waits for a message
+// if a message soon followed the last credit, and if the sender has a free slot.
 void active_messages::return_credit(message_receiver& end) {
   if (!end.piggybacks_soon_ || end.consumed_ - end.credit_sent_ == end.slots_) {
     send_credit(end);
@@ -87,11 +89,11 @@ void active_messages::piggyback_credit(message_header& header, int peer) {
     last->second->piggybacks_soon_ = true;  // this message could have carried that credit
     last_sent_alone_.erase(last);
   }
-  const auto found = std::find_if(deferred_.begin(), deferred_.end(),
-                                  [&](const auto* end) { return end->peer() == peer; });
-  if (found == deferred_.end()) return;
-  auto& end = **found;
-  deferred_.erase(found);
+  const auto waiting = std::find_if(deferred_.begin(), deferred_.end(),
+                                    [&](const auto* end) { return end->peer() == peer; });
+  if (waiting == deferred_.end()) return;
+  auto& end = **waiting;
+  deferred_.erase(waiting);
   end.is_deferred_ = false;
   end.credit_sent_ = end.consumed_;
   header.credited = end.sender_;
@@ -99,7 +101,7 @@ void active_messages::piggyback_credit(message_header& header, int peer) {
 }
 
 void active_messages::on_idle() {
-  if (deferred_.empty() || ++idle_polls_ < most_idle_polls) return;
+  if (deferred_.empty() || ++idle_polls_ < max_idle_polls) return;
   for (auto* const end : std::vector(deferred_)) {
     end->piggybacks_soon_ = false;
     send_credit(*end);
@@ -114,17 +116,17 @@ void active_messages::send_credit(message_receiver& end) {
   auto* const header = new message_header{};
   header->credited = end.sender_;
   header->consumed = end.consumed_;
-  ucp_request_param_t kept{};
-  kept.op_attr_mask =
+  ucp_request_param_t params{};
+  params.op_attr_mask =
       UCP_OP_ATTR_FIELD_FLAGS | UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA;
-  kept.flags = UCP_AM_SEND_FLAG_EAGER;
-  kept.user_data = header;
-  kept.cb.send = [](void* request, ucs_status_t, void* data) {
+  params.flags = UCP_AM_SEND_FLAG_EAGER;
+  params.user_data = header;
+  params.cb.send = [](void* request, ucs_status_t, void* data) {
     delete static_cast<message_header*>(data);
     ucp_request_free(request);
   };
   const auto request = ucp_am_send_nbx(library_.endpoint(end.peer()), message_id, header,
-                                       sizeof *header, nullptr, 0, &kept);
+                                       sizeof *header, nullptr, 0, &params);
   if (request != nullptr && !UCS_PTR_IS_ERR(request)) return;
   delete header;
   detach_request(request, "a credit", end.peer());
@@ -132,25 +134,23 @@ void active_messages::send_credit(message_receiver& end) {
 
 void active_messages::send(int peer, const message_header* header, const std::byte* from,
                            std::size_t bytes) {
-  ucp_request_param_t how{};
-  how.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS;
-  how.flags = send_flags_;
-  if (send_flags_ == 0) {
-    how.op_attr_mask |= UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA;
-    how.user_data = this;
-    how.cb.send = [](void* request, ucs_status_t, void* self) {
+  ucp_request_param_t params{};
+  params.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS;
+  params.flags = send_flags_;
+  if (send_flags_ == 0) {  // UCX may use rendezvous, so count the messages until they have left
+    params.op_attr_mask |= UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA;
+    params.user_data = this;
+    params.cb.send = [](void* request, ucs_status_t, void* self) {
       --static_cast<active_messages*>(self)->sends_;
       ucp_request_free(request);
     };
-    const auto request = ucp_am_send_nbx(library_.endpoint(peer), message_id, header,
-                                         sizeof *header, from, bytes, &how);
-    if (UCS_PTR_IS_ERR(request)) detach_request(request, "a message", peer);
-    sends_ += request != nullptr ? 1 : 0;
-    return;
   }
-  detach_request(ucp_am_send_nbx(library_.endpoint(peer), message_id, header, sizeof *header, from,
-                                 bytes, &how),
-                 "a message", peer);
+  const auto request = ucp_am_send_nbx(library_.endpoint(peer), message_id, header, sizeof *header,
+                                       from, bytes, &params);
+  if (send_flags_ != 0 || UCS_PTR_IS_ERR(request))
+    detach_request(request, "a message", peer);
+  else if (request != nullptr)
+    ++sends_;
 }
 
 void active_messages::fail_receiving() const {
@@ -161,21 +161,21 @@ void active_messages::fail_receiving() const {
 ucs_status_t active_messages::on_message(void* self, const void* header,
                                          [[maybe_unused]] std::size_t header_bytes, void* data,
                                          std::size_t bytes, const ucp_am_recv_param_t* params) {
-  message_header read;
-  assert(header_bytes == sizeof read);
-  std::memcpy(&read, header, sizeof read);
+  message_header copy;
+  assert(header_bytes == sizeof copy);
+  std::memcpy(&copy, header, sizeof copy);
   return static_cast<active_messages*>(self)->deliver(
-      read, data, bytes, (params->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) != 0);
+      copy, data, bytes, (params->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) != 0);
 }
 
 ucs_status_t active_messages::deliver(const message_header& header, void* data, std::size_t bytes,
                                       bool is_rendezvous) {
   if (header.credited != 0)
-    if (const auto found = senders_.find(header.credited); found != senders_.end())
-      found->second->take_credit(header.consumed);
-  const auto found = receivers_.find(header.receiver);
-  if (found == receivers_.end()) return UCS_OK;
-  auto& end = *found->second;
+    if (const auto sender = senders_.find(header.credited); sender != senders_.end())
+      sender->second->take_credit(header.consumed);
+  const auto receiver = receivers_.find(header.receiver);
+  if (receiver == receivers_.end()) return UCS_OK;  // only a credit, or the end was destroyed
+  auto& end = *receiver->second;
   auto& arrival = (*end.arrivals_)[header.slot];
   if (!arrival.began) arrival = {header.total_bytes, header.total_bytes, true};
   std::byte* const to = end.slot_memory(header.slot) + header.offset;
@@ -185,30 +185,30 @@ ucs_status_t active_messages::deliver(const message_header& header, void* data, 
   return UCS_OK;
 }
 
-// Starts fetching the data of a message. The callback counts them as arrived.
+// Starts to fetch the data of a message. The callback counts the data as arrived.
 ucs_status_t active_messages::deliver_rendezvous(message_receiver& end, std::uint32_t slot,
                                                  std::byte* to, void* data, std::size_t bytes) {
   auto* const in_flight =
       new rendezvous{this, end.arrivals_, &(*end.arrivals_)[slot].missing_bytes, bytes, end.peer()};
-  ucp_request_param_t then{};
-  then.op_attr_mask =
+  ucp_request_param_t params{};
+  params.op_attr_mask =
       UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FLAG_NO_IMM_CMPL;
-  then.user_data = in_flight;
-  then.cb.recv_am = [](void* request, ucs_status_t status, std::size_t, void* what) {
-    const auto* const done = static_cast<rendezvous*>(what);
-    --done->messages->receives_;
+  params.user_data = in_flight;
+  params.cb.recv_am = [](void* request, ucs_status_t status, std::size_t, void* user_data) {
+    const auto* const complete = static_cast<rendezvous*>(user_data);
+    --complete->messages->receives_;
     if (status == UCS_OK) {
-      *done->missing_bytes -= done->bytes;
+      *complete->missing_bytes -= complete->bytes;
     } else {
-      done->messages->failure_ = status;
-      done->messages->failed_peer_ = done->peer;
+      complete->messages->failure_ = status;
+      complete->messages->failed_peer_ = complete->peer;
     }
-    delete done;
+    delete complete;
     ucp_request_free(request);
   };
-  const auto request = ucp_am_recv_data_nbx(library_.worker(), data, to, bytes, &then);
+  const auto request = ucp_am_recv_data_nbx(library_.worker(), data, to, bytes, &params);
   if (!UCS_PTR_IS_ERR(request)) {
-    ++receives_;  // it completes in a later call of progress, not before
+    ++receives_;  // the receive completes in a later call of progress(), not before
     return UCS_INPROGRESS;
   }
   delete in_flight;
@@ -224,19 +224,19 @@ message_sender::message_sender(channel_end end, one_sided::slot_memory memory,
       library_(lib),
       memory_(memory),
       parts_(end.slot_bytes == 0 ? 1 : (end.slot_bytes - 1) / messages.part_bytes() + 1),
-      headers_(static_cast<std::size_t>(memory.slots) * parts_),
+      headers_(memory.slots * parts_),
       slots_(static_cast<std::uint32_t>(memory.slots)),
       number_(messages.add(*this)),
       unwinding_(std::uncaught_exceptions()) {}
 
-// During an exception, nobody has waited for the last messages to leave.
+// During an exception, the last messages may not have left yet and still need their headers.
 message_sender::~message_sender() {
-  messages_.remove(number_, nullptr);
+  messages_.remove(*this);
   if (std::uncaught_exceptions() > unwinding_) messages_.keep(std::move(headers_));
 }
 
-// The sender's slot is free as soon as the receiver's is, because a message that was taken has left
-// the sender's memory.
+// The sender's slot is free as soon as the receiver's slot is free, because a received message has
+// left the sender's memory.
 std::byte* message_sender::reserve() {
   if (produced_ - consumed_ == slots_) {
     library_.progress();
@@ -267,23 +267,23 @@ message_receiver::message_receiver(channel_end end, one_sided::slot_memory memor
       messages_(messages),
       library_(lib),
       memory_(memory),
-      arrivals_(std::make_shared<std::vector<arrival>>(static_cast<std::size_t>(memory.slots))),
+      arrivals_(std::make_shared<std::vector<arrival>>(memory.slots)),
       slots_(static_cast<std::uint32_t>(memory.slots)),
       number_(messages.add(*this)) {}
 
 std::optional<std::span<const std::byte>> message_receiver::front() {
-  const auto& found = (*arrivals_)[slot_];
-  if (!found.is_complete()) {
+  const auto& current = (*arrivals_)[slot_];
+  if (!current.is_complete()) {
     library_.progress();
-    if (!found.is_complete()) return std::nullopt;
+    if (!current.is_complete()) return std::nullopt;
   }
-  return std::span<const std::byte>(slot_memory(slot_), found.length_bytes);
+  return std::span<const std::byte>(slot_memory(slot_), current.length_bytes);
 }
 
 void message_receiver::release() {
-  auto& found = (*arrivals_)[slot_];
-  assert(found.is_complete());
-  found = {};
+  auto& current = (*arrivals_)[slot_];
+  assert(current.is_complete());
+  current = {};
   slot_ = slot_ + 1 == slots_ ? 0 : slot_ + 1;
   ++consumed_;
   messages_.return_credit(*this);

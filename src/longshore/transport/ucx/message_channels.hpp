@@ -1,16 +1,14 @@
 // Channels between nodes by active messages of UCX, for networks without remote memory access
-// (TCP). There UCX implements a put by three messages; an active message is one.
+// (TCP). There a put of UCX takes three messages; an active message is a single message.
 //
 // The way of a message (channel.hpp):
-//   1. The user writes it into a slot of the sender. 2. commit() sends it, in parts of at most 56
-//   KiB, each with a header that names the receiver, the
-//      slot and the offset.
-//   3. UCX calls active_messages::deliver at the receiver, which copies the part into the slot.
-//      front() gives the slot when all parts have arrived.
-//   4. release() counts the message. This count is the credit. It waits for a message to the
-//   sender's
-//      rank, whose header carries it (piggybacked), or is sent alone. So an exchange in both
-//      directions costs one message per channel, not two.
+//   - commit() sends the message in parts of at most 56 KiB. The header of a part names the
+//     receiver, the slot and the offset.
+//   - UCX calls active_messages::deliver at the receiver, which copies the part into the slot.
+//     front() gives the slot when all parts have arrived.
+//   - release() counts the message. This count is the credit. The credit waits for a message to the
+//     sender's rank and travels in the header of that message (piggybacked), or is sent alone. So
+//     an exchange in both directions costs one message per channel, not two.
 //
 // Cost: a header of 32 bytes for each part; a copy at the receiver, from the buffer of the network
 // to the slot.
@@ -33,43 +31,47 @@ class library;
 class message_sender;
 class message_receiver;
 
-/// The header of a part of a message. Without data, it only carries a credit.
+/// The header of a part of a message. A header without data only carries a credit.
 struct message_header {
-  std::uint64_t total_bytes, offset;  // of the message; of this part in it
-  std::uint32_t receiver;             // number of the receiving end; 0: no message
-  std::uint32_t slot;                 // of the message, at both ends
-  std::uint32_t credited;             // number of the sending end that gets the credit; 0: none
-  std::uint32_t consumed;             // the credit: the number of its messages that were released
+  std::uint64_t total_bytes;  // length of the message
+  std::uint64_t offset;       // of this part in the message
+  std::uint32_t receiver;     // number of the receiving end; 0 if there is no message
+  std::uint32_t slot;         // of the message, the same at sender and receiver
+  std::uint32_t credited;     // number of the sending end that gets the credit; 0 if there is none
+  std::uint32_t consumed;     // the credit: how many messages of that sending end were released
 };
 
-/// The active messages of a library: they are delivered to channel ends by number. Also holds the
-/// credits that wait for a message to carry them.
+/// The active messages of a library. They address channel ends by number. Also holds the credits
+/// that wait for a message to carry them.
 class active_messages {
  public:
   explicit active_messages(library& lib);
   active_messages(const active_messages&) = delete;
   active_messages& operator=(const active_messages&) = delete;
 
-  /// Return the number of an end. Numbers are not reused, so that late messages find no end.
+  /// Return the new number of an end. Numbers are not reused, so that late messages find no end.
   [[nodiscard]] std::uint32_t add(message_sender& end);
   [[nodiscard]] std::uint32_t add(message_receiver& end);
-  void remove(std::uint32_t number, message_receiver* end);
+  void remove(const message_sender& end);
+  void remove(const message_receiver& end);
 
-  /// `end` has released a message. Sends the credit now, or defers it for the next message.
+  /// Called when `end` has released a message. Sends the credit now, or defers it to the next
+  /// message.
   void return_credit(message_receiver& end);
-  /// Puts a deferred credit for `peer`, if there is one, into the header of a message to it.
+  /// Puts a deferred credit for `peer`, if there is one, into the header of a message to `peer`.
   void piggyback_credit(message_header& header, int peer);
   /// Called when a rank waits without progress. Sends deferred credits that have waited long
   /// enough.
   void on_idle();
-  /// Sends `header` and `bytes` bytes from `from`. Both must stay until the message has left.
+  /// Sends `header` and `bytes` bytes from `from`. Header and bytes must stay until the message has
+  /// left.
   void send(int peer, const message_header* header, const std::byte* from, std::size_t bytes);
-  /// Whether rendezvous messages, which UCX fetches when the receiver is ready, are in flight.
+  /// Whether rendezvous messages are in flight. UCX fetches their data when the receiver is ready.
   [[nodiscard]] bool is_sending() const noexcept { return sends_ > 0; }
   [[nodiscard]] bool is_receiving() const noexcept { return receives_ > 0; }
   /// Keeps the headers of a destroyed sender until its last messages have left.
   void keep(std::vector<message_header> headers) { kept_headers_.push_back(std::move(headers)); }
-  /// Called after a flush: all messages have left, except rendezvous messages.
+  /// Called after a flush. Then all messages except rendezvous messages have left.
   void on_flushed() noexcept {
     if (!is_sending()) kept_headers_.clear();
   }
@@ -97,12 +99,12 @@ class active_messages {
   std::uint32_t last_number_ = 0;
   std::size_t sends_ = 0, receives_ = 0;
   ucs_status_t failure_ = UCS_OK;  // of a receive
-  int failed_peer_ = -1;           // the sender of the message that failed
+  int failed_peer_ = -1;           // the sender of that message
   std::unordered_map<std::uint32_t, message_sender*> senders_;
   std::unordered_map<std::uint32_t, message_receiver*> receivers_;
   std::vector<message_receiver*> deferred_;  // with credits that wait for a message
   std::vector<std::vector<message_header>> kept_headers_;
-  // by peer: the receiver whose credit was sent alone, if no message has followed
+  // Indexed by peer: the receiver whose credit was sent alone, until a message to the peer follows.
   std::unordered_map<int, message_receiver*> last_sent_alone_;
   unsigned idle_polls_ = 0;
 };
@@ -115,11 +117,11 @@ class message_sender final : public one_sided::message_channel_sender {
   message_sender(const message_sender&) = delete;
   message_sender& operator=(const message_sender&) = delete;
 
-  [[nodiscard]] std::uint32_t number() const noexcept override { return number_; }
+  std::uint32_t number() const noexcept override { return number_; }
   void connect(std::uint32_t receiver) noexcept override { receiver_ = receiver; }
-  [[nodiscard]] std::byte* reserve() override;
+  std::byte* reserve() override;
   void commit(std::size_t bytes) override;
-  /// Takes a credit. Credits may overtake each other, so an older one is ignored.
+  /// Takes a credit. Credits may overtake each other, so an older credit is ignored.
   void take_credit(std::uint32_t consumed) noexcept {
     if (static_cast<std::int32_t>(consumed - consumed_) > 0) consumed_ = consumed;
   }
@@ -129,7 +131,7 @@ class message_sender final : public one_sided::message_channel_sender {
   library& library_;
   one_sided::slot_memory memory_;
   std::size_t parts_;                    // of the longest message
-  std::vector<message_header> headers_;  // by slot and part
+  std::vector<message_header> headers_;  // indexed by slot * parts_ + part
   std::uint32_t slots_, number_, receiver_ = 0, produced_ = 0, consumed_ = 0, slot_ = 0;
   int unwinding_;
 };
@@ -138,13 +140,13 @@ class message_receiver final : public one_sided::message_channel_receiver {
  public:
   message_receiver(channel_end end, one_sided::slot_memory memory, active_messages& messages,
                    library& lib);
-  ~message_receiver() override { messages_.remove(number_, this); }
+  ~message_receiver() override { messages_.remove(*this); }
   message_receiver(const message_receiver&) = delete;
   message_receiver& operator=(const message_receiver&) = delete;
 
-  [[nodiscard]] std::uint32_t number() const noexcept override { return number_; }
+  std::uint32_t number() const noexcept override { return number_; }
   void connect(std::uint32_t sender) noexcept override { sender_ = sender; }
-  [[nodiscard]] std::optional<std::span<const std::byte>> front() override;
+  std::optional<std::span<const std::byte>> front() override;
   void release() override;
 
  private:
@@ -162,7 +164,8 @@ class message_receiver final : public one_sided::message_channel_receiver {
   active_messages& messages_;
   library& library_;
   one_sided::slot_memory memory_;
-  std::shared_ptr<std::vector<arrival>> arrivals_;  // by slot; rendezvous messages may outlive this
+  // Indexed by slot. Shared, because rendezvous messages may outlive this receiver.
+  std::shared_ptr<std::vector<arrival>> arrivals_;
   std::uint32_t slots_, number_, sender_ = 0, consumed_ = 0, credit_sent_ = 0, slot_ = 0;
   bool is_deferred_ = false;     // this receiver is in active_messages::deferred_
   bool piggybacks_soon_ = true;  // a message could have carried the last credit

@@ -1,3 +1,4 @@
+// Exchanges the addresses of processes through MPI, by nonblocking calls with a deadline.
 #include <longshore/core/clock.hpp>
 #include <longshore/core/error.hpp>
 #include <longshore/transport/ucx/mpi_bootstrap.hpp>
@@ -12,7 +13,7 @@
 namespace longshore::ucx {
 namespace {
 
-constexpr int tag = 7713;  // unlikely to be a tag of the program's own messages
+constexpr int tag = 7713;  // unlikely to be a tag of the program's messages
 
 void check(int status, const char* call) {
   if (status != MPI_SUCCESS) fail(errc::transport, "{} failed with status {}", call, status);
@@ -29,14 +30,14 @@ mpi_bootstrap::mpi_bootstrap(double timeout_seconds) {
     int provided = 0;
     const watched_call limit(timeout_seconds, "MPI_Init_thread");
     check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread");
-    own_ = true;
+    owns_mpi_ = true;
   }
   MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
   MPI_Comm_size(MPI_COMM_WORLD, &size_);
 }
 
 mpi_bootstrap::~mpi_bootstrap() {
-  if (!own_) return;
+  if (!owns_mpi_) return;
   const watched_call limit(deadline_seconds_, "MPI_Finalize");
   MPI_Finalize();
 }
@@ -56,9 +57,8 @@ void mpi_bootstrap::barrier() {
   complete(&request, "MPI_Ibarrier");
 }
 
-// Bruck et al. 1997: a rank that has the blocks of d ranks, beginning with itself, gets the blocks
-// of the next d ranks from the rank d after it. (MPI_Iallgather of Open MPI 4.1 is linear, and
-// would connect each rank with all.)
+// Bruck et al. 1997: rank r has the blocks of ranks r to r+d-1, and gets the next d blocks from
+// rank r+d. (MPI_Iallgather of Open MPI 4.1 is linear, and would connect each rank with all ranks.)
 void mpi_bootstrap::allgather_blocks(std::byte* blocks, std::span<const std::size_t> ends) {
   for (int distance = 1; distance < size_; distance *= 2) {
     const auto have = static_cast<std::size_t>(distance),
@@ -77,20 +77,20 @@ void mpi_bootstrap::allgather_blocks(std::byte* blocks, std::span<const std::siz
 }
 
 std::vector<std::uint64_t> mpi_bootstrap::allgather(std::uint64_t mine) {
-  std::vector<std::uint64_t> blocks(static_cast<std::size_t>(size_), mine), all(blocks);
+  std::vector<std::uint64_t> blocks(size_, mine), gathered(blocks);
   std::vector<std::size_t> ends(blocks.size());
   for (std::size_t i = 0; i < ends.size(); ++i) ends[i] = (i + 1) * sizeof mine;
   allgather_blocks(reinterpret_cast<std::byte*>(blocks.data()), ends);
-  std::rotate_copy(blocks.begin(), blocks.end() - rank_, blocks.end(), all.begin());
-  return all;
+  // blocks[i] is of rank rank_ + i, cyclically.
+  std::rotate_copy(blocks.begin(), blocks.end() - rank_, blocks.end(), gathered.begin());
+  return gathered;
 }
 
 void mpi_bootstrap::publish(std::span<const std::byte> mine) {
   const auto sizes = allgather(mine.size());
   ends_.clear();
   std::size_t end = 0;
-  for (int i = 0; i < size_; ++i)
-    ends_.push_back(end += sizes[static_cast<std::size_t>((rank_ + i) % size_)]);
+  for (int i = 0; i < size_; ++i) ends_.push_back(end += sizes[(rank_ + i) % size_]);
   if (end > static_cast<std::size_t>(std::numeric_limits<int>::max()))
     fail(errc::transport, "the addresses of {} ranks have {} bytes: more than MPI can send at once",
          size_, end);

@@ -1,3 +1,6 @@
+// Exchanges the addresses of processes through the PMIx of the launcher, whose functions are looked
+// up in the library at run time: each rank puts a value, a fence copies all values, and others get
+// it.
 #include <longshore/core/clock.hpp>
 #include <longshore/core/error.hpp>
 #include <longshore/transport/ucx/pmix_bootstrap.hpp>
@@ -40,7 +43,7 @@ struct pmix_library {
   decltype(&PMIx_Get) get = find<decltype(&PMIx_Get)>("PMIx_Get");
   decltype(&PMIx_Error_string) error_string =
       find<decltype(&PMIx_Error_string)>("PMIx_Error_string");
-  pmix_proc_t me{};
+  pmix_proc_t own_process{};
 
   template <class Function>
   [[nodiscard]] Function find(const char* name) const {
@@ -53,9 +56,9 @@ struct pmix_library {
     if (status != PMIX_SUCCESS) fail(errc::transport, "{}: {}", call, error_string(status));
   }
   [[nodiscard]] pmix_proc_t process(std::uint32_t rank) const {
-    pmix_proc_t of = me;
-    of.rank = rank;
-    return of;
+    pmix_proc_t process = own_process;
+    process.rank = rank;
+    return process;
   }
 };
 
@@ -64,7 +67,7 @@ pmix_bootstrap::pmix_bootstrap(double timeout_seconds)
   set_deadline(timeout_seconds);
   {
     const watched_call limit(timeout_seconds, "PMIx_Init");
-    library_->check(library_->init(&library_->me, nullptr, 0), "PMIx_Init");
+    library_->check(library_->init(&library_->own_process, nullptr, 0), "PMIx_Init");
   }
   const pmix_proc_t job = library_->process(PMIX_RANK_WILDCARD);
   pmix_value_t* size = nullptr;
@@ -74,7 +77,7 @@ pmix_bootstrap::pmix_bootstrap(double timeout_seconds)
     fail(errc::transport, "PMIx gives the number of processes as type {}", size->type);
   size_ = static_cast<int>(size->data.uint32);
   std::free(size);
-  rank_ = static_cast<int>(library_->me.rank);
+  rank_ = static_cast<int>(library_->own_process.rank);
 }
 
 pmix_bootstrap::~pmix_bootstrap() {
@@ -85,42 +88,42 @@ pmix_bootstrap::~pmix_bootstrap() {
 void pmix_bootstrap::put(const std::string& key, std::span<const std::byte> mine) {
   pmix_value_t value{};
   value.type = PMIX_BYTE_OBJECT;
-  // PMIx copies the bytes
+  // PMIx copies the bytes, so the cast is safe.
   value.data.bo.bytes = reinterpret_cast<char*>(const_cast<std::byte*>(mine.data()));
   value.data.bo.size = mine.size();
   library_->check(library_->put(PMIX_GLOBAL, key.c_str(), &value), "PMIx_Put");
 }
 
 std::vector<std::byte> pmix_bootstrap::get(int rank, const std::string& key) {
-  const pmix_proc_t of = library_->process(static_cast<std::uint32_t>(rank));
+  const pmix_proc_t process = library_->process(static_cast<std::uint32_t>(rank));
   pmix_value_t* value = nullptr;
-  library_->check(library_->get(&of, key.c_str(), nullptr, 0, &value), "PMIx_Get");
+  library_->check(library_->get(&process, key.c_str(), nullptr, 0, &value), "PMIx_Get");
   if (value->type != PMIX_BYTE_OBJECT)
     fail(errc::transport, "PMIx gives '{}' of rank {} as type {}", key, rank, value->type);
   const auto* const begin = reinterpret_cast<const std::byte*>(value->data.bo.bytes);
-  std::vector<std::byte> found(begin, begin + value->data.bo.size);
+  std::vector<std::byte> data(begin, begin + value->data.bo.size);
   std::free(value->data.bo.bytes);
   std::free(value);
-  return found;
+  return data;
 }
 
 void pmix_bootstrap::fence(bool collect) {
-  // 1 means pending: PMIx uses 0 and negative numbers. This wait and the callback share the
-  // ownership, because a timeout ends the wait before the callback is called.
+  // 1 means pending, because PMIx uses 0 and negative numbers. This function and the callback share
+  // the ownership, because a timeout may end this function before the callback.
   const auto outcome = std::make_shared<std::atomic<int>>(1);
   auto* const shared = new std::shared_ptr(outcome);
   const pmix_proc_t all = library_->process(PMIX_RANK_WILDCARD);
-  pmix_info_t how{};
-  std::strncpy(how.key, PMIX_COLLECT_DATA, sizeof how.key - 1);
-  how.value.type = PMIX_BOOL;
-  how.value.data.flag = collect;
-  const auto done = [](pmix_status_t status, void* to) {
-    const std::unique_ptr<std::shared_ptr<std::atomic<int>>> mine(
-        static_cast<std::shared_ptr<std::atomic<int>>*>(to));
-    (*mine)->store(status, std::memory_order_release);
+  pmix_info_t info{};
+  std::strncpy(info.key, PMIX_COLLECT_DATA, sizeof info.key - 1);
+  info.value.type = PMIX_BOOL;
+  info.value.data.flag = collect;
+  const auto on_complete = [](pmix_status_t status, void* user_data) {
+    const std::unique_ptr<std::shared_ptr<std::atomic<int>>> result(
+        static_cast<std::shared_ptr<std::atomic<int>>*>(user_data));
+    (*result)->store(status, std::memory_order_release);
   };
-  const auto started = library_->fence(&all, 1, &how, 1, done, shared);
-  if (started != PMIX_SUCCESS) delete shared;
+  const auto started = library_->fence(&all, 1, &info, 1, on_complete, shared);
+  if (started != PMIX_SUCCESS) delete shared;  // PMIx will not call the callback
   if (started == PMIX_OPERATION_SUCCEEDED) return;
   library_->check(started, "PMIx_Fence_nb");
   for (const double began = monotonic_seconds(); outcome->load(std::memory_order_acquire) == 1;)
@@ -128,36 +131,36 @@ void pmix_bootstrap::fence(bool collect) {
   library_->check(*outcome, "PMIx_Fence_nb");
 }
 
-// A key can have only one value per process, so each allgather uses its own key.
+// A key can have only one value per process, so each allgather uses a new key.
 std::vector<std::uint64_t> pmix_bootstrap::allgather(std::uint64_t mine) {
   const std::string key = fmt::format("longshore.{}", allgathers_++);
   put(key, std::as_bytes(std::span(&mine, 1)));
   library_->check(library_->commit(), "PMIx_Commit");
   fence(true);
-  std::vector<std::uint64_t> all(static_cast<std::size_t>(size_), mine);
+  std::vector<std::uint64_t> gathered(size_, mine);
   for (int rank = 0; rank < size_; ++rank) {
     if (rank == rank_) continue;
-    const auto theirs = get(rank, key);
-    if (theirs.size() != sizeof mine)
-      fail(errc::transport, "PMIx gives {} bytes of rank {} for {}", theirs.size(), rank,
+    const auto data = get(rank, key);
+    if (data.size() != sizeof mine)
+      fail(errc::transport, "PMIx gives {} bytes of rank {} for {}", data.size(), rank,
            sizeof mine);
-    std::memcpy(&all[static_cast<std::size_t>(rank)], theirs.data(), sizeof mine);
+    std::memcpy(&gathered[rank], data.data(), sizeof mine);
   }
-  return all;
+  return gathered;
 }
 
 void pmix_bootstrap::publish(std::span<const std::byte> mine) {
   put(address_key, mine);
   library_->check(library_->commit(), "PMIx_Commit");
   fence(true);
-  known_.clear();
-  known_.emplace(rank_, std::vector<std::byte>(mine.begin(), mine.end()));
+  published_.clear();
+  published_.emplace(rank_, std::vector<std::byte>(mine.begin(), mine.end()));
 }
 
 std::span<const std::byte> pmix_bootstrap::published_by(int rank) {
-  const auto found = known_.find(rank);
-  return found != known_.end() ? found->second
-                               : known_.emplace(rank, get(rank, address_key)).first->second;
+  const auto found = published_.find(rank);
+  return found != published_.end() ? found->second
+                                   : published_.emplace(rank, get(rank, address_key)).first->second;
 }
 
 void pmix_bootstrap::abort(int status) {

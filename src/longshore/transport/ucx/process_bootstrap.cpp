@@ -1,3 +1,4 @@
+// Chooses MPI or PMIx by LONGSHORE_UCX_START. Also has the wait and the abort that both share.
 #include <longshore/core/clock.hpp>
 #include <longshore/core/environment.hpp>
 #include <longshore/core/error.hpp>
@@ -53,10 +54,11 @@ void process_bootstrap::pause(double began_seconds) {
   sched_yield();
 }
 
-void process_bootstrap::abort(const std::exception_ptr& why) {
-  fmt::print(stderr, "longshore: rank {} of {}: {}\n", rank_, size_, failure_text(why));
+void process_bootstrap::abort(const std::exception_ptr& failure) {
+  fmt::print(stderr, "longshore: rank {} of {}: {}\n", rank_, size_, failure_text(failure));
   std::fflush(nullptr);
-  abort(3);
+  constexpr int runtime_failure_status = 3;
+  abort(runtime_failure_status);
 }
 
 }  // namespace longshore::ucx

@@ -1,4 +1,4 @@
-// The UCP calls that segments and channels use, as a program without Longshore would write them.
+// The raw_calls of UCX, for benchmarks.
 #include <longshore/transport/ucx/library.hpp>
 #include <longshore/transport/ucx/mapped_region.hpp>
 
@@ -9,34 +9,34 @@ namespace {
 
 class ucp_calls final : public detail::raw_calls {
  public:
-  ucp_calls(ucp_worker_h worker, mapped_region& memory, std::size_t source_at)
-      : worker_(worker), memory_(memory), source_(memory.local() + source_at) {}
+  ucp_calls(ucp_worker_h worker, mapped_region& memory, std::size_t source_offset)
+      : worker_(worker), memory_(memory), source_(memory.local() + source_offset) {}
 
   void put(int peer, const void* from, std::size_t bytes, int count) override {
-    const auto there = memory_.remote_part(peer);
+    const auto part = memory_.part_of(peer);
     for (int i = 0; i < count; ++i)
-      finish(
-          ucp_put_nbx(there.endpoint, from, bytes, there.address + message_at, there.key, &none_));
-    finish(ucp_worker_flush_nbx(worker_, &none_));
+      finish(ucp_put_nbx(part.endpoint, from, bytes, part.address + message_offset, part.key,
+                         &default_params_));
+    finish(ucp_worker_flush_nbx(worker_, &default_params_));
   }
-  [[nodiscard]] std::byte* source() override { return source_; }
+  std::byte* outgoing_message() override { return source_; }
   void send(int peer, std::size_t bytes, std::uint64_t number) override {
-    const auto there = memory_.remote_part(peer);
-    release(
-        ucp_put_nbx(there.endpoint, source_, bytes, there.address + message_at, there.key, &none_));
+    const auto part = memory_.part_of(peer);
+    release(ucp_put_nbx(part.endpoint, source_, bytes, part.address + message_offset, part.key,
+                        &default_params_));
     ucp_worker_fence(worker_);
     number_ = number;
-    release(
-        ucp_put_nbx(there.endpoint, &number_, sizeof number_, there.address, there.key, &none_));
+    release(ucp_put_nbx(part.endpoint, &number_, sizeof number_, part.address, part.key,
+                        &default_params_));
   }
-  [[nodiscard]] bool arrived(std::uint64_t number) override {
+  bool arrived(std::uint64_t number) override {
     if (std::atomic_ref(*reinterpret_cast<std::uint64_t*>(memory_.local()))
             .load(std::memory_order_acquire) == number)
       return true;
     ucp_worker_progress(worker_);
     return false;
   }
-  [[nodiscard]] const std::byte* message() const override { return memory_.local() + message_at; }
+  const std::byte* message() const override { return memory_.local() + message_offset; }
 
  private:
   static void release(ucs_status_ptr_t request) {
@@ -52,14 +52,14 @@ class ucp_calls final : public detail::raw_calls {
   mapped_region& memory_;
   std::byte* source_;
   std::uint64_t number_ = 0;
-  ucp_request_param_t none_{};
+  ucp_request_param_t default_params_{};
 };
 
 }  // namespace
 
 std::unique_ptr<detail::raw_calls> library::make_raw_calls(one_sided::region& memory,
-                                                           std::size_t source_at) {
-  return std::make_unique<ucp_calls>(worker_, dynamic_cast<mapped_region&>(memory), source_at);
+                                                           std::size_t source_offset) {
+  return std::make_unique<ucp_calls>(worker_, dynamic_cast<mapped_region&>(memory), source_offset);
 }
 
 }  // namespace longshore::ucx

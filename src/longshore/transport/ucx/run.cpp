@@ -1,3 +1,4 @@
+// Runs a program over UCX: starts the library, and ends all processes if the start fails.
 #include <longshore/transport/one_sided/team.hpp>
 #include <longshore/transport/ucx/library.hpp>
 #include <longshore/transport/ucx/run.hpp>
@@ -11,7 +12,7 @@ void run(process_bootstrap& bootstrap, const run_options& options,
   try {
     library lib(bootstrap, options.timeout_seconds);
     one_sided::run(lib, options, body);
-  } catch (...) {  // an error of the start; the other ranks wait for this one without a deadline
+  } catch (...) {  // an error of the start, where other ranks wait for this rank without a deadline
     bootstrap.abort(std::current_exception());
   }
 }

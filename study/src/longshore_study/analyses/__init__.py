@@ -1,3 +1,2 @@
-"""Questions to the same figures that are no comparison: history, steps, scaling, means, winners and
-the communication model. It imports compare, planning and the packages below them.
-"""
+"""Other analyses of figures than the comparison of two sides: history, steps, scaling, means,
+winners and the communication model. Imports compare, planning and the packages below them."""

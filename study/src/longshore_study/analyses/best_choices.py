@@ -1,8 +1,8 @@
-"""The best choice for each piece of work, in words, for `show --winners` and the top of the report.
+"""The best choices in words, for `show --winners` and the top of the report: the fastest choice,
+its share of the bound, the choices that are as fast within noise, and the result of `auto`.
 
-It states which choice is the fastest, which others are within noise of it, how far it is from the
-bound, and how near `auto` comes to it. There is one best choice per piece of work, place (one node,
-or several) and transport, because a user cannot choose these freely.
+There is one best choice for each combination of work, number of nodes, transport and stack, because
+users cannot choose these freely.
 """
 
 from __future__ import annotations
@@ -19,49 +19,53 @@ from longshore_study.metrics.launch_metrics import LEFT_TO_AUTO
 from longshore_study.study_file.factors import FACTORS
 
 _GIVEN = ("transport", "stack")
-_NAMED = 3  # choices within noise that are listed by name
+_MAX_NAMED = 3  # choices within noise that are listed by name
 ABOVE_COPY = 1.05
-"""A share of memory copy above this is not explained by noise."""
+"""Noise does not explain a larger share of memory copy."""
 
 
 @dataclass(frozen=True)
-class Auto:
-    """The result of `auto`, beside that of the best fixed level of the same factor."""
+class AutoResult:
+    """The result of `auto`, relative to the best fixed level of the same factor."""
 
     entry: RankedVariant
     share: float
-    """The figure relative to that of the best fixed level: 1 is as good."""
+    """1 if `auto` is as good as the best fixed level, below 1 if `auto` is worse."""
     near: bool
-    """The difference between the two is within noise."""
+    """Whether the difference from the best fixed level is within noise."""
 
     @property
-    def took(self) -> str:
-        return " or ".join(sorted({one.became for one in self.entry.figures if one.became})) or "a choice of its own"
+    def chosen(self) -> str:
+        return (
+            " or ".join(sorted({f.chosen_level for f in self.entry.figures if f.chosen_level})) or "a choice of its own"
+        )
 
     @property
     def text(self) -> str:
         factor, close = LEFT_TO_AUTO[self.entry.pattern], ", within noise" if self.near else ""
-        return f"auto chose {self.took}: {100 * self.share:.0f} % of the best fixed {factor}{close}"
+        return f"auto chose {self.chosen}: {100 * self.share:.0f} % of the best fixed {factor}{close}"
 
     @property
     def short_text(self) -> str:
-        return f"{self.share:.0%}{'~' if self.near else ''} ({self.took})"
+        return f"{self.share:.0%}{'~' if self.near else ''} ({self.chosen})"
 
 
 @dataclass(frozen=True)
 class BestChoice:
+    """The fastest choice for one piece of work, with what a reader needs to judge it."""
+
     best: RankedVariant
     name: str
-    """The choice in words; empty where there was only one."""
+    """The best choice in words; empty if there was only one choice."""
     near: tuple[str, ...]
-    """The other choices that are within noise of the best one."""
+    """The other choices whose difference from the best choice is within noise."""
     others: int
-    """The number of choices that were measured beside the best one."""
     where: str
+    """The number of nodes, the transport and the stack."""
     problem: str
-    """The factors that distinguish this piece of work from others of the pattern; empty where there
-    is only one."""
-    auto: Auto | None
+    """The levels that distinguish this work from other work of the pattern; empty without other
+    work."""
+    auto: AutoResult | None
 
     @property
     def near_text(self) -> str:
@@ -69,8 +73,8 @@ class BestChoice:
             return "no other was measured"
         if not self.near:
             return "no other"
-        more = len(self.near) - _NAMED
-        return "; ".join(self.near[:_NAMED]) + (f"; {more} more" if more > 0 else "")
+        more = len(self.near) - _MAX_NAMED
+        return "; ".join(self.near[:_MAX_NAMED]) + (f"; {more} more" if more > 0 else "")
 
     @property
     def in_cache(self) -> bool:
@@ -96,64 +100,66 @@ class BestChoice:
 def best_choices(ranked: Sequence[RankedVariant]) -> list[BestChoice]:
     """REQUIRES: variants as `winners.ranked_variants` sorts them: by pattern, then work, the best
     first."""
-    groups: dict[str, list[RankedVariant]] = {}
+    by_work: dict[str, list[RankedVariant]] = {}
     for entry in ranked:
         given = {name: entry.how.get(name) for name in _GIVEN}
-        groups.setdefault(canonical({"pattern": entry.pattern, "work": entry.work, "given": given}), []).append(entry)
-    kept = list(groups.values())
+        by_work.setdefault(canonical({"pattern": entry.pattern, "work": entry.work, "given": given}), []).append(entry)
+    groups = list(by_work.values())
     names = {pattern: _Names(ranked, pattern) for pattern in {entry.pattern for entry in ranked}}
-    rivals = [_auto_and_fixed(group) for group in kept]
-    pairs = [(group[0], other) for group in kept for other in group[1:]]
-    # All pairs at once, so that auto and the fastest choice are judged by one estimate of the
-    # noise.
+    rivals = [_auto_and_fixed(group) for group in groups]
+    pairs = [(group[0], other) for group in groups for other in group[1:]]
+    # All pairs are compared in one call, so that they share one estimate of the noise.
     pairs += [pair for pair in rivals if pair is not None and pair not in pairs]
     near = dict(zip(pairs, within_noise(pairs), strict=True))
-    found = []
-    for group, pair in zip(kept, rivals, strict=True):
+    choices = []
+    for group, pair in zip(groups, rivals, strict=True):
         best, others, named = group[0], group[1:], names[group[0].pattern]
-        alike = tuple(named.chosen(other) for other in others if near[best, other])
-        auto = _judged(*pair, near=near[pair]) if pair else None
-        found.append(
-            BestChoice(best, named.chosen(best), alike, len(others), named.where(best), named.problem(best), auto)
+        choices.append(
+            BestChoice(
+                best,
+                name=named.chosen(best),
+                near=tuple(named.chosen(other) for other in others if near[best, other]),
+                others=len(others),
+                where=named.where(best),
+                problem=named.problem(best),
+                auto=_judged(*pair, near=near[pair]) if pair else None,
+            )
         )
-    return found
+    return choices
 
 
 def _auto_and_fixed(group: Sequence[RankedVariant]) -> tuple[RankedVariant, RankedVariant] | None:
-    """The best variant with auto, and the best one with a fixed level in its place; the better one
-    comes first."""
+    """The best variant with auto, and the best variant that differs from it only by a fixed level.
+    The better variant comes first."""
     factor = LEFT_TO_AUTO.get(group[0].pattern, "")
-    for entry in group:
-        if entry.how.get(factor) == "auto":
-            fixed = next(
-                (one for one in group if one.how.get(factor) != "auto" and _differ_in(factor, entry, one)), None
-            )
-            if fixed is not None:
-                return (fixed, entry) if fixed.rank < entry.rank else (entry, fixed)
+    fixed = [entry for entry in group if entry.how.get(factor) != "auto"]
+    for auto in group:
+        if auto.how.get(factor) == "auto":
+            best = next((entry for entry in fixed if _differ_in(factor, auto, entry)), None)
+            if best is not None:
+                return (best, auto) if best.rank < auto.rank else (auto, best)
     return None
 
 
-def _judged(better: RankedVariant, other: RankedVariant, *, near: bool) -> Auto:
+def _judged(better: RankedVariant, other: RankedVariant, *, near: bool) -> AutoResult:
     auto, fixed = (better, other) if better.how[LEFT_TO_AUTO[better.pattern]] == "auto" else (other, better)
     (ratio,) = contrasts([(fixed.figures, auto.figures)])
     plain = auto.value / fixed.value if auto.better != "lower" else fixed.value / auto.value
-    return Auto(auto, ratio.ratio if ratio else plain, near)
+    return AutoResult(auto, ratio.ratio if ratio else plain, near)
 
 
-def _differ_in(factor: str, one: RankedVariant, other: RankedVariant) -> bool:
-    """Whether the two variants differ in no other factor that both have. A strategy may have
-    factors of its own, such as the size of its buffers."""
-    return all(other.how[name] == value for name, value in one.how.items() if name != factor and name in other.how)
+def _differ_in(factor: str, first: RankedVariant, second: RankedVariant) -> bool:
+    """Whether two variants differ at most in `factor`. Factors that only one of the variants has,
+    such as the size of buffers of a strategy, are ignored."""
+    return all(second.how[name] == value for name, value in first.how.items() if name != factor and name in second.how)
 
 
 class _Names:
-    """The shortest names that distinguish the variants of one pattern."""
-
     def __init__(self, ranked: Iterable[RankedVariant], pattern: str) -> None:
-        mine = [entry for entry in ranked if entry.pattern == pattern]
-        order = [*FACTORS[pattern], *sorted({name for entry in mine for name in (*entry.how, *entry.work)})]
-        self._how = _levels_of([entry.how for entry in mine], order)
-        self._work = _levels_of([entry.work for entry in mine], order)
+        entries = [entry for entry in ranked if entry.pattern == pattern]
+        order = [*FACTORS[pattern], *sorted({name for entry in entries for name in (*entry.how, *entry.work)})]
+        self._how = _varying([entry.how for entry in entries], order)
+        self._work = _varying([entry.work for entry in entries], order)
 
     def chosen(self, entry: RankedVariant) -> str:
         return " + ".join(_level_names(entry.how, [name for name in self._how if name not in _GIVEN]))
@@ -164,19 +170,17 @@ class _Names:
         )
 
     def where(self, entry: RankedVariant) -> str:
-        place = _place(entry)
-        return ", ".join(filter(None, (place, *(str(entry.how[name]) for name in _GIVEN if entry.how.get(name)))))
+        given = (str(entry.how[name]) for name in _GIVEN if entry.how.get(name))
+        return ", ".join(filter(None, (_nodes_text(entry), *given)))
 
 
-def _levels_of(rows: Sequence[Mapping[str, Any]], order: Sequence[str]) -> list[str]:
-    """The factors that have several levels. A factor that only some rows have, with one level, is
-    left out: for instance the size of buffers, where one strategy has them."""
+def _varying(rows: Sequence[Mapping[str, Any]], order: Sequence[str]) -> list[str]:
     names = dict.fromkeys(name for name in order if any(name in row for row in rows))
     return [name for name in names if len({terminal.factor(row[name]) for row in rows if name in row}) > 1]
 
 
 def _level_names(factors: Mapping[str, Any], names: Iterable[str]) -> list[str]:
-    """Numbers get the name of their factor; words need none."""
+    """The levels as texts. Only numbers get the name of their factor."""
     texts = {name: terminal.factor(factors[name]) for name in names if name in factors}
     return [
         text if isinstance(factors[name], str | dict) else f"{name.replace('_', ' ')} {text}"
@@ -184,7 +188,7 @@ def _level_names(factors: Mapping[str, Any], names: Iterable[str]) -> list[str]:
     ]
 
 
-def _place(entry: RankedVariant) -> str:
+def _nodes_text(entry: RankedVariant) -> str:
     nodes = {figure.nodes for figure in entry.figures}
     count = nodes.pop() if len(nodes) == 1 else None
     if count is None:

@@ -1,13 +1,12 @@
 """A model of communication: predicts the time of an exchange from the cost of single messages while
-all ranks send at once.
+all ranks send at once. All times are in seconds.
 
-The parameters are measured on the machine at hand by kernels of pattern control
-(`model_parameters.py` reads them): a shift, in which every rank sends one message of s bytes to
-the next one; a barrier; and a fetch-and-add. As in parameterised LogP (T. Kielmann, H. Bal, K.
-Verstoep: Fast measurement of LogP parameters for message passing platforms, IPDPS workshops
-2000) the gap is a function of the size and not a line, because caches and protocols bend it;
-between two measured sizes it is LogGP's line, a gap per message and a gap per byte (A.
-Alexandrov et al., SPAA 1995). All times are in seconds.
+Kernels of pattern control measure the parameters on the same machine (model_parameters.py): a
+shift, in which every rank sends a message to the next rank; a barrier; and a fetch-and-add. As in
+parameterised LogP (T. Kielmann, H. Bal, K. Verstoep: Fast measurement of LogP parameters for
+message passing platforms, IPDPS workshops 2000), the cost of a message is any function of its size,
+because of caches and protocols. Between two measured sizes, the cost is linear as in LogGP: a gap
+per message and a gap per byte (A. Alexandrov et al., SPAA 1995).
 """
 
 from __future__ import annotations
@@ -19,48 +18,51 @@ from dataclasses import dataclass, field
 from longshore_study.base.errors import LongshoreError
 
 NEAR, REMOTE, SELF = "near", "remote", "self"
-"""Peers on the same node and on other nodes; the rank itself, where a call moves its own block
-too."""
+"""Kinds of receivers: a rank on the same node, a rank on another node, and the sending rank
+itself."""
 
 
 class NotModelledError(LongshoreError):
-    """The model does not cover this exchange, or lacks a parameter; the message says which."""
+    """The model does not cover an exchange, or lacks a parameter. The message says which."""
 
 
 @dataclass(frozen=True)
 class Gap:
-    """The seconds of one message as a function of its bytes, measured at some sizes."""
+    """The seconds of one message as a function of its size."""
 
     points: tuple[tuple[float, float], ...]
-    """(bytes, seconds), ascending, at least one."""
+    """The measured (bytes, seconds), ascending, at least one."""
 
     def seconds(self, size_bytes: float) -> float:
-        """Interpolates linearly between the measured sizes. Beyond the largest it continues the
-        last slope; below the smallest it is constant."""
+        """Interpolates linearly between the measured sizes. Beyond the largest size the last slope
+        continues; below the smallest size the result is constant."""
         sizes = [size for size, _ in self.points]
-        place = bisect_right(sizes, size_bytes)
-        if place == 0 or len(self.points) == 1:
+        index = bisect_right(sizes, size_bytes)
+        if index == 0 or len(self.points) == 1:
             return self.points[0][1]
-        low, high = self.points[place - 1 : place + 1] if place < len(self.points) else self.points[-2:]
+        low, high = self.points[index - 1 : index + 1] if index < len(self.points) else self.points[-2:]
         per_byte = (high[1] - low[1]) / (high[0] - low[0])
         return max(0.0, low[1] + per_byte * (size_bytes - low[0]))
 
     @property
     def per_message(self) -> float:
-        """The seconds of the shortest message."""
         return self.points[0][1]
 
 
 @dataclass(frozen=True)
 class Costs:
-    """The parameters that were measured in one layout of ranks."""
+    """The parameters of the model for one layout of ranks (transport, nodes, ranks per node), as
+    the control kernels measured them there. Parameters that were not measured are None or missing.
+    """
 
     copy: Gap | None = None
-    """A copy within the memory of each rank, on all ranks at once."""
+    """The cost of a copy within the memory of a rank, while all ranks copy."""
     messages: Mapping[tuple[str, str], Gap] = field(default_factory=dict)
-    """By kind of transfer (put, channel, alltoallv, rma) and peer (near, remote)."""
+    """By kind of transfer (put, channel, alltoallv, rma) and kind of receiver."""
     barrier: float | None = None
+    """Seconds of a barrier of all ranks."""
     fetch_add: Mapping[str, float] = field(default_factory=dict)
+    """Seconds of a fetch-and-add, by kind of receiver."""
 
 
 @dataclass(frozen=True)
@@ -79,12 +81,12 @@ class Exchange:
         return 1 + self.near + self.remote
 
     def peers(self) -> list[tuple[str, int]]:
+        """The kinds of receivers that exist, each with its number of ranks, near before remote."""
         return [(pair, count) for pair, count in ((NEAR, self.near), (REMOTE, self.remote)) if count]
 
 
 Parts = dict[str, float]
-"""Seconds by part: `copy`, `messages`, `claims`, `queue`, `barrier`. Their sum is the
-prediction."""
+"""Seconds by part: `copy`, `messages`, `claims`, `queue`, `barrier`. The sum is the prediction."""
 
 
 def predict(exchange: Exchange, costs: Costs) -> Parts:
@@ -94,54 +96,55 @@ def predict(exchange: Exchange, costs: Costs) -> Parts:
         raise NotModelledError(f"the model does not know the exchange {exchange.strategy}")
     parts = formula(exchange, costs)
     if exchange.order == "incast":
-        parts["queue"] = _queue(exchange, costs, CARRIERS[exchange.strategy])
+        parts["queue"] = _queue(exchange, costs, TRANSFERS[exchange.strategy])
     return parts
 
 
 def _put(exchange: Exchange, costs: Costs) -> Parts:
-    """Each rank claims a place at every rank, itself included, and puts a block there."""
+    """Each rank claims an offset at every rank, also at itself, and puts a block there."""
     claims = sum(count * _claim(costs, pair) for pair, count in exchange.peers())
+    # A claim at the rank itself is not measured, and counts like a claim at the nearest peer.
     return _put_scan(exchange, costs) | {"claims": claims + _claim(costs, exchange.peers()[0][0])}
 
 
 def _put_scan(exchange: Exchange, costs: Costs) -> Parts:
-    """As put, without claims: places follow from the counts, which another phase exchanges."""
+    """As put, without claims: offsets follow from the counts, which another phase exchanges."""
     return _copied(exchange, costs, _messages(exchange, costs, "put"))
 
 
 def _direct(exchange: Exchange, costs: Costs) -> Parts:
-    """As put-scan, without the blocks for the same node, which are in place when the phase
-    begins."""
+    """As put-scan, without the blocks for ranks of the same node, which were stored at their
+    destination before the phase."""
     messages = sum(_train(_gap(costs, "put", pair), n, exchange) for pair, n in exchange.peers() if pair == REMOTE)
     return {"messages": messages, "barrier": _barrier(costs)}
 
 
 def _one_sided(exchange: Exchange, costs: Costs) -> Parts:
-    """MPI's one-sided calls for all blocks, the rank's own included.
+    """MPI's one-sided calls for all blocks, including the block of the rank for itself.
 
     The measured kernel exchanges one block: a claim, a put, two calls that reset a counter, and a
-    barrier. Each of the two calls costs about as much as a claim.
+    barrier. Each of these two calls costs about as much as a claim.
     """
-    own, others = _barrier(costs), 0.0
-    claim = 0.0
+    barrier = _barrier(costs)
+    first_block, messages, claim = barrier, 0.0, 0.0
     for pair, count in exchange.peers():
         gap = _gap(costs, "rma", pair)
-        others += max(0.0, _train(gap, count, exchange) - count * gap.per_message)
-        own = max(own, gap.per_message)
-        claim = max(claim, (gap.per_message - _barrier(costs)) / CALLS_OF_RMA)
-    claims = own - _barrier(costs) + claim * (exchange.ranks - 1)
-    return _copied(exchange, costs, others, "rma") | {"claims": claims}
+        messages += max(0.0, _train(gap, count, exchange) - count * gap.per_message)
+        first_block = max(first_block, gap.per_message)
+        claim = max(claim, (gap.per_message - barrier) / CALLS_OF_RMA)
+    claims = first_block - barrier + claim * (exchange.ranks - 1)
+    return _copied(exchange, costs, messages, "rma") | {"claims": claims}
 
 
 def _channels(exchange: Exchange, costs: Costs) -> Parts:
-    """Blocks are sent and received at the same time, in pieces."""
+    """Blocks are sent and received in pieces, at the same time."""
     return _copied(exchange, costs, _messages(exchange, costs, "channel"))
 
 
 def _two_hop(exchange: Exchange, costs: Costs) -> Parts:
-    """The first hop sends to each rank of the same node the blocks that it keeps or forwards. The
-    second hop sends to one rank of each other node the blocks of the whole node for it. A rank
-    copies the blocks that it forwards for itself."""
+    """In the first hop, a rank sends to each rank of its node the blocks that the receiver keeps or
+    forwards. In the second hop, a rank sends the blocks of its whole node to one rank of each other
+    node. A rank copies the blocks that it forwards for itself."""
     node = exchange.near + 1
     nodes = exchange.ranks // node
     block = exchange.block_bytes
@@ -152,14 +155,14 @@ def _two_hop(exchange: Exchange, costs: Costs) -> Parts:
 
 
 def _collective(exchange: Exchange, costs: Costs) -> Parts:
-    """One collective call: its fixed cost counts once, however many blocks it moves."""
-    once = 0.0
+    """One collective call, whose fixed cost does not depend on the number of blocks."""
+    fixed = 0.0
     moving = 0.0
     for pair, count in exchange.peers():
         gap = _gap(costs, "alltoallv", pair)
-        once = max(once, gap.per_message)
+        fixed = max(fixed, gap.per_message)
         moving += _train(gap, count, exchange) - count * gap.per_message
-    return _copied(exchange, costs, once + max(0.0, moving), "alltoallv")
+    return _copied(exchange, costs, fixed + max(0.0, moving), "alltoallv")
 
 
 EXCHANGES: dict[str, Callable[[Exchange, Costs], Parts]] = {
@@ -172,7 +175,7 @@ EXCHANGES: dict[str, Callable[[Exchange, Costs], Parts]] = {
     "two-hop": _two_hop,
     "alltoallv": _collective,
 }
-CARRIERS = {
+TRANSFERS = {
     "put": "put",
     "put-scan": "put",
     "direct": "put",
@@ -183,15 +186,17 @@ CARRIERS = {
     "alltoallv": "alltoallv",
 }
 CALLS_OF_RMA = 3
+"""The calls besides the put in the measured one-sided exchange: a claim and two that reset a
+counter (_one_sided). Each counts as one claim."""
 
 
-def _messages(exchange: Exchange, costs: Costs, over: str) -> float:
-    return sum(_train(_gap(costs, over, pair), count, exchange) for pair, count in exchange.peers())
+def _messages(exchange: Exchange, costs: Costs, transfer: str) -> float:
+    return sum(_train(_gap(costs, transfer, pair), count, exchange) for pair, count in exchange.peers())
 
 
 def _copied(exchange: Exchange, costs: Costs, messages: float, call: str = "") -> Parts:
-    """Adds the rank's own block and the barrier that ends every exchange. `call`: the kind of
-    transfer that moves the own block too."""
+    """Adds the block of the rank for itself, and the barrier that ends every exchange. If a
+    transfer of the kind `call` moves this block too, the block costs as much as such a transfer."""
     return {"copy": _own_block(exchange, costs, call), "messages": messages, "barrier": _barrier(costs)}
 
 
@@ -200,11 +205,11 @@ def _barrier(costs: Costs) -> float:
 
 
 def _train(gap: Gap, count: int, exchange: Exchange, message_bytes: float | None = None) -> float:
-    """The seconds of `count` messages, one after the other, of a block each or `message_bytes`.
+    """The seconds of `count` successive messages of `message_bytes` (default: one block).
 
-    This is the larger of two costs: `count` times that of one message; and the cost of their bytes
-    at the size of the whole exchange, because blocks that each fit into a cache need not fit
-    together.
+    The result is the larger of two costs: `count` times the cost of a message, and the cost of all
+    bytes at the rate of a message as large as the whole exchange. A block may fit into a cache when
+    all blocks together do not.
     """
     block = exchange.block_bytes if message_bytes is None else message_bytes
     work = exchange.ranks * exchange.block_bytes
@@ -224,23 +229,23 @@ def _own_block(exchange: Exchange, costs: Costs, call: str = "") -> float:
     return max(costs.copy.seconds(exchange.block_bytes), costs.copy.seconds(work) / exchange.ranks)
 
 
-def _queue(exchange: Exchange, costs: Costs, over: str) -> float:
-    """Incast: all ranks start with the same target, which receives their blocks one after the
-    other; after that they follow each other from target to target. Only remote blocks queue: within
-    a node the sender writes into memory by itself."""
+def _queue(exchange: Exchange, costs: Costs, transfer: str) -> float:
+    """The waiting time in order incast, where all ranks start with the same target. This target
+    receives the blocks one after the other; then the ranks follow each other from target to target.
+    Only remote blocks queue, because a sender on the same node writes directly into memory."""
     if exchange.remote < 2:
         return 0.0
-    return (exchange.remote - 1) * _gap(costs, over, REMOTE).seconds(exchange.block_bytes)
+    return (exchange.remote - 1) * _gap(costs, transfer, REMOTE).seconds(exchange.block_bytes)
 
 
 def _claim(costs: Costs, pair: str) -> float:
     return _known(costs.fetch_add.get(pair), f"kernel fetch-add to a {pair} rank")
 
 
-def _gap(costs: Costs, over: str, pair: str) -> Gap:
-    gap = costs.messages.get((over, pair))
+def _gap(costs: Costs, transfer: str, pair: str) -> Gap:
+    gap = costs.messages.get((transfer, pair))
     if gap is None:
-        raise NotModelledError(f"kernel shift over {over} to a {pair} rank was not measured here")
+        raise NotModelledError(f"kernel shift over {transfer} to a {pair} rank was not measured here")
     return gap
 
 

@@ -1,9 +1,9 @@
-"""Figures over time: the sessions of all tags in the order of measurement, and when the level of a
-row changed.
+"""Figures over time: the sessions of all tags in the order of measurement, and the times at which
+the level of a row changed.
 
 A point is one session of a tag, because chance varies between sessions (stats/change_points.py).
-Changes are looked for first at known events: those of events.toml, and the change from one tag to
-the next where each tag has several consecutive sessions.
+Known events are tested first: those of events.toml, and the beginning of a tag if the sessions of
+each tag are consecutive.
 """
 
 from __future__ import annotations
@@ -16,34 +16,37 @@ from dataclasses import dataclass, field, replace
 
 from longshore_study.base.errors import suggestion
 from longshore_study.base.expression import Expression
-from longshore_study.compare.estimate import ratio, ratios
+from longshore_study.compare.estimate import metric_ratio, metric_ratios
 from longshore_study.compare.pairing import known_factors
 from longshore_study.metrics.launch_metrics import Figure, Key, Measurements, measure, pattern_rank, require_metrics
 from longshore_study.metrics.variant_rows import reading_order
 from longshore_study.stats import change_points
-from longshore_study.stats.change_points import Change, History
+from longshore_study.stats.change_points import ChangePoint, History
 from longshore_study.store.launch_store import Launch
 from longshore_study.study_file.events import Event
 from longshore_study.study_file.factors import BETWEEN, FACTORS
 
 DEFAULT_MARGIN = 0.05
 STATISTIC = "geometric mean over sessions"
-MOST_SESSIONS = 400  # of a row; with more, the latest are kept
+MAX_SESSIONS = 400  # of a row, the latest ones
 
 
 @dataclass(frozen=True)
 class SessionPoint:
+    """The figures of a row in one session, as one point in time."""
+
     tag: str
     session: str
     when: str
-    """The start of the session's first launch; empty where it is not known."""
+    """The start of the first launch of the session; empty if unknown."""
     value: float
-    """Geometric mean over the launches."""
     launches: int
 
 
 @dataclass(frozen=True)
 class HistoryRow:
+    """A metric of a variant over time, with the changes of its level."""
+
     key: Key
     unit: str
     better: str
@@ -58,28 +61,28 @@ class HistoryRow:
         return [sign * math.log(point.value) for point in self.points]
 
     @property
-    def changes(self) -> tuple[Change, ...]:
+    def changes(self) -> tuple[ChangePoint, ...]:
         return self.found.changes
 
     def levels(self) -> list[tuple[int, int, float]]:
-        """(first point, last point + 1, geometric mean) of each level between two changes."""
+        """(index of the first point, index after the last point, geometric mean) of each part of
+        the row without a change."""
         edges = [0, *(change.at for change in self.changes), len(self.points)]
         return [
             (a, b, math.exp(math.fsum(math.log(p.value) for p in self.points[a:b]) / (b - a)))
             for a, b in itertools.pairwise(edges)
         ]
 
-    def interval(self, change: Change) -> tuple[float, float]:
-        """The interval of the ratio of the metric, the smaller end first."""
-        low, high = ratios(change.interval, self.better)
+    def interval(self, change: ChangePoint) -> tuple[float, float]:
+        low, high = metric_ratios(change.interval, self.better)
         return low, high
 
-    def known_events(self, change: Change) -> list[str]:
-        """The known events at the change; none for a drift, which does not begin at an event."""
+    def known_events(self, change: ChangePoint) -> list[str]:
+        """The known events at the change. A drift does not begin at an event, so it has none."""
         return [event.text for event in self.events.get(change.at, ())] if change.known else []
 
-    def ratio(self, change: Change) -> float:
-        return ratio(change.difference, self.better)
+    def ratio(self, change: ChangePoint) -> float:
+        return metric_ratio(change.difference, self.better)
 
 
 @dataclass(frozen=True)
@@ -88,7 +91,7 @@ class HistoryTable:
     margin: float
     measured: Measurements
     warnings: list[str] = field(default_factory=list)
-    """Warnings about events with a factor that no row has."""
+    """Events with a factor that no row has."""
 
 
 def build(
@@ -100,11 +103,8 @@ def build(
     where: Expression | None = None,
     metrics: Iterable[str] = (),
 ) -> HistoryTable:
-    """A row per metric of a variant and cell that any session measured.
-
-    Controls have rows too, because they show a change of the machine. `tags`: the order of tags
-    whose imported sessions have no times.
-    """
+    """A row for each metric of a variant in a cell. Controls have rows too, because they show
+    changes of the machine. `tags` is the order of tags whose imported sessions have no times."""
     if margin is None:
         margins = {float(m) for launch in launches if (m := launch.envelope.get("margin"))}
         margin = margins.pop() if len(margins) == 1 else DEFAULT_MARGIN
@@ -118,37 +118,38 @@ def build(
     warnings = _unknown_factors(events, groups)
     if where is not None:
         groups = defaultdict(list, {key: groups[key] for key in where.select(list(groups), known_factors)})
-    order = {tag: place for place, tag in enumerate(tags)}
+    order = {tag: index for index, tag in enumerate(tags)}
     rows = [_row(key, figures, times, order) for key, figures in groups.items()]
     rows.sort(
         key=lambda row: (pattern_rank(row.key.pattern), row.key.study, reading_order(row.key.factors), row.key.metric)
     )
     known = [_events(row, events) for row in rows]
-    found = change_points.find_changes([row.logs for row in rows], margin, [list(one) for one in known])
-    rows = [replace(row, events=one, found=history) for row, one, history in zip(rows, known, found, strict=True)]
+    found = change_points.find_changes([row.logs for row in rows], margin, [list(indices) for indices in known])
+    rows = [replace(row, events=of_row, found=history) for row, of_row, history in zip(rows, known, found, strict=True)]
     return HistoryTable(rows, margin, measured, warnings)
 
 
 def _unknown_factors(events: Iterable[Event], keys: Iterable[Key]) -> list[str]:
-    """Only warns, because an event may concern studies that are not shown."""
+    """Warnings about events whose factors no row has. This is no error, because an event may
+    concern studies that are not shown."""
     known = {name for key in keys for name in key.factors}
-    ours = {name.replace("-", "_") for of_pattern in (*FACTORS.values(), BETWEEN) for name in of_pattern}
+    of_bench = {name.replace("-", "_") for of_pattern in (*FACTORS.values(), BETWEEN) for name in of_pattern}
     return [
-        f"the event of {event.date} affects no row: no row has a factor '{name}'{suggestion(name, known | ours)}"
+        f"the event of {event.date} affects no row: no row has a factor '{name}'{suggestion(name, known | of_bench)}"
         for event in events
         for name in event.factors
-        if known and name not in known | ours
+        if known and name not in known | of_bench
     ]
 
 
 def _times(launches: Iterable[Launch]) -> dict[tuple[str, str, str], str]:
-    found: dict[tuple[str, str, str], str] = {}
+    times: dict[tuple[str, str, str], str] = {}
     for launch in launches:
         started = launch.envelope.get("started")
         if isinstance(started, str):
             key = (launch.study, launch.tag, launch.session)
-            found[key] = min(found.get(key, started), started)
-    return found
+            times[key] = min(times.get(key, started), started)
+    return times
 
 
 def _row(
@@ -165,19 +166,20 @@ def _row(
         for (tag, session), members in sessions.items()
     ]  # fmt: skip
     points.sort(key=lambda point: (point.when, order.get(point.tag, len(order)), point.tag, point.session))
-    return HistoryRow(key, figures[0].unit, figures[0].better, points[-MOST_SESSIONS:])
+    return HistoryRow(key, figures[0].unit, figures[0].better, points[-MAX_SESSIONS:])
 
 
 def _events(row: HistoryRow, events: Sequence[Event]) -> dict[int, list[Event]]:
-    found: dict[int, list[Event]] = defaultdict(list)
+    """The events of the row, by the index of the first point after the event."""
+    before_point: dict[int, list[Event]] = defaultdict(list)
     for event in events:
         if event.affects(row.key.factors):
-            place = next((k for k, point in enumerate(row.points) if point.when >= event.date), 0)
-            if place:
-                found[place].append(event)
+            index = next((k for k, point in enumerate(row.points) if point.when >= event.date), 0)
+            if index:
+                before_point[index].append(event)
     tags = [(tag, len(list(members))) for tag, members in itertools.groupby(point.tag for point in row.points)]
-    follow_each_other = len({tag for tag, _ in tags}) == len(tags)
-    if follow_each_other and all(count >= change_points.LEAST_SESSIONS for _, count in tags):
-        for place, (tag, _) in zip(itertools.accumulate(count for _, count in tags), tags[1:], strict=False):
-            found[place].append(Event(row.points[place].when, f"tag {tag} begins"))
-    return dict(found)
+    are_consecutive = len({tag for tag, _ in tags}) == len(tags)
+    if are_consecutive and all(count >= change_points.MIN_SESSIONS_PER_SIDE for _, count in tags):
+        for index, (tag, _) in zip(itertools.accumulate(count for _, count in tags), tags[1:], strict=False):
+            before_point[index].append(Event(row.points[index].when, f"tag {tag} begins"))
+    return dict(before_point)

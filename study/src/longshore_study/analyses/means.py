@@ -1,8 +1,8 @@
-"""Arithmetic means with the smallest and the largest value, as ISx and many papers show them, and
-the geometric mean with its 95 % interval.
+"""The arithmetic mean of launches with the smallest and the largest value, as ISx and many papers
+show them, and the geometric mean with its 95 % interval.
 
-The values are of launches; the value of a launch is its median over repetitions. The interval is
-from launches where there is one session, else from sessions.
+The value of a launch is its median over repetitions. The interval is computed from launches if
+there is one session, else from sessions.
 """
 
 from __future__ import annotations
@@ -19,11 +19,13 @@ from longshore_study.metrics.variant_rows import reading_order
 from longshore_study.stats import effect
 
 SHOWN = {"sort": ("total_seconds", "exchange_seconds")}
-"""By pattern, the metrics that are shown in place of the main metric."""
+"""For each pattern, the metrics that replace the main metric."""
 
 
 @dataclass(frozen=True)
 class Mean:
+    """The launches of one variant, with their means."""
+
     study: str
     tag: str
     pattern: str
@@ -36,9 +38,9 @@ class Mean:
     sessions: int
     geometric: float
     interval: tuple[float, float] | None
-    """None where the data do not tell how much launches, or sessions, differ."""
+    """None if the data do not show how much launches, or sessions, differ."""
     pooled: Mapping[str, int]
-    """The number of levels of each factor that was pooled over."""
+    """The number of levels of each factor whose levels were merged."""
 
     @property
     def mean(self) -> float:
@@ -54,12 +56,12 @@ class Mean:
 
 
 def means_of(figures: Iterable[Figure], *, pooled: Collection[str] = ()) -> list[Mean]:
-    """One row per variant, cell and shown metric; launches that differ only in `pooled` factors
-    share a row."""
+    """A row for each shown metric of a variant in a cell. Launches that differ only in the factors
+    `pooled` share a row."""
     groups: dict[tuple[str, ...], list[Figure]] = defaultdict(list)
     for figure in figures:
         key = figure.key
-        if key.metric in SHOWN.get(key.pattern, (MAIN_METRICS.get(key.pattern),)) or _only_one(figure):
+        if key.metric in SHOWN.get(key.pattern, (MAIN_METRICS.get(key.pattern),)) or _is_foreign_main(figure):
             groups[key.study, figure.tag, key.pattern, key.metric, _factors_text(figure, pooled)].append(figure)
     rows = [_mean(members, pooled) for members in groups.values()]
     return sorted(rows, key=_order)
@@ -69,8 +71,8 @@ def _order(row: Mean) -> tuple[Any, ...]:
     return (pattern_rank(row.pattern), row.study, row.tag, row.metric, reading_order(row.factors))
 
 
-def _only_one(figure: Figure) -> bool:
-    """Whether this is the main figure of a pattern that longshore does not know."""
+def _is_foreign_main(figure: Figure) -> bool:
+    """Whether the figure is the main figure of a pattern that is not one of longshore-bench."""
     return figure.main and figure.key.pattern not in MAIN_METRICS
 
 
@@ -85,7 +87,7 @@ def _mean(figures: Sequence[Figure], pooled: Collection[str]) -> Mean:
     for figure in figures:
         by_session[figure.session].append(math.log(figure.value))
     logs = [math.log(figure.value) for figure in figures]
-    units = logs if len(by_session) == 1 else [math.fsum(ones) / len(ones) for ones in by_session.values()]
+    units = logs if len(by_session) == 1 else [math.fsum(values) / len(values) for values in by_session.values()]
     return Mean(
         study=first.key.study,
         tag=first.tag,
@@ -98,17 +100,17 @@ def _mean(figures: Sequence[Figure], pooled: Collection[str]) -> Mean:
         sessions=len(by_session),
         geometric=math.exp(math.fsum(units) / len(units)),
         interval=_interval(units),
-        pooled={name: len(found) for name, found in levels.items() if len(found) > 1},
+        pooled={name: len(of_factor) for name, of_factor in levels.items() if len(of_factor) > 1},
     )
 
 
 def _interval(logs: Sequence[float]) -> tuple[float, float] | None:
-    """Student's interval of the mean of the logarithms, converted to a ratio."""
+    """The 95 % interval of the geometric mean, by Student's t on the logarithms."""
     count = len(logs)
     if count < 2:
         return None
     centre = math.fsum(logs) / count
-    variance = math.fsum((one - centre) ** 2 for one in logs) / (count - 1)
+    variance = math.fsum((log - centre) ** 2 for log in logs) / (count - 1)
     if variance <= 0.0:
         return None
     low, high = effect.interval(centre, math.sqrt(variance / count), count - 1.0)

@@ -1,5 +1,7 @@
-"""Reads the parameters of the communication model from the control kernels shift, barrier and
-fetch-add of one session. Each parameter is the median over launches."""
+"""Computes the parameters of the communication model (communication_model.py) from stored results
+of the control kernels shift, barrier and fetch-add. Each parameter is the median over the launches
+of a session that have the same layout of ranks. predictions.py uses the parameters.
+"""
 
 from __future__ import annotations
 
@@ -16,32 +18,44 @@ from longshore_study.store.launch_store import Launch
 LAYOUT = ("transport", "stack", "nodes", "ranks", "ranks_per_node", "environment")
 """The factors of a launch in which a prediction and its parameters must agree."""
 FIGURES = {"shift": "shift_us", "barrier": "barrier_us", "fetch-add": "fetch_add_us"}
+"""By kernel, the figure with its time."""
 UNTIL_MET = "until_met_us"
+"""The second figure of kernel shift: the time of the message and of a barrier after it."""
+OWN_COPY = ("copy", "")
+"""Kind of transfer and receiver of a shift over `copy`, which has no receiver: each rank copies
+within its own memory."""
 
-Place = tuple[str, str, str, str]
+CostsKey = tuple[str, str, str, str]
 """Study, tag, session, layout."""
-What = tuple[str, str, str, float]
-"""Figure, over, pair, bytes."""
+ParameterKey = tuple[str, str, str, float]
+"""Figure, kind of transfer (factor `over`), kind of receiver (factor `pair`), bytes. Kernels drop
+factors that they do not have; the key has an empty string or 0 instead."""
 
 
-def place_of(launch: Launch) -> Place:
+def costs_key(launch: Launch) -> CostsKey:
+    """Predictions for a launch use the costs with this key."""
     layout = {name: launch.cell[name] for name in LAYOUT if launch.cell.get(name) not in (None, {})}
     return (launch.study, launch.tag, launch.session, canonical(layout))
 
 
-def costs_of(launches: Iterable[Launch]) -> dict[Place, Costs]:
-    """By place; only places in which a parameter was measured."""
-    seconds: dict[Place, dict[What, list[float]]] = defaultdict(lambda: defaultdict(list))
+def costs_of(launches: Iterable[Launch]) -> dict[CostsKey, Costs]:
+    """The costs of each session and layout in which a parameter was measured."""
+    seconds: dict[CostsKey, dict[ParameterKey, list[float]]] = defaultdict(lambda: defaultdict(list))
     for launch in launches:
         if launch.problem is not None:
             continue
         for result in launch.results:
-            for what, value in _measured(result):
-                seconds[place_of(launch)][what].append(value)
-    return {place: _costs({what: median(values) for what, values in found.items()}) for place, found in seconds.items()}
+            for parameter, value in _measured(result):
+                seconds[costs_key(launch)][parameter].append(value)
+    return {
+        key: _costs({parameter: median(values) for parameter, values in measured.items()})
+        for key, measured in seconds.items()
+    }
 
 
-def _measured(result: Mapping[str, Any]) -> Iterator[tuple[What, float]]:
+def _measured(result: Mapping[str, Any]) -> Iterator[tuple[ParameterKey, float]]:
+    """The parameters that a result measured, in seconds. Nothing if the result is wrong, or is not
+    from a control kernel of the model."""
     variant = result["variant"]
     kernel = str(variant.get("kernel"))
     size = number_in(variant.get("bytes", 0))
@@ -53,19 +67,28 @@ def _measured(result: Mapping[str, Any]) -> Iterator[tuple[What, float]]:
             yield (figure, str(variant.get("over", "")), str(variant.get("pair", "")), size), 1e-6 * value
 
 
-def _costs(seconds: Mapping[What, float]) -> Costs:
+def _costs(seconds: Mapping[ParameterKey, float]) -> Costs:
+    """The costs, from the seconds of each parameter.
+
+    The cost of a message is max(shift_us, until_met_us - barrier_us). An exchange ends when its
+    slowest rank ends, but `shift_us` is the time of the rank that is slowest on average, which is
+    too small. In `until_met_us` the slowest rank of each operation counts, but a barrier is
+    included, so its time is subtracted. For MPI's one-sided exchange (transfer rma) the cost is
+    `shift_us`, which includes a barrier already. The cost is also `shift_us` if one of the other
+    two figures was not measured.
+    """
     barrier = next((value for (figure, *_), value in seconds.items() if figure == FIGURES["barrier"]), None)
     shifts: dict[tuple[str, str], list[tuple[float, float]]] = defaultdict(list)
-    for (figure, over, pair, size), value in sorted(seconds.items()):
+    for (figure, transfer, pair, size), value in sorted(seconds.items()):
         if figure == FIGURES["shift"]:
-            # An exchange ends when the slowest rank ends, and the slowest rank varies: the mean
-            # over ranks is too small. MPI's one-sided exchange includes its barrier already.
-            met = seconds.get((UNTIL_MET, over, pair, size))
-            until_met = met - barrier if met is not None and barrier is not None and over != "rma" else 0.0
-            shifts[over, pair].append((size, max(value, until_met)))
-    gaps = {way: Gap(tuple(points)) for way, points in shifts.items()}
+            until_met = seconds.get((UNTIL_MET, transfer, pair, size))
+            cost = value
+            if until_met is not None and barrier is not None and transfer != "rma":
+                cost = max(value, until_met - barrier)
+            shifts[transfer, pair].append((size, cost))
+    gaps = {key: Gap(tuple(points)) for key, points in shifts.items()}
     return Costs(
-        copy=gaps.pop(("copy", ""), None),
+        copy=gaps.pop(OWN_COPY, None),
         messages=gaps,
         barrier=barrier,
         fetch_add={pair: value for (figure, _, pair, _), value in seconds.items() if figure == FIGURES["fetch-add"]},

@@ -1,8 +1,5 @@
-"""Measured exchanges beside the predictions of the communication model.
-
-A prediction has, for each variant of a session, the measured seconds of the phase, the predicted
-ones, and their parts. To model another pattern, add an entry to EXCHANGES_OF.
-"""
+"""Predicts measured exchanges with the communication model. To model another pattern, add an entry
+to EXCHANGES_OF."""
 
 from __future__ import annotations
 
@@ -14,7 +11,7 @@ from typing import Any
 
 from longshore_study.analyses import communication_model
 from longshore_study.analyses.communication_model import Costs, Exchange, NotModelledError
-from longshore_study.analyses.model_parameters import Place, costs_of, place_of
+from longshore_study.analyses.model_parameters import CostsKey, costs_key, costs_of
 from longshore_study.base.json_values import canonical, number_in
 from longshore_study.metrics.launch_metrics import pattern_rank
 from longshore_study.metrics.variant_results import factors_of
@@ -28,6 +25,8 @@ CLOSE = 0.25
 
 @dataclass(frozen=True)
 class Prediction:
+    """The measured and the predicted seconds of a phase of one variant in one session."""
+
     study: str
     tag: str
     session: str
@@ -38,16 +37,14 @@ class Prediction:
     """Seconds, the median over launches."""
     launches: int
     begun: float | None = None
-    """Seconds from the start of the last rank to the common end of the phase. The rest of
-    `measured` is waiting for ranks that were late in the phase before, which the model cannot
-    predict."""
+    """Seconds from the moment when the last rank started the phase to its end. The rest of
+    `measured` is waiting for ranks that started late, which the model cannot predict."""
     predicted: float | None = None
     parts: Mapping[str, float] = field(default_factory=dict)
     why_not: str | None = None
 
     @property
     def ratio(self) -> float | None:
-        """Predicted / measured."""
         return self.predicted / self.measured if self.predicted is not None and self.measured > 0 else None
 
     @property
@@ -62,21 +59,21 @@ class Prediction:
 
 
 def predictions_of(launches: Iterable[Launch]) -> list[Prediction]:
-    """The predictions for all successful launches; empty where no parameter was measured."""
-    kept = [launch for launch in launches if launch.problem is None]
-    costs = costs_of(kept)
+    """The predictions for the variants of each session. Empty if no parameter was measured."""
+    succeeded = [launch for launch in launches if launch.problem is None]
+    costs = costs_of(succeeded)
     if not costs:
         return []
-    groups: dict[tuple[Place, str, str], list[tuple[Launch, Record]]] = defaultdict(list)
-    for launch in kept:
+    groups: dict[tuple[CostsKey, str, str], list[tuple[Launch, Record]]] = defaultdict(list)
+    for launch in succeeded:
         for result in launch.results:
             pattern = str(result["pattern"])
             if pattern in EXCHANGES_OF and not result.get("skipped") and result.get("verified") is not False:
-                groups[place_of(launch), pattern, canonical(factors_of(launch, result))].append((launch, result))
+                groups[costs_key(launch), pattern, canonical(factors_of(launch, result))].append((launch, result))
     rows = [
         row
-        for (place, pattern, _), members in groups.items()
-        if (row := _prediction(place, pattern, members, costs.get(place))) is not None
+        for (key, pattern, _), members in groups.items()
+        if (row := _prediction(key, pattern, members, costs.get(key))) is not None
     ]
     return sorted(rows, key=_order)
 
@@ -86,7 +83,7 @@ def _order(row: Prediction) -> tuple[Any, ...]:
 
 
 def _prediction(
-    place: Place, pattern: str, members: list[tuple[Launch, Record]], costs: Costs | None
+    key: CostsKey, pattern: str, members: list[tuple[Launch, Record]], costs: Costs | None
 ) -> Prediction | None:
     phase, exchange_of = EXCHANGES_OF[pattern]
     seconds = [value for _, result in members if (value := _positive(result, "phases", phase))]
@@ -95,7 +92,7 @@ def _prediction(
     launch, result = members[0]
     begun = [value for _, result in members if (value := _positive(result, "phases_least", phase))]
     since = median(begun) if begun else None
-    row = Prediction(*place[:3], pattern, factors_of(launch, result), phase, median(seconds), len(seconds), since)
+    row = Prediction(*key[:3], pattern, factors_of(launch, result), phase, median(seconds), len(seconds), since)
     try:
         if costs is None:
             raise NotModelledError("the kernels shift, barrier and fetch-add were not measured in this layout")
@@ -125,11 +122,12 @@ def _exchange_of_sort(launch: Launch, result: Record) -> Exchange:
 
 
 EXCHANGES_OF: dict[str, tuple[str, Callable[[Launch, Record], Exchange]]] = {"sort": ("exchange", _exchange_of_sort)}
-"""By pattern: the predicted phase, and a function that describes it as an exchange."""
+"""For each pattern, the predicted phase, and a function that describes the phase as an exchange."""
 
 
 def _layout(launch: Launch) -> tuple[int, int]:
-    """The ranks, and the ranks per node: as the program recorded them, else as the study asked."""
+    """The number of ranks, and of ranks per node: as recorded by the program, else as requested by
+    the study."""
     header = launch.header or {}
     ranks = header.get("ranks") if isinstance(header.get("ranks"), int) else launch.cell.get("ranks")
     nodes = header.get("nodes")

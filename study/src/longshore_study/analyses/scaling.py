@@ -1,9 +1,8 @@
-"""Scaling curves: the figure per node and the efficiency over ranks or nodes, one curve per
-variant.
+"""Scaling curves: for each variant, the figure per node and the efficiency, over ranks or nodes.
 
-Efficiency is the rate per rank relative to that at the fewest ranks of the curve (the rate per
-node, where the number of nodes varies). It is 1 when every rank (node) does as much work per second
-as at the start of the curve. Its interval is from launches.
+Efficiency is the rate per rank, relative to the rate per rank of the first point of the curve,
+which has the fewest ranks. If the number of nodes varies, efficiency is the same of nodes. The
+interval of an efficiency is computed from launches.
 """
 
 from __future__ import annotations
@@ -23,7 +22,6 @@ from longshore_study.store.launch_store import Launch
 
 Factors = dict[str, Any]
 AXES = ("nodes", "ranks")
-"""The factors over which scaling is shown: the first one that varies."""
 _MIB_IN_GB = 2**20 / 1e9
 DEFINITIONS = {
     "ranks": "rate per rank, relative to that with the fewest ranks",
@@ -39,7 +37,10 @@ class Layout:
 
 @dataclass(frozen=True)
 class ScalingPoint:
+    """The figures of a curve at one number of ranks or nodes."""
+
     at: int
+    """The number of ranks or nodes, whichever is the axis."""
     layout: Layout
     figures: list[Figure]
     efficiency: float | None = None
@@ -47,7 +48,7 @@ class ScalingPoint:
     why_no_interval: str | None = None
 
     def per_node(self, figure: Figure) -> float:
-        """The figure of a launch in the unit of the curve, limited to the range of numbers."""
+        """The figure of a launch in the unit of the curve, limited to the range of `float`."""
         factor, _ = per_node(figure, self.layout)
         return min(max(figure.value * factor, ulp(0.0)), sys.float_info.max)
 
@@ -63,6 +64,8 @@ class ScalingPoint:
 
 @dataclass(frozen=True)
 class Curve:
+    """A variant over the number of ranks or nodes."""
+
     study: str
     tag: str
     pattern: str
@@ -71,41 +74,41 @@ class Curve:
     """"ranks" or "nodes"."""
     unit: str
     factors: Factors
-    """All factors except the axis and those that follow from it."""
+    """All factors except the axis and the factors that it determines."""
     points: tuple[ScalingPoint, ...] = ()
 
 
 def per_node(figure: Figure, layout: Layout) -> tuple[float, str]:
-    """The factor that converts a main figure to one per node, and the unit of the result.
-    docs/reference/figures.md defines the figures."""
+    """The number by which to multiply a main figure to get a figure per node, and the unit of the
+    result. docs/reference/figures.md defines the figures."""
     match figure.key.pattern, figure.key.metric:
         case "halo", "process_bandwidth":
             return layout.ranks / layout.nodes * _MIB_IN_GB, "GB/s"
         case "sort", "keys_per_second":
             return 1.0 / layout.nodes, figure.unit
         case _:
-            return 1.0, figure.unit  # stream and gather count all ranks of the node
+            return 1.0, figure.unit  # figures of stream and gather are per node already
 
 
 def curves_of(launches: Iterable[Launch], measured: Measurements) -> list[Curve]:
-    """The curves with at least two points of the main metrics that are rates, without the
-    controls."""
+    """The curves with at least two points. Only main metrics that are rates have curves, and
+    controls have none."""
     layouts = {str(launch.path): layout for launch in launches if (layout := _layout(launch)) is not None}
     groups: dict[tuple[str, str, str, str], list[Figure]] = {}
     for figure in measured.figures:
         key = figure.key
         if figure.main and figure.better == "higher" and key.pattern != CONTROL and figure.launch in layouts:
             groups.setdefault((key.study, figure.tag, key.pattern, key.metric), []).append(figure)
-    found: list[Curve] = []
+    curves: list[Curve] = []
     for (study, tag, pattern, metric), figures in groups.items():
         axis = _axis([layouts[f.launch] for f in figures])
         if axis is not None:
-            found += _curves(Curve(study, tag, pattern, metric, axis, "", {}), figures, layouts)
-    return sorted(_with_efficiency(found), key=lambda curve: pattern_rank(curve.pattern))
+            curves += _curves(Curve(study, tag, pattern, metric, axis, unit="", factors={}), figures, layouts)
+    return sorted(_with_efficiency(curves), key=lambda curve: pattern_rank(curve.pattern))
 
 
 def _layout(launch: Launch) -> Layout | None:
-    """As the study asked for it, else as the program recorded it."""
+    """The layout as requested by the study, else as recorded by the program."""
     header = launch.header or {}
     nodes = launch.cell.get("nodes") or header.get("nodes")
     ranks = launch.cell.get("ranks") or header.get("ranks")
@@ -119,52 +122,55 @@ def _layout(launch: Launch) -> Layout | None:
 
 
 def _axis(layouts: Sequence[Layout]) -> str | None:
-    """Nodes, where their number varies and all have the same number of ranks; else ranks."""
-    nodes, ranks = {one.nodes for one in layouts}, {one.ranks for one in layouts}
-    if len(nodes) > 1 and len({one.ranks / one.nodes for one in layouts}) == 1:
+    """The axis: nodes if their number varies and the number of ranks per node does not, else ranks
+    if their number varies."""
+    nodes, ranks = {layout.nodes for layout in layouts}, {layout.ranks for layout in layouts}
+    if len(nodes) > 1 and len({layout.ranks / layout.nodes for layout in layouts}) == 1:
         return "nodes"
     return "ranks" if len(ranks) > 1 else None
 
 
 def _curves(model: Curve, figures: Sequence[Figure], layouts: Mapping[str, Layout]) -> list[Curve]:
+    """The curves of one pattern: `model` with the factors and points of each."""
+
     def at(figure: Figure) -> int:
         return int(getattr(layouts[figure.launch], model.axis))
 
-    factors = [figure.key.shown_factors for figure in figures]
-    following = following_factors([(at(f), one) for f, one in zip(figures, factors, strict=True)])
-    found: dict[str, tuple[Curve, dict[int, list[Figure]]]] = {}
-    for figure, own in zip(figures, factors, strict=True):
-        rest = {name: value for name, value in own.items() if name not in following}
+    all_factors = [figure.key.shown_factors for figure in figures]
+    following = following_factors([(at(f), factors) for f, factors in zip(figures, all_factors, strict=True)])
+    curves: dict[str, tuple[Curve, dict[int, list[Figure]]]] = {}
+    for figure, factors in zip(figures, all_factors, strict=True):
+        rest = {name: value for name, value in factors.items() if name not in following}
         unit = per_node(figure, layouts[figure.launch])[1]
-        _, by_place = found.setdefault(canonical(rest), (replace(model, unit=unit, factors=rest), {}))
-        by_place.setdefault(at(figure), []).append(figure)
+        _, points = curves.setdefault(canonical(rest), (replace(model, unit=unit, factors=rest), {}))
+        points.setdefault(at(figure), []).append(figure)
     return [
         replace(
             curve,
-            points=tuple(
-                ScalingPoint(place, layouts[members[0].launch], members) for place, members in sorted(by_place.items())
-            ),
+            points=tuple(ScalingPoint(n, layouts[members[0].launch], members) for n, members in sorted(points.items())),
         )
-        for curve, by_place in found.values()
-        if len(by_place) > 1
+        for curve, points in curves.values()
+        if len(points) > 1
     ]
 
 
 def following_factors(rows: Sequence[tuple[int, Factors]]) -> set[str]:
-    """The factors that vary and are determined by the axis, such as a grid of processes."""
+    """The factors that vary with the axis and are determined by the axis, such as a grid of
+    processes. `rows` has the value on the axis and the factors of each figure."""
     levels: dict[str, dict[int, set[str]]] = {}
     for at, factors in rows:
         for name, value in factors.items():
             levels.setdefault(name, {}).setdefault(at, set()).add(canonical({"": value}))
     return {
         name
-        for name, places in levels.items()
-        if all(len(one) == 1 for one in places.values()) and len(set().union(*places.values())) > 1
+        for name, by_axis in levels.items()
+        if all(len(at_point) == 1 for at_point in by_axis.values()) and len(set().union(*by_axis.values())) > 1
     }
 
 
 def _with_efficiency(curves: Sequence[Curve]) -> list[Curve]:
-    """Compares each point with the first one of its curve; moderates all variances together."""
+    """Compares each point with the first point of its curve. The variances of all curves are
+    moderated together."""
     pairs = [(curve.points[0].figures, point.figures) for curve in curves for point in curve.points[1:]]
     found = iter(contrast.contrasts(pairs))
     return [
@@ -179,16 +185,16 @@ def _with_efficiency(curves: Sequence[Curve]) -> list[Curve]:
     ]
 
 
-def _compared(curve: Curve, point: ScalingPoint, one: contrast.Contrast | None) -> ScalingPoint:
-    if one is None:
+def _compared(curve: Curve, point: ScalingPoint, found: contrast.Contrast | None) -> ScalingPoint:
+    if found is None:
         return point
-    factor = _work(curve, point) / _work(curve, curve.points[0])
-    interval = (one.interval[0] * factor, one.interval[1] * factor) if one.interval else None
-    return replace(point, efficiency=one.ratio * factor, interval=interval, why_no_interval=one.why_no_interval)
+    factor = _rate_factor(curve, point) / _rate_factor(curve, curve.points[0])
+    interval = (found.interval[0] * factor, found.interval[1] * factor) if found.interval else None
+    return replace(point, efficiency=found.ratio * factor, interval=interval, why_no_interval=found.why_no_interval)
 
 
-def _work(curve: Curve, point: ScalingPoint) -> float:
-    """The factor that converts a figure to a rate per rank, or per node where nodes are the
-    axis."""
+def _rate_factor(curve: Curve, point: ScalingPoint) -> float:
+    """The number by which to multiply a figure to get the rate per rank, or per node if nodes are
+    the axis."""
     factor, _ = per_node(point.figures[0], point.layout)
     return factor * (1.0 if curve.axis == "nodes" else point.layout.nodes / point.layout.ranks)

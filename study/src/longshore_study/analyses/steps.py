@@ -1,7 +1,9 @@
-"""The gain of each step of an optimisation: the steps of a study (step_reader.py) with its figures.
+"""The gain of each step of an optimisation. A step ([[step]] in a study file, step_reader.py) is a
+named stage of the work on a pattern: it changes levels of some factors, and keeps the changes of
+the steps before it.
 
-A table has a row per step and a column per combination of the factors that no step names. A cell
-without a figure gives the reason, so everything that the study planned is in the table.
+A table has a row for each step and a column for each combination of the factors that no step names.
+A cell without a figure has a reason, so the table shows everything that the study planned.
 """
 
 from __future__ import annotations
@@ -21,6 +23,8 @@ from longshore_study.store.launch_store import Launch
 from longshore_study.study_file.study import Step, Study
 
 Factors = dict[str, Any]
+Position = tuple[int, int]
+"""The row and the column of a cell."""
 NOT_PLANNED = "not part of the study"
 NOT_YET = "not measured yet"
 NOT_MEASURED = "not measured"
@@ -28,22 +32,23 @@ NOT_MEASURED = "not measured"
 
 @dataclass(frozen=True)
 class StepCell:
-    """One step in one column."""
+    """A cell of a StepTable: the figures of one step in one column with their gains, or the reason
+    why there are no figures."""
 
     figures: list[Figure] = field(default_factory=list)
     why: str | None = None
-    """The reason why there is no figure."""
+    """The reason why there are no figures. None if there are figures."""
     no_change: str | None = None
-    """The reason why the step changes nothing: its factors do not exist in this column."""
+    """The reason why the step changes nothing in this column: the figures lack the factors that the
+    step changes."""
     against: str | None = None
-    """The step to which the gain is relative: the one before that has figures."""
+    """The previous step with figures, to which `gain` is relative."""
     gain: Contrast | None = None
     overall: Contrast | None = None
-    """The gain relative to the first step that has figures."""
+    """The gain relative to the first step with figures, in the cell of the last one."""
 
     @property
     def value(self) -> float | None:
-        """The geometric mean over launches, so that a gain is the ratio of two values."""
         return geometric_mean(f.value for f in self.figures) if self.figures else None
 
     @property
@@ -53,11 +58,13 @@ class StepCell:
 
     @property
     def doubts(self) -> list[str]:
-        return sorted({f.above for f in self.figures if f.above})
+        return sorted({f.why_implausible for f in self.figures if f.why_implausible})
 
 
 @dataclass(frozen=True)
 class StepTable:
+    """The gains of the steps of a study: `cells` has a list per step, with a cell per column."""
+
     study: str
     tag: str
     pattern: str
@@ -66,33 +73,32 @@ class StepTable:
     steps: tuple[Step, ...]
     columns: list[Factors]
     cells: list[list[StepCell]]
-    """By step, then by column."""
 
 
 @dataclass(frozen=True)
 class SteppedLaunches:
-    """The launches of one study and tag, with their steps."""
+    """The launches of one study and tag, with the steps of the study."""
 
     study: str
     tag: str
     launches: list[Launch]
     steps: tuple[Step, ...]
     planned: list[Factors]
-    """All combinations that the study file asks for; empty without a file."""
+    """All combinations of levels that the study file requests; empty without a study file."""
 
 
 def stepped_launches(
     launches: Iterable[Launch], given: Study | None = None, problems: list[str] | None = None
 ) -> list[SteppedLaunches]:
-    """The launches of each study and tag that has steps.
+    """The launches of each study and tag with steps.
 
     The steps come from `given`, else from the copy of the study file beside the launches, else from
-    an importer. A copy that cannot be read is reported in `problems`.
+    an importer. If a copy cannot be read, the reason is added to `problems`.
     """
     groups: dict[tuple[str, str], list[Launch]] = {}
     for launch in launches:
         groups.setdefault((launch.study, launch.tag), []).append(launch)
-    found = []
+    with_steps = []
     for (study_name, tag), members in groups.items():
         study = given if given is not None and given.name == study_name else None
         try:
@@ -104,115 +110,138 @@ def stepped_launches(
             continue
         steps = study.steps if study else _imported_steps(members, problems)
         if steps:
-            found.append(SteppedLaunches(study_name, tag, members, steps, planned))
-    return found
+            with_steps.append(SteppedLaunches(study_name, tag, members, steps, planned))
+    return with_steps
 
 
-def step_tables(source: SteppedLaunches, measured: Measurements) -> list[StepTable]:
-    """A table for each pattern with steps. REQUIRES: `measured` is of the launches of `source`."""
-    patterns = sorted({step.pattern for step in source.steps}, key=pattern_rank)
-    return [table for pattern in patterns if (table := _table(source, measured, pattern)) is not None]
+def step_tables(stepped: SteppedLaunches, measured: Measurements) -> list[StepTable]:
+    """A table for each pattern with steps. REQUIRES: `measured` holds the figures of `stepped`."""
+    patterns = sorted({step.pattern for step in stepped.steps}, key=pattern_rank)
+    return [table for pattern in patterns if (table := _table(stepped, measured, pattern)) is not None]
 
 
-def _table(source: SteppedLaunches, measured: Measurements, pattern: str) -> StepTable | None:
-    steps = tuple(step for step in source.steps if step.pattern == pattern)
-    known = _Known(source, measured, pattern, {factor for step in steps for factor in step.levels})
-    columns = known.columns()
+def _table(stepped: SteppedLaunches, measured: Measurements, pattern: str) -> StepTable | None:
+    steps = tuple(step for step in stepped.steps if step.pattern == pattern)
+    results = _PatternResults(stepped, measured, pattern, {factor for step in steps for factor in step.levels})
+    columns = results.columns()
     if not columns:
         return None
-    cells = _with_gains(steps, [[known.cell(step, column) for column in columns] for step in steps])
-    return StepTable(source.study, source.tag, pattern, known.metric, known.unit, steps, columns, cells)
+    cells = _with_gains(steps, [[results.cell(step, column) for column in columns] for step in steps])
+    return StepTable(stepped.study, stepped.tag, pattern, results.metric, results.unit, steps, columns, cells)
 
 
-class _Known:
-    """The figures of one pattern by column, and the reasons where there are none."""
+class _PatternResults:
+    """What was measured and planned for one pattern: finds the columns of its table and the content
+    of each cell, without gains."""
 
-    def __init__(self, source: SteppedLaunches, measured: Measurements, pattern: str, named: set[str]) -> None:
-        self.named = named
-        """The factors that the steps name; all others form the columns."""
-        mine = [f for f in measured.figures if f.key.pattern == pattern and f.main]
-        self.metric, self.unit = (mine[0].key.metric, mine[0].unit) if mine else ("", "")
+    def __init__(self, stepped: SteppedLaunches, measured: Measurements, pattern: str, step_factors: set[str]) -> None:
+        self.step_factors = step_factors
+        """The factors that the steps name. The other factors form the columns."""
+        figures = [f for f in measured.figures if f.key.pattern == pattern and f.main]
+        self.metric, self.unit = (figures[0].key.metric, figures[0].unit) if figures else ("", "")
         self.figures: dict[str, list[tuple[Factors, Figure]]] = {}
-        for figure in mine:
+        """By column, in canonical form: the figures with their factors."""
+        for figure in figures:
             factors = figure.key.shown_factors
-            self.figures.setdefault(canonical(self.rest(factors)), []).append((factors, figure))
+            self.figures.setdefault(canonical(self.column_of(factors)), []).append((factors, figure))
         self.absent = [(key.shown_factors, reason) for key, reason in measured.absent.items() if key.pattern == pattern]
-        self.failed = [(factors, _problem(launch)) for launch in measured.failed for factors in _asked(launch, pattern)]
-        self.planned = [without_pattern(factors) for factors in source.planned if factors.get("program") == pattern]
+        self.failed = [
+            (factors, _problem(launch)) for launch in measured.failed for factors in _requested(launch, pattern)
+        ]
+        self.planned = [without_pattern(factors) for factors in stepped.planned if factors.get("program") == pattern]
 
-    def rest(self, factors: Factors) -> Factors:
-        return {name: value for name, value in factors.items() if name not in self.named}
+    def column_of(self, factors: Factors) -> Factors:
+        """The column to which a variant belongs: its factors that no step names."""
+        return {name: value for name, value in factors.items() if name not in self.step_factors}
 
     def columns(self) -> list[Factors]:
-        """The columns in the order of the study file.
+        """First the planned columns in the order of the study file, then the columns of failed
+        launches, then the other columns of results.
 
-        Results have more factors (the defaults) than the study file names. A planned column is
-        therefore the column of the results with which it agrees.
+        Results have more factors than the study file names. So a planned column, or one of a failed
+        launch, is replaced by the columns of results that agree with it, and stays if there are
+        none.
         """
-        seen: dict[str, Factors] = {}
+        with_results: dict[str, Factors] = {}
         for factors, _ in (*itertools.chain.from_iterable(self.figures.values()), *self.absent):
-            rest = self.rest(factors)
-            seen.setdefault(canonical(rest), rest)
+            column = self.column_of(factors)
+            with_results.setdefault(canonical(column), column)
         ordered: dict[str, Factors] = {}
-        for asked in (*self.planned, *(factors for factors, _ in self.failed)):
-            rest = self.rest(asked)
-            if canonical(rest) not in ordered:
-                fitting = [column for column in seen.values() if agree(column, rest)]
-                ordered |= {canonical(column): column for column in fitting or [rest]}
-        return list((ordered | seen).values())
+        for requested in (*self.planned, *(factors for factors, _ in self.failed)):
+            requested_column = self.column_of(requested)
+            if canonical(requested_column) not in ordered:
+                agreeing = [column for column in with_results.values() if agree(column, requested_column)]
+                ordered |= {canonical(column): column for column in agreeing or [requested_column]}
+        return list((ordered | with_results).values())
 
     def cell(self, step: Step, column: Factors) -> StepCell:
-        found = [f for factors, f in self.figures.get(canonical(column), ()) if agree(factors, step.levels)]
-        if found:
-            lacking = [name for name in step.changes if name not in found[0].key.factors]
-            all_lack = len(lacking) == len(step.changes)
-            return StepCell(found, no_change=f"{' and '.join(lacking)} cannot be chosen here" if all_lack else None)
+        """The figures of the cell. Without figures, the first reason of these: a result is absent,
+        a launch failed, a planned launch did not run yet, the study does not plan the cell. If no
+        plan is known, the last two cannot be told apart, and the reason is NOT_MEASURED."""
+        figures = [f for factors, f in self.figures.get(canonical(column), ()) if agree(factors, step.levels)]
+        if figures:
+            lacking = [name for name in step.changes if name not in figures[0].key.factors]
+            lacks_all = len(lacking) == len(step.changes)
+            return StepCell(figures, no_change=f"{' and '.join(lacking)} cannot be chosen here" if lacks_all else None)
         for factors, reason in (*self.absent, *self.failed):
-            if agree(factors, step.levels) and agree(self.rest(factors), column):
+            if self._in_cell(factors, step, column):
                 return StepCell(why=reason)
-        asked = any(agree(factors, step.levels) and agree(self.rest(factors), column) for factors in self.planned)
-        return StepCell(why=NOT_YET if asked else NOT_PLANNED if self.planned else NOT_MEASURED)
+        if not self.planned:
+            return StepCell(why=NOT_MEASURED)
+        is_planned = any(self._in_cell(factors, step, column) for factors in self.planned)
+        return StepCell(why=NOT_YET if is_planned else NOT_PLANNED)
+
+    def _in_cell(self, factors: Factors, step: Step, column: Factors) -> bool:
+        return agree(factors, step.levels) and agree(self.column_of(factors), column)
 
 
 def _with_gains(steps: Sequence[Step], cells: list[list[StepCell]]) -> list[list[StepCell]]:
-    """Adds the gains of all cells at once, so that their variances are moderated together."""
-    gains: list[tuple[int, int, StepCell]] = []
-    overall: list[tuple[int, int, StepCell]] = []
-    against: dict[tuple[int, int], str] = {}
+    """Adds the gains to the cells.
+
+    The gains of single steps are compared in one call, so that their variances are moderated
+    together. The overall gains are compared in a second call, because they depend on the gains of
+    single steps.
+    """
+    earlier_cells: dict[Position, StepCell] = {}  # by the position of the later cell
+    first_cells: dict[Position, StepCell] = {}  # by the position of the last cell of a column
+    earlier_steps: dict[Position, str] = {}
     for column in range(len(cells[0])):
-        measured = [row for row in range(len(steps)) if cells[row][column].figures]
-        for former, latter in itertools.pairwise(measured):
-            against[latter, column] = steps[former].name
-            if cells[latter][column].no_change is None:
-                gains.append((latter, column, cells[former][column]))
-        if len(measured) > 1:
-            overall.append((measured[-1], column, cells[measured[0]][column]))
+        rows = [row for row in range(len(steps)) if cells[row][column].figures]
+        for earlier, later in itertools.pairwise(rows):
+            earlier_steps[later, column] = steps[earlier].name
+            if cells[later][column].no_change is None:
+                earlier_cells[later, column] = cells[earlier][column]
+        if len(rows) > 1:
+            first_cells[rows[-1], column] = cells[rows[0]][column]
 
-    def contrasts(places: Sequence[tuple[int, int, StepCell]]) -> dict[tuple[int, int], Contrast | None]:
-        pairs = [(former.figures, cells[row][column].figures) for row, column, former in places]
-        return {(row, column): one for (row, column, _), one in zip(places, contrast.contrasts(pairs), strict=True)}
+    def contrasts(base_cells: Mapping[Position, StepCell]) -> dict[Position, Contrast | None]:
+        pairs = [(base.figures, cells[row][column].figures) for (row, column), base in base_cells.items()]
+        return dict(zip(base_cells, contrast.contrasts(pairs), strict=True))
 
-    # Separately, because the gain of all steps is not independent of the gains of single steps.
-    gain, whole = contrasts(gains), contrasts(overall)
+    gains, overall = contrasts(earlier_cells), contrasts(first_cells)
+
+    def with_gains(cell: StepCell, position: Position) -> StepCell:
+        return replace(
+            cell, against=earlier_steps.get(position), gain=gains.get(position), overall=overall.get(position)
+        )
+
     return [
-        [replace(cell, against=against.get(at), gain=gain.get(at), overall=whole.get(at))
-         for column, cell in enumerate(line) for at in [(row, column)]]
-        for row, line in enumerate(cells)
-    ]  # fmt: skip
+        [with_gains(cell, (row, column)) for column, cell in enumerate(cells_of_step)]
+        for row, cells_of_step in enumerate(cells)
+    ]
 
 
-def agree(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-    """Whether two sets of factors have the same levels in the factors that both have."""
-    return all(other[name] == value for name, value in one.items() if name in other)
+def agree(first: Mapping[str, Any], second: Mapping[str, Any]) -> bool:
+    """Whether two sets of factors have the same levels in their common factors."""
+    return all(second[name] == value for name, value in first.items() if name in second)
 
 
 def without_pattern(factors: Mapping[str, Any]) -> Factors:
-    """The factors without those that name the pattern."""
     return {name: value for name, value in factors.items() if name not in ("program", "pattern")}
 
 
-def _asked(launch: Launch, pattern: str) -> Iterator[Factors]:
-    """The variants that a launch was asked to measure, also if it failed."""
+def _requested(launch: Launch, pattern: str) -> Iterator[Factors]:
+    """The variants that the launch had to measure, even if the launch failed."""
     if launch.cell.get("program") == pattern:
         within = launch.envelope.get("within") or {}
         for levels in itertools.product(*within.values()):
@@ -224,6 +253,7 @@ def _problem(launch: Launch) -> str:
 
 
 def _planned(study: Study) -> list[Factors]:
+    """All combinations of levels that the study file requests."""
     from longshore_study.planning.plan import make_plan  # noqa: PLC0415 - imported figures have none
 
     return [
@@ -234,9 +264,9 @@ def _planned(study: Study) -> list[Factors]:
 
 
 def _kept_study(launches: Sequence[Launch]) -> Study | None:
-    """The study file of the latest launch, from the copy in the folder of its session."""
-    known = [launch for launch in launches if (launch.envelope.get("study_file") or {}).get("digest")]
-    for launch in sorted(known, key=lambda one: str(one.envelope.get("started") or ""), reverse=True):
+    """The study of the latest launch, from the copy of the study file beside the launch."""
+    with_file = [launch for launch in launches if (launch.envelope.get("study_file") or {}).get("digest")]
+    for launch in sorted(with_file, key=lambda launch: str(launch.envelope.get("started") or ""), reverse=True):
         path = launch.path.parent / f"study-{launch.envelope['study_file']['digest']}.toml"
         if path.exists():
             from longshore_study.study_file import reader  # noqa: PLC0415 - imported launches have none
@@ -249,11 +279,11 @@ def _imported_steps(launches: Sequence[Launch], problems: list[str] | None) -> t
     """The steps that an importer wrote into the envelopes, in their order."""
     steps: dict[str, Step] = {}
     for launch in launches:
-        for one in launch.envelope.get("steps") or ():
+        for table in launch.envelope.get("steps") or ():
             try:
-                levels = dict(one["levels"])
-                steps.setdefault(str(one["name"]), Step(str(one["name"]), str(one["pattern"]), levels, levels))
+                name, levels = str(table["name"]), dict(table["levels"])
+                steps.setdefault(name, Step(name, str(table["pattern"]), levels, levels))
             except (KeyError, TypeError, ValueError):
                 if problems is not None:
-                    problems.append(f"{launch.path}:1: not a step, and not used: {one!r:.80}")
+                    problems.append(f"{launch.path}:1: not a step, and not used: {table!r:.80}")
     return tuple(steps.values())

@@ -1,9 +1,9 @@
 """Ranks the variants that do the same work, for `show --winners` and the report.
 
-Two variants do the same work when they agree in the factors of the problem and in the number of
-ranks; strategies and transports compete. Each figure is also compared with its bound: the memory
-copy of the control cells that were launched in the same way in the same session, so that noise
-affects both.
+Two variants do the same work if they agree in the factors of the problem and in the number of
+ranks; they differ in strategy or transport. Each figure is also compared with its bound: the memory
+copy of control cells that were launched in the same way in the same session, so that the same noise
+affects figure and bound.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ WORK = {
     "halo": ("contiguous", "domain", "halo", "fields", "type", "periodic"),
     "sort": ("keys", "scaling", "max_key", "key_pattern"),
 }
-"""Per pattern, the factors that define the work; all others define how it is done."""
+"""For each pattern, the factors that define the work. The other factors define how the work is
+done."""
 
 WORK_BETWEEN = ("ranks", "nodes", "ranks_per_node", "environment")
 _SAME_LAUNCHING = ("transport", "ranks", "nodes", "ranks_per_node", "environment")
@@ -43,10 +44,10 @@ class RankedVariant:
     better: str
     figures: Sequence[Figure]
     shares: Sequence[float]
-    """The share of memory copy, per launch where it is known."""
+    """The share of memory copy in each launch with a known share."""
     rank: int = 0
     near: bool = False
-    """The difference from the winner is within noise."""
+    """Whether the difference from the winner is within noise."""
 
     @property
     def values(self) -> list[float]:
@@ -82,12 +83,12 @@ class RankedVariant:
 
 
 def ranked_variants(figures: Iterable[Figure]) -> list[RankedVariant]:
-    """All variants, sorted by pattern, then work, then the best first."""
-    kept = list(figures)
-    copies = memory_copies(kept)
+    """All variants, sorted by pattern, then work, then rank."""
+    figures = list(figures)
+    copies = memory_copies(figures)
     members: dict[str, tuple[list[Figure], list[float]]] = {}
-    found: list[RankedVariant] = []
-    for figure in kept:
+    variants: list[RankedVariant] = []
+    for figure in figures:
         pattern = figure.key.pattern
         if pattern == CONTROL or pattern not in WORK:
             continue
@@ -99,34 +100,34 @@ def ranked_variants(figures: Iterable[Figure]) -> list[RankedVariant]:
         name = canonical({"pattern": pattern, "work": work, "how": how})
         if name not in members:
             members[name] = ([], [])
-            found.append(RankedVariant(pattern, work, how, figure.unit, figure.better, *members[name]))
+            variants.append(RankedVariant(pattern, work, how, figure.unit, figure.better, *members[name]))
         members[name][0].append(figure)
         copy = copies.get(_launching(figure, factors))
-        moved = moved_gigabytes_per_second(pattern, figure.value, factors)
+        moved = moved_gigabytes_per_second(pattern, figure.value, factors, figure.nodes)
         if copy and moved is not None:
             members[name][1].append(moved / copy)
-    return _ranked(found)
+    return _ranked(variants)
 
 
 def memory_copies(figures: Iterable[Figure]) -> dict[str, float]:
-    """The GB/s of the control `copy` for each launch configuration and session: the median over its
-    launches."""
+    """The GB/s of the control `copy`, as the median over launches, for each session and way of
+    launching."""
     values: dict[str, list[float]] = {}
     for figure in figures:
         if figure.key.pattern == CONTROL and figure.key.variant.get("kernel") == "copy":
             values.setdefault(_launching(figure, figure.key.cell), []).append(figure.value)
-    return {place: median(found) for place, found in values.items()}
+    return {key: median(of_key) for key, of_key in values.items()}
 
 
 def _launching(figure: Figure, factors: Mapping[str, Any]) -> str:
     return canonical({**{name: factors.get(name) for name in _SAME_LAUNCHING}, "when": [figure.tag, figure.session]})
 
 
-def _ranked(found: Iterable[RankedVariant]) -> list[RankedVariant]:
+def _ranked(variants: Iterable[RankedVariant]) -> list[RankedVariant]:
     groups: dict[str, list[RankedVariant]] = {}
-    for entry in found:
+    for entry in variants:
         groups.setdefault(canonical({"pattern": entry.pattern, "work": entry.work}), []).append(entry)
-    ordered = sorted(groups.values(), key=lambda group: (pattern_rank(group[0].pattern), _size(group[0])))
+    ordered = sorted(groups.values(), key=lambda group: (pattern_rank(group[0].pattern), _work_order(group[0])))
     for group in ordered:
         group.sort(key=lambda entry: entry.value, reverse=group[0].better != "lower")
     near = iter(within_noise([(group[0], entry) for group in ordered for entry in group[1:]]))
@@ -138,17 +139,14 @@ def _ranked(found: Iterable[RankedVariant]) -> list[RankedVariant]:
 
 
 def within_noise(pairs: Sequence[tuple[RankedVariant, RankedVariant]]) -> list[bool]:
-    """Whether the difference of each pair (better, other) is within noise.
-
-    It is where the 95 % interval of the ratio (contrast.py) includes 1. Without an interval, it is
-    where the figures of the two overlap.
-    """
+    """Whether the difference of each pair (better, other) is within noise: the 95 % interval of the
+    ratio (contrast.py) includes 1. If there is no interval, the figures must overlap instead."""
     near = [False] * len(pairs)
     for pattern in dict.fromkeys(better.pattern for better, _ in pairs):
-        places = [place for place, (better, _) in enumerate(pairs) if better.pattern == pattern]
-        ratios = contrasts([(pairs[place][0].figures, pairs[place][1].figures) for place in places])
-        for place, ratio in zip(places, ratios, strict=True):
-            near[place] = _near(*pairs[place], ratio)
+        indices = [index for index, (better, _) in enumerate(pairs) if better.pattern == pattern]
+        ratios = contrasts([(pairs[index][0].figures, pairs[index][1].figures) for index in indices])
+        for index, ratio in zip(indices, ratios, strict=True):
+            near[index] = _near(*pairs[index], ratio)
     return near
 
 
@@ -161,21 +159,21 @@ def _near(better: RankedVariant, other: RankedVariant, ratio: Contrast | None) -
 
 
 def newest_session(store: Store, name: str, session: str | None = None) -> tuple[str, str, str]:
-    """(study, tag, session) of the launches stored last, of the study or else the tag `name`.
+    """(study, tag, session) of the session that was stored last, for the study or else the tag
+    `name`. Raises UsageError if there is no such study, tag or session.
 
-    A table of winners has one session, so that all variants saw the same state of the machine.
-    Raises UsageError when there is no such study, tag or session.
+    A table of winners has one session, so that all variants ran in the same state of the machine.
     """
     stored = selection.stored_names(store)
-    selection.require_known(name, {one for triple in stored for one in triple[:2]}, "tag or study")
-    own = [triple for triple in stored if triple[0] == name] or [triple for triple in stored if triple[1] == name]
+    selection.require_known(name, {known for triple in stored for known in triple[:2]}, "tag or study")
+    chosen = [triple for triple in stored if triple[0] == name] or [triple for triple in stored if triple[1] == name]
     if session is not None:
-        selection.require_known(session, {triple[2] for triple in own}, f"session of '{name}'")
-        own = [triple for triple in own if triple[2] == session]
-    return max(own, key=lambda names: store.session_path(*names).stat().st_mtime)
+        selection.require_known(session, {triple[2] for triple in chosen}, f"session of '{name}'")
+        chosen = [triple for triple in chosen if triple[2] == session]
+    return max(chosen, key=lambda triple: store.session_path(*triple).stat().st_mtime)
 
 
-def _size(entry: RankedVariant) -> list[tuple[float, str]]:
-    """A sort key: pieces of work by the factors in the order of the command line."""
+def _work_order(entry: RankedVariant) -> list[tuple[float, str]]:
+    """A sort key for work: the levels of its factors in the order of the command line."""
     levels = [entry.work.get(name) for name in (*WORK[entry.pattern], *WORK_BETWEEN)]
     return [(float(level), "") if isinstance(level, int | float) else (0.0, str(level or "")) for level in levels]

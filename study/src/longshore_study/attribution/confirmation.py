@@ -1,11 +1,10 @@
-"""Judges a confirming study (confirming_study.py): did the suspected levels cause the change?
+"""Judges a confirming study (confirming_study.py) by two questions.
 
-Two questions. Did the suspected levels change more than the levels beside them, between two tags,
-by more than the margin? Do variables of the environment cause the change and undo it, in either
-state of the machine (variable_effect.py)?
-
-For each launch that measured suspected and other variants, else for each session, the number is the
-difference between their means. Effects on both, of the launch, the session or the machine, cancel.
+Did the suspected levels change between two tags by more than the margin, relative to the levels
+beside them? The difference between suspected and other variants is taken within each launch that
+measured both, else within each session, so that effects of the launch, the session or the machine
+cancel. Do variables of the environment cause the change, in either state of the machine
+(variable_effect.py)?
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ from longshore_study.attribution.variable_effect import (
 )
 from longshore_study.base.errors import LongshoreError
 from longshore_study.compare.contrast import Contrast, contrasts
-from longshore_study.compare.estimate import ratio, ratios
+from longshore_study.compare.estimate import metric_ratio, metric_ratios
 from longshore_study.compare.row_effect import effect_of_sessions, sessions_in_turns
 from longshore_study.metrics.launch_metrics import CONTROL, Figure, measure
 from longshore_study.stats import effect, verdict
@@ -36,40 +35,42 @@ from longshore_study.store.selection import Side
 from longshore_study.study_file import environment_variables
 from longshore_study.study_file.study import Hypothesis
 
-_SINGLE = "one session per side: the spread of sessions is unknown"
+_ONE_SESSION = "one session per side: the spread of sessions is unknown"
 
 
 @dataclass(frozen=True)
 class LevelEffect:
-    """The change of the suspected levels and of the levels beside them: differences of logarithms,
-    new minus reference."""
+    """The changes from the reference to the new side, as differences of logarithms, positive if
+    better."""
 
     verdict: str
     why: str
     suspected: float
     beside: float
     difference: float
-    """`suspected` minus `beside`: the part that only the suspected levels have."""
     interval: tuple[float, float] | None
     p: float | None
 
 
 @dataclass(frozen=True)
 class ConfirmationResult:
+    """The answers of a confirming study to its two questions, and the verdict that follows."""
+
     hypothesis: Hypothesis
     levels: LevelEffect | None
     """None if only variables are suspected."""
     variables: tuple[VariableEffect, ...]
-    """One per state of the machine in which the study measured both settings."""
+    """The effects of the variables in each state of the machine in which both settings were
+    measured."""
     warnings: tuple[str, ...]
     restored: tuple[tuple[dict[str, Any], Contrast], ...] = ()
-    """For each suspected variant of the new side: with the environment of the reference, compared
-    with its own."""
+    """Suspected variants of the new side: the environment of the reference compared with the
+    environment of the new side."""
 
     @property
     def is_about_variables(self) -> bool:
-        """Whether the verdict is about the variables: if they are the cause, or the only
-        suspects."""
+        """Whether the verdict is about the variables, because they are the cause or because no
+        levels are suspected."""
         return self.levels is None or combined_verdict(self.variables) == CONFIRMED
 
     @property
@@ -96,12 +97,12 @@ def judge(reference: Side, new: Side, hypothesis: Hypothesis, margin: float) -> 
     limit = math.log1p(margin)
     warnings: list[str] = []
     levels = _levels(reference, new, hypothesis, limit, warnings) if hypothesis.factors else None
-    found = _variables((reference, new), hypothesis, limit)
-    if levels is None and not found:
+    variables = _variables((reference, new), hypothesis, limit)
+    if levels is None and not variables:
         raise LongshoreError(
             "neither side has measured both settings of the variables; was the study run with these tags?"
         )
-    return ConfirmationResult(hypothesis, levels, found, tuple(dict.fromkeys(warnings)), _restored(new, hypothesis))
+    return ConfirmationResult(hypothesis, levels, variables, tuple(dict.fromkeys(warnings)), _restored(new, hypothesis))
 
 
 def _variables(sides: Iterable[Side], hypothesis: Hypothesis, limit: float) -> tuple[VariableEffect, ...]:
@@ -109,30 +110,31 @@ def _variables(sides: Iterable[Side], hypothesis: Hypothesis, limit: float) -> t
         return ()
     suspected = ((side, [f for f in _figures(side) if _suspected(f.key.factors, hypothesis)]) for side in sides)
     effects = (variable_effect(side.name, figures, hypothesis, limit) for side, figures in suspected)
-    return tuple(one for one in effects if one is not None)
+    return tuple(found for found in effects if found is not None)
 
 
 def _levels(reference: Side, new: Side, hypothesis: Hypothesis, limit: float, warnings: list[str]) -> LevelEffect:
-    sides = [_contrast(side, hypothesis) for side in (reference, new)]
+    before, after = (_contrast(side, hypothesis) for side in (reference, new))
     in_turns = sessions_in_turns(reference, new)
-    own, inside, outside = (
-        effect_of_sessions(sides[0][k], sides[1][k], in_turns, warnings if k == 0 else []) for k in range(3)
-    )
-    if own is None or inside is None or outside is None:
+    difference = effect_of_sessions(before.difference, after.difference, in_turns, warnings)
+    suspected = effect_of_sessions(before.suspected, after.suspected, in_turns, [])
+    beside = effect_of_sessions(before.beside, after.beside, in_turns, [])
+    if difference is None or suspected is None or beside is None:
         raise LongshoreError("the two sides have no common sessions of the hypothesis to compare")
-    parts = (inside.difference, outside.difference, own.difference)
-    if own.welch_se is None or not own.df:
-        return LevelEffect(OPEN, _SINGLE, *parts, None, None)
-    row = Measured(own.difference, math.sqrt((own.variance or 0.0) * own.scale), float(own.df))
+    parts = (suspected.difference, beside.difference, difference.difference)
+    if difference.welch_se is None or not difference.df:
+        return LevelEffect(OPEN, _ONE_SESSION, *parts, interval=None, p=None)
+    error = math.sqrt((difference.variance or 0.0) * difference.scale)
+    row = Measured(difference.difference, error, float(difference.df))
     p = verdict.beyond_margin(row, limit)
-    found = verdict_of(row, p, hypothesis, limit)
-    return LevelEffect(found, _why(found, p), *parts, effect.interval(row.difference, row.se, row.df), p)
+    word = verdict_of(row, p, hypothesis, limit)
+    return LevelEffect(word, _why(word, p), *parts, effect.interval(row.difference, row.se, row.df), p)
 
 
-def _why(found: str, p: float) -> str:
-    if found == CONFIRMED:
+def _why(word: str, p: float) -> str:
+    if word == CONFIRMED:
         return "the suspected levels changed, and the levels beside them did not change as much"
-    if found == OPEN:
+    if word == OPEN:
         return "more sessions are needed"
     if p <= verdict.LEVEL:
         return "the suspected levels changed in the other direction"
@@ -147,33 +149,41 @@ def _restored(new: Side, hypothesis: Hypothesis) -> tuple[tuple[dict[str, Any], 
         environment = figure.key.cell.get("environment")
         if _suspected(figure.key.factors, hypothesis) and environment != hypothesis.new_environment:
             pairs[figure.key.variant_text][environment == hypothesis.environment].append(figure)
-    both = {text: pair for text, pair in pairs.items() if all(pair)}
-    found = contrasts(list(both.values()))
-    variants = [pair[0][0].key.variant for pair in both.values()]
-    return tuple((variant, one) for variant, one in zip(variants, found, strict=True) if one is not None)
+    complete = [pair for pair in pairs.values() if all(pair)]
+    ratios_found = contrasts(complete)
+    variants = [pair[0][0].key.variant for pair in complete]
+    return tuple((variant, found) for variant, found in zip(variants, ratios_found, strict=True) if found is not None)
 
 
 def _figures(side: Side) -> list[Figure]:
     return [f for f in measure(side.launches).figures if f.main and f.key.pattern != CONTROL]
 
 
-def _contrast(side: Side, hypothesis: Hypothesis) -> tuple[_Sessions, _Sessions, _Sessions]:
-    """By session and launch: the difference between suspected and other levels, suspected,
-    others."""
-    groups: dict[bool, list[Figure]] = {True: [], False: []}
+@dataclass(frozen=True)
+class _LevelMeans:
+    """Means of one side, by session and launch."""
+
+    suspected: _Sessions
+    beside: _Sessions
+    difference: _Sessions
+    """`suspected` minus `beside`."""
+
+
+def _contrast(side: Side, hypothesis: Hypothesis) -> _LevelMeans:
+    suspected: list[Figure] = []
+    beside: list[Figure] = []
     for figure in _figures(side):
         environment = figure.key.cell.get("environment")
         if environment and environment in (hypothesis.environment, hypothesis.new_environment):
-            continue  # _variables answers that question
-        groups[_suspected(figure.key.factors, hypothesis)].append(figure)
-    for wanted, what in ((True, "suspected levels"), (False, "levels beside the suspected ones")):
-        if not groups[wanted]:
-            raise LongshoreError(f"'{side.name}' has measured none of the {what}; was the study run with this tag?")
-    by_launch = [_means(groups[wanted], by_launch=True) for wanted in (True, False)]
-    if any(by_launch[0].get(s, {}).keys() & by_launch[1].get(s, {}).keys() for s in by_launch[0]):
-        return _differences(by_launch[0], by_launch[1])
-    by_session = [_means(groups[wanted], by_launch=False) for wanted in (True, False)]
-    return _differences(by_session[0], by_session[1])
+            continue  # measured for the effect of the variables
+        (suspected if _suspected(figure.key.factors, hypothesis) else beside).append(figure)
+    for figures, levels in ((suspected, "suspected levels"), (beside, "levels beside the suspected ones")):
+        if not figures:
+            raise LongshoreError(f"'{side.name}' has measured none of the {levels}; was the study run with this tag?")
+    inside, outside = (_means(figures, by_launch=True) for figures in (suspected, beside))
+    if not any(launches.keys() & outside.get(session, {}).keys() for session, launches in inside.items()):
+        inside, outside = (_means(figures, by_launch=False) for figures in (suspected, beside))
+    return _common_means(inside, outside)
 
 
 def _suspected(factors: Mapping[str, Any], hypothesis: Hypothesis) -> bool:
@@ -181,21 +191,22 @@ def _suspected(factors: Mapping[str, Any], hypothesis: Hypothesis) -> bool:
 
 
 def _means(figures: Iterable[Figure], *, by_launch: bool) -> _Sessions:
-    """Means over variants. They need no normalisation: each launch of a study has the same
+    """Means over variants. The means are comparable, because each launch of a study has the same
     variants."""
-    found: dict[str, dict[Hashable, list[float]]] = defaultdict(lambda: defaultdict(list))
+    sessions: dict[str, dict[Hashable, list[float]]] = defaultdict(lambda: defaultdict(list))
     for figure in figures:
-        found[figure.session][figure.launch if by_launch else ""].append(figure.goodness)
-    return {s: {k: math.fsum(v) / len(v) for k, v in launches.items()} for s, launches in found.items()}
+        sessions[figure.session][figure.launch if by_launch else ""].append(figure.goodness)
+    return {s: {k: math.fsum(v) / len(v) for k, v in launches.items()} for s, launches in sessions.items()}
 
 
-def _differences(inside: _Sessions, outside: _Sessions) -> tuple[_Sessions, _Sessions, _Sessions]:
-    kept = {s: inside[s].keys() & outside.get(s, {}).keys() for s in inside}
-    sessions = [s for s, units in kept.items() if units]
-    return (
-        {s: {u: inside[s][u] - outside[s][u] for u in kept[s]} for s in sessions},
-        {s: {u: inside[s][u] for u in kept[s]} for s in sessions},
-        {s: {u: outside[s][u] for u in kept[s]} for s in sessions},
+def _common_means(suspected: _Sessions, beside: _Sessions) -> _LevelMeans:
+    """Keeps the launches that have suspected and other levels."""
+    shared = {s: suspected[s].keys() & beside.get(s, {}).keys() for s in suspected}
+    sessions = [s for s, launches in shared.items() if launches]
+    return _LevelMeans(
+        {s: {k: suspected[s][k] for k in shared[s]} for s in sessions},
+        {s: {k: beside[s][k] for k in shared[s]} for s in sessions},
+        {s: {k: suspected[s][k] - beside[s][k] for k in shared[s]} for s in sessions},
     )
 
 
@@ -204,7 +215,8 @@ def document(found: ConfirmationResult, names: Sequence[str]) -> dict[str, Any]:
     levels = found.levels
     effect_: dict[str, Any] = {"suspected": None, "beside": None, "ratio": None, "interval": None, "p": None}
     if levels is not None:
-        effect_ = {"suspected": ratio(levels.suspected, "higher"), "beside": ratio(levels.beside, "higher"),
+        effect_ = {"suspected": metric_ratio(levels.suspected, "higher"),
+                 "beside": metric_ratio(levels.beside, "higher"),
                 **_ratio(levels.difference, levels.interval), "p": levels.p}  # fmt: skip
     return {
         "schema": 1, "reference": names[0], "new": names[1], "verdict": found.verdict, "why": found.why, **effect_,
@@ -227,4 +239,7 @@ def document(found: ConfirmationResult, names: Sequence[str]) -> dict[str, Any]:
 
 
 def _ratio(difference: float, bounds: tuple[float, float] | None) -> dict[str, Any]:
-    return {"ratio": ratio(difference, "higher"), "interval": ratios(bounds, "higher") if bounds else None}
+    return {
+        "ratio": metric_ratio(difference, "higher"),
+        "interval": metric_ratios(bounds, "higher") if bounds else None,
+    }

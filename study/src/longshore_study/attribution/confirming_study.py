@@ -1,9 +1,9 @@
-"""Writes the study that tests whether a rule describes the cause of a change.
+"""Designs a study that tests whether a rule describes the cause of a change.
 
-The study measures suspected and other levels in the same launches or alternately, in random order,
-in several sessions of both states of the machine. All else is equal, so a change of the suspected
-levels beyond that of the others is caused by them. If variables of the environment differ between
-the sides, the study also measures both settings of these variables in both states.
+The study measures the suspected levels and other levels in the same launches or alternately, in
+random order, in several sessions of both states of the machine. All else is equal, so if the
+suspected levels change more than the other levels, they are the cause. If environment variables
+differ between the sides, the study also measures both settings of the variables in both states.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ from longshore_study.planning.power_analysis import PowerAnalysis, Spread
 from longshore_study.study_file.factors import FACTORS
 from longshore_study.study_file.reader import StudyFileError, loads
 
-_ROWS = 3  # affected variants whose levels the study takes
-_CONTRASTS = 2  # levels beside the suspected ones, per suspected factor
+_MAX_AFFECTED = 3  # affected rows whose levels the study measures
+_MAX_BESIDE = 2  # other levels that the study measures for each suspected factor
 _SESSIONS = (2, 3, 5, 8)
 
 
 @dataclass(frozen=True)
 class ConfirmingStudy:
-    """A study file, and the factors that longshore-bench cannot set."""
-
     text: str
+    """The study file."""
     left_out: tuple[str, ...]
+    """Factors that longshore-bench cannot set."""
 
 
 def confirming_study(attribution: Attribution, rule: Rule, name: str) -> ConfirmingStudy:
@@ -53,7 +53,7 @@ def confirming_study(attribution: Attribution, rule: Rule, name: str) -> Confirm
         raise LongshoreError(
             f"'{covered[0].key.pattern}' is not a pattern of longshore-bench, so no study can measure the rule"
         )
-    affected = [row for row in covered if row.key.pattern == program][:_ROWS]
+    affected = [row for row in covered if row.key.pattern == program][:_MAX_AFFECTED]
     beside = _beside(attribution, rule, affected, suspected)
     if not beside and not variables.new:
         raise LongshoreError(f"nothing beside {rule_text(rule)} was measured, so there is nothing to compare it with")
@@ -65,38 +65,38 @@ def _beside(
     attribution: Attribution, rule: Rule, affected: Sequence[JudgedRow], suspected: Mapping[str, Any]
 ) -> dict[str, list[Any]]:
     """For each suspected factor, the levels of rows that differ from an affected row only in this
-    factor, the least changed first."""
-    found: dict[str, dict[str, tuple[float, Any]]] = {}
+    factor. The least changed levels come first."""
+    changes: dict[str, dict[str, tuple[float, Any]]] = {}
     covered = set(rule.covered)
-    for place, row in enumerate(attribution.cases):
-        if place in covered or row.effect is None:
+    for index, row in enumerate(attribution.cases):
+        if index in covered or row.effect is None:
             continue
         factors = row.key.factors
         for name in suspected:
-            if name in factors and any(_alike(factors, one.key.factors, name) for one in affected):
-                size = abs(attribution.left[place])
-                known = found.setdefault(name, {}).setdefault(json.dumps(factors[name]), (size, factors[name]))
-                if size < known[0]:
-                    found[name][json.dumps(factors[name])] = (size, factors[name])
+            if name in factors and any(_alike(factors, other.key.factors, name) for other in affected):
+                change = (abs(attribution.residuals[index]), factors[name])
+                levels = changes.setdefault(name, {})
+                key = json.dumps(factors[name])
+                levels[key] = min(change, levels.get(key, change), key=lambda pair: pair[0])
     return {
-        name: [level for _, level in sorted(levels.values(), key=lambda one: one[0])[:_CONTRASTS]]
-        for name, levels in found.items()
+        name: [level for _, level in sorted(levels.values(), key=lambda change: change[0])[:_MAX_BESIDE]]
+        for name, levels in changes.items()
     }
 
 
-def _alike(one: Mapping[str, Any], other: Mapping[str, Any], except_factor: str) -> bool:
-    return one["pattern"] == other["pattern"] and all(
-        one.get(name) == other.get(name) for name in {*one, *other} if name not in (except_factor, "program")
+def _alike(first: Mapping[str, Any], second: Mapping[str, Any], except_factor: str) -> bool:
+    return first["pattern"] == second["pattern"] and all(
+        first.get(name) == second.get(name) for name in {*first, *second} if name not in (except_factor, "program")
     )
 
 
 def _levels(
     affected: Sequence[JudgedRow], beside: Mapping[str, list[Any]], suspected: Mapping[str, Any]
 ) -> dict[str, tuple[bool, list[Any]]]:
-    """The levels of the strongest row and of its contrasts. Factors that are not suspected keep the
-    level of the strongest row."""
+    """For each factor, whether it varies between launches, and the levels to measure. Factors that
+    are not suspected keep the level of the most affected row."""
     first = affected[0]
-    found = {}
+    levels = {}
     for name, level in first.key.factors.items():
         if name in ("pattern", "program"):
             continue
@@ -104,13 +104,13 @@ def _levels(
         if name in suspected:
             values += [row.key.factors[name] for row in affected if name in row.key.factors]
             values += beside.get(name, [])
-        found[name] = (name in first.key.cell, [v for k, v in enumerate(values) if v not in values[:k]])
-    return found
+        levels[name] = (name in first.key.cell, [v for k, v in enumerate(values) if v not in values[:k]])
+    return levels
 
 
 def _complete(draft: Draft) -> ConfirmingStudy:
-    """The study with its number of sessions. Factors or levels that longshore-bench does not know
-    are removed one by one, and named."""
+    """The study with the number of sessions that the change needs. Factors or levels that
+    longshore-bench does not know are left out."""
     levels = dict(draft.levels)
     left_out: list[str] = []
     while True:
@@ -126,7 +126,7 @@ def _complete(draft: Draft) -> ConfirmingStudy:
         break
     from longshore_study.planning.plan import make_plan  # noqa: PLC0415 - needed for the power analysis only
 
-    # The user waits, so few simulated rows decide on the number of sessions.
+    # The user waits, so the number of simulated rows is small.
     power = PowerAnalysis(make_plan(study), Spread(0.03, 0.02, "assumed"), simulated_rows=1000)
     size = math.expm1(abs(draft.rule.difference))
     enough = (n for n in _SESSIONS if (power.smallest_between_tags(n) or math.inf) <= max(size, study.margin) / 1.5)

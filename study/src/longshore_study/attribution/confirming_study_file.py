@@ -1,6 +1,4 @@
-"""Formats the file of a confirming study (confirming_study.py): a comment for its reader, and TOML
-that is valid for any names.
-"""
+"""Writes a confirming study (confirming_study.py) as TOML, with an explanation for its readers."""
 
 from __future__ import annotations
 
@@ -14,7 +12,7 @@ from longshore_study.attribution.association import Attribution, rule_text
 from longshore_study.attribution.rules import Rule
 from longshore_study.attribution.suspected_variables import Suspected
 from longshore_study.compare.comparison import Comparison
-from longshore_study.compare.estimate import ratio
+from longshore_study.compare.estimate import metric_ratio
 from longshore_study.store.launch_store import Launch
 from longshore_study.study_file.environment_variables import descriptions, to_table
 from longshore_study.study_file.factors import BETWEEN, FACTORS
@@ -25,6 +23,8 @@ _LAUNCHES = 5
 
 @dataclass(frozen=True)
 class Draft:
+    """What a confirming study measures, before it is written as TOML."""
+
     attribution: Attribution
     rule: Rule
     name: str
@@ -32,7 +32,7 @@ class Draft:
     levels: Mapping[str, tuple[bool, list[Any]]]
     """For each factor: whether it varies between launches, and its levels."""
     suspected: tuple[str, ...]
-    """The factors of the rule with other levels to compare with."""
+    """The factors of the rule for which other levels can be measured."""
     variables: Suspected
 
     @property
@@ -41,21 +41,22 @@ class Draft:
 
     @property
     def ratio(self) -> float:
-        return ratio(self.rule.difference, "higher")
+        return metric_ratio(self.rule.difference, "higher")
 
     @property
     def question(self) -> str:
-        """The tested cause: the rule, the variables, or both."""
-        named = [rule_text(self.rule)] if self.suspected else []
-        return " or ".join([*named, *([", ".join(descriptions(self.variables.new))] if self.variables.new else [])])
+        """The suspected cause: the rule, the variables, or both."""
+        causes = [rule_text(self.rule)] if self.suspected else []
+        causes += [", ".join(descriptions(self.variables.new))] if self.variables.new else []
+        return " or ".join(causes)
 
 
 def study_text(
     draft: Draft, levels: Mapping[str, tuple[bool, list[Any]]], left_out: Sequence[str], sessions: int
 ) -> str:
-    own = FACTORS[draft.program]
+    of_pattern = FACTORS[draft.program]
     launching = {*BETWEEN, "environment"}
-    between = {n: v for n, (of_cell, v) in levels.items() if n in launching or (of_cell and n in own)}
+    between = {n: v for n, (of_cell, v) in levels.items() if n in launching or (of_cell and n in of_pattern)}
     within = {n: v for n, (_, v) in levels.items() if n not in between}
     measured = between.get("environment") or [{}]
     settings = [{**measured[0], **level} for level in (draft.variables.reference, draft.variables.new) if level]
@@ -102,8 +103,8 @@ def study_text(
 def _head(draft: Draft, left_out: Sequence[str]) -> list[str]:
     """The comment at the beginning of the file."""
     reference, new = (_comment(side.name) for side in (draft.comparison.reference, draft.comparison.new))
-    what = ["these levels", "others beside them"] if draft.suspected else []
-    what += ["the effect of the variables"] if draft.variables.new else []
+    measured = ["these levels", "others beside them"] if draft.suspected else []
+    measured += ["the effect of the variables"] if draft.variables.new else []
     variables = [
         "#",
         f"# Variables differ between {new} and {reference}. The study measures with the environment as it is,",
@@ -112,15 +113,15 @@ def _head(draft: Draft, left_out: Sequence[str]) -> list[str]:
     return [
         f"# Is it the cause? From {reference} to {new}, a change by a factor of {draft.ratio:.3g}",
         f"# is associated with {_comment(rule_text(draft.rule))}.",
-        f"# This study measures {' and '.join(what)}, in",
+        f"# This study measures {' and '.join(measured)}, in",
         "# the same launches or alternately. Run it in both states of the machine, with the same session names:",
         "#",
         "#   longshore run THIS --tag before --session monday       (and so on, as many sessions as below)",
         "#   longshore run THIS --tag after --session monday",
         "#   longshore attribute before after --confirm THIS",
         *(variables if draft.variables.new else []),
-        *(f"# not set, since longshore-bench has no such factor or level: {_comment(one)}" for one in left_out),
-        *(f"# not set, since its value is not recorded: {_comment(one)}" for one in draft.variables.masked),
+        *(f"# not set, since longshore-bench has no such factor or level: {_comment(factor)}" for factor in left_out),
+        *(f"# not set, since its value is not recorded: {_comment(name)}" for name in draft.variables.masked),
         "",
     ]
 
@@ -141,15 +142,15 @@ def _launcher(launches: Sequence[Launch]) -> list[str]:
 
 
 def _comment(text: str) -> str:
-    return "".join(one if one.isprintable() else " " for one in text)
+    return "".join(mark if mark.isprintable() else " " for mark in text)
 
 
 def _toml(value: Any) -> str:
-    """A JSON value as TOML. Quoted texts are the same in both."""
+    """A JSON value as TOML. JSON and TOML quote texts in the same way."""
     if isinstance(value, Mapping):
         return "{ " + ", ".join(f"{_key(k)} = {_toml(v)}" for k, v in value.items()) + " }" if value else "{}"
     if isinstance(value, list | tuple):
-        return "[" + ", ".join(_toml(one) for one in value) + "]"
+        return f"[{', '.join(map(_toml, value))}]"
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 

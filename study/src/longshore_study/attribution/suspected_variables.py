@@ -1,10 +1,10 @@
-"""Finds environment variables that differ between the two sides of a comparison. A confirming study
-sets them as in the reference and as on the new side, in either state of the machine.
+"""Finds the environment variables that differ between the two sides of a comparison, so that a
+confirming study can set them as in the reference and as on the new side.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from longshore_study.compare.judged_row import JudgedRow
@@ -14,14 +14,16 @@ from longshore_study.store.selection import Side
 from longshore_study.study_file.environment_variables import Level
 
 _OF_LAUNCHERS = ("SLURM", "PMI", "PALS")
-"""Variables that a batch system or launcher sets for its processes. They are not settings."""
+"""Prefixes of variables that a batch system or launcher sets for its processes. Such variables are
+not settings."""
 _OF_THE_TOOL = frozenset(f"LONGSHORE_{name}" for name in ("BENCH", "MPIRUN", "SIMULATIONS", "STACKS", "STORE"))
 _MASKED = "(masked)"
 
 
 @dataclass(frozen=True)
 class Suspected:
-    """Both levels have the same variables. Both are empty if none is suspected."""
+    """The suspected variables with their values on the two sides. If no variable is suspected,
+    `reference` and `new` are empty."""
 
     reference: Level
     new: Level
@@ -30,40 +32,32 @@ class Suspected:
 
 
 def suspected_variables(sides: tuple[Side, Side], rows: Sequence[JudgedRow]) -> Suspected:
-    """Variables of the launches of these rows that have one value on each side, and different
+    """The variables that have a single value in all launches of these rows on a side, and different
     values on the two sides."""
-    before, after = (
-        _common(_launches(side, paths))
-        for side, paths in zip(
-            sides,
-            ({f.launch for row in rows for f in row.reference}, {f.launch for row in rows for f in row.new}),
-            strict=True,
-        )
-    )
+    before = _common(_launches(sides[0], {f.launch for row in rows for f in row.reference}))
+    after = _common(_launches(sides[1], {f.launch for row in rows for f in row.new}))
     if before is None or after is None:
         return Suspected({}, {})
-    names = [name for name in sorted({*before, *after}) if before.get(name, None) != after.get(name, None)]
+    names = [name for name in sorted({*before, *after}) if before.get(name) != after.get(name)]
     chosen = [name for name in names if not name.startswith(_OF_LAUNCHERS) and name not in _OF_THE_TOOL]
-    varying = {name for one in (before, after) for name, value in one.items() if value is None}
+    varying = {name for variables in (before, after) for name, value in variables.items() if value is None}
     masked = tuple(name for name in chosen if _MASKED in (before.get(name), after.get(name)))
     kept = [name for name in chosen if name not in masked and name not in varying]
     return Suspected({name: before.get(name) for name in kept}, {name: after.get(name) for name in kept}, masked)
 
 
-def _launches(side: Side, paths: Iterable[str]) -> list[Launch]:
-    wanted = frozenset(paths)
-    return [launch for launch in side.launches if str(launch.path) in wanted]
+def _launches(side: Side, paths: Collection[str]) -> list[Launch]:
+    return [launch for launch in side.launches if str(launch.path) in paths]
 
 
 def _common(launches: Sequence[Launch]) -> Level | None:
-    """The variables of these launches. None for a variable with several values. None if no launch
-    records variables."""
-    recorded = [one for launch in launches if isinstance(one := (launch.header or {}).get(ENVIRONMENT), dict)]
+    """The variables of these launches; the value None means that a variable has several values. The
+    result is None if no launch records variables."""
+    recorded = [found for launch in launches if isinstance(found := (launch.header or {}).get(ENVIRONMENT), dict)]
     if not recorded:
         return None
-    names = dict.fromkeys(name for one in recorded for name in one)
     first = recorded[0]
     return {
-        name: str(first[name]) if all(name in one and one[name] == first.get(name) for one in recorded) else None
-        for name in names
+        name: str(first[name]) if all(v.get(name) == first.get(name) and name in v for v in recorded) else None
+        for name in dict.fromkeys(name for variables in recorded for name in variables)
     }

@@ -1,7 +1,7 @@
-"""Measures the effect of environment variables: the suspected variants with the variables as on the
-new side, compared with the variables as in the reference, within one state of the machine. A
-confirming study (confirming_study.py) alternates both, so launches are compared within their
-session.
+"""Measures the effect of environment variables within one state of the machine: compares suspected
+variants with the variables as on the new side and with the variables as in the reference. A
+confirming study (confirming_study.py) alternates the two settings, so launches are compared within
+their session.
 """
 
 from __future__ import annotations
@@ -23,29 +23,27 @@ CONFIRMED, REFUTED, OPEN = "confirmed", "refuted", "undecided"
 
 @dataclass(frozen=True)
 class VariableEffect:
-    """The effect in one state of the machine."""
+    """The effect of the suspected environment variables in one state of the machine."""
 
     side: str
+    """The state of the machine."""
     verdict: str
     difference: float
-    """Difference of the logarithms of goodness: as on the new side minus as in the reference."""
+    """Difference of logarithms, variables as on the new side minus variables as in the reference.
+    Positive is better."""
     interval: tuple[float, float] | None
     """95 % confidence interval of the difference."""
     p: float | None
 
 
-_Launches = dict[Hashable, list[float]]
-_Sessions = dict[str, _Launches]
-
-
-def _launches() -> _Launches:
-    return defaultdict(list)
+_Sessions = dict[str, dict[Hashable, list[float]]]
 
 
 def variable_effect(
     side: str, figures: Iterable[Figure], hypothesis: Hypothesis, limit: float
 ) -> VariableEffect | None:
-    """The effect from figures of suspected variants. None if no session has both settings."""
+    """The effect from the figures of suspected variants. None if no session has both settings of
+    the variables. `limit` is the margin as a logarithm."""
     settings = (hypothesis.environment, hypothesis.new_environment)
     rows: dict[tuple[Any, ...], tuple[list[Figure], list[Figure]]] = defaultdict(lambda: ([], []))
     for figure in figures:
@@ -53,14 +51,11 @@ def variable_effect(
         if environment in settings:
             others = tuple(sorted((k, str(v)) for k, v in figure.key.cell.items() if k != "environment"))
             rows[figure.session, figure.key.variant_text, others][settings.index(environment)].append(figure)
-    sides: tuple[_Sessions, _Sessions] = (
-        defaultdict(lambda: defaultdict(list)),
-        defaultdict(lambda: defaultdict(list)),
-    )
+    sides: list[_Sessions] = [defaultdict(lambda: defaultdict(list)) for _ in settings]
     for (session, *_), pair in rows.items():
         if not all(pair):
             continue
-        # Relative to the row, since variants and cells differ.
+        # Variants and cells have different levels, so figures are taken relative to the mean.
         centre = math.fsum(f.goodness for f in (*pair[0], *pair[1])) / (len(pair[0]) + len(pair[1]))
         for launches, members in zip(sides, pair, strict=True):
             for figure in members:
@@ -80,16 +75,16 @@ def variable_effect(
 
 
 def verdict_of(row: Measured, p: float, hypothesis: Hypothesis, limit: float) -> str:
-    """Confirmed: beyond the margin in the expected direction. Refuted: in the other direction, or
-    within the margin."""
+    """Confirmed if the difference is significantly beyond the margin in the direction of the
+    hypothesis. Refuted if it is beyond the margin in the other direction, or within the margin."""
     if p <= LEVEL:
         return CONFIRMED if row.difference * math.log(hypothesis.ratio) > 0.0 else REFUTED
     return REFUTED if verdict.within_margin(row, limit) <= LEVEL else OPEN
 
 
 def combined_verdict(effects: Iterable[VariableEffect]) -> str | None:
-    """The verdict over all states in which both settings were measured. None if there is none."""
-    words = {one.verdict for one in effects}
-    if not words:
+    """The verdict over several states of the machine. None without effects."""
+    verdicts = {found.verdict for found in effects}
+    if not verdicts:
         return None
-    return REFUTED if REFUTED in words else OPEN if OPEN in words else CONFIRMED
+    return REFUTED if REFUTED in verdicts else OPEN if OPEN in verdicts else CONFIRMED

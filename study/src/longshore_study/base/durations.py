@@ -1,4 +1,5 @@
-"""Durations as people and batch systems write them: 90s, 45m, 1h30m, 2d, 01:30:00, 1-12:00:00."""
+"""Reads durations in the notations of people and batch systems: 90s, 1h30m, 2d, 01:30:00,
+1-12:00:00."""
 
 from __future__ import annotations
 

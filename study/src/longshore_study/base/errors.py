@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 EXIT_OK = 0
-EXIT_REGRESSED = 1  # compare: a row regressed; guidelines: one is broken
+EXIT_REGRESSED = 1  # compare: a row regressed; guidelines: a guideline is broken
 EXIT_UNDECIDED = 2  # compare and guidelines: inconclusive or untestable
 EXIT_INVALID = 3  # missing, unreadable or invalid data
 EXIT_USAGE = 64  # EX_USAGE of sysexits.h
@@ -37,6 +37,6 @@ def nearest(word: str, known: Iterable[str]) -> str | None:
 
 
 def suggestion(word: str, known: Iterable[str]) -> str:
-    """`; did you mean 'x'?`, to append to a message, or an empty text."""
+    """`; did you mean 'x'?`, to append to an error message. Empty if no known word is similar."""
     match = nearest(word, known)
     return f"; did you mean '{match}'?" if match else ""

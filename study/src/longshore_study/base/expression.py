@@ -3,12 +3,13 @@
     transport == 'threads' and environment != {}
     1 < nodes <= 4 and mode in ['waitall', 'persistent'] and not (halo == 3)
 
-expression_parser.py turns the text into a tree. The text never reaches eval or a shell. A row may
-lack a factor; then every relation on this factor is false, except != and `not in`, which are true.
+expression_parser.py turns the text into a tree. The text never reaches eval or a shell. If a row
+lacks a factor, every relation on that factor is false, except != and `not in`, which are true.
 """
 
 from __future__ import annotations
 
+import operator
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -19,15 +20,16 @@ from longshore_study.base.errors import LongshoreError, nearest, suggestion
 from longshore_study.base.expression_parser import (
     Chain,
     ExpressionError,
+    FactorName,
     Literal,
     Logical,
-    Name,
     Node,
     Not,
     canonical_name,
     parse_tree,
 )
 
+_ORDERS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 __all__ = ["Expression", "ExpressionError", "canonical_name", "parse"]
 
 R = TypeVar("R")
@@ -45,25 +47,25 @@ ABSENT = Absent()
 
 @dataclass(frozen=True)
 class Expression:
-    """A parsed condition. Messages quote `text`."""
+    """A parsed condition. Error messages quote `text`."""
 
     text: str
     tree: Node
 
     @property
     def names(self) -> frozenset[str]:
-        return frozenset(node.name for node in _nodes(self.tree) if isinstance(node, Name))
+        return frozenset(node.name for node in _nodes(self.tree) if isinstance(node, FactorName))
 
     def comparisons(self) -> Iterator[tuple[str, Any]]:
-        """Each pair (factor, literal) that the condition compares, to search for mistyped words."""
+        """The pairs (factor, literal) that the condition compares. They show mistyped words."""
         for node in _nodes(self.tree):
             if not isinstance(node, Chain):
                 continue
-            for left, operator, right in zip(node.operands, node.operators, node.operands[1:], strict=False):
+            for left, relation, right in zip(node.operands, node.operators, node.operands[1:], strict=False):
                 match left, right:
-                    case (Name(name), Literal(value)) | (Literal(value), Name(name)):
-                        listed = operator in ("in", "not in") and isinstance(value, list)
-                        yield from ((name, one) for one in (value if listed else [value]))
+                    case (FactorName(name), Literal(value)) | (Literal(value), FactorName(name)):
+                        listed = relation in ("in", "not in") and isinstance(value, list)
+                        yield from ((name, literal) for literal in (value if listed else [value]))
 
     def check_names(self, known: Iterable[str]) -> None:
         """Raises ExpressionError when the condition names a factor that is not in `known`."""
@@ -88,7 +90,7 @@ class Expression:
         return chosen
 
     def _unknown_word(self, rows: Iterable[Mapping[str, Any]]) -> str:
-        """A message about the first word that no row has as the value of its factor, if any."""
+        """A message about the first literal that no row has as a level. Empty if there is none."""
         values: dict[str, set[str]] = defaultdict(set)
         for row in rows:
             for name, value in row.items():
@@ -100,9 +102,8 @@ class Expression:
         return ""
 
     def matches(self, values: Mapping[str, Any]) -> bool:
-        """Whether the condition holds for these values of the factors."""
-        found = {canonical_name(name): value for name, value in values.items()}
-        return _truth(_value(self.tree, found, self.text), self.text)
+        levels = {canonical_name(name): value for name, value in values.items()}
+        return _truth(_value(self.tree, levels, self.text), self.text)
 
 
 def parse(text: str) -> Expression:
@@ -124,7 +125,7 @@ def _value(node: Node, values: Mapping[str, Any], text: str) -> Any:
     match node:
         case Literal(value):
             return value
-        case Name(name):
+        case FactorName(name):
             value = values.get(name, ABSENT)
             return ABSENT if value is None else value
         case Not(term):
@@ -134,10 +135,10 @@ def _value(node: Node, values: Mapping[str, Any], text: str) -> Any:
         case Logical(_, terms):
             return any(_truth(_value(term, values, text), text) for term in terms)
         case Chain(operands, operators):
-            found = [_value(operand, values, text) for operand in operands]
+            compared = [_value(operand, values, text) for operand in operands]
             return all(
-                _related(left, operator, right, text)
-                for left, operator, right in zip(found, operators, found[1:], strict=False)
+                _related(left, relation, right, text)
+                for left, relation, right in zip(compared, operators, compared[1:], strict=False)
             )
 
 
@@ -150,7 +151,7 @@ def _truth(value: Any, text: str) -> bool:
 
 
 def _number(value: Any) -> float | None:
-    """The value as a number, if it is one. Records and TOML may hold numbers as text."""
+    """The value as a number, or None. Records and TOML may hold numbers as text."""
     if isinstance(value, bool):
         return None
     if isinstance(value, int | float):
@@ -167,46 +168,34 @@ def _equal(left: Any, right: Any) -> bool:
         return len(left) == len(right) and all(map(_equal, left, right))
     if isinstance(left, dict) and isinstance(right, dict):
         return left.keys() == right.keys() and all(_equal(left[key], right[key]) for key in left)
-    numbers = _number(left), _number(right)
-    if numbers[0] is not None and numbers[1] is not None:
-        return numbers[0] == numbers[1]
+    left_number, right_number = _number(left), _number(right)
+    if left_number is not None and right_number is not None:
+        return left_number == right_number
     return type(left) is type(right) and bool(left == right)
 
 
-def _related(left: Any, operator: str, right: Any, text: str) -> bool:
-    if operator == "==":
+def _related(left: Any, relation: str, right: Any, text: str) -> bool:
+    if relation == "==":
         return _equal(left, right)
-    if operator == "!=":
+    if relation == "!=":
         return not _equal(left, right)
-    if operator in ("in", "not in"):
-        return _contains(left, right, text) is (operator == "in")
+    if relation in ("in", "not in"):
+        return _contains(left, right, text) is (relation == "in")
     if left is ABSENT or right is ABSENT:
         return False
-    low, high = _number(left), _number(right)
-    if low is None or high is None:
-        if not (isinstance(left, str) and isinstance(right, str)):
-            raise ExpressionError(f'the condition "{text}" cannot order {left!r} and {right!r}')
-        return _ordered(left, operator, right)
-    return _ordered(low, operator, high)
-
-
-def _ordered(left: Any, operator: str, right: Any) -> bool:
-    match operator:
-        case "<":
-            return bool(left < right)
-        case "<=":
-            return bool(left <= right)
-        case ">":
-            return bool(left > right)
-        case _:
-            return bool(left >= right)
+    left_number, right_number = _number(left), _number(right)
+    if left_number is not None and right_number is not None:
+        left, right = left_number, right_number
+    elif not (isinstance(left, str) and isinstance(right, str)):
+        raise ExpressionError(f'the condition "{text}" cannot order {left!r} and {right!r}')
+    return bool(_ORDERS[relation](left, right))
 
 
 def _contains(item: Any, among: Any, text: str) -> bool:
     if item is ABSENT or among is ABSENT:
         return False
     if isinstance(among, list):
-        return any(_equal(item, one) for one in among)
+        return any(_equal(item, member) for member in among)
     if isinstance(among, dict):
         return item in among
     if isinstance(among, str) and isinstance(item, str):

@@ -1,9 +1,10 @@
 """Parser of conditions: text to tree. expression.py evaluates the tree. The grammar:
 
-condition  = all ("or" all)*            all = negation ("and" negation)*
-negation   = "not" negation | operand (relation operand)*
-relation   = == != < <= > >= in "not in"
-operand    = "(" condition ")" | factor | number | text in quotes | true | false | [list] | {table}
+condition   = conjunction ("or" conjunction)*
+conjunction = negation ("and" negation)*
+negation    = "not" negation | operand (relation operand)*
+relation    = == != < <= > >= in "not in"
+operand     = "(" condition ")" | factor | number | text in quotes | true | false | [list] | {table}
 """
 
 from __future__ import annotations
@@ -28,13 +29,13 @@ class Literal:
 
 
 @dataclass(frozen=True)
-class Name:
+class FactorName:
     name: str
 
 
 @dataclass(frozen=True)
 class Chain:
-    """operand (operator operand)*, read as in mathematics: 1 < x <= 4 means 1 < x and x <= 4."""
+    """Relations in a row, read as in mathematics: 1 < x <= 4 means 1 < x and x <= 4."""
 
     operands: tuple[Node, ...]
     operators: tuple[str, ...]
@@ -51,11 +52,11 @@ class Not:
     term: Node
 
 
-Node = Literal | Name | Chain | Logical | Not
+Node = Literal | FactorName | Chain | Logical | Not
 
 
 def canonical_name(name: str) -> str:
-    """Factors with underscores. Options have hyphens: task-count and task_count are one factor."""
+    """The name with underscores. Options have hyphens: task-count and task_count are one factor."""
     return name.replace("-", "_")
 
 
@@ -110,7 +111,7 @@ class _Parser:
         raise ExpressionError(f'cannot read the condition "{text}" at column {column + 1}: {why}')
 
     def _peek(self) -> str:
-        """The next token if it is a word or a mark, else "". Strings and numbers give ""."""
+        """The text of the next token if the token is a word or a mark, else ""."""
         if self.next < len(self.tokens) and self.tokens[self.next].kind in ("word", "mark"):
             return self.tokens[self.next].text
         return ""
@@ -180,7 +181,7 @@ class _Parser:
             if token.text in _RESERVED:
                 self._fail(f"a factor or a value is missing before {token.text!r}")
             self.next += 1
-            return Name(canonical_name(token.text))
+            return FactorName(canonical_name(token.text))
         return Literal(self._constant())
 
     def _constant(self) -> Any:

@@ -1,5 +1,5 @@
-"""Tables, numbers and words for people. Terminals get colours and box lines, logs get aligned plain
-text. A verdict is always a word, never a colour alone.
+"""Tables, numbers and words for the terminal. Terminals get colours and box lines, logs get aligned
+plain text. A verdict is always a word, never a colour alone.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ def number(value: float | None) -> str:
     magnitude = abs(value)
     if magnitude != 0 and not 1e-3 <= magnitude < 1e7:
         return significant(value, 4)
-    for least, digits in ((1000.0, 0), (100.0, 1), (0.1, 3), (0.01, 4)):
-        if magnitude >= least:
-            return f"{value:.{digits}f}"
+    for lower_limit, decimals in ((1000.0, 0), (100.0, 1), (0.1, 3), (0.01, 4)):
+        if magnitude >= lower_limit:
+            return f"{value:.{decimals}f}"
     return f"{value:.5f}" if value else "0"
 
 
@@ -48,8 +48,8 @@ def significant(value: float, digits: int) -> str:
     rounded = float(f"{value:.{digits - 1}e}")
     if not 1e-9 <= abs(rounded) < 1e15:
         return f"{rounded:.{digits}g}"
-    places = max(0, digits - 1 - math.floor(math.log10(abs(rounded))))
-    text = f"{rounded:.{places}f}"
+    decimals = max(0, digits - 1 - math.floor(math.log10(abs(rounded))))
+    text = f"{rounded:.{decimals}f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
@@ -58,14 +58,15 @@ def percent(share: float) -> str:
     return f"{significant(100.0 * share, 2)} %"
 
 
-def ratio(value: float | None) -> str:
+def ratio_text(value: float | None) -> str:
+    """Three decimals, or four significant digits from 10. `-` stands for None."""
     if value is None:
         return "-"
     return f"{value:.3f}" if value < 10 else significant(value, 4)
 
 
 def interval(bounds: Sequence[float] | None) -> str:
-    return "-" if bounds is None else f"{ratio(bounds[0])} to {ratio(bounds[1])}"
+    return "-" if bounds is None else f"{ratio_text(bounds[0])} to {ratio_text(bounds[1])}"
 
 
 def times(value: float, more: str = "faster", less: str = "slower") -> str:
@@ -84,11 +85,10 @@ def count(amount: int, noun: str) -> str:
 
 
 def factor(value: Any) -> str:
-    """The value of a factor as a short text."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, list | tuple):
-        return "x".join(factor(one) for one in value)
+        return "x".join(factor(item) for item in value)
     if isinstance(value, Mapping):
         return " ".join(f"no {k}" if v is None else f"{k}={factor(v)}" for k, v in value.items()) or "{}"
     if isinstance(value, float):
@@ -116,12 +116,12 @@ def side(study: str, tag: str) -> str:
 
 
 def chosen(values: Mapping[str, Any]) -> dict[str, Any]:
-    """The factors that somebody set: without an empty environment, empty texts and None."""
+    """The factors without those whose level is an empty environment, an empty text or None."""
     return {name: value for name, value in values.items() if value not in ({}, "", None)}
 
 
 def shared_factors(shared: Mapping[str, Any]) -> str:
-    """The factors that all rows share, in parentheses, to end the title of a table."""
+    """The shared factors in parentheses, to end the title of a table."""
     text = factors(chosen(shared))
     return f" ({text})" if text else ""
 
@@ -132,7 +132,7 @@ def options(names: Iterable[str]) -> list[str]:
 
 
 def levels(values: Mapping[str, Any], names: Iterable[str]) -> list[str]:
-    """The values of these factors as cells of a table. A factor that the row lacks gives ""."""
+    """The levels of these factors as texts of a table. A factor that the row lacks gives ""."""
     return [factor(values[name]) if name in values else "" for name in names]
 
 
@@ -149,8 +149,8 @@ def print_table(
     styles: Sequence[str | None] | None = None,
     stream: TextIO | None = None,
 ) -> None:
-    """Prints a table with a title. `right` names the columns to align right. `styles` has a key of
-    STYLES or None per row."""
+    """Prints a table with a title. `right` names the columns to align right. `styles` has one entry
+    per row: a key of STYLES, or None."""
     stream = stream or sys.stdout
     kept = [list(row) for row in rows]
     if not stream.isatty():
@@ -161,16 +161,18 @@ def print_table(
     from rich.table import Table  # noqa: PLC0415
     from rich.text import Text  # noqa: PLC0415
 
-    width = shutil.get_terminal_size().columns
-    console = Console(file=stream, width=width, no_color=not wants_color(stream), highlight=False, emoji=False)
+    console = Console(
+        file=stream, width=shutil.get_terminal_size().columns, no_color=not wants_color(stream), highlight=False,
+        emoji=False,
+    )  # fmt: skip
     table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 2, 0, 0))
     aligned = set(right)
-    for place, name in enumerate(columns):
+    for index, name in enumerate(columns):
         # Users copy the first column, the name of the row, so wrap other columns first.
-        least = min(_LONGEST_UNBROKEN, max((len(row[0]) for row in kept), default=0)) if place == 0 else None
-        table.add_column(Text(name), justify="right" if name in aligned else "left", overflow="fold", min_width=least)
-    for place, row in enumerate(kept):
-        style = STYLES.get((styles[place] if styles else None) or "", "")
+        width = min(_LONGEST_UNBROKEN, max((len(row[0]) for row in kept), default=0)) if index == 0 else None
+        table.add_column(Text(name), justify="right" if name in aligned else "left", overflow="fold", min_width=width)
+    for index, row in enumerate(kept):
+        style = STYLES.get((styles[index] if styles else None) or "", "")
         table.add_row(*(Text(text) for text in row), style=style if wants_color(stream) else "")
     console.print(Text(title, style="bold"))
     console.print(table)
@@ -179,7 +181,7 @@ def print_table(
 def _print_plain(
     title: str, columns: Sequence[str], rows: Sequence[Sequence[str]], right: frozenset[str], stream: TextIO
 ) -> None:
-    """Columns aligned by spaces and never wrapped, for logs, pipes and `column`."""
+    """Prints columns that spaces align and that never wrap, for logs, pipes and `column`."""
     widths = [max(map(len, column)) for column in zip(columns, *rows, strict=True)]
     print(title, file=stream)
     for row in (columns, *rows):
@@ -191,7 +193,7 @@ def _print_plain(
 
 
 def print_line(text: str = "", style: str | None = None, stream: TextIO | None = None) -> None:
-    """Prints one line, with colour where the stream shows colours."""
+    """Prints one line, in colour if `stream` is a terminal with colours."""
     stream = stream or sys.stdout
     if style is None or not wants_color(stream):
         print(text, file=stream)

@@ -11,10 +11,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TextIO, cast
 
-# C0 without tab and newline, DEL, C1, marks that change the direction of writing, and surrogates.
+# The ranges: C0 without tab and newline, DEL, C1, marks that change the direction of writing,
+# surrogates.
 _CONTROLS = "\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff"
 _ANY = re.compile(f"[{_CONTROLS}]")
-# Styles of our own tables: they change nothing but the look.
+# Group 1 matches the styles of our own tables, which change nothing but the look.
 _ANY_BUT_STYLE = re.compile(f"(\x1b\\[[0-9;]*m)|([{_CONTROLS}])")
 
 
@@ -28,7 +29,8 @@ def _escaped(match: re.Match[str]) -> str:
 
 
 class EscapingStream:
-    """A text stream that escapes control characters. A terminal still gets styles."""
+    """A text stream that escapes control characters. Colours and other styles still reach a
+    terminal."""
 
     def __init__(self, stream: TextIO) -> None:
         self.raw_stream = stream
@@ -50,7 +52,8 @@ class EscapingStream:
 
 
 def raw(stream: TextIO) -> TextIO:
-    """The stream below an EscapingStream, for a display that moves the cursor and escapes texts."""
+    """The stream below an EscapingStream, for a display that moves the cursor and escapes texts
+    itself."""
     return cast("TextIO", getattr(stream, "raw_stream", stream))
 
 

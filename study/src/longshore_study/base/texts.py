@@ -1,4 +1,5 @@
-"""Numbers in reports: three significant digits, thin spaces between groups, ratios in words."""
+"""Numbers in HTML reports and plots: three significant digits, thin spaces between groups of
+digits, ratios in words."""
 
 from __future__ import annotations
 
@@ -18,7 +19,7 @@ def name_text(name: str) -> str:
 
 
 def whole_number(value: int) -> str:
-    """All digits, in groups, so that different sizes never look the same."""
+    """All digits, in groups of three, so that different sizes never look the same."""
     return _grouped(str(value))
 
 
@@ -37,7 +38,8 @@ def plain_number(value: float) -> str:
 
 
 def figure(value: float | None, unit: str = "") -> str:
-    """Three significant digits (all before the point) and the unit. "–" stands for no value."""
+    """Three significant digits, or all digits of a longer integer part, and the unit. "–" stands
+    for None."""
     if value is None or not math.isfinite(value):
         return "–"
     if not unit:
@@ -47,7 +49,7 @@ def figure(value: float | None, unit: str = "") -> str:
 
 @dataclass(frozen=True)
 class Quantity:
-    """How to write several values of one unit: in millions if the largest exceeds a million."""
+    """A common scale for values of one unit: millions if the largest value reaches a million."""
 
     divisor: float
     name: str

@@ -1,5 +1,5 @@
-"""Splits the arguments of `longshore` into the command and its arguments, for the command line and
-for its completion."""
+"""Splits the arguments of `longshore` into the command and the rest, for the command line and for
+its completion."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _FLAGS = ("--json", "-v", "--verbose", "--no-color")
 
 
 def split_arguments(arguments: Sequence[str]) -> tuple[str | None, list[str]]:
-    """The command and its arguments. Shared options may precede the command."""
+    """The command and its arguments. Options of every command can precede the command."""
     before: list[str] = []
     rest = list(arguments)
     while rest:

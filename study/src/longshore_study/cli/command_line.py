@@ -1,5 +1,5 @@
-"""The command line. The module of a command is imported only when this command is called: on the
-file systems of login nodes, importing a large package takes seconds."""
+"""The command line. The module of a command is imported only when the command is called, because on
+the file systems of login nodes the import of a large package takes seconds."""
 
 import argparse
 import importlib
@@ -39,7 +39,7 @@ _COMMAND_FOLDER = Path(__file__).parent / "commands"
 
 
 class Parser(argparse.ArgumentParser):
-    """argparse with our exit status for usage errors, and with suggestions for mistyped options."""
+    """argparse with the exit status of longshore for usage errors."""
 
     def error(self, message: str) -> NoReturn:
         raise UsageError(f"{message} ('{self.prog} --help' lists the options)")
@@ -49,18 +49,18 @@ class Parser(argparse.ArgumentParser):
         namespace, unknown = self.parse_known_args(arguments)
         if unknown:
             word = unknown[0].split("=")[0]
-            what = "unknown option" if word.startswith("-") else "unexpected argument"
-            self.error(f"{what} '{unknown[0]}'{suggestion(word, self._option_string_actions)}")
+            problem = "unknown option" if word.startswith("-") else "unexpected argument"
+            self.error(f"{problem} '{unknown[0]}'{suggestion(word, self._option_string_actions)}")
         return namespace
 
 
 def module_name(command: str) -> str:
-    """The module of a command. `import` is a keyword of Python and gets an underscore."""
+    """The module of a command. `import` gets an underscore, because it is a keyword of Python."""
     return "import_" if command == "import" else command
 
 
 def available_commands() -> list[str]:
-    """The commands whose module is installed, in the order of COMMANDS."""
+    """The commands whose module exists, in the order of COMMANDS."""
     return [command for command in COMMANDS if (_COMMAND_FOLDER / f"{module_name(command)}.py").exists()]
 
 
@@ -115,7 +115,6 @@ def dispatch(arguments: Sequence[str]) -> int:
 
 
 def parser_of(command: str) -> tuple[Parser, ModuleType]:
-    """The parser of a command, and its module."""
     module = importlib.import_module(f"longshore_study.cli.commands.{module_name(command)}")
     parser = Parser(
         prog=f"longshore {command}",
@@ -129,7 +128,8 @@ def parser_of(command: str) -> tuple[Parser, ModuleType]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs one command and returns its exit status. Expected failures are one line on stderr."""
+    """Runs one command and returns its exit status. For an expected failure, prints one line on
+    stderr."""
     with escaping_streams():
         return _main(arguments)
 
@@ -160,7 +160,8 @@ def _main(arguments: Sequence[str] | None) -> int:
 
 
 def _abandon_output() -> None:
-    """Redirects stdout to /dev/null. Python would fail again when it flushes the buffer at exit."""
+    """Redirects stdout to /dev/null. Otherwise Python fails again when it flushes the buffer at
+    exit."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, sys.stdout.fileno())
     os.close(nowhere)

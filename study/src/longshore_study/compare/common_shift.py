@@ -1,10 +1,9 @@
-"""The common shift: how much the speed of the whole machine differs between the two sides.
+"""The common shift: the change of the speed of the whole machine between the two sides, as the
+control cells (memory copy, ping-pong) measure it.
 
-The control cells (memory copy, ping-pong) measure it. The shift is a result of its own. It is
-removed from the other rows only where the controls prove it: its 95 % interval excludes zero, and
-no control contradicts it. Without controls nothing is removed, because a shift of most rows need
-not be a shift of the machine: if half of the strategies regressed, subtracting the median would
-show the other half as improved.
+The shift is removed from the other rows only if the controls prove it (`find_shift`). The rows
+themselves are no proof: if half of the strategies regressed, subtracting the median of all rows
+would show the other half as improved.
 """
 
 from __future__ import annotations
@@ -20,21 +19,24 @@ from longshore_study.stats.verdict import Measured
 
 @dataclass(frozen=True)
 class CommonShift:
+    """The measured shift, and whether it is removed from the rows (`reason` tells why)."""
+
     measured: Measured | None = None
     """None without controls."""
     kernels: dict[str, Measured] = field(default_factory=dict)
-    """The shift that each control kernel shows."""
+    """The shift of each control kernel."""
     removed: bool = False
     verdict: str | None = None
-    """The verdict of the shift itself against the margin; None without controls."""
+    """The verdict on the shift itself against the margin; None without controls."""
     holm_p: float = 1.0
-    """Corrected over the rows of the table and the shift; the exit status rests on it."""
+    """The p value with Holm's correction over the rows of the table and the shift. The exit status
+    depends on this value."""
     reason: str = "no control cells on both sides: nothing is removed"
 
     @property
     def ratio(self) -> float | None:
-        """The speed of the new side relative to the reference: below 1 is slower, for latencies
-        too."""
+        """The speed of the new side relative to the reference: a value below 1 means slower, also
+        for latencies."""
         return math.exp(self.measured.difference) if self.measured else None
 
     @property
@@ -46,60 +48,61 @@ class CommonShift:
         return math.exp(low), math.exp(high)
 
     def remove_from(self, row: Measured) -> Measured:
-        """The row relative to the controls.
-
-        The errors of both add up; the degrees of freedom follow Satterthwaite.
-        """
+        """The row relative to the controls: the variances of row and shift are added, with
+        Satterthwaite's degrees of freedom."""
         if self.measured is None:
             return row
-        own, shift = row.se**2, self.measured.se**2
-        total = own + shift
-        if total == 0.0:
-            return Measured(row.difference - self.measured.difference, 0.0, row.df)
-        spread = own**2 / row.df + shift**2 / self.measured.df
-        df = total**2 / spread if spread > 0.0 else math.inf
-        return Measured(row.difference - self.measured.difference, math.sqrt(total), df)
+        difference = row.difference - self.measured.difference
+        row_variance, shift_variance = row.se**2, self.measured.se**2
+        variance = row_variance + shift_variance
+        if variance == 0.0:
+            return Measured(difference, 0.0, row.df)
+        denominator = row_variance**2 / row.df + shift_variance**2 / self.measured.df
+        df = variance**2 / denominator if denominator > 0.0 else math.inf
+        return Measured(difference, math.sqrt(variance), df)
 
 
 def find_shift(controls: Sequence[tuple[str, Measured]], margin: float) -> CommonShift:
-    """The mean over kernels of the mean over their cells. `controls`: kernel and difference.
+    """The shift from `controls`, which are pairs of a control kernel and the difference of a cell:
+    the mean over kernels of the mean over the cells of a kernel.
 
-    The cells of a kernel share sessions, and so do the kernels. Their errors are assumed to move
-    together: the standard error of a mean is the mean of the standard errors, and its degrees of
-    freedom are the fewest of all.
+    The shift is removed from rows if its 95 % interval excludes zero and every kernel agrees with
+    the shift.
     """
     if not controls:
         return CommonShift()
-    by_kernel: dict[str, list[Measured]] = defaultdict(list)
-    for kernel, one in controls:
-        by_kernel[kernel].append(one)
-    kernels = {kernel: _mean(ones) for kernel, ones in by_kernel.items()}
+    cells: dict[str, list[Measured]] = defaultdict(list)
+    for kernel, cell in controls:
+        cells[kernel].append(cell)
+    kernels = {kernel: _mean(of_kernel) for kernel, of_kernel in cells.items()}
     shift = _mean(list(kernels.values()))
     low, high = effect.interval(shift.difference, shift.se, shift.df)
     judged = verdict.judge([shift], margin)[0].verdict
-    if low <= 0.0 <= high:
-        return CommonShift(shift, kernels, False, judged, reason="the controls show no shift: nothing is removed")
-    if not _agree(kernels, shift):
-        # The machine did not change as a whole. Each kernel is reported, and the rows stay as they
-        # are.
-        why = "the controls contradict each other: nothing is removed"
-        return CommonShift(shift, kernels, False, verdict.INCONCLUSIVE, reason=why)
-    why = "the controls show a shift: rows are judged relative to it"
-    return CommonShift(shift, kernels, True, judged, reason=why)
+    removed, reason = False, "the controls show no shift: nothing is removed"
+    if not low <= 0.0 <= high:
+        removed = _agree(kernels, shift)
+        if removed:
+            reason = "the controls show a shift: rows are judged relative to it"
+        else:  # the machine did not change as a whole
+            judged, reason = verdict.INCONCLUSIVE, "the controls contradict each other: nothing is removed"
+    return CommonShift(shift, kernels, removed, judged, reason=reason)
 
 
 def _agree(kernels: dict[str, Measured], shift: Measured) -> bool:
-    for one in kernels.values():
-        low, high = effect.interval(one.difference, one.se, one.df)
-        if not low <= shift.difference <= high or one.difference * shift.difference <= 0.0:
+    """Whether every kernel has the sign of the shift, and the shift in its 95 % interval."""
+    for kernel in kernels.values():
+        low, high = effect.interval(kernel.difference, kernel.se, kernel.df)
+        if not low <= shift.difference <= high or kernel.difference * shift.difference <= 0.0:
             return False
     return True
 
 
-def _mean(ones: Sequence[Measured]) -> Measured:
-    count = len(ones)
+def _mean(controls: Sequence[Measured]) -> Measured:
+    """The mean of controls that share sessions. Their errors are assumed to be fully correlated, so
+    the standard error is the mean of the standard errors, with the fewest degrees of freedom."""
+    count = len(controls)
     return Measured(
-        math.fsum(one.difference for one in ones) / count,
-        math.fsum(one.se for one in ones) / count,
-        min(one.df for one in ones),
+        math.fsum(control.difference for control in controls) / count,
+        math.fsum(control.se for control in controls) / count,
+        min(control.df for control in controls),
     )

@@ -1,8 +1,7 @@
-"""Compares two sides: a verdict for each row and one for the whole.
+"""Compares two sides, and gives a verdict for each row and one for the whole comparison.
 
-pairing.py matches the figures, row_effect.py computes the difference of each row, common_shift.py
-the change of the whole machine, and stats/ tests the differences. The results are `JudgedRow`
-objects, which tables, files and the report read.
+pairing.py matches the figures of the two sides, row_effect.py computes the difference of each row,
+common_shift.py the change of the whole machine, and stats/ tests the differences.
 """
 
 from __future__ import annotations
@@ -46,10 +45,12 @@ LAYOUT = frozenset({"nodes", "ranks", "ranks_per_node"})
 
 @dataclass(frozen=True)
 class CompareOptions:
+    """What to compare, and the margin below which differences do not matter."""
+
     margin: float | None = None
-    """None: the margin of the study, else 5 %."""
+    """If None, the margin of the study, or 5 % if the launches do not have the same margin."""
     where: Expression | None = None
-    """Selects rows; None: all."""
+    """Selects rows. If None, all rows are compared."""
     metrics: tuple[str, ...] = ()
     """Metrics to compare besides the main metric of each pattern."""
     ignore: tuple[str, ...] = ()
@@ -58,47 +59,49 @@ class CompareOptions:
 
 @dataclass(frozen=True)
 class Comparison:
+    """The judged rows of two sides, and what belongs to no single row."""
+
     reference: Side
     new: Side
     margin: float
     rows: list[JudgedRow]
     shift: CommonShift
     problems: list[str]
-    """Launches that are not in the rows, and why."""
+    """The launches that are not in the rows, each with the reason."""
     damaged: int
-    """Launches that cannot be read, or that failed in a cell without a row: data is missing."""
+    """The number of launches that cannot be read, or that failed in a cell without a row."""
 
     @property
     def verdict(self) -> str:
-        """The verdict of the whole; the exit status follows from it.
+        """The verdict on the whole comparison, which determines the exit status.
 
-        "regressed" rests on Holm's correction over the rows and the common shift: at most 5 % of
-        the tables in which nothing regressed get it.
+        "regressed" uses Holm's correction over the rows and the common shift: at most 5 % of the
+        tables in which nothing regressed get this verdict.
         """
-        found = {row.verdict for row in self.rows}
-        strictly = any(
+        verdicts = {row.verdict for row in self.rows}
+        row_regressed = any(
             r.verdict == verdict.REGRESSED and r.judgement and r.judgement.holm_p <= verdict.LEVEL for r in self.rows
         )
-        if strictly or (self.shift.verdict == verdict.REGRESSED and self.shift.holm_p <= verdict.LEVEL):
+        if row_regressed or (self.shift.verdict == verdict.REGRESSED and self.shift.holm_p <= verdict.LEVEL):
             return verdict.REGRESSED
-        if self.damaged or not self.rows or found & {verdict.MISSING, verdict.FAILED, verdict.INVALID}:
+        if self.damaged or not self.rows or verdicts & {verdict.MISSING, verdict.FAILED, verdict.INVALID}:
             return "invalid"
-        if found & {verdict.INCONCLUSIVE, verdict.REGRESSED}:
+        if verdicts & {verdict.INCONCLUSIVE, verdict.REGRESSED}:
             return verdict.INCONCLUSIVE
-        if verdict.UNTESTABLE in found:
+        if verdict.UNTESTABLE in verdicts:
             return verdict.UNTESTABLE
-        return verdict.IMPROVED if verdict.IMPROVED in found else verdict.SAME
+        return verdict.IMPROVED if verdict.IMPROVED in verdicts else verdict.SAME
 
     @property
     def counts(self) -> dict[str, int]:
-        """The number of rows of each verdict that occurs, the gravest first."""
+        """The number of rows of each verdict that occurs. The gravest verdict comes first."""
         counts = {name: sum(row.verdict == name for row in self.rows) for name in verdict.VERDICTS}
         return {name: count for name, count in counts.items() if count}
 
     @property
     def pulse_explained(self) -> list[float]:
-        """For each row from which the noise probe was taken out, the share of the variance between
-        launches that it explains, ascending."""
+        """For each row from which the effect of the noise probe was removed: the share of the
+        variance between launches that the probe explains. Ascending."""
         return sorted(row.adjustment.explained for row in self.rows if row.adjustment)
 
     @property
@@ -110,7 +113,7 @@ class Comparison:
 
 
 def compare(reference: Side, new: Side, options: CompareOptions | None = None) -> Comparison:
-    """Judges `new` against `reference`. Raises LongshoreError when there is nothing to judge."""
+    """Judges `new` against `reference`. Raises LongshoreError if there is nothing to judge."""
     options = options or CompareOptions()
     sides = (reference, new)
     require_metrics(options.metrics, [*reference.launches, *new.launches])
@@ -122,10 +125,10 @@ def compare(reference: Side, new: Side, options: CompareOptions | None = None) -
         raise LongshoreError(_why_nothing(sides, measured))
     judged, shift = _judge(rows, row_effects(rows, sessions_in_turns(reference, new)), margin)
     judged.sort(key=_order)
-    lost = sum(len(one.damaged) for one in measured)
-    if options.where is None:  # the variants of a failed launch are not known, so no condition selects it
-        lost += len(failed_without_row(measured, rows, options.ignore))
-    return Comparison(reference, new, margin, judged, shift, _problems(sides, measured, judged), lost)
+    damaged = sum(len(measurements.damaged) for measurements in measured)
+    if options.where is None:  # a condition cannot select a failed launch, whose variants are not known
+        damaged += len(failed_without_row(measured, rows, options.ignore))
+    return Comparison(reference, new, margin, judged, shift, _problems(sides, measured, judged), damaged)
 
 
 def _margin_of(sides: Iterable[Side]) -> float:
@@ -134,25 +137,25 @@ def _margin_of(sides: Iterable[Side]) -> float:
 
 
 def _why_nothing(sides: Sequence[Side], measured: Sequence[Measurements]) -> str:
-    lacking = " and of ".join(f"'{side.name}'" for side, one in zip(sides, measured, strict=True) if not one.figures)
-    why = f"there is no usable figure of {lacking}" if lacking else "there are figures of control cells only"
-    # A problem of the side that lacks figures is the reason, not a problem of the other side.
-    blamed = [one for one in measured if not one.figures] or measured
-    problems = [problem for one in blamed for problem in one.problems]
+    empty = [(side, found) for side, found in zip(sides, measured, strict=True) if not found.figures]
+    names = " and of ".join(f"'{side.name}'" for side, _ in empty)
+    why = f"there is no usable figure of {names}" if empty else "there are figures of control cells only"
+    # If one side lacks figures, only the problems of this side can be the reason.
+    problems = [problem for found in ([found for _, found in empty] or measured) for problem in found.problems]
     return f"nothing to compare: {why}" + (f"; {problems[0]}" if problems else "")
 
 
 def _problems(sides: Sequence[Side], measured: Sequence[Measurements], rows: Sequence[JudgedRow]) -> list[str]:
     pairs = list(zip(sides, measured, strict=True))
-    problems = [f"{side.name}: {problem}" for side, one in pairs for problem in one.problems]
+    problems = [f"{side.name}: {problem}" for side, found in pairs for problem in found.problems]
     problems += [
         f"{side.name}: {launch.path}: partial ({launch.envelope['partial']})"
-        for side, one in pairs
-        for launch in one.partial
+        for side, found in pairs
+        for launch in found.partial
     ]
     problems += [
-        f"no row is on both sides: {name} is {_levels(one)} and {_levels(other)}; --ignore {name} compares nevertheless"
-        for name, (one, other) in disjoint_factors(rows).items()
+        f"no row is on both sides: {name} is {_levels(old)} and {_levels(new)}; --ignore {name} compares nevertheless"
+        for name, (old, new) in disjoint_factors(rows).items()
     ]
     return problems
 
@@ -164,38 +167,38 @@ def _levels(values: Iterable[Any]) -> str:
 def _judge(
     rows: Sequence[PairedRow], effects: Sequence[RowEffect], margin: float
 ) -> tuple[list[JudgedRow], CommonShift]:
-    """The rows that are no controls, judged; they and the common shift are one family of
-    hypotheses."""
-    both = list(zip(rows, effects, strict=True))
+    """The judged rows without the controls, and the judged common shift. The p values are corrected
+    over these rows and the shift together."""
+    pairs = list(zip(rows, effects, strict=True))
     controls = [
         (
             str(row.key.variant.get("kernel")),
-            verdict.Measured(one.effect.difference, one.moderated.se, one.moderated.df),
+            verdict.Measured(found.effect.difference, found.moderated.se, found.moderated.df),
         )
-        for row, one in both
+        for row, found in pairs
         if row.key.pattern == CONTROL and str(row.key.variant.get("kernel")) in CONTROL_METRICS
-        if one.effect and one.moderated
+        if found.effect and found.moderated
     ]
     shift = find_shift(controls, margin)
-    judged = [_estimated(row, one, shift) for row, one in both if row.key.pattern != CONTROL]
+    judged = [_untested(row, found, shift) for row, found in pairs if row.key.pattern != CONTROL]
     testable = {
-        place: row.estimate.judged
-        for place, row in enumerate(judged)
+        index: row.estimate.judged
+        for index, row in enumerate(judged)
         if row.verdict != verdict.INVALID and row.moderated and row.estimate and row.estimate.judged
     }
     hypotheses = [*testable.values(), *([shift.measured] if shift.measured else [])]
-    family = verdict.judge(hypotheses, margin)
-    for place, judgement in zip(testable, family, strict=False):
-        judged[place] = replace(judged[place], judgement=judgement, verdict=judgement.verdict)
+    judgements = verdict.judge(hypotheses, margin)
+    for index, judgement in zip(testable, judgements, strict=False):
+        judged[index] = replace(judged[index], judgement=judgement, verdict=judgement.verdict)
     if shift.measured:
-        shift = replace(shift, holm_p=family[-1].holm_p)
+        shift = replace(shift, holm_p=judgements[-1].holm_p)
     return [_with_absence(row) for row in judged], shift
 
 
-def _estimated(row: PairedRow, found: RowEffect, shift: CommonShift) -> JudgedRow:
-    """A row that is not tested yet."""
+def _untested(row: PairedRow, found: RowEffect, shift: CommonShift) -> JudgedRow:
+    """The row with its estimate and warnings, before it is tested."""
     warnings = list(found.warnings)
-    doubts = sorted({figure.above for figure in row.figures if figure.above})
+    doubts = sorted({figure.why_implausible for figure in row.figures if figure.why_implausible})
     if doubts:
         warnings += doubts
     elif found.effect and not found.moderated and not warnings:
@@ -205,17 +208,17 @@ def _estimated(row: PairedRow, found: RowEffect, shift: CommonShift) -> JudgedRo
         row.reference,
         row.new,
         row.absent,
-        found.effect,
-        found.adjustment,
-        found.moderated,
-        estimate(found.effect, found.moderated, found.adjustment, shift) if found.effect else None,
+        effect=found.effect,
+        adjustment=found.adjustment,
+        moderated=found.moderated,
+        estimate=estimate(found.effect, found.moderated, found.adjustment, shift) if found.effect else None,
         verdict=verdict.INVALID if doubts else verdict.UNTESTABLE,
         warnings=tuple(warnings),
     )
 
 
 def _with_absence(row: JudgedRow) -> JudgedRow:
-    """Marks rows of one side as missing or failed, and warns where a side lacks some launches or
+    """Marks rows with figures on one side as missing or failed. Warns if a side lacks launches or
     the layout."""
     warnings, word = list(row.warnings), row.verdict
     for figures, name, reason in zip((row.reference, row.new), ("reference", "new"), row.absent, strict=True):
@@ -232,7 +235,8 @@ def _with_absence(row: JudgedRow) -> JudgedRow:
 
 
 def _order(row: JudgedRow) -> tuple[Any, ...]:
-    """By pattern, then the gravest verdict first, then the largest slowdown."""
+    """The sort key of the table: pattern, then the gravest verdict first, then the largest
+    slowdown first."""
     return (
         pattern_rank(row.key.pattern),
         verdict.VERDICTS.index(row.verdict),
@@ -244,7 +248,7 @@ def _order(row: JudgedRow) -> tuple[Any, ...]:
 
 
 def parse_margin(text: str) -> float:
-    """`5%` or `0.05`; above 0, below 1."""
+    """Reads `5%` or `0.05`. Raises UsageError unless the margin is above 0 and below 1."""
     try:
         value = float(text.removesuffix("%").strip()) / (100.0 if text.strip().endswith("%") else 1.0)
     except ValueError:

@@ -1,9 +1,9 @@
-"""How much better one variant is than another that was measured in the same study: a ratio with its
+"""Compares two variants of the same study: how many times better the second variant is, with an
 interval.
 
-A launch that measured both variants is compared with itself. Otherwise launches of one session are
-compared within it, because they ran in turns; otherwise sessions are compared.
-docs/explanation/statistics.md gives the reasons. comparison.py does the same for two tags.
+If launches measured both variants, the difference is taken within each launch. Otherwise launches
+are compared within their session, in which they ran in turns. Otherwise sessions are compared.
+docs/explanation/statistics.md gives the reasons. comparison.py compares two tags.
 """
 
 from __future__ import annotations
@@ -12,22 +12,24 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from longshore_study.compare.estimate import metric_ratio
 from longshore_study.metrics.launch_metrics import Figure
 from longshore_study.stats import effect, moderated
 from longshore_study.stats.effect import Effect
 
 WITHIN_LAUNCH, IN_TURNS, BY_SESSION = "launch", "in turns", "session"
-_NO_VARIANCE = 1e-20  # of logarithms: the rounding errors of equal figures
+_NO_VARIANCE = 1e-20  # the variance of logarithms of equal figures, from rounding errors
 SINGLE = "one launch: the data do not show how much launches differ"
 
 
 @dataclass(frozen=True, slots=True)
 class Contrast:
-    """`ratio` above 1: the second variant is better, for metrics where less is better too."""
+    """If `ratio` is above 1, the second variant is better, also for metrics where less is
+    better."""
 
     ratio: float
     interval: tuple[float, float] | None
-    """95 %; None where the data do not tell how much launches differ."""
+    """The 95 % interval of the ratio; None if the data do not show how much launches differ."""
     units: int
     """The number of launches, or sessions, that were compared."""
     design: str
@@ -36,24 +38,24 @@ class Contrast:
 
 
 def contrasts(pairs: Sequence[tuple[Sequence[Figure], Sequence[Figure]]]) -> list[Contrast | None]:
-    """Compares the figures of each pair (first, second); None where one is empty or the two share
-    no session.
+    """Compares the figures of each pair (first, second). None for a pair with an empty side or
+    without a common session.
 
     The variances of all pairs of one design are moderated together, so pass the pairs of one table
     in one call.
     """
-    found = [_design(first, second) for first, second in pairs]
-    shrunk: dict[int, moderated.Moderated | None] = {}
+    effects = [_effect(first, second) for first, second in pairs]
+    errors: dict[int, moderated.Moderated | None] = {}
     for design in (WITHIN_LAUNCH, IN_TURNS, BY_SESSION):
-        # Figures without any variance (imported twice, or rounded to the same value) do not prove
-        # precision.
+        # Figures without variance (imported twice, or rounded to the same value) prove no
+        # precision, so they get no interval.
         varying = {
-            k: one[1]
-            for k, one in enumerate(found)
-            if one is not None and one[0] == design and (one[1].variance or 0.0) > _NO_VARIANCE
+            index: found[1]
+            for index, found in enumerate(effects)
+            if found is not None and found[0] == design and (found[1].variance or 0.0) > _NO_VARIANCE
         }
-        shrunk |= dict(zip(varying, moderated.moderate(list(varying.values())), strict=True))
-    return [None if one is None else _contrast(*one, shrunk.get(k)) for k, one in enumerate(found)]
+        errors |= dict(zip(varying, moderated.moderate(list(varying.values())), strict=True))
+    return [None if found is None else _contrast(*found, errors.get(index)) for index, found in enumerate(effects)]
 
 
 def _contrast(design: str, found: Effect, mod: moderated.Moderated | None) -> Contrast:
@@ -69,10 +71,11 @@ def _contrast(design: str, found: Effect, mod: moderated.Moderated | None) -> Co
 
 
 def _ratio(difference: float) -> float:
-    return math.exp(max(-700.0, min(700.0, difference)))
+    return metric_ratio(difference, "higher")
 
 
-def _design(first: Sequence[Figure], second: Sequence[Figure]) -> tuple[str, Effect] | None:
+def _effect(first: Sequence[Figure], second: Sequence[Figure]) -> tuple[str, Effect] | None:
+    """The design of the comparison, and the effect."""
     sides = [_by_launch(first), _by_launch(second)]
     shared = sides[0].keys() & sides[1].keys()
     if shared:
@@ -88,17 +91,19 @@ def _design(first: Sequence[Figure], second: Sequence[Figure]) -> tuple[str, Eff
 
 
 def _by_launch(figures: Sequence[Figure]) -> dict[str, float]:
-    found: dict[str, list[float]] = {}
+    """The mean goodness of each launch."""
+    launches: dict[str, list[float]] = {}
     for figure in figures:
-        found.setdefault(figure.launch, []).append(figure.goodness)
-    return {launch: math.fsum(values) / len(values) for launch, values in found.items()}
+        launches.setdefault(figure.launch, []).append(figure.goodness)
+    return {launch: math.fsum(values) / len(values) for launch, values in launches.items()}
 
 
 def _by_session(figures: Sequence[Figure]) -> dict[str, dict[str, float]]:
-    found: dict[str, dict[str, float]] = {}
+    """The mean goodness of each launch, grouped by session."""
+    sessions: dict[str, list[Figure]] = {}
     for figure in figures:
-        found.setdefault(figure.session, {})[figure.launch] = figure.goodness
-    return found
+        sessions.setdefault(figure.session, []).append(figure)
+    return {session: _by_launch(members) for session, members in sessions.items()}
 
 
 def _mean(values: Mapping[str, float]) -> float:

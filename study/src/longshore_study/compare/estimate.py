@@ -1,8 +1,8 @@
-"""The ratio of a compared row: one definition, with its interval, for every table, file and page.
+"""The ratio of a compared row with its interval, as every table, file and page shows the ratio.
 
-The ratio shown is the ratio judged. It is taken after the removal of the common shift, where the
-controls prove one, and of the part that the noise probe explains, where launches have a probe. The
-raw ratio is that of the two figures as they are; it has an interval of its own.
+The shown ratio is also the judged ratio. The common shift is removed from this ratio if the
+controls prove a shift, and so is the part of the noise that the noise probe explains, if the
+launches have a probe. Nothing is removed from the raw ratio, which has its own interval.
 """
 
 from __future__ import annotations
@@ -18,29 +18,30 @@ from longshore_study.stats.moderated import Moderated
 from longshore_study.stats.verdict import Measured
 
 STATISTIC = "geometric mean over sessions"
-"""The statistic of the two figures of a row. The figure of a session is the geometric mean of its
+"""Defines the two figures of a row. The figure of a session is the geometric mean of its
 launches."""
 PLAIN = "new / reference"
 COMMON_SHIFT, PULSE = "the common shift", "the pulse"
-_MOST = 700.0  # as a logarithm: a little below the largest number
+MAX_LOG = 700.0  # exp(MAX_LOG) is a little below the largest floating-point number
 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """Differences are of the logarithms of goodness, new minus reference; intervals are of 95 %."""
+    """The difference between the two sides of a row: new minus reference, in logarithms, positive
+    if the new side is better. Intervals are 95 % intervals."""
 
     difference: float
     judged: Measured | None
-    """The difference with its error; None where the data do not tell how much sessions differ."""
+    """The difference with its error; None if the data do not show how much sessions differ."""
     raw: float
     raw_interval: tuple[float, float] | None
     taken_out: tuple[str, ...]
-    """The parts that were removed from the difference and are still in the raw one."""
+    """The effects that were removed from `difference` but not from `raw`, in words."""
 
     @property
     def interval(self) -> tuple[float, float] | None:
-        one = self.judged
-        return None if one is None else effect.interval(one.difference, one.se, one.df)
+        row = self.judged
+        return None if row is None else effect.interval(row.difference, row.se, row.df)
 
     @property
     def kind(self) -> str:
@@ -49,36 +50,37 @@ class Estimate:
 
 
 def estimate(found: Effect, mod: Moderated | None, adjustment: Adjustment | None, shift: CommonShift) -> Estimate:
-    """Every row with an effect has an estimate, also a row that cannot be judged."""
-    own = Measured(found.difference, mod.se, mod.df) if mod else None
-    difference, judged, taken_out = found.difference, own, []
+    """The estimate of a row with an effect, even if the row cannot be judged."""
+    measured = Measured(found.difference, mod.se, mod.df) if mod else None
+    difference, judged, taken_out = found.difference, measured, []
     if shift.removed and shift.measured is not None:
         difference -= shift.measured.difference
-        judged = shift.remove_from(own) if own else None
+        judged = shift.remove_from(measured) if measured else None
         taken_out.append(COMMON_SHIFT)
-    raw, raw_error = found.difference, own
+    raw, raw_measured = found.difference, measured
     if adjustment is not None:
         plain = adjustment.plain
-        raw, raw_error = plain.difference, _own_error(plain)
+        raw, raw_measured = plain.difference, _with_row_error(plain)
         taken_out.append(PULSE)
-    raw_interval = effect.interval(raw, raw_error.se, raw_error.df) if raw_error else None
+    raw_interval = effect.interval(raw, raw_measured.se, raw_measured.df) if raw_measured else None
     return Estimate(difference, judged, raw, raw_interval, tuple(taken_out))
 
 
-def _own_error(plain: Effect) -> Measured | None:
-    """The error from the launches of this row alone: a row with a noise probe has enough of
-    them."""
+def _with_row_error(plain: Effect) -> Measured | None:
+    """The effect with the error from the launches of this row alone. A row with a noise probe has
+    enough launches for that."""
     if plain.variance is None:
         return None
     return Measured(plain.difference, math.sqrt(plain.variance * plain.scale), float(plain.df))
 
 
-def ratio(difference: float, better: str) -> float:
-    """Converts a difference of logarithms of goodness to a ratio of the metric."""
+def metric_ratio(difference: float, better: str) -> float:
+    """Converts a difference of logarithms, positive if better, to a ratio of the metric. `better`
+    says which values of the metric are better: `higher` or `lower`."""
     sign = -1.0 if better == "lower" else 1.0
-    return math.exp(max(-_MOST, min(_MOST, sign * difference)))
+    return math.exp(max(-MAX_LOG, min(MAX_LOG, sign * difference)))
 
 
-def ratios(bounds: tuple[float, float], better: str) -> list[float]:
-    """Converts both ends of an interval; the smaller one comes first."""
-    return sorted(ratio(bound, better) for bound in bounds)
+def metric_ratios(bounds: tuple[float, float], better: str) -> list[float]:
+    """Converts the two ends of an interval. The smaller ratio comes first."""
+    return sorted(metric_ratio(bound, better) for bound in bounds)

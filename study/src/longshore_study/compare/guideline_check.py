@@ -1,9 +1,9 @@
 """Checks guidelines on the launches of one tag or study.
 
-The two variants of a guideline are compared within the launch that measured both, otherwise in
-launches that ran in turns: the launch is then the unit of replication. Sessions are compared only
-where neither exists. A guideline is *broken* when the slowdown is larger than its tolerance, and
-*holds* when it is smaller, both at 5 %.
+If launches measured both variants of a guideline, the variants are compared within each launch.
+Otherwise launches of one session are compared, if they ran in turns. Otherwise sessions are
+compared. A guideline is *broken* if the slowdown is significantly larger than its tolerance, and
+*holds* if the slowdown is significantly smaller, both at 5 %.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 from longshore_study.base.errors import EXIT_INVALID, EXIT_OK, EXIT_REGRESSED, EXIT_UNDECIDED, LongshoreError
 from longshore_study.base.json_values import canonical
 from longshore_study.compare.contrast import BY_SESSION, IN_TURNS, WITHIN_LAUNCH
-from longshore_study.compare.estimate import ratio
+from longshore_study.compare.estimate import metric_ratio
 from longshore_study.compare.guidelines import BUILT_IN, last_of_each, of_study_files
 from longshore_study.compare.row_effect import overlapping
 from longshore_study.metrics.launch_metrics import Figure, Measurements, measure, pattern_rank
@@ -50,7 +50,7 @@ class GuidelineRow:
     """What was compared: a launch with itself, launches in turns, or sessions."""
     verdict: str = verdict.UNTESTABLE
     interval: tuple[float, float] | None = None
-    """95 %, of the difference of logarithms of goodness."""
+    """The 95 % interval of the difference of logarithms, positive if `faster` is better."""
     p: float | None = None
     adjusted_p: float | None = None
     warnings: tuple[str, ...] = ()
@@ -58,44 +58,46 @@ class GuidelineRow:
     @property
     def ratio(self) -> float:
         """`faster` / `than` of the metric: the ratio of the two values."""
-        return ratio(self.effect.difference, self.better)
+        return metric_ratio(self.effect.difference, self.better)
 
     @property
     def times_slower(self) -> float:
-        """Above 1 where `faster` is the slower one, for latencies too."""
-        return ratio(self.effect.difference, "lower")
+        """Above 1 if the variant `faster` is slower than the variant `than`, also for latencies."""
+        return metric_ratio(self.effect.difference, "lower")
 
     @property
     def holds(self) -> bool | None:
-        """None where the data do not decide."""
+        """None if the data do not decide."""
         return {HOLDS: True, BROKEN: False}.get(self.verdict)
 
 
 @dataclass(frozen=True)
 class GuidelineFindings:
+    """The checked guidelines of one side."""
+
     side: Side
     rows: list[GuidelineRow]
     problems: list[str]
     failed: int
-    """The number of launches that failed or are damaged: their data is missing."""
+    """The number of launches that failed or are damaged."""
 
     @property
     def exit_status(self) -> int:
-        found = {row.verdict for row in self.rows}
-        if BROKEN in found:
+        verdicts = {row.verdict for row in self.rows}
+        if BROKEN in verdicts:
             return EXIT_REGRESSED
         if self.failed:
             return EXIT_INVALID
-        return EXIT_UNDECIDED if found & {verdict.INCONCLUSIVE, verdict.UNTESTABLE} else EXIT_OK
+        return EXIT_UNDECIDED if verdicts & {verdict.INCONCLUSIVE, verdict.UNTESTABLE} else EXIT_OK
 
 
 def check(
     side: Side, guidelines: Iterable[Guideline] | None = None, more: Iterable[Guideline] = ()
 ) -> GuidelineFindings:
-    """Checks every guideline on every pair of variants that it covers.
+    """Checks every guideline on every pair of variants to which the guideline applies.
 
-    `guidelines`: by default the built-in ones and those of the study; `more` is added to the
-    default.
+    If `guidelines` is None, the built-in guidelines, those of the study files, and `more` are
+    checked.
     """
     warnings: list[str] = []
     chosen = list(guidelines) if guidelines is not None else [*BUILT_IN, *of_study_files(side, warnings), *more]
@@ -131,29 +133,29 @@ def _context(guideline: Guideline, figure: Figure) -> dict[str, Any]:
 
 
 def _row(guideline: Guideline, study: str, faster: Sequence[Figure], than: Sequence[Figure]) -> GuidelineRow | None:
-    """Not judged yet; None where no launch and no session has both variants."""
+    """The row before it is judged. None if no launch and no session has both variants."""
     warnings: tuple[str, ...] = ()
     compared = WITHIN_LAUNCH
-    sides = [_means(figures, by_launch=True) for figures in (faster, than)]
-    shared = sides[0].keys() & sides[1].keys()
-    if shared:
-        found = effect.paired({k: sides[1][k] for k in shared}, {k: sides[0][k] for k in shared})
-    else:
+    variants = [_means(figures, by_launch=True) for figures in (faster, than)]
+    shared = variants[0].keys() & variants[1].keys()
+    if not shared:
         launches = [_launches_of_sessions(figures) for figures in (faster, than)]
-        sides = [_means(figures, by_launch=False) for figures in (faster, than)]
-        shared = sides[0].keys() & sides[1].keys()
+        variants = [_means(figures, by_launch=False) for figures in (faster, than)]
+        shared = variants[0].keys() & variants[1].keys()
         if not shared:
             return None
-        if shared <= _in_turns(than, faster) and all(len(side[k]) > 1 for side in launches for k in shared):
+        if shared <= _in_turns(than, faster) and all(len(variant[k]) > 1 for variant in launches for k in shared):
             compared = IN_TURNS
-            found = effect.stratified(*({k: side[k] for k in shared} for side in reversed(launches)))
         else:
             compared = BY_SESSION
             warnings = ("the variants were measured in different launches: sessions are compared",)
-            found = effect.paired({k: sides[1][k] for k in shared}, {k: sides[0][k] for k in shared})
+    if compared == IN_TURNS:
+        found = effect.stratified(*({k: variant[k] for k in shared} for variant in reversed(launches)))
+    else:
+        found = effect.paired(*({k: variant[k] for k in shared} for variant in reversed(variants)))
     first = faster[0]
     sign = -1.0 if first.better == "lower" else 1.0
-    value, other = (math.exp(sign * math.fsum(side[k] for k in shared) / len(shared)) for side in sides)
+    values = [math.exp(sign * math.fsum(variant[k] for k in shared) / len(shared)) for variant in variants]
     return GuidelineRow(
         guideline,
         study,
@@ -162,7 +164,7 @@ def _row(guideline: Guideline, study: str, faster: Sequence[Figure], than: Seque
         _context(guideline, first),
         first.unit,
         first.better,
-        (value, other),
+        (values[0], values[1]),
         found,
         compared,
         warnings=warnings,
@@ -174,14 +176,16 @@ def _session(figure: Figure) -> str:
 
 
 def _launches_of_sessions(figures: Iterable[Figure]) -> dict[str, dict[str, float]]:
-    found: dict[str, dict[str, float]] = defaultdict(dict)
+    """The mean goodness of each launch, grouped by session."""
+    sessions: dict[str, list[Figure]] = defaultdict(list)
     for figure in figures:
-        found[_session(figure)][figure.launch] = figure.goodness
-    return found
+        sessions[_session(figure)].append(figure)
+    return {session: _means(members, by_launch=True) for session, members in sessions.items()}
 
 
 def _in_turns(*sides: Iterable[Figure]) -> frozenset[str]:
-    """Leaves imported sessions out: the order in which their launches ran is not known."""
+    """The sessions in which the two variants ran in turns. Imported sessions are left out, because
+    the order of their launches is not known."""
     starts: list[dict[str, list[str]]] = []
     for figures in sides:
         times: dict[str, list[str]] = defaultdict(list)
@@ -200,40 +204,40 @@ def _means(figures: Iterable[Figure], *, by_launch: bool) -> dict[str, float]:
 
 
 def _judged(rows: list[GuidelineRow]) -> list[GuidelineRow]:
-    """The p values are corrected over all rows."""
+    """The rows with verdicts. The p values are corrected over all rows."""
     rows = list(rows)
     measured: dict[int, verdict.Measured] = {}
-    for place, result in _moderated(rows).items():
-        row = rows[place]
-        if result is None:
-            what = "session" if row.compared == BY_SESSION else "launch"
-            why = f"one {what}: the data do not show how much {what}{'e' * (what == 'launch')}s differ"
-            rows[place] = replace(row, warnings=(*row.warnings, why))
-        elif result.variance == 0.0:
+    for index, error in _errors(rows).items():
+        row = rows[index]
+        if error is None:
+            unit, units = ("session", "sessions") if row.compared == BY_SESSION else ("launch", "launches")
+            why = f"one {unit}: the data do not show how much {units} differ"
+            rows[index] = replace(row, warnings=(*row.warnings, why))
+        elif error.variance == 0.0:
             why = "figures do not vary at all between launches: was one file stored twice?"
-            rows[place] = replace(row, warnings=(*row.warnings, why))
+            rows[index] = replace(row, warnings=(*row.warnings, why))
         else:
-            measured[place] = verdict.Measured(row.effect.difference, result.se, result.df)
-    limits = [math.log1p(rows[place].guideline.tolerance) for place in measured]
+            measured[index] = verdict.Measured(row.effect.difference, error.se, error.df)
+    limits = [math.log1p(rows[index].guideline.tolerance) for index in measured]
     p_values = [
-        min(1.0, 2.0 * verdict.slower_than(one, limit)) for one, limit in zip(measured.values(), limits, strict=True)
+        min(1.0, 2.0 * verdict.slower_than(row, limit)) for row, limit in zip(measured.values(), limits, strict=True)
     ]
     adjusted = multiplicity.benjamini_hochberg(p_values)
-    for (place, one), limit, p, adjusted_p in zip(measured.items(), limits, p_values, adjusted, strict=True):
+    for (index, tested), limit, p, adjusted_p in zip(measured.items(), limits, p_values, adjusted, strict=True):
         if adjusted_p <= verdict.LEVEL:
             word = BROKEN
         else:
-            word = HOLDS if verdict.not_slower_than(one, limit) <= verdict.LEVEL else verdict.INCONCLUSIVE
-        interval = effect.interval(one.difference, one.se, one.df)
-        rows[place] = replace(rows[place], verdict=word, interval=interval, p=p, adjusted_p=adjusted_p)
+            word = HOLDS if verdict.not_slower_than(tested, limit) <= verdict.LEVEL else verdict.INCONCLUSIVE
+        interval = effect.interval(tested.difference, tested.se, tested.df)
+        rows[index] = replace(rows[index], verdict=word, interval=interval, p=p, adjusted_p=adjusted_p)
     return rows
 
 
-def _moderated(rows: Sequence[GuidelineRow]) -> dict[int, moderated.Moderated | None]:
-    """By row, in the order of rows. Variances of one unit of replication have the same meaning, so
-    they are moderated together."""
-    found: dict[int, moderated.Moderated | None] = {}
+def _errors(rows: Sequence[GuidelineRow]) -> dict[int, moderated.Moderated | None]:
+    """The error of each row, by the index of the row, ascending. The variances of rows with the
+    same unit of comparison are moderated together, because they have the same meaning."""
+    errors: dict[int, moderated.Moderated | None] = {}
     for unit in (WITHIN_LAUNCH, IN_TURNS, BY_SESSION):
-        places = [place for place, row in enumerate(rows) if row.compared == unit]
-        found |= dict(zip(places, moderated.moderate([rows[place].effect for place in places]), strict=True))
-    return dict(sorted(found.items()))
+        indices = [index for index, row in enumerate(rows) if row.compared == unit]
+        errors |= dict(zip(indices, moderated.moderate([rows[index].effect for index in indices]), strict=True))
+    return dict(sorted(errors.items()))

@@ -1,8 +1,7 @@
-"""The guidelines that are checked on a machine without any history.
+"""The guidelines, which can be checked on a machine without any history (guideline_check.py).
 
-A guideline says that one variant is not slower than another one that could always take its place:
-self-consistent performance guidelines (Traeff, Gropp and Thakur 2010). guideline_check.py checks
-them.
+A guideline says that a variant is not slower than another variant that could always replace it:
+self-consistent performance guidelines (Traeff, Gropp and Thakur 2010).
 """
 
 from __future__ import annotations
@@ -39,20 +38,22 @@ BUILT_IN = (
         "a global array touched by its owners is local memory",
     ),
 )  # fmt: skip
-"""Study files add their own."""
+"""Study files add their own guidelines."""
 
 
 def of_study_files(side: Side, warnings: list[str]) -> list[Guideline]:
     """The guidelines that are stored with the launches: in their envelopes, or in the copy of the
-    study file in their session. Adds a warning for each one that cannot be read."""
+    study file in their session. Adds a warning for each guideline that cannot be read."""
     found: list[Guideline] = []
     files: dict[Path, None] = {}
     for launch in side.launches:
-        for one in launch.envelope.get("guidelines") or ():
+        for table in launch.envelope.get("guidelines") or ():
             try:
-                found.append(Guideline(dict(one["faster"]), dict(one["than"]), _tolerance(one), one.get("pattern")))
+                found.append(
+                    Guideline(dict(table["faster"]), dict(table["than"]), _tolerance(table), table.get("pattern"))
+                )
             except (KeyError, TypeError, ValueError, AttributeError):
-                warnings.append(f"{launch.path}:1: not a guideline, and not used: {one!r:.80}")
+                warnings.append(f"{launch.path}:1: not a guideline, and not used: {table!r:.80}")
         digest = (launch.envelope.get("study_file") or {}).get("digest")
         if digest:
             files[launch.path.parent / f"study-{digest}.toml"] = None
@@ -70,19 +71,19 @@ def of_study_files(side: Side, warnings: list[str]) -> list[Guideline]:
     return found
 
 
-def _tolerance(one: Mapping[str, Any]) -> float:
-    tolerance = float(one.get("tolerance", 0.05))
+def _tolerance(table: Mapping[str, Any]) -> float:
+    tolerance = float(table.get("tolerance", 0.05))
     if not 0.0 <= tolerance < 100.0:
         raise ValueError(f"a tolerance of {tolerance} is not possible")
     return tolerance
 
 
 def last_of_each(guidelines: Iterable[Guideline]) -> list[Guideline]:
-    """The last guideline about each pair of variants: a study may replace the tolerance of a
-    built-in guideline. It keeps the reason of the one that it replaces."""
-    chosen: dict[tuple[str, str], Guideline] = {}
-    for one in guidelines:
-        key = (canonical(one.faster), canonical(one.than))
-        before = chosen.get(key)
-        chosen[key] = replace(one, why=before.why) if before is not None and not one.why else one
-    return list(chosen.values())
+    """The last guideline for each pair of variants, so that a study can change the tolerance of a
+    built-in guideline. A guideline without a reason gets the reason of the replaced guideline."""
+    last: dict[tuple[str, str], Guideline] = {}
+    for guideline in guidelines:
+        key = (canonical(guideline.faster), canonical(guideline.than))
+        replaced = last.get(key)
+        last[key] = replace(guideline, why=replaced.why) if replaced and not guideline.why else guideline
+    return list(last.values())

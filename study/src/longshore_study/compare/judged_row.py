@@ -1,7 +1,6 @@
-"""A row of a comparison with its verdict, and the numbers that tables, files and pages show of it.
-
-The columns of `longshore compare` (output/compare_table.py), its JSON (output/compare_document.py)
-and the report all read them here, so that they agree.
+"""A row of a comparison with its verdict and all numbers that users see. The table of `longshore
+compare` (output/compare_table.py), its JSON (output/compare_document.py) and the report read the
+numbers here, so that they agree.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from longshore_study.compare.estimate import Estimate, ratio, ratios
+from longshore_study.compare.estimate import MAX_LOG, Estimate, metric_ratio, metric_ratios
 from longshore_study.compare.pairing import PairedRow
 from longshore_study.compare.row_effect import by_session
 from longshore_study.metrics.launch_metrics import Figure
@@ -27,13 +26,15 @@ Interval = tuple[float, float]
 
 @dataclass(frozen=True)
 class JudgedRow(PairedRow):
+    """A paired row with its effect, its estimate and its verdict."""
+
     effect: Effect | None = None
     adjustment: Adjustment | None = None
     moderated: Moderated | None = None
     estimate: Estimate | None = None
-    """The ratio and its interval, as every table, file and page shows them; None without effect."""
+    """None without an effect."""
     judgement: Judgement | None = None
-    """None where the row could not be tested."""
+    """None if the row could not be tested."""
     verdict: str = UNTESTABLE
     warnings: tuple[str, ...] = ()
 
@@ -47,12 +48,12 @@ class JudgedRow(PairedRow):
 
     @property
     def better(self) -> str:
-        """`higher` or `lower`."""
+        """Which values of the metric are better: `higher` or `lower`."""
         return next((figure.better for figure in self.figures), "higher")
 
     @cached_property
     def reference_mean(self) -> float | None:
-        """The figure of the reference: see estimate.STATISTIC."""
+        """The figure of the reference, as estimate.STATISTIC defines it."""
         return _mean_of_sessions(self._used[0])
 
     @cached_property
@@ -61,8 +62,8 @@ class JudgedRow(PairedRow):
 
     @property
     def _used(self) -> tuple[Sequence[Figure], Sequence[Figure]]:
-        """The figures that the effect was computed from: sessions without a partner are not among
-        them."""
+        """The figures of the two sides from which the effect was computed. Sessions without a
+        partner on the other side are left out."""
         if self.effect is None or self.effect.design == effect.UNPAIRED:
             return self.reference, self.new
         shared = {f.session for f in self.reference} & {f.session for f in self.new}
@@ -70,8 +71,9 @@ class JudgedRow(PairedRow):
 
     @cached_property
     def ratio(self) -> float | None:
-        """The ratio of the metric, new / reference; `ratio_kind` says what was taken out of it."""
-        return ratio(self.estimate.difference, self.better) if self.estimate else None
+        """The ratio of the metric, new / reference, after removing the effects that `ratio_kind`
+        names."""
+        return metric_ratio(self.estimate.difference, self.better) if self.estimate else None
 
     @cached_property
     def interval(self) -> Interval | None:
@@ -80,13 +82,13 @@ class JudgedRow(PairedRow):
 
     @property
     def ratio_kind(self) -> str:
-        """States what was taken out of the ratio; empty without a ratio."""
+        """Describes the ratio, with the effects that were removed; empty without a ratio."""
         return self.estimate.kind if self.estimate else ""
 
     @property
     def raw_ratio(self) -> float | None:
-        """The ratio of the two figures as they are, new / reference."""
-        return ratio(self.estimate.raw, self.better) if self.estimate else None
+        """The ratio of the two figures, new / reference, with nothing removed."""
+        return metric_ratio(self.estimate.raw, self.better) if self.estimate else None
 
     @property
     def raw_interval(self) -> Interval | None:
@@ -95,7 +97,7 @@ class JudgedRow(PairedRow):
     def _interval(self, bounds: Interval | None) -> Interval | None:
         if bounds is None:
             return None
-        low, high = ratios(bounds, self.better)
+        low, high = metric_ratios(bounds, self.better)
         return low, high
 
     @property
@@ -109,9 +111,9 @@ class JudgedRow(PairedRow):
 
     @property
     def smallest_slowdown(self) -> float | None:
-        """The smallest slowdown that these data would have shown in four of five cases, as a share:
-        0.1 for 10 % slower. None where the row was not tested."""
-        return math.expm1(min(700.0, self.judgement.detectable)) if self.judgement else None
+        """The smallest slowdown that these data would show in four of five cases, as a fraction:
+        0.1 means 10 % slower. None if the row was not tested."""
+        return math.expm1(min(MAX_LOG, self.judgement.detectable)) if self.judgement else None
 
 
 def _mean_of_sessions(figures: Sequence[Figure]) -> float | None:

@@ -1,7 +1,5 @@
-"""Matches the figures of the two sides of a comparison.
-
-A row is one metric of one variant in one cell of one study. A row that only one side measured is
-kept: it is reported as missing.
+"""Matches the figures of the two sides of a comparison: one row for each metric of a variant in a
+cell of a study. A row that only one side measured is kept, so that it is reported as missing.
 """
 
 from __future__ import annotations
@@ -22,13 +20,13 @@ Reasons = tuple[str | None, str | None]
 
 @dataclass(frozen=True)
 class PairedRow:
-    """The figures of one row on both sides; a side that measured nothing has none."""
+    """The figures of both sides for one metric of a variant in a cell."""
 
     key: Key
     reference: tuple[Figure, ...] = ()
     new: tuple[Figure, ...] = ()
     absent: Reasons = (None, None)
-    """Why the reference and the new side have no figures, or lack those of some launches."""
+    """The reasons why the reference and the new side lack the figures of all or some launches."""
 
     @property
     def figures(self) -> tuple[Figure, ...]:
@@ -38,10 +36,11 @@ class PairedRow:
 def pair(
     sides: Sequence[Measurements], where: Expression | None = None, ignore: Collection[str] = ()
 ) -> list[PairedRow]:
-    """Everything that either side measured, failed to measure or skipped.
+    """A row for everything that a side measured, failed to measure or skipped, except variants that
+    both sides skipped.
 
-    A variant that both sides skipped makes no row. `where` selects rows; control rows are always
-    kept. `ignore` names factors that do not distinguish rows.
+    `where` selects rows, besides the rows of controls. `ignore` names factors that do not
+    distinguish rows.
     """
     _require_factors(ignore, sides)
     figures: dict[Key, tuple[list[Figure], list[Figure]]] = {}
@@ -55,8 +54,8 @@ def pair(
             absent[key][side] = reason
     keys = list(figures)
     if where is not None:
-        chosen = set(where.select([key for key in keys if key.pattern != CONTROL], known_factors))
-        keys = [key for key in keys if key.pattern == CONTROL or key in chosen]
+        selected = set(where.select([key for key in keys if key.pattern != CONTROL], known_factors))
+        keys = [key for key in keys if key.pattern == CONTROL or key in selected]
     failed = [
         {canonical(_remaining(launch.cell, ignore)): launch.problem for launch in measured.failed} for measured in sides
     ]
@@ -85,7 +84,7 @@ def _require_factors(ignore: Collection[str], sides: Sequence[Measurements]) -> 
 def failed_without_row(
     sides: Sequence[Measurements], rows: Iterable[PairedRow], ignore: Collection[str] = ()
 ) -> list[Launch]:
-    """Failed launches of cells that neither side measured: no row can report them."""
+    """The failed launches of cells that neither side measured, so that no row reports them."""
     measured_cells = {row.key.cell_text for row in rows}
     return [
         launch
@@ -100,7 +99,7 @@ def _skipped(row: PairedRow) -> bool:
 
 
 def known_factors(key: Key) -> dict[str, Any]:
-    """The names that a condition can use, with their values in this row."""
+    """The names that a condition (`--where`) can use, with their values in this row."""
     return {"study": key.study, "metric": key.metric, **key.factors}
 
 
@@ -116,11 +115,9 @@ def _remaining(factors: dict[str, Any], ignore: Collection[str]) -> dict[str, An
 
 
 def disjoint_factors(rows: Iterable[PairedRow]) -> dict[str, tuple[list[Any], list[Any]]]:
-    """The factors that explain why no row has figures on both sides.
-
-    These are the factors whose values on the two sides have nothing in common, with the values of
-    each side. Empty where any row has both sides.
-    """
+    """The factors that explain why no row has figures on both sides: factors without a common value
+    on the two sides, with the values of the reference and of the new side. Empty if a row has
+    figures on both sides."""
     values: dict[str, tuple[dict[str, Any], dict[str, Any]]] = defaultdict(lambda: ({}, {}))
     for row in rows:
         if row.reference and row.new:
@@ -130,7 +127,7 @@ def disjoint_factors(rows: Iterable[PairedRow]) -> dict[str, tuple[list[Any], li
             for name, value in factors.items():
                 values[name][1 if row.new else 0][str(value)] = value
     return {
-        name: (list(one.values()), list(other.values()))
-        for name, (one, other) in values.items()
-        if not one.keys() & other.keys()
+        name: (list(reference.values()), list(new.values()))
+        for name, (reference, new) in values.items()
+        if not reference.keys() & new.keys()
     }

@@ -1,8 +1,7 @@
-"""The effect of a row: the difference between its two sides, in the units in which they can be
-compared.
+"""The effect of a row: the difference between its two sides, with its error.
 
-The unit of replication is the session where the two sides were measured at different times, and
-the launch where they were measured in turns. docs/explanation/statistics.md explains the choice.
+Sessions are compared if the two sides were measured at different times, and launches if they were
+measured in turns. docs/explanation/statistics.md explains the choice.
 """
 
 from __future__ import annotations
@@ -22,29 +21,31 @@ from longshore_study.stats.moderated import Moderated
 from longshore_study.store.selection import Side
 
 Sessions = Mapping[str, Mapping[Hashable, float]]
-"""Logarithms of goodness by session and launch."""
+"""The goodness (`Figure.goodness`, a logarithm) by session and launch."""
 
 
 @dataclass(frozen=True)
 class RowEffect:
     effect: Effect | None
-    """None where one side has no figures."""
+    """None if a side has no figures."""
     adjustment: Adjustment | None = None
-    """The part of the noise that the noise probe explains, taken out of the effect; None: nothing
-    was taken out."""
+    """The part of the noise that the noise probe explains, which was removed from `effect`. None if
+    nothing was removed."""
     moderated: Moderated | None = None
-    """The error of the effect, from the variances of all rows of the same design; None where the
-    data do not tell how much sessions differ."""
+    """The error of the effect, from the variances of all rows of the same design. None if the data
+    do not show how much sessions differ."""
     warnings: tuple[str, ...] = ()
 
 
 def row_effects(rows: Sequence[PairedRow], in_turns: frozenset[str]) -> list[RowEffect]:
-    """The effects of rows that are judged together. `in_turns`: of `sessions_in_turns`."""
+    """The effects of rows that are judged together. `in_turns` is the result of
+    `sessions_in_turns`."""
     return _with_errors([_row_effect(row, in_turns) for row in rows])
 
 
 def _row_effect(row: PairedRow, in_turns: frozenset[str]) -> RowEffect:
-    """Takes the part of the noise probe out where launches are the units and all have a probe."""
+    """Removes the noise that the noise probe explains, if launches are compared and all of them
+    have a probe."""
     sides = by_session(row.reference), by_session(row.new)
     warnings: list[str] = []
     found = effect_of_sessions(*sides, in_turns, warnings)
@@ -58,14 +59,15 @@ def _row_effect(row: PairedRow, in_turns: frozenset[str]) -> RowEffect:
 
 
 def _with_errors(effects: list[RowEffect]) -> list[RowEffect]:
-    """Variances of one design have the same meaning, so they are shrunk towards each other."""
+    """Adds the errors. The variances of rows of one design are moderated together, because they
+    have the same meaning."""
     for design in (effect.PAIRED, effect.UNPAIRED, effect.STRATIFIED):
-        members = [(k, one.effect) for k, one in enumerate(effects) if one.effect and one.effect.design == design]
+        members = [(k, row.effect) for k, row in enumerate(effects) if row.effect and row.effect.design == design]
         if not members:
             continue
         if any(found.variance for _, found in members if found.df):
-            for (k, _), result in zip(members, moderated.moderate([found for _, found in members]), strict=True):
-                effects[k] = replace(effects[k], moderated=result)
+            for (k, _), error in zip(members, moderated.moderate([found for _, found in members]), strict=True):
+                effects[k] = replace(effects[k], moderated=error)
             continue
         same = "figures do not vary at all between sessions: was one file stored twice?"
         for k, found in members:
@@ -75,10 +77,7 @@ def _with_errors(effects: list[RowEffect]) -> list[RowEffect]:
 
 
 def sessions_in_turns(reference: Side, new: Side) -> frozenset[str]:
-    """The sessions in which both sides were measured in turns.
-
-    Sides are in turns where their spans of time overlap by at least half of the shorter one.
-    """
+    """The sessions in which the two sides were measured in turns (see `overlapping`)."""
     starts: list[dict[str, list[str]]] = [defaultdict(list), defaultdict(list)]
     for side, times in zip((reference, new), starts, strict=True):
         for launch in side.launches:
@@ -89,8 +88,9 @@ def sessions_in_turns(reference: Side, new: Side) -> frozenset[str]:
 
 
 def overlapping(*sides: Mapping[str, Sequence[str]]) -> frozenset[str]:
-    """The sessions in which two sides were measured in turns, from the start times of their
-    launches by session."""
+    """The sessions in which two sides were measured in turns, that is, whose spans of time overlap
+    by at least half of the shorter span. `sides` has the start times of the launches of each side
+    by session."""
     spans: dict[str, list[tuple[str, str]]] = defaultdict(list)
     for side in sides:
         for session, times in side.items():
@@ -99,19 +99,19 @@ def overlapping(*sides: Mapping[str, Sequence[str]]) -> frozenset[str]:
     return frozenset(s for s, pair in spans.items() if len(pair) == 2 and _overlap(pair[0], pair[1]))
 
 
-def _overlap(one: tuple[str, str], other: tuple[str, str]) -> bool:
+def _overlap(first: tuple[str, str], second: tuple[str, str]) -> bool:
     try:
-        a, b, c, d = (dt.datetime.fromisoformat(time).timestamp() for time in (*one, *other))
+        a, b, c, d = (dt.datetime.fromisoformat(time).timestamp() for time in (*first, *second))
     except ValueError:
         return False
-    return min(b, d) - max(a, c) >= 0.5 * min(b - a, d - c) and min(b - a, d - c) > 0
+    shorter = min(b - a, d - c)
+    return shorter > 0 and min(b, d) - max(a, c) >= 0.5 * shorter
 
 
 def effect_of_sessions(
     reference: Sessions, new: Sessions, in_turns: frozenset[str], warnings: list[str]
 ) -> Effect | None:
-    """The effect between two sides; None where one is empty. Adds a warning for data that it does
-    not use."""
+    """The effect between two sides. None if a side is empty. Adds a warning for unused data."""
     if not reference or not new:
         return None
     shared = sorted(reference.keys() & new.keys())
@@ -133,7 +133,7 @@ def effect_of_sessions(
 
 
 def by_session(figures: Iterable[Figure]) -> dict[str, dict[Hashable, float]]:
-    """The logarithm of goodness of each launch."""
+    """The goodness of each launch, by session."""
     return _by_session((figure, figure.goodness) for figure in figures)
 
 
@@ -142,9 +142,9 @@ def _probes(figures: Iterable[Figure]) -> dict[str, dict[Hashable, float]]:
 
 
 def _by_session(numbers: Iterable[tuple[Figure, float]]) -> dict[str, dict[Hashable, float]]:
-    """A launch has several figures where a factor that distinguishes them is ignored: their mean
-    counts."""
+    """The mean of the numbers of each launch. A launch has several figures if `--ignore` names the
+    factor that distinguishes them."""
     sessions: dict[str, dict[Hashable, list[float]]] = defaultdict(lambda: defaultdict(list))
     for figure, number in numbers:
         sessions[figure.session][figure.launch].append(number)
-    return {s: {launch: math.fsum(v) / len(v) for launch, v in found.items()} for s, found in sessions.items()}
+    return {s: {launch: math.fsum(v) / len(v) for launch, v in launches.items()} for s, launches in sessions.items()}

@@ -1,5 +1,6 @@
-"""Runs a session in a batch system: submits a job that calls `longshore run --in-job`. This starts
-all launches of the session in sequence, and stops before the time limit of the job."""
+"""Runs a session in a batch system: submits a job whose script calls `longshore run --in-job`. This
+command starts the launches of the session one after the other, and stops before the time limit of
+the job."""
 
 from __future__ import annotations
 
@@ -27,13 +28,14 @@ from longshore_study.study_file.reader import StudyFileError
 from longshore_study.study_file.study import JobChoice, LauncherChoice, Study
 from longshore_study.study_file.toml_positions import key_lines, line_of
 
-_LARGEST_RESERVE_SECONDS = 60
+_MAX_RESERVE_SECONDS = 60
 
 
 def submit_session(
     args: argparse.Namespace, plan: Plan, target: Target, launches: list[PlannedLaunch], resolver: LaunchResolver
 ) -> int:
-    """Submits the jobs that the session lacks. With --dry-run, prints them instead."""
+    """Submits jobs for `launches`, or prints them with --dry-run. Raises LongshoreError if a job of
+    the session has not ended."""
     choice = plan.study.launcher
     assert choice.job is not None  # noqa: S101 - the caller checked it
     refuse_too_few_nodes(plan.study, [launch.cell for launch in launches])
@@ -56,17 +58,17 @@ def submit_session(
             )
     store_study_file(plan, target)
     submitted = []
-    for nodes, share in groups.items():
-        before: str | None = None
+    for nodes, group in groups.items():
+        job_id: str | None = None
         for number in range(choice.job.jobs):
-            request = _request(args, plan, target, nodes, number, after=before)
+            request = _request(plan, target, nodes, number, after=job_id)
             script = _script(args, plan, target, nodes).encode("utf-8", "surrogateescape")  # folder names are bytes
             request.script.write_bytes(script)
-            before = batch_systems.submit(system, request)
+            job_id = batch_systems.submit(system, request)
             row = {
-                "system": system.kind, "id": before, "nodes": request.nodes, "time_limit_seconds": request.seconds,
+                "system": system.kind, "id": job_id, "nodes": request.nodes, "time_limit_seconds": request.seconds,
                 "submitted": dt.datetime.now(dt.UTC).isoformat(timespec="seconds"), "output": str(request.output),
-                "launches_left": len(share), "after": request.after,
+                "launches_left": len(group), "after": request.after,
             }  # fmt: skip
             request.script.with_suffix(".json").write_text(json.dumps(row, indent=1), encoding="utf-8")
             submitted.append(row)
@@ -80,31 +82,33 @@ def refuse_too_few_nodes(study: Study, cells: Iterable[Cell]) -> None:
     choice = study.launcher
     if choice.job is None or choice.job.nodes is None or choice.job.one_job_per == "nodes":
         return
-    most, widest = max(((nodes_of(cell, choice) or 1, cell.label) for cell in cells), default=(1, ""))
-    if most > choice.job.nodes:
+    needed, largest = max(((nodes_of(cell, choice) or 1, cell.label) for cell in cells), default=(1, ""))
+    if needed > choice.job.nodes:
         line = line_of(key_lines(study.text), ("launcher", "nodes"))
         problem = (
-            f"{study.path}:{line}: [launcher] nodes = {choice.job.nodes}, but {widest} needs {most}; write "
-            f"nodes = {most}, or remove the key"
+            f"{study.path}:{line}: [launcher] nodes = {choice.job.nodes}, but {largest} needs {needed}; write "
+            f"nodes = {needed}, or remove the key"
         )
         raise StudyFileError([problem])
 
 
 def submitted_jobs(target: Target) -> list[dict[str, Any]]:
-    """The jobs of a session in the order of submission, each with the `file` that describes it."""
-    found = []
+    """The jobs of a session in the order of submission. The key `file` of a job names the file from
+    which the job was read."""
+    jobs = []
     for path in sorted(target.folder.glob("job-*.json")):
         try:
             row = json.loads(path.read_text(encoding="utf-8"))
         except (OSError, ValueError):
             continue
         if isinstance(row, dict) and isinstance(row.get("id"), str) and row.get("system") in batch_systems.SYSTEMS:
-            found.append(row | {"file": str(path)})
-    return found
+            jobs.append(row | {"file": str(path)})
+    return jobs
 
 
 def _groups(choice: LauncherChoice, launches: list[PlannedLaunch]) -> dict[int | None, list[PlannedLaunch]]:
-    """The launches of each job: all, or those with the same number of nodes."""
+    """The launches of each job. If there is one job per number of nodes, the key is this number;
+    otherwise the key is None."""
     if choice.job is None or choice.job.one_job_per == "session":
         return {None: launches}
     groups: dict[int | None, list[PlannedLaunch]] = {}
@@ -113,35 +117,35 @@ def _groups(choice: LauncherChoice, launches: list[PlannedLaunch]) -> dict[int |
     return groups
 
 
-def _request(
-    args: argparse.Namespace, plan: Plan, target: Target, nodes: int | None, number: int, *, after: str | None
-) -> JobRequest:
+def _request(plan: Plan, target: Target, nodes: int | None, number: int, *, after: str | None) -> JobRequest:
+    """The request for job `number` of the launches on this number of nodes, or of all launches if
+    `nodes` is None."""
     choice = plan.study.launcher
     job = _job(choice)
-    most = max((nodes_of(cell, choice) or 1 for cell in plan.cells), default=1)
+    job_nodes = nodes or job.nodes or max((nodes_of(cell, choice) or 1 for cell in plan.cells), default=1)
     stamp = dt.datetime.now(dt.UTC).strftime("%Y%m%dT%H%M%S")
-    stem = f"job-{stamp}-{nodes or job.nodes or most}-{number}"
+    stem = f"job-{stamp}-{job_nodes}-{number}"
     folder = target.folder.absolute()
-    del args
     in_job = [cell for cell in plan.cells if nodes is None or (nodes_of(cell, choice) or 1) == nodes]
-    spread = [-(-cell.ranks // (nodes_of(cell, choice) or nodes or job.nodes or 1)) for cell in in_job]
+    ranks_per_node = [-(-cell.ranks // (nodes_of(cell, choice) or nodes or job.nodes or 1)) for cell in in_job]
     return JobRequest(
         name=re.sub(r"[^A-Za-z0-9_.+-]", "_", f"ls-{target.study}")[:60],
-        nodes=nodes or job.nodes or most,
+        nodes=job_nodes,
         seconds=job.time_limit_seconds,
         script=folder / f"{stem}.sh",
         output=folder / f"{stem}.out",
         after=after,
         options=job.options,
-        most_ranks_per_node=max(spread, default=1),
+        max_ranks_per_node=max(ranks_per_node, default=1),
     )
 
 
 def _script(args: argparse.Namespace, plan: Plan, target: Target, nodes: int | None) -> str:
     job = _job(plan.study.launcher)
-    study = (target.folder / f"study-{plan.study.digest}.toml").absolute()  # the copy, which nobody edits
-    # Stop the last launch this long before the limit, so that it and longshore end in order.
-    reserve = min(_LARGEST_RESERVE_SECONDS, max(2, job.time_limit_seconds // 12))
+    study = (target.folder / f"study-{plan.study.digest}.toml").absolute()  # the stored copy, which users do not edit
+    # The last launch is stopped before the time limit of the job, so that longshore can end in
+    # order.
+    reserve = min(_MAX_RESERVE_SECONDS, max(2, job.time_limit_seconds // 12))
     command = [sys.executable, "-m", "longshore_study", "run", str(study), f"--tag={target.tag}"]
     command += [f"--session={target.session}", f"--store={target.store.path.absolute()}", "--in-job"]
     command += [f"--stop-after={max(1, job.time_limit_seconds - reserve)}s"]
@@ -149,8 +153,8 @@ def _script(args: argparse.Namespace, plan: Plan, target: Target, nodes: int | N
     command += [f"--bench={Path(args.bench).absolute()}"] if args.bench else []
     command += [f"--mpirun={args.mpirun}"] if args.mpirun else []
     command += ["--retry-failed"] if args.retry_failed else []
-    ours = {name: value for name, value in os.environ.items() if re.fullmatch(r"LONGSHORE_\w+", name)}
-    return batch_systems.script_text(command, str(Path.cwd()), job.modules, ours)
+    variables = {name: value for name, value in os.environ.items() if re.fullmatch(r"LONGSHORE_\w+", name)}
+    return batch_systems.script_text(command, str(Path.cwd()), job.modules, variables)
 
 
 def _job(choice: LauncherChoice) -> JobChoice:
@@ -167,10 +171,10 @@ def _print_plan(
 ) -> int:
     system = batch_systems.SYSTEMS[plan.study.launcher.kind]
     jobs = []
-    for nodes, share in groups.items():
+    for nodes, group in groups.items():
         for number in range(_job(plan.study.launcher).jobs):
-            request = _request(args, plan, target, nodes, number, after="JOB" if number else None)
-            commands = [resolver.command(launch) for launch in share]
+            request = _request(plan, target, nodes, number, after="JOB" if number else None)
+            commands = [resolver.command(launch) for launch in group]
             jobs.append((system.submission(request), _script(args, plan, target, nodes), commands))
     if args.json:
         rows = [

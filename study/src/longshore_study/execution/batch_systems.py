@@ -1,5 +1,5 @@
-"""Batch systems: submits jobs and queries their state. Commands are lists of words. Text of users
-reaches a shell only as a quoted word of the job's script."""
+"""Submits jobs to batch systems and queries their state. Commands are lists of words. Texts of
+users reach a shell only as quoted words of the script of a job."""
 
 from __future__ import annotations
 
@@ -19,8 +19,7 @@ ENDED = "ended"
 UNKNOWN = "unknown"
 """The state of a job when the system cannot be queried. The job may be running."""
 _GONE = re.compile(r"invalid job ?id|unknown job ?id|job has finished|jobid \S+ unknown", re.IGNORECASE)
-"""Answers of squeue, qstat and flux about a job that has ended and was forgotten. Other errors are
-errors of the system."""
+"""Matches the errors of squeue, qstat and flux for a job that ended and is no longer listed."""
 
 
 @dataclass(frozen=True)
@@ -30,22 +29,22 @@ class JobRequest:
     seconds: int
     script: Path
     output: Path
-    """File for the output of the job."""
+    """The file for the output of the job."""
     after: str | None = None
-    """The job that must end first, with any result."""
+    """The identifier of a job that must end first, with any result."""
     options: tuple[str, ...] = ()
-    most_ranks_per_node: int = 1
-    """The maximum over its launches."""
+    max_ranks_per_node: int = 1
+    """The maximum over the launches of the job."""
 
 
 class Slurm:
     kind = "slurm-batch"
-    # --exclusive: another job on the node would disturb the measurement.
+    # Jobs are exclusive, because another job on the node would disturb the measurement.
 
     def submission(self, job: JobRequest) -> list[str]:
         after = [f"--dependency=afterany:{job.after}"] if job.after else []
         request = [f"--job-name={job.name}", f"--nodes={job.nodes}", f"--time={clock(job.seconds)}", "--exclusive"]
-        # Slurm expands % in file names, and folders of the store may contain one (img%3A1).
+        # Slurm expands % in file names, and names of folders in the store can contain % (img%3A1).
         output = str(job.output).replace("%", "%%")
         return ["sbatch", "--parsable", *request, f"--output={output}", *after, *job.options, str(job.script)]
 
@@ -67,10 +66,10 @@ class Pbs:
     kind = "pbs-batch"
 
     def submission(self, job: JobRequest) -> list[str]:
-        request = ["-N", job.name[:15], "-V", "-j", "oe", "-o", str(job.output)]  # older versions allow 15 characters
+        request = ["-N", job.name[:15], "-V", "-j", "oe", "-o", str(job.output)]  # old versions allow 15 characters
         if not any(word.lstrip("-l").startswith(("select=", "nodes=")) for word in job.options):
-            # By default a chunk has one CPU, and one line in the list of nodes that mpirun reads.
-            ranks = job.most_ranks_per_node
+            # By default, PBS gives each node one CPU, and one line in the list of nodes for mpirun.
+            ranks = job.max_ranks_per_node
             request += ["-l", f"select={job.nodes}:ncpus={ranks}:mpiprocs={ranks}", "-l", "place=scatter:excl"]
         request += ["-l", f"walltime={clock(job.seconds)}"]
         after = ["-W", f"depend=afterany:{job.after}"] if job.after else []
@@ -139,8 +138,8 @@ def submit(system: BatchSystem, job: JobRequest) -> str:
 
 
 def state_of(system: BatchSystem, job_id: str) -> tuple[str, str]:
-    """pending, running, ended, or another word of the system. UNKNOWN with the reason if the query
-    fails."""
+    """The state of a job (pending, running, ended, or another word of the system), and an empty
+    text. If the query fails, UNKNOWN and the reason."""
     argv = system.query(job_id)
     status, out, err = run_command(argv)
     if status and not _GONE.search(err):
@@ -151,9 +150,10 @@ def state_of(system: BatchSystem, job_id: str) -> tuple[str, str]:
 
 
 def run_command(argv: Sequence[str]) -> tuple[int, str, str]:
-    """Exit status, stdout and stderr. 127 if the command is missing, 126 if it fails to run."""
+    """Exit status, stdout and stderr. The status is 127 if the command is missing, and 126 if it
+    cannot be run or does not answer."""
     try:
-        done = subprocess.run(  # noqa: S603 - a command of the batch system, as a list
+        result = subprocess.run(  # noqa: S603 - a command of the batch system, as a list
             argv, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", check=False,
             timeout=_ANSWER_SECONDS,
         )  # fmt: skip
@@ -161,15 +161,15 @@ def run_command(argv: Sequence[str]) -> tuple[int, str, str]:
         return 127, "", f"'{argv[0]}' was not found on this machine"
     except (OSError, subprocess.TimeoutExpired) as error:
         return 126, "", str(error)
-    return done.returncode, done.stdout, done.stderr
+    return result.returncode, result.stdout, result.stderr
 
 
 def script_text(
     command: Sequence[str], folder: str, modules: Sequence[str], environment: Mapping[str, str] | None = None
 ) -> str:
-    """The script of a job: loads modules, then becomes longshore. `environment` must hold in the
-    job even if the site passes no variables (SBATCH_EXPORT=none)."""
-    # Only a login shell has `module`. Without modules use the faster shell, which sets nothing.
+    """The script of a job, which loads modules and then runs `command`. The script sets
+    `environment`, because a site may pass no variables to jobs (SBATCH_EXPORT=none)."""
+    # Only a login shell has `module`. If there are no modules, /bin/sh is faster.
     lines = ["#!/bin/bash -l" if modules else "#!/bin/sh", "# Written by longshore; 'longshore run' writes a new one."]
     lines += [f"module load {shlex.quote(name)} || exit 3" for name in modules]
     lines += [f"export {name}={shlex.quote(value)}" for name, value in (environment or {}).items()]

@@ -1,9 +1,9 @@
-"""Runs a program until it ends, its time limit passes, or the user interrupts it, and leaves
-nothing of it behind.
+"""Runs a program until it ends, its time limit passes, or the user interrupts it. All processes of
+the program are ended.
 
-The program gets its own session (setsid). So Ctrl-C in the terminal reaches only longshore, which
-ends the program in order. Everything that the program started, including ranks that a launcher puts
-into their own process groups, can be found by the session and ended.
+The program gets its own POSIX session (setsid). Ctrl-C in the terminal therefore reaches only
+longshore, which ends the program in order. The session also identifies every process that the
+program started, even ranks that a launcher put into other process groups.
 """
 
 from __future__ import annotations
@@ -22,9 +22,10 @@ from types import FrameType, TracebackType
 from typing import IO, Any, Self
 
 _GRACE_SECONDS = 3.0  # between SIGTERM and SIGKILL
-_TICK_SECONDS = 1.0  # of the progress display; a sleeping parent does not disturb the measurement
+_TICK_SECONDS = 1.0  # between calls of `tick`; longshore sleeps meanwhile, so it does not disturb the measurement
 _TAIL_BYTES = 16384
-MOST_OUTPUT_BYTES = 64 * 2**20  # of stdout and of stderr; more output is an error, and would fill the disk
+MAX_OUTPUT_BYTES = 64 * 2**20
+"""The limit for stdout and for stderr. More output is an error, because it could fill the disk."""
 _PR_SET_PDEATHSIG = 1  # linux/prctl.h
 
 
@@ -33,20 +34,21 @@ class ChildResult:
     """How a program ended, and its output."""
 
     exit_status: int
-    """As in a shell: 128 + signal if a signal ended it, 124 after the time limit, 127 if it did not
-    start."""
+    """As in a shell: 128 + signal if a signal ended the program, 124 after the time limit, 125
+    after too much output, 127 if the program did not start."""
     seconds: float
     output: str
-    """stdout, up to MOST_OUTPUT_BYTES."""
+    """stdout, up to MAX_OUTPUT_BYTES."""
     stderr_tail: list[str]
+    """The last lines of stderr."""
     errors: str = ""
-    """stderr, up to MOST_OUTPUT_BYTES. Some programs print their results there."""
+    """stderr, up to MAX_OUTPUT_BYTES. Some programs print their results on stderr."""
     timed_out: bool = False
     signal_name: str | None = None
 
 
 class Interrupted(Exception):  # noqa: N818 - a decision of the user, not an error
-    """The user or the batch system stops the study."""
+    """The user or the batch system has stopped the study with a signal."""
 
     def __init__(self, signal_number: int) -> None:
         super().__init__(signal.Signals(signal_number).name)
@@ -58,14 +60,14 @@ class Interrupted(Exception):  # noqa: N818 - a decision of the user, not an err
 
 
 class Signals:
-    """While entered, remembers SIGINT, SIGTERM and SIGHUP instead of raising, so that they do not
-    interrupt the writing of a record. SIGCHLD wakes `wait`.
+    """A context in which SIGINT, SIGTERM and SIGHUP are remembered and raise nothing, so that no
+    signal interrupts the writing of a record. SIGCHLD wakes `wait`.
 
-    An ignored SIGHUP stays ignored (nohup). An ignored SIGINT does not: shells ignore it for
-    programs that a script starts in the background, and kill -INT is meant to stop them.
+    If SIGHUP was ignored (nohup), it stays ignored. SIGINT is always handled: shells ignore SIGINT
+    in programs that a script starts in the background, but kill -INT must stop longshore.
 
-    After the first signal the program ends and reports it. Further signals would only change its
-    exit status, so they are ignored."""
+    If a signal was received, longshore ends after the context. Later signals are then ignored,
+    because they would only change the exit status."""
 
     def __init__(self) -> None:
         self.received: int | None = None
@@ -113,9 +115,9 @@ def run_child(
     signals: Signals,
     tick: Callable[[], None] = lambda: None,
 ) -> ChildResult:
-    """Runs a program to its end. On a signal, ends everything of the program and raises
-    Interrupted."""
-    # Unnamed files: unlike pipes they do not fill up, and they vanish with this process.
+    """Runs a program to its end. Calls `tick` every second. On a signal, ends all processes of the
+    program and raises Interrupted."""
+    # Unlike a pipe, an unnamed file does not fill up. The file vanishes with this process.
     with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
         started = time.monotonic()
         try:
@@ -154,14 +156,14 @@ def run_child(
 
 
 def _explained(result: ChildResult, *, limit_seconds: float | None, too_much: bool) -> ChildResult:
-    """The result with the exit status of a shell, and a last line that explains an end by us or by
-    a signal."""
+    """The result with the exit status of a shell. If longshore or a signal ended the program, the
+    last line of `stderr_tail` says so."""
     tail, code = result.stderr_tail, result.exit_status
     if limit_seconds is not None:
         line = f"longshore: ended after {limit_seconds:g} s (timeout_seconds)"
         return replace(result, exit_status=124, stderr_tail=[*tail, line], timed_out=True)
     if too_much:
-        line = f"longshore: ended because it printed more than {MOST_OUTPUT_BYTES >> 20} MiB"
+        line = f"longshore: ended because it printed more than {MAX_OUTPUT_BYTES >> 20} MiB"
         return replace(result, exit_status=125, stderr_tail=[*tail, line])
     if code < 0:
         name = signal.Signals(-code).name if -code in set(signal.Signals) else f"signal {-code}"
@@ -174,42 +176,43 @@ def end_session(process: subprocess.Popen[bytes]) -> None:
     """Ends the rest of the program's session: SIGTERM, a short wait, SIGKILL."""
     session = process.pid
     if process.poll() is None:
-        # Signal the launcher alone first: it ends its ranks itself, on other nodes, too.
+        # A launcher ends its ranks, also those on other nodes, so it gets the first signal.
         _signal(session, signal.SIGTERM)
         deadline = time.monotonic() + _GRACE_SECONDS
         while process.poll() is None and time.monotonic() < deadline:
             time.sleep(0.02)
-    left = members_of_session(session)
+    living = members_of_session(session)
     for number in (signal.SIGTERM, signal.SIGKILL):
-        for member in left:
-            _signal(member, number)
+        for process_id in living:
+            _signal(process_id, number)
         deadline = time.monotonic() + _GRACE_SECONDS / 3
-        while left and time.monotonic() < deadline:
+        while living and time.monotonic() < deadline:
             process.poll()  # a dead child stays in the process table until it is polled
-            left = members_of_session(session)
-            if left:
+            living = members_of_session(session)
+            if living:
                 time.sleep(0.02)
-        if not left:
+        if not living:
             break
     process.wait()
 
 
 def members_of_session(session: int) -> list[int]:
     """The living processes of a session, from /proc. Empty without /proc."""
-    found = []
+    living = []
     try:
         names = [path.name for path in Path("/proc").iterdir() if path.name.isdigit()]
     except OSError:
         return []
     for name in names:
         try:
-            # pid (command) state ppid pgrp session ...; the command may hold spaces and parentheses
+            # The format is: pid (command) state ppid pgrp session ... The command can contain
+            # spaces and parentheses.
             fields = Path("/proc", name, "stat").read_bytes().rpartition(b")")[2].split()
         except OSError:
             continue
         if len(fields) > 3 and int(fields[3]) == session and fields[0] not in (b"Z", b"X"):
-            found.append(int(name))
-    return found
+            living.append(int(name))
+    return living
 
 
 def _signal(process_id: int, number: int) -> None:
@@ -220,8 +223,8 @@ def _signal(process_id: int, number: int) -> None:
 
 
 def _end_with(parent: int) -> Callable[[], None] | None:
-    """A function for the child before exec: sends it SIGTERM when longshore dies, even by kill -9
-    (Linux only)."""
+    """A function that the child calls before exec. The child then gets SIGTERM when longshore dies,
+    even by kill -9. None if the system is not Linux."""
     try:
         prctl = ctypes.CDLL(None, use_errno=True).prctl
     except (OSError, AttributeError):
@@ -236,12 +239,12 @@ def _end_with(parent: int) -> Callable[[], None] | None:
 
 
 def _too_much(*files: IO[bytes]) -> bool:
-    return any(os.fstat(file.fileno()).st_size > MOST_OUTPUT_BYTES for file in files)
+    return any(os.fstat(file.fileno()).st_size > MAX_OUTPUT_BYTES for file in files)
 
 
 def _text(file: IO[bytes]) -> str:
     file.seek(0)
-    return file.read(MOST_OUTPUT_BYTES).decode("utf-8", "replace")
+    return file.read(MAX_OUTPUT_BYTES).decode("utf-8", "replace")
 
 
 def _tail(file: IO[bytes]) -> list[str]:

@@ -1,5 +1,4 @@
-"""Reads the output of an external program as records: its printed output, and the file that it
-wrote."""
+"""Converts the output of an external program, printed or in a file, to records."""
 
 from __future__ import annotations
 
@@ -8,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from longshore_study.base.errors import LongshoreError
-from longshore_study.execution.child_process import MOST_OUTPUT_BYTES, ChildResult
+from longshore_study.execution.child_process import MAX_OUTPUT_BYTES, ChildResult
 from longshore_study.importers import formats
 from longshore_study.importers.imported import Options
 from longshore_study.study_file.study import External
@@ -17,7 +16,8 @@ from longshore_study.study_file.study import External
 def imported_lines(
     external: External, between: Mapping[str, Any], program: Sequence[str], result: ChildResult, written: Path
 ) -> tuple[list[str], str | None]:
-    """The records of one launch of `program`, or no records and the reason."""
+    """The records of one launch of `program`, or no records and the reason. `written` is the output
+    file of the program."""
     options = Options(
         ranks_per_node=_ranks_per_node(external, between),
         ranks=_integer(between.get("ranks")),
@@ -26,10 +26,10 @@ def imported_lines(
     )
     try:
         file_text = _file_text(written) if external.writes_file else ""
-        # bale prints its results on stderr, other programs on stdout. A JSON document must not be
-        # mixed with warnings.
-        document = external.format in formats.ONE_DOCUMENT
-        texts = [file_text or result.output] if document else [result.output, result.errors, file_text]
+        # bale prints its results on stderr, other programs on stdout. If the format is a document,
+        # such as JSON, warnings on stderr would make it unreadable.
+        is_document = external.format in formats.ONE_DOCUMENT
+        texts = [file_text or result.output] if is_document else [result.output, result.errors, file_text]
         if external.format in formats.WANT_COMMAND:
             texts.insert(0, " ".join(program))
         text = "\n".join(part for part in texts if part.strip())
@@ -54,8 +54,8 @@ def _integer(value: object) -> int | None:
 
 def _file_text(path: Path) -> str:
     try:
-        if path.stat().st_size > MOST_OUTPUT_BYTES:
-            raise LongshoreError(f"the file that it wrote is larger than {MOST_OUTPUT_BYTES >> 20} MiB")
+        if path.stat().st_size > MAX_OUTPUT_BYTES:
+            raise LongshoreError(f"the file that it wrote is larger than {MAX_OUTPUT_BYTES >> 20} MiB")
         return path.read_text(encoding="utf-8", errors="replace")
     except OSError as error:
         raise LongshoreError(f"the program did not write its file {{output}} ({error.strerror})") from None

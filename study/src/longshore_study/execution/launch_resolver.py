@@ -1,5 +1,5 @@
-"""Resolves launches to command lines: which longshore-bench, which launcher, which environment. The
-build of a stack determines all three."""
+"""Makes the command lines of launches from a longshore-bench, a launcher and an environment. If a
+launch has a stack, all three come from the build of this stack."""
 
 from __future__ import annotations
 
@@ -17,17 +17,13 @@ from longshore_study.store.provenance import Program
 
 @dataclass(frozen=True)
 class LaunchConfiguration:
-    """A launcher, a longshore-bench and an environment that belong together."""
-
     launcher: Launcher
     bench: str
-    """Empty if no cell needs it."""
+    """The path of longshore-bench; empty if no cell needs the program."""
     environment: dict[str, str] = field(default_factory=dict)
 
 
 class LaunchResolver:
-    """Makes the command line of each launch."""
-
     def __init__(self, plan: Plan, configurations: Mapping[str | None, LaunchConfiguration]) -> None:
         self.plan = plan
         self.configurations = configurations
@@ -36,28 +32,28 @@ class LaunchResolver:
         return self.configurations[stack_of(cell)]
 
     def command(self, launch: PlannedLaunch, records_file: str = "-") -> Command:
-        """`records_file`: for the records of longshore-bench, or the own file of an external
-        program."""
+        """The command that starts a launch. `records_file` is the file to which longshore-bench
+        writes records, or an external program its output."""
         configuration = self.configuration_of(launch.cell)
         program = program_of(self.plan, launch, configuration.bench, records_file)
         command = configuration.launcher.command(launch.cell, program)
         return Command(command.argv, {**configuration.environment, **command.environment}, command.binding)
 
     def programs(self) -> list[Program]:
-        """Each longshore-bench of the plan."""
+        """Every longshore-bench of the plan."""
         return [
-            Program(one.bench, "" if stack is None else stack, one.environment.get("LD_LIBRARY_PATH"))
-            for stack, one in self.configurations.items()
-            if one.bench
+            Program(configuration.bench, stack or "", configuration.environment.get("LD_LIBRARY_PATH"))
+            for stack, configuration in self.configurations.items()
+            if configuration.bench
         ]
 
 
 def make_launch_resolver(
     plan: Plan, *, bench: str | None = None, mpirun: str | None = None, dry_run: bool = False
 ) -> LaunchResolver:
-    """Finds the programs that the plan needs. Raises LongshoreError if one is missing.
+    """Finds the programs that the plan needs. Raises LongshoreError if a program is missing.
 
-    `dry_run`: the commands are only printed, and may be for another machine.
+    With `dry_run`, the commands are only printed, so longshore-bench and mpirun may be missing.
     """
     configurations: dict[str | None, LaunchConfiguration] = {}
     cells_of: dict[str | None, list[Cell]] = {}
@@ -74,9 +70,9 @@ def _configuration(
 ) -> LaunchConfiguration:
     launcher = make_launcher(plan.study.launcher, cells, build.mpirun if build else mpirun, dry_run=dry_run)
     if not any(cell.external is None for cell in cells):
-        return LaunchConfiguration(launcher, "", build.environment if build else {})
+        return LaunchConfiguration(launcher, "", build.launch_environment if build else {})
     if build is not None:
-        return LaunchConfiguration(launcher, build.bench, build.environment)
+        return LaunchConfiguration(launcher, build.bench, build.launch_environment)
     try:
         return LaunchConfiguration(launcher, find_bench(bench))
     except LongshoreError:
@@ -91,7 +87,7 @@ def stack_of(cell: Cell) -> str | None:
 
 
 def program_of(plan: Plan, launch: PlannedLaunch, bench: str, records_file: str = "-") -> list[str]:
-    """The program of a launch with its options, without a launcher."""
+    """The program of a launch and its options, without the launcher."""
     cell = launch.cell
     if cell.external is not None:
         return [_filled(argument, {**cell.between, "output": records_file}) for argument in cell.external.command]
@@ -99,8 +95,8 @@ def program_of(plan: Plan, launch: PlannedLaunch, bench: str, records_file: str 
 
 
 def _filled(argument: str, factors: Mapping[str, Any]) -> str:
-    """Replaces {ranks} and other factors. Other braces stay, and replaced text is not scanned
-    again."""
+    """Replaces {ranks} and other factors by their levels. Other braces stay. The inserted text is
+    not searched for factors."""
     filled, rest = "", argument
     while "{" in rest:
         before, _, after = rest.partition("{")

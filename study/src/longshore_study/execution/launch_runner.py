@@ -1,10 +1,9 @@
 """Runs the launches of a session that are not yet recorded, one after the other, in the random
-order of the plan.
+order of the plan. session.py calls it.
 
-A launch is recorded completely (envelope and records of the program, in one file) or not at all. A
-failed launch is recorded as failed, and the session continues. After any stop - Ctrl-C, kill -9, a
-full disk - the same command continues the session.
-"""
+A launch is recorded completely (envelope and records of the program, in one file) or not at all. If
+a launch fails, it is recorded as failed, and the session continues. After any stop (a full disk,
+Ctrl-C, kill -9), the same command continues the session."""
 
 from __future__ import annotations
 
@@ -31,27 +30,23 @@ from longshore_study.store import records
 from longshore_study.study_file import environment_variables
 
 EXIT_LAUNCH_FAILED = 1
-NOTHING_COULD_RUN = 2  # status of longshore-bench: every variant was skipped, or a usage error
+NOTHING_COULD_RUN = 2  # exit status of longshore-bench if every variant was skipped, or after a usage error
 _FRAME = re.compile(r"\s*-{20,}\s*")
-_LEAST_FREE_BYTES = 64 * 2**10
-MOST_RECORD_BYTES = 512 * 2**20  # of one launch, which is held in memory
+_MIN_FREE_BYTES = 64 * 2**10
+MAX_RECORD_BYTES = 512 * 2**20  # of one launch, whose records are held in memory
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """The result of one launch."""
-
     launch: PlannedLaunch
     seconds: float
     failure: str | None
-    """Why the launch is not a valid measurement. None if it is valid."""
+    """The reason why the launch is not a valid measurement; None if it is valid."""
     skipped: str | None = None
-    """Why the program skipped every variant. This is not a failure."""
+    """The reason if the program skipped every variant, which is not a failure."""
 
 
 class Progress(Protocol):
-    """Observer of a session, see progress.py."""
-
     def begin(self, launch: PlannedLaunch) -> None: ...
     def tick(self) -> None: ...
     def end(self, outcome: Outcome) -> None: ...
@@ -59,8 +54,6 @@ class Progress(Protocol):
 
 @dataclass
 class Summary:
-    """The result of running a session."""
-
     planned: int = 0
     recorded_before: int = 0
     failed_before: int = 0
@@ -77,27 +70,25 @@ class Summary:
 
 
 def remaining(plan: Plan, target: Target, *, retry_failed: bool = False) -> tuple[list[PlannedLaunch], int, int]:
-    """The launches of a session that are left, in their order; the number of recorded ones; and the
-    number of failed ones that are not repeated (0 with `retry_failed`)."""
-    done = target.store.cells_done(target.study, target.tag, target.session)
+    """The remaining launches of a session in their order, the number of launches that succeeded,
+    and the number of failed launches that are not repeated (0 with `retry_failed`)."""
+    succeeded = target.store.cells_done(target.study, target.tag, target.session)
     order = plan.order(target.session)
-    good = sum(done.get(launch.key, False) for launch in order)
-    failed = sum(not done.get(launch.key, True) for launch in order)
+    success_count = sum(succeeded.get(launch.key, False) for launch in order)
+    failure_count = sum(not succeeded.get(launch.key, True) for launch in order)
     if retry_failed:
-        return [launch for launch in order if not done.get(launch.key, False)], good, 0
-    return [launch for launch in order if launch.key not in done], good, failed
+        return [launch for launch in order if not succeeded.get(launch.key, False)], success_count, 0
+    return [launch for launch in order if launch.key not in succeeded], success_count, failure_count
 
 
 class OutOfTime(Exception):  # noqa: N818 - a plan, not an error
-    """The time limit of this run is reached. The current launch, if any, is not recorded."""
+    """The time limit of this run is reached. A launch that was running is not recorded."""
 
 
 @dataclass(frozen=True)
 class Deadline:
-    """The time by which a run must end, as in a batch job."""
-
     at: float
-    """In terms of time.monotonic()."""
+    """A value of time.monotonic()."""
     estimate: TimeEstimate
 
     @property
@@ -105,16 +96,14 @@ class Deadline:
         return self.at - time.monotonic()
 
     def check(self, cell: Cell) -> None:
-        """Raises OutOfTime if a launch of this cell would not end in time. A launch of unknown
-        duration is tried; if it takes too long it is ended and not recorded."""
+        """Raises OutOfTime if a launch of this cell would probably not end in time. A launch of
+        unknown duration is tried."""
         expected = self.estimate.seconds(cell) if self.estimate.knows(cell) else 0.0
         if self.left_seconds <= expected:
             raise OutOfTime
 
 
 class Runner:
-    """Runs launches one by one and records each."""
-
     def __init__(
         self,
         plan: Plan,
@@ -123,35 +112,35 @@ class Runner:
         progress: Progress,
         *,
         deadline: Deadline | None = None,
-        more: dict[str, Any] | None = None,
+        extra_keys: dict[str, Any] | None = None,
         heartbeat: Callable[[], None] = lambda: None,
     ) -> None:
-        """`more`: additional keys of every envelope. `heartbeat`: called every second during a
+        """`extra_keys` are added to every envelope. `heartbeat` is called every second during a
         launch."""
         self.plan = plan
         self.target = target
         self.resolver = resolver
         self.progress = progress
         self.deadline = deadline
-        self.more = more or {}
+        self.extra_keys = extra_keys or {}
         self.heartbeat = heartbeat
 
     def run(self, launches: Iterable[PlannedLaunch], signals: Signals, summary: Summary) -> None:
         """Runs and records `launches`, and updates `summary`. Raises Interrupted on a signal, and
-        OutOfTime at the deadline. Then the current launch is ended and not recorded; all earlier
-        launches are recorded."""
+        OutOfTime at the deadline: then the current launch is ended and not recorded."""
         for launch in launches:
             signals.check()
             if self.deadline is not None:
                 self.deadline.check(launch.cell)
             self.progress.begin(launch)
-            outcome = self.one(launch, signals)
+            outcome = self.run_launch(launch, signals)
             summary.outcomes.append(outcome)
             self.progress.end(outcome)
 
-    def one(self, launch: PlannedLaunch, signals: Signals) -> Outcome:
+    def run_launch(self, launch: PlannedLaunch, signals: Signals) -> Outcome:
         cell = launch.cell
-        # Records go to a file: launchers mix the stdout of several ranks, even within a line.
+        # Records are written to a file, because launchers mix the stdout of several ranks, even
+        # within a line.
         written = scratch_file(self.target)
         command = self.resolver.command(launch, str(written))
         started = dt.datetime.now(dt.UTC)
@@ -169,20 +158,20 @@ class Runner:
             else:
                 lines, unreadable = _lines(written)
             disk = shutil.disk_usage(self.target.folder)
-            full = disk.total > 0 and disk.free < _LEAST_FREE_BYTES  # some file systems report a size of 0
+            is_full = disk.total > 0 and disk.free < _MIN_FREE_BYTES  # some file systems report a size of 0
         finally:
             written.unlink(missing_ok=True)
         failure, skipped = _judge(cell, result, lines)
         if unreadable and not result.exit_status:
             failure = unreadable
             lines = [records.dump(records.end_record("failed") | {"error": {"message": unreadable}})]
-        if failure and full:
-            # This failure is not the program's, so the launch is repeated when there is space.
+        if failure and is_full:
+            # The launch is not recorded, so it will be repeated when there is space.
             raise LongshoreError(f"{self.target.folder}: a launch failed because no space is left; free some space")
         tail = result.stderr_tail or result.output.splitlines()[-10:]
         if result.exit_status and tail:
             reason = error_line(tail)
-            tail = tail if tail[-1] == reason else [*tail, reason]  # readers show the last line
+            tail = tail if tail[-1] == reason else [*tail, reason]  # status and report show the last line
         envelope = self.envelope(launch, command, result) | {
             "started": started.isoformat(timespec="milliseconds"),
             "stderr_tail": tail,
@@ -220,16 +209,15 @@ class Runner:
             "study_file": {"path": self.plan.study.path, "digest": self.plan.study.digest},
             "margin": self.plan.study.margin,
             "bound": self.plan.study.bound,
-            **self.more,
+            **self.extra_keys,
         }
 
 
 def _lines(path: Path) -> tuple[list[str], str | None]:
-    """The lines that the program wrote, and the reason if they cannot be used. Empty if it wrote
-    none."""
+    """The lines that the program wrote, and the reason if the lines cannot be used."""
     try:
-        if path.stat().st_size > MOST_RECORD_BYTES:
-            return [], f"its records are larger than {MOST_RECORD_BYTES >> 20} MiB; use fewer repetitions or variants"
+        if path.stat().st_size > MAX_RECORD_BYTES:
+            return [], f"its records are larger than {MAX_RECORD_BYTES >> 20} MiB; use fewer repetitions or variants"
         text = path.read_text(encoding="utf-8", errors="replace")
     except FileNotFoundError:
         return [], None
@@ -237,7 +225,7 @@ def _lines(path: Path) -> tuple[list[str], str | None]:
 
 
 def _judge(cell: Cell, result: ChildResult, lines: list[str]) -> tuple[str | None, str | None]:
-    """The failure, or the reason why nothing could run; at most one of them."""
+    """The failure, and the reason why every variant was skipped. At least one of them is None."""
     kinds = [_kind(line) for line in lines]
     if result.exit_status == NOTHING_COULD_RUN and "end" in kinds:
         reasons = [json.loads(line).get("skipped") for line, kind in zip(lines, kinds, strict=True) if kind == "result"]
@@ -261,38 +249,40 @@ def _judge(cell: Cell, result: ChildResult, lines: list[str]) -> tuple[str | Non
 
 
 def error_line(lines: list[str]) -> str:
-    """The line that describes the error: that of the program, else ours, else that of a launcher's
-    boxed message or of a program before it, else the last line with words."""
+    """The line that best describes the error: a line of longshore-bench, else of longshore, else
+    the error in a boxed message of a launcher (`_framed_error`), else the last line with words."""
     for start in ("longshore-bench:", "longshore"):
         for line in lines:
             if line.startswith(start):
                 return line
-    worded = [place for place, line in enumerate(lines) if any(mark.isalpha() for mark in line)]
+    worded = [index for index, line in enumerate(lines) if any(mark.isalpha() for mark in line)]
     if not worded:
         return lines[-1]
-    return _framed(lines, worded) or lines[worded[-1]]
+    return _framed_error(lines, worded) or lines[worded[-1]]
 
 
-def _framed(lines: list[str], worded: list[int]) -> str | None:
-    """The error in launchers' messages, each between two lines of dashes (the first line may be
-    missing). The last line outside of the boxes and before the last box is the program's. Without
-    one, it is the first sentence in the last box."""
-    edges = [place for place, line in enumerate(lines) if _FRAME.fullmatch(line)]
+def _framed_error(lines: list[str], worded: list[int]) -> str | None:
+    """The error if launchers printed boxed messages, each between two lines of dashes (the first
+    line of dashes may be missing). The program printed the last line before the last box that is in
+    no box. If there is no such line, the result is the first sentence in the last box. `worded` has
+    the indices of the lines with words."""
+    edges = [index for index, line in enumerate(lines) if _FRAME.fullmatch(line)]
     if not edges:
         return None
     edges = [-1, *edges] if len(edges) % 2 else edges
-    frames = list(zip(edges[::2], edges[1::2], strict=True))
-    inside = {place for first, last in frames for place in range(first, last)}
-    begin, end = frames[-1]
-    own = [place for place in worded if place < begin and place not in inside]
-    if own:
-        return lines[own[-1]]
-    message = " ".join(lines[place].strip() for place in worded if begin < place < end)
+    boxes = list(zip(edges[::2], edges[1::2], strict=True))
+    boxed = {index for first, last in boxes for index in range(first, last)}
+    begin, end = boxes[-1]
+    of_program = [index for index in worded if index < begin and index not in boxed]
+    if of_program:
+        return lines[of_program[-1]]
+    message = " ".join(lines[index].strip() for index in worded if begin < index < end)
     return re.split(r"(?<=[.!])\s", message, maxsplit=1)[0] or None
 
 
 def _kind(line: str) -> str | None:
-    """The kind of a record. Samples, which are most records, are not parsed."""
+    """The kind of a record; None if the line is no record. Samples are not parsed, because there
+    are many of them."""
     if line.startswith('{"record":"sample"') and line.endswith("}"):
         return "sample"
     try:

@@ -1,9 +1,6 @@
-"""Launchers turn a cell and a program with options into arguments and an environment, never into a
-line for a shell.
-
-They start programs immediately. A batch system starts a job that uses one of them (see
-batch_systems.py).
-"""
+"""Launchers: make the command and the environment that start a program with its ranks. A command is
+a list of words, never a line for a shell. A job of a batch system uses a launcher, too
+(batch_systems.py)."""
 
 from __future__ import annotations
 
@@ -23,36 +20,33 @@ from longshore_study.study_file.environment_variables import Level
 from longshore_study.study_file.study import LauncherChoice
 
 LAUNCHER_IN_JOB = {"slurm-batch": "srun", "pbs-batch": "mpirun", "flux-batch": "flux"}
-"""The launcher within a job of each batch system."""
 
 
 @dataclass(frozen=True)
 class Command:
     argv: list[str]
     environment: Level = field(default_factory=dict)
-    """Variables to set, or to remove if None."""
+    """Variables to set. A variable with the value None is removed."""
     binding: str = "none"
-    """Who binds the ranks."""
+    """Says who binds the ranks to cores."""
 
 
 class Launcher(Protocol):
-    """A launcher as sessions use it."""
-
     name: str
 
     def command(self, cell: Cell, program: list[str]) -> Command: ...
 
 
 def needs_launcher(cell: Cell) -> bool:
-    """Whether a launcher must start the ranks as processes. Not for threads, nor for external
-    commands that start their own ranks."""
+    """Whether a launcher must start the ranks as processes. Threads and external commands that
+    start their own ranks need no launcher."""
     if cell.external is not None:
         return cell.external.launch
     return str(cell.between["transport"]) != "threads"
 
 
 def nodes_of(cell: Cell, choice: LauncherChoice) -> int | None:
-    """Number of nodes of a launch. None if neither study nor launcher determines it."""
+    """The number of nodes of a launch. None if neither the study nor the launcher determines it."""
     if "nodes" in cell.between:
         return int(cell.between["nodes"])
     if not needs_launcher(cell):
@@ -61,8 +55,8 @@ def nodes_of(cell: Cell, choice: LauncherChoice) -> int | None:
 
 
 class LocalLauncher:
-    """Starts ranks as threads of the program, or with mpirun: here, or on the nodes of a job that
-    mpirun knows."""
+    """Starts ranks as threads of the program, or with mpirun: on this machine, or on the nodes of
+    the job in which longshore runs."""
 
     name = "local"
 
@@ -70,8 +64,8 @@ class LocalLauncher:
         self.mpi = mpi
         self.choice = choice or LauncherChoice()
         self.shmem = shmem
-        """oshrun, if installed. mpirun can start programs of OpenSHMEM, but not in every
-        installation."""
+        """oshrun, if it is installed. In some installations mpirun cannot start programs of
+        OpenSHMEM."""
 
     def command(self, cell: Cell, program: list[str]) -> Command:
         if not needs_launcher(cell):
@@ -80,17 +74,17 @@ class LocalLauncher:
             # The command may be mpirun, so it needs the permission.
             return Command(program, {**mpi.root_permission(), **cell.environment}, "as the command says")
         transport = str(cell.between.get("transport"))
-        used = self.shmem if transport == "shmem" and self.shmem else self.mpi
-        if used is None:
+        starter = self.shmem if transport == "shmem" and self.shmem else self.mpi
+        if starter is None:
             raise LongshoreError(missing_mpi())
-        flags = mpi.placement(used, cell.ranks, nodes_of(cell, self.choice))
-        argv = [used.path, "-n", str(cell.ranks), *flags, *self.choice.arguments, *program]
-        return Command(argv, {**mpi.environment(used, transport), **cell.environment}, f"default of {used.kind}")
+        flags = mpi.placement(starter, cell.ranks, nodes_of(cell, self.choice))
+        argv = [starter.path, "-n", str(cell.ranks), *flags, *self.choice.arguments, *program]
+        return Command(argv, {**mpi.environment(starter, transport), **cell.environment}, f"default of {starter.kind}")
 
 
 class _JobLauncher:
-    """Starts ranks in the allocation of a batch system in which longshore runs. It also starts
-    programs of threads, since longshore may run on a login node."""
+    """Starts ranks in the allocation of a batch system in which longshore runs. Programs of threads
+    are launched, too, because longshore may run on a login node."""
 
     def __init__(self, path: str, choice: LauncherChoice) -> None:
         self.path = path
@@ -103,13 +97,11 @@ class _JobLauncher:
         return Command([self.path, *flags, *self.choice.arguments, *program], cell.environment, binding)
 
     def _flags(self, cell: Cell, program: list[str]) -> tuple[list[str], str]:
-        """The options of the launcher, and who binds the ranks."""
+        """The options of the launcher, and the text that says who binds the ranks."""
         raise NotImplementedError
 
 
 class SrunLauncher(_JobLauncher):
-    """Starts steps of a Slurm job."""
-
     name = "srun"
 
     def _flags(self, cell: Cell, program: list[str]) -> tuple[list[str], str]:
@@ -119,15 +111,13 @@ class SrunLauncher(_JobLauncher):
         nodes = nodes_of(cell, self.choice)
         if nodes is not None:
             flags = ["-N", str(nodes), *flags, "--ntasks-per-node", str(-(-cell.ranks // nodes))]
-        chosen = any(word.startswith("--mpi") for word in self.choice.arguments)
-        if not chosen and (flavour := _pmi_of(self.path, program[0])):
-            flags.append(f"--mpi={flavour}")
+        has_mpi_option = any(word.startswith("--mpi") for word in self.choice.arguments)
+        if not has_mpi_option and (pmi := _pmi_of(self.path, program[0])):
+            flags.append(f"--mpi={pmi}")
         return flags, "default of srun"
 
 
 class FluxLauncher(_JobLauncher):
-    """Starts programs in a Flux instance."""
-
     name = "flux"
 
     def _flags(self, cell: Cell, program: list[str]) -> tuple[list[str], str]:
@@ -143,10 +133,10 @@ class FluxLauncher(_JobLauncher):
 def make_launcher(
     choice: LauncherChoice, cells: Iterable[Cell], mpirun: str | None = None, *, dry_run: bool = False
 ) -> Launcher:
-    """The launcher of the study file. Raises LongshoreError if it, or an MPI that the cells need,
-    is missing.
+    """The launcher of the study file; for a batch system, the launcher within a job.
 
-    For a batch system, the launcher within its job. `dry_run`: the command may run elsewhere.
+    Raises LongshoreError if the launcher, or an MPI that the cells need, is missing. With
+    `dry_run`, the commands may be for another machine, so programs may be missing.
     """
     kind = LAUNCHER_IN_JOB.get(choice.kind, choice.kind)
     cells = list(cells)
@@ -195,21 +185,21 @@ def _inside_flux(asked_for: str | None, *, dry_run: bool) -> str:
     return path
 
 
-# srun and the MPI library must use the same protocol (PMI), which the soname of the library tells.
-# With another protocol every rank starts as rank 0 of 1.
 _PMI_OF_LIBRARY = {"libmpi.so.40": ("pmix",), "libmpi.so.12": ("pmi2",), "libmpich.so.12": ("pmi2",)}
+"""The protocols (PMI) of an MPI library, by its soname. If srun uses another protocol than the
+library, every rank starts as rank 0 of 1."""
 
 
 @cache
 def _pmi_of(srun: str, program: str) -> str | None:
-    """The value of --mpi for a program. None if the site has a default, which then applies."""
+    """The value of --mpi for a program. None if the default of the site applies."""
     path = shutil.which(program)
-    needed = elf.describe(path).needed if path is not None else []
-    wanted = next((flavours for name, flavours in _PMI_OF_LIBRARY.items() if name in needed), ())
+    needed = elf.read_info(path).needed if path is not None else []
+    wanted = next((protocols for name, protocols in _PMI_OF_LIBRARY.items() if name in needed), ())
     if not wanted or os.environ.get("SLURM_MPI_TYPE"):
         return None
     offered = output_of([srun, "--mpi=list"]).split()
     default = output_of(["scontrol", "show", "config"])
     if any(line.split()[:3:2] == ["MpiDefault", "none"] for line in default.splitlines()):
-        return next((flavour for flavour in wanted if flavour in offered), None)
+        return next((protocol for protocol in wanted if protocol in offered), None)
     return None

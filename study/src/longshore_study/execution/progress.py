@@ -1,5 +1,5 @@
-"""Shows the progress of a session: on a terminal a bar with the current cell and the time left, in
-a log one line per launch. No threads: nothing of ours may run beside the measurement."""
+"""Shows the progress of a session: on a terminal, a bar with the current cell and the time left; in
+a log, one line per launch. Longshore starts no threads, because they would disturb measurements."""
 
 from __future__ import annotations
 
@@ -20,27 +20,25 @@ if TYPE_CHECKING:
 
 
 class _SessionState:
-    """The finished and the remaining launches of a session."""
-
     def __init__(self, plan: Plan, launches: Sequence[PlannedLaunch], estimate: TimeEstimate) -> None:
         self.labels = plan.labels
         self.launches = list(launches)
         self.estimate = estimate
-        self.done = 0
-        self.started = time.monotonic()
-        self.begun = self.started
+        self.finished = 0
+        self.launch_started = time.monotonic()
 
     def label(self, launch: PlannedLaunch) -> str:
         return self.labels[launch.cell.cell_id]
 
     def finish(self, outcome: Outcome) -> None:
-        self.done += 1
+        self.finished += 1
         self.estimate.observe(outcome.launch.cell.cell_id, outcome.seconds)
 
     def left_seconds(self) -> float:
-        """Time of the remaining launches, minus the time that the current launch has used."""
-        left = self.estimate.total(launch.cell for launch in self.launches[self.done :])
-        return max(0.0, left - (time.monotonic() - self.begun))
+        """The expected time of the unfinished launches, minus the time since the current launch
+        started."""
+        left = self.estimate.total(launch.cell for launch in self.launches[self.finished :])
+        return max(0.0, left - (time.monotonic() - self.launch_started))
 
 
 class LineProgress:
@@ -53,15 +51,15 @@ class LineProgress:
 
     def begin(self, launch: PlannedLaunch) -> None:
         del launch
-        self.state.begun = time.monotonic()
+        self.state.launch_started = time.monotonic()
 
     def tick(self) -> None:
         return
 
     def end(self, outcome: Outcome) -> None:
         self.state.finish(outcome)
-        self.state.begun = time.monotonic()
-        count = f"{self.state.done:{self.width}}/{len(self.state.launches)}"
+        self.state.launch_started = time.monotonic()
+        count = f"{self.state.finished:{self.width}}/{len(self.state.launches)}"
         left = duration(self.state.left_seconds())
         line = f"[{count}] {self.state.label(outcome.launch)}: {_result_text(outcome)}, {outcome.seconds:.1f} s"
         print_unless_closed(f"{line}, {left} left", self.out)
@@ -71,7 +69,8 @@ class LineProgress:
 
 
 class BarProgress:
-    """Shows the bar. Failures stay above it, successful launches leave no line."""
+    """Shows a bar on a terminal. Failures are printed above the bar; successful launches leave no
+    line."""
 
     def __init__(self, plan: Plan, launches: Sequence[PlannedLaunch], estimate: TimeEstimate, out: TextIO) -> None:
         from rich.console import Console  # noqa: PLC0415 - logs do not need it
@@ -91,7 +90,7 @@ class BarProgress:
         self.bar.start()
 
     def begin(self, launch: PlannedLaunch) -> None:
-        self.state.begun = time.monotonic()
+        self.state.launch_started = time.monotonic()
         self._show(self.state.label(launch))
 
     def tick(self) -> None:
@@ -105,7 +104,7 @@ class BarProgress:
             text = escape_controls(f"{self.state.label(outcome.launch)}: {_result_text(outcome)}")
             with suppress(OSError):
                 self.bar.console.print(Text(text, style="red" if outcome.failure else "yellow"), soft_wrap=True)
-        self.bar.update(self.task, completed=self.state.done)
+        self.bar.update(self.task, completed=self.state.finished)
         self._refresh()
 
     def _show(self, label: str | None) -> None:
@@ -128,7 +127,8 @@ class BarProgress:
 def make_progress(
     plan: Plan, launches: Sequence[PlannedLaunch], estimate: TimeEstimate, out: TextIO | None = None
 ) -> BarProgress | LineProgress:
-    """A bar for terminals, lines for logs. Always on stderr, since stdout is for the result."""
+    """A bar for a terminal, lines for a log. The default of `out` is stderr, because stdout is for
+    results."""
     out = out or sys.stderr
     if out.isatty():
         return BarProgress(plan, launches, estimate, out)
@@ -136,11 +136,11 @@ def make_progress(
 
 
 def print_unless_closed(text: str, out: TextIO) -> None:
-    """Prints a line. The session continues if the reader of the log (`| head`) is gone."""
+    """Prints a line. Ignores the error if the reader of a pipe (`| head`) is gone."""
     try:
         print(text, file=out, flush=True)
     except OSError:
-        # Python flushes the rest of the buffer at exit, and would fail with exit status 120.
+        # Without this, Python would fail with exit status 120 when it flushes the buffer at exit.
         with suppress(OSError, ValueError):
             nowhere = os.open(os.devnull, os.O_WRONLY)
             os.dup2(nowhere, out.fileno())
@@ -148,7 +148,7 @@ def print_unless_closed(text: str, out: TextIO) -> None:
 
 
 def duration(seconds: float) -> str:
-    """A duration for people: 0.4 s, 12 s, 3 min 20 s, 5 h 10 min, 2 d 3 h."""
+    """A duration for readers: 0.4 s, 12 s, 3 min 20 s, 5 h 10 min, 2 d 3 h."""
     if seconds < 9.95:
         return f"{seconds:.1f} s"
     whole = round(seconds)

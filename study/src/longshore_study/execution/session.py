@@ -1,5 +1,5 @@
-"""One session of a study for the commands `run` and `resume`: options, set-up, summary, and exit
-status."""
+"""Runs a session of a study for the commands `run` and `resume`: options, set-up, summary, and exit
+status. launch_runner.py runs the launches."""
 
 from __future__ import annotations
 
@@ -64,9 +64,9 @@ def run_session(args: argparse.Namespace, study_path: str) -> int:
     begun = time.monotonic()
     plan = make_plan(load(study_path))
     target = _target(args, plan)
-    launches, done, failed = remaining(plan, target, retry_failed=args.retry_failed)
+    launches, recorded, failed = remaining(plan, target, retry_failed=args.retry_failed)
     launches = _of_nodes(plan, launches, args.only_nodes)
-    summary = Summary(plan.launches_per_session, done, failed)
+    summary = Summary(plan.launches_per_session, recorded, failed)
     submits = plan.study.launcher.job is not None and not args.in_job
     resolver = make_launch_resolver(plan, bench=args.bench, mpirun=args.mpirun, dry_run=args.dry_run or submits)
     if submits and launches:
@@ -76,7 +76,7 @@ def run_session(args: argparse.Namespace, study_path: str) -> int:
         return EXIT_OK
     if launches:
         deadline = begun + stop_after if stop_after else None
-        status = _run(args, plan, target, launches, summary, resolver=resolver, deadline=deadline)
+        status = _run_locked(args, plan, target, launches, summary, resolver=resolver, deadline=deadline)
         if status is not None:
             return status
     print_summary(args, target, summary)
@@ -86,8 +86,8 @@ def run_session(args: argparse.Namespace, study_path: str) -> int:
 def _target(args: argparse.Namespace, plan: Plan) -> Target:
     session = default_session() if args.session is None else args.session
     tag = plan.study.name if args.tag is None else args.tag
-    for name, what in ((tag, "tag"), (session, "session")):
-        folder_name(name, what)  # refuses an empty name before anything runs
+    for name, kind in ((tag, "tag"), (session, "session")):
+        folder_name(name, kind)  # raises an error for an empty name
     return Target(Store(args.store), plan.study.name, tag, session)
 
 
@@ -108,7 +108,7 @@ def _of_nodes(plan: Plan, launches: list[PlannedLaunch], nodes: int | None) -> l
     return [launch for launch in launches if (nodes_of(launch.cell, choice) or 1) == nodes]
 
 
-def _run(
+def _run_locked(
     args: argparse.Namespace,
     plan: Plan,
     target: Target,
@@ -118,7 +118,8 @@ def _run(
     resolver: LaunchResolver,
     deadline: float | None,
 ) -> int | None:
-    """Runs `launches`. The exit status if the user or the time limit stopped it, else None."""
+    """Locks the session and runs `launches`. Returns the exit status if the user or the time limit
+    stopped the session, else None."""
     store_study_file(plan, target)
     part = f"{args.only_nodes} nodes" if args.only_nodes is not None else ""
     with session_lock(target.folder, target.session, part, wait=args.in_job) as lock:
@@ -128,7 +129,7 @@ def _run(
         runner = Runner(
             plan, target, resolver, progress,
             deadline=Deadline(deadline, estimate) if deadline is not None else None,
-            more={"provenance": store_provenance(target.folder, resolver.programs())},
+            extra_keys={"provenance": store_provenance(target.folder, resolver.programs())},
             heartbeat=lock.heartbeat,
         )  # fmt: skip
         continuation = f"continue with: {resume_command(plan, target)}"
@@ -138,15 +139,17 @@ def _run(
         except (Interrupted, OutOfTime) as stop:
             progress.close()
             left = len(launches) - len(summary.outcomes)
-            by_time = isinstance(stop, OutOfTime)
-            why = "the time limit (--stop-after)" if by_time else str(stop)
+            if isinstance(stop, OutOfTime):
+                status, stopped, why = EXIT_STOPPED, "time", "the time limit (--stop-after)"
+            else:
+                status, stopped, why = stop.exit_status, str(stop), str(stop)
             recorded = f"{count(len(summary.outcomes), 'launch')} recorded, {left} left"
             print_unless_closed(f"longshore: stopped by {why}; {recorded}; {continuation}", sys.stderr)
             if args.json:
-                print_summary(args, target, summary, stopped="time" if by_time else str(stop), left=left)
-            return EXIT_STOPPED if isinstance(stop, OutOfTime) else stop.exit_status
+                print_summary(args, target, summary, stopped=stopped, left=left)
+            return status
         except LongshoreError as error:
-            # Usually a full disk. Recorded launches stay, the current launch will be repeated.
+            # The usual reason is a full disk. The current launch will be repeated.
             raise LongshoreError(f"{error}; then {continuation}", error.exit_status) from None
         finally:
             progress.close()
@@ -169,8 +172,7 @@ def _announce(
     if summary.failed_before:
         parts.append(f"{summary.failed_before} failed before (--retry-failed runs them again)")
     expected = duration(estimate.total(launch.cell for launch in launches))
-    sure = all(estimate.knows(cell) for cell in plan.cells)
-    about = "about" if sure else "roughly"
+    about = "about" if all(estimate.knows(cell) for cell in plan.cells) else "roughly"
     where = f"{target.study}, tag {target.tag}, session {target.session}"
     print_unless_closed(f"{where}: {', '.join(parts)}, {about} {expected}", sys.stderr)
     load = load_average(len(available_cpus()))
@@ -220,8 +222,8 @@ def print_summary(
         first = summary.failures[0]
         print(f"the first failure: {first.launch.cell.label}: {first.failure}")
     elif summary.failed_before:
-        kept = (x.problem for x in target.store.launches(target.study, target.tag, target.session) if x.problem)
-        print(f"the first failure: {next(kept, 'no longer stored')}")
+        stored = target.store.launches(target.study, target.tag, target.session)
+        print(f"the first failure: {next((x.problem for x in stored if x.problem), 'no longer stored')}")
 
 
 def print_commands(args: argparse.Namespace, commands: list[Command]) -> None:

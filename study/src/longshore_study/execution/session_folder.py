@@ -1,5 +1,5 @@
-"""Files in the folder of a session besides launches: copies of the study file, and the records of
-the current launch."""
+"""The files in the folder of a session besides the launches: copies of the study file, and the
+records of the current launch."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from longshore_study.store.launch_store import Store, process_namespace
 
 @dataclass(frozen=True)
 class Target:
-    """The place of a session in the store."""
+    """Identifies a session in the store."""
 
     store: Store
     study: str
@@ -29,19 +29,19 @@ class Target:
 
 
 def scratch_file(target: Target) -> Path:
-    """The file for the records of the current launch, hidden from readers of the store. It is on
-    the file system of the store, which the node of rank 0 can access."""
+    """The hidden file for the records of the current launch. The file is in the store, because the
+    node of rank 0 must reach it."""
     return (target.folder / f".launch.{process_namespace()}.{os.getpid()}.tmp").absolute()
 
 
 def store_study_file(plan: Plan, target: Target) -> None:
-    """Stores a copy of the study file beside its launches, for `resume` and `status`. Copies of
-    earlier versions stay."""
+    """Stores a copy of the study file beside the launches, for `resume` and `status`. Copies of
+    earlier versions of the file stay."""
     folder = target.folder
     path = folder / f"study-{plan.study.digest}.toml"
     if path.exists():
         with suppress(OSError):
-            path.touch()  # the newest copy is the one to continue with
+            path.touch()  # `resume` uses the newest copy
         return
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -57,7 +57,6 @@ def store_study_file(plan: Plan, target: Target) -> None:
 
 
 def stored_study_files(target: Target) -> list[str]:
-    """The copies in a session's folder, newest first."""
     folder = target.folder
     files = sorted(folder.glob("study-*.toml"), key=lambda path: path.stat().st_mtime, reverse=True)
     return [str(path) for path in files]

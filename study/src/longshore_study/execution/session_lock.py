@@ -1,9 +1,10 @@
-"""The lock file of a session, which tells other `longshore run` that a process works on it.
+"""The lock file of a session, which tells other processes that a `longshore run` works on the
+session.
 
-It does not use file locks, since these hang on parallel file systems. A lock file of a dead process
-is ignored. A process of this machine is looked up. A process of another machine sends heartbeats:
-it touches its lock file. If both failed, nothing would be lost: each launch has its own file, which
-no other process can replace.
+File locks are not used, because they hang on parallel file systems. The lock file of a dead process
+is ignored. A process of the same machine is looked up in /proc. A process of another machine proves
+that it lives by heartbeats: it touches its lock file. Two processes in one session would lose no
+data, because each launch has its own file, which no other process can replace.
 """
 
 from __future__ import annotations
@@ -30,13 +31,11 @@ _TRIES = 4
 
 @dataclass
 class SessionLock:
-    """The lock of this process on a session, or on a part of it."""
-
     file: Path
     last_heartbeat: float = 0.0
 
     def heartbeat(self) -> None:
-        """Touches the lock file every 20 seconds. Cheap enough to be called every second."""
+        """Touches the lock file every 20 seconds. The runner calls this every second."""
         if time.monotonic() - self.last_heartbeat >= _HEARTBEAT_SECONDS:
             self.last_heartbeat = time.monotonic()
             with suppress(OSError):
@@ -44,7 +43,7 @@ class SessionLock:
 
 
 class _SilentLockError(LongshoreError):
-    """A lock file of another machine without a heartbeat since it was first seen."""
+    """A process of another machine has locked the session, and may be dead."""
 
     def __init__(self, message: str, file: Path, heartbeat: float, left_seconds: float) -> None:
         super().__init__(message)
@@ -55,12 +54,13 @@ class _SilentLockError(LongshoreError):
 
 @contextmanager
 def session_lock(folder: Path, session: str, part: str = "", *, wait: bool = False) -> Iterator[SessionLock]:
-    """Locks a session while entered. Raises LongshoreError if another process has locked it.
+    """A context in which the session is locked. Raises LongshoreError if another process has locked
+    the session.
 
     Different parts of a session (launches on 4 nodes, launches on 16) can be locked at the same
-    time. Lock files of killed processes are removed. `wait`: give a lock file of another machine
-    the time for a heartbeat. A job that restarts immediately after its node died finds a recent
-    lock file.
+    time. Lock files of killed processes are removed. If `wait` is set, waits for a heartbeat of
+    processes on other machines: after the node of a job died, the lock file of the dead process is
+    still recent when the job restarts.
     """
     try:
         if wait:
@@ -78,8 +78,8 @@ def session_lock(folder: Path, session: str, part: str = "", *, wait: bool = Fal
 
 
 def _wait_for_heartbeats(folder: Path, session: str, part: str) -> None:
-    """Waits until all locks of other machines have expired. Raises LongshoreError if one of them
-    sends a heartbeat."""
+    """Waits until all locks of other machines have expired. Raises LongshoreError if a process of
+    another machine sends a heartbeat."""
     own = _lock_file(folder)
     heartbeats: dict[Path, float] = {}
     while True:
@@ -106,20 +106,19 @@ def _take(folder: Path, session: str, part: str) -> Path:
         _refuse_others(folder, file, session, part)
         file.write_text(json.dumps({"host": os.uname().nodename, "pid": os.getpid(), "part": part}), encoding="utf-8")
         try:
-            # Two processes that start at the same moment both get here. Both withdraw and try again
-            # at different times.
+            # Another process may have written its lock file at the same moment. Then both processes
+            # withdraw, and try again at different times.
             _refuse_others(folder, file, session, part)
             break
         except LongshoreError:
             file.unlink(missing_ok=True)
             if not left:
                 raise
-            time.sleep(random.uniform(0.02, 0.3))  # noqa: S311 - to separate two processes
+            time.sleep(random.uniform(0.02, 0.3))  # noqa: S311 - not for security
     return file
 
 
 def _clean(folder: Path) -> None:
-    """Removes scratch and lock files of processes of this machine that have ended."""
     for path in folder.glob(f".*.{glob.escape(process_namespace())}.*.tmp"):
         if not _is_longshore(path.name.split(".")[-2]):
             path.unlink(missing_ok=True)
@@ -134,11 +133,10 @@ def _refuse_others(folder: Path, own: Path, session: str, part: str) -> None:
             heartbeat = path.stat().st_mtime
             age = _now(folder) - heartbeat
         except (OSError, ValueError):
-            continue  # it was removed, or is being written; the second check finds it
+            continue  # the file was removed, or is being written; the second check of _take finds it
         content = content if isinstance(content, dict) else {}
         same_machine = path.name.startswith(f".running.{process_namespace()}.")
-        # A heartbeat in the future is from before a clock was set back. A living process sends the
-        # next one within seconds.
+        # A time in the future means that a clock was set back, so the size of the age counts.
         alive = _is_longshore(path.name.split(".")[-2]) if same_machine else abs(age) < _DEAD_AFTER_SECONDS
         if not alive or (part and content.get("part") and content.get("part") != part):
             continue
@@ -156,7 +154,7 @@ def _refuse_others(folder: Path, own: Path, session: str, part: str) -> None:
 
 
 def _now(folder: Path) -> float:
-    """The time of the file system, whose clock may differ from ours."""
+    """The time by the clock of the file system, which may differ from the clock of this machine."""
     probe = folder / f".clock.{process_namespace()}.{os.getpid()}.tmp"
     try:
         probe.touch()
@@ -166,7 +164,8 @@ def _now(folder: Path) -> float:
 
 
 def _is_longshore(process_id: str) -> bool:
-    """Whether the process runs and is longshore, since process numbers are reused."""
+    """Whether the process lives and runs longshore. The system may have reused the number of a dead
+    process."""
     try:
         return b"longshore" in Path("/proc", process_id, "cmdline").read_bytes()
     except OSError:

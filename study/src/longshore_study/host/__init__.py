@@ -1,3 +1,2 @@
-"""Cores, MPI libraries and communication stacks of this machine, and faults that spoil
-measurements. Imports base.
-"""
+"""Describes this machine: cores, MPI libraries, communication stacks, and faults that spoil
+measurements. Imports base."""

@@ -30,9 +30,9 @@ def find_bench(asked_for: str | None = None, environment: Mapping[str, str] | No
             return str(Path(path).absolute())
     path = shutil.which(BENCH)
     if path is None:
-        looked = ", ".join(dict.fromkeys(str(folder) for folder in folders))
+        searched = ", ".join(dict.fromkeys(str(folder) for folder in folders))
         raise LongshoreError(
-            f"{BENCH} was not found in {looked} or on PATH; "
+            f"{BENCH} was not found in {searched} or on PATH; "
             "build it with 'make build', or name it with --bench PATH or LONGSHORE_BENCH"
         )
     return str(Path(path).absolute())

@@ -1,8 +1,6 @@
-"""Checks this machine for faults that spoil measurements. Each check returns ok, warn or unknown,
-the value found, and advice. A missing file gives unknown ("not supported"), never an error.
-
-The checks read below a root folder: "/", or that of a test.
-"""
+"""Checks this machine for faults that spoil measurements, for `longshore doctor`. Each check
+returns a state (ok, warn or unknown), the value found, and advice. If a file of the system is
+missing, the state is unknown ("not supported on this system"), never an error."""
 
 from __future__ import annotations
 
@@ -23,15 +21,12 @@ NOT_SUPPORTED = "not supported on this system"
 
 @dataclass(frozen=True)
 class CheckResult:
-    """The result of one check."""
-
-    """The answer of one check."""
-
     check: str
     state: str
+    """OK, WARN or UNKNOWN."""
     value: str
     advice: str = ""
-    """What to do about it. Empty if there is nothing to do."""
+    """What the user can do. Empty if there is nothing to do."""
 
     def as_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -39,7 +34,7 @@ class CheckResult:
 
 @dataclass(frozen=True)
 class Machine:
-    """The root folder of the checks."""
+    """The files of the system, read below a root folder that tests replace."""
 
     root: Path = Path("/")
 
@@ -65,13 +60,13 @@ class Machine:
 
 
 def examine(machine: Machine, ranks: int | None = None) -> list[CheckResult]:
-    """All checks that only read, in the order of the output."""
+    """The results of all checks that only read, in the order of the output."""
     cpus = available_cpus()
     return [
         ranks_and_cores(ranks, available_cores()),
         affinity(cpus, os.cpu_count() or 1),
         hardware_threads(cpus, available_cores()),
-        *(check(machine) for check in _READING),
+        *(check(machine) for check in _FILE_CHECKS),
         mpi_launcher(),
         allocation(os.environ),
         load_average(len(cpus)),
@@ -107,14 +102,15 @@ def hardware_threads(allowed: Sequence[int], cores: int) -> CheckResult:
 
 
 def governor(machine: Machine) -> CheckResult:
+    check = "frequency governor"
     files = machine.matching("sys/devices/system/cpu/cpu[0-9]*/cpufreq/scaling_governor")
-    kinds = sorted({text for file in files if (text := machine.text(file))})
-    if not kinds:
-        return CheckResult("frequency governor", UNKNOWN, f"{NOT_SUPPORTED} (common in virtual machines)")
-    if kinds == ["performance"]:
-        return CheckResult("frequency governor", OK, "performance")
+    governors = sorted({text for file in files if (text := machine.text(file))})
+    if not governors:
+        return CheckResult(check, UNKNOWN, f"{NOT_SUPPORTED} (common in virtual machines)")
+    if governors == ["performance"]:
+        return CheckResult(check, OK, "performance")
     advice = "cpupower frequency-set -g performance (needs root), or warm up for longer"
-    return CheckResult("frequency governor", WARN, ", ".join(kinds), advice)
+    return CheckResult(check, WARN, ", ".join(governors), advice)
 
 
 def turbo(machine: Machine) -> CheckResult:
@@ -129,14 +125,15 @@ def turbo(machine: Machine) -> CheckResult:
 
 
 def huge_pages(machine: Machine) -> CheckResult:
+    check = "transparent huge pages"
     text = machine.text("sys/kernel/mm/transparent_hugepage/enabled")
     if text is None:
-        return CheckResult("transparent huge pages", UNKNOWN, NOT_SUPPORTED)
-    chosen = text.partition("[")[2].partition("]")[0] or text
-    if chosen == "never":
+        return CheckResult(check, UNKNOWN, NOT_SUPPORTED)
+    setting = text.partition("[")[2].partition("]")[0] or text
+    if setting == "never":
         advice = "random access to large tables causes page walks; set it to madvise or always (needs root)"
-        return CheckResult("transparent huge pages", WARN, chosen, advice)
-    return CheckResult("transparent huge pages", OK, chosen)
+        return CheckResult(check, WARN, setting, advice)
+    return CheckResult(check, OK, setting)
 
 
 def shared_memory(machine: Machine) -> CheckResult:
@@ -153,32 +150,35 @@ def shared_memory(machine: Machine) -> CheckResult:
 
 
 def single_copy(machine: Machine) -> CheckResult:
-    """Whether a process may copy from another one. CMA needs ptrace rights, XPMEM a kernel
-    module."""
+    """Whether a process may copy directly from the memory of another process. CMA needs ptrace
+    rights, XPMEM needs a kernel module."""
+    check = "single copy (CMA, XPMEM)"
     if machine.matching("dev/xpmem"):
-        return CheckResult("single copy (CMA, XPMEM)", OK, "XPMEM present")
+        return CheckResult(check, OK, "XPMEM present")
     scope = machine.number("proc/sys/kernel/yama/ptrace_scope")
     if scope is None:
         if machine.text("proc/sys/kernel/ostype") is None:
-            return CheckResult("single copy (CMA, XPMEM)", UNKNOWN, NOT_SUPPORTED)
-        return CheckResult("single copy (CMA, XPMEM)", OK, "CMA not restricted by Yama; no XPMEM")
+            return CheckResult(check, UNKNOWN, NOT_SUPPORTED)
+        return CheckResult(check, OK, "CMA not restricted by Yama; no XPMEM")
     if scope == 0:
-        return CheckResult("single copy (CMA, XPMEM)", OK, "CMA allowed (ptrace_scope 0); no XPMEM")
+        return CheckResult(check, OK, "CMA allowed (ptrace_scope 0); no XPMEM")
     advice = "processes copy large messages twice; sysctl kernel.yama.ptrace_scope=0 avoids it (needs root)"
-    return CheckResult("single copy (CMA, XPMEM)", WARN, f"CMA restricted (ptrace_scope {scope}), no XPMEM", advice)
+    return CheckResult(check, WARN, f"CMA restricted (ptrace_scope {scope}), no XPMEM", advice)
 
 
 def counters(machine: Machine) -> CheckResult:
+    check = "performance counters"
     level = machine.number("proc/sys/kernel/perf_event_paranoid")
     if level is None:
-        return CheckResult("performance counters", UNKNOWN, NOT_SUPPORTED)
+        return CheckResult(check, UNKNOWN, NOT_SUPPORTED)
     if level <= 2 or os.geteuid() == 0:
-        return CheckResult("performance counters", OK, f"readable for own processes (perf_event_paranoid {level})")
+        return CheckResult(check, OK, f"readable for own processes (perf_event_paranoid {level})")
     advice = "counters explain results but are not needed; sysctl kernel.perf_event_paranoid=2 (needs root)"
-    return CheckResult("performance counters", WARN, f"closed (perf_event_paranoid {level})", advice)
+    return CheckResult(check, WARN, f"closed (perf_event_paranoid {level})", advice)
 
 
 def cpu_quota(machine: Machine) -> CheckResult:
+    check = "cpu quota"
     text = _cgroup_text(machine, "cpu.max")
     if text is not None:
         quota, _, period = text.partition(" ")
@@ -186,38 +186,40 @@ def cpu_quota(machine: Machine) -> CheckResult:
         quota = machine.text("sys/fs/cgroup/cpu/cpu.cfs_quota_us") or ""
         period = machine.text("sys/fs/cgroup/cpu/cpu.cfs_period_us") or ""
         if not quota:
-            return CheckResult("cpu quota", UNKNOWN, "no cgroup limit is visible")
+            return CheckResult(check, UNKNOWN, "no cgroup limit is visible")
     if quota in ("max", "-1") or not (quota.isdigit() and period.isdigit() and int(period)):
-        return CheckResult("cpu quota", OK, "none")
+        return CheckResult(check, OK, "none")
     cpus = int(quota) / int(period)
     advice = "ranks stop when the quota is used up; use fewer ranks, or raise the limit of the container"
-    return CheckResult("cpu quota", WARN, f"{cpus:g} cpus", advice)
+    return CheckResult(check, WARN, f"{cpus:g} cpus", advice)
 
 
 def memory_limit(machine: Machine) -> CheckResult:
+    check = "memory limit"
     text = _cgroup_text(machine, "memory.max") or machine.text("sys/fs/cgroup/memory/memory.limit_in_bytes")
     total = _memory_total(machine)
     if text is None or not total:
-        return CheckResult("memory limit", UNKNOWN, "no cgroup limit is visible")
+        return CheckResult(check, UNKNOWN, "no cgroup limit is visible")
     if not text.isdigit() or int(text) >= total:
-        return CheckResult("memory limit", OK, f"none; {total / 2**30:.1f} GiB in the machine")
+        return CheckResult(check, OK, f"none; {total / 2**30:.1f} GiB in the machine")
     advice = "keep the tables and arrays of all ranks well below it, or ranks are killed"
-    return CheckResult("memory limit", WARN, f"{int(text) / 2**30:.1f} of {total / 2**30:.1f} GiB", advice)
+    return CheckResult(check, WARN, f"{int(text) / 2**30:.1f} of {total / 2**30:.1f} GiB", advice)
 
 
 def virtual_machine(machine: Machine) -> CheckResult:
+    check = "virtual machine"
     cpu = machine.text("proc/cpuinfo")
     if cpu is None:
-        return CheckResult("virtual machine", UNKNOWN, NOT_SUPPORTED)
+        return CheckResult(check, UNKNOWN, NOT_SUPPORTED)
     name = machine.text("sys/class/dmi/id/product_name") or "kind unknown"
     container = machine.matching(".dockerenv") or machine.matching("run/.containerenv")
     if " hypervisor" in cpu:
         advice = "other machines on the host may disturb invisibly: take more sessions, at different times of day"
-        return CheckResult("virtual machine", WARN, f"yes ({name})", advice)
-    return CheckResult("virtual machine", OK, "no" + (", but a container" if container else ""))
+        return CheckResult(check, WARN, f"yes ({name})", advice)
+    return CheckResult(check, OK, "no" + (", but a container" if container else ""))
 
 
-_READING: tuple[Callable[[Machine], CheckResult], ...] = (
+_FILE_CHECKS: tuple[Callable[[Machine], CheckResult], ...] = (
     governor,
     turbo,
     huge_pages,
@@ -243,8 +245,8 @@ _BATCH = {
     "PBS": ("qsub", ("PBS_JOBID",), "pbs-batch", "qsub -I"),
     "Flux": ("flux", ("FLUX_URI",), "flux-batch", "flux alloc"),
 }
-"""By batch system: its submit program, the variables in its jobs, our launcher kind, and the
-command that allocates nodes."""
+"""By batch system: its submit program, the environment variables of its jobs, the `kind` in a study
+file, and the command that allocates nodes."""
 
 
 def allocation(environment: Mapping[str, str]) -> CheckResult:
@@ -273,7 +275,7 @@ def load_average(cpus: int) -> CheckResult:
 
 
 def ranges(numbers: Sequence[int]) -> str:
-    """0-3,8 for [0, 1, 2, 3, 8], as the kernel writes cpu lists."""
+    """0-3,8 for [0, 1, 2, 3, 8], the notation of the kernel for lists of cpus."""
     parts: list[list[int]] = []
     for number in sorted(numbers):
         if parts and number == parts[-1][-1] + 1:
@@ -284,20 +286,21 @@ def ranges(numbers: Sequence[int]) -> str:
 
 
 def _cgroup_text(machine: Machine, name: str) -> str | None:
-    """The limit of this process's control group (version 2), or of its nearest parent that sets
-    one."""
+    """The limit of this process's control group (version 2), or of its nearest parent with a limit.
+    Without any limit: a text that begins with "max", or None if there is no file of this name."""
     groups = (machine.text("proc/self/cgroup") or "").splitlines()
-    own = next((line[3:] for line in groups if line.startswith("0::")), "/")
-    folder = Path("sys/fs/cgroup", own.lstrip("/"))
-    seen = None
-    for place in (folder, *folder.parents):
-        text = machine.text(str(place / name))
-        seen = seen or text
+    own_group = next((line[3:] for line in groups if line.startswith("0::")), "/")
+    top = Path("sys/fs/cgroup")
+    group = top / own_group.lstrip("/")
+    unlimited = None
+    for folder in (group, *group.parents):
+        text = machine.text(str(folder / name))
         if text is not None and not text.startswith("max"):
             return text
-        if place == Path("sys/fs/cgroup"):
+        unlimited = unlimited or text
+        if folder == top:
             break
-    return seen
+    return unlimited
 
 
 def _memory_total(machine: Machine) -> int:

@@ -1,9 +1,9 @@
-"""Measures noise: each core repeats the same small piece of work for about a second.
+"""Measures noise for `longshore doctor`: each core repeats the same small piece of computation for
+about a second. (The noise probe of longshore-bench is a different measurement: an exchange.)
 
-On an idle machine every piece takes the same time. A longer piece lost its core to another process,
-the kernel, or another virtual machine, which no file would show. (The fixed work quantum benchmark
-of Sottile and Minnich, "Analysis of microbenchmarks for performance tuning of clusters", Cluster
-2004.)
+On an idle machine all pieces take the same time. If a piece takes longer, another process, the
+kernel, or another virtual machine used the core. This is the fixed work quantum benchmark of
+Sottile and Minnich, "Analysis of microbenchmarks for performance tuning of clusters", Cluster 2004.
 """
 
 from __future__ import annotations
@@ -17,10 +17,11 @@ from dataclasses import dataclass
 
 from longshore_study.host.doctor import NOT_SUPPORTED, OK, UNKNOWN, WARN, CheckResult
 
-_MOST_CORES = 64
-_NOISY_LOST = 0.02  # of the time of a core
-_UNEVEN = 0.10  # between the fastest and the slowest core
-_PIECE = """
+_MAX_CORES = 64
+_MAX_LOST_FRACTION = 0.02  # of the time of a core
+_MAX_CORE_DIFFERENCE = 0.10  # between the fastest and the slowest core
+_UNDISTURBED_UP_TO = 1.05  # times the usual time of a piece, since clock and caches vary
+_PROBE_PROGRAM = """
 import json, os, sys, time
 cpu, seconds = int(sys.argv[1]), float(sys.argv[2])
 try:
@@ -33,7 +34,8 @@ def piece():
         total += i * i
     return total
 clock = time.perf_counter_ns
-end = clock() + int(seconds * 1e9 * 0.2)
+warm_up_fraction = 0.2  # of the measured time; these pieces are not recorded
+end = clock() + int(seconds * 1e9 * warm_up_fraction)
 while clock() < end:
     piece()
 times = []
@@ -57,66 +59,73 @@ class CoreNoise:
     usual_microseconds: float
     """Time of an undisturbed piece: the 10 % quantile, so that a busy core does not look slow."""
     lost_fraction: float
-    """Share of the whole time: the time of the pieces beyond the usual time."""
+    """Time that pieces took beyond the usual time, as a share of the whole time."""
     longest_microseconds: float
-    """The longest interruption."""
+    """The longest interruption of a piece."""
 
 
 def noise_of(cpu: int, times: Sequence[int]) -> CoreNoise:
-    """`times`: of the pieces, in nanoseconds."""
+    """The noise of a core, from the times of its pieces in nanoseconds."""
     usual = sorted(times)[len(times) // 10]
-    # Pieces up to 5 % over the usual time are undisturbed: clock and caches are not perfectly
-    # regular.
-    lost = sum(time - usual for time in times if time > 1.05 * usual)
+    lost = sum(time - usual for time in times if time > _UNDISTURBED_UP_TO * usual)
     return CoreNoise(cpu, len(times), usual / 1e3, lost / sum(times), (max(times) - usual) / 1e3)
 
 
 def measure(cpus: Sequence[int], seconds: float = 1.0) -> list[CoreNoise]:
     """Measures all cores at the same time, each for `seconds`, with one bound process per core."""
-    chosen = list(cpus)[:_MOST_CORES]
+    measured_cpus = list(cpus)[:_MAX_CORES]
     processes = [
         subprocess.Popen(  # noqa: S603 - this Python, with the text above
-            [sys.executable, "-I", "-c", _PIECE, str(cpu), str(seconds)],
+            [sys.executable, "-I", "-c", _PROBE_PROGRAM, str(cpu), str(seconds)],
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
         )
-        for cpu in chosen
+        for cpu in measured_cpus
     ]
-    found = []
+    cores = []
     try:
-        for cpu, process in zip(chosen, processes, strict=True):
+        for cpu, process in zip(measured_cpus, processes, strict=True):
             output, _ = process.communicate(timeout=seconds * 10 + 30)
             if process.returncode == 0:
-                found.append(noise_of(cpu, json.loads(output)))
+                cores.append(noise_of(cpu, json.loads(output)))
     finally:
         for process in processes:
             if process.poll() is None:
                 process.kill()
                 process.communicate()
-    return found
+    return cores
 
 
 def check_results(cores: Sequence[CoreNoise]) -> list[CheckResult]:
+    """Two results for `longshore doctor`: whether other programs disturb the cores, and whether all
+    cores are equally fast. Without measured cores, one result says that nothing is known."""
     if not cores:
         return [CheckResult("noisy neighbour (measured)", UNKNOWN, NOT_SUPPORTED)]
+    return [_check_noise(cores), _check_equal_cores(cores)]
+
+
+def _check_noise(cores: Sequence[CoreNoise]) -> CheckResult:
     worst = max(cores, key=lambda core: core.lost_fraction)
-    usual = statistics.median(core.lost_fraction for core in cores)
-    longest = max(core.longest_microseconds for core in cores) / 1e3
-    lost = f"{worst.lost_fraction:.1%} of the time lost on cpu {worst.cpu}, {usual:.1%} on a usual one"
-    noisy = worst.lost_fraction > _NOISY_LOST
-    advice = "something shares the cores (see top); in a virtual machine it may be an invisible neighbour"
-    fastest = min(core.usual_microseconds for core in cores)
+    median_lost = statistics.median(core.lost_fraction for core in cores)
+    longest_milliseconds = max(core.longest_microseconds for core in cores) / 1e3
+    noisy = worst.lost_fraction > _MAX_LOST_FRACTION
+    return CheckResult(
+        "noisy neighbour (measured)",
+        WARN if noisy else OK,
+        f"{worst.lost_fraction:.1%} of the time lost on cpu {worst.cpu}, {median_lost:.1%} on a usual one; "
+        f"longest break {longest_milliseconds:.2f} ms",
+        "something shares the cores (see top); in a virtual machine it may be an invisible neighbour" if noisy else "",
+    )
+
+
+def _check_equal_cores(cores: Sequence[CoreNoise]) -> CheckResult:
+    fastest = min(cores, key=lambda core: core.usual_microseconds)
     slowest = max(cores, key=lambda core: core.usual_microseconds)
-    difference = slowest.usual_microseconds / fastest - 1
-    spread = f"the slowest core (cpu {slowest.cpu}) takes {difference:.1%} longer than the fastest"
-    uneven = difference > _UNEVEN
-    choose = "cores of different kinds or clocks, or hardware threads of one core: choose which to use"
-    return [
-        CheckResult(
-            "noisy neighbour (measured)",
-            WARN if noisy else OK,
-            f"{lost}; longest break {longest:.2f} ms",
-            advice if noisy else "",
-        ),
-        CheckResult("equal cores (measured)", WARN if uneven else OK, spread, choose if uneven else ""),
-    ]
+    difference = slowest.usual_microseconds / fastest.usual_microseconds - 1
+    uneven = difference > _MAX_CORE_DIFFERENCE
+    return CheckResult(
+        "equal cores (measured)",
+        WARN if uneven else OK,
+        f"the slowest core (cpu {slowest.cpu}) takes {difference:.1%} longer than the fastest",
+        "cores of different kinds or clocks, or hardware threads of one core: choose which to use" if uneven else "",
+    )

@@ -12,8 +12,8 @@ from longshore_study.host import cores
 
 OPEN_MPI, MPICH, INTEL, UNKNOWN = "Open MPI", "MPICH", "Intel MPI", "unknown"
 LAUNCHER_NAMES = ("mpirun", "mpiexec")
-# Intel MPI and MVAPICH derive from MPICH and name its process manager, too. So Intel MPI comes
-# first.
+# Intel MPI and MVAPICH derive from MPICH and print the name of its process manager (HYDRA), too. So
+# Intel MPI precedes MPICH.
 _MARKS = {
     OPEN_MPI: ("Open MPI", "OpenRTE", "PRRTE"),
     INTEL: ("Intel(R) MPI",),
@@ -23,7 +23,7 @@ _MARKS = {
 
 @dataclass(frozen=True)
 class Mpi:
-    """An MPI launcher on this machine."""
+    """An MPI launcher, such as mpirun, and the library that it belongs to."""
 
     path: str
     kind: str
@@ -32,8 +32,8 @@ class Mpi:
 
 
 def find_mpi(asked_for: str | None = None) -> Mpi | None:
-    """The MPI launcher: `asked_for`, else LONGSHORE_MPIRUN, else the first on PATH. None if it is
-    missing or does not run."""
+    """The MPI launcher: `asked_for`, else LONGSHORE_MPIRUN, else the first on PATH. None if the
+    launcher is missing or does not run."""
     asked_for = asked_for or os.environ.get("LONGSHORE_MPIRUN")
     for name in [asked_for] if asked_for else LAUNCHER_NAMES:
         path = shutil.which(name)
@@ -43,16 +43,16 @@ def find_mpi(asked_for: str | None = None) -> Mpi | None:
 
 
 def missing_mpi(asked_for: str | None = None) -> str:
-    what = f"'{asked_for}'" if asked_for else "mpirun"
+    launcher = f"'{asked_for}'" if asked_for else "mpirun"
     return (
-        f"no MPI launcher: {what} is missing or does not run; install an MPI (Debian: openmpi-bin), name its mpirun "
-        "with --mpirun or LONGSHORE_MPIRUN, or remove transport 'mpi' from the study"
+        f"no MPI launcher: {launcher} is missing or does not run; install an MPI (Debian: openmpi-bin), name its "
+        "mpirun with --mpirun or LONGSHORE_MPIRUN, or remove transport 'mpi' from the study"
     )
 
 
 @cache
 def identify(path: str) -> Mpi | None:
-    """Kind and version of a launcher by its own output. None if it does not answer."""
+    """Kind and version of a launcher, from the output of --version. None if that call fails."""
     try:
         answer = subprocess.run([path, "--version"], capture_output=True, text=True, timeout=20, check=False)  # noqa: S603
     except (OSError, subprocess.TimeoutExpired, UnicodeDecodeError):
@@ -65,22 +65,22 @@ def identify(path: str) -> Mpi | None:
 
 
 def placement(mpi: Mpi, ranks: int, nodes: int | None) -> list[str]:
-    """Options that place `ranks` on `nodes` nodes, and options without which the launcher refuses.
+    """Options of the launcher that distribute `ranks` over `nodes` nodes, and that allow more ranks
+    than cores. If `nodes` is None, the launcher chooses the distribution.
 
-    `nodes` None: the launcher chooses. Only Open MPI refuses more ranks than cores. It counts
-    cores, not hardware threads.
+    Only Open MPI refuses more ranks than cores. It does not count hardware threads.
     """
     per_node = ranks if nodes is None else -(-ranks // nodes)
     if mpi.kind == OPEN_MPI:
-        more = ["--oversubscribe"] if per_node > cores.available_cores() else []
-        return more if nodes is None else [*more, "--map-by", f"ppr:{per_node}:node"]
+        oversubscribe = ["--oversubscribe"] if per_node > cores.available_cores() else []
+        return oversubscribe if nodes is None else [*oversubscribe, "--map-by", f"ppr:{per_node}:node"]
     return ["-ppn", str(per_node)] if nodes is not None and mpi.kind in (MPICH, INTEL) else []
 
 
 def environment(mpi: Mpi, transport: str = "mpi") -> dict[str, str]:
-    """Variables that Open MPI needs. It starts as root only with two of them. Its OpenSHMEM 4.1
-    crashes at exit unless UCX leaves the memory allocator alone. (The program sets this variable,
-    too; here the record of the launch shows it.)"""
+    """Environment variables that Open MPI needs, also to start as root. OpenSHMEM of Open MPI 4.1
+    crashes at exit unless UCX leaves the memory allocator alone. longshore-bench sets that variable
+    as well; setting it here makes the record of the launch show it."""
     if mpi.kind != OPEN_MPI:
         return {}
     hooks = {"OMPI_MCA_opal_common_ucx_opal_mem_hooks": "0"} if transport == "shmem" else {}

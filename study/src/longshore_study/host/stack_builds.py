@@ -1,6 +1,6 @@
-"""Builds of longshore-bench, one per communication stack. STACKS/<name>/stack.json names the
-program, the launcher and the environment that belong together. STACKS is LONGSHORE_STACKS, else
-~/.local/share/longshore/stacks, which the nodes of a cluster must share."""
+"""Builds of longshore-bench, one per communication stack. The file STACKS/<name>/stack.json names
+the program, the launcher and the environment that belong together. The folder STACKS, which all
+nodes of a cluster must share, is LONGSHORE_STACKS, else ~/.local/share/longshore/stacks."""
 
 from __future__ import annotations
 
@@ -21,12 +21,10 @@ from longshore_study.host.bench_program import BENCH
 from longshore_study.host.stacks import MPI, Stack, with_paths
 
 _SHOWN_LINES = 3
-_ERROR_LINE = re.compile(
-    r"CMake Error|\berror:|[Uu]ndefined reference", re.IGNORECASE
-)  # `error:` with the colon: the build prints the file name error.cpp
-# The other targets need more of an MPI than longshore-bench does, such as Fortran modules for this
-# compiler.
-_NOTHING_BUT_BENCH = (
+# The colon after `error` excludes file names that the build prints, such as error.cpp.
+_ERROR_LINE = re.compile(r"CMake Error|\berror:|undefined reference", re.IGNORECASE)
+# Other targets need more from an MPI than longshore-bench, such as Fortran modules.
+_ONLY_BENCH = (
     "-DLONGSHORE_BENCH=ON", "-DLONGSHORE_C=OFF", "-DLONGSHORE_FORTRAN=OFF", "-DLONGSHORE_TESTS=OFF",
     "-DLONGSHORE_EXAMPLES=OFF",
 )  # fmt: skip
@@ -34,21 +32,28 @@ _NOTHING_BUT_BENCH = (
 
 @dataclass(frozen=True)
 class Build:
-    """A build of longshore-bench and its environment."""
+    """A longshore-bench that was built with one MPI, and what its launches need."""
 
     name: str
+    """The name of the stack when it was built, and of its folder."""
     bench: str
+    """The path of longshore-bench."""
     mpirun: str
     own_environment: dict[str, str] = field(default_factory=dict)
+    """The variables that the stack needs, without search paths."""
     paths: dict[str, list[str]] = field(default_factory=dict)
+    """Folders to put in front of search paths, by variable."""
     version: str = ""
 
     @property
-    def environment(self) -> dict[str, str]:
-        """The variables to add to the current environment or to replace in it."""
+    def launch_environment(self) -> dict[str, str]:
+        """The variables to set for a launch: `own_environment`, and `paths` in front of the current
+        search paths."""
         return with_paths(self.own_environment, self.paths)
 
     def as_json(self) -> dict[str, Any]:
+        """The content of stack.json, whose key `environment` is `own_environment`: search paths
+        depend on the environment of the launch."""
         return {
             "name": self.name, "bench": self.bench, "mpirun": self.mpirun, "environment": self.own_environment,
             "paths": self.paths, "version": self.version,
@@ -68,31 +73,30 @@ def builds() -> list[Build]:
     return [build for path in sorted(stacks_home().glob("*/stack.json")) if (build := _read(path)) is not None]
 
 
-def keep_names(found: Iterable[Stack]) -> list[Stack]:
-    """The stacks with unique names. An installation keeps the name of its build. Another one of the
-    same version, or one upgraded in place, gets a new name, so that it does not replace a build."""
+def with_unique_names(found: Iterable[Stack]) -> list[Stack]:
+    """The stacks, with names that cannot replace a build of another installation. An MPI with a
+    build (same launcher and version) has the name of that build. An MPI without a build gets a
+    number after its name if a build or an earlier stack has the name. Only MPIs are built, so other
+    stacks keep their names."""
     built = {(os.path.realpath(build.mpirun), build.version): build.name for build in builds()}
     taken = set(built.values())
-    kept = []
+    named = []
     for stack in found:
         name = built.get((os.path.realpath(stack.launcher), stack.version)) if stack.what == MPI else stack.name
         if name is None:
-            name = next(one for k in itertools.count(1) if (one := _numbered(stack.name, k)) not in taken)
+            numbered = (f"{stack.name}-{number}" for number in itertools.count(2))
+            name = next(name for name in itertools.chain([stack.name], numbered) if name not in taken)
         taken.add(name)
-        kept.append(replace(stack, name=name))
-    return kept
-
-
-def _numbered(name: str, number: int) -> str:
-    return name if number == 1 else f"{name}-{number}"
+        named.append(replace(stack, name=name))
+    return named
 
 
 def find_build(name: str) -> Build:
     known = {build.name: build for build in builds()}
     if name not in known:
-        have = f"built: {', '.join(known)}" if known else "none is built yet"
+        built = f"built: {', '.join(known)}" if known else "none is built yet"
         raise UsageError(
-            f"stack '{name}' has no longshore-bench in {stacks_home()}{suggestion(name, known)} ({have}); "
+            f"stack '{name}' has no longshore-bench in {stacks_home()}{suggestion(name, known)} ({built}); "
             f"'longshore stacks' lists the stacks of this machine, 'longshore stacks build {name}' builds one"
         )
     build = known[name]
@@ -105,16 +109,17 @@ def find_build(name: str) -> Build:
 def _read(path: Path) -> Build | None:
     try:
         stored = json.loads(path.read_text(encoding="utf-8"))
-        own = {str(key): str(value) for key, value in dict(stored.get("environment") or {}).items()}
+        own_environment = {str(key): str(value) for key, value in dict(stored.get("environment") or {}).items()}
         paths = {str(key): [str(folder) for folder in value] for key, value in dict(stored.get("paths") or {}).items()}
         name, bench, mpirun = (str(stored[key]) for key in ("name", "bench", "mpirun"))
-        return Build(name, bench, mpirun, own, paths, str(stored.get("version", "")))
+        return Build(name, bench, mpirun, own_environment, paths, str(stored.get("version", "")))
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
 
 def find_source(asked_for: str | None = None) -> Path:
-    """The source tree of Longshore: `asked_for`, else around this file or the current folder."""
+    """The source tree of Longshore: `asked_for`, else the tree that contains this file or the
+    current folder."""
     if asked_for is not None:
         if not _is_source(Path(asked_for)):
             raise UsageError(
@@ -144,9 +149,10 @@ def build_stack(stack: Stack, source: Path, *, jobs: int, verbose: bool = False)
     try:
         return _build_stack(stack, source, jobs=jobs, verbose=verbose)
     except OSError as error:
-        place = error.filename or stacks_home()
+        # _run and _try_out report programs that do not start, so this is an error of a file.
+        path = error.filename or stacks_home()
         raise LongshoreError(
-            f"cannot write {place}: {error.strerror}; name another folder with LONGSHORE_STACKS"
+            f"cannot write {path}: {error.strerror}; name another folder with LONGSHORE_STACKS"
         ) from None
 
 
@@ -155,21 +161,20 @@ def _build_stack(stack: Stack, source: Path, *, jobs: int, verbose: bool) -> Bui
         raise LongshoreError(
             f"stack '{stack.name}' has no mpicxx beside {stack.launcher}; install its development files"
         )
-    for tool in ("cmake",):
-        if shutil.which(tool) is None:
-            raise LongshoreError(f"building needs {tool}, which was not found; 'make setup' installs it")
-    place = stacks_home() / stack.name
-    folder = place / "build"
+    if shutil.which("cmake") is None:
+        raise LongshoreError("building needs cmake, which was not found; 'make setup' installs it")
+    home = stacks_home() / stack.name
+    folder = home / "build"
     generator = ["-G", "Ninja"] if shutil.which("ninja") else []
     environment = {**os.environ, **with_paths(stack.environment, stack.paths)}
     configure = [
         "cmake", "-S", str(source), "-B", str(folder), *generator, "-Wno-dev", "-DCMAKE_BUILD_TYPE=Release",
-        f"-DMPI_CXX_COMPILER={stack.compiler}", f"-DMPIEXEC_EXECUTABLE={stack.launcher}", *_NOTHING_BUT_BENCH,
+        f"-DMPI_CXX_COMPILER={stack.compiler}", f"-DMPIEXEC_EXECUTABLE={stack.launcher}", *_ONLY_BENCH,
     ]  # fmt: skip
     folder.mkdir(parents=True, exist_ok=True)
-    # CMake's cache may still point to another MPI.
+    # A cache of an earlier build may still point to another MPI.
     (folder / "CMakeCache.txt").unlink(missing_ok=True)
-    log = place / "build.log"
+    log = home / "build.log"
     log.unlink(missing_ok=True)
     _run(configure, environment, log, verbose=verbose)
     _run(["cmake", "--build", str(folder), "--target", BENCH, "-j", str(jobs)], environment, log, verbose=verbose)
@@ -178,41 +183,52 @@ def _build_stack(stack: Stack, source: Path, *, jobs: int, verbose: bool) -> Bui
         raise LongshoreError(f"the build made no {BENCH} in {folder}; see {log}")
     build = Build(stack.name, str(program), stack.launcher, stack.environment, stack.paths, stack.version)
     _try_out(build)
-    (place / ".stack.json.tmp").write_text(json.dumps(build.as_json(), indent=1), encoding="utf-8")
-    (place / ".stack.json.tmp").rename(place / "stack.json")
+    # Renaming makes stack.json appear at once, and only for a program that runs.
+    temporary = home / ".stack.json.tmp"
+    temporary.write_text(json.dumps(build.as_json(), indent=1), encoding="utf-8")
+    temporary.rename(home / "stack.json")
     return build
 
 
 def _run(argv: list[str], environment: dict[str, str], log: Path, *, verbose: bool) -> None:
+    """Runs a step of the build, with its output in `log`, or on the terminal if `verbose`. Raises
+    LongshoreError if the step does not start or fails."""
     with log.open("a", encoding="utf-8") as file:
         file.write(f"$ {' '.join(argv)}\n")
         file.flush()
         out = sys.stderr if verbose else file
-        done = subprocess.run(argv, env=environment, stdin=subprocess.DEVNULL, stdout=out, stderr=out, check=False)  # noqa: S603
-    if done.returncode:
+        try:
+            result = subprocess.run(  # noqa: S603
+                argv, env=environment, stdin=subprocess.DEVNULL, stdout=out, stderr=out, check=False
+            )
+        except OSError as error:
+            raise LongshoreError(f"cannot start {argv[0]}: {error.strerror}") from None
+    if result.returncode:
         lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
         raise LongshoreError(f"'{' '.join(argv[:2])}' failed: {_first_error(lines)}; see {log}")
 
 
 def _first_error(lines: list[str]) -> str:
-    """The first line with an error and the lines after it, where CMake describes the error."""
-    error = next((place for place, line in enumerate(lines) if _ERROR_LINE.search(line)), None)
+    """The first line with an error and the next lines, in which CMake describes the error. The last
+    lines of the log if no line looks like an error."""
+    error = next((index for index, line in enumerate(lines) if _ERROR_LINE.search(line)), None)
     first = max(0, len(lines) - _SHOWN_LINES) if error is None else error
     shown = [" ".join(line.split()) for line in lines[first:] if line.strip()][:_SHOWN_LINES]
     return " ".join(shown) or "no output"
 
 
 def _try_out(build: Build) -> None:
-    """Runs the program. It may not start, for instance if a library of another MPI comes first."""
+    """Raises LongshoreError if the program does not start or was built without MPI. A program does
+    not start if, for instance, the loader finds a library of another MPI first."""
     argv = [build.bench, "--list"]
     try:
-        done = subprocess.run(  # noqa: S603
-            argv, env={**os.environ, **build.environment}, stdin=subprocess.DEVNULL, capture_output=True, text=True,
-            check=False, timeout=60,
+        result = subprocess.run(  # noqa: S603
+            argv, env={**os.environ, **build.launch_environment}, stdin=subprocess.DEVNULL, capture_output=True,
+            text=True, check=False, timeout=60,
         )  # fmt: skip
-        listing = json.loads(done.stdout)
-        offered = [t["name"] for t in listing["transports"] if t["available"]]
+        listing = json.loads(result.stdout)
+        transports = [t["name"] for t in listing["transports"] if t["available"]]
     except (OSError, subprocess.SubprocessError, ValueError, KeyError, TypeError) as error:
         raise LongshoreError(f"{build.bench} was built but does not run: {error}") from None
-    if "mpi" not in offered:
-        raise LongshoreError(f"{build.bench} was built without MPI ({', '.join(offered)}); see the log beside it")
+    if "mpi" not in transports:
+        raise LongshoreError(f"{build.bench} was built without MPI ({', '.join(transports)}); see the log beside it")

@@ -1,8 +1,6 @@
-"""Finds the communication stacks of this machine: MPI, OpenSHMEM and UCX.
-
-Searches PATH, the usual folders, MPI_HOME, I_MPI_ROOT and --search. The launcher tells the version,
-the header the version of the standard.
-"""
+"""Finds the communication stacks of this machine: MPI, OpenSHMEM and UCX. The search covers
+--search, PATH, environment variables such as MPI_HOME, and the usual folders. The version comes
+from the launcher, the version of the standard from the header file."""
 
 from __future__ import annotations
 
@@ -10,8 +8,9 @@ import os
 import re
 import shutil
 import subprocess
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from longshore_study.host.mpi import INTEL, LAUNCHER_NAMES, MPICH, OPEN_MPI, Mpi, identify
@@ -19,19 +18,17 @@ from longshore_study.host.mpi import INTEL, LAUNCHER_NAMES, MPICH, OPEN_MPI, Mpi
 MPI, SHMEM, UCX = "MPI", "OpenSHMEM", "UCX"
 _LAUNCHERS = (*LAUNCHER_NAMES, "mpirun.openmpi", "mpiexec.mpich", "mpiexec.hydra", "mpiexec.openmpi")
 _WRAPPERS = {"mpiexec.mpich": "mpicxx.mpich", "mpirun.openmpi": "mpicxx.openmpi", "mpiexec.openmpi": "mpicxx.openmpi"}
-_PLACES = (
+_PREFIX_PATTERNS = (
     "/usr/lib64/openmpi*", "/usr/lib64/mpich*", "/opt/openmpi*", "/opt/mpich*", "/opt/intel/oneapi/mpi/*", "/opt/ucx*",
     "/opt/hpcx*/ompi", "/opt/cray/pe/mpich/*/ofi/*/*", "/opt/mvapich*", "/opt/sandia-openshmem*", "/usr/local",
 )  # fmt: skip
 _HOMES = ("MPI_HOME", "MPI_ROOT", "I_MPI_ROOT", "OMPI_HOME", "MPICH_DIR", "UCX_HOME", "OPENSHMEM_HOME")
 _SHORT = {OPEN_MPI: "openmpi", MPICH: "mpich", INTEL: "impi"}
-_MOST_MODULES = 5000
+_MAX_MODULES = 5000
 
 
 @dataclass(frozen=True)
 class Stack:
-    """One library in one version."""
-
     name: str
     """The name in studies and in `stacks build`."""
     what: str
@@ -39,46 +36,46 @@ class Stack:
     kind: str
     version: str
     standard: str | None
-    """Version of the MPI or OpenSHMEM standard, from the header."""
+    """Version of the MPI or OpenSHMEM standard."""
     launcher: str
     """Empty for UCX, which has no launcher."""
     prefix: str
     compiler: str | None = None
     modules: tuple[str, ...] = ()
-    """Environment modules with a matching name."""
+    """Environment modules whose names match the stack."""
     environment: dict[str, str] = field(default_factory=dict)
-    """Variables that its programs need."""
+    """Environment variables that programs of this stack need."""
     paths: dict[str, list[str]] = field(default_factory=dict)
-    """Folders to put in front of a search path, such as LD_LIBRARY_PATH."""
+    """Folders to put in front of search paths, by variable, such as LD_LIBRARY_PATH."""
 
 
 def find_stacks(search: Iterable[str] = ()) -> list[Stack]:
-    """All stacks, each once, MPI first."""
+    """All stacks without duplicates, MPI first."""
     folders = list(dict.fromkeys(_bin_folders(search)))
     modules = available_modules()
-    found: dict[tuple[str, str], Stack] = {}
+    stacks: dict[tuple[str, str], Stack] = {}
     for stack in (*_mpis(folders, modules), *_shmems(folders, modules), *_ucxs(folders, modules)):
-        found.setdefault((stack.what, (stack.launcher and str(Path(stack.launcher).resolve())) or stack.prefix), stack)
-    return _with_unique_names(found.values())
+        stacks.setdefault((stack.what, (stack.launcher and str(Path(stack.launcher).resolve())) or stack.prefix), stack)
+    return _with_unique_names(stacks.values())
 
 
 def _with_unique_names(stacks: Iterable[Stack]) -> list[Stack]:
-    seen: dict[str, int] = {}
+    counts: Counter[str] = Counter()
     named = []
     for stack in stacks:
-        seen[stack.name] = seen.get(stack.name, 0) + 1
-        count = seen[stack.name]
-        named.append(Stack(**{**stack.__dict__, "name": stack.name if count == 1 else f"{stack.name}-{count}"}))
+        counts[stack.name] += 1
+        count = counts[stack.name]
+        named.append(stack if count == 1 else replace(stack, name=f"{stack.name}-{count}"))
     return named
 
 
 def _bin_folders(search: Iterable[str]) -> Iterator[Path]:
     for text in search:
-        place = Path(text).absolute()  # programs built with it start in other folders
-        yield from (folder for folder in (place / "bin", place) if folder.is_dir())
+        prefix = Path(text).absolute()  # since programs start in other folders
+        yield from (folder for folder in (prefix / "bin", prefix) if folder.is_dir())
     yield from (Path(text) for text in os.environ.get("PATH", "").split(os.pathsep) if text)
     yield from (Path(home) / "bin" for name in _HOMES if (home := os.environ.get(name)))
-    for pattern in _PLACES:
+    for pattern in _PREFIX_PATTERNS:
         yield from (folder / "bin" for folder in sorted(Path("/").glob(pattern.lstrip("/"))))
 
 
@@ -130,7 +127,7 @@ def _environment(kind: str, prefix: Path) -> dict[str, str]:
 
 
 def _paths(prefix: Path) -> dict[str, list[str]]:
-    """Search paths for the prefix. Empty for prefixes that the system searches anyway."""
+    """Search paths for an installation. Empty if the system searches `prefix` anyway."""
     if prefix in (Path("/usr"), Path("/")):
         return {}
     libraries = [folder for folder in (prefix / "lib", prefix / "lib64", prefix / "lib" / "release") if folder.is_dir()]
@@ -138,7 +135,7 @@ def _paths(prefix: Path) -> dict[str, list[str]]:
 
 
 def with_paths(environment: Mapping[str, str], paths: Mapping[str, list[str]]) -> dict[str, str]:
-    """The variables, and search paths with these folders in front of their current values."""
+    """`environment`, and the search paths: `paths` in front of their current values."""
     joined = {
         name: os.pathsep.join([*folders, *([os.environ[name]] if os.environ.get(name) else [])])
         for name, folders in paths.items()
@@ -148,7 +145,7 @@ def with_paths(environment: Mapping[str, str], paths: Mapping[str, list[str]]) -
 
 
 def _headers(compiler: str | None, prefix: Path) -> list[Path]:
-    """Folders of headers: those of the compiler wrapper, then the usual ones."""
+    """Folders of header files: the folders of the compiler wrapper, then PREFIX/include."""
     folders = []
     for option in ("-show", "--showme:compile"):
         folders += (
@@ -201,8 +198,8 @@ def _ucxs(folders: Iterable[Path], modules: list[str]) -> Iterator[Stack]:
         if _is_program(folder / "ucx_info") and real not in seen:
             seen.add(real)
             output = output_of([str(folder / "ucx_info"), "-v"])
-            found = re.search(r"(?:version|Version:?)[ =]*(\d+\.\d+(?:\.\d+)?)", output)
-            version = found[1] if found else _version_in(output)
+            match = re.search(r"(?:version|Version:?)[ =]*(\d+\.\d+(?:\.\d+)?)", output)
+            version = match[1] if match else _version_in(output)
             yield Stack(
                 f"ucx-{version}" if version else "ucx", UCX, UCX, version, None, "", str(folder.parent),
                 modules=_fitting(modules, ("ucx",), version),
@@ -211,7 +208,7 @@ def _ucxs(folders: Iterable[Path], modules: list[str]) -> Iterator[Stack]:
 
 def available_modules() -> list[str]:
     """Environment modules below MODULEPATH, such as `openmpi/4.1.4`, without starting a shell."""
-    found: list[str] = []
+    modules: list[str] = []
     for text in os.environ.get("MODULEPATH", "").split(os.pathsep):
         root = Path(text)
         if not text or not root.is_dir():
@@ -219,10 +216,10 @@ def available_modules() -> list[str]:
         for folder, folders, files in os.walk(root):
             folders[:] = sorted(name for name in folders if not name.startswith("."))
             below = Path(folder).relative_to(root)
-            found += [(below / name).as_posix().removesuffix(".lua") for name in sorted(files) if name[0] != "."]
-            if len(found) > _MOST_MODULES:
-                return found[:_MOST_MODULES]
-    return found
+            modules += [(below / name).as_posix().removesuffix(".lua") for name in sorted(files) if name[0] != "."]
+            if len(modules) > _MAX_MODULES:
+                return modules[:_MAX_MODULES]
+    return modules
 
 
 def _fitting(modules: Iterable[str], words: tuple[str, ...], version: str) -> tuple[str, ...]:
@@ -231,8 +228,8 @@ def _fitting(modules: Iterable[str], words: tuple[str, ...], version: str) -> tu
 
 
 def _version_in(text: str) -> str:
-    found = re.search(r"(\d+\.\d+(?:\.\d+)*(?:[a-z]+\d+)?)", text)
-    return found[1] if found else ""
+    match = re.search(r"(\d+\.\d+(?:\.\d+)*(?:[a-z]+\d+)?)", text)
+    return match[1] if match else ""
 
 
 def _is_program(path: Path) -> bool:
@@ -243,9 +240,9 @@ def output_of(argv: list[str]) -> str:
     if shutil.which(argv[0]) is None:
         return ""
     try:
-        done = subprocess.run(  # noqa: S603 - a program found on this machine, asked for its version
+        result = subprocess.run(  # noqa: S603 - a program of this machine that prints its version or options
             argv, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", timeout=20, check=False
         )
     except (OSError, subprocess.TimeoutExpired):
         return ""
-    return done.stdout + done.stderr
+    return result.stdout + result.stderr

@@ -1,12 +1,10 @@
-"""Importer of bale's index-gather and histogram apps, text form: seconds and GB/s per node of each
-strategy ("model").
+"""Importer of bale's index-gather (ig) and histogram (histo) apps, text form: seconds and GB/s per
+node of each strategy ("model"). Tables are cyclic.
 
     GB/s per node = bytes per request x requests per PE x PEs per node / seconds
 
-A request has 16 bytes in ig (index and answer) and 8 in histo.
-
-Without -c (PEs per node) bale prints a bandwidth of 0, and --ranks-per-node is needed. Tables are
-cyclic.
+A request has 16 bytes in ig (index and answer) and 8 bytes in histo. If bale ran without -c (PEs
+per node), bale prints a bandwidth of 0, and the import needs --ranks-per-node.
 """
 
 from __future__ import annotations
@@ -17,12 +15,13 @@ from typing import Any
 
 from longshore_study.importers import bale_json
 from longshore_study.importers.bale_json import APPS
-from longshore_study.importers.imported import PARTIAL_HINT, Imported, Options, Source, whole_records
+from longshore_study.importers.imported import PARTIAL_HINT, Imported, Options, Source, aggregate_result, whole_records
+from longshore_study.importers.run_texts import spans
 from longshore_study.store import records
 from longshore_study.store.records import Record
 
 MODELS = {"AGP": ("agp", 1), "Exstack": ("exstack", 2), "Exstack2": ("exstack2", 4), "Conveyor": ("conveyor", 8)}
-"""By printed name: our strategy, and its bit in the models mask."""
+"""By printed name: our strategy, and the bit in the line "Models Mask"."""
 
 _COMMAND = re.compile(r"Running command on\s+(\d+)\s+PEs?:\s*(\S+)(.*)")
 _VERSION = re.compile(r"Bale Version\s+([\d.]+)\s*\(([^)]*)\)")
@@ -45,8 +44,7 @@ def read(source: Source, options: Options) -> list[Imported]:
         raise source.error(
             len(source.text.rstrip()), "no line 'Running command on N PEs: ...': not a complete output of bale"
         )
-    ends = [match.start() for match in commands[1:]] + [len(source.text)]
-    return [_imported(source, options, command, end) for command, end in zip(commands, ends, strict=True)]
+    return [_imported(source, options, command, end) for command, end in spans(commands, len(source.text))]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,19 +62,19 @@ def _imported(source: Source, options: Options, command: re.Match[str], end: int
     run = _settings(source, options, command, end)
     text = source.text[:end]
     figures = list(_FIGURE.finditer(text, command.end()))
-    wanted = [strategy for strategy, bit in MODELS.values() if bit & run.numbers.get("mask", 15)]
-    seen = [MODELS[match[1]][0] for match in figures if match[1] in MODELS]
-    missing = [strategy for strategy in wanted if strategy not in seen]
+    requested = [strategy for strategy, bit in MODELS.values() if bit & run.numbers.get("mask", 15)]
+    printed = [MODELS[match[1]][0] for match in figures if match[1] in MODELS]
+    missing = [strategy for strategy in requested if strategy not in printed]
     partial = f"bale's output ends without {', '.join(missing)}" if missing else None
     last = len(text.rstrip())
     if partial and not options.partial:
         raise source.error(last, f"{partial}; {PARTIAL_HINT}")
-    if not seen:
+    if not printed:
         raise source.error(last, "bale's output ends before the first result")
     verified = _FAILED.search(text, command.end()) is None
     results = [_result(source, run, match, verified) for match in figures if match[1] in MODELS]
-    nodes = -(-run.ranks // run.ranks_per_node)
-    # The version is above the command. In a file with several runs each run has its own.
+    nodes = records.node_count(run.ranks, run.ranks_per_node)
+    # A file with several runs has a version above the command of each run.
     version = next(reversed([*_VERSION.finditer(source.text, 0, command.start())]), None)
     cell: dict[str, Any] = {"program": "bale", "transport": _library(version)}
     cell |= {"nodes": nodes, "ranks": run.ranks, "ranks_per_node": run.ranks_per_node}
@@ -118,7 +116,7 @@ def _result(source: Source, run: _BaleRun, match: re.Match[str], verified: bool)
     computed = bytes_per_node / seconds / 1e9
     printed = float(match[3])
     if run.numbers.get("cores_per_node") == run.ranks_per_node:
-        # Both are printed with three decimals. A larger disagreement is not rounding.
+        # Seconds and GB/s have three decimals, so a larger difference is not rounding.
         tolerance = 0.0006 + computed * (0.0006 / seconds + 1e-3)
         if not abs(computed - printed) <= tolerance:
             raise source.error(
@@ -130,13 +128,11 @@ def _result(source: Source, run: _BaleRun, match: re.Match[str], verified: bool)
         bandwidth = computed
     variant = {"operation": run.operation, "strategy": MODELS[match[1]][0], "distribution": "cyclic"}
     sizes = {key: run.numbers[key] for key in ("requests", "table", "buffer_items") if key in run.numbers}
-    return records.result_record(
+    return aggregate_result(
         "gather",
         variant | sizes,
         {"injection_bandwidth": records.metric(bandwidth, "GB/s")},
         verified=verified,
-        aggregate=True,
-        repetitions=1,
         seconds={"median": seconds},
         traffic={"payload_bytes": bytes_per_node},
     )

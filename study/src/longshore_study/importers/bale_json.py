@@ -1,11 +1,11 @@
-"""Importer of bale's JSON form (-j FILE): one flat object of texts per run, with the seconds of
-each strategy but no bandwidth.
+"""Importer of bale's JSON form (-j FILE): per run, an object of texts with the seconds of each
+strategy.
 
     {"bale_version": "3.00", "app": "./ig", "pes": "4", "num_requests_per_pe": "1000000",
      "buf_cnt": "1024", "AGP": "0.123456", "Exstack": "0.012345"}
 
-The bandwidth follows from the seconds, as in the text form. The number of PEs per node is not in
-the output.
+The importer computes the bandwidth as bale's text form does (bale.py). The number of PEs per node
+is not in the output.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import re
 from typing import Any
 
 from longshore_study.base.errors import LongshoreError
-from longshore_study.importers.imported import Imported, Options, Source, whole_records
+from longshore_study.importers.imported import Imported, Options, Source, aggregate_result, whole_records
 from longshore_study.importers.json_document import parsed
 from longshore_study.store import records
 
@@ -63,16 +63,16 @@ def _imported(source: Source, options: Options, match: re.Match[str]) -> Importe
         seconds = _seconds(source, match, model, values[model])
         volume = request_bytes * requests * per_node
         results.append(
-            records.result_record(
+            aggregate_result(
                 "gather", {**variant, "strategy": _MODELS[model]},
                 {"injection_bandwidth": records.metric(volume / seconds / 1e9, "GB/s")},
-                aggregate=True, repetitions=1, seconds={"median": seconds}, traffic={"payload_bytes": volume},
+                seconds={"median": seconds}, traffic={"payload_bytes": volume},
                 original={"name": model, "value": seconds, "unit": "s"},
             )
         )  # fmt: skip
     if not results:
         raise LongshoreError(f"{source.name}: bale's object has no seconds of any strategy ({', '.join(_MODELS)})")
-    nodes = -(-ranks // per_node)
+    nodes = records.node_count(ranks, per_node)
     cell = {"program": "bale", "transport": "shmem", "nodes": nodes, "ranks": ranks, "ranks_per_node": per_node}
     header = {"program": {"name": "bale", "version": values.get("bale_version")}, "transport": {"name": "shmem"},
               "ranks": ranks, "nodes": nodes}  # fmt: skip

@@ -7,8 +7,8 @@ the throughput of the whole job.
     median (s)        1.60000000e-04
     tp. median (GB/s) 5.48800000e+03
 
-Its throughput is our exchange_bandwidth: all halos of all ranks, read once and written once. Its
-command line (--domain, --halo, --nfields) describes the exchange, and is read if the file has it.
+The throughput is our exchange_bandwidth: all halos of all ranks, read once and written once. If the
+file has the command line, --domain, --halo and --nfields become factors.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import re
 from typing import Any
 
 from longshore_study.importers.fortran import NUMBER, value
-from longshore_study.importers.imported import Imported, Options, Source, whole_records
+from longshore_study.importers.imported import Imported, Options, Source, aggregate_result, whole_records
 from longshore_study.importers.run_texts import integer, runs_of
 from longshore_study.store import records
 
@@ -48,24 +48,24 @@ def _imported(source: Source, options: Options, text: str, offset: int) -> Impor
     if domain := re.search(_TRIPLE.format("domain"), before):
         variant["domain"] = [int(domain[group]) for group in (1, 2, 3)]
     for option, factor in (("halo", "halo"), ("nfields", "fields")):
-        if (found := integer(rf"--{option}[ =]+(\d+)", before)) is not None:
-            variant[factor] = found
+        if (level := integer(rf"--{option}[ =]+(\d+)", before)) is not None:
+            variant[factor] = level
     if grid := re.search(_TRIPLE.format("MPICart"), before):
         variant |= {"grid": [int(grid[group]) for group in (1, 2, 3)], "placement": "cart"}
     failed = "check failed!!!!" in before + text
-    result = records.result_record(
+    result = aggregate_result(
         "halo", variant,
         {
             "exchange_bandwidth": records.metric(throughput, "GB/s"),
             "best_exchange_bandwidth": records.metric(best, "GB/s"),
         },
-        verified=False if failed else None, aggregate=True, repetitions=integer(r"repetitions[ \t]+(\d+)", text) or 1,
+        verified=False if failed else None, repetitions=integer(r"repetitions[ \t]+(\d+)", text) or 1,
         seconds={"median": median, "p5": line("5% centile (s)"), "p95": line("95% centile (s)")},
         traffic={"payload_bytes": round(load / 2)},
         original={"name": "tp. median", "value": throughput, "unit": "GB/s"},
     )  # fmt: skip
     cell: dict[str, Any] = {"program": "cartex", "transport": "mpi", **({"ranks": ranks} if ranks else {})}
     if ranks and options.ranks_per_node:
-        cell |= {"nodes": -(-ranks // options.ranks_per_node), "ranks_per_node": options.ranks_per_node}
+        cell |= {"nodes": records.node_count(ranks, options.ranks_per_node), "ranks_per_node": options.ranks_per_node}
     header = {"program": {"name": "cartex"}, "transport": {"name": "mpi"}, "ranks": ranks, "nodes": cell.get("nodes")}
     return Imported(cell, whole_records(header, [result]))

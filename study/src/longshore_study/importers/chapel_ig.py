@@ -1,12 +1,12 @@
-"""Importer of Chapel's index-gather. One task per core requests N elements: AGP one by one, AGG
-with an aggregator.
+"""Importer of Chapel's index-gather. One task per core requests N elements. The strategy AGP
+requests single elements, AGG uses an aggregator.
 
     ./ig-block -nl 16 --N=10000000
            AGP:     6.823 seconds   0.844 GB/s/node
 
-The name of the program tells the distribution of the table: ig cyclic, ig-block block, ig-block-rad
-block with optimised arithmetic to find the owner of an element (radical). Tasks per node follow
-from 16 bytes per request.
+The distribution of the table follows from the name of the program: ig is cyclic, ig-block is block,
+and ig-block-rad is block with optimised arithmetic to find the owner of an element (radical). The
+number of tasks per node follows from the bandwidth, with 16 bytes per request.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from longshore_study.importers.imported import PARTIAL_HINT, Imported, Options, Source, whole_records
+from longshore_study.importers.imported import PARTIAL_HINT, Imported, Options, Source, aggregate_result, whole_records
+from longshore_study.importers.run_texts import spans
 from longshore_study.store import records
 from longshore_study.store.records import Record
 
@@ -37,8 +38,7 @@ def read(source: Source, options: Options) -> list[Imported]:
     commands = list(_COMMAND.finditer(source.text))
     if not commands:
         raise source.error(0, "no command line such as './ig -nl 16 --N=10000000'; it must precede the output")
-    ends = [match.start() for match in commands[1:]] + [len(source.text)]
-    return [_imported(source, options, command, end) for command, end in zip(commands, ends, strict=True)]
+    return [_imported(source, options, command, end) for command, end in spans(commands, len(source.text))]
 
 
 def _imported(source: Source, options: Options, command: re.Match[str], end: int) -> Imported:
@@ -72,8 +72,8 @@ def _imported(source: Source, options: Options, command: re.Match[str], end: int
 
 
 def _tasks_per_node(figures: list[re.Match[str]], requests: int) -> int | None:
-    """The number of tasks with `requests` each, from the printed seconds and GB/s. None if it is
-    not a whole number."""
+    """The number of tasks on a node, from the printed seconds and GB/s, if each task has `requests`
+    requests. None if the result is not a whole number."""
     counts = [float(match[2]) * float(match[3]) * 1e9 / (REQUEST_BYTES * requests) for match in figures]
     nearest = [round(count) for count in counts]
     fits = all(abs(count - near) < 0.01 * near + 0.05 for count, near in zip(counts, nearest, strict=True))
@@ -87,11 +87,9 @@ def _result(source: Source, table: dict[str, str], requests: int | None, match: 
     variant: dict[str, Any] = {"operation": "gather", "strategy": STRATEGIES[match[1]], **table}
     if requests is not None:
         variant["requests"] = requests
-    return records.result_record(
+    return aggregate_result(
         "gather",
         variant,
         {"injection_bandwidth": records.metric(bandwidth, "GB/s")},
-        aggregate=True,
-        repetitions=1,
         seconds={"median": seconds},
     )

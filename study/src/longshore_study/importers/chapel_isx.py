@@ -1,5 +1,5 @@
-"""Importer of Chapel's ISx: mean, minimum and maximum over tasks and trials, of the whole and of
-its phases.
+"""Importer of Chapel's ISx: the total time and the times of phases, each with mean, minimum and
+maximum over tasks and trials.
 
     scaling mode = weak
     total keys = 1073741824 (2**30)
@@ -10,8 +10,8 @@ its phases.
     exchange = 0.345 (0.312..0.401)
     total = 1.234 (1.111..1.456)
 
-The mean is our total_seconds. The keys divided by the largest time are keys_per_second of the
-slowest trial.
+The mean of `total` is our total_seconds. Our keys_per_second is the number of keys divided by the
+maximum of `total`, the time of the slowest trial.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import re
 from typing import Any
 
 from longshore_study.importers.fortran import NUMBER, value
-from longshore_study.importers.imported import Imported, Options, Source, whole_records
+from longshore_study.importers.imported import Imported, Options, Source, aggregate_result, whole_records
 from longshore_study.importers.run_texts import integer, runs_of
 from longshore_study.store import records
 
@@ -64,15 +64,15 @@ def _imported(source: Source, options: Options, text: str, offset: int) -> Impor
     }
     if "exchange" in phases:
         metrics["exchange_seconds"] = records.metric(phases["exchange"], "s", "lower")
-    result = records.result_record(
-        "sort", variant, metrics, verified="Verification successful!" in text, aggregate=True,
+    result = aggregate_result(
+        "sort", variant, metrics, verified="Verification successful!" in text,
         repetitions=integer(r"numTrials = (\d+)", text) or 1, phases=phases or None,
         seconds={"max": largest, "mean": mean},
         original={"name": "total", "value": mean, "unit": "s"},
     )  # fmt: skip
     locales = integer(r"(?:-nl|--numLocales)[ =]?(\d+)", source.text[:offset])
     per_node = options.ranks_per_node
-    nodes = locales or (-(-tasks // per_node) if per_node else None)
+    nodes = locales or (records.node_count(tasks, per_node) if per_node else None)
     cell: dict[str, Any] = {"program": "chapel-isx", "ranks": tasks, **({"nodes": nodes} if nodes else {})}
     header = {"program": {"name": "Chapel ISx"}, "transport": {"name": "chapel"}, "ranks": tasks, "nodes": nodes}
     return Imported(cell, whole_records(header, [result]))

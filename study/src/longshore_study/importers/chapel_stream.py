@@ -1,14 +1,14 @@
-"""Importer of Chapel's STREAM: stream (one global array, block distributed) and stream-ep (arrays
-of each locale).
+"""Importer of Chapel's STREAM: stream (global arrays, block distributed) and stream-ep (own arrays
+on each locale).
 
-    Performance (GB/s) = 123.4                    stream: of all locales, the shortest trial
-    Performance (GB/s):                           stream-ep: of one locale, over the locales
+    Performance (GB/s) = 123.4         stream: all locales together, shortest trial
+    Performance (GB/s):                stream-ep: a single locale; statistics over the locales
       max = 61.2
       avg = 60.8
       min = 60.1
 
-Our best_bandwidth is per node and of the slowest rank: of stream the value divided by the number of
-locales, of stream-ep the minimum.
+Our best_bandwidth is per node, of the slowest rank. For stream, it is the value divided by the
+number of locales; for stream-ep, the minimum.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import re
 from typing import Any
 
 from longshore_study.importers.fortran import NUMBER
-from longshore_study.importers.imported import Imported, Options, Source, whole_records
+from longshore_study.importers.imported import Imported, Options, Source, aggregate_result, whole_records
 from longshore_study.importers.run_texts import integer, number, runs_of
 from longshore_study.store import records
 
@@ -32,12 +32,12 @@ def read(source: Source, options: Options) -> list[Imported]:
 
 def _imported(source: Source, options: Options, text: str, offset: int) -> Imported:
     total = number(rf"Performance \(GB/s\) = ({NUMBER})", text)
-    each = {
+    of_locale = {
         word: number(rf"Performance \(GB/s\):(?:\s+\w+ = \S+)*?\s+{word} = ({NUMBER})", text)
         for word in ("max", "avg", "min")
     }
     end = offset + len(text.rstrip())
-    if total is None and each["min"] is None:
+    if total is None and of_locale["min"] is None:
         raise source.error(end, "no line 'Performance (GB/s)': cut short, or run with --printStats=false")
     before = source.text[:offset]
     found = list(_LOCALES.finditer(before)) or list(_COMMAND.finditer(before))
@@ -53,20 +53,20 @@ def _imported(source: Source, options: Options, text: str, offset: int) -> Impor
     variant: dict[str, Any] = {"scope": "global" if total is not None else "ep", "kernel": "triad", "type": "double"}
     if problem:
         variant["elements"] = problem // locales
-    value = total / locales if total is not None else each["min"]
+    value = total / locales if total is not None else of_locale["min"]
     if value is None or value <= 0:
         raise source.error(end, "a result of 0 is too small to be printed; use a larger problem")
     metrics = {"best_bandwidth": records.metric(value, "GB/s")}
     if total is not None:
         original = {"name": "Performance", "value": total, "unit": "GB/s"}
     else:
-        original = {"name": "Performance", "value": each["avg"], "unit": "GB/s"}
+        original = {"name": "Performance", "value": of_locale["avg"], "unit": "GB/s"}
         for word in ("max", "avg"):
-            if (bandwidth := each[word]) is not None:
+            if (bandwidth := of_locale[word]) is not None:
                 metrics[f"locale_bandwidth_{word}"] = records.metric(bandwidth, "GB/s")
     seconds = number(rf"(?:min|max) \(seconds\) = ({NUMBER})", text) or number(rf"\n\s+min = ({NUMBER})\n", text)
-    result = records.result_record(
-        "stream", variant, metrics, verified="Validation: SUCCESS" in text, aggregate=True,
+    result = aggregate_result(
+        "stream", variant, metrics, verified="Validation: SUCCESS" in text,
         repetitions=integer(r"Number of trials = (\d+)", text) or 1, seconds={"min": seconds}, original=original,
     )  # fmt: skip
     cell = {

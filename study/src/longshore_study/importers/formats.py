@@ -1,7 +1,5 @@
-"""The formats of other benchmarks: finds the importer, reads the file and checks its program.
-
-The description of this package tells how to add a format.
-"""
+"""The formats of other benchmarks: reads a file, checks that the expected program wrote it, and
+calls the importer. importers/__init__.py tells how to add a format."""
 
 from __future__ import annotations
 
@@ -39,12 +37,12 @@ ALIASES = {
     "longshore": "longshore-bench",
 }
 ANY = ("regex", "json")
-"""Formats for any program. The user tells where the metrics are."""
+"""Formats for the output of any program, in which the user selects the metrics."""
 WANT_COMMAND = ("chapel-ig", "chapel-stream", "chapel-isx", "cartex")
-"""Formats of programs that do not print their settings. These are in the command line, which must
-precede the output."""
+"""Formats of programs that do not print their settings. The command line, which has the settings,
+must precede the output."""
 ONE_DOCUMENT = ("json",)
-"""Formats that must be the whole output."""
+"""Formats in which the whole output must be a single document."""
 
 SIGNATURES = (
     ("halobench", re.compile(r"haloswap benchmark", re.IGNORECASE), "halobench"),
@@ -64,10 +62,10 @@ SIGNATURES = (
     ),
     ("longshore-bench", re.compile(r'^\s*\{[^\n]*"record":\s*"', re.MULTILINE), "longshore-bench"),
 )
-"""(our format, a pattern of its output, the name of the program). The first match counts."""
+"""(format, pattern of the output, name of the program). The first matching pattern counts."""
 
-_LARGEST_BYTES = 64 * 2**20  # outputs are pages of text; a larger file is something else
-_LARGEST_RECORDS_BYTES = 1024 * 2**20  # a repetition is 250 bytes
+_MAX_BYTES = 64 * 2**20  # outputs are pages of text; a larger file is something else
+_MAX_RECORDS_BYTES = 1024 * 2**20  # of longshore-bench, with 250 bytes per repetition
 
 
 def format_name(name: str) -> str:
@@ -79,25 +77,26 @@ def format_name(name: str) -> str:
 
 
 def read_file(name: str, path: Path, options: Options | None = None) -> list[Imported]:
-    """The runs in a file. Raises LongshoreError with file and line if it is not in this format."""
+    """The runs in a file. Raises LongshoreError, with file and line, if the file does not have this
+    format."""
     return read_bytes(name, str(path), content_of(name, path), options)
 
 
 def content_of(name: str, path: Path) -> bytes:
-    """The content of a file or pipe. A pipe can be read only once, and may never end."""
-    most = _LARGEST_RECORDS_BYTES if name == "longshore-bench" else _LARGEST_BYTES
+    """The content of a file or pipe, up to a limit, since a pipe may never end."""
+    limit = _MAX_RECORDS_BYTES if name == "longshore-bench" else _MAX_BYTES
     try:
         with path.open("rb") as file:
-            content = file.read(most + 1)
+            content = file.read(limit + 1)
     except OSError as error:
         raise LongshoreError(f"{path}: cannot be read ({error.strerror})") from None
-    if len(content) > most:
-        raise LongshoreError(f"{path}: larger than {most >> 20} MiB; not an output of {name}")
+    if len(content) > limit:
+        raise LongshoreError(f"{path}: larger than {limit >> 20} MiB; not an output of {name}")
     return content
 
 
 def read_bytes(name: str, source_name: str, content: bytes, options: Options | None = None) -> list[Imported]:
-    """Like read_file, for bytes that were read already."""
+    """Like read_file, for the content of a file."""
     try:
         text = content.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -133,25 +132,26 @@ def _runs(name: str, source: Source, options: Options) -> list[Imported]:
     try:
         return list(importlib.import_module(FORMATS[name]).read(source, options))
     except (ValueError, ArithmeticError, LookupError) as error:  # such as `1.2.3`, no PE, or a missing column
-        whose = next((whose for known, _, whose in SIGNATURES if known == name), name)
-        raise LongshoreError(f"{source.name}: not a readable output of {whose} ({error})") from None
+        program = next((program for known, _, program in SIGNATURES if known == name), name)
+        raise LongshoreError(f"{source.name}: not a readable output of {program} ({error})") from None
 
 
 def _without_incomplete_line(text: str) -> str:
-    """The text without a last line that has no end: it may be cut within a number. A JSON object is
-    complete if it has its closing brace."""
+    """The text without a last line that does not end in a newline, since the line may be cut within
+    a number. A last line with a whole JSON object is kept."""
     begin = text.rfind("\n") + 1
     last = text[begin:]
     return text if last.startswith("{") and last.rstrip().endswith("}") else text[:begin]
 
 
 def _refuse_wrong_program(name: str, source_name: str, text: str) -> None:
-    found = [(known, whose) for known, pattern, whose in SIGNATURES if pattern.search(text)]
-    if any(known == name for known, _ in found):
+    matching = [known for known, pattern, _ in SIGNATURES if pattern.search(text)]
+    if name in matching:
         return
-    ours = {known: whose for known, _, whose in SIGNATURES}
-    if not found:
-        raise LongshoreError(f"{source_name}: not an output of {ours[name]}; nothing in it is typical of one")
-    known, whose = found[0]
-    hint = f"use 'longshore import {known} {source_name} ...'"
-    raise LongshoreError(f"{source_name}: this is the output of {whose}, not of {ours[name]}; {hint}")
+    programs = {known: program for known, _, program in SIGNATURES}
+    if not matching:
+        raise LongshoreError(f"{source_name}: not an output of {programs[name]}; nothing in it is typical of one")
+    hint = f"use 'longshore import {matching[0]} {source_name} ...'"
+    raise LongshoreError(
+        f"{source_name}: this is the output of {programs[matching[0]]}, not of {programs[name]}; {hint}"
+    )

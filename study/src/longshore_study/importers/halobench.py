@@ -1,9 +1,9 @@
-"""Importer of halobench: eight modes of exchanging the halos of a periodic grid of processes, one
+"""Importer of halobench: eight modes of a halo exchange on a periodic grid of processes, with one
 contiguous buffer per message.
 
-For each mode it prints the seconds of all repetitions and the MiB/s that one process sends. Newer
-versions run all modes three times and print 'Finished' after each run. Then the result is the
-median of the runs, and each run is stored as a sample.
+For each mode, halobench prints the seconds of all repetitions and the MiB/s that one process sends.
+Newer versions run all modes three times and print 'Finished' after each run. Then the result is the
+median of the runs, and a sample is stored for each run.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from statistics import median
 
 from longshore_study.importers import fortran
-from longshore_study.importers.imported import PARTIAL_HINT, Imported, Options, Source, whole_records
+from longshore_study.importers.imported import PARTIAL_HINT, Imported, Options, Source, aggregate_result, whole_records
+from longshore_study.importers.run_texts import spans
 from longshore_study.store import records
 from longshore_study.store.records import Record
 
@@ -30,7 +31,7 @@ MODES = {
     "Neighbourhood Collective": "neighbor",
 }
 
-FACES = 6  # two in each of three dimensions
+FACES = 6
 _DOUBLE_BYTES = 8
 _MIB = 2**20
 _AGREEMENT = 1e-4  # the program computes the MiB in single precision
@@ -50,10 +51,9 @@ _RUNS = re.compile(r"Benchmark run\s+(\d+)\s+out of\s+(\d+)")
 
 
 def read(source: Source, options: Options) -> list[Imported]:
-    starts = [match.start() for match in _START.finditer(source.text)]
     return [
-        _HalobenchRun(source, begin, end, options).imported()
-        for begin, end in zip(starts, [*starts[1:], len(source.text)], strict=True)
+        _HalobenchRun(source, match.start(), end, options).imported()
+        for match, end in spans(list(_START.finditer(source.text)), len(source.text))
     ]
 
 
@@ -114,22 +114,22 @@ class _HalobenchRun:
         return f"halobench's output ends without 'Finished', after {len(modes)} of {len(MODES)} modes{where}"
 
     def results(self, contiguous: int, repetitions: int) -> Iterator[Record]:
-        """One result per mode. With several runs, samples precede it, one per run."""
+        """One result per mode. If there are several runs, a sample for each run precedes the
+        result."""
         payload_bytes = FACES * contiguous * _DOUBLE_BYTES
         sections: dict[str, list[tuple[int, int]]] = {}
         headings = list(_HEADING.finditer(self.source.text, self.begin, self.end))
-        for place, heading in enumerate(headings):
-            end = headings[place + 1].start() if place + 1 < len(headings) else self.end
+        for heading, end in spans(headings, self.end):
             sections.setdefault(MODES[heading[1]], []).append((heading.end(), end))
-        for mode, spans in sections.items():
+        for mode, ranges in sections.items():
             variant = {"mode": mode, "algorithm": "faces", "contiguous": contiguous}
-            texts = [self.source.text[begin:end] for begin, end in spans]
+            texts = [self.source.text[begin:end] for begin, end in ranges]
             skipped = [text for text in texts if "Skipping this test" in text]
             if skipped:
                 reason = " ".join(skipped[0].split("Skipping")[0].strip(" -\n").split())
                 yield {"record": "result", "pattern": "halo", "variant": variant, "skipped": reason}
                 continue
-            figures = [f for begin, end in spans if (f := self.figure(begin, end, payload_bytes, repetitions))]
+            figures = [f for begin, end in ranges if (f := self.figure(begin, end, payload_bytes, repetitions))]
             if not figures:
                 continue
             verified = not any("Error on process" in text or "did not verify" in text for text in texts)
@@ -140,12 +140,11 @@ class _HalobenchRun:
                         "record": "sample", "pattern": "halo", "variant": variant, "repetition": run,
                         "seconds": {"max": time},
                     }  # fmt: skip
-            yield records.result_record(
+            yield aggregate_result(
                 "halo",
                 variant,
                 {"process_bandwidth": records.metric(median(bandwidth for _, bandwidth in figures), "MiB/s")},
                 verified=verified,
-                aggregate=True,
                 repetitions=repetitions,
                 runs=len(figures),
                 seconds={"median": median(times)},
@@ -153,7 +152,8 @@ class _HalobenchRun:
             )
 
     def figure(self, begin: int, end: int, payload_bytes: int, repetitions: int) -> tuple[float, float] | None:
-        """Seconds of all repetitions, and MiB/s, which must agree with each other."""
+        """Seconds of all repetitions, and MiB/s. Raises LongshoreError if the two numbers do not
+        agree."""
         match = _FIGURE.search(self.source.text, begin, end)
         if match is None:
             if self.options.partial:
@@ -179,5 +179,5 @@ class _HalobenchRun:
         return fortran.value(match[1]) * 1e-6 if match else None
 
     def end_of_text(self) -> int:
-        """The offset of the end of the last non-blank line, for messages about a missing end."""
+        """The offset after the last non-blank line, for messages about a missing end."""
         return self.begin + len(self.source.text[self.begin : self.end].rstrip())

@@ -6,7 +6,7 @@ processes, one line per message size.
     #bytes #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]   Mbytes/sec
          0         1000         4.06         4.06         4.06         0.00
 
-Everything that distinguishes measurements is a factor: the part of the benchmarks (except MPI-1),
+Factors are all settings that distinguish measurements: the part of the benchmarks (except MPI-1),
 the mode of IMB-RMA, -EXT or -IO (`#    MODE: AGGREGATE`), concurrent groups (-multi, and the group
 of a line), the threads of IMB-MT, and selected data types. Times are means over repetitions.
 """
@@ -16,8 +16,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from longshore_study.importers.imported import PARTIAL_HINT, Imported, Options, Source, whole_records
-from longshore_study.importers.run_texts import finite_number, integer, runs_of, starts_with_number, whole
+from longshore_study.importers.imported import PARTIAL_HINT, Imported, Options, Source, aggregate_result, whole_records
+from longshore_study.importers.run_texts import finite_number, integer, runs_of, spans, starts_with_number, whole
 from longshore_study.store import records
 from longshore_study.store.records import Record
 
@@ -37,7 +37,7 @@ _TYPES = (
     ("datatype", r"^#[ \t]*MPI_Datatype[ \t]*:[ \t]*(\S+)", "MPI_BYTE"),
     ("reduction_datatype", r"^#[ \t]*MPI_Datatype for reductions[ \t]*:[ \t]*(\S+)", "MPI_FLOAT"),
 )
-"""Factor, the line with its level, and the default level, which is not stored."""
+"""A factor, the line with its level, and the default level, which is not stored."""
 _COLUMNS = {
     "t[usec]": ("latency_us", "us", "lower"), "t_avg[usec]": ("latency_us", "us", "lower"),
     "t_min[usec]": ("min_latency_us", "us", "lower"), "t_max[usec]": ("max_latency_us", "us", "lower"),
@@ -45,9 +45,9 @@ _COLUMNS = {
     "t_ovrl[usec]": ("overall_us", "us", "lower"), "t_pure[usec]": ("pure_us", "us", "lower"),
     "t_cpu[usec]": ("cpu_us", "us", "lower"), "overlap[%]": ("overlap_percent", "%", "higher"),
 }  # fmt: skip
-_WRONG_FROM = 0.01  # defects; the limit of IMB
+_WRONG_FROM = 0.01  # value of the column `defects` from which IMB calls a result wrong
 _NOT_RUN = re.compile(r"out-of-mem|time-out|int-overflow", re.IGNORECASE)
-"""The words of IMB for sizes that it skipped."""
+"""The words that IMB prints for skipped sizes."""
 
 
 def read(source: Source, options: Options) -> list[Imported]:
@@ -64,11 +64,9 @@ def _imported(source: Source, options: Options, text: str, offset: int) -> Impor
     for name, line, usual in _TYPES:
         if (found := re.search(line, text, re.MULTILINE)) and found[1] != usual:
             common[name] = found[1]
-    tables = list(_TABLE.finditer(text))
-    ends = [table.start() for table in tables[1:]] + [len(text)]
     results: list[Record] = []
     most = 1
-    for table, end in zip(tables, ends, strict=True):
+    for table, end in spans(list(_TABLE.finditer(text)), len(text)):
         head, ranks = _heading(table[1], text[table.end() : end])
         results += _table(source, {**head, **common}, text[table.end() : end], offset + table.end())
         most = max(most, ranks)
@@ -85,14 +83,14 @@ def _imported(source: Source, options: Options, text: str, offset: int) -> Impor
     ranks = options.ranks or most
     cell: dict[str, Any] = {"program": "imb", "transport": "mpi", "ranks": ranks}
     if options.ranks_per_node:
-        cell["nodes"] = -(-ranks // options.ranks_per_node)
+        cell["nodes"] = records.node_count(ranks, options.ranks_per_node)
     header = {"program": {"name": "IMB", "version": version[1]}, "transport": {"name": "mpi"},
               "ranks": ranks, "nodes": cell.get("nodes")}  # fmt: skip
     return Imported(cell, whole_records(header, results), partial=partial)
 
 
 def _heading(name: str, text: str) -> tuple[dict[str, Any], int]:
-    """The factors above the columns of a table, and the number of ranks of the program."""
+    """The factors in the heading of a table, and the number of ranks of the program."""
     groups = re.search(r"\( *(\d+) groups of (\d+) processes", text)
     processes = int(groups[2]) if groups else integer(r"#processes = (\d+)", text)
     named = {
@@ -109,37 +107,36 @@ def _heading(name: str, text: str) -> tuple[dict[str, Any], int]:
 def _table(source: Source, factors: dict[str, Any], text: str, offset: int) -> list[Record]:
     mode = re.search(r"^#\s*MODE:\s*(.+?)\s*$", text, re.MULTILINE)
     columns: list[str] = []
-    found: list[Record] = []
-    place = offset
+    results: list[Record] = []
     for line in text.splitlines(keepends=True):
         words = line.split()
         if {"#bytes", "#repetitions"} & set(words[:2]):
             columns = words
         elif columns and starts_with_number(line) and not _NOT_RUN.search(line):
-            own = {**factors, **({"mode": mode[1].lower()} if mode else {})}
-            found.append(_record(source, place, columns, words, own))
-        place += len(line)
-    return found
+            variant = {**factors, **({"mode": mode[1].lower()} if mode else {})}
+            results.append(_record(source, offset, columns, words, variant))
+        offset += len(line)
+    return results
 
 
-def _record(source: Source, place: int, columns: list[str], values: list[str], factors: dict[str, Any]) -> Record:
+def _record(source: Source, offset: int, columns: list[str], values: list[str], factors: dict[str, Any]) -> Record:
     if len(values) != len(columns):
-        raise source.error(place, f"{len(values)} values below {len(columns)} columns ({' '.join(columns)})")
+        raise source.error(offset, f"{len(values)} values below {len(columns)} columns ({' '.join(columns)})")
     metrics: dict[str, Any] = {}
     more: dict[str, Any] = {"repetitions": 1}
     for column, value in zip(columns, values, strict=True):
         if column == "#bytes":
-            factors["bytes"] = whole(source, place, column, value)
+            factors["bytes"] = whole(source, offset, column, value)
         elif column == "Group" and "groups" in factors:
-            factors["group"] = whole(source, place, column, value)
+            factors["group"] = whole(source, offset, column, value)
         elif column == "#repetitions":
-            more["repetitions"] = whole(source, place, column, value)
+            more["repetitions"] = whole(source, offset, column, value)
         elif column == "defects":
-            more["verified"] = finite_number(source, place, column, value) < _WRONG_FROM
+            more["verified"] = finite_number(source, offset, column, value) < _WRONG_FROM
         elif (known := _COLUMNS.get(column.lower())) is not None:
             # Tables without bandwidth have a latency, too, so the latency comes first.
-            metrics[known[0]] = records.metric(finite_number(source, place, column, value), known[1], known[2])
+            metrics[known[0]] = records.metric(finite_number(source, offset, column, value), known[1], known[2])
     if factors.get("bytes") == 0:
         metrics.pop("bandwidth_MBps", None)  # IMB prints 0.00 for zero bytes
     ordered = {name: metrics[name] for name in sorted(metrics, key=lambda name: name != "latency_us")}
-    return records.result_record("imb", factors, ordered, aggregate=True, **more)
+    return aggregate_result("imb", factors, ordered, **more)

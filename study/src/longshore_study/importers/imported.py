@@ -1,7 +1,8 @@
-"""The types of importers: the text to import, the options, and the runs found in the text."""
+"""The types of importers: the text to import, the options, and the runs in the text."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,15 +15,13 @@ PARTIAL_HINT = "--partial imports the part that is there, and marks it as partia
 
 @dataclass(frozen=True)
 class MetricChoice:
-    """A metric in the output of any program: its name, its unit and where to find it."""
+    """A metric in the output of any program: its name, its unit, and how to find its values."""
 
     name: str
     unit: str
     better: str
     expression: str | None = None
-    """A regular expression."""
     path: str | None = None
-    """A path in a JSON document."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,14 +33,14 @@ class Options:
     ranks_per_node: int | None = None
     ranks: int | None = None
     metric: MetricChoice | None = None
-    """Where the metric is, for formats that fit any program."""
+    """The metric to find, for formats for any program."""
     program: str | None = None
-    """Name of the program, for formats that fit any program. Default: the name of the metric."""
+    """Name of the program, for formats for any program. The default is the name of the metric."""
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A text, and its name in messages."""
+    """The text to import, and its name in messages."""
 
     name: str
     text: str
@@ -61,16 +60,23 @@ class Imported:
     lines: list[str]
     warnings: list[str] = field(default_factory=list)
     partial: str | None = None
-    """Why the run is incomplete. None if it is complete."""
+    """Why the run is incomplete. None for a complete run."""
     aggregate: bool = True
-    """The repetitions are unknown."""
+    """Whether the values are aggregates of unknown repetitions."""
     started: str | None = None
-    """Start of the run, if the output has it."""
+    """Start of the run. None if the output does not have the time."""
     steps: list[dict[str, Any]] = field(default_factory=list)
-    """The steps of work of the results in their order: name, pattern and levels of each."""
+    """Name, pattern and levels of each step of work, in the order of the steps."""
 
 
 def whole_records(header: Record, results: list[Record]) -> list[str]:
-    """The lines of one run: `launch`, the results, `end`."""
+    """The lines of one run: a `launch` record, the results, an `end` record."""
     launch = {"record": "launch", "schema": records.SCHEMA, **header}
     return [records.dump(record) for record in (launch, *results, records.end_record())]
+
+
+def aggregate_result(
+    pattern: str, variant: Mapping[str, Any], metrics: Mapping[str, Any], *, repetitions: int = 1, **more: Any
+) -> Record:
+    """A `result` record of `repetitions` repetitions, whose single values are unknown."""
+    return records.result_record(pattern, variant, metrics, aggregate=True, repetitions=repetitions, **more)

@@ -8,8 +8,8 @@ line of times per PE and iteration.
     Average all2all time (per PE): 0.345678 seconds
 
 The averages are our total_seconds and exchange_seconds (means over PEs and iterations). The log
-also gives keys_per_second, where t is the median over iterations of the slowest PE. A file may hold
-several runs, each with its screen output, its log, or both.
+also gives keys_per_second: the number of keys, divided by the median over iterations of the time of
+the slowest PE. A file may hold several runs, each with screen output, log, or both.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from itertools import pairwise
 from statistics import fmean, median
 from typing import Any
 
-from longshore_study.importers.imported import PARTIAL_HINT, Imported, Options, Source, whole_records
+from longshore_study.importers.imported import PARTIAL_HINT, Imported, Options, Source, aggregate_result, whole_records
 from longshore_study.importers.isx_log import HEAD, Log, read_log
-from longshore_study.importers.run_texts import integer, number
+from longshore_study.importers.run_texts import integer, number, spans
 from longshore_study.store import records
 from longshore_study.store.records import Record
 
@@ -41,7 +41,7 @@ _PRINTED = 1.1e-6  # screen and log have six decimals
 
 @dataclass
 class _IsxRun:
-    """The data of one run from its screen output, its log, or both."""
+    """The data of one run, from screen output, log, or both."""
 
     transport: str
     exchange: str | None
@@ -64,10 +64,9 @@ def read(source: Source, options: Options) -> list[Imported]:
     starts = sorted([*_SCREEN.finditer(source.text), *HEAD.finditer(source.text)], key=lambda match: match.start())
     if not starts:
         raise source.error(len(source.text.rstrip()), "neither 'ISx v...' of the screen nor the first line of a log")
-    ends = [match.start() for match in starts[1:]] + [len(source.text)]
     parts = [
         _screen(source, match, end) if match.re is _SCREEN else read_log(source, match, end)
-        for match, end in zip(starts, ends, strict=True)
+        for match, end in spans(starts, len(source.text))
     ]
     runs = [run for screen, log in _paired(source, parts) for run in _runs(source, screen, log)]
     for run in runs:
@@ -85,9 +84,9 @@ def _paired(source: Source, parts: Sequence[_IsxRun | Log]) -> list[tuple[_IsxRu
         return [(screen, None) for screen in screens]
     if not screens:
         return [(None, log) for log in logs]
-    if len(parts) % 2 or any(type(one) is type(next_) for one, next_ in pairwise(parts)):
+    if len(parts) % 2 or any(type(part) is type(next_part) for part, next_part in pairwise(parts)):
         raise source.error(
-            logs[0].place,
+            logs[0].offset,
             f"{len(screens)} screen outputs and {len(logs)} logs of ISx do not alternate, so it is unknown which "
             "belong together; put the log of each run behind its screen output",
         )
@@ -101,27 +100,27 @@ def _runs(source: Source, screen: _IsxRun | None, log: Log | None) -> list[_IsxR
         return [screen] if screen else []
     if screen is None and log.repeats:
         raise source.error(
-            log.place,
+            log.offset,
             "every line of times in this log is the same, a bug of ISx 1.1 over MPI; import the screen output of the "
             "run instead",
         )
     if screen is None:
         return [_with_log(_IsxRun(log.transport, _exchange_of(log)), log, times) for times in log.runs]
     if difference := log.differs_from(vars(screen)):
-        raise source.error(log.place, f"screen and log are from different runs: {difference}")
+        raise source.error(log.offset, f"screen and log are from different runs: {difference}")
     if log.repeats:
         screen.warnings.append(
             f"{source.name}: every line of times in the log is the same, a bug of ISx 1.1 over MPI; only the averages "
             "of the screen output are imported"
         )
         return [_with_log(screen, log, {})]
-    times = log.runs[-1]  # ISx appends to its log: the last run is that of the screen
+    times = log.runs[-1]  # ISx appends to its log, so the screen output is of the last run
     for name, printed in (("TOTAL", screen.total), ("ATA_KEYS", screen.all2all)):
         if printed is not None and name in times:
             mean = fmean(times[name])
             if not math.isclose(mean, printed, rel_tol=1e-5, abs_tol=_PRINTED):
                 raise source.error(
-                    log.place,
+                    log.offset,
                     f"screen and log are from different runs: the mean of {name} is {mean:.6f} s in the log, "
                     f"{printed:.6f} s on the screen",
                 )
@@ -137,8 +136,8 @@ def _with_log(run: _IsxRun, log: Log, times: dict[str, list[float]]) -> _IsxRun:
 
 
 def _exchange_of(log: Log) -> str | None:
-    """The exchange of a log. Both MPI forms have the same name, but the one-sided form does not
-    exchange counts."""
+    """The exchange of the run of a log. Logs of the one-sided and of the two-sided MPI form have
+    the same name, but the one-sided form does not exchange counts."""
     if log.transport != "mpi":
         return "put" if log.transport == "shmem" else None
     names = log.runs[0] if log.runs else {}
@@ -195,12 +194,15 @@ def _imported(source: Source, options: Options, run: _IsxRun) -> Imported:
     variant |= {"exchange": run.exchange} if run.exchange else {}
     variant |= {"scaling": run.scaling} if run.scaling else {}
     variant |= {"max_key": run.max_key} if run.max_key else {}
-    # The MPI form calls alltoallv, which has its own order; ISx prints an order that has no effect
-    # there.
+    # The MPI form calls alltoallv, which has its own order. There, the order that ISx prints has no
+    # effect.
     variant |= {"order": run.order or "round-robin"} if run.transport == "shmem" else {}
     cell: dict[str, Any] = {"program": "isx", "transport": run.transport, "ranks": run.ranks}
     if options.ranks_per_node:
-        cell |= {"nodes": -(-run.ranks // options.ranks_per_node), "ranks_per_node": options.ranks_per_node}
+        cell |= {
+            "nodes": records.node_count(run.ranks, options.ranks_per_node),
+            "ranks_per_node": options.ranks_per_node,
+        }
     header = {"program": {"name": "ISx", "version": run.version}, "transport": {"name": run.transport},
               "ranks": run.ranks, "nodes": cell.get("nodes")}  # fmt: skip
     return Imported(cell, whole_records(header, _records(run, variant)), run.warnings, run.partial)
@@ -228,8 +230,8 @@ def _records(run: _IsxRun, variant: dict[str, Any]) -> list[Record]:
     metrics["total_seconds"] = records.metric(total, "s", "lower")
     if all2all is not None:
         metrics["exchange_seconds"] = records.metric(all2all, "s", "lower")
-    result = records.result_record(
-        "sort", variant, metrics, verified=not run.failed, aggregate=True, repetitions=run.iterations or 1,
+    result = aggregate_result(
+        "sort", variant, metrics, verified=not run.failed, repetitions=run.iterations or 1,
         seconds=seconds or None, phases=phases or None,
         original={
             "name": "Average total time (per PE)", "value": total if run.total is None else run.total, "unit": "s",

@@ -4,8 +4,8 @@ iteration.
     SHMEM<TAB>NUM_PES 4<TAB>Max_Key 268435456<TAB>Num_Iters 10<TAB>...
     TOTAL (sec)<TAB>ATA_KEYS (sec)<TAB>ATA_KEYS_COUNTS<TAB>...
 
-The lines of one process are consecutive. ISx appends to an existing log, and writes the first two
-lines only once.
+The lines of a process are consecutive. ISx appends to an existing log without repeating the first
+two lines.
 """
 
 from __future__ import annotations
@@ -32,34 +32,32 @@ _MOST_LINES = 5_000_000
 
 @dataclass
 class Log:
-    """The content of a log."""
-
-    place: int
+    offset: int
     transport: str
     ranks: int
     max_key: int
     iterations: int
     scaling: str | None
     keys: int | None
-    """Per process."""
+    """Number of keys per process."""
     order: str | None
     runs: list[dict[str, list[float]]]
-    """The seconds of each column, per run. Empty if they are useless, see `repeats`."""
+    """The seconds of each column, per run. Empty if `repeats`."""
     repeats: bool
-    """A bug of ISx 1.1 over MPI: it writes the same line again and again, and too often by the
-    number of processes."""
+    """Whether all lines of times are equal, because of a bug of ISx 1.1 over MPI: each process
+    writes the same line again and again."""
 
     def differs_from(self, screen: dict[str, Any]) -> str | None:
-        """The first contradiction to a screen output, which then belongs to another run."""
-        mine = {"ranks": self.ranks, "iterations": self.iterations, "keys": self.keys, "scaling": self.scaling}
-        for name, value in mine.items():
+        """The first contradiction to a screen output. None if both may be of the same run."""
+        logged = {"ranks": self.ranks, "iterations": self.iterations, "keys": self.keys, "scaling": self.scaling}
+        for name, value in logged.items():
             if value is not None and screen.get(name) not in (None, value):
                 return f"{name} {screen[name]} on the screen, {value} in the log"
         return None
 
 
 def read_log(source: Source, head: re.Match[str], end: int) -> Log:
-    """The log from `head` to the offset `end`."""
+    """Reads the log that begins with the match `head` and ends before the offset `end`."""
     ranks, iterations, description = int(head[2]), int(head[4]), head[5]
     for name, value in (("NUM_PES", ranks), ("Num_Iters", iterations)):
         if value <= 0:
@@ -78,9 +76,9 @@ def read_log(source: Source, head: re.Match[str], end: int) -> Log:
         )
     blocks = [rows[first : first + expected] for first in range(0, len(rows), expected)]
     repeats = head[1] == "MPI" and expected > 1 and all(row == block[0] for block in blocks for row in block)
-    columns = [place for place, name in enumerate(names) if name.endswith(" (sec)")]
+    columns = [index for index, name in enumerate(names) if name.endswith(" (sec)")]
     return Log(
-        place=head.start(),
+        offset=head.start(),
         transport=head[1].lower(),
         ranks=ranks,
         max_key=int(head[3], 0),
@@ -91,7 +89,7 @@ def read_log(source: Source, head: re.Match[str], end: int) -> Log:
         runs=[]
         if repeats
         else [
-            {names[place].removesuffix(" (sec)"): [float(row[place]) for row in block] for place in columns}
+            {names[index].removesuffix(" (sec)"): [float(row[index]) for row in block] for index in columns}
             for block in blocks
         ],
         repeats=repeats,

@@ -1,33 +1,35 @@
-"""Importer of any JSON output. A path selects the metrics: `results[*].bandwidth` takes that of
-each element. Texts beside a metric become its factors if they differ. Without them, its position
-does.
+"""Importer of any JSON output. A path selects the values of the metric: `results[*].bandwidth`
+selects the member `bandwidth` of all elements of `results`. The factors of a value are the texts
+beside the value, if these texts distinguish all values, else the position of the value.
 """
 
 from __future__ import annotations
 
 import json
 import math
+from collections import Counter
 from typing import Any, NoReturn
 
 from longshore_study.base.errors import LongshoreError, UsageError
 from longshore_study.importers.imported import Imported, Options, Source
 from longshore_study.importers.json_path import Match, find, parse_path
-from longshore_study.importers.regex import MOST_VALUES, values_as_run
+from longshore_study.importers.regex import MAX_VALUES, values_as_run
 
-_DEEPEST = 200
+_MAX_DEPTH = 200
 
 
 def read(source: Source, options: Options) -> list[Imported]:
     choice = options.metric
     if choice is None or choice.path is None:
         raise UsageError("format 'json' needs --path, --figure and --unit, or these keys in the study file")
-    found = list(find(parsed(source, source.text), parse_path(choice.path)))
-    if not found:
+    steps = parse_path(choice.path)
+    matches = list(find(parsed(source, source.text), steps))
+    if not matches:
         raise LongshoreError(f"{source.name}: the document has nothing at the path '{choice.path}'")
-    if len(found) > MOST_VALUES:
-        raise LongshoreError(f"{source.name}: more than {MOST_VALUES} values at the path '{choice.path}'")
-    numbers = [_number(source, choice.path, one.value) for one in found]
-    values = list(zip(_factors(found, str(parse_path(choice.path)[-1])), numbers, strict=True))
+    if len(matches) > MAX_VALUES:
+        raise LongshoreError(f"{source.name}: more than {MAX_VALUES} values at the path '{choice.path}'")
+    numbers = [_number(source, choice.path, match.value) for match in matches]
+    values = list(zip(_factors(matches, str(steps[-1])), numbers, strict=True))
     return [values_as_run(choice, values, options)]
 
 
@@ -41,8 +43,8 @@ def parsed(source: Source, text: str) -> Any:
             deepest = max(deepest, depth)
         elif mark in "]}":
             depth -= 1
-    if deepest > _DEEPEST:
-        raise LongshoreError(f"{source.name}: nested {deepest} levels deep; at most {_DEEPEST} are allowed")
+    if deepest > _MAX_DEPTH:
+        raise LongshoreError(f"{source.name}: nested {deepest} levels deep; at most {_MAX_DEPTH} are allowed")
     try:
         return json.loads(text, parse_constant=_refuse)
     except json.JSONDecodeError as error:
@@ -55,19 +57,22 @@ def _refuse(name: str) -> NoReturn:
     raise ValueError(f"{name} is not a number")
 
 
-def _factors(found: list[Match], own: str) -> list[dict[str, Any]]:
-    """The texts that distinguish the values. `own` is the key of the values themselves."""
+def _factors(matches: list[Match], value_key: str) -> list[dict[str, Any]]:
+    """The texts that distinguish the values, or the positions of the values. `value_key` is the key
+    of the values."""
     texts: dict[str, set[str]] = {}
-    having: dict[str, int] = {}
-    for one in found:
-        for name, text in one.beside.items():
+    counts: Counter[str] = Counter()
+    for match in matches:
+        for name, text in match.beside.items():
             texts.setdefault(name, set()).add(text)
-            having[name] = having.get(name, 0) + 1
-    differing = {name for name in texts if name != own and (len(texts[name]) > 1 or having[name] < len(found))}
-    factors = [{name: text for name, text in one.beside.items() if name in differing} for one in found]
-    if len({str(sorted(levels.items())) for levels in factors}) == len(found):
-        return list(factors)
-    return [{f"place{number or ''}": text for number, text in enumerate(one.indices)} for one in found]
+            counts[name] += 1
+    differing = {name for name in texts if name != value_key and (len(texts[name]) > 1 or counts[name] < len(matches))}
+    factors: list[dict[str, Any]] = [
+        {name: text for name, text in match.beside.items() if name in differing} for match in matches
+    ]
+    if len({str(sorted(levels.items())) for levels in factors}) == len(matches):
+        return factors
+    return [{f"place{number or ''}": text for number, text in enumerate(match.indices)} for match in matches]
 
 
 def _number(source: Source, path: str, value: Any) -> float:

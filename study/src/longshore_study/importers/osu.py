@@ -6,9 +6,9 @@ one line per message size.
     # Size       Avg Latency(us)   Min Latency(us)   Max Latency(us)  Iterations
     4                      11.69              9.21             14.02        1000
 
-The latency of osu_latency is half a round trip, like latency_us of our control. Barrier and similar
-tests have no size. osu_mbw_mr -V prints two tables of sizes and windows: bandwidth, and message
-rate.
+The latency of osu_latency is half a round trip, like our latency_us of pattern control. Tests such
+as barrier have no sizes. osu_mbw_mr -V prints two tables with a line per size and a column per
+window: bandwidths, and message rates.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from longshore_study.importers.imported import Imported, Options, Source, whole_records
+from longshore_study.importers.imported import Imported, Options, Source, aggregate_result, whole_records
 from longshore_study.importers.osu_columns import Column, columns_of
-from longshore_study.importers.run_texts import finite_number, starts_with_number, whole
+from longshore_study.importers.run_texts import finite_number, spans, starts_with_number, whole
 from longshore_study.store import records
 from longshore_study.store.records import Record
 
@@ -38,20 +38,20 @@ _SETTINGS = (
     (re.compile(r"Number of forked processes in sender: (\d+)"), "sender_processes"),
     (re.compile(r"Number of forked processes in receiver: (\d+)"), "receiver_processes"),
 )
-"""Settings above the tables. Tests with different settings are different measurements."""
+"""Patterns of lines above the tables, and the factors whose levels these lines have."""
 _PROFILES = (
     (re.compile(r"Uni-directional Bandwidth \(MB/sec\)"), ("bandwidth_MBps", "MB/s", "higher")),
     (re.compile(r"Message Rate Profile"), ("messages_per_second", "1/s", "higher")),
 )
-"""The tables of osu_mbw_mr -V. Their columns are windows."""
-_DECIMALS = 2  # of every value, in all versions
+"""The headings of the tables of osu_mbw_mr -V, with their metrics."""
+_DECIMALS = 2  # of all values, in all versions
 _STARTS = re.compile(
     r"^nprocs: (\d+), min: ([\d.]+)(?: ms)?, max: ([\d.]+)(?: ms)?, avg: ([\d.]+)(?: ms)?\s*$", re.MULTILINE
 )
 
 
 def read(source: Source, options: Options) -> list[Imported]:
-    """Each table of a file is a run of its own, since programs ran one after the other."""
+    """Each table is a run, since the programs of a file ran in sequence."""
     heads = list(_BEGIN.finditer(source.text))
     # Some versions print their first lines twice. Ignore a head without a table.
     heads = [
@@ -61,8 +61,7 @@ def read(source: Source, options: Options) -> list[Imported]:
     ]
     if not heads:
         raise source.error(len(source.text.rstrip()), "no line '# OSU MPI ... Test v...' at the start of a run")
-    ends = [head.start() for head in heads[1:]] + [len(source.text)]
-    return [_imported(source, options, head, end) for head, end in zip(heads, ends, strict=True)]
+    return [_imported(source, options, head, end) for head, end in spans(heads, len(source.text))]
 
 
 def columns_in(text: str) -> bool:
@@ -74,10 +73,10 @@ def _imported(source: Source, options: Options, head: re.Match[str], end: int) -
     interface = head[1]
     test = {"test": f"{interface} {head[2]}" if interface not in ("MPI", "Python") else head[2]}
     table = _Table(source, test)
-    place = head.end()
+    offset = head.end()
     for line in text.splitlines(keepends=True):
-        table.read(line, place)
-        place += len(line)
+        table.read(line, offset)
+        offset += len(line)
     results = table.results
     ranks = options.ranks
     if not results and (start := _STARTS.search(text)):  # osu_init prints a line, not a table
@@ -90,19 +89,19 @@ def _imported(source: Source, options: Options, head: re.Match[str], end: int) -
     if ranks:
         cell["ranks"] = ranks
     if ranks and options.ranks_per_node:
-        cell["nodes"] = -(-ranks // options.ranks_per_node)
+        cell["nodes"] = records.node_count(ranks, options.ranks_per_node)
     header = {"program": {"name": "OSU micro-benchmarks", "version": head[3]}, "transport": {"name": transport},
               "ranks": ranks, "nodes": cell.get("nodes")}  # fmt: skip
     return Imported(cell, whole_records(header, results))
 
 
-def _start(source: Source, place: int, match: re.Match[str], factors: dict[str, Any]) -> Record:
+def _start(source: Source, offset: int, match: re.Match[str], factors: dict[str, Any]) -> Record:
     names = ("min_init_ms", "max_init_ms", "init_ms")
     metrics = {
-        name: records.metric(finite_number(source, place, name, match[group]), "ms", "lower")
+        name: records.metric(finite_number(source, offset, name, match[group]), "ms", "lower")
         for group, name in reversed(list(enumerate(names, 2)))
     }
-    return records.result_record("osu", factors, metrics, aggregate=True, repetitions=1)
+    return aggregate_result("osu", factors, metrics)
 
 
 class _Table:
@@ -116,20 +115,20 @@ class _Table:
         self._profile: tuple[str, str, str] | None = None
         self._windows: list[int] = []
         self._row: list[str] = []
-        """The previous line of values below the same heading."""
+        """The previous line of values below the current heading."""
 
-    def read(self, line: str, place: int) -> None:
+    def read(self, line: str, offset: int) -> None:
         text = line.strip()
         if text.startswith("#"):
             self._comment(text.lstrip("# \t").rstrip())
             return
         words = text.split()
         if self._windows and starts_with_number(text):
-            self._refuse_other_length(words, place, len(self._windows) + 1, line)
-            self._windowed(words, place)
+            self._refuse_other_length(words, offset, len(self._windows) + 1, line)
+            self._windowed(words, offset)
         elif self._columns and (starts_with_number(text) or self._is_operation(words)):
-            self._refuse_other_length(words, place, len(self._columns), line)
-            self._line(words, place)
+            self._refuse_other_length(words, offset, len(self._columns), line)
+            self._line(words, offset)
         else:
             return
         self._row = words
@@ -149,17 +148,17 @@ class _Table:
     def _is_operation(self, words: list[str]) -> bool:
         return self._columns[0].name == "Operation" and len(words) == len(self._columns)
 
-    def _refuse_other_length(self, words: list[str], place: int, expected: int, line: str) -> None:
+    def _refuse_other_length(self, words: list[str], offset: int, expected: int, line: str) -> None:
         """Raises LongshoreError if a line does not fit its heading or is incomplete."""
-        least = next((k for k in range(expected, 0, -1) if not self._is_optional(k - 1)), expected)
-        if not least <= len(words) <= expected or (self._row and len(words) != len(self._row)):
+        required = next((k for k in range(expected, 0, -1) if not self._is_optional(k - 1)), expected)
+        if not required <= len(words) <= expected or (self._row and len(words) != len(self._row)):
             names = ", ".join(column.name for column in self._columns) or "Size, and one per window"
-            raise self.source.error(place, f"{len(words)} values below {expected} columns ({names})")
+            raise self.source.error(offset, f"{len(words)} values below {expected} columns ({names})")
         if not line.endswith("\n") and self._is_torn(words):
-            raise self.source.error(place, f"the last line is cut at '{words[-1]}'; --partial leaves this line out")
+            raise self.source.error(offset, f"the last line is cut at '{words[-1]}'; --partial leaves this line out")
 
     def _is_torn(self, words: list[str]) -> bool:
-        """Whether a line without its end is incomplete. All values have two decimals."""
+        """Whether a last line without newline is incomplete. Complete values have two decimals."""
         if self._columns and len(words) < len(self._columns) and not self._row:
             return True
         is_figure = not self._columns or self._columns[len(words) - 1].metric is not None
@@ -168,7 +167,7 @@ class _Table:
     def _is_optional(self, column: int) -> bool:
         return column < len(self._columns) and self._columns[column].optional
 
-    def _line(self, words: list[str], place: int) -> None:
+    def _line(self, words: list[str], offset: int) -> None:
         factors = dict(self._factors)
         metrics: dict[str, Any] = {}
         more: dict[str, Any] = {"repetitions": 1}
@@ -176,30 +175,30 @@ class _Table:
             if column.factor == "operation":
                 factors[column.factor] = word
             elif column.factor:
-                factors[column.factor] = whole(self.source, place, column.name, word)
+                factors[column.factor] = whole(self.source, offset, column.name, word)
             elif column.name == "Iterations":
-                more["iterations"] = whole(self.source, place, column.name, word)
+                more["iterations"] = whole(self.source, offset, column.name, word)
             elif column.name == "Validation":
                 if word.lower() not in ("pass", "fail"):
-                    raise self.source.error(place, f"'{word[:40]}' below Validation is neither Pass nor Fail")
+                    raise self.source.error(offset, f"'{word[:40]}' below Validation is neither Pass nor Fail")
                 more["verified"] = word.lower() == "pass"
             elif column.metric:
                 name, unit, better = column.metric
-                metrics[name] = records.metric(finite_number(self.source, place, column.name, word), unit, better)
+                metrics[name] = records.metric(finite_number(self.source, offset, column.name, word), unit, better)
         if not metrics:
             names = ", ".join(column.name for column in self._columns)
-            raise self.source.error(place, f"no known column among {names}")
-        self.results.append(records.result_record("osu", factors, metrics, aggregate=True, **more))
+            raise self.source.error(offset, f"no known column among {names}")
+        self.results.append(aggregate_result("osu", factors, metrics, **more))
 
-    def _windowed(self, words: list[str], place: int) -> None:
+    def _windowed(self, words: list[str], offset: int) -> None:
         assert self._profile is not None  # noqa: S101 - _comment sets it before the windows
         name, unit, better = self._profile
-        size = whole(self.source, place, "Size", words[0])
+        size = whole(self.source, offset, "Size", words[0])
         known = {(result["variant"].get("bytes"), result["variant"].get("window")): result for result in self.results}
         for window, word in zip(self._windows, words[1:], strict=True):
-            one = records.metric(finite_number(self.source, place, f"window {window}", word), unit, better)
+            metric = records.metric(finite_number(self.source, offset, f"window {window}", word), unit, better)
             if (size, window) in known:
-                known[size, window]["metrics"][name] = one
+                known[size, window]["metrics"][name] = metric
                 continue
             factors = {**self._factors, "window": window, "bytes": size}
-            self.results.append(records.result_record("osu", factors, {name: one}, aggregate=True, repetitions=1))
+            self.results.append(aggregate_result("osu", factors, {name: metric}))

@@ -1,9 +1,9 @@
-"""The columns of OSU's tables: their names in the heading, and our factor or metric for each.
+"""The columns of OSU's tables: finds the names in a heading, and our factor or metric for a name.
 
     # Size      Bandwidth (MB/s)        Validation P50 Tail BW(MB/s) P99 Tail BW(MB/s)
 
-A single space may separate two names, and names contain spaces. A name ends with its unit, or is
-one of a few words.
+Names contain spaces, and a single space may separate two names. A name ends with a unit, or is one
+of a few known words.
 """
 
 from __future__ import annotations
@@ -34,12 +34,13 @@ class Column:
 
     @property
     def optional(self) -> bool:
-        """osu_multi_lat has percentiles in its heading but prints no values for them."""
+        """Whether lines may lack a value. The heading of osu_multi_lat has percentiles, but its
+        lines have no values of percentiles."""
         return _TAIL.match(self.name) is not None
 
 
 def columns_of(heading: str) -> list[Column] | None:
-    """The columns of a heading without its `#`. None if the line is not a heading."""
+    """The columns of a heading, given without the `#`. None if the line is not a heading."""
     names = [match[0] for match in _NAME.finditer(heading)]
     if not names or _NAME.sub("", heading).strip():
         if not heading.startswith(("Size ", "Operation ")):

@@ -1,13 +1,14 @@
 """Importer of longshore-bench's own records, written with `--json FILE` by launches outside of
 `longshore run`, such as a job script, a simulator or a debugger.
 
-They are not aggregates: they have repetitions, layout and system, and are stored as `run` would
-store them. Lines that are not JSON objects, from launchers and tables, are skipped.
+The records have repetitions, layout and system, and are stored as `longshore run` would store them.
+Lines that are not JSON objects, from launchers and tables, are skipped.
 """
 
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Any
 
 from longshore_study.base.errors import LongshoreError
@@ -20,7 +21,7 @@ _LAUNCH = re.compile(r'\{"record": ?"launch"')
 
 
 def read(source: Source, options: Options) -> list[Imported]:
-    """Each `launch` record begins a run. In a file of a store, the `study` record has the cell."""
+    """A `launch` record begins a run. In a file of a store, the `study` record has the cell."""
     runs: list[list[tuple[str, Record]]] = []
     envelope: Record | None = None
     imported: list[Imported] = []
@@ -51,8 +52,8 @@ def read(source: Source, options: Options) -> list[Imported]:
 
 
 def _parsed(source: Source, line: str, number: int, options: Options) -> tuple[str, Record]:
-    """The record of a line, and its text. After the incomplete line of a killed run, the next
-    record may follow on the same line."""
+    """The record of a line, and the text of the record. If a run was killed within a record, the
+    next run may begin on the same line."""
     try:
         return line, records.parse(line, source.name, number)
     except records.RecordError:
@@ -80,13 +81,12 @@ def _cut_short(source: Source, run: list[tuple[str, Record]], envelope: Record |
     if not options.partial:
         raise LongshoreError(f"{source.name}: cut short: no 'end' record follows; {PARTIAL_HINT}")
     whole = [*run, (records.dump(records.end_record()), records.end_record())]
-    found = _imported(source, whole, envelope, options)
-    return Imported(found.cell, found.lines, partial="no 'end' record", aggregate=False, started=found.started)
+    return replace(_imported(source, whole, envelope, options), partial="no 'end' record")
 
 
 def _cell(header: Record, results: list[Record], options: Options) -> dict[str, Any]:
-    """The cell that `run` would store for this launch, so that both can be compared. The variables
-    that it was given are unknown."""
+    """The cell that `longshore run` would store for this launch, so that the launches can be
+    compared. The environment of the launch is unknown, and taken as empty."""
     patterns = sorted({result["pattern"] for result in results} or {_requested_pattern(header)})
     transport = header.get("transport")
     cell: dict[str, Any] = {
@@ -103,6 +103,6 @@ def _cell(header: Record, results: list[Record], options: Options) -> dict[str, 
 
 
 def _requested_pattern(header: Record) -> str:
-    """For a run that failed before its first result: the word after the program."""
+    """The pattern of a run without results: the first argument of the program."""
     argv = header.get("argv")
     return str(argv[1]) if isinstance(argv, list) and len(argv) > 1 else BENCH

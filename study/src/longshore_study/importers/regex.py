@@ -1,7 +1,6 @@
-"""Importer of any printed output by a regular expression. Each match is a value of the metric: the
-group named `value`, or the only group. Other named groups are its factors.
-
-Some regular expressions take practically forever, so the search ends after a few seconds.
+"""Importer of any printed output by a regular expression. Each match has a value of the metric: the
+group named `value`, or the only group. Other named groups are factors. The time of the search is
+limited, since some regular expressions take practically forever.
 """
 
 from __future__ import annotations
@@ -12,15 +11,16 @@ import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from statistics import median
 from types import FrameType
 from typing import Any
 
 from longshore_study.base.errors import LongshoreError, UsageError
-from longshore_study.importers.imported import Imported, MetricChoice, Options, Source, whole_records
+from longshore_study.importers.imported import Imported, MetricChoice, Options, Source, aggregate_result, whole_records
 from longshore_study.store import records
 
-MOST_SECONDS = 5.0
-MOST_VALUES = 100_000
+MAX_SECONDS = 5.0
+MAX_VALUES = 100_000
 _LONGEST_LEVEL = 200
 
 
@@ -33,8 +33,8 @@ def read(source: Source, options: Options) -> list[Imported]:
     values: list[tuple[dict[str, Any], float]] = []
     with _time_limit(source):
         for match in expression.finditer(source.text):
-            if len(values) >= MOST_VALUES:
-                raise source.error(match.start(), f"more than {MOST_VALUES} values")
+            if len(values) >= MAX_VALUES:
+                raise source.error(match.start(), f"more than {MAX_VALUES} values")
             values.append((_factors(match), _value(source, match, group)))
     if not values:
         raise LongshoreError(f"{source.name}: nothing in the output matches the pattern '{choice.expression}'")
@@ -43,18 +43,15 @@ def read(source: Source, options: Options) -> list[Imported]:
 
 def values_as_run(choice: MetricChoice, values: list[tuple[dict[str, Any], float]], options: Options) -> Imported:
     """One run. Values with the same factors are repetitions, of which the median is stored."""
-    # Not named after the file: outputs of two days have different names but are one program.
+    # The default name does not depend on the file, since each output of a program has its own file.
     program, ranks = options.program or choice.name, options.ranks
     groups: dict[str, tuple[dict[str, Any], list[float]]] = {}
     for factors, value in values:
         groups.setdefault(str(sorted(factors.items())), (factors, []))[1].append(value)
     results = []
     for factors, repetitions in groups.values():
-        ordered = sorted(repetitions)
-        middle = len(ordered) // 2
-        median = ordered[middle] if len(ordered) % 2 else (ordered[middle - 1] + ordered[middle]) / 2
-        one = {choice.name: records.metric(median, choice.unit, choice.better)}
-        results.append(records.result_record(program, factors, one, aggregate=True, repetitions=len(repetitions)))
+        metrics = {choice.name: records.metric(median(repetitions), choice.unit, choice.better)}
+        results.append(aggregate_result(program, factors, metrics, repetitions=len(repetitions)))
     header = {"program": {"name": program}, "ranks": ranks}
     return Imported({"program": program, **({"ranks": ranks} if ranks else {})}, whole_records(header, results))
 
@@ -85,8 +82,8 @@ class _TooLong(Exception):  # noqa: N818 - caught below
 
 @contextmanager
 def _time_limit(source: Source) -> Iterator[None]:
-    """Ends a long search with an error. The search handles signals now and then. Signals reach
-    only the main thread, and there is no other thread here."""
+    """Ends a long search with an error, by a signal that the search handles from time to time.
+    Outside of the main thread, which alone receives signals, there is no limit."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -95,12 +92,12 @@ def _time_limit(source: Source) -> Iterator[None]:
         raise _TooLong
 
     before = signal.signal(signal.SIGALRM, ring)
-    signal.setitimer(signal.ITIMER_REAL, MOST_SECONDS)
+    signal.setitimer(signal.ITIMER_REAL, MAX_SECONDS)
     try:
         yield
     except _TooLong:
         raise LongshoreError(
-            f"{source.name}: the search for the pattern took more than {MOST_SECONDS:g} s; write a simpler pattern "
+            f"{source.name}: the search for the pattern took more than {MAX_SECONDS:g} s; write a simpler pattern "
             "without nested repetitions such as (a+)+"
         ) from None
     finally:

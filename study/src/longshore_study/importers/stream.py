@@ -4,7 +4,7 @@ scale, add and triad.
     Function    Best Rate MB/s  Avg time     Min time     Max time
     Copy:           12345.6     0.012345     0.012300     0.012400
 
-The best trial is our best_bandwidth in GB/s (10^9 bytes) per node. The average time gives
+The best rate is our best_bandwidth in GB/s (10^9 bytes) per node. The average time gives our
 mean_bandwidth. Versions before 5.10 print times with four decimals, which are zero for small
 arrays. Then only the rate is imported.
 """
@@ -14,16 +14,16 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from longshore_study.importers.imported import PARTIAL_HINT, Imported, Options, Source, whole_records
+from longshore_study.importers.imported import PARTIAL_HINT, Imported, Options, Source, aggregate_result, whole_records
 from longshore_study.importers.run_texts import integer, runs_of
 from longshore_study.store import records
 from longshore_study.store.records import Record
 
 KERNELS = {"Copy": ("copy", 2), "Scale": ("scale", 2), "Add": ("add", 3), "Triad": ("triad", 3)}
-"""By printed name: our kernel, and the number of arrays that it accesses."""
+"""By printed name: our kernel, and the number of arrays that the kernel accesses."""
 
 _BEGIN = re.compile(r"STREAM [vV]ersion\s+(.*?)\s*$", re.MULTILINE)
-_DECIMALS = 6  # of the times, in versions whose times must not be zero
+_DECIMALS = 6  # times with at least this number of decimals must not be zero
 # Some versions print a median time before the last column.
 _FIGURE = re.compile(
     r"^(Copy|Scale|Add|Triad):[ \t]+([\d.]+)[ \t]+([\d.]+)[ \t]+([\d.]+)(?:[ \t]+[\d.]+)?[ \t]+([\d.]+)[ \t]*$",
@@ -51,14 +51,14 @@ def _imported(source: Source, options: Options, text: str, offset: int) -> Impor
     threads = next(
         (
             n
-            for how in (" counted", " requested", "")
-            if (n := integer(rf"Number of Threads{how}[^=\n]*=\s*(\d+)", text))
+            for suffix in (" counted", " requested", "")
+            if (n := integer(rf"Number of Threads{suffix}[^=\n]*=\s*(\d+)", text))
         ),
         1,
     )
     ranks = integer(r"Data is distributed across (\d+) MPI ranks", text)
-    # The MPI form counts the bytes of all ranks. The number of nodes follows from ranks per node.
-    nodes = -(-ranks // options.ranks_per_node) if ranks and options.ranks_per_node else 1
+    # The MPI form counts the bytes of all ranks.
+    nodes = records.node_count(ranks, options.ranks_per_node) if ranks and options.ranks_per_node else 1
     variant: dict[str, Any] = {"scope": "ep", "type": "float" if word == 4 else "double"}
     if elements:
         variant["elements"] = elements // (ranks or 1)
@@ -76,32 +76,30 @@ def _imported(source: Source, options: Options, text: str, offset: int) -> Impor
 
 def _result(source: Source, match: re.Match[str], offset: int, settings: dict[str, Any], verified: bool) -> Record:
     kernel, arrays = KERNELS[match[1]]
-    rate, mean, least, most = (float(match[group]) for group in (2, 3, 4, 5))
-    place = offset + match.start()
+    rate, mean, shortest, longest = (float(match[group]) for group in (2, 3, 4, 5))
+    position = offset + match.start()
     decimals = len(match[4].partition(".")[2])
-    timed = least > 0.0
-    if rate <= 0.0 or (not timed and decimals >= _DECIMALS) or not least <= mean <= most:
+    timed = shortest > 0.0
+    if rate <= 0.0 or (not timed and decimals >= _DECIMALS) or not shortest <= mean <= longest:
         raise source.error(
-            place,
+            position,
             f"{match[1]}: needs a rate above 0, and times in the order smallest, average, largest; was it edited?",
         )
     elements, word, nodes = (settings.pop(name) for name in ("arrays", "word", "nodes"))
     if elements and timed:
-        computed = arrays * word * elements / least / 1e6
-        if abs(computed - rate) > 0.06 + computed * (0.6 * 10.0**-decimals / least + 1e-3):  # rounding
+        computed = arrays * word * elements / shortest / 1e6
+        if abs(computed - rate) > 0.06 + computed * (0.6 * 10.0**-decimals / shortest + 1e-3):  # rounding
             raise source.error(
-                place, f"{rate} MB/s does not agree with the time, which gives {computed:.1f}; was the file edited?"
+                position, f"{rate} MB/s does not agree with the time, which gives {computed:.1f}; was the file edited?"
             )
     metrics = {"best_bandwidth": records.metric(rate / 1e3 / nodes, "GB/s")}
     if timed:
-        metrics["mean_bandwidth"] = records.metric(rate / 1e3 / nodes * least / mean, "GB/s")
-    return records.result_record(
+        metrics["mean_bandwidth"] = records.metric(rate / 1e3 / nodes * shortest / mean, "GB/s")
+    return aggregate_result(
         "stream",
         {"kernel": kernel, **settings},
         metrics,
         verified=verified,
-        aggregate=True,
-        repetitions=1,
-        seconds={"min": least, "mean": mean, "max": most} if timed else None,
+        seconds={"min": shortest, "mean": mean, "max": longest} if timed else None,
         original={"name": "Best Rate", "value": rate, "unit": "MB/s"},
     )

@@ -1,12 +1,12 @@
-"""Importer of published STREAM results as CSV tables, one line per layer and step.
+"""Importer of published STREAM results as CSV tables.
 
     stage,comm,tasks,memory,stream_ep_GBps_1_locale,stream_ep_GBps_per_node_16_locales
     initial,none,qthreads,cstdlib,35,
 
-Columns named stream_<scope>_GBps_..._<N>_locale(s) or _node(s) hold GB/s per node of the triad on N
-nodes. Empty cells were not measured. `stage` (or `step`) names the steps of work in the order of
-the lines. All other columns are factors; `comm` becomes `transport`. Lines that begin with # are
-comments.
+A column named stream_<scope>_GBps_..._<N>_locale(s) or _node(s) has the GB/s per node of the triad
+on N nodes, or nothing where there was no measurement. The column `stage` (or `step`) names the
+steps of work in the order of the lines. All other columns are factors; `comm` becomes `transport`.
+Lines that begin with # are comments.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from longshore_study.base.errors import LongshoreError
-from longshore_study.importers.imported import Imported, Options, Source, whole_records
+from longshore_study.importers.imported import Imported, Options, Source, aggregate_result, whole_records
 from longshore_study.store import records
 from longshore_study.store.records import Record
 
@@ -32,11 +32,12 @@ FIGURE_COLUMN = re.compile(r"stream_(ep|global)_GBps(?:_per_node)?_(\d+)_(?:loca
 @dataclass(frozen=True)
 class _Line:
     number: int
-    places: Mapping[str, str]
+    texts: Mapping[str, str]
+    """The text in each column."""
 
 
 def read(source: Source, options: Options) -> list[Imported]:
-    """One run per column of results, since each has its own number of nodes."""
+    """One run per column of results, since the columns have different numbers of nodes."""
     del options
     header, lines = _table(source)
     figures = {name: match for name in header if (match := FIGURE_COLUMN.fullmatch(name))}
@@ -45,7 +46,7 @@ def read(source: Source, options: Options) -> list[Imported]:
         raise _error(source, 1, f"no column of results such as stream_ep_GBps_1_locale (columns: {names})")
     step_column = next((name for name in STEP_COLUMNS if name in header), None)
     factors = [name for name in header if name not in figures and name != step_column]
-    steps = list(dict.fromkeys(line.places[step_column] for line in lines)) if step_column else []
+    steps = list(dict.fromkeys(line.texts[step_column] for line in lines)) if step_column else []
     runs = []
     for column, match in figures.items():
         results = list(_results(source, lines, column, scope=match[1], factors=factors, step_column=step_column))
@@ -68,17 +69,17 @@ def _table(source: Source) -> tuple[list[str], list[_Line]]:
     reader = csv.reader(io.StringIO(text), strict=True)
     lines: list[_Line] = []
     try:
-        header = [name.strip() for name in next((places for places in reader if places), [])]
+        header = [name.strip() for name in next((texts for texts in reader if texts), [])]
         for name in header:
             if not name or header.count(name) > 1:
                 raise _error(source, 1, f"each column needs its own name, found '{name}'")
-        for places in reader:
-            if not any(place.strip() for place in places):
+        for texts in reader:
+            if not any(text.strip() for text in texts):
                 continue
-            if len(places) != len(header):
-                what = f"{len(places)} values, but the header has {len(header)} columns"
-                raise _error(source, reader.line_num, what)
-            lines.append(_Line(reader.line_num, dict(zip(header, (place.strip() for place in places), strict=True))))
+            if len(texts) != len(header):
+                message = f"{len(texts)} values, but the header has {len(header)} columns"
+                raise _error(source, reader.line_num, message)
+            lines.append(_Line(reader.line_num, dict(zip(header, (text.strip() for text in texts), strict=True))))
     except csv.Error as error:
         raise _error(source, reader.line_num, f"not CSV: {error}") from None
     if not lines:
@@ -91,33 +92,31 @@ def _results(
 ) -> Iterator[Record]:
     seen: dict[str, int] = {}
     for line in lines:
-        if not line.places[column]:
+        if not line.texts[column]:
             continue
         variant: dict[str, Any] = {"scope": scope, "kernel": "triad"}
         for name in factors:
-            if line.places[name]:
-                variant[FACTOR_NAMES.get(name, name)] = line.places[name]
+            if line.texts[name]:
+                variant[FACTOR_NAMES.get(name, name)] = line.texts[name]
         if step_column is not None:
-            if not line.places[step_column]:
+            if not line.texts[step_column]:
                 raise _error(source, line.number, f"the line has no {step_column}")
-            variant["step"] = line.places[step_column]
+            variant["step"] = line.texts[step_column]
         layer = str(sorted(variant.items()))
         if layer in seen:
             raise _error(source, line.number, f"a second result for the layer of line {seen[layer]}")
         seen[layer] = line.number
         value = _figure(source, line, column)
-        yield records.result_record(
-            "stream", variant, {"bandwidth": records.metric(value, "GB/s")}, aggregate=True, repetitions=1
-        )
+        yield aggregate_result("stream", variant, {"bandwidth": records.metric(value, "GB/s")})
 
 
 def _figure(source: Source, line: _Line, column: str) -> float:
     try:
-        value = float(line.places[column])
+        value = float(line.texts[column])
     except ValueError:
         value = math.nan
     if not (math.isfinite(value) and value > 0):
-        raise _error(source, line.number, f"{column}: '{line.places[column]}' is not a bandwidth in GB/s")
+        raise _error(source, line.number, f"{column}: '{line.texts[column]}' is not a bandwidth in GB/s")
     return value
 
 

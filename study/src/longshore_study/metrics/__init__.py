@@ -1,3 +1,2 @@
-"""Metrics of stored launches: one number per launch, with its bounds, and the accounts of engines
-and counters. It imports base and store.
-"""
+"""Metrics of stored launches: one number per variant and launch, with bounds, and summaries of
+engines and counters. Imports base and store."""

@@ -1,6 +1,6 @@
 """Summaries of the counters that were read while variants were timed (member `counters` of a
-result): one per variant, of medians over its launches. An event that a machine does not count is
-missing, with the reason; it is never zero."""
+result). The summary of a variant has medians over its launches. If the machine does not count an
+event, the summary has the reason instead of a number."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from longshore_study.metrics.launch_metrics import pattern_rank
-from longshore_study.metrics.variant_results import Names, by_variant, middle
+from longshore_study.metrics.variant_results import Names, by_variant, median_of
 from longshore_study.metrics.variant_rows import reading_order
 from longshore_study.store.launch_store import Launch
 from longshore_study.store.records import Record
@@ -22,7 +22,7 @@ COUNTED: dict[str, tuple[str, ...]] = {
     "waited mean": ("waited_seconds", "mean"),
     "waited max": ("waited_seconds", "max"),
 }
-"""The counters that every record has, with their paths in `counters`."""
+"""The counters that all records have, with their paths in `counters`."""
 HARDWARE = ("cycles", "instructions", "cache_misses", "llc_misses")
 
 
@@ -30,13 +30,15 @@ HARDWARE = ("cycles", "instructions", "cache_misses", "llc_misses")
 class Phase:
     name: str
     waited: float | None
-    """Seconds, mean over the ranks."""
+    """Waiting time in seconds, mean over the ranks."""
     messages: float | None
     wire_bytes: float | None
 
 
 @dataclass(frozen=True)
 class CounterSummary:
+    """The counters of one variant: medians over its launches."""
+
     study: str
     tag: str
     pattern: str
@@ -45,13 +47,13 @@ class CounterSummary:
     numbers: Mapping[str, float]
     """Counts are of one operation on all ranks together; seconds are of one rank."""
     why_not: Mapping[str, str]
-    """The reason, by event that the machine did not count."""
+    """By event that the machine did not count: the reason."""
     phases: tuple[Phase, ...]
 
 
 def counter_summaries(launches: Iterable[Launch]) -> list[CounterSummary]:
-    summaries = [_summary(*one) for one in by_variant(launches, _counters)]
-    return sorted(summaries, key=lambda a: (pattern_rank(a.pattern), a.study, a.tag, reading_order(a.factors)))
+    summaries = [_summary(*group) for group in by_variant(launches, _counters)]
+    return sorted(summaries, key=lambda s: (pattern_rank(s.pattern), s.study, s.tag, reading_order(s.factors)))
 
 
 def _counters(result: Record) -> Mapping[str, Any] | None:
@@ -60,23 +62,23 @@ def _counters(result: Record) -> Mapping[str, Any] | None:
 
 
 def _summary(names: Names, factors: Mapping[str, Any], members: Sequence[Mapping[str, Any]]) -> CounterSummary:
-    places = {**COUNTED, **{name: ("hardware", name) for name in HARDWARE}}
-    numbers = {name: value for name, path in places.items() if (value := middle(members, *path)) is not None}
+    paths = {**COUNTED, **{name: ("hardware", name) for name in HARDWARE}}
+    numbers = {name: value for name, path in paths.items() if (value := median_of(members, *path)) is not None}
     reasons: dict[str, str] = {}
-    for one in members:
-        refused = one.get("hardware_why_not")
+    for counters in members:
+        refused = counters.get("hardware_why_not")
         for name, reason in refused.items() if isinstance(refused, dict) else ():
             if name not in numbers:
                 reasons.setdefault(str(name), str(reason))
-    by_launch = [phases for one in members if isinstance(phases := one.get("phases"), dict)]
-    named = dict.fromkeys(name for one in by_launch for name in one)
-    phases = tuple(
+    phases_of_launches = [phases for counters in members if isinstance(phases := counters.get("phases"), dict)]
+    phase_names = dict.fromkeys(name for phases in phases_of_launches for name in phases)
+    summaries = tuple(
         Phase(
             str(name),
-            middle(members, "phases", name, "waited_seconds", "mean"),
-            middle(members, "phases", name, "messages"),
-            middle(members, "phases", name, "wire_bytes"),
+            median_of(members, "phases", name, "waited_seconds", "mean"),
+            median_of(members, "phases", name, "messages"),
+            median_of(members, "phases", name, "wire_bytes"),
         )
-        for name in named
+        for name in phase_names
     )
-    return CounterSummary(*names, factors, len(members), numbers, reasons, phases)
+    return CounterSummary(*names, factors, len(members), numbers, reasons, summaries)

@@ -1,7 +1,6 @@
 """Summaries of aggregation engines (member `engine` of a result): messages and their fill by hop,
-the latency of items, and the waiting time of the ranks. One summary per variant, of medians over
-its launches.
-"""
+latency of items, and waiting times of ranks. The summary of a variant has medians over its
+launches."""
 
 from __future__ import annotations
 
@@ -11,7 +10,7 @@ from typing import Any
 
 from longshore_study.base.json_values import number_in
 from longshore_study.metrics.launch_metrics import pattern_rank
-from longshore_study.metrics.variant_results import Names, by_variant, middle
+from longshore_study.metrics.variant_results import Names, by_variant, median_of
 from longshore_study.store.launch_store import Launch
 from longshore_study.store.records import Record
 
@@ -21,13 +20,14 @@ NUMBERS = ("messages", "partial", "items", "payload_bytes", "wire_bytes", "offno
 
 @dataclass(frozen=True, slots=True)
 class Hop:
-    """One hop of one direction; numbers are of one operation on all ranks together."""
+    """The messages of one hop of an engine in one direction."""
 
     direction: str
     hop: int
     numbers: Mapping[str, float]
+    """The NUMBERS of one operation, on all ranks together."""
     fill: float | None
-    """The items sent, relative to the capacity of the messages; None where nothing was sent."""
+    """The sent items divided by the capacity of the messages. None if nothing was sent."""
 
     @property
     def wire_per_payload(self) -> float | None:
@@ -39,30 +39,34 @@ class Hop:
 class Latency:
     samples: float
     seconds: Mapping[str, float]
-    """By percentile; percentiles that the clock could not resolve are missing."""
+    """By percentile. Percentiles that the clock could not resolve are missing."""
 
 
 @dataclass(frozen=True, slots=True)
 class EngineSummary:
+    """The work of the engines of one variant: medians over its launches."""
+
     study: str
     tag: str
     pattern: str
     factors: Mapping[str, Any]
     launches: int
     seconds: float
-    """The time of one operation, mean over the ranks; it includes the waiting times."""
-    slot: float
+    """The time of one operation, including waiting times, mean over the ranks."""
+    slot_wait_seconds: float
     """Seconds of waiting for a free buffer."""
-    arrival: float
+    arrival_wait_seconds: float
     """Seconds of waiting for items."""
     hops: tuple[Hop, ...]
     latency: Mapping[str, Latency]
 
     @property
-    def moving(self) -> float:
-        return max(0.0, self.seconds - self.slot - self.arrival)
+    def working_seconds(self) -> float:
+        """Seconds without waiting."""
+        return max(0.0, self.seconds - self.slot_wait_seconds - self.arrival_wait_seconds)
 
     def share(self, part: float) -> float:
+        """`part` seconds as a share of the time of one operation."""
         return part / self.seconds if self.seconds > 0 else 0.0
 
     @property
@@ -72,7 +76,7 @@ class EngineSummary:
 
 def engine_summaries(launches: Iterable[Launch]) -> list[EngineSummary]:
     """The summaries of successful launches with engines, ordered by pattern and first record."""
-    summaries = [_summary(*one) for one in by_variant(launches, _engine)]
+    summaries = [_summary(*group) for group in by_variant(launches, _engine)]
     return sorted(summaries, key=lambda summary: pattern_rank(summary.pattern))
 
 
@@ -86,25 +90,25 @@ def _summary(names: Names, factors: Mapping[str, Any], engines: Sequence[Mapping
         *names,
         factors=factors,
         launches=len(engines),
-        seconds=middle(engines, "seconds") or 0.0,
-        slot=middle(engines, "waited_seconds", "slot", "mean") or 0.0,
-        arrival=middle(engines, "waited_seconds", "arrival", "mean") or 0.0,
+        seconds=median_of(engines, "seconds") or 0.0,
+        slot_wait_seconds=median_of(engines, "waited_seconds", "slot", "mean") or 0.0,
+        arrival_wait_seconds=median_of(engines, "waited_seconds", "arrival", "mean") or 0.0,
         hops=_hops(engines),
         latency=_latency(engines),
     )
 
 
 def _hops(engines: Sequence[Mapping[str, Any]]) -> tuple[Hop, ...]:
-    places: dict[tuple[str, int], list[Mapping[str, Any]]] = {}
+    hops: dict[tuple[str, int], list[Mapping[str, Any]]] = {}
     for engine in engines:
         listed = engine.get("hops")
         for hop in listed if isinstance(listed, list) else ():
             if isinstance(hop, dict) and isinstance(hop.get("direction"), str) and isinstance(hop.get("hop"), int):
-                places.setdefault((hop["direction"], hop["hop"]), []).append(hop)
-    hops = []
-    for (direction, number), members in places.items():
-        hops.append(Hop(direction, number, _middles(members, NUMBERS), middle(members, "fill")))
-    return tuple(hops)
+                hops.setdefault((hop["direction"], hop["hop"]), []).append(hop)
+    return tuple(
+        Hop(direction, number, _middles(members, NUMBERS), median_of(members, "fill"))
+        for (direction, number), members in hops.items()
+    )
 
 
 def _latency(engines: Sequence[Mapping[str, Any]]) -> dict[str, Latency]:
@@ -116,7 +120,7 @@ def _latency(engines: Sequence[Mapping[str, Any]]) -> dict[str, Latency]:
                 by_direction.setdefault(direction, []).append(numbers)
     return {
         direction: Latency(
-            samples=sum(number_in(one.get("samples")) or 0.0 for one in members),
+            samples=sum(number_in(member, "samples") or 0.0 for member in members),
             seconds=_middles(members, PERCENTILES),
         )
         for direction, members in by_direction.items()
@@ -124,4 +128,4 @@ def _latency(engines: Sequence[Mapping[str, Any]]) -> dict[str, Latency]:
 
 
 def _middles(members: Sequence[Mapping[str, Any]], names: Sequence[str]) -> dict[str, float]:
-    return {name: value for name in names if (value := middle(members, name)) is not None}
+    return {name: value for name in names if (value := median_of(members, name)) is not None}

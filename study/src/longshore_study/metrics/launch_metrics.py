@@ -1,8 +1,5 @@
-"""The figures of launches. A figure is the value of one metric of one variant in one launch.
-
-Comparisons, guidelines and tables are built from figures. This module also defines the main metric
-of each pattern.
-"""
+"""The figures of launches, from which comparisons, guidelines and tables are built. A figure is the
+value of one metric of one variant in one launch."""
 
 from __future__ import annotations
 
@@ -16,7 +13,7 @@ from typing import Any
 from longshore_study.base.errors import UsageError, suggestion
 from longshore_study.base.json_values import canonical
 from longshore_study.metrics import plausibility
-from longshore_study.metrics.plausibility import Bounds
+from longshore_study.metrics.plausibility import PlausibilityLimits
 from longshore_study.store.launch_store import Launch
 from longshore_study.store.records import Record
 
@@ -26,10 +23,11 @@ MAIN_METRICS = {
     "halo": "process_bandwidth",
     "sort": "keys_per_second",
 }
+"""By pattern, the metric by which variants are compared."""
 CONTROL = plausibility.CONTROL
 CONTROL_METRICS = {"copy": "bandwidth", "pingpong": "latency_us"}
-"""The control kernels that show whether the machine as a whole has changed, with their metrics. The
-other kernels of pattern control are parameters of the communication model."""
+"""The kernels of pattern control that show whether the machine as a whole has changed, with their
+metrics. All other kernels of pattern control measure parameters of the communication model."""
 PER = {
     ("stream", "bandwidth"): "node", ("stream", "best_bandwidth"): "node", ("stream", "mean_bandwidth"): "node",
     ("stream", "write_allocate_bandwidth"): "node", ("gather", "injection_bandwidth"): "node",
@@ -39,17 +37,17 @@ PER = {
     ("stream", "rank_bandwidth_max"): "rank", ("stream", "rank_bandwidth_mean"): "rank",
     ("stream", "rank_bandwidth_min"): "rank", ("halo", "process_bandwidth"): "rank",
 }  # fmt: skip
-"""By pattern and metric, whether a figure is per node or per rank (docs/reference/figures.md). All
-other figures are of all ranks together."""
+"""By pattern and metric, whether a figure is per node or per rank (docs/reference/figures.md). A
+metric without an entry is of all ranks together."""
 LEFT_TO_AUTO = {"gather": "strategy", "halo": "algorithm", "sort": "exchange"}
-"""By pattern, the factor whose level the program chooses where it is `auto`."""
+"""By pattern, the factor that can have the level `auto`, with which the program chooses."""
 PATTERN_ORDER = ("stream", "gather", "halo", "sort")
 
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """Identifies what a figure measures; it is the same on both sides of a comparison. Mappings are
-    stored as JSON texts, so that keys can be compared and hashed."""
+    """Identifies the measured quantity of a figure. Figures with equal keys are compared. Mappings
+    are stored as JSON texts, so that keys can be compared and hashed."""
 
     study: str
     pattern: str
@@ -76,59 +74,62 @@ class Key:
 
 
 def unit_of_whom(pattern: str, metric: str, unit: str) -> str:
-    """`GB/s per node`: readers could take a plain GB/s for that of all ranks together."""
+    """The unit with its reference, such as `GB/s per node`. Readers could take a plain GB/s for the
+    bandwidth of all ranks together."""
     whom = PER.get((pattern, metric))
     return f"{unit} per {whom}" if whom else unit
 
 
-# A store has many figures and few different keys, so they share the objects.
+# A store has many figures and few different keys, so figures share the key objects.
 _shared_key = lru_cache(maxsize=200_000)(Key)
 
 
 @dataclass(frozen=True, slots=True)
 class Figure:
+    """The value of one metric of one variant in one launch."""
+
     key: Key
     tag: str
     session: str
     launch: str
-    """The file of the launch, which identifies it."""
+    """The file of the launch, as an identifier."""
     started: str | None
     position: int | None
     value: float
     unit: str
     better: str
     main: bool = True
-    """Whether this is the metric by which the pattern is judged."""
+    """Whether this is the main metric of the pattern."""
     imported: bool = False
-    above: str | None = None
-    """Why the value is not plausible: it is above a bound."""
+    why_implausible: str | None = None
+    """If the value is above a bound and so not plausible: a text that names the bound."""
     pulse: float | None = None
-    """The logarithm of the machine's speed at that time, from the noise probe: a small exchange
+    """Logarithm of the machine's speed during the launch, from the noise probe: a small exchange
     before each repetition."""
-    became: str | None = None
-    """The level that `auto` chose, where the record states it."""
+    chosen_level: str | None = None
+    """The level that `auto` chose. None if the record does not state the level."""
     nodes: int | None = None
-    """The number of nodes of the launch, virtual ones included; None where it is not recorded."""
+    """The number of nodes of the launch, including virtual nodes. None if it is not recorded."""
 
     @property
     def goodness(self) -> float:
-        """The logarithm of the value, negated where less is better."""
+        """The logarithm of the value, negated if less is better."""
         return math.log(self.value) if self.better != "lower" else -math.log(self.value)
 
 
 @dataclass(slots=True)
 class Measurements:
-    """The figures of some launches, and everything that did not become a figure."""
+    """The figures of some launches, and the launches and results that did not become figures."""
 
     figures: list[Figure] = field(default_factory=list)
     absent: dict[Key, str] = field(default_factory=dict)
-    """Results without a figure, with the reason: skipped or failed."""
+    """The reason for each result without a figure: skipped or failed."""
     failed: list[Launch] = field(default_factory=list)
-    """Launches that failed and were not repeated with success."""
+    """Launches that failed, without a successful repetition of the launch."""
     damaged: list[Launch] = field(default_factory=list)
-    """The failed launches whose records are cut short or unreadable: data is missing."""
+    """The failed launches with records that are cut short or unreadable."""
     partial: list[Launch] = field(default_factory=list)
-    """Launches that were imported on purpose although they are cut short."""
+    """Launches whose output is cut short, imported with --partial."""
     launches: int = 0
 
     @property
@@ -137,26 +138,25 @@ class Measurements:
 
 
 def measure(launches: Iterable[Launch], *, metrics: Iterable[str] = (), with_study: bool = True) -> Measurements:
-    """The figures of the main metrics and of `metrics`, which are names, or "all".
+    """The figures of the main metrics and of `metrics`. The name "all" selects all metrics.
 
-    `with_study`: False where two studies are compared, so that their figures get the same key.
+    If `with_study` is False, the keys do not name the study, so that two studies can be compared.
     """
-    measured = Measurements()
-    kept = list(launches)
-    measured.launches = len(kept)
-    succeeded = {_attempt(launch) for launch in kept if launch.problem is None}
+    stored = list(launches)
+    measured = Measurements(launches=len(stored))
+    succeeded = {_launch_key(launch) for launch in stored if launch.problem is None}
     wanted = frozenset(metrics)
-    bounds = Bounds(kept)
-    for launch in kept:
+    limits = PlausibilityLimits(stored)
+    for launch in stored:
         if launch.problem is not None:
-            if _attempt(launch) not in succeeded:
+            if _launch_key(launch) not in succeeded:
                 measured.failed.append(launch)
                 if not launch.complete and not launch.exit_status:
                     measured.damaged.append(launch)
             continue
         if launch.envelope.get("partial"):
             measured.partial.append(launch)
-        for figure_or_reason in _of_launch(launch, wanted, bounds, with_study=with_study):
+        for figure_or_reason in _of_launch(launch, wanted, limits, with_study=with_study):
             if isinstance(figure_or_reason, Figure):
                 measured.figures.append(figure_or_reason)
             else:
@@ -167,33 +167,35 @@ def measure(launches: Iterable[Launch], *, metrics: Iterable[str] = (), with_stu
 
 def require_metrics(wanted: Iterable[str], launches: Iterable[Launch]) -> None:
     """Raises UsageError for a metric that no launch has."""
-    asked = set(wanted) - {"all"}
-    if not asked:
+    names = set(wanted) - {"all"}
+    if not names:
         return
     known = {name for launch in launches for result in launch.results for name in result.get("metrics") or {}}
-    for name in sorted(asked - known) if known else ():
+    for name in sorted(names - known) if known else ():
         raise UsageError(f"unknown metric '{name}'{suggestion(name, known)} (known: {', '.join(sorted(known))})")
 
 
 def main_metric(pattern: str, variant: Mapping[str, Any], metrics: Mapping[str, Any]) -> str | None:
-    """The metric by which a pattern is judged; for unknown patterns the first one of the record."""
-    wanted = CONTROL_METRICS.get(str(variant.get("kernel"))) if pattern == CONTROL else MAIN_METRICS.get(pattern)
-    return wanted if wanted in metrics else next(iter(metrics), None)
+    """The metric by which variants of a pattern are compared. For an unknown pattern: the first
+    metric of the record."""
+    name = CONTROL_METRICS.get(str(variant.get("kernel"))) if pattern == CONTROL else MAIN_METRICS.get(pattern)
+    return name if name in metrics else next(iter(metrics), None)
 
 
 def pattern_rank(pattern: str) -> tuple[int, str]:
-    """Sorts our patterns in PATTERN_ORDER, then others by name, then the controls."""
+    """A sort key: patterns in PATTERN_ORDER, then other patterns by name, then pattern control."""
     if pattern == CONTROL:
         return (len(PATTERN_ORDER) + 1, pattern)
     return (PATTERN_ORDER.index(pattern) if pattern in PATTERN_ORDER else len(PATTERN_ORDER), pattern)
 
 
-def _attempt(launch: Launch) -> tuple[str, str, str, str, int]:
+def _launch_key(launch: Launch) -> tuple[str, str, str, str, int]:
+    """The same key for all attempts of a launch."""
     return (launch.study, launch.tag, launch.session, launch.cell_id, launch.launch_index)
 
 
 def _of_launch(
-    launch: Launch, wanted: frozenset[str], bounds: Bounds, *, with_study: bool
+    launch: Launch, wanted: frozenset[str], limits: PlausibilityLimits, *, with_study: bool
 ) -> Iterator[Figure | tuple[Key, str]]:
     cell_text = canonical(launch.cell)
     started = launch.envelope.get("started")
@@ -212,31 +214,31 @@ def _of_launch(
                 continue
             metric = metrics[name]
             yield Figure(
-                key,
-                launch.tag,
-                launch.session,
-                str(launch.path),
-                started,
-                launch.position,
-                float(metric["value"]),
-                str(metric.get("unit", "")),
-                str(metric.get("better", "higher")),
-                name == main,
-                launch.imported,
-                bounds.exceeded(launch, result, name),
-                pulse,
-                _became(result),
-                nodes,
+                key=key,
+                tag=launch.tag,
+                session=launch.session,
+                launch=str(launch.path),
+                started=started,
+                position=launch.position,
+                value=float(metric["value"]),
+                unit=str(metric.get("unit", "")),
+                better=str(metric.get("better", "higher")),
+                main=name == main,
+                imported=launch.imported,
+                why_implausible=limits.exceeded(launch, result, name),
+                pulse=pulse,
+                chosen_level=_chosen_level(result),
+                nodes=nodes,
             )
 
 
 def _nodes(launch: Launch) -> int | None:
-    found = (launch.header or {}).get("nodes", launch.cell.get("nodes"))
-    return found if isinstance(found, int) else None
+    nodes = (launch.header or {}).get("nodes", launch.cell.get("nodes"))
+    return nodes if isinstance(nodes, int) else None
 
 
-def _became(result: Record) -> str | None:
-    """docs/reference/records.md defines where a record states the choice."""
+def _chosen_level(result: Record) -> str | None:
+    """The level that `auto` chose, from the keys that docs/reference/records.md defines."""
     factor = LEFT_TO_AUTO.get(result["pattern"])
     if factor is None or result["variant"].get(factor) != "auto":
         return None

@@ -1,6 +1,5 @@
-"""Groups the results of successful launches by variant. The summaries of engines and counters and
-the predictions are built from these groups.
-"""
+"""Groups the results of successful launches by variant, for the summaries of engines and counters
+and for predictions."""
 
 from __future__ import annotations
 
@@ -24,9 +23,9 @@ def factors_of(launch: Launch, result: Record) -> dict[str, Any]:
 def by_variant(
     launches: Iterable[Launch], part: Callable[[Record], Mapping[str, Any] | None]
 ) -> list[tuple[Names, dict[str, Any], list[Mapping[str, Any]]]]:
-    """Names, factors and the parts of all launches, in the order of the first record. Results for
-    which `part` is None are left out."""
-    found: dict[tuple[Names, str], tuple[dict[str, Any], list[Mapping[str, Any]]]] = {}
+    """For each variant: names, factors, and `part` of each result, in the order of the first
+    record. Results for which `part` returns None are left out."""
+    groups: dict[tuple[Names, str], tuple[dict[str, Any], list[Mapping[str, Any]]]] = {}
     for launch in launches:
         if launch.problem is not None:
             continue
@@ -36,11 +35,11 @@ def by_variant(
                 continue
             factors = factors_of(launch, result)
             names = (launch.study, launch.tag, str(result["pattern"]))
-            found.setdefault((names, canonical(factors)), (factors, []))[1].append(member)
-    return [(names, factors, parts) for (names, _), (factors, parts) in found.items()]
+            groups.setdefault((names, canonical(factors)), (factors, []))[1].append(member)
+    return [(names, factors, parts) for (names, _), (factors, parts) in groups.items()]
 
 
-def middle(members: Sequence[object], *path: str) -> float | None:
-    """The median over members of the number at `path`; None where no member has one."""
-    values = [value for one in members if (value := number_in(one, *path)) is not None]
+def median_of(members: Sequence[object], *path: str) -> float | None:
+    """The median of the numbers at `path` of the members. None if no member has a number there."""
+    values = [value for member in members if (value := number_in(member, *path)) is not None]
     return median(values) if values else None

@@ -1,6 +1,5 @@
-"""Rows of stored figures: the median over launches of each variant, and the best variant among
-those that a user can choose between.
-"""
+"""Rows of the table of `longshore show`: the medians of each variant over launches, and the best
+variant among those that a user can choose between."""
 
 from __future__ import annotations
 
@@ -8,39 +7,37 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from statistics import median
 from typing import Any
 
 from longshore_study.base.json_values import canonical
-from longshore_study.metrics.launch_metrics import CONTROL, Figure, Key, pattern_rank
+from longshore_study.metrics.launch_metrics import CONTROL, Figure, pattern_rank
 
 CHOICES = frozenset((
     "strategy", "buffer_items", "hops", "indexing", "algorithm", "mode", "placement", "exchange", "order", "scope",
     "tasks", "task_count", "memory", "first_touch", "stores", "transport", "stack",
     "environment",
 ))  # fmt: skip
-"""The factors that a user chooses. Rows that agree in all other factors answer the same question;
-one of them is the best."""
-
-
+"""The factors that a user chooses. Among the rows that agree in all other factors, one row is the
+best."""
 LAYOUT = ("nodes", "ranks", "ranks_per_node", "tasks_per_node", "grid", "domain")
-"""The layout of ranks: no figure is shown without it."""
-
-
+"""The factors of the layout of ranks. Tables always show these factors."""
 MEASUREMENTS = ("part", "test", "datatype", "processes")
-"""The factors that name a benchmark; they come before its sizes."""
+"""The factors that name a benchmark. Tables show these factors before the sizes."""
 
 
 @dataclass(frozen=True, slots=True)
 class VariantRow:
+    """A variant in one cell, with the medians of its metrics over launches."""
+
     study: str
     tag: str
     session: str | None
-    """None: all sessions."""
+    """None if the row is of all sessions."""
     pattern: str
     variant: dict[str, Any]
     cell: dict[str, Any]
     main: str
-    """The metric by which the pattern is judged."""
     metrics: dict[str, dict[str, Any]]
     launches: int
     sessions: int
@@ -50,7 +47,8 @@ class VariantRow:
     doubts: list[str] = field(default_factory=list)
     best: bool = False
     of_best: float | None = None
-    """The main figure relative to the best one: 1 for the best, smaller for all others."""
+    """The main figure relative to the best row, inverted if less is better. 1 for the best row,
+    smaller for all other rows, None if there is no other row."""
 
     @property
     def value(self) -> float:
@@ -58,6 +56,7 @@ class VariantRow:
 
     @property
     def question(self) -> tuple[str, ...]:
+        """The same key for the rows among which one row is the best."""
         factors = {**self.cell, **self.variant}
         asked = canonical({name: value for name, value in factors.items() if name not in CHOICES})
         return (self.study, self.tag, self.session or "", self.pattern, self.main, asked)
@@ -70,7 +69,7 @@ def variant_rows(figures: Iterable[Figure], *, by_session: bool) -> list[Variant
         key = figure.key
         session = figure.session if by_session else None
         groups[key.study, figure.tag, session, key.pattern, key.variant_text, key.cell_text].append(figure)
-    return sorted(_with_best([_row(group[2], found) for group, found in groups.items()]), key=_order)
+    return sorted(_with_best([_row(group[2], members) for group, members in groups.items()]), key=_order)
 
 
 def _row(session: str | None, figures: Sequence[Figure]) -> VariantRow:
@@ -79,25 +78,25 @@ def _row(session: str | None, figures: Sequence[Figure]) -> VariantRow:
         by_metric[figure.key.metric].append(figure)
     main = next((f for f in figures if f.main), figures[0])
     metrics = {
-        name: {"value": _median([f.value for f in found]), "unit": found[0].unit, "better": found[0].better}
-        for name, found in by_metric.items()
+        name: {"value": median(f.value for f in group), "unit": group[0].unit, "better": group[0].better}
+        for name, group in by_metric.items()
     }
-    values = [f.value for f in by_metric[main.key.metric]]
-    key: Key = main.key
+    key = main.key
+    values = [f.value for f in by_metric[key.metric]]
     return VariantRow(
-        key.study,
-        main.tag,
-        session,
-        key.pattern,
-        key.variant,
-        key.cell,
-        key.metric,
-        metrics,
+        study=key.study,
+        tag=main.tag,
+        session=session,
+        pattern=key.pattern,
+        variant=key.variant,
+        cell=key.cell,
+        main=key.metric,
+        metrics=metrics,
         launches=len({f.launch for f in figures}),
         sessions=len({f.session for f in figures}),
         spread=(min(values), max(values)),
         imported=main.imported,
-        doubts=sorted({f.above for f in figures if f.above}),
+        doubts=sorted({f.why_implausible for f in figures if f.why_implausible}),
     )
 
 
@@ -120,27 +119,21 @@ def _goodness(row: VariantRow) -> float:
 
 
 def _order(row: VariantRow) -> tuple[Any, ...]:
-    asked = {name: value for name, value in {**row.cell, **row.variant}.items() if name not in CHOICES}
-    whose = (pattern_rank(row.pattern), row.study, row.tag, row.session or "")
-    return (*whose, reading_order(asked), -_goodness(row))
+    given = {name: value for name, value in {**row.cell, **row.variant}.items() if name not in CHOICES}
+    owner = (pattern_rank(row.pattern), row.study, row.tag, row.session or "")
+    return (*owner, reading_order(given), -_goodness(row))
 
 
 def reading_order(factors: Mapping[str, Any]) -> tuple[Any, ...]:
-    """A sort key: by layout, then by sizes, then by the chosen factors."""
-    first = {name: place for place, name in enumerate((*LAYOUT, *MEASUREMENTS))}
-    # The name of a test comes before its size, so that the sizes of one test stand together.
+    """A sort key for rows: by layout, then by the name of the benchmark, then by other factors with
+    `bytes` at the end, then by the factors that a user chooses."""
+    first = {name: index for index, name in enumerate((*LAYOUT, *MEASUREMENTS))}
     names = sorted(factors, key=lambda name: (name in CHOICES, first.get(name, len(first)), name == "bytes", name))
     return tuple((name, _sortable(factors[name])) for name in names)
 
 
 def _sortable(value: Any) -> tuple[int, float, str]:
-    """Sorts numbers by size and everything else by its text."""
+    """A sort key: numbers by size, then all other values by their texts."""
     if isinstance(value, int | float):
         return (0, float(value), "")
     return (1, 0.0, str(value))
-
-
-def _median(values: Sequence[float]) -> float:
-    ordered = sorted(values)
-    middle = len(ordered) // 2
-    return ordered[middle] if len(ordered) % 2 else (ordered[middle - 1] + ordered[middle]) / 2.0

@@ -1,3 +1,2 @@
-"""Tables for terminals and files for other programs. It imports analyses and the packages below
-them.
-"""
+"""Tables for terminals and files for other programs. Imports analyses and the packages below
+them."""

@@ -1,7 +1,7 @@
-"""A comparison as JSON: what `longshore compare --json` prints and the report offers for download.
+"""A comparison as JSON, for `longshore compare --json` and the downloads of the report.
 
-The keys are part of the command line's contract (docs/reference/commands.md). To add one, add it to
-`row_document` and read its value from compare/judged_row.py.
+docs/reference/commands.md documents the keys. To add a key, add it to `row_document` and take its
+value from compare/judged_row.py. The key `pulse` is about the noise probe: records say *pulse*.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 from longshore_study.compare.common_shift import CommonShift
 from longshore_study.compare.comparison import Comparison
 from longshore_study.compare.differences import differences
-from longshore_study.compare.estimate import COMMON_SHIFT, STATISTIC, ratio, ratios
+from longshore_study.compare.estimate import COMMON_SHIFT, STATISTIC, metric_ratio, metric_ratios
 from longshore_study.compare.judged_row import JudgedRow
 from longshore_study.stats import effect, student
 from longshore_study.stats.effect import Effect
@@ -22,6 +22,8 @@ SCHEMA = 1
 
 
 def document(comparison: Comparison) -> dict[str, Any]:
+    """The whole comparison, with all its rows. All keys are always present; `pulse` is None if the
+    effect of the noise probe was removed from no row."""
     explained = comparison.pulse_explained
     return {
         "schema": SCHEMA,
@@ -36,13 +38,20 @@ def document(comparison: Comparison) -> dict[str, Any]:
         if explained
         else None,
         "rows": [row_document(row) for row in comparison.rows],
-        "differences": [found.as_json() for found in differences(comparison.reference, comparison.new)],
+        "differences": [difference.as_json() for difference in differences(comparison.reference, comparison.new)],
         "problems": comparison.problems,
     }
 
 
 def row_document(row: JudgedRow) -> dict[str, Any]:
-    mod, judged = row.moderated, row.judgement
+    """One row of a comparison. Values that a row lacks are None, but these keys are absent:
+
+    - `moderated` and `welch` without an effect and its moderated error
+    - `pulse` if the effect of the noise probe was not removed
+    - `p`, `adjusted_p`, `holm_p`, `equivalence_p` and `smallest_slowdown` if the row was not tested
+    - `without_shift` if the common shift was not removed, or the row has no interval
+    """
+    moderated, judgement = row.moderated, row.judgement
     document: dict[str, Any] = {
         "study": row.key.study or None,
         "pattern": row.key.pattern,
@@ -63,8 +72,12 @@ def row_document(row: JudgedRow) -> dict[str, Any]:
         "design": row.effect.design if row.effect else None,
         "warnings": list(row.warnings),
     }
-    if row.effect and mod:
-        document["moderated"] = {"se": mod.se, "df": _finite(mod.df), "prior_df": _finite(mod.prior_df)}
+    if row.effect and moderated:
+        document["moderated"] = {
+            "se": moderated.se,
+            "df": _finite(moderated.df),
+            "prior_df": _finite(moderated.prior_df),
+        }
         document["welch"] = _welch(row.adjustment.plain if row.adjustment else row.effect, row.better)
     if row.adjustment and row.estimate:
         document["pulse"] = {
@@ -73,43 +86,52 @@ def row_document(row: JudgedRow) -> dict[str, Any]:
             "groups": row.adjustment.groups,
             "ratio_without": row.raw_ratio,
         }
-    if judged:
-        document |= {"p": judged.p, "adjusted_p": judged.adjusted_p, "holm_p": judged.holm_p}
-        document["equivalence_p"] = judged.equivalence_p
+    if judgement:
+        document |= {"p": judgement.p, "adjusted_p": judgement.adjusted_p, "holm_p": judgement.holm_p}
+        document["equivalence_p"] = judgement.equivalence_p
         document["smallest_slowdown"] = row.smallest_slowdown
     if row.estimate and COMMON_SHIFT in row.estimate.taken_out and row.estimate.interval:
-        # The old name of the judged ratio, from when `ratio` was the raw one.
+        # The old name of `ratio` and `interval`, for existing readers.
         document["without_shift"] = {name: document[name] for name in ("ratio", "interval")}
     return document
 
 
 def _shift(shift: CommonShift) -> dict[str, Any]:
-    """Ratios are of goodness: below 1 the new side is slower, for latencies too."""
+    """The common shift. Its ratios are ratios of speed: below 1 means slower, also for
+    latencies."""
     return {
         **_ratio(shift.measured),
         "verdict": shift.verdict,
         "removed": shift.removed,
         "reason": shift.reason,
-        "controls": [{"kernel": kernel, **_ratio(one)} for kernel, one in sorted(shift.kernels.items())],
+        "controls": [{"kernel": kernel, **_ratio(measured)} for kernel, measured in sorted(shift.kernels.items())],
     }
 
 
-def _ratio(one: Measured | None) -> dict[str, Any]:
-    if one is None:
+def _ratio(measured: Measured | None) -> dict[str, Any]:
+    """A difference of logarithms as a ratio of speed with its 95 % interval."""
+    if measured is None:
         return {"ratio": None, "interval": None}
-    bounds = effect.interval(one.difference, one.se, one.df)
-    return {"ratio": math.exp(one.difference), "interval": [math.exp(bound) for bound in bounds]}
+    bounds = effect.interval(measured.difference, measured.se, measured.df)
+    return {"ratio": math.exp(measured.difference), "interval": [math.exp(bound) for bound in bounds]}
 
 
-def _welch(plain: Effect, better: str) -> dict[str, Any] | None:
-    """The raw ratio with the interval from the figures of this row alone."""
-    if plain.welch_se is None or plain.welch_df is None:
+def _welch(raw: Effect, better: str) -> dict[str, Any] | None:
+    """The raw ratio with Welch's interval, which uses the figures of this row alone. `raw` is the
+    effect before the adjustment for the noise probe."""
+    if raw.welch_se is None or raw.welch_df is None:
         return None
-    difference = plain.difference
-    t = difference / plain.welch_se if plain.welch_se else math.copysign(math.inf, difference)
-    bounds = effect.interval(difference, plain.welch_se, plain.welch_df)
-    p = student.two_sided(t, plain.welch_df)
-    return {"df": plain.welch_df, "p": p, "ratio": ratio(difference, better), "interval": ratios(bounds, better)}
+    difference = raw.difference
+    # If the figures of the row have no variance, the error is 0 and t is infinite.
+    t = difference / raw.welch_se if raw.welch_se else math.copysign(math.inf, difference)
+    bounds = effect.interval(difference, raw.welch_se, raw.welch_df)
+    p = student.two_sided(t, raw.welch_df)
+    return {
+        "df": raw.welch_df,
+        "p": p,
+        "ratio": metric_ratio(difference, better),
+        "interval": metric_ratios(bounds, better),
+    }
 
 
 def _listed(bounds: tuple[float, float] | None) -> list[float] | None:
@@ -117,4 +139,5 @@ def _listed(bounds: tuple[float, float] | None) -> list[float] | None:
 
 
 def _finite(value: float) -> float | None:
+    """JSON has no infinity, so it becomes None."""
     return None if math.isinf(value) else value

@@ -1,7 +1,6 @@
 """The tables that `longshore compare` prints on a terminal.
 
-A column is an entry of COLUMNS: a heading and a function from a judged row to a text. To add a
-column, add an entry; its number comes from compare/judged_row.py.
+To add a column, add an entry to COLUMNS, and take the number from compare/judged_row.py.
 """
 
 from __future__ import annotations
@@ -15,14 +14,14 @@ from typing import Any
 from longshore_study.base import terminal
 from longshore_study.compare.comparison import Comparison
 from longshore_study.compare.differences import differences, in_words
-from longshore_study.compare.estimate import PLAIN, STATISTIC, ratio
+from longshore_study.compare.estimate import PLAIN, STATISTIC, metric_ratio
 from longshore_study.compare.judged_row import JudgedRow
 from longshore_study.compare.pairing import known_factors
 from longshore_study.metrics.launch_metrics import unit_of_whom
 from longshore_study.stats import verdict
 
-_MOST_DIFFERENCES = 12
-_FILE = re.compile(r"\S+\.jsonl(:\d+)?: ")  # the file of a launch, before the problem that it has
+_MAX_DIFFERENCES = 12
+_FILE = re.compile(r"\S+\.jsonl(:\d+)?: ")  # the file of a launch, at the beginning of a problem
 
 
 @dataclass(frozen=True)
@@ -30,23 +29,21 @@ class CompareColumn:
     heading: Callable[[Comparison], str]
     text: Callable[[JudgedRow], str]
     shown: Callable[[Sequence[JudgedRow]], bool] = lambda _: True
-    """Decides whether the table of these rows has the column."""
+    """Whether a table of these rows has the column."""
     right: bool = True
-    """Numbers are aligned to the right."""
 
 
 def _differs_from_raw(row: JudgedRow) -> bool:
-    """Compares the printed texts: a difference that rounding hides needs no column."""
-    return row.raw_ratio is not None and terminal.ratio(row.raw_ratio) != terminal.ratio(row.ratio)
+    return row.raw_ratio is not None and terminal.ratio_text(row.raw_ratio) != terminal.ratio_text(row.ratio)
 
 
 def _verdict(row: JudgedRow) -> str:
-    """Beside "inconclusive" stands the slowdown that these data could have found."""
+    """The verdict; if it is inconclusive, with the slowdown that these data could have found."""
     smallest = row.smallest_slowdown
     if row.verdict != verdict.INCONCLUSIVE or smallest is None:
         return row.verdict
-    found = terminal.percent(smallest) if smallest < 1 else f"{terminal.significant(1 + smallest, 2)} times"
-    return f"{row.verdict} (would find {found})"
+    slowdown = terminal.percent(smallest) if smallest < 1 else f"{terminal.significant(1 + smallest, 2)} times"
+    return f"{row.verdict} (would find {slowdown})"
 
 
 COLUMNS = (
@@ -54,19 +51,19 @@ COLUMNS = (
     CompareColumn(lambda comparison: comparison.new.name, lambda row: terminal.number(row.new_mean)),
     CompareColumn(
         lambda _: "raw ratio",
-        lambda row: terminal.ratio(row.raw_ratio),
+        lambda row: terminal.ratio_text(row.raw_ratio),
         shown=lambda rows: any(_differs_from_raw(row) for row in rows),
     ),
-    CompareColumn(lambda _: "ratio", lambda row: terminal.ratio(row.ratio)),
+    CompareColumn(lambda _: "ratio", lambda row: terminal.ratio_text(row.ratio)),
     CompareColumn(lambda _: "95 % interval", lambda row: terminal.interval(row.interval), right=False),
     CompareColumn(lambda _: "verdict", _verdict, right=False),
 )
-"""The columns after those of the factors that distinguish the rows."""
+"""The columns to the right of the factors that distinguish the rows."""
 
 
 def render(comparison: Comparison, *, verbose: bool) -> None:
-    """Prints a table per pattern and metric, and the summary. `verbose`: lists all differences
-    between the sides."""
+    """Prints a table per pattern and metric, and the summary. With `verbose`, the summary lists all
+    differences between the sides."""
     groups: dict[tuple[str, str], list[JudgedRow]] = defaultdict(list)
     for row in comparison.rows:
         groups[row.key.pattern, row.key.metric].append(row)
@@ -76,8 +73,8 @@ def render(comparison: Comparison, *, verbose: bool) -> None:
 
 
 def render_pivot(comparison: Comparison, down: str | None, across: str | None, *, verbose: bool) -> None:
-    """Prints a table of ratios by two factors, and the summary. A cell of several rows shows the
-    gravest one and their number."""
+    """Prints a table of ratios by two factors, and the summary. A cell with several rows shows the
+    row with the gravest verdict, and the number of rows."""
     cells: dict[tuple[str, str], list[JudgedRow]] = defaultdict(list)
     for row in comparison.rows:
         factors = known_factors(row.key)
@@ -118,7 +115,6 @@ def _factors(row: JudgedRow) -> dict[str, Any]:
 
 
 def _legend(rows: Sequence[JudgedRow]) -> str:
-    """Explains the figures and the ratio under each table."""
     kinds = list(dict.fromkeys(row.ratio_kind for row in rows if row.ratio_kind))
     ratio_text = f"ratio: {' or '.join(kinds)}" if kinds else "no ratio"
     raw = f"; raw ratio: {PLAIN}" if any(row.estimate and row.estimate.taken_out for row in rows) else ""
@@ -126,7 +122,8 @@ def _legend(rows: Sequence[JudgedRow]) -> str:
 
 
 def _print_warnings(rows: Sequence[JudgedRow], names: list[str]) -> None:
-    """One line per kind of warning: warnings that differ only in the file of a launch are alike."""
+    """Prints a line per kind of warning. Warnings that differ only in the file of a launch are of
+    one kind."""
     grouped: dict[str, list[str]] = defaultdict(list)
     first: dict[str, str] = {}
     for row in rows:
@@ -150,11 +147,11 @@ def _pivot_cell(rows: list[JudgedRow]) -> str:
         return ""
     gravest = min(rows, key=lambda row: verdict.VERDICTS.index(row.verdict))
     more = f" (gravest of {len(rows)})" if len(rows) > 1 else ""
-    return f"{terminal.ratio(gravest.ratio)} {gravest.verdict}{more}"
+    return f"{terminal.ratio_text(gravest.ratio)} {gravest.verdict}{more}"
 
 
 def _grouped(problems: Sequence[str]) -> list[str]:
-    """Launches with the same problem share one line, which names the file of the first."""
+    """The problems as lines. Launches with the same problem share a line."""
     alike: dict[str, list[str]] = {}
     for problem in problems:
         alike.setdefault(_FILE.sub("", problem), []).append(problem)
@@ -165,27 +162,26 @@ def _grouped(problems: Sequence[str]) -> list[str]:
 
 
 def _print_differences(comparison: Comparison, *, everything: bool) -> None:
-    """Everything else that differs between the sides may be the cause."""
     found = differences(comparison.reference, comparison.new)
     if not found:
         return
-    most = len(found) if everything else _MOST_DIFFERENCES
+    shown = len(found) if everything else _MAX_DIFFERENCES
     print("other recorded differences between the sides:")
-    for one in found[:most]:
-        print(f"  {one.name}: {in_words(one.reference)} -> {in_words(one.new)}")
-    if len(found) > most:
-        print(f"  and {len(found) - most} more (-v lists them)")
+    for difference in found[:shown]:
+        print(f"  {difference.name}: {in_words(difference.reference)} -> {in_words(difference.new)}")
+    if len(found) > shown:
+        print(f"  and {len(found) - shown} more (-v lists them)")
 
 
 def _print_summary(comparison: Comparison, *, verbose: bool) -> None:
     shift = comparison.shift
     if shift.ratio is not None:
-        size = f"{terminal.ratio(shift.ratio)}, 95 % interval {terminal.interval(shift.interval)}"
+        size = f"{terminal.ratio_text(shift.ratio)}, 95 % interval {terminal.interval(shift.interval)}"
         print(f"common shift: {terminal.times(shift.ratio)} (ratio of speed {size}); {shift.reason}")
     if explained := comparison.pulse_explained:
         rows = terminal.count(len(explained), "row")
-        most = f"{100 * explained[0]:.0f} to {100 * explained[-1]:.0f} %"
-        print(f"noise probe (pulse): removed from {rows}; it explained {most} of the variance between launches")
+        share = f"{100 * explained[0]:.0f} to {100 * explained[-1]:.0f} %"
+        print(f"noise probe (pulse): removed from {rows}; it explained {share} of the variance between launches")
     for problem in _grouped(comparison.problems):
         print(f"warning: {problem}")
     _print_differences(comparison, everything=verbose)
@@ -199,6 +195,6 @@ def _print_summary(comparison: Comparison, *, verbose: bool) -> None:
     regressed = (row for row in comparison.rows if row.verdict == verdict.REGRESSED)
     worst = [(row.estimate.difference, row) for row in regressed if row.estimate]
     if worst:
-        difference, row = min(worst, key=lambda one: one[0])
-        how = terminal.times(ratio(difference, "higher"))
+        difference, row = min(worst, key=lambda pair: pair[0])
+        how = terminal.times(metric_ratio(difference, "higher"))
         print(f"worst: {row.key.pattern} {terminal.factors(row.key.variant)} is {how}")

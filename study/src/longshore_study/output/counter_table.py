@@ -1,4 +1,4 @@
-"""The counters, as `show --counters` prints them: JSON, or a table per study and pattern."""
+"""The output of `show --counters`: JSON, or tables per study and pattern."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ _SECONDS = ("waited mean", "waited max")
 
 
 def document(summaries: Sequence[CounterSummary]) -> dict[str, Any]:
-    """The JSON of `show --counters --json`."""
     return {
         "schema": 1,
         "rows": [

@@ -1,4 +1,5 @@
-"""The engines, as `show --engines` prints them: JSON, or a table of hops and one of times."""
+"""The output of `show --engines`: JSON, or for each study, tag and pattern a table of hops and a
+table of times."""
 
 from __future__ import annotations
 
@@ -13,7 +14,6 @@ TIME_COLUMNS = ("ms", "moving", "no slot", "nothing arrived")
 
 
 def document(summaries: Sequence[EngineSummary]) -> dict[str, Any]:
-    """The JSON of `show --engines --json`."""
     return {
         "schema": 1,
         "rows": [
@@ -24,7 +24,7 @@ def document(summaries: Sequence[EngineSummary]) -> dict[str, Any]:
                 "factors": dict(summary.factors),
                 "launches": summary.launches,
                 "seconds": summary.seconds,
-                "waited_seconds": {"slot": summary.slot, "arrival": summary.arrival},
+                "waited_seconds": {"slot": summary.slot_wait_seconds, "arrival": summary.arrival_wait_seconds},
                 "latency_seconds": {
                     direction: {"samples": latency.samples, **{name: latency.seconds.get(name) for name in PERCENTILES}}
                     for direction, latency in summary.latency.items()
@@ -40,7 +40,6 @@ def document(summaries: Sequence[EngineSummary]) -> dict[str, Any]:
 
 
 def render(summaries: Sequence[EngineSummary]) -> None:
-    """Two tables per study, tag and pattern."""
     groups: dict[tuple[str, str, str], list[EngineSummary]] = {}
     for summary in summaries:
         groups.setdefault((summary.study, summary.tag, summary.pattern), []).append(summary)
@@ -72,19 +71,19 @@ def _hop(hop: Hop) -> list[str]:
         str(hop.hop),
         *(terminal.number(numbers.get(name)) for name in ("messages", "partial")),
         "-" if hop.fill is None else f"{hop.fill:.1%}",
-        terminal.ratio(hop.wire_per_payload),
+        terminal.ratio_text(hop.wire_per_payload),
         terminal.number(offnode / 1e6 if offnode is not None else None),
         terminal.number(numbers.get("refusals")),
     ]
 
 
 def _times(summary: EngineSummary, levels: list[str]) -> list[list[str]]:
-    parts = (summary.moving, summary.slot, summary.arrival)
+    parts = (summary.working_seconds, summary.slot_wait_seconds, summary.arrival_wait_seconds)
     times = [terminal.number(summary.seconds * 1e3), *(f"{summary.share(part):.0%}" for part in parts)]
-    before = [*levels, *times]
+    first_columns = [*levels, *times]
     rows: list[list[str]] = []
     for direction, latency in summary.latency.items():
-        known = [latency.seconds.get(name) for name in PERCENTILES]
-        texts = [terminal.number(None if value is None else value * 1e6) for value in known]
-        rows.append([*(before if not rows else [""] * len(before)), direction, *texts])
-    return rows or [[*before, "", *["-"] * len(PERCENTILES)]]
+        seconds = [latency.seconds.get(name) for name in PERCENTILES]
+        texts = [terminal.number(None if value is None else value * 1e6) for value in seconds]
+        rows.append([*(first_columns if not rows else [""] * len(first_columns)), direction, *texts])
+    return rows or [[*first_columns, "", *["-"] * len(PERCENTILES)]]

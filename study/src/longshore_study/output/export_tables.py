@@ -1,4 +1,4 @@
-"""Writes rows of one kind as CSV, JSON, JSON lines, Markdown, LaTeX or Parquet."""
+"""Writes rows as CSV, JSON, JSON lines, Markdown, LaTeX or Parquet."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from longshore_study.base import terminal
 from longshore_study.base.errors import LongshoreError
 
 Row = dict[str, Any]
-_MOST_TEMPLATES = 10_000
+_MAX_TEMPLATES = 10_000
 FORMATS = ("csv", "json", "jsonl", "markdown", "latex", "parquet")
 _SCHEMA = 1
 
@@ -24,8 +24,8 @@ def columns_of(rows: Sequence[Row], first: Sequence[str] = ()) -> list[str]:
 
 
 def table(rows: Sequence[Row], form: str, first: Sequence[str] = ()) -> bytes:
-    """The rows in the format `form`. `first`: the leftmost columns, present even if no row has
-    them."""
+    """The rows in the format `form`. `first` names the leftmost columns, which the table has even
+    if no row has them."""
     columns = columns_of(rows, first)
     if form == "parquet":
         return _parquet(rows, columns)
@@ -36,10 +36,11 @@ def table(rows: Sequence[Row], form: str, first: Sequence[str] = ()) -> bytes:
 
 
 def write_lines(rows: Iterable[tuple[Row, Row]], form: str, first: Sequence[str], out: TextIO) -> None:
-    """Writes CSV, JSON or JSON lines of more rows than memory holds; reads them once.
+    """Writes CSV, JSON or JSON lines. Iterates over `rows` once and does not keep the rows, which
+    need not fit into memory.
 
-    A row is a pair: the part that it shares with other rows (the same object in all of them), and
-    its own part. The own parts of all rows have the same columns.
+    A row is a pair: a part that other rows share (as the same object), and a part of this row
+    alone. The second parts of all rows have the same columns.
     """
     if form == "json":
         out.write(f'{{"schema":{_SCHEMA},"rows":[')
@@ -50,21 +51,22 @@ def write_lines(rows: Iterable[tuple[Row, Row]], form: str, first: Sequence[str]
     if form == "jsonl":
         out.writelines(json.dumps({**shared, **own}, ensure_ascii=False) + "\n" for shared, own in rows)
         return
-    with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace", newline="") as beside:
-        # All columns are known only at the end; later ones stand at the right.
-        columns: dict[str, int] = {name: place for place, name in enumerate(first)}
-        widths = _write_unheaded(rows, columns, beside)
-        beside.seek(0)
+    with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace", newline="") as body:
+        # The heading is known only after the last row, so the rows are first written to a file.
+        columns: dict[str, int] = {name: index for index, name in enumerate(first)}
+        widths = _write_body(rows, columns, body)
+        body.seek(0)
         writer = csv.writer(out, lineterminator="\n")
         writer.writerow(columns)
         if widths <= {len(columns)}:
-            shutil.copyfileobj(beside, out)
+            shutil.copyfileobj(body, out)
         else:
-            writer.writerows([*row, *[""] * (len(columns) - len(row))] for row in csv.reader(beside))
+            writer.writerows([*row, *[""] * (len(columns) - len(row))] for row in csv.reader(body))
 
 
-def _write_unheaded(rows: Iterable[tuple[Row, Row]], columns: dict[str, int], out: TextIO) -> set[int]:
-    """Adds new columns to `columns`; returns the numbers of values that rows have."""
+def _write_body(rows: Iterable[tuple[Row, Row]], columns: dict[str, int], out: TextIO) -> set[int]:
+    """Writes CSV without the heading, and adds new columns to `columns`. Returns all lengths of
+    rows."""
     writer = csv.writer(out, lineterminator="\n")
     widths: set[int] = set()
     last: Row | None = None
@@ -75,7 +77,7 @@ def _write_unheaded(rows: Iterable[tuple[Row, Row]], columns: dict[str, int], ou
             if id(shared) not in templates:
                 for name in (*shared, *own):
                     columns.setdefault(name, len(columns))
-                if len(templates) > _MOST_TEMPLATES:
+                if len(templates) > _MAX_TEMPLATES:
                     templates.clear()
                 templates[id(shared)] = shared, [_plain(shared.get(name, "")) for name in columns]
                 widths.add(len(columns))
@@ -108,12 +110,12 @@ def _json(rows: Sequence[Row], columns: Sequence[str]) -> str:
 
 
 def _jsonl(rows: Sequence[Row], columns: Sequence[str]) -> str:
-    del columns  # each line names its own
+    del columns
     return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
 
 
 def shown(value: Any) -> str:
-    """A value as text for people: four significant digits; empty for None."""
+    """A value as text for readers: four significant digits; empty for None."""
     if value is None:
         return ""
     if isinstance(value, bool):
@@ -121,25 +123,25 @@ def shown(value: Any) -> str:
     if isinstance(value, float):
         return terminal.significant(value, 4)
     if isinstance(value, list):
-        return " x ".join(shown(one) for one in value)
+        return " x ".join(map(shown, value))
     if isinstance(value, dict):
-        return " ".join(f"no {name}" if one is None else f"{name}={shown(one)}" for name, one in value.items())
+        return " ".join(f"no {name}" if item is None else f"{name}={shown(item)}" for name, item in value.items())
     return " ".join(str(value).split())
 
 
 def _numeric(rows: Sequence[Row], name: str) -> bool:
     values = [row[name] for row in rows if row.get(name) is not None]
-    return bool(values) and all(isinstance(one, int | float) and not isinstance(one, bool) for one in values)
+    return bool(values) and all(isinstance(value, int | float) and not isinstance(value, bool) for value in values)
 
 
 def _markdown(rows: Sequence[Row], columns: Sequence[str]) -> str:
     """A pipe table (GitHub Flavored Markdown)."""
 
     def cell(text: str) -> str:
-        return "".join(f"\\{one}" if one in "\\|`*_<>[]" else one for one in text if one.isprintable())
+        return "".join(f"\\{mark}" if mark in "\\|`*_<>[]" else mark for mark in text if mark.isprintable())
 
-    marks = ["---:" if _numeric(rows, name) else "---" for name in columns]
-    lines = [[cell(name) for name in columns], marks]
+    alignments = ["---:" if _numeric(rows, name) else "---" for name in columns]
+    lines = [[cell(name) for name in columns], alignments]
     lines += [[cell(shown(row.get(name))) for name in columns] for row in rows]
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
@@ -154,7 +156,7 @@ def _latex(rows: Sequence[Row], columns: Sequence[str]) -> str:
     """A tabular with the rules of the package booktabs."""
 
     def cell(text: str) -> str:
-        return "".join(_LATEX.get(one, one) for one in text if one.isprintable())
+        return "".join(_LATEX.get(mark, mark) for mark in text if mark.isprintable())
 
     kinds = "".join("r" if _numeric(rows, name) else "l" for name in columns)
     lines = [" & ".join(cell(shown(row.get(name))) for name in columns) + r" \\" for row in rows]
@@ -174,7 +176,7 @@ def _parquet(rows: Sequence[Row], columns: Sequence[str]) -> bytes:
             "Parquet needs the package pyarrow: pip install 'study/[parquet]', or choose --format csv"
         ) from None
     values = {name: _column([row.get(name) for row in rows]) for name in columns}
-    empty = {name: pa.string() for name, column in values.items() if all(one is None for one in column)}
+    empty = {name: pa.string() for name, column in values.items() if all(value is None for value in column)}
     data = {name: pa.array(column, type=empty.get(name)) for name, column in values.items()}
     out = io.BytesIO()
     parquet.write_table(pa.table(data), out)
@@ -182,10 +184,10 @@ def _parquet(rows: Sequence[Row], columns: Sequence[str]) -> bytes:
 
 
 def _column(values: Sequence[Any]) -> list[Any]:
-    """Values of one type: numbers where all are numbers, else texts as in CSV."""
-    kinds = {type(one) for one in values if one is not None}
-    if kinds <= {int, float}:
-        return [None if one is None else float(one) if float in kinds else one for one in values]
-    if kinds <= {str} or kinds == {bool}:
+    """The values of a column in one type: numbers if all are numbers, else texts as in CSV."""
+    types = {type(value) for value in values if value is not None}
+    if types <= {int, float}:
+        return [None if value is None else float(value) if float in types else value for value in values]
+    if types <= {str} or types == {bool}:
         return list(values)
-    return [None if one is None else str(_plain(one)) for one in values]
+    return [None if value is None else str(_plain(value)) for value in values]

@@ -1,4 +1,4 @@
-"""The format of an output file: its ending decides, or --format where the ending is unknown."""
+"""The format of an output file, from its suffix (`.csv`) and from --format."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from longshore_study.base.errors import UsageError
 
 
 def of_file(output: Path | None, asked: str | None, endings: Mapping[str, Sequence[str]], otherwise: str) -> str | None:
-    """The format of `output`, from its ending and from `asked`, the format that the user gave.
+    """The format of `output`. `asked` is the format that the user gave, or None. `endings` has the
+    formats of each suffix, the usual format first.
 
-    `endings`: the formats of each ending, the usual one first. A file with an unknown ending needs
-    `asked`. A file without an ending, and no file, get `asked`, which may be None. `otherwise` is
-    advice for the error about an unknown ending. Raises UsageError where the ending contradicts
-    `asked`.
+    If there is no file, or its name has no suffix, the result is `asked`. A file with an unknown
+    suffix needs `asked`; `otherwise` is the advice of the error. Raises UsageError if the suffix
+    contradicts `asked`.
     """
     if output is None or not output.suffix:
         return asked

@@ -1,11 +1,11 @@
-"""Checked guidelines as `longshore guidelines` prints them: JSON, or a sentence each."""
+"""The output of `longshore guidelines`: JSON, or a sentence per checked guideline."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from longshore_study.base import terminal
-from longshore_study.compare.estimate import ratio, ratios
+from longshore_study.compare.estimate import metric_ratio, metric_ratios
 from longshore_study.compare.guideline_check import BROKEN, STATISTIC, GuidelineFindings, GuidelineRow
 from longshore_study.metrics.launch_metrics import unit_of_whom
 
@@ -31,8 +31,8 @@ def row_document(row: GuidelineRow) -> dict[str, Any]:
         "holds": row.holds,
         "verdict": row.verdict,
         "times_slower": row.times_slower,
-        "times_slower_interval": row.interval and ratios(row.interval, "lower"),
-        "interval": row.interval and ratios(row.interval, row.better),
+        "times_slower_interval": row.interval and metric_ratios(row.interval, "lower"),
+        "interval": row.interval and metric_ratios(row.interval, row.better),
         "tolerance": row.guideline.tolerance,
         "metric": row.metric,
         "unit": row.unit,
@@ -71,8 +71,8 @@ def sentence(row: GuidelineRow) -> str:
     values = f"{terminal.number(row.values[0])} against {terminal.number(row.values[1])} {unit}"
     bounds = ""
     if row.interval is not None:
-        low, high = (terminal.times(ratio(bound, "higher")) for bound in row.interval)
+        low, high = (terminal.times(metric_ratio(bound, "higher")) for bound in row.interval)
         bounds = f"; 95 % interval {low} to {high}"
-    how = terminal.times(ratio(row.effect.difference, "higher"))
+    how = terminal.times(metric_ratio(row.effect.difference, "higher"))
     where = terminal.factors(terminal.chosen(row.context))
     return f"{row.verdict}: {row.pattern} {faster} is {how} than {than} ({values}{bounds}; {where})"

@@ -1,5 +1,4 @@
-"""Figures over sessions, as `longshore history` prints them: JSON, or tables and a sentence per
-change."""
+"""The output of `longshore history`: JSON, or tables and a sentence per change."""
 
 from __future__ import annotations
 
@@ -11,17 +10,16 @@ from typing import Any
 from longshore_study.analyses.history import STATISTIC, HistoryRow, HistoryTable, SessionPoint
 from longshore_study.base import terminal
 from longshore_study.metrics.launch_metrics import unit_of_whom
-from longshore_study.stats.change_points import DRIFT, FEWEST, Change
+from longshore_study.stats.change_points import DRIFT, MIN_SESSIONS, ChangePoint
 from longshore_study.study_file.events import Event
 
 SCHEMA = 1
 _BARS = "▁▂▃▄▅▆▇█"
-_MOST_BARS = 40
-_MOST_LINES = 6  # of changes between the same two sessions
+_MAX_BARS = 40
+_MAX_LINES = 6  # for changes between the same two sessions
 
 
 def document(table: HistoryTable, events: Sequence[Event]) -> dict[str, Any]:
-    """What `history --json` prints."""
     return {
         "schema": SCHEMA,
         "margin": table.margin,
@@ -45,7 +43,7 @@ def _row_document(row: HistoryRow) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def change_document(row: HistoryRow, change: Change) -> dict[str, Any]:
+def change_document(row: HistoryRow, change: ChangePoint) -> dict[str, Any]:
     before, after = row.points[change.at - 1], row.points[change.at]
     return {
         "kind": change.kind,
@@ -106,19 +104,20 @@ def _style(row: HistoryRow) -> str | None:
 
 
 def sessions_of_several_tags(table: HistoryTable) -> set[str]:
-    """Names that do not say by themselves which session is meant."""
+    """The names of sessions that several tags have, so that a text must also name the tag."""
     tags: dict[str, set[str]] = defaultdict(set)
     for row in table.rows:
         for point in row.points:
             tags[point.session].add(point.tag)
-    return {session for session, those in tags.items() if len(those) > 1}
+    return {session for session, of_session in tags.items() if len(of_session) > 1}
 
 
 def _changes(row: HistoryRow, of_several: Collection[str]) -> str:
     if not row.changes:
-        return "too few sessions" if len(row.points) < FEWEST else "none"
+        return "too few sessions" if len(row.points) < MIN_SESSIONS else "none"
     return "; ".join(
-        f"{terminal.ratio(row.ratio(c))} at {_session(row.points[c.at], of_several)} ({c.kind})" for c in row.changes
+        f"{terminal.ratio_text(row.ratio(c))} at {_session(row.points[c.at], of_several)} ({c.kind})"
+        for c in row.changes
     )
 
 
@@ -127,58 +126,57 @@ def _session(point: SessionPoint, of_several: Collection[str]) -> str:
 
 
 def spark(row: HistoryRow) -> str:
-    """The latest sessions as bars, on the logarithm, from the smallest to the largest."""
-    logs = [math.log(point.value) for point in row.points[-_MOST_BARS:]]
+    """The values of the latest sessions as bars, on a logarithmic scale."""
+    logs = [math.log(point.value) for point in row.points[-_MAX_BARS:]]
     low, high = min(logs), max(logs)
     if high - low < 1e-9:
         return _BARS[3] * len(logs)
-    return "".join(_BARS[round((one - low) / (high - low) * (len(_BARS) - 1))] for one in logs)
+    return "".join(_BARS[round((log - low) / (high - low) * (len(_BARS) - 1))] for log in logs)
 
 
 def _print_changes(table: HistoryTable, *, everything: bool) -> None:
     found = [(row.points[change.at].when, row, change) for row in table.rows for change in row.changes]
     if not found:
         fewest = min(len(row.points) for row in table.rows)
-        more = f"; {FEWEST} sessions are needed, and some rows have {fewest}" if fewest < FEWEST else ""
+        more = f"; {MIN_SESSIONS} sessions are needed, and some rows have {fewest}" if fewest < MIN_SESSIONS else ""
         print(f"no change beyond the margin of {table.margin:.0%}{more}")
-    together: dict[tuple[str, ...], list[tuple[HistoryRow, Change]]] = defaultdict(list)
+    by_sessions: dict[tuple[str, ...], list[tuple[HistoryRow, ChangePoint]]] = defaultdict(list)
     for when, row, change in found:
         before = row.points[change.at - 1]
         after = row.points[change.at]
-        together[when, before.tag, before.session, after.tag, after.session].append((row, change))
-    for _, members in sorted(together.items()):
-        if len(members) > _MOST_LINES and not everything:
+        by_sessions[when, before.tag, before.session, after.tag, after.session].append((row, change))
+    for _, members in sorted(by_sessions.items()):
+        if len(members) > _MAX_LINES and not everything:
             print(summary(members))
             continue
         for row, change in members:
             terminal.print_line(sentence(row, change), "improved" if change.difference > 0 else "regressed")
 
 
-def summary(members: Sequence[tuple[HistoryRow, Change]]) -> str:
-    """Of rows that changed between the same two sessions: how many each way, and the largest."""
-    row, change = max(members, key=lambda one: abs(one[1].difference))
-    worse = sum(one.difference < 0 for _, one in members)
-    counts = [
-        f"{count} worse" if k else f"{count} better" for k, count in ((1, worse), (0, len(members) - worse)) if count
-    ]
+def summary(members: Sequence[tuple[HistoryRow, ChangePoint]]) -> str:
+    """One sentence for rows that changed between the same two sessions: the numbers of worse and
+    better rows, and the largest change."""
+    row, change = max(members, key=lambda member: abs(member[1].difference))
+    worse = sum(change.difference < 0 for _, change in members)
+    counts = [f"{count} {word}" for word, count in (("worse", worse), ("better", len(members) - worse)) if count]
     return (
         f"{len(members)} rows changed together ({', '.join(counts)}; -v lists them), the most: {sentence(row, change)}"
     )
 
 
-def sentence(row: HistoryRow, change: Change) -> str:
-    """`2026-03-04, between sessions a (tag x) and b (tag y): halo mode persistent became 17.5 times
-    slower (...)`."""
+def sentence(row: HistoryRow, change: ChangePoint) -> str:
+    """Such as `2026-03-04, between sessions a and b (tags x and y): halo mode persistent became
+    17.5 times slower (...)`."""
     before, after = row.points[change.at - 1], row.points[change.at]
     how = terminal.times(math.exp(change.difference))
     name = f"{row.key.pattern} {terminal.factors(row.key.variant)}".rstrip()
     verb = "drifted" if change.kind == DRIFT else "became"
     low, high = row.interval(change)
     tags = f" (tags {before.tag} and {after.tag})" if before.tag != after.tag else f" (tag {after.tag})"
-    what = "; ".join(row.known_events(change))
-    known = f"; after: {what}" if what else "; no known event"
+    events = "; ".join(row.known_events(change))
+    known = f"; after: {events}" if events else "; no known event"
     date = f"{after.when[:10]}, " if after.when else ""
     return (
         f"{date}between sessions {before.session} and {after.session}{tags}: {name} {verb} {how}"
-        f" (ratio {terminal.ratio(row.ratio(change))}, 95 % interval {terminal.interval((low, high))}{known})"
+        f" (ratio {terminal.ratio_text(row.ratio(change))}, 95 % interval {terminal.interval((low, high))}{known})"
     )

@@ -1,4 +1,4 @@
-"""Means as `show --means` prints them: JSON, or a table per study, pattern and metric."""
+"""The output of `show --means`: JSON, or a table per study, pattern and metric."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from longshore_study.metrics.launch_metrics import unit_of_whom
 
 
 def document(rows: Sequence[Mean]) -> dict[str, Any]:
-    """The JSON of `show --means --json`."""
     return {
         "schema": 1,
         "rows": [

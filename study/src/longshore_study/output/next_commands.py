@@ -1,4 +1,4 @@
-"""The command lines that a user may want to type next, made from the stored launches."""
+"""The command lines that a user may want to type next, for the stored launches."""
 
 from __future__ import annotations
 
@@ -21,45 +21,46 @@ _LAUNCHING = ("program", "transport", "nodes", "stack", "environment")
 def next_commands(
     answers: Sequence[BestChoice], launches: Iterable[Launch], shown_by: str = ""
 ) -> list[tuple[str, str]]:
-    """(command line, purpose) for the launches of one study and tag of longshore-bench; empty for
-    imported launches. `shown_by`: the command that shows this list; it is left out."""
-    own = [launch for launch in launches if not launch.imported]
-    names = {(launch.study, launch.tag) for launch in own}
+    """(command line, purpose) for the launches of one study and tag. Empty if all launches are
+    imported, or there are several studies or tags. `shown_by` names the command that shows this
+    list; the list leaves this command out."""
+    measured = [launch for launch in launches if not launch.imported]
+    names = {(launch.study, launch.tag) for launch in measured}
     if len(names) != 1:
         return []
     ((study, tag),) = names
-    found = [(line, "longshore and longshore-bench for this shell") for line in _activation()]
-    found += _alone(answers, {str(launch.path): launch for launch in own})
-    newest = max(own, key=lambda launch: str(launch.envelope.get("started") or ""))
+    commands = [(line, "longshore and longshore-bench for this shell") for line in _activation()]
+    commands += _bench_commands(answers, {str(launch.path): launch for launch in measured})
+    newest = max(measured, key=lambda launch: str(launch.envelope.get("started") or ""))
     store = _store_option(newest.path.parents[3])
     file = (newest.envelope.get("study_file") or {}).get("path")
     if isinstance(file, str) and Path(file).is_file():
         again = ["longshore", "run", file, *(["--tag", tag] if tag != study else []), "--session", _new_session(newest)]
-        found.append((shlex.join([*again, *store]), "measure once more: do the same choices win?"))
-    for words, what in (
+        commands.append((shlex.join([*again, *store]), "measure once more: do the same choices win?"))
+    for words, purpose in (
         (["longshore", "show", study, "--winners"], "all choices that were measured, ranked"),
         (["longshore", "report", study], "all that was measured, with plots, as one page: report.html"),
     ):
         if words[1] != shown_by:
-            found.append((shlex.join([*words, *store]), what))
-    found.append(("longshore init my-study.toml", "a study of your own sizes and ranks: edit it, then"))
-    found.append((shlex.join(["longshore", "run", "my-study.toml", *store]), "measure it"))
-    return found
+            commands.append((shlex.join([*words, *store]), purpose))
+    commands.append(("longshore init my-study.toml", "a study of your own sizes and ranks: edit it, then"))
+    commands.append((shlex.join(["longshore", "run", "my-study.toml", *store]), "measure it"))
+    return commands
 
 
 def _new_session(launch: Launch) -> str:
-    """A name that no session of this study and tag has."""
     taken = {folder.name for folder in launch.path.parents[1].iterdir()}
     return next(name for name in (f"s{number}" for number in count(len(taken) + 1)) if name not in taken)
 
 
-def _alone(answers: Sequence[BestChoice], launches: Mapping[str, Launch]) -> list[tuple[str, str]]:
-    """For each pattern the first winner among threads, beside auto: threads need no launcher."""
-    found: dict[str, tuple[str, str]] = {}
+def _bench_commands(answers: Sequence[BestChoice], launches: Mapping[str, Launch]) -> list[tuple[str, str]]:
+    """For each pattern, the command that measures the first winner with transport threads, which
+    needs no launcher, beside strategy auto."""
+    commands: dict[str, tuple[str, str]] = {}
     for answer in answers:
         entry = answer.best
         launch = launches.get(entry.figures[0].launch)
-        if launch is None or entry.pattern in found or entry.how.get("transport") != "threads":
+        if launch is None or entry.pattern in commands or entry.how.get("transport") != "threads":
             continue
         if entry.work.get("environment") or "nodes" in entry.work:
             continue
@@ -69,19 +70,19 @@ def _alone(answers: Sequence[BestChoice], launches: Mapping[str, Launch]) -> lis
             if name == LEFT_TO_AUTO.get(entry.pattern) and answer.auto is not None and text != "auto":
                 text, beside = f"{text},auto", ", beside auto"
             words += ["--" + name.replace("_", "-"), text]
-        found[entry.pattern] = (shlex.join(words), f"the fastest {entry.pattern} alone{beside}")
-    return list(found.values())
+        commands[entry.pattern] = (shlex.join(words), f"the fastest {entry.pattern} alone{beside}")
+    return list(commands.values())
 
 
 def _asked(launch: Launch, factors: Mapping[str, Any]) -> dict[str, Any]:
-    """The levels that the study asked for; all others have their defaults."""
+    """The factors that the study sets; all other factors have their defaults."""
     asked = [*launch.cell, *(launch.envelope.get("within") or {})]
     return {name: factors[name] for name in asked if name not in _LAUNCHING and factors.get(name) is not None}
 
 
 def _activation() -> list[str]:
-    """The command that activates the virtual environment of this program, if the shell has not: as
-    under `make`."""
+    """The command that activates the virtual environment of this program, if the shell has not
+    activated it (for instance under `make`)."""
     script = Path(sys.prefix) / "bin" / "activate"
     if sys.prefix == sys.base_prefix or os.environ.get("VIRTUAL_ENV") or not script.is_file():
         return []

@@ -1,5 +1,5 @@
-"""Measured and predicted exchanges, as `show --model` prints them: JSON, or a table per study and
-pattern."""
+"""The output of `show --model`, measured and predicted exchanges: JSON, or a table per study,
+session and pattern."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ COLUMNS = ("measured ms", "all begun ms", "predicted ms", "predicted/measured")
 
 
 def document(rows: Sequence[Prediction]) -> dict[str, Any]:
-    """The JSON of `show --model --json`."""
     predicted = [row for row in rows if row.ratio is not None]
     return {
         "schema": 1,
@@ -65,7 +64,7 @@ def heading(study: str, tag: str, session: str) -> str:
 
 
 def close_sentence(rows: Sequence[Prediction]) -> str:
-    """States how many of these rows, which all have a prediction, are close."""
+    """Says how many of these rows are close. REQUIRES: all rows have a prediction."""
     close = sum(row.close for row in rows)
     between = sum(row.between for row in rows)
     return (
@@ -84,7 +83,7 @@ def _print_predicted(title: str, rows: Sequence[Prediction]) -> None:
             _milliseconds(row.measured),
             _milliseconds(row.begun),
             _milliseconds(row.predicted),
-            terminal.ratio(row.ratio),
+            terminal.ratio_text(row.ratio),
             "yes" if row.close else "no",
             *(_milliseconds(row.parts.get(part)) for part in parts),
         ]

@@ -1,5 +1,5 @@
-"""Stored figures as a run report of ReFrame (its JSON schema runreport.json, data version 4.2), for
-the dashboards of a site: a run per session, a test case per variant, its metrics as performance
+"""Stored figures as a run report of ReFrame (JSON schema runreport.json, data version 4.2), for the
+dashboards of a site. A session is a run, a variant is a test case, and its metrics are performance
 variables.
 """
 
@@ -26,7 +26,7 @@ _FORMAT = "%Y-%m-%dT%H:%M:%S%z"
 
 
 def run_report(launches: Sequence[Launch], measured: Measurements) -> dict[str, Any]:
-    """The same report for the same figures."""
+    """The report. The same figures give the same report, with the same identifiers."""
     rows = variant_rows(measured.figures, by_session=True)
     sessions: dict[tuple[str, str, str], list[VariantRow]] = {}
     for row in rows:
@@ -34,7 +34,7 @@ def run_report(launches: Sequence[Launch], measured: Measurements) -> dict[str, 
     content = canonical({"rows": [[r.tag, r.session, r.metrics] for r in rows]})
     identity = str(uuid.uuid5(_NAMESPACE, content.encode("utf-8", "replace").decode()))  # tags are bytes
     times = [stamp for launch in launches if (stamp := _seconds(launch)) is not None]
-    # Imported figures have no time: null. The session needs numbers by the schema.
+    # Imported figures have no times, but the schema requires numbers here.
     begin, end = (min(times), max(times)) if times else (0.0, 0.0)
     failures = len(measured.failed)
     runs = [
@@ -56,14 +56,14 @@ def run_report(launches: Sequence[Launch], measured: Measurements) -> dict[str, 
 
 
 def _run(number: int, rows: Sequence[VariantRow], launches: Sequence[Launch], identity: str) -> dict[str, Any]:
-    cases = [_case(number, place, row, launches, identity) for place, row in enumerate(rows)]
+    cases = [_case(number, index, row, launches, identity) for index, row in enumerate(rows)]
     return {
         "num_cases": len(cases), "num_failures": sum(case["result"] == "fail" for case in cases), "num_aborted": 0,
         "num_skipped": 0, "run_index": number, "testcases": cases,
     }  # fmt: skip
 
 
-def _case(number: int, place: int, row: VariantRow, launches: Sequence[Launch], identity: str) -> dict[str, Any]:
+def _case(number: int, index: int, row: VariantRow, launches: Sequence[Launch], identity: str) -> dict[str, Any]:
     system, partition = _host(launches), str(row.cell.get("transport", "default"))
     parameters = {**row.cell, **row.variant}
     digest = hashlib.sha256(canonical({"pattern": row.pattern, **parameters}).encode("utf-8", "replace")).hexdigest()[
@@ -83,10 +83,11 @@ def _case(number: int, place: int, row: VariantRow, launches: Sequence[Launch], 
         "dependencies_conceptual": [], "outputdir": None, "job_completion_time": None if done is None else _text(done),
         "job_completion_time_unix": done, "time_compile": None, "time_performance": None, "time_run": None,
         "time_sanity": None, "time_setup": None, "time_total": _total(launches), "run_index": number,
-        "session_uuid": identity, "uuid": f"{identity}:{number}:{place}",
+        "session_uuid": identity, "uuid": f"{identity}:{number}:{index}",
         "perfvalues": {
-            f"{system}:{partition}:{name}": [one["value"], 0, None, None, one["unit"], "fail" if doubt else "pass"]
-            for name, one in row.metrics.items()
+            f"{system}:{partition}:{name}":
+                [metric["value"], 0, None, None, metric["unit"], "fail" if doubt else "pass"]
+            for name, metric in row.metrics.items()
         },
         "longshore_study": row.study, "longshore_session": row.session, "longshore_launches": row.launches,
         **{f"longshore_{name}": value for name, value in parameters.items()},
@@ -99,16 +100,16 @@ def _of_session(launches: Iterable[Launch], key: tuple[str, str, str]) -> list[L
 
 def _total(launches: Iterable[Launch]) -> float | None:
     seconds = [launch.envelope.get("seconds") for launch in launches]
-    known = [float(one) for one in seconds if isinstance(one, int | float)]
+    known = [float(value) for value in seconds if isinstance(value, int | float)]
     return sum(known) if known else None
 
 
 def _host(launches: Iterable[Launch]) -> str:
-    """The host without characters that ReFrame forbids in names of systems, such as a colon."""
+    """The name of the host, without characters that ReFrame forbids in names, such as colons."""
     for launch in launches:
         host = ((launch.header or {}).get("system") or {}).get("host")
         if isinstance(host, str) and host:
-            return "".join(one if one.isalnum() or one in "-_." else "_" for one in host)
+            return "".join(mark if mark.isalnum() or mark in "-_." else "_" for mark in host)
     return "generic"
 
 

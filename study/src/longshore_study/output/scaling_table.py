@@ -1,5 +1,4 @@
-"""Scaling over ranks or nodes, as `show --scaling` prints it: JSON, or tables with a line per
-curve."""
+"""The output of `show --scaling`: JSON, or tables with a line per curve."""
 
 from __future__ import annotations
 
@@ -11,7 +10,6 @@ from longshore_study.base import terminal
 
 
 def document(curves: Sequence[Curve]) -> dict[str, Any]:
-    """The JSON of `show --scaling --json`."""
     return {
         "schema": 1,
         "efficiency": DEFINITIONS,
@@ -41,31 +39,31 @@ def _point_document(curve: Curve, point: ScalingPoint) -> dict[str, Any]:
         "efficiency": point.efficiency,
         "interval": list(point.interval) if point.interval else None,
         "why_no_interval": point.why_no_interval,
-        "warnings": sorted({f.above for f in point.figures if f.above}),
+        "warnings": sorted({f.why_implausible for f in point.figures if f.why_implausible}),
     }
 
 
 def render(curves: Sequence[Curve]) -> None:
-    """A table per pattern: a line per variant, a column per number of ranks or nodes."""
+    """Prints a table per pattern, with a column per number of ranks or nodes."""
     tables: dict[tuple[str, ...], list[Curve]] = {}
     for curve in curves:
         tables.setdefault((curve.study, curve.tag, curve.pattern, curve.axis, curve.unit), []).append(curve)
     for (study, tag, pattern, axis, unit), members in tables.items():
         shared, names = terminal.varying([curve.factors for curve in members])
-        places = sorted({point.at for curve in members for point in curve.points})
-        places_named = [terminal.count(at, axis.removesuffix("s")) for at in places]
-        columns = [*terminal.options(names), *places_named]
+        counts = sorted({point.at for curve in members for point in curve.points})
+        headings = [terminal.count(at, axis.removesuffix("s")) for at in counts]
+        columns = [*terminal.options(names), *headings]
         rows = [
-            [*terminal.levels(curve.factors, names), *(_place_text(curve, at) for at in places)] for curve in members
+            [*terminal.levels(curve.factors, names), *(_point_text(curve, at) for at in counts)] for curve in members
         ]
         title = f"{terminal.side(study, tag)}: {pattern}, {unit} per node and efficiency"
-        terminal.print_table(title + terminal.shared_factors(shared), columns, rows, right=places_named)
+        terminal.print_table(title + terminal.shared_factors(shared), columns, rows, right=headings)
         print("figures: geometric mean over launches")
         print(f"efficiency: {DEFINITIONS[axis]}; in parentheses its 95 % interval from launches\n")
 
 
-def _place_text(curve: Curve, at: int) -> str:
-    point = next((one for one in curve.points if one.at == at), None)
+def _point_text(curve: Curve, at: int) -> str:
+    point = next((point for point in curve.points if point.at == at), None)
     if point is None:
         return "-"
     text = terminal.number(point.value)

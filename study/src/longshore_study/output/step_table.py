@@ -1,5 +1,5 @@
-"""The gain of each step, as `show --steps` prints it: JSON, or tables with a row per step and a
-column per layer."""
+"""The output of `show --steps`: JSON, or tables with a row per step and a column per combination of
+the other factors."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from longshore_study.compare.contrast import Contrast
 from longshore_study.metrics.launch_metrics import unit_of_whom
 from longshore_study.metrics.variant_rows import LAYOUT
 
-WIDEST = 160  # characters, where the output is no terminal
+MAX_WIDTH = 160  # characters, if the output is no terminal
 _ALL_STEPS = "all steps"
 _ORDER = (
     *LAYOUT,
@@ -33,7 +33,6 @@ _ORDER = (
 
 
 def document(tables: Sequence[StepTable]) -> dict[str, Any]:
-    """The JSON of `show --steps --json`."""
     return {
         "schema": 1,
         "tables": [
@@ -83,7 +82,8 @@ def _gain_document(gain: Contrast | None) -> dict[str, Any] | None:
 
 
 class Notes:
-    """Numbered reasons: a cell shows the number, and the text stands once below the table."""
+    """Numbered notes of a table: a cell shows the number, and the text is printed below the
+    table."""
 
     def __init__(self) -> None:
         self.texts: list[str] = []
@@ -95,11 +95,11 @@ class Notes:
 
 
 def render(tables: Sequence[StepTable]) -> None:
-    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else WIDEST
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else MAX_WIDTH
     for table in tables:
         notes = Notes()
-        for places in split_to_fit(table, partial(_width, table), width):
-            _print_part(table, places, notes)
+        for indices in split_to_fit(table, partial(_width, table), width):
+            _print_part(table, indices, notes)
             print()
         for number, text in enumerate(notes.texts, 1):
             print(f"[{number}] {text}")
@@ -109,7 +109,6 @@ def render(tables: Sequence[StepTable]) -> None:
 
 
 def legend(table: StepTable) -> list[str]:
-    """Explains the signs that occur in the cells."""
     gains = [cell.gain for row in table.cells for cell in row if cell.gain]
     lines = []
     if gains:
@@ -132,11 +131,9 @@ def shows_nothing(gain: Contrast) -> bool:
 
 
 def split_to_fit(table: StepTable, width_of: Callable[[Sequence[int]], int], widest: int) -> list[list[int]]:
-    """Groups the columns into tables that are narrow enough.
-
-    Groups that are too wide are split by layout first, then by the other factors, as far as
-    possible.
-    """
+    """Groups the columns, as indices, into tables that are at most `widest` wide if possible.
+    Groups that are too wide are split by the factors of the layout first, then by the other
+    factors."""
     groups = [list(range(len(table.columns)))]
     names = column_order(terminal.varying(table.columns)[1])
     for name in names:
@@ -145,37 +142,33 @@ def split_to_fit(table: StepTable, width_of: Callable[[Sequence[int]], int], wid
         parted: list[list[int]] = []
         for group in groups:
             levels: dict[str, list[int]] = {}
-            for place in group if width_of(group) > widest else ():
-                levels.setdefault(str(table.columns[place].get(name)), []).append(place)
+            for index in group if width_of(group) > widest else ():
+                levels.setdefault(str(table.columns[index].get(name)), []).append(index)
             parted += list(levels.values()) or [group]
         groups = parted
     return groups
 
 
 def column_order(names: Iterable[str]) -> list[str]:
-    """The factors in the order in which tables name them."""
-    return sorted(names, key=_rank)
+    """The factors in the order of the lines of a table: the layout first, then the factors from the
+    outermost to the innermost layer of the library."""
+    return sorted(names, key=lambda name: (_ORDER.index(name) if name in _ORDER else len(_ORDER), name))
 
 
-def _rank(name: str) -> tuple[int, str]:
-    """The layout comes first, then the layers from the outermost to the innermost."""
-    return (_ORDER.index(name) if name in _ORDER else len(_ORDER), name)
-
-
-def _print_part(table: StepTable, places: Sequence[int], notes: Notes) -> None:
-    title, columns, rows = _grid(table, places, notes)
+def _print_part(table: StepTable, indices: Sequence[int], notes: Notes) -> None:
+    title, columns, rows = _grid(table, indices, notes)
     terminal.print_table(title, columns, rows, right=columns[1:])
 
 
-def _width(table: StepTable, places: Sequence[int]) -> int:
-    _, columns, rows = _grid(table, places, Notes())
+def _width(table: StepTable, indices: Sequence[int]) -> int:
+    _, columns, rows = _grid(table, indices, Notes())
     return sum(max(map(len, column)) + 2 for column in zip(columns, *rows, strict=True))
 
 
-def _grid(table: StepTable, places: Sequence[int], notes: Notes) -> tuple[str, list[str], list[list[str]]]:
-    """Title, heading and rows. Each factor that distinguishes the columns has a line above the
-    steps."""
-    chosen = [table.columns[place] for place in places]
+def _grid(table: StepTable, indices: Sequence[int], notes: Notes) -> tuple[str, list[str], list[list[str]]]:
+    """The title, the heading and the rows of a table with these columns. A factor that
+    distinguishes the columns has a line above the steps."""
+    chosen = [table.columns[index] for index in indices]
     shared, names = terminal.varying(chosen)
     names = column_order(names)
     heads = [[name.replace("_", "-"), *(_level(column, name) for column in chosen)] for name in names]
@@ -184,10 +177,10 @@ def _grid(table: StepTable, places: Sequence[int], notes: Notes) -> tuple[str, l
     if names:
         rows.append(["", *("" for _ in chosen)])
     rows += [
-        [step.name, *(_cell_text(row[place], notes) for place in places)]
+        [step.name, *(_cell_text(row[index], notes) for index in indices)]
         for step, row in zip(table.steps, table.cells, strict=True)
     ]
-    gains = [overall(table, place) for place in places]
+    gains = [overall(table, index) for index in indices]
     if any(gains):
         rows.append([_ALL_STEPS, *(_gain_text(gain) if gain else "" for gain in gains)])
     shared_text = terminal.shared_factors({name: shared[name] for name in column_order(shared)})
@@ -196,9 +189,9 @@ def _grid(table: StepTable, places: Sequence[int], notes: Notes) -> tuple[str, l
     return title, heads[0], rows
 
 
-def overall(table: StepTable, place: int) -> Contrast | None:
-    """The gain of all steps together in one column."""
-    return next((row[place].overall for row in reversed(table.cells) if row[place].overall), None)
+def overall(table: StepTable, column: int) -> Contrast | None:
+    """The gain of all steps together in a column."""
+    return next((row[column].overall for row in reversed(table.cells) if row[column].overall), None)
 
 
 def _level(column: Factors, name: str) -> str:

@@ -1,5 +1,5 @@
-"""The tables of `longshore show`: a line per variant with its figure, the best of comparable
-variants marked; JSON or text."""
+"""The output of `longshore show`: JSON, or tables with a line per variant. The best of comparable
+variants is marked."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ STATISTIC = "median over launches"
 
 
 def document(rows: Sequence[VariantRow], measured: Measurements) -> dict[str, Any]:
-    """The JSON of `show --json`."""
     return {
         "schema": 1,
         "statistic": STATISTIC,
@@ -71,8 +70,8 @@ def _print_pattern(pattern: str, metric: str, rows: Sequence[VariantRow], *, ver
         for row in rows
     ]
     shared, names = terminal.varying(described)
-    # The name of a test comes before its sizes, so that the test and not a size distinguishes the
-    # rows of several benchmarks.
+    # The name of a test comes before its sizes, so that rows of several benchmarks are
+    # distinguished by the test and not by a size.
     names.sort(key=lambda name: (name not in ("tag", "study"), name not in LAYOUT, name != "test", name in CHOICES))
     implied = [] if verbose else _implied(names, described)
     unit = unit_of_whom(pattern, metric, rows[0].metrics[metric]["unit"])
@@ -103,12 +102,13 @@ def _print_pattern(pattern: str, metric: str, rows: Sequence[VariantRow], *, ver
 
 
 def _implied(names: Sequence[str], described: Sequence[dict[str, Any]]) -> list[str]:
-    """The columns that distinguish no rows beyond the columns before them; never the layout."""
+    """The factors that follow from the factors before them in `names`. The layout is never among
+    them."""
     implied: list[str] = []
     kept: list[str] = []
     for name in names:
-        without = {tuple(str(row.get(one)) for one in kept) for row in described}
-        within = {tuple(str(row.get(one)) for one in (*kept, name)) for row in described}
+        without = {tuple(str(row.get(column)) for column in kept) for row in described}
+        within = {tuple(str(row.get(column)) for column in (*kept, name)) for row in described}
         if kept and len(within) == len(without) and name not in LAYOUT:
             implied.append(name)
         else:
@@ -122,7 +122,8 @@ def _note(row: VariantRow, *, every_row: bool) -> str:
 
 
 def _print_absent(measured: Measurements, *, verbose: bool) -> None:
-    """Counts the variants without a figure by reason. `verbose`: lists them."""
+    """Prints the number of variants without a figure for each reason. With `verbose`, also lists
+    the variants."""
     reasons: dict[str, list[str]] = defaultdict(list)
     for key, reason in measured.absent.items():
         reasons[reason].append(f"{key.pattern} {terminal.factors({**key.cell, **key.variant})}")

@@ -1,4 +1,4 @@
-"""The ranked variants and the best choices, as `show --winners` prints them: JSON or tables."""
+"""The output of `show --winners`, ranked variants and best choices: JSON or tables."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ from longshore_study.study_file.factors import FACTORS
 
 
 def document(store: Store, name: str, session: str | None = None) -> dict[str, Any]:
-    """The JSON of `show --winners --json`."""
     study, tag, session = newest_session(store, name, session)
     found = ranked_variants(measure(store.launches(study, tag, session)).figures)
     return {
@@ -31,14 +30,15 @@ def document(store: Store, name: str, session: str | None = None) -> dict[str, A
     }
 
 
-_SHOWN = 8  # choices for one piece of work
+_MAX_SHOWN = 8  # choices for the same work
 
 
 def render(store: Store, name: str, session: str | None = None, *, verbose: bool = False) -> None:
     """Prints a table per pattern of one session, then the best choices and the next commands.
 
-    The session is the newest one of the study or tag `name`, or the newest one called `session`.
-    `verbose`: shows all choices. Raises LongshoreError when the session has no figures.
+    The session is the newest session of the study or tag `name` (if given, with the name
+    `session`). With `verbose`, the tables have all choices. Raises LongshoreError if the session
+    has no figures.
     """
     study, tag, session = newest_session(store, name, session)
     launches = list(store.launches(study, tag, session))
@@ -50,11 +50,11 @@ def render(store: Store, name: str, session: str | None = None, *, verbose: bool
     of = f"{terminal.side(study, tag)}, session {session}"
     terminal.print_line(f"{of}: {terminal.count(measured.launches, 'launch')}\n")
     for pattern in dict.fromkeys(entry.pattern for entry in ranked):
-        mine = [entry for entry in ranked if entry.pattern == pattern]
-        shown = [entry for entry in mine if verbose or entry.rank <= _SHOWN]
+        entries = [entry for entry in ranked if entry.pattern == pattern]
+        shown = [entry for entry in entries if verbose or entry.rank <= _MAX_SHOWN]
         _print_pattern(pattern, shown)
-        if len(shown) < len(mine):
-            terminal.print_line(f"and {terminal.count(len(mine) - len(shown), 'slower choice')}; -v shows all")
+        if len(shown) < len(entries):
+            terminal.print_line(f"and {terminal.count(len(entries) - len(shown), 'slower choice')}; -v shows all")
         terminal.print_line()
     _print_footer(measured, memory_copies(measured.figures), ranked)
     found = best_choices(ranked)
@@ -106,7 +106,7 @@ def _print_footer(measured: Measurements, copies: Mapping[str, float], ranked: l
 
 
 def _print_answers(found: Sequence[BestChoice], commands: Sequence[tuple[str, str]]) -> None:
-    """Comes last: a reader of a terminal looks there first."""
+    """Prints the best choices last, because readers of a terminal look there first."""
     problems = any(answer.problem for answer in found)
     columns = ["", "where", *(["work"] if problems else []), "fastest", "figure", "of copy", "within noise", "auto"]
     rows = [
@@ -131,8 +131,8 @@ def _print_answers(found: Sequence[BestChoice], commands: Sequence[tuple[str, st
     if commands:
         width = max(len(line) for line, _ in commands)
         terminal.print_line("\nwhat to type next")
-        for line, what in commands:
-            terminal.print_line(f"  {line:<{width}}  # {what}")
+        for line, purpose in commands:
+            terminal.print_line(f"  {line:<{width}}  # {purpose}")
 
 
 def _figure(entry: RankedVariant) -> str:
@@ -141,13 +141,13 @@ def _figure(entry: RankedVariant) -> str:
 
 
 def _in_order(pattern: str, names: list[str]) -> list[str]:
-    """The order of the command line; factors between launches come last."""
+    """The factors in the order of the command line of longshore-bench, then all other factors."""
     order = [*FACTORS[pattern], *names]
     return sorted(names, key=order.index)
 
 
 def _scale(ranked: list[RankedVariant]) -> tuple[float, str]:
-    """Millions, where a value is that large."""
+    """The divisor of the values and the unit: millions if a value is at least one million."""
     unit = unit_of_whom(ranked[0].pattern, MAIN_METRICS[ranked[0].pattern], ranked[0].unit)
     return (1e6, f"10^6 {unit}") if max(entry.value for entry in ranked) >= 1e6 else (1.0, unit)
 

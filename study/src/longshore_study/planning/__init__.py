@@ -1,3 +1,2 @@
-"""Plans a study: its launches, the time they take, and the smallest difference they can detect.
-Imports metrics, study_file and the packages below.
-"""
+"""Plans a study: its launches, the time that they take, and the smallest difference that they can
+detect. Imports metrics, study_file and the packages that these import."""

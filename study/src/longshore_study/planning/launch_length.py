@@ -1,11 +1,11 @@
 """Recommends the length of a launch: the number of repetitions that makes comparisons fastest.
 
-Starts and repetitions both cost time, and both reduce noise. One launch cannot tell how much
-repetitions help, since all its repetitions share the same start and the same moment. But a launch
-of a hundred repetitions contains five of twenty. So stored launches show the results of shorter
-launches, including all differences between launches. The time for a given certainty is proportional
-to variance times seconds per launch (Kalibera and Jones 2013, Rigorous benchmarking in reasonable
-time; their levels are independent, ours need not be).
+More launches and longer launches both cost time and reduce noise. A single launch cannot show how
+much repetitions help, since all its repetitions share the same start and the same moment. But a
+launch of a hundred repetitions contains five launches of twenty, so stored launches show the noise
+between shorter launches. The time for a given certainty is proportional to the variance between
+launches times the seconds of a launch (Kalibera and Jones 2013, Rigorous benchmarking in reasonable
+time). Their model assumes independent repetitions and launches; this module does not.
 """
 
 from __future__ import annotations
@@ -21,14 +21,16 @@ from typing import Any
 from longshore_study.base.json_values import canonical
 from longshore_study.store.launch_store import Launch, read_launch
 
-LEAST_REPETITIONS = 5
-LEAST_FREEDOM = 10
-"""Number of launches beyond the first of their session that a recommendation needs."""
-WORTH_WHILE = 0.8
-"""Recommend a length only if it takes at most this share of the time: variances are estimates."""
-_MOST_READ = 48
+MIN_REPETITIONS = 5
+MIN_DF = 10
+"""Degrees of freedom that a recommendation needs: the number of launches, not counting the first
+launch of each cell and session."""
+MAX_TIME_SHARE = 0.8
+"""A length is recommended only if it takes at most this share of the current time, since variances
+are estimates."""
+_MAX_LAUNCHES_READ = 48
 _DOUBLINGS = 2
-"""Limit of the extrapolation beyond the measured lengths. The next launches will tell more."""
+"""Limit of the extrapolation beyond the measured lengths."""
 
 
 @dataclass(frozen=True)
@@ -40,34 +42,32 @@ class Length:
     """Relative standard deviation of the results of such launches."""
     seconds: float
     measured: bool = True
-    """False: extrapolated."""
+    """False if the numbers are extrapolated."""
 
     @property
     def effort(self) -> float:
-        """Proportional to the time for a given certainty."""
+        """A number proportional to the time for a given certainty."""
         return self.spread**2 * self.seconds
 
 
 @dataclass(frozen=True)
 class Advice:
-    """The current length of a study's launches, and the best length."""
-
     now: Length
     best: Length
     curve: tuple[Length, ...]
 
     @property
     def time(self) -> float:
-        """Time with the best length for the same certainty, as a share of the current time."""
+        """The time for the same certainty with the best length, as a share of the current time."""
         return self.best.effort / self.now.effort if self.now.effort > 0 else 1.0
 
 
 def advise(stored: Iterable[Launch], repetitions: int) -> Advice | None:
-    """Advice from the newest stored launches with this number of repetitions. Reads them again with
-    their samples. None if there are too few."""
-    alike = [launch for launch in stored if any(one.get("repetitions") == repetitions for one in launch.results)]
+    """Advice from the newest stored launches with this number of repetitions. Reads these launches
+    again, with their samples. None if there are too few launches."""
+    alike = [launch for launch in stored if any(r.get("repetitions") == repetitions for r in launch.results)]
     alike.sort(key=lambda launch: str(launch.envelope.get("started")), reverse=True)
-    return advise_of((read_launch(launch.path, samples=True) for launch in alike[:_MOST_READ]), repetitions)
+    return advise_of((read_launch(launch.path, samples=True) for launch in alike[:_MAX_LAUNCHES_READ]), repetitions)
 
 
 def advise_of(launches: Iterable[Launch], repetitions: int) -> Advice | None:
@@ -81,67 +81,66 @@ def advise_of(launches: Iterable[Launch], repetitions: int) -> Advice | None:
         seconds = launch.envelope.get("seconds")
         if not series or not isinstance(seconds, int | float):
             continue
-        drawn = (launch.tag, launch.session, launch.cell_id)
-        counted[drawn] += 1
+        key = (launch.tag, launch.session, launch.cell_id)
+        counted[key] += 1
         for variant, logs in series.items():
-            rows[*drawn, variant].append(logs)
+            rows[*key, variant].append(logs)
         repeating = _repeating_seconds(launch)
         repeats.append(repeating / repetitions)
         starts.append(max(0.0, seconds - repeating))
-    if counted.total() - len(counted) < LEAST_FREEDOM or repetitions < 2 * LEAST_REPETITIONS:
+    if counted.total() - len(counted) < MIN_DF or repetitions < 2 * MIN_REPETITIONS:
         return None
 
     def seconds_of(count: int) -> float:
         return statistics.fmean(starts) + count * statistics.fmean(repeats)
 
-    counts = takewhile(lambda count: count >= LEAST_REPETITIONS, (repetitions >> halvings for halvings in range(32)))
+    counts = takewhile(lambda count: count >= MIN_REPETITIONS, (repetitions >> halvings for halvings in range(32)))
     curve = [Length(count, sqrt(_variance(rows.values(), count)), seconds_of(count)) for count in counts][::-1]
     now = curve[-1]
     if now.spread == 0.0:
         return None
-    # The variance falls at most by half. It is assumed to fall by the same factor as between the
-    # last two measured lengths.
-    falls = min(1.0, max(0.5, (now.spread / curve[-2].spread) ** 2)) if curve[-2].spread > 0 else 1.0
+    # Doubling the length reduces the variance at most by half. Beyond the measured lengths, the
+    # factor is assumed to be the factor between the last two measured lengths.
+    variance_factor = min(1.0, max(0.5, (now.spread / curve[-2].spread) ** 2)) if curve[-2].spread > 0 else 1.0
     for doubling in range(1, _DOUBLINGS + 1):
         count = repetitions << doubling
-        curve.append(Length(count, now.spread * sqrt(falls**doubling), seconds_of(count), measured=False))
+        curve.append(Length(count, now.spread * sqrt(variance_factor**doubling), seconds_of(count), measured=False))
     best = min(curve, key=lambda length: length.effort)
-    return Advice(now, best if best.effort <= WORTH_WHILE * now.effort else now, tuple(curve))
+    return Advice(now, best if best.effort <= MAX_TIME_SHARE * now.effort else now, tuple(curve))
 
 
 def _series(launch: Launch, repetitions: int) -> dict[str, list[float]]:
-    """The logarithms of the times of the repetitions, in order, by variant. Incomplete series are
+    """By variant: the logarithms of the times of the repetitions, in order. Incomplete series are
     left out."""
-    found: dict[str, dict[int, float]] = defaultdict(dict)
+    series: dict[str, dict[int, float]] = defaultdict(dict)
     for sample in launch.samples if launch.problem is None else ():
         seconds = _slowest(sample)
         if seconds > 0:
-            found[f"{sample['pattern']} {canonical(sample['variant'])}"][int(sample["repetition"])] = log(seconds)
-    return {variant: [logs[key] for key in sorted(logs)] for variant, logs in found.items() if len(logs) == repetitions}
+            series[_variant(sample)][int(sample["repetition"])] = log(seconds)
+    return {name: [logs[key] for key in sorted(logs)] for name, logs in series.items() if len(logs) == repetitions}
+
+
+def _variant(record: Mapping[str, Any]) -> str:
+    return f"{record['pattern']} {canonical(record['variant'])}"
 
 
 def _slowest(sample: Mapping[str, Any]) -> float:
+    """The time of the slowest rank in seconds. 0 if it is not recorded."""
     seconds = sample.get("seconds")
     value = seconds.get("max") if isinstance(seconds, dict) else seconds
     return float(value) if isinstance(value, int | float) else 0.0
 
 
 def _repeating_seconds(launch: Launch) -> float:
-    """Seconds of all repetitions of all variants. A short repetition has several operations."""
-    operations = {
-        f"{result['pattern']} {canonical(result['variant'])}": float(result.get("iterations") or 1)
-        for result in launch.results
-    }
-    return fsum(
-        _slowest(sample) * operations.get(f"{sample['pattern']} {canonical(sample['variant'])}", 1.0)
-        for sample in launch.samples
-    )
+    """Seconds of all repetitions of all variants. The time of a sample is that of one iteration."""
+    iterations = {_variant(result): float(result.get("iterations") or 1) for result in launch.results}
+    return fsum(_slowest(sample) * iterations.get(_variant(sample), 1.0) for sample in launch.samples)
 
 
 def _variance(rows: Iterable[Sequence[Sequence[float]]], count: int) -> float:
-    """Variance of the results of launches with `count` repetitions. Each launch is cut into such
-    parts; the k-th parts of a row's launches are compared with each other."""
-    squares, freedom = 0.0, 0
+    """Variance of the results of launches with `count` repetitions. The launches of each row are
+    cut into parts of `count` repetitions, and parts with the same index are compared."""
+    squares, df = 0.0, 0
     for row in rows:
         if len(row) < 2:
             continue
@@ -151,5 +150,5 @@ def _variance(rows: Iterable[Sequence[Sequence[float]]], count: int) -> float:
             for part in range(parts)
         )
         squares += (len(row) - 1) * fsum(between) / parts
-        freedom += len(row) - 1
-    return squares / freedom
+        df += len(row) - 1
+    return squares / df

@@ -1,9 +1,8 @@
-"""Plans the launches of a study: the cross product of the factors between launches, the sweep
-inside each launch, control cells, and a random but reproducible order.
+"""Plans the launches of a study: the cells from the cross product of the factors `between`, the
+sweep of each cell over the factors `within`, control cells, and a random but reproducible order.
 
-The order has rounds, and each round has every cell once, shuffled. So an interrupted session has
-measured all cells about equally often, and drift of the machine affects all cells and controls
-alike.
+The order is a sequence of shuffles of all cells. So an interrupted session has measured all cells
+about equally often, and drift of the machine affects all cells alike.
 """
 
 from __future__ import annotations
@@ -22,18 +21,11 @@ from longshore_study.study_file import environment_variables
 from longshore_study.study_file.factors import FACTORS
 from longshore_study.study_file.study import External, LaunchSettings, PatternBlock, Study
 
-MOST_LAUNCHES = 1_000_000
-MOST_VARIANTS = 100_000  # of one launch
+MAX_LAUNCHES = 1_000_000
+MAX_VARIANTS = 100_000  # of one launch
 CONTROL = "control"
-_CONTROL_REPETITIONS = 10  # each is slow, since its arrays exceed the caches; the launches give the median
-_LAUNCH_FACTORS = (
-    "transport",
-    "ranks",
-    "ranks_per_node",
-    "nodes",
-    "stack",
-    "environment",
-)  # the factors of a control cell
+_CONTROL_REPETITIONS = 10  # few, since the arrays exceed the caches and a repetition is slow
+_LAUNCH_FACTORS = ("transport", "ranks", "ranks_per_node", "nodes", "stack", "environment")  # of a control cell
 
 
 @dataclass(frozen=True)
@@ -48,12 +40,12 @@ class Cell:
 
     @property
     def factors(self) -> dict[str, Any]:
-        """The cell as stored. Rows of two studies are matched by it."""
+        """The cell as stored. Comparisons match rows of two studies by these factors."""
         return {"program": self.program, **self.between}
 
     @cached_property
     def cell_id(self) -> str:
-        """Depends on what is measured, but not on the number of launches or repetitions."""
+        """An identifier that does not depend on the numbers of launches and repetitions."""
         return launch_store.cell_id({"cell": self.factors, "within": self.within})
 
     @property
@@ -70,7 +62,7 @@ class Cell:
 
     @property
     def label(self) -> str:
-        """A line for people: program, transport, and the other factors of the cell."""
+        """A text for people: program, transport, and the other factors of the cell."""
         words = [self.program]
         for name, value in self.between.items():
             if name == "environment":
@@ -85,12 +77,12 @@ class Cell:
 
     @property
     def detail(self) -> str:
-        """The factors with a single level in the launch, to distinguish cells of one program."""
+        """The factors `within` that have a single level, to distinguish cells of one program."""
         single = {name: levels[0] for name, levels in self.within.items() if len(levels) == 1}
         return " ".join(f"{name.replace('_', '-')}={_option_text(level)}" for name, level in single.items())
 
     def options(self, seed: int, json_file: str = "-") -> list[str]:
-        """The command line after the name of longshore-bench, without the launcher's part."""
+        """The command line of longshore-bench after the name of the program."""
         words = [self.program, "--transport", str(self.between["transport"])]
         if self.between["transport"] == "threads":
             words += ["--ranks", str(self.ranks)]
@@ -142,12 +134,12 @@ class Plan:
         }
 
     def seed_of(self, launch_index: int) -> int:
-        """The seed of data and inner order. It differs between launches, but not between cells and
-        sessions, so that these differ in nothing else."""
+        """The seed of a launch, for its data and the order of its sweep. Launches with the same
+        index in different cells and sessions have the same seed."""
         return (self.study.seed + launch_index) % 2**31
 
     def order(self, session: str) -> list[PlannedLaunch]:
-        """All launches of a session. The order depends only on the study and the session's name."""
+        """All launches of a session in order, which depends only on the study and the session."""
         shuffler = random.Random(f"{self.study.seed}/{self.study.name}/{session}")  # noqa: S311 - an order, not a secret
         launches: list[PlannedLaunch] = []
         for index in range(max((cell.launch_settings.launches for cell in self.cells), default=0)):
@@ -158,69 +150,71 @@ class Plan:
 
 
 def make_plan(study: Study) -> Plan:
-    """All cells of a study and its controls. Raises UsageError if there are none or too many."""
+    """All cells of a study, and control cells. Raises UsageError if there are none or too many."""
     _refuse_absurd_sizes(study)
-    placed = [(cell, block.line) for block in study.patterns for cell in _cells_of_pattern(study, block)]
-    placed += [(cell, external.line) for external in study.externals for cell in _cells_of_external(external)]
-    unique = _each_once(study, placed)
+    cells_and_lines = [(cell, block.line) for block in study.patterns for cell in _cells_of_pattern(study, block)]
+    cells_and_lines += [(cell, block.line) for block in study.externals for cell in _cells_of_external(block)]
+    unique = _without_duplicates(study, cells_and_lines)
     if not unique:
         blocks: list[PatternBlock | External] = [*study.patterns, *study.externals]
         line = next(block.line for block in blocks if block.exclude)
         raise UsageError(f"{study.path}:{line}: the conditions of 'exclude' leave nothing to run")
     plan = Plan(study, [*_control_cells(unique), *unique])
-    if plan.launches_per_session * study.sessions > MOST_LAUNCHES:
-        count = plan.launches_per_session * study.sessions
-        raise UsageError(f"{study.path}: {count} launches in all; at most {MOST_LAUNCHES} are allowed")
+    count = plan.launches_per_session * study.sessions
+    if count > MAX_LAUNCHES:
+        raise UsageError(f"{study.path}: {count} launches in all; at most {MAX_LAUNCHES} are allowed")
     return plan
 
 
 def _refuse_absurd_sizes(study: Study) -> None:
     for block in study.patterns:
         variants = math.prod(len(levels) for levels in block.within.values())
-        if variants > MOST_VARIANTS:
-            what = f"{variants} variants in one launch; at most {MOST_VARIANTS} are allowed"
+        if variants > MAX_VARIANTS:
+            what = f"{variants} variants in one launch; at most {MAX_VARIANTS} are allowed"
             raise UsageError(f"{study.path}:{block.line}: [[pattern]] {block.program} has {what}")
     blocks: list[PatternBlock | External] = [*study.patterns, *study.externals]
-    for between in [block.between for block in blocks]:
-        cells = math.prod(len(levels) for levels in between.values())
-        if cells > MOST_LAUNCHES:
-            raise UsageError(f"{study.path}: {cells} cells in one block; at most {MOST_LAUNCHES} launches are allowed")
+    for any_block in blocks:
+        cells = math.prod(len(levels) for levels in any_block.between.values())
+        if cells > MAX_LAUNCHES:
+            raise UsageError(f"{study.path}: {cells} cells in one block; at most {MAX_LAUNCHES} launches are allowed")
 
 
-def _each_once(study: Study, placed: Iterable[tuple[Cell, int]]) -> list[Cell]:
-    """The cells without duplicates. Two blocks may contain the same cell, but only with the same
-    settings."""
-    found: dict[str, tuple[Cell, int]] = {}
-    for cell, line in placed:
-        known, first = found.setdefault(cell.cell_id, (cell, line))
+def _without_duplicates(study: Study, cells_and_lines: Iterable[tuple[Cell, int]]) -> list[Cell]:
+    """The cells, each with the line of its block, without duplicates. Two blocks may contain the
+    same cell, but only with the same settings."""
+    unique: dict[str, tuple[Cell, int]] = {}
+    for cell, line in cells_and_lines:
+        known, first = unique.setdefault(cell.cell_id, (cell, line))
         if known is cell:
             continue
-        differing = [name for name, one, other in _settings_of(known, cell) if one != other]
+        differing = [name for name, known_value, value in _settings_of(known, cell) if known_value != value]
         if differing:
             raise UsageError(
                 f"{study.path}:{line}: {cell.label} is also in the block of line {first}, with a different "
                 f"{' and '.join(differing)}; remove it from one of them, or give it another name or factor"
             )
-    return [cell for cell, _ in found.values()]
+    return [cell for cell, _ in unique.values()]
 
 
-def _settings_of(one: Cell, other: Cell) -> Iterator[tuple[str, Any, Any]]:
+def _settings_of(left: Cell, right: Cell) -> Iterator[tuple[str, Any, Any]]:
+    """The names of the settings that are not part of the cell_id, with the values of two cells."""
     for name in ("launches", "repetitions", "warmup", "timeout_seconds"):
-        yield name, getattr(one.launch_settings, name), getattr(other.launch_settings, name)
-    if one.external is not None and other.external is not None:
+        yield name, getattr(left.launch_settings, name), getattr(right.launch_settings, name)
+    if left.external is not None and right.external is not None:
         for name in ("command", "format", "metric", "launch", "ranks_per_node"):
-            yield name, getattr(one.external, name), getattr(other.external, name)
+            yield name, getattr(left.external, name), getattr(right.external, name)
 
 
 def _cells_of_pattern(study: Study, block: PatternBlock) -> Iterator[Cell]:
     factors = FACTORS[block.program]
-    # The command line has lists of words and numbers, but not of tuples: `--domain 64,64,64` is one
-    # domain. So a factor with tuples varies between launches.
+    # A command line has lists of words and numbers, but no lists of tuples: `--domain 64,64,64` is
+    # one domain. So a factor with tuples as levels varies between launches.
     tuples = {name: levels for name, levels in block.within.items() if factors[name].numbers_in_one > 1}
     lists = {name: levels for name, levels in block.within.items() if name not in tuples}
     for between in _cross(block.between):
         for chosen in _cross(tuples):
-            within = _not_excluded(study, block, between, {**lists, **{name: [one] for name, one in chosen.items()}})
+            swept = {**lists, **{name: [level] for name, level in chosen.items()}}
+            within = _not_excluded(study, block, between, swept)
             if within is not None:
                 yield Cell(block.program, between, within, block.launch_settings)
 
@@ -228,10 +222,8 @@ def _cells_of_pattern(study: Study, block: PatternBlock) -> Iterator[Cell]:
 def _not_excluded(
     study: Study, block: PatternBlock, between: Mapping[str, Any], within: dict[str, list[Any]]
 ) -> dict[str, list[Any]] | None:
-    """The levels of one launch that `exclude` keeps, or None if it keeps nothing.
-
-    A launch runs a full cross product, so the kept combinations must be one.
-    """
+    """The levels of one launch that `exclude` keeps, or None if it keeps nothing. Raises UsageError
+    if the kept combinations are not a full cross product, which a launch needs."""
     if not block.exclude:
         return within
     compared = frozenset().union(*(condition.names for condition in block.exclude))
@@ -244,7 +236,7 @@ def _not_excluded(
     ]
     if not kept:
         return None
-    left = {name: [one for one in levels if any(one == v[name] for v in kept)] for name, levels in within.items()}
+    left = {name: [level for level in levels if any(level == v[name] for v in kept)] for name, levels in within.items()}
     if math.prod(len(levels) for levels in left.values()) != len(kept):
         names = ", ".join(sorted(compared & within.keys()))
         raise UsageError(
@@ -261,9 +253,9 @@ def _cells_of_external(external: External) -> Iterator[Cell]:
 
 
 def _control_cells(cells: list[Cell]) -> list[Cell]:
-    """Memory copy and ping-pong for each launch configuration. They show a shift of the machine
-    that no variant causes."""
-    found: dict[str, Cell] = {}
+    """Cells with memory copy and ping-pong for each launch configuration, which show a change of
+    the machine."""
+    controls: dict[str, Cell] = {}
     for cell in cells:
         if cell.external is not None:
             continue
@@ -276,10 +268,10 @@ def _control_cells(cells: list[Cell]) -> list[Cell]:
             timeout_seconds=cell.launch_settings.timeout_seconds,
         )
         control = Cell(CONTROL, between, {"kernel": kernels}, launch_settings)
-        known = found.get(control.cell_id)
+        known = controls.get(control.cell_id)
         if known is None or known.launch_settings.launches < launch_settings.launches:
-            found[control.cell_id] = control
-    return list(found.values())
+            controls[control.cell_id] = control
+    return list(controls.values())
 
 
 def _cross(levels: Mapping[str, list[Any]]) -> Iterator[dict[str, Any]]:

@@ -1,7 +1,6 @@
-"""Power analysis of a planned study: the smallest difference that its statistics could detect.
-
-The spread of launches and sessions comes from stored launches of the study, else from assumptions
-that the result names. stats/power.py computes the power.
+"""Power analysis of a planned study: the smallest difference that its statistics could detect. The
+spread of launches and sessions comes from stored launches of the study, else from assumptions.
+stats/power.py computes the power.
 """
 
 from __future__ import annotations
@@ -29,17 +28,22 @@ OTHER_SESSIONS = (2, 3, 5, 8)
 
 @dataclass(frozen=True)
 class Spread:
-    """Relative standard deviations of launches and sessions: the noise of a difference."""
+    """The noise of the rows of a study: how much launches of a session differ, and how much
+    sessions differ."""
 
     launches: float
+    """Relative standard deviation between launches of a session."""
     sessions: float
+    """Relative standard deviation between sessions, without the part that comes from launches."""
     source: str
+    """The origin of the numbers, in words: stored rows or assumptions."""
     shared: float = 0.0
-    """The part of the sessions' variance that all rows of a session share, 0 to 1."""
+    """The part of the variance between sessions that all rows of a session share, 0 to 1."""
 
 
 def spread_of(stored: Iterable[Launch]) -> Spread:
-    """The median spread of the stored rows. Assumed with fewer than two launches or sessions."""
+    """The median spread of the stored rows. With fewer than two launches or sessions, the spread is
+    assumed."""
     rows: dict[tuple[str, str], dict[tuple[str, str], list[float]]] = {}
     for launch in stored:
         if launch.problem is not None:
@@ -56,26 +60,25 @@ def spread_of(stored: Iterable[Launch]) -> Spread:
         if len(logs) > 1
     ]
     means = [{session: statistics.fmean(logs) for session, logs in row.items()} for row in rows.values()]
-    centred = [kept for row in means if (kept := _centred(row))]
-    between = [_typical(_variance(row), _freedom(row)) for row in centred]
+    centred = [deviations for row in means if (deviations := _centred(row))]
+    between = [_typical(_variance(row), _df(row)) for row in centred]
     if not within:
         return Spread(ASSUMED_LAUNCH_SPREAD, ASSUMED_SESSION_SPREAD, "assumed, nothing is stored yet")
     launches = statistics.median(within)
     if not between:
         return Spread(launches, ASSUMED_SESSION_SPREAD, f"launches: from {len(within)} stored rows; sessions: assumed")
-    # The variance of session means includes a part of the launches' variance. The rest is the
-    # sessions' own.
+    # The variance of session means includes a part of the variance between launches.
     counts = [len(logs) for row in rows.values() for logs in row.values()]
-    left = max(0.0, statistics.median(between) ** 2 - launches**2 / statistics.median(counts))
-    return Spread(launches, math.sqrt(left), f"from {len(within)} stored rows", _shared_part(centred))
+    variance = max(0.0, statistics.median(between) ** 2 - launches**2 / statistics.median(counts))
+    return Spread(launches, math.sqrt(variance), f"from {len(within)} stored rows", _shared_part(centred))
 
 
 Sessions = dict[tuple[str, str], float]
-"""By tag and session."""
+"""A number by tag and session."""
 
 
 def _centred(row: Sessions) -> Sessions:
-    """The deviations of sessions from the mean of their tag, since differences between tags are not
+    """The deviations of sessions from the mean of their tag, since a difference between tags is not
     noise. A tag with a single session is left out."""
     tags: dict[str, list[float]] = {}
     for (tag, _), value in row.items():
@@ -84,23 +87,24 @@ def _centred(row: Sessions) -> Sessions:
 
 
 def _variance(centred: Sessions) -> float:
-    """Pooled over the tags. Each tag costs one degree of freedom."""
-    return math.fsum(value**2 for value in centred.values()) / _freedom(centred)
+    return math.fsum(value**2 for value in centred.values()) / _df(centred)
 
 
-def _freedom(centred: Sessions) -> int:
+def _df(centred: Sessions) -> int:
+    """Degrees of freedom: each tag costs one."""
     return len(centred) - len({tag for tag, _ in centred})
 
 
-def _typical(variance: float, freedom: int) -> float:
-    """A standard deviation with a median of the true value. The usual estimate from two launches is
-    too low in two of three cases (median of chi square, Wilson and Hilferty 1931)."""
-    return math.sqrt(variance / (1.0 - 2.0 / (9.0 * freedom)) ** 3)
+def _typical(variance: float, df: int) -> float:
+    """A standard deviation that is too low as often as too high (median of chi square, Wilson and
+    Hilferty 1931). The usual estimate from two launches is too low in two of three cases."""
+    return math.sqrt(variance / (1.0 - 2.0 / (9.0 * df)) ** 3)
 
 
 def _shared_part(centred: list[Sessions]) -> float:
-    """The share of the variance between sessions that all rows measured in them have in common. The
-    mean over R rows has variance shared + own / R, a single row shared + own."""
+    """The share of the variance between sessions that all rows have in common. With the two parts
+    `shared` and `own`, a single row has the variance shared + own, and the mean over R rows has the
+    variance shared + own / R."""
     sessions = max((frozenset(row) for row in centred), key=len)
     rows = [row for row in centred if row.keys() == sessions]
     if len(rows) < 2:
@@ -113,10 +117,8 @@ def _shared_part(centred: list[Sessions]) -> float:
 
 
 class PowerAnalysis:
-    """The power of a planned study with this spread."""
-
     def __init__(self, plan: Plan, spread: Spread, *, simulated_rows: int = power.SIMULATED_ROWS) -> None:
-        """`simulated_rows`: fewer are faster, and precise to a factor of two."""
+        """Fewer `simulated_rows` are faster and still precise to a factor of two."""
         self.plan = plan
         self.spread = spread
         self.simulated_rows = simulated_rows
@@ -124,28 +126,28 @@ class PowerAnalysis:
 
     @cached_property
     def rows(self) -> int:
-        """Number of rows of the judged table: the compared variants, and the common shift."""
+        """Number of rows of the table that `compare` judges: the variants, and the common shift."""
         return 1 + sum(cell.variants for cell in self.plan.cells if cell.program != CONTROL)
 
     def between_tags(self, sessions: int) -> SimulatedPower | None:
         """The power for two tags that are measured in the same sessions, at different hours. None
-        for one session, which cannot distinguish a change from an outlier. The difference of a
-        session has the noise of two tags, and of the mean of launches."""
+        for one session, which cannot distinguish a change from an outlier."""
         if sessions < 2:
             return None
-        launches = 2.0 * self.spread.launches**2 / self.plan.study.launch_settings.launches
-        days = 2.0 * self.spread.sessions**2
-        noise = Noise(days * (1.0 - self.spread.shared) + launches, days * self.spread.shared)
+        # Variances of the difference of two tags in a session.
+        of_launches = 2.0 * self.spread.launches**2 / self.plan.study.launch_settings.launches
+        of_sessions = 2.0 * self.spread.sessions**2
+        noise = Noise(of_sessions * (1.0 - self.spread.shared) + of_launches, of_sessions * self.spread.shared)
         return power.simulate_power(sessions, self.rows, noise, self.limit, simulated_rows=self.simulated_rows)
 
     def smallest_between_tags(self, sessions: int) -> float | None:
-        """The slowdown of one row that is called regressed in four of five cases."""
-        found = self.between_tags(sessions)
-        return None if found is None else math.expm1(found.smallest())
+        """The slowdown of a single row that gets the verdict regressed in four of five cases."""
+        simulated = self.between_tags(sessions)
+        return None if simulated is None else math.expm1(simulated.smallest())
 
     def smallest_between_variants(self) -> float | None:
-        """The difference of two variants of the same launches that an uncorrected 95 % interval
-        would show."""
+        """The difference between two variants of the same launches that a 95 % confidence interval,
+        not corrected for the number of rows, shows in four of five cases."""
         launches = self.plan.study.launch_settings.launches
         if launches < 2:
             return None

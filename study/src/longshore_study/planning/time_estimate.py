@@ -1,4 +1,4 @@
-"""Estimates the time of a study from stored launches of the same cells, else by a guess."""
+"""Estimates the time of a study from stored launches of the same cells, else from sizes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 from longshore_study.planning.plan import Cell
 from longshore_study.store.launch_store import Launch
 
-_MOST_GUESSED = 1000  # variants that are guessed one by one
+_MAX_GUESSED_VARIANTS = 1000  # with more variants, the guess uses two of them
 _START_SECONDS = {"threads": 0.2, "mpi": 1.2}
 _BYTES_PER_SECOND = 3e9  # of a modest core
 _REQUESTS_PER_SECOND = 2e7  # of one rank, one request at a time
@@ -22,6 +22,7 @@ class TimeEstimate:
 
     def __init__(self, stored: Iterable[Launch] = ()) -> None:
         self._seconds: dict[str, list[float]] = {}
+        """By cell_id: the times of the observed launches."""
         for launch in stored:
             seconds = launch.envelope.get("seconds")
             if launch.problem is None and isinstance(seconds, int | float) and not launch.imported:
@@ -35,8 +36,8 @@ class TimeEstimate:
 
     def seconds(self, cell: Cell) -> float:
         """Seconds of one launch: the median of the observed launches, else a guess."""
-        seen = self._seconds.get(cell.cell_id)
-        return statistics.median(seen) if seen else guessed_seconds(cell)
+        observed = self._seconds.get(cell.cell_id)
+        return statistics.median(observed) if observed else guessed_seconds(cell)
 
     def total(self, cells: Iterable[Cell]) -> float:
         """Seconds of one launch of each of `cells`, in which a cell may occur several times."""
@@ -44,28 +45,26 @@ class TimeEstimate:
 
 
 def guessed_seconds(cell: Cell) -> float:
-    """Right within a small factor, which distinguishes a minute from a night."""
+    """A guess of the seconds of one launch, right within a small factor."""
     start = _START_SECONDS.get(str(cell.between.get("transport")), 2.0) + 0.02 * cell.ranks
     if cell.external is not None:
         return start + 10.0
-    rounds = cell.launch_settings.repetitions + cell.launch_settings.warmup
-    if cell.variants > _MOST_GUESSED:
-        return start + rounds * cell.variants * max(_guessed_repetition(cell, variant) for variant in _corners(cell))
-    return start + rounds * sum(_guessed_repetition(cell, variant) for variant in _variants(cell))
+    repetitions = cell.launch_settings.repetitions + cell.launch_settings.warmup
+    if cell.variants > _MAX_GUESSED_VARIANTS:
+        return start + repetitions * cell.variants * max(
+            _guessed_repetition(cell, variant) for variant in _corners(cell)
+        )
+    return start + repetitions * sum(_guessed_repetition(cell, variant) for variant in _variants(cell))
 
 
 def _variants(cell: Cell) -> Iterator[dict[str, Any]]:
-    fixed = {name: value for name, value in cell.between.items() if name != "environment"}
     for levels in itertools.product(*cell.within.values()):
-        yield {**fixed, **dict(zip(cell.within, levels, strict=True))}
+        yield {**cell.between, **dict(zip(cell.within, levels, strict=True))}
 
 
 def _corners(cell: Cell) -> list[dict[str, Any]]:
-    """The variant of the first levels and that of the last ones, which suffice for a guess."""
-    fixed = {name: value for name, value in cell.between.items() if name != "environment"}
-    first = {name: levels[0] for name, levels in cell.within.items()}
-    largest = {name: levels[-1] for name, levels in cell.within.items()}
-    return [{**fixed, **first}, {**fixed, **largest}]
+    """The variant with all first levels and the variant with all last levels."""
+    return [{**cell.between, **{name: levels[index] for name, levels in cell.within.items()}} for index in (0, -1)]
 
 
 def _guessed_repetition(cell: Cell, variant: dict[str, Any]) -> float:

@@ -1,7 +1,6 @@
-"""The report: one HTML file that explains a study to somebody who was not there.
+"""The report: one HTML file that explains a study to a reader who did not run the study.
 
-`facts.py` gathers the data from launches, a comparison and guidelines. One module per section turns
-them into elements, and `page.py` puts the sections together; to add a section, add its function to
-`page.SECTIONS`. Plots are SVG made here (`marks.py`, `scales.py`), without network or library. It
-imports output and the packages below it.
+`facts.py` gathers the data. Each section has a module with a function that turns the data into
+elements. To add a section, add its function to `page.SECTIONS`. Plots are SVG from `marks.py` and
+`scales.py`. This package may import `output` and the packages that `output` imports.
 """

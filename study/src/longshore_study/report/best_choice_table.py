@@ -1,9 +1,9 @@
 """The first section of a page without a comparison: the best choice for each pattern, its share of
-memory copy, how near `auto` comes to it, and the next commands."""
+memory copy, the result of `auto`, and the next commands."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 
 from longshore_study.analyses.best_choices import BestChoice
@@ -13,30 +13,32 @@ from longshore_study.report.facts import Facts
 from longshore_study.report.fastest import fastest
 from longshore_study.report.labels import pattern_title
 from longshore_study.report.marks import strip, strip_axis, vertical
-from longshore_study.report.markup import Child, Element, element, percent
+from longshore_study.report.markup import Child, Element, element, percent, remark
 from longshore_study.report.scales import Scale
+from longshore_study.report.tables import column_heads
 
 
 @dataclass(frozen=True)
-class Best:
+class BestChoiceOfSide:
+    """The best choice for one piece of work, among the results of one side of the page."""
+
     side: str
-    answer: BestChoice
+    choice: BestChoice
 
     @property
     def pattern(self) -> str:
-        return self.answer.best.pattern
+        return self.choice.best.pattern
 
-    def better_than(self, other: Best) -> bool:
-        """A figure above memory copy was measured in a cache; it is best only where there is no
-        other."""
-        if self.answer.in_cache != other.answer.in_cache:
-            return other.answer.in_cache
-        mine, others = self.answer.best, other.answer.best
-        return mine.value < others.value if mine.better == "lower" else mine.value > others.value
+    def better_than(self, other: BestChoiceOfSide) -> bool:
+        """A figure above memory copy was measured in a cache, and ranks below all other figures."""
+        if self.choice.in_cache != other.choice.in_cache:
+            return other.choice.in_cache
+        value, rival = self.choice.best.value, other.choice.best.value
+        return value < rival if self.choice.best.better == "lower" else value > rival
 
 
 def best_section(facts: Facts) -> Element:
-    best = best_of_places(facts)
+    best = best_by_setup(facts)
     return element(
         "section",
         element("p", solo_sentence(facts), class_="verdict"),
@@ -47,54 +49,43 @@ def best_section(facts: Facts) -> Element:
     )
 
 
-def best_of_places(facts: Facts) -> list[Best]:
-    """For each pattern, place and transport the piece of work with the best figure."""
-    return _best_by(_all(facts), lambda one: (one.pattern, one.answer.where))
+def best_by_setup(facts: Facts) -> list[BestChoiceOfSide]:
+    """The best choice for each combination of pattern, number of nodes, transport and stack."""
+    return _best_by(facts, lambda entry: (entry.pattern, entry.choice.where))
 
 
-def best_of_patterns(facts: Facts) -> list[Best]:
-    return _best_by(_all(facts), lambda one: one.pattern)
+def best_by_pattern(facts: Facts) -> list[BestChoiceOfSide]:
+    return _best_by(facts, lambda entry: entry.pattern)
 
 
-def _all(facts: Facts) -> list[Best]:
-    return [Best(side, answer) for side, found in facts.best_choices.items() for answer in found]
-
-
-def _best_by(found: Iterable[Best], key: Callable[[Best], Hashable]) -> list[Best]:
-    best: dict[Hashable, Best] = {}
-    for one in found:
-        known = best.setdefault(key(one), one)
-        if one.better_than(known):
-            best[key(one)] = one
+def _best_by(facts: Facts, key: Callable[[BestChoiceOfSide], Hashable]) -> list[BestChoiceOfSide]:
+    best: dict[Hashable, BestChoiceOfSide] = {}
+    for side, choices in facts.best_choices.items():
+        for choice in choices:
+            entry = BestChoiceOfSide(side, choice)
+            if entry.better_than(best.setdefault(key(entry), entry)):
+                best[key(entry)] = entry
     return list(best.values())
 
 
 def solo_sentence(facts: Facts) -> str:
     """States the lowest and the highest share of the bound; without a bound, the figures."""
-    best = best_of_patterns(facts)
+    best = [entry.choice for entry in best_by_pattern(facts)]
     if not best:
         return _unranked_sentence(facts)
-    shared = sorted(
-        (one for one in best if one.answer.best.share is not None), key=lambda one: one.answer.best.share or 0
-    )
-    if not shared:
+    shares = sorted((c.best.share, pattern_title(c.best.pattern).lower()) for c in best if c.best.share is not None)
+    if not shares:
         text = "; ".join(
-            f"{pattern_title(entry.pattern).lower()} {figure(entry.value, entry.unit)}{_with(one.answer)}"
-            for one in best
-            for entry in (one.answer.best,)
+            f"{pattern_title(c.best.pattern).lower()} {figure(c.best.value, c.best.unit)}{_with(c)}" for c in best
         )
         return f"The fastest: {text}. Memory copy was not measured with them."
-    low, high = (
-        f"{share(one.answer.best.share or 0.0)} ({pattern_title(one.pattern).lower()})"
-        for one in (shared[0], shared[-1])
-    )
-    reach = f"reach {low} to {high}" if len(shared) > 1 else f"reach {low}"
+    low, high = (f"{share(value)} ({pattern})" for value, pattern in (shares[0], shares[-1]))
+    reach = f"reach {low} to {high}" if len(shares) > 1 else f"reach {low}"
     return f"The fastest choices {reach} of the speed of memory copy."
 
 
 def _unranked_sentence(facts: Facts) -> str:
-    """For programs with unknown factors: it is not known which of their variants do the same
-    work."""
+    """For programs whose factors are unknown: variants may do different work."""
     figures = facts.main_figures
     if not figures:
         return "No figure was measured."
@@ -105,16 +96,16 @@ def _unranked_sentence(facts: Facts) -> str:
     return f"{text} They are shown below; none is ranked against another."
 
 
-def _with(answer: BestChoice) -> str:
+def _with(choice: BestChoice) -> str:
     """Empty where there was no choice."""
-    if answer.name and answer.problem:
-        return f" with {answer.name} ({answer.problem})"
-    return f" with {answer.name or answer.problem}" if answer.name or answer.problem else ""
+    if choice.name and choice.problem:
+        return f" with {choice.name} ({choice.problem})"
+    return f" with {choice.name or choice.problem}" if choice.name or choice.problem else ""
 
 
-def _table(facts: Facts, best: list[Best]) -> Element:
-    """One bar per pattern and place, its length the share of memory copy."""
-    shares = [one.answer.best.share for one in best if one.answer.best.share is not None]
+def _table(facts: Facts, best: list[BestChoiceOfSide]) -> Element:
+    """The bar in each row is the share of memory copy."""
+    shares = [entry.choice.best.share for entry in best if entry.choice.best.share is not None]
     scale = Scale(0.0, max([1.0, *shares]) * 1.04)
     heads: list[tuple[str, Child]] = [("name", "Best of"), ("value number", "Figure")]
     if shares:
@@ -122,34 +113,33 @@ def _table(facts: Facts, best: list[Best]) -> Element:
         heads += [("plot", axis), ("share number", "Share")]
     heads.append(("choice", "Choose"))
     rows = []
-    for one in best:
-        answer = one.answer
+    for entry in best:
+        choice = entry.choice
         cells: list[Child] = [
             element(
-                "th", element("b", pattern_title(one.pattern)), " ", _soft(answer.where), class_="c-name", scope="row"
+                "th", element("b", pattern_title(entry.pattern)), " ", _soft(choice.where), class_="c-name", scope="row"
             ),
-            element("td", figure(answer.best.value, answer.best.unit), class_="c-value number"),
+            element("td", figure(choice.best.value, choice.best.unit), class_="c-value number"),
         ]
         if shares:
-            cells += [element("td", _bar(one, scale), class_="c-plot"), _share(answer)]
-        cells.append(_choice(one, several=len(facts.sides) > 1))
+            cells += [element("td", _bar(entry, scale), class_="c-plot"), _share(choice)]
+        cells.append(_choice(entry, with_side=len(facts.sides) > 1))
         rows.append(element("tr", cells))
-    head = element("tr", [element("th", text, class_=f"c-{style}", scope="col") for style, text in heads])
     return element(
-        "table", element("thead", head), element("tbody", rows), class_="strips best" if shares else "plain bare"
+        "table", column_heads(heads), element("tbody", rows), class_="strips best" if shares else "plain bare"
     )
 
 
-def _choice(one: Best, *, several: bool) -> Element:
-    """The choice, then the choices within noise of it, then the result of auto."""
-    answer = one.answer
-    where = f" in {one.side}" if several else ""
+def _choice(entry: BestChoiceOfSide, *, with_side: bool) -> Element:
+    """The best choice, then the choices within noise of the best, then the result of `auto`."""
+    choice = entry.choice
+    side = f" in {entry.side}" if with_side else ""
     return element(
         "td",
-        element("b", answer.name or ("" if answer.problem else "the only choice")),
-        f" {answer.problem}{where}",
-        _soft(f" within noise: {answer.near_text}") if answer.near else None,
-        _soft(f" {answer.auto.text}") if answer.auto else None,
+        element("b", choice.name or ("" if choice.problem else "the only choice")),
+        f" {choice.problem}{side}",
+        _soft(f" within noise: {choice.near_text}") if choice.near else None,
+        _soft(f" {choice.auto.text}") if choice.auto else None,
         class_="c-choice",
     )
 
@@ -158,17 +148,17 @@ def _soft(text: str) -> Element:
     return element("span", text, class_="meaning")
 
 
-def _legend(best: list[Best]) -> Element:
+def _legend(best: list[BestChoiceOfSide]) -> Element:
     text = ["“Within noise”: the difference from the best is not significant (95 % interval of the ratio)."]
-    if any(one.answer.best.share is not None for one in best):
+    if any(entry.choice.best.share is not None for entry in best):
         text.append("The bound is what the memory of this machine allows; what a network allows is not measured.")
     else:
         text.append("There is no bound: memory copy was not measured with these figures.")
-    return element("p", " ".join(text), class_="note")
+    return remark(" ".join(text))
 
 
 def _next(facts: Facts) -> Element | None:
-    """Only for one side: a reader of several knows the commands already."""
+    """None for several sides: a reader who compares sides knows the commands already."""
     if len(facts.sides) != 1:
         return None
     commands = next_commands(facts.best_choices[facts.sides[0]], facts.launches, shown_by="report")
@@ -178,37 +168,37 @@ def _next(facts: Facts) -> Element | None:
         "div",
         element("h3", "What to type next"),
         element(
-            "dl", [[element("dt", element("code", line)), element("dd", what)] for line, what in commands],
+            "dl", [[element("dt", element("code", line)), element("dd", purpose)] for line, purpose in commands],
             class_="commands",
         ),
     )  # fmt: skip
 
 
-def _bar(one: Best, scale: Scale) -> Element:
-    name, found = f"{pattern_title(one.pattern)} {one.answer.where}".rstrip(), one.answer.best.share
-    if found is None:
+def _bar(entry: BestChoiceOfSide, scale: Scale) -> Element:
+    name, best_share = f"{pattern_title(entry.pattern)} {entry.choice.where}".rstrip(), entry.choice.best.share
+    if best_share is None:
         return strip(vertical(scale, 1.0, "bound"), label=f"{name}: share of memory copy not known")
-    bar = element("rect", x="0", y="28%", height="44%", width=percent(scale.clipped(found)), class_="bar s1")
-    return strip(bar, vertical(scale, 1.0, "bound"), label=f"{name}: {share(found)} of memory copy")
+    bar = element("rect", x="0", y="28%", height="44%", width=percent(scale.clipped(best_share)), class_="bar s1")
+    return strip(bar, vertical(scale, 1.0, "bound"), label=f"{name}: {share(best_share)} of memory copy")
 
 
-def _share(answer: BestChoice) -> Element:
+def _share(choice: BestChoice) -> Element:
     return element(
         "td",
-        "no bound" if answer.best.share is None else share(answer.best.share),
-        [" ", element("span", "in cache?", class_="close")] if answer.in_cache else None,
+        "no bound" if choice.best.share is None else share(choice.best.share),
+        [" ", element("span", "in cache?", class_="close")] if choice.in_cache else None,
         class_="c-share number",
     )
 
 
 def _details(facts: Facts) -> list[str]:
     launches = facts.launches
-    problems = len(facts.failed)
+    failed = len(facts.failed)
     sessions = {(launch.study, launch.tag, launch.session) for launch in launches}
     figures = facts.main_figures
     wrong = sum(1 for a in facts.absent if a.reason.startswith("failed"))
     text = f"{counted(len(launches), 'launch', 'launches')} in {counted(len(sessions), 'session')}, "
-    text += "all complete" if not problems else f"{problems} of them failed or incomplete"
+    text += "all complete" if not failed else f"{failed} of them failed or incomplete"
     checked = sum(1 for f in figures if f.verified is not None)
     if wrong:
         text += f"; {counted(wrong, 'result')} wrong or without a figure"
@@ -219,8 +209,10 @@ def _details(facts: Facts) -> list[str]:
 
 
 def _undecided(facts: Facts) -> list[str]:
-    unclear = [w for w in fastest(facts) if w.runner_up is not None and not w.separated and w.best.pattern != "control"]
+    winners = fastest(facts)
+    unclear = [w for w in winners if not w.separated and w.best.pattern != "control"]
     if not unclear:
         return []
-    total = len(fastest(facts))
-    return [f"{len(unclear)} of {counted(total, 'winner')} within noise of the runner-up (marked “close” below)."]
+    return [
+        f"{len(unclear)} of {counted(len(winners), 'winner')} within noise of the runner-up (marked “close” below)."
+    ]

@@ -1,11 +1,11 @@
-"""The bound of a figure as a line in plots: its value if its bytes moved at the speed of memory
-copy (metrics/memory_bound.py). Data that fits in a cache can be faster, so the line is named
-"memory copy".
+"""The bound of a figure, which plots show as a line: the value of the figure if its bytes moved at
+the speed of memory copy (metrics/memory_bound.py). Data in a cache can be faster than memory copy,
+so the line is named "memory copy" and not "bound".
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from statistics import median
 from typing import Any
@@ -15,27 +15,26 @@ from longshore_study.metrics.launch_metrics import CONTROL
 from longshore_study.metrics.memory_bound import moved_gigabytes_per_second
 from longshore_study.report.facts import Facts, PlottedFigure
 
-# The factors in which a control and the figure that it bounds must agree, where both have them.
-SAME_LAUNCHING = ("transport", "ranks", "ranks_per_node", "environment")
+# A control bounds a figure if these factors agree, as far as both have them.
+LAUNCH_FACTORS = ("transport", "ranks", "ranks_per_node", "environment")
 # The factors on which the bytes moved for a figure depend.
-COUNTED = (*SAME_LAUNCHING, "operation")
+BYTE_FACTORS = (*LAUNCH_FACTORS, "operation")
 
 
 @dataclass(frozen=True)
 class Bound:
     value: float
     unit: str
-    # The memory copy of the control: GB/s read and written.
     copy: float
+    """The speed of memory copy, in GB/s read and written."""
 
 
-def bounds_text(bounds: Iterable[Bound]) -> str:
-    """The meaning of the lines, with their value or range."""
-    kept = sorted(set(bounds), key=lambda b: b.value)
+def bounds_text(bounds: Collection[Bound]) -> str:
+    """The meaning of the drawn bounds, with their value or range."""
+    low, high = min(bounds, key=_value), max(bounds, key=_value)
     name = "the measured memory copy"
-    low, high = kept[0], kept[-1]
     shown_as = quantity(high.unit, [high.value])
-    # A smaller difference is noise of the control.
+    # A smaller difference is noise in the measured memory copy.
     if high.value > 1.02 * low.value:
         ends = f"{shown_as.number(low.value)} to {shown_as.text(high.value)}"
         return f"{name}, {ends} depending on the launch"
@@ -44,23 +43,27 @@ def bounds_text(bounds: Iterable[Bound]) -> str:
 
 
 def bound_for(facts: Facts, figures: Iterable[PlottedFigure]) -> Bound | None:
-    """One bound for figures that are drawn together: the highest of their bounds, so that no figure
-    is above it by mistake."""
-    distinct = {(f.side, f.pattern, f.unit, str([f.factors.get(k) for k in COUNTED])): f for f in figures}
-    found = [bound for f in distinct.values() if (bound := _bound(facts, f)) is not None]
-    return max(found, key=lambda b: b.value, default=None)
+    """The highest of the bounds of figures that are drawn together, so that no figure is above the
+    line by mistake."""
+    distinct = {(f.side, f.pattern, f.unit, str([f.factors.get(k) for k in BYTE_FACTORS])): f for f in figures}
+    bounds = [bound for f in distinct.values() if (bound := _bound(facts, f)) is not None]
+    return max(bounds, key=_value, default=None)
+
+
+def _value(bound: Bound) -> float:
+    return bound.value
 
 
 def _bound(facts: Facts, f: PlottedFigure) -> Bound | None:
     if f.pattern == CONTROL or not f.main:
         return None
-    moved = moved_gigabytes_per_second(f.pattern, 1.0, f.factors)
+    moved = moved_gigabytes_per_second(f.pattern, 1.0, f.factors, f.nodes)
     copies: dict[tuple[str, str], list[float]] = {}
     for control in facts.of_pattern(CONTROL):
         if (
             control.side == f.side
             and control.factors.get("kernel") == "copy"
-            and _same_launching(control.factors, f.factors)
+            and _launched_alike(control.factors, f.factors)
         ):
             copies.setdefault((control.cell_id, control.session), []).append(control.value)
     if not moved or not copies:
@@ -69,5 +72,5 @@ def _bound(facts: Facts, f: PlottedFigure) -> Bound | None:
     return Bound(copy / moved, f.unit, copy)
 
 
-def _same_launching(control: Mapping[str, Any], factors: Mapping[str, Any]) -> bool:
-    return all(control[k] == factors[k] for k in SAME_LAUNCHING if k in control and k in factors)
+def _launched_alike(control: Mapping[str, Any], factors: Mapping[str, Any]) -> bool:
+    return all(control[k] == factors[k] for k in LAUNCH_FACTORS if k in control and k in factors)

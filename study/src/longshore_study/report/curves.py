@@ -1,5 +1,5 @@
-"""Curves of figures over a size factor, with the bound of the machine. Lines join only levels of a
-numeric factor."""
+"""Curves of figures over a size factor, with the bound of the machine. Lines join only levels of
+numeric factors. scaling.py draws curves over ranks and nodes with the same panels."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from longshore_study.base.texts import counted, figure, name_text, plain_number,
 from longshore_study.metrics.launch_metrics import CONTROL
 from longshore_study.report.bounds import Bound, bound_for, bounds_text
 from longshore_study.report.facts import Facts, PlottedFigure, by_key, median_value
-from longshore_study.report.labels import SPEAKING, level_text, metric_title, naming
+from longshore_study.report.labels import SELF_EXPLAINING, level_text, metric_title, naming
 from longshore_study.report.marks import SERIES_COUNT, SERIES_SHAPES, Axes, chart, legend, line, mark, polyline
-from longshore_study.report.markup import Child, Element, element
+from longshore_study.report.markup import Child, Element, element, percent, remark
 from longshore_study.report.scales import Scale, for_figures
 
-# The sizes that come first; any other numeric factor with several levels is drawn too.
+# These sizes are drawn first, then all other numeric factors with several levels.
 SIZE_FACTORS = (
     "halo", "contiguous", "message_bytes", "bytes", "requests", "table", "elements", "keys", "buffer_items", "fields",
     "task_count", "nodes", "ranks", "ranks_per_node",
@@ -41,15 +41,15 @@ class SeriesPoint:
     high: float
     launches: int
     tooltip: str = ""
-    """The text shown when the mouse points at it; if empty, the figure and its launches."""
+    """The text shown when the mouse points at the mark; if empty, the figure and its launches."""
 
 
 @dataclass(frozen=True)
 class Series:
     name: str
     side: str
-    # The index of colour and shape; a name has the same look on every panel.
     look: int
+    """The index of colour and shape, the same for a name on every panel."""
     dashed: bool
     unit: str
     points: tuple[SeriesPoint, ...]
@@ -59,31 +59,32 @@ class Series:
 class Panel:
     title: str
     series: tuple[Series, ...]
-    # (size, bound at this size): the bound per process falls with the number of ranks.
     bounds: tuple[tuple[float, Bound], ...]
+    """Pairs of a size and the bound at this size: a bound per process falls with the number of
+    ranks."""
 
 
 def size_factors(figures: Sequence[PlottedFigure]) -> list[str]:
     """The numeric factors with at least two levels, in the order of SIZE_FACTORS. Of factors that
     change together (nodes and ranks) only the first is used."""
     levels: dict[str, set[float]] = {}
-    spoiled = set()
+    not_numeric = set()
     for f in figures:
         for name, value in f.factors.items():
             number = number_in(value)
             if number is None or number <= 0:
-                spoiled.add(name)
+                not_numeric.add(name)
             else:
                 levels.setdefault(name, set()).add(number)
-    found = [n for n, values in levels.items() if n not in spoiled and len(values) > 1]
-    found.sort(key=lambda n: (SIZE_FACTORS.index(n) if n in SIZE_FACTORS else len(SIZE_FACTORS), n))
+    names = [n for n, values in levels.items() if n not in not_numeric and len(values) > 1]
+    names.sort(key=lambda n: (SIZE_FACTORS.index(n) if n in SIZE_FACTORS else len(SIZE_FACTORS), n))
     factors = [group[0].factors for group in by_key(figures).values()]
-    return [n for i, n in enumerate(found) if not any(n in determined_by(m, factors) for m in found[:i])]
+    return [n for i, n in enumerate(names) if not any(n in determined_by(m, factors) for m in names[:i])]
 
 
 def determined_by(factor: str, all_factors: Sequence[Mapping[str, Any]]) -> set[str]:
-    """The other numeric factors that vary and are determined by this one, such as the ranks by the
-    number of nodes."""
+    """The numeric factors that vary and are determined by `factor`, such as the ranks by the
+    nodes."""
     seen: dict[str, dict[object, set[object]]] = {}
     for factors in all_factors:
         for name, value in factors.items():
@@ -97,26 +98,26 @@ def determined_by(factor: str, all_factors: Sequence[Mapping[str, Any]]) -> set[
 
 
 def curves(facts: Facts, figures: Sequence[PlottedFigure]) -> list[Element]:
-    """One block per size factor, of the variants that have it. scaling.py draws the curves over
-    ranks and nodes. REQUIRES: all figures have the same metric and unit."""
+    """One block per size factor, with the variants that have this factor. REQUIRES: all figures
+    have the same metric and unit."""
     factors = [factor for factor in size_factors(figures) if factor not in scaled_over(figures)]
     return [_block(facts, [f for f in figures if factor in f.factors], factor) for factor in factors]
 
 
 def scaled_over(figures: Sequence[PlottedFigure]) -> tuple[str, ...]:
-    """The factors of these figures that the section of scaling shows."""
+    """The factors over which the section of scaling draws these figures."""
     rates = any(f.pattern != CONTROL and f.main and f.better == "higher" for f in figures)
     return AXES if rates else ()
 
 
 def panels(facts: Facts, figures: Sequence[PlottedFigure], factor: str) -> list[Panel]:
-    """Small multiples: the choice with the most levels that the shapes can distinguish makes the
-    series, the other factors make the panels."""
+    """Small multiples: the levels of `series_factor` make the series, all other factors except the
+    size make the panels."""
     groups = list(by_key(figures).values())
     rest = [_without(group[0].factors, factor) for group in groups]
-    # Factors determined by the size do not distinguish panels.
-    following = determined_by(factor, [group[0].factors for group in groups])
-    names = naming({k: v for k, v in other.items() if k not in following} for other in rest)
+    # Factors that the size determines do not distinguish panels.
+    dependent = determined_by(factor, [group[0].factors for group in groups])
+    names = naming({k: v for k, v in other.items() if k not in dependent} for other in rest)
     chosen = series_factor(rest, names.varying)
     looks = looks_of(rest, chosen)
     grouped: dict[str, dict[tuple[str, str], list[PlottedFigure]]] = {}
@@ -127,8 +128,8 @@ def panels(facts: Facts, figures: Sequence[PlottedFigure], factor: str) -> list[
             grouped.setdefault(title, {}).setdefault((name, f.side), []).append(f)
     two_sides = len(facts.sides) > 1
 
-    def order(one: tuple[tuple[str, str], list[PlottedFigure]]) -> tuple[int, int]:
-        name, side = one[0]
+    def order(series: tuple[tuple[str, str], list[PlottedFigure]]) -> tuple[int, int]:
+        name, side = series[0]
         return looks.get(name, 0), facts.sides.index(side)
 
     return [
@@ -159,19 +160,21 @@ def _bounds(facts: Facts, figures: Sequence[PlottedFigure], factor: str) -> tupl
     sized: dict[float, list[PlottedFigure]] = {}
     for f in figures:
         sized.setdefault(number_in(f.factors[factor]) or 0.0, []).append(f)
-    found = [(size, bound_for(facts, group)) for size, group in sorted(sized.items())]
-    return tuple((size, bound) for size, bound in found if bound is not None)
+    bounds = [(size, bound_for(facts, group)) for size, group in sorted(sized.items())]
+    return tuple((size, bound) for size, bound in bounds if bound is not None)
 
 
 def series_factor(rest: Sequence[Mapping[str, object]], varying: Sequence[str]) -> str:
-    """The factor whose levels become series; "" where nothing else varies."""
+    """The factor whose levels become series: the one with the most levels that the shapes can
+    distinguish. Empty if nothing but the size varies."""
     levels = {n: len({str(r.get(n)) for r in rest}) for n in varying}
     fitting = [n for n in varying if levels[n] <= SERIES_COUNT]
-    speaking = [n for n in fitting if n in SPEAKING]
-    return max(speaking or fitting, key=lambda n: levels[n], default="")
+    preferred = [n for n in fitting if n in SELF_EXPLAINING]
+    return max(preferred or fitting, key=lambda n: levels[n], default="")
 
 
 def looks_of(rest: Sequence[Mapping[str, object]], factor: str) -> dict[str, int]:
+    """The look of each series by name. `rest`: the factors of the figures without the size."""
     names = {level_text(factor, r[factor]) for r in rest if factor in r}
     return {name: i % SERIES_COUNT for i, name in enumerate(sorted(names))}
 
@@ -187,11 +190,11 @@ def _points(members: Sequence[PlottedFigure], factor: str) -> tuple[SeriesPoint,
 
 
 def _block(facts: Facts, figures: Sequence[PlottedFigure], factor: str) -> Element:
-    found = panels(facts, figures, factor)
-    bounds = [bound for p in found for _, bound in p.bounds]
-    values = [v for p in found for s in p.series for point in s.points for v in (point.low, point.high)]
+    drawn = panels(facts, figures, factor)
+    bounds = [bound for p in drawn for _, bound in p.bounds]
+    values = [v for p in drawn for s in p.series for point in s.points for v in (point.low, point.high)]
     y = for_figures([*values, *(bound.value for bound in bounds)])
-    sizes = sorted({point.size for p in found for s in p.series for point in s.points})
+    sizes = sorted({point.size for p in drawn for s in p.series for point in s.points})
     x = size_scale(sizes)
     shown_as = quantity(figures[0].unit, [y.high])
     axes = Axes(
@@ -209,40 +212,41 @@ def _block(facts: Facts, figures: Sequence[PlottedFigure], factor: str) -> Eleme
     note += f" The dashed line is {bounds_text(bounds)}." if bounds else " No bound was measured."
     if constant:
         note += f" All: {constant}."
-    drawn = [draw_panel(axes, panel, metric_title(figures[0].metric)) for panel in found]
+    metric = metric_title(figures[0].metric)
     return element(
         "div",
-        element(
-            "h4", f"{metric_title(figures[0].metric).capitalize()} over {SIZE_UNITS.get(factor, name_text(factor))}"
-        ),
-        element("p", note, class_="note"),
-        curve_legend(found),
-        element("div", drawn[:PANELS_SHOWN], class_="panels" + (" single" if len(found) == 1 else "")),
-        element(
-            "details",
-            element("summary", counted(len(found) - PANELS_SHOWN, "more panel")),
-            element("div", drawn[PANELS_SHOWN:], class_="panels"),
-        )
-        if len(found) > PANELS_SHOWN
-        else None,
+        element("h4", f"{metric.capitalize()} over {SIZE_UNITS.get(factor, name_text(factor))}"),
+        remark(note),
+        curve_legend(drawn),
+        small_multiples([draw_panel(axes, panel, metric) for panel in drawn]),
         class_="group",
     )
+
+
+def small_multiples(drawn: Sequence[Element]) -> list[Child]:
+    """The panels side by side; those beyond the first PANELS_SHOWN are folded."""
+    rest = drawn[PANELS_SHOWN:]
+    folded = [element("summary", counted(len(rest), "more panel")), element("div", rest, class_="panels")]
+    return [
+        element("div", drawn[:PANELS_SHOWN], class_="panels" + (" single" if len(drawn) == 1 else "")),
+        element("details", folded) if rest else None,
+    ]
 
 
 def size_scale(sizes: Sequence[float]) -> Scale:
     """Logarithmic for sizes that span more than a factor of six, with a margin at both ends."""
     low, high = min(sizes), max(sizes)
     if high / low > 6:
-        air = (high / low) ** 0.04
-        return Scale(low / air, high * air, logarithmic=True)
-    air = (high - low) * 0.05 or 0.5
-    return Scale(low - air, high + air)
+        padding = (high / low) ** 0.04
+        return Scale(low / padding, high * padding, logarithmic=True)
+    padding = (high - low) * 0.05 or 0.5
+    return Scale(low - padding, high + padding)
 
 
 def size_label(sizes: Sequence[float]) -> Callable[[float], str]:
     """Labels large powers of two as powers: 2²⁰ instead of 1.05·10⁶."""
     whole = [int(size) for size in sizes if size == int(size) and size > 0]
-    if len(whole) < len(sizes) or max(whole) < 2**16 or any(one & (one - 1) for one in whole):
+    if len(whole) < len(sizes) or max(whole) < 2**16 or any(size & (size - 1) for size in whole):
         return plain_number
     return lambda size: power_of_two(int(size))
 
@@ -250,12 +254,12 @@ def size_label(sizes: Sequence[float]) -> Callable[[float], str]:
 def draw_panel(axes: Axes, panel: Panel, metric: str, bound_name: str = "memory copy") -> Element:
     marks: list[Child] = []
     if panel.bounds:
-        places = [(axes.x.fraction(size), 1 - axes.y.clipped(bound.value)) for size, bound in panel.bounds]
-        # Extends the line to both ends of the axis, beyond the first and the last size.
-        ends = [(0.0, places[0][1]), *places, (1.0, places[-1][1])]
-        marks += [line(x1, y1, x2, y2, "bound") for (x1, y1), (x2, y2) in pairwise(ends)]
-        name_at = f"{100 * ends[-1][1]:.2f}%"
-        marks.append(element("text", bound_name, x="100%", y=name_at, dy="-5", text_anchor="end", class_="bound-name"))
+        corners = [(axes.x.fraction(size), 1 - axes.y.clipped(bound.value)) for size, bound in panel.bounds]
+        # The line goes on to both ends of the axis, beyond the first and the last size.
+        corners = [(0.0, corners[0][1]), *corners, (1.0, corners[-1][1])]
+        marks += [line(x1, y1, x2, y2, "bound") for (x1, y1), (x2, y2) in pairwise(corners)]
+        name_y = percent(corners[-1][1])
+        marks.append(element("text", bound_name, x="100%", y=name_y, dy="-5", text_anchor="end", class_="bound-name"))
     marks += [_series(axes, series) for series in panel.series]
     label = f"{metric} over {axes.x_title}" + (f", {panel.title}" if panel.title else "")
     return element(
@@ -268,19 +272,19 @@ def draw_panel(axes: Axes, panel: Panel, metric: str, bound_name: str = "memory 
 
 def _series(axes: Axes, series: Series) -> Element:
     style = f"s{series.look + 1}" + (" open" if series.dashed else "")
-    places = [(axes.x.fraction(p.size), 1 - axes.y.clipped(p.value)) for p in series.points]
+    positions = [(axes.x.fraction(p.size), 1 - axes.y.clipped(p.value)) for p in series.points]
     spans = [
-        line(at[0], 1 - axes.y.clipped(p.low), at[0], 1 - axes.y.clipped(p.high), f"span {style}")
-        for p, at in zip(series.points, places, strict=True)
+        line(x, 1 - axes.y.clipped(p.low), x, 1 - axes.y.clipped(p.high), f"span {style}")
+        for p, (x, _) in zip(series.points, positions, strict=True)
         if p.high > p.low
     ]
     dots = [
-        mark(SERIES_SHAPES[series.look], *at, style, _tooltip(series, p))
-        for p, at in zip(series.points, places, strict=True)
+        mark(SERIES_SHAPES[series.look], x, y, style, _tooltip(series, p))
+        for p, (x, y) in zip(series.points, positions, strict=True)
     ]
     return element(
         "g",
-        polyline(places, style + (" dashed" if series.dashed else "")),
+        polyline(positions, style + (" dashed" if series.dashed else "")),
         spans,
         dots,
         class_="series",
@@ -297,8 +301,8 @@ def _tooltip(series: Series, point: SeriesPoint) -> str:
     return text
 
 
-def curve_legend(found: Sequence[Panel]) -> Element | None:
-    names = {s.name: s.look for p in found for s in p.series}
+def curve_legend(drawn: Sequence[Panel]) -> Element | None:
+    names = {s.name: s.look for p in drawn for s in p.series}
     if len(names) < 2:
         return None
     return legend([(SERIES_SHAPES[look], f"s{look + 1}", name) for name, look in sorted(names.items())])

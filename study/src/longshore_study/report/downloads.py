@@ -1,4 +1,5 @@
-"""The data of the page as links that contain it: they work without network and script."""
+"""The data of the page as links that contain the data, so that they work without network and
+script."""
 
 from __future__ import annotations
 
@@ -10,42 +11,33 @@ import json
 from typing import Any
 
 from longshore_study.base.texts import counted
+from longshore_study.compare.comparison import Comparison
 from longshore_study.output import compare_document, guideline_table
 from longshore_study.report.facts import Facts
-from longshore_study.report.markup import Element, element
+from longshore_study.report.markup import Element, element, section
 
 FIGURE_COLUMNS = (
     "side", "study", "tag", "session",
     "cell_id", "launch_index", "position", "pattern", "metric", "value", "unit", "better",
     "verified", "repetitions", "imported",
 )  # fmt: skip
-
-
 # Larger data is compressed, so that the page stays small enough to send.
-PACKED_FROM = 300_000
+MAX_PLAIN_BYTES = 300_000
+CSV = "text/csv;charset=utf-8"
 
 
 def downloads_section(facts: Facts) -> Element:
     rows = figure_rows(facts)
     links = [
-        _link(
-            "figures.csv", "text/csv;charset=utf-8", figures_csv(rows), f"{counted(len(rows), 'figure')}, one per line"
-        ),
+        _link("figures.csv", CSV, figures_csv(rows), f"{counted(len(rows), 'figure')}, one per line"),
         _link("report.json", "application/json", report_json(facts, rows), "everything on this page"),
     ]
     if facts.comparison:
-        links.insert(
-            1,
-            _link(
-                "comparison.csv",
-                "text/csv;charset=utf-8",
-                comparison_csv(facts),
-                counted(len(facts.comparison.rows), "ratio"),
-            ),
-        )
-    return element(
-        "section",
-        element("h2", "Data"),
+        ratios = counted(len(facts.comparison.rows), "ratio")
+        links.insert(1, _link("comparison.csv", CSV, comparison_csv(facts.comparison), ratios))
+    return section(
+        "data",
+        "Data",
         element(
             "p",
             "The data of this page. Repetitions are in the files of the store, which ",
@@ -54,7 +46,6 @@ def downloads_section(facts: Facts) -> Element:
             class_="note",
         ),
         element("ul", links, class_="downloads"),
-        id="data",
     )
 
 
@@ -73,7 +64,7 @@ def figure_rows(facts: Facts) -> list[dict[str, Any]]:
 
 
 def figures_csv(rows: list[dict[str, Any]]) -> str:
-    """One column per factor, empty where a variant does not have it."""
+    """One column per factor; empty for variants without the factor."""
     factors = sorted({name for row in rows for name in row["factors"]})
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
@@ -85,13 +76,13 @@ def figures_csv(rows: list[dict[str, Any]]) -> str:
     return out.getvalue()
 
 
-def comparison_csv(facts: Facts) -> str:
+def comparison_csv(comparison: Comparison) -> str:
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     columns = ("pattern", "metric", "verdict", "ratio", "interval_low", "interval_high", "reference", "new", "unit",
                "ratio_is", "raw_ratio", "raw_interval_low", "raw_interval_high")  # fmt: skip
     writer.writerow([*columns, "variant", "warnings"])
-    for r in facts.comparison.rows if facts.comparison else ():
+    for r in comparison.rows:
         low, high = r.interval or (None, None)
         values = (r.key.pattern, r.key.metric, r.verdict, r.ratio, low, high, r.reference_mean, r.new_mean, r.unit,
                   r.ratio_kind, r.raw_ratio, *(r.raw_interval or (None, None)))  # fmt: skip
@@ -131,15 +122,15 @@ def _cell(value: object) -> str:
     return json.dumps(value, ensure_ascii=False) if isinstance(value, (dict, list)) else str(value)
 
 
-def _link(name: str, kind: str, content: str, description: str) -> Element:
+def _link(name: str, media_type: str, content: str, description: str) -> Element:
     data = content.encode("utf-8", "replace")
-    if len(data) > PACKED_FROM:
-        # Without a time stamp, so that the same data gives the same page.
-        name, kind, data = f"{name}.gz", "application/gzip", gzip.compress(data, mtime=0)
+    if len(data) > MAX_PLAIN_BYTES:
+        # No time stamp: the same data gives the same page.
+        name, media_type, data = f"{name}.gz", "application/gzip", gzip.compress(data, mtime=0)
     size = f"{len(data) / 1000:.0f} kB" if len(data) >= 1000 else f"{len(data)} bytes"
     encoded = base64.b64encode(data).decode("ascii")
     return element(
         "li",
-        element("a", name, href=f"data:{kind};base64,{encoded}", download=name),
+        element("a", name, href=f"data:{media_type};base64,{encoded}", download=name),
         f" {description}, {size}",
     )

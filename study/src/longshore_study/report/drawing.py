@@ -1,5 +1,5 @@
-"""A plot for a paper: lines, areas, symbols and texts at positions in points. svg_file.py and
-pdf_file.py write it. The colours are those of the page, on white.
+"""A plot for a paper: lines, areas, symbols and texts at positions in points, with the colours of
+the page on white. svg_file.py and pdf_file.py write drawings to files.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Rectangle:
 
 @dataclass(frozen=True)
 class Symbol:
-    """A closed outline with absolute `points`, or a circle: its centre and a radius."""
+    """A circle around the only point if `radius` is not 0, else a polygon with these corners."""
 
     points: tuple[tuple[float, float], ...]
     fill: Colour
@@ -47,8 +47,7 @@ class Symbol:
 @dataclass(frozen=True)
 class Text:
     x: float
-    y: float
-    """The base line."""
+    y: float  # of the base line
     text: str
     anchor: str = "start"
     colour: Colour = (0.0, 0.0, 0.0)
@@ -61,7 +60,7 @@ Mark = Line | Rectangle | Symbol | Text
 
 @dataclass(frozen=True)
 class Drawing:
-    """y points down, as in SVG. The unit is a point of 1/72 inch."""
+    """y increases downwards, as in SVG. The unit is a point of 1/72 inch."""
 
     width: float
     height: float
@@ -71,7 +70,7 @@ class Drawing:
 
 @cache
 def palette() -> dict[str, Colour]:
-    """The variables of the style sheet's light theme, by name."""
+    """The colours of the light theme of the style sheet, by name."""
     css = files("longshore_study.report").joinpath("page.css").read_text(encoding="utf-8")
     light = css.split(":root", 1)[1].split("}", 1)[0]
     return {name: _rgb(value) for name, value in re.findall(r"--([\w-]+):\s*#([0-9a-fA-F]{3,6})", light)}
@@ -85,8 +84,8 @@ def _rgb(digits: str) -> Colour:
 
 
 def faint(colour: Colour, opacity: float) -> Colour:
-    """The colour over white: printers handle transparency badly."""
-    red, green, blue = (1.0 - opacity * (1.0 - part) for part in colour)
+    """The opaque colour that looks like `colour` over white: printers handle transparency badly."""
+    red, green, blue = (1.0 - opacity * (1.0 - channel) for channel in colour)
     return red, green, blue
 
 
@@ -102,15 +101,15 @@ _USUAL_WIDTH = 556
 
 
 def text_width(text: str, size: float) -> float:
-    """The room that a text needs, in points."""
-    return sum(_WIDTH_OF.get(one, _USUAL_WIDTH) for one in text) * size / 1000.0
+    """The width of a text in points."""
+    return sum(_WIDTH_OF.get(character, _USUAL_WIDTH) for character in text) * size / 1000.0
 
 
 _TOKEN = re.compile(r"[MmLlHhVvZz]|-?\d*\.?\d+")
 
 
 def outline(path: str) -> tuple[tuple[float, float], ...]:
-    """The corners of an SVG path of straight lines (M, l, h, v, z)."""
+    """The corners of an SVG path that consists of straight lines."""
     tokens = iter(_TOKEN.findall(path))
     points: list[tuple[float, float]] = []
     x = y = 0.0
@@ -125,8 +124,8 @@ def outline(path: str) -> tuple[tuple[float, float], ...]:
         elif command in "Vv":
             y = number if command == "V" else y + number
         else:
-            other = _next_number(tokens)
-            x, y = (number, other) if command in "ML" else (x + number, y + other)
+            second = _next_number(tokens)
+            x, y = (number, second) if command in "ML" else (x + number, y + second)
         points.append((x, y))
     return tuple(points)
 

@@ -1,6 +1,6 @@
-"""Drift: every launch relative to the median of its own variant, in the order in which they ran.
+"""The section of drift: every launch relative to the median of its variants, in run order.
 
-A random order turns drift into noise but does not remove it; this section makes it visible.
+A random order of launches turns drift into noise but does not remove the drift.
 """
 
 from __future__ import annotations
@@ -13,49 +13,50 @@ from longshore_study.base.texts import change, figure, plain_number
 from longshore_study.report.facts import Facts, PlottedFigure, by_key, median_value
 from longshore_study.report.labels import pattern_title
 from longshore_study.report.marks import SERIES_SHAPES, Axes, chart, legend, line, mark
-from longshore_study.report.markup import Child, Element, element
+from longshore_study.report.markup import Child, Element, element, remark, section
 from longshore_study.report.scales import Scale, log_around
 
 DEFAULT_MARGIN = 0.05
 
 
 @dataclass(frozen=True)
-class Deviation:
-    """One launch: the median over its variants of figure / median of the variant in this tag."""
+class LaunchDeviation:
+    """How one launch differs from the typical launch: one mark of the chart."""
 
     position: int
+    """The place of the launch in the order of running, from 0."""
     ratio: float
+    """The figure of the launch relative to the median of the same variant: the median of these
+    ratios over the variants of the launch. Above 1 if the launch is better than usual."""
     variants: int
+    """The number of variants with a ratio."""
 
 
-def deviations(figures: Sequence[PlottedFigure]) -> list[Deviation]:
-    """REQUIRES: figures of one tag and session. Figures without a run order are left out."""
-    at: dict[int, list[float]] = {}
+def launch_deviations(figures: Sequence[PlottedFigure]) -> list[LaunchDeviation]:
+    """REQUIRES: all figures have the same tag and session. Figures without a run order are left
+    out."""
+    ratios_at: dict[int, list[float]] = {}
     for group in by_key(figures).values():
-        middle = median_value(group)
+        variant_median = median_value(group)
         for f in group:
-            if f.position is not None and middle > 0 and f.value > 0 and len(group) > 1:
-                relative = f.value / middle
-                at.setdefault(f.position, []).append(1 / relative if f.better == "lower" else relative)
-    return [Deviation(p, median(ratios), len(ratios)) for p, ratios in sorted(at.items())]
+            if f.position is not None and variant_median > 0 and f.value > 0 and len(group) > 1:
+                relative = f.value / variant_median
+                ratios_at.setdefault(f.position, []).append(1 / relative if f.better == "lower" else relative)
+    return [LaunchDeviation(p, median(ratios), len(ratios)) for p, ratios in sorted(ratios_at.items())]
 
 
-def trend(found: Sequence[Deviation]) -> float | None:
-    """The median of the last third over that of the first third; None for fewer than nine
-    launches."""
-    third = len(found) // 3
+def trend(deviations: Sequence[LaunchDeviation]) -> float | None:
+    """The median of the last third divided by the median of the first third; None for fewer than
+    nine launches."""
+    third = len(deviations) // 3
     if third < 3:
         return None
-    return median(d.ratio for d in found[-third:]) / median(d.ratio for d in found[:third])
+    return median(d.ratio for d in deviations[-third:]) / median(d.ratio for d in deviations[:third])
 
 
 def drift_section(facts: Facts) -> Element | None:
     margin = facts.comparison.margin if facts.comparison else DEFAULT_MARGIN
-    charts = []
-    for pattern in facts.patterns:
-        drawn = _pattern(facts, pattern, margin)
-        if drawn:
-            charts.append(drawn)
+    charts = [panel for pattern in facts.patterns if (panel := _panel(facts, pattern, margin)) is not None]
     body: Child = element("div", charts, class_="panels")
     if not charts:
         body = element(
@@ -63,42 +64,39 @@ def drift_section(facts: Facts) -> Element | None:
             "Nothing to show: drift needs at least two launches of a variant with their order of running recorded.",
             class_="empty",
         )
-    return element(
-        "section",
-        element("h2", "Drift over run order"),
-        element(
-            "p",
+    return section(
+        "drift",
+        "Drift over run order",
+        remark(
             "Each mark is a launch: its figures relative to the median of the same variant in the same session "
-            f"(above 1 is better). The band is ±{margin * 100:g} %. A slope means that the machine changed.",
-            class_="note",
+            f"(above 1 is better). The band is ±{margin * 100:g} %. A slope means that the machine changed."
         )
         if charts
         else None,
         body,
-        id="drift",
     )
 
 
-def _pattern(facts: Facts, pattern: str, margin: float) -> Element | None:
+def _panel(facts: Facts, pattern: str, margin: float) -> Element | None:
     figures = facts.of_pattern(pattern)
-    sessions: dict[tuple[str, str], list[Deviation]] = {}
+    sessions: dict[tuple[str, str], list[LaunchDeviation]] = {}
     for side in facts.sides:
         for session in sorted({f.session for f in figures if f.side == side}):
-            found = deviations([f for f in figures if f.side == side and f.session == session])
-            if found:
-                sessions[side, session] = found
+            deviations = launch_deviations([f for f in figures if f.side == side and f.session == session])
+            if deviations:
+                sessions[side, session] = deviations
     if not sessions:
         return None
-    every = [d for found in sessions.values() for d in found]
-    y = log_around([*(d.ratio for d in every), 1 / (1 + 2.4 * margin), 1 + 2.4 * margin], 1.01)
-    last = max(d.position for d in every) + 1
+    drawn = [d for deviations in sessions.values() for d in deviations]
+    y = log_around([*(d.ratio for d in drawn), 1 / (1 + 2.4 * margin), 1 + 2.4 * margin], 1.01)
+    last = max(d.position for d in drawn) + 1
     x = Scale(0.5, last + 0.5)
     axes = Axes(
         x,
         y,
         "launch, in run order",
         "relative to median",
-        x.ticks_at(_whole(last), plain_number),
+        x.ticks_at(_run_numbers(last), plain_number),
         y.ticks(plain_number, 4),
     )
     low, high = 1 - y.fraction(1 + margin), 1 - y.fraction(1 / (1 + margin))
@@ -116,12 +114,12 @@ def _pattern(facts: Facts, pattern: str, margin: float) -> Element | None:
             f"s{i % 8 + 1} dot",
             f"{side}, session {session}, run {d.position + 1}: {figure(d.ratio)} (median of {d.variants} variants)",
         )
-        for i, ((side, session), found) in enumerate(sessions.items())
-        for d in found
+        for i, ((side, session), deviations) in enumerate(sessions.items())
+        for d in deviations
     ]
     names = [
-        (SERIES_SHAPES[i % len(SERIES_SHAPES)], f"s{i % 8 + 1}", _session_name(key, found))
-        for i, (key, found) in enumerate(sessions.items())
+        (SERIES_SHAPES[i % len(SERIES_SHAPES)], f"s{i % 8 + 1}", _session_name(key, deviations))
+        for i, (key, deviations) in enumerate(sessions.items())
     ]
     return element(
         "figure",
@@ -138,12 +136,12 @@ def _pattern(facts: Facts, pattern: str, margin: float) -> Element | None:
     )
 
 
-def _session_name(key: tuple[str, str], found: Sequence[Deviation]) -> str:
-    change_text = trend(found)
+def _session_name(key: tuple[str, str], deviations: Sequence[LaunchDeviation]) -> str:
+    drift = trend(deviations)
     name = f"{key[0]}, {key[1]}"
-    return f"{name}: last third {change(change_text)} against the first" if change_text else name
+    return f"{name}: last third {change(drift)} against the first" if drift else name
 
 
-def _whole(last: int) -> list[float]:
+def _run_numbers(last: int) -> list[float]:
     step = max(1, last // 5)
     return [1.0, *(float(i) for i in range(step, last + 1, step) if i > 1)]

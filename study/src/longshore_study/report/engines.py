@@ -1,5 +1,5 @@
-"""The section of aggregation engines: the parts of the time of each variant, and its messages hop
-by hop."""
+"""The section of aggregation engines: where the time of each variant went, and the messages of each
+hop."""
 
 from __future__ import annotations
 
@@ -10,26 +10,26 @@ from longshore_study.metrics.engines import PERCENTILES, EngineSummary, Hop, eng
 from longshore_study.report.facts import Facts
 from longshore_study.report.labels import Naming, naming, pattern_title
 from longshore_study.report.marks import legend
-from longshore_study.report.markup import Child, Element, element, percent
+from longshore_study.report.markup import Child, Element, element, percent, remark, section
 from longshore_study.report.tables import scroll_table, strip_row, strip_table
 
-SHOWN_OPEN = 12
-"""With more variants than this, the table of hops is folded."""
+MAX_UNFOLDED = 12
+"""The table of hops is folded if there are more variants."""
 PARTS = (("moving items", "s1"), ("waiting for a slot", "s2"), ("waiting for items", "s3"))
 
 
 def engines_section(facts: Facts) -> Element | None:
     """None where no record has engines."""
     blocks = []
-    for side in facts.groups:
-        found: dict[str, list[EngineSummary]] = {}
+    for side in facts.stored_sides:
+        by_pattern: dict[str, list[EngineSummary]] = {}
         for summary in engine_summaries(side.launches):
-            found.setdefault(summary.pattern, []).append(summary)
-        where = f": {side.name}" if len(facts.groups) > 1 else ""
-        blocks += [_block(pattern_title(pattern) + where, members) for pattern, members in found.items()]
+            by_pattern.setdefault(summary.pattern, []).append(summary)
+        where = f": {side.name}" if len(facts.stored_sides) > 1 else ""
+        blocks += [_block(pattern_title(pattern) + where, members) for pattern, members in by_pattern.items()]
     if not blocks:
         return None
-    return element("section", element("h2", "What the engines did"), blocks, id="engines")
+    return section("engines", "What the engines did", blocks)
 
 
 def _block(title: str, summaries: Sequence[EngineSummary]) -> Element:
@@ -38,25 +38,22 @@ def _block(title: str, summaries: Sequence[EngineSummary]) -> Element:
         "The parts of the time of an operation, mean over the ranks: moving items; waiting for a free buffer, because "
         "a receiver was behind; waiting for items, with nothing left to send. Medians over launches."
     )
-    if names.constant:
-        note += f" All: {names.constant_text}."
+    note += names.constant_note
     return element(
         "div",
         element("h3", title),
-        element("p", note, class_="note"),
+        remark(note),
         legend([("square", style, name) for name, style in PARTS]),
         _times(summaries, names),
         element(
             "details",
             element("summary", "Messages, hop by hop"),
-            element(
-                "p",
+            remark(
                 "Of one operation, all ranks together. Fill: items sent, relative to the capacity of the messages. "
-                "Latency: from the push of an item to its delivery; – where clocks differ or nothing was timed.",
-                class_="note",
+                "Latency: from the push of an item to its delivery; – where clocks differ or nothing was timed."
             ),
             _hops(summaries, names),
-            open=len(summaries) <= SHOWN_OPEN,
+            open=len(summaries) <= MAX_UNFOLDED,
         ),
         class_="pattern",
     )
@@ -73,16 +70,19 @@ def _times(summaries: Sequence[EngineSummary], names: Naming) -> Element:
 
 
 def _time_row(summary: EngineSummary, names: Naming) -> Element:
-    parts = [summary.share(part) for part in (summary.moving, summary.slot, summary.arrival)]
+    parts = [
+        summary.share(part)
+        for part in (summary.working_seconds, summary.slot_wait_seconds, summary.arrival_wait_seconds)
+    ]
     bars: list[Child] = []
-    left = 0.0
+    start = 0.0
     for part, (_, style) in zip(parts, PARTS, strict=True):
-        width = min(part, 1.0 - left)
+        width = min(part, 1.0 - start)
         bars.append(
-            element("rect", x=percent(left), y="25%", width=percent(width), height="50%", class_=f"bar {style}")
+            element("rect", x=percent(start), y="25%", width=percent(width), height="50%", class_=f"bar {style}")
         )
-        left += width
-    drawn = element("svg", bars, class_="strip", aria_hidden="true")  # the numbers beside it have the same content
+        start += width
+    drawn = element("svg", bars, class_="strip", aria_hidden="true")  # the numbers say the same
     numbers = [*(("share", share(part)) for part in parts), ("median", seconds(summary.seconds))]
     return strip_row(names.markup(summary.factors), drawn, numbers)
 
@@ -95,17 +95,16 @@ def _hops(summaries: Sequence[EngineSummary], names: Naming) -> Element:
 
 def _hop_rows(summary: EngineSummary, names: Naming) -> list[Element]:
     rows = []
-    for place, hop in enumerate(summary.hops):
-        first = place == 0
+    for index, hop in enumerate(summary.hops):
         cells: list[Child] = []
-        if first:
+        if index == 0:
             cells.append(element("th", names.markup(summary.factors), scope="row", rowspan=len(summary.hops)))
         cells += [element("td", text) for text in _hop_texts(hop)]
-        if first or summary.hops[place - 1].direction != hop.direction:
+        if index == 0 or summary.hops[index - 1].direction != hop.direction:
             latency = summary.latency.get(hop.direction)
-            span = sum(other.direction == hop.direction for other in summary.hops)
+            rows_of_direction = sum(other.direction == hop.direction for other in summary.hops)
             known = latency.seconds if latency else {}
-            cells += [element("td", seconds(known.get(name)), rowspan=span) for name in PERCENTILES]
+            cells += [element("td", seconds(known.get(name)), rowspan=rows_of_direction) for name in PERCENTILES]
         rows.append(element("tr", cells))
     return rows
 

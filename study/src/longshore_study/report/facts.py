@@ -1,6 +1,6 @@
 """The data of the page, gathered once from stored launches, a comparison and checked guidelines.
 
-metrics/launch_metrics.py decides which results are figures, for the report and for every verdict.
+metrics/launch_metrics.py decides which results are figures.
 """
 
 from __future__ import annotations
@@ -43,19 +43,22 @@ class PlottedFigure:
     value: float
     unit: str
     better: str
-    # Whether this is the metric by which the pattern is judged; other metrics are only in the
-    # downloads.
     main: bool
-    # Why the value is not plausible: it is above a bound.
-    above: str | None
+    """The metric is the one by which the pattern is judged. Other metrics are only in the
+    downloads."""
+    why_implausible: str | None
+    """The reason, if the value is above a bound; None for plausible values."""
     verified: bool | None
     repetitions: int | None
-    # The spread within the launch, as factors of the value: (p10, p90) of the repetitions; None for
-    # aggregates.
     spread: tuple[float, float] | None
+    """The 10th and the 90th percentile of the repetitions, divided by the value; None for
+    aggregates."""
     aggregate: bool
+    """Imported: the repetitions are unknown."""
+    nodes: int | None
+    """The number of nodes of the launch, including virtual nodes. None if it is not recorded."""
     key: FigureKey
-    """Identifies what is measured; it is the same on all sides."""
+    """Identifies the measured quantity; the same on all sides."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,12 +68,12 @@ class MissingVariant:
     side: str
     pattern: str
     factors: dict[str, Any]
-    # "skipped: ..." or "failed: ..."
     reason: str
+    """Begins with "skipped: " or "failed: "."""
 
 
 @dataclass(frozen=True, slots=True)
-class Failed:
+class FailedLaunch:
     """A launch that failed and was not repeated with success."""
 
     side: str
@@ -79,29 +82,30 @@ class Failed:
 
 @dataclass(frozen=True)
 class Facts:
-    """The data of the page. REQUIRES: sides with different names, in reading order, the reference
-    first."""
+    """REQUIRES: the sides have different names. The reference is the first side."""
 
-    groups: tuple[Side, ...]
+    stored_sides: tuple[Side, ...]
+    """The launches of each side, in reading order."""
     comparison: Comparison | None = None
     guidelines: Mapping[str, Sequence[GuidelineRow]] = field(default_factory=dict)
     figures: tuple[PlottedFigure, ...] = ()
-    # Per side, the figures of the main metrics.
     main_measured: Mapping[str, Sequence[Figure]] = field(default_factory=dict)
-    # Per side, all figures.
+    """The figures of the main metrics, by side."""
     all_measured: Mapping[str, Sequence[Figure]] = field(default_factory=dict)
+    """The figures of all metrics, by side."""
     absent: tuple[MissingVariant, ...] = ()
-    failed: tuple[Failed, ...] = ()
+    failed: tuple[FailedLaunch, ...] = ()
     attribution: Attribution | None = None
     history: history.HistoryTable | None = None
 
     @property
     def sides(self) -> tuple[str, ...]:
-        return tuple(side.name for side in self.groups)
+        """The names of the sides."""
+        return tuple(side.name for side in self.stored_sides)
 
     @property
     def launches(self) -> tuple[Launch, ...]:
-        return tuple(chain.from_iterable(side.launches for side in self.groups))
+        return tuple(chain.from_iterable(side.launches for side in self.stored_sides))
 
     @property
     def imported_from(self) -> list[str]:
@@ -114,19 +118,21 @@ class Facts:
 
     @cached_property
     def _by_pattern(self) -> dict[str, list[PlottedFigure]]:
-        found: dict[str, list[PlottedFigure]] = {}
+        by_pattern: dict[str, list[PlottedFigure]] = {}
         for f in self.main_figures:
-            found.setdefault(f.pattern, []).append(f)
-        return found
+            by_pattern.setdefault(f.pattern, []).append(f)
+        return by_pattern
 
     def of_pattern(self, pattern: str) -> list[PlottedFigure]:
         return self._by_pattern.get(pattern, [])
 
     @cached_property
     def ranked(self) -> dict[str, list[RankedVariant]]:
-        """Per side, without figures above their bounds: coverage.py lists those."""
+        """The ranked variants by side. Figures above their bounds are left out: coverage.py lists
+        these figures."""
         return {
-            side: ranked_variants(f for f in found if f.above is None) for side, found in self.main_measured.items()
+            side: ranked_variants(f for f in figures if f.why_implausible is None)
+            for side, figures in self.main_measured.items()
         }
 
     @cached_property
@@ -147,19 +153,18 @@ def gather_facts(
     attribution: Attribution | None = None,
     past: history.HistoryTable | None = None,
 ) -> Facts:
-    # Where sides are studies, their figures are matched. Where sides are tags, figures of different
-    # studies are not.
+    # Figures of different studies match only if the sides are studies, not tags.
     with_study = all(side.is_tag for side in sides)
     measured = [measure(side.launches, metrics=["all"], with_study=with_study) for side in sides]
     pairs = list(zip(sides, measured, strict=True))
-    enriched = {side.name: _figures(side, m) for side, m in pairs}
+    plotted = {side.name: _figures(side, m) for side, m in pairs}
     return Facts(
-        groups=tuple(sides),
+        stored_sides=tuple(sides),
         comparison=comparison,
         guidelines=dict(guidelines or {}),
-        figures=tuple(chain.from_iterable(enriched.values())),
+        figures=tuple(chain.from_iterable(plotted.values())),
         main_measured={
-            side.name: [one for one, f in zip(m.figures, enriched[side.name], strict=True) if f.main]
+            side.name: [figure for figure, f in zip(m.figures, plotted[side.name], strict=True) if f.main]
             for side, m in pairs
         },
         all_measured={side.name: m.figures for side, m in pairs},
@@ -168,7 +173,7 @@ def gather_facts(
             for side, m in pairs
             for key, reason in m.absent.items()
         ),
-        failed=tuple(Failed(side.name, launch) for side, m in pairs for launch in m.failed),
+        failed=tuple(FailedLaunch(side.name, launch) for side, m in pairs for launch in m.failed),
         attribution=attribution,
         history=past,
     )
@@ -194,12 +199,12 @@ def _figures(side: Side, measured: Measurements) -> list[PlottedFigure]:
     results = {
         (str(launch.path), r["pattern"], canonical(r["variant"])): r for launch in side.launches for r in launch.results
     }
-    found = []
+    figures = []
     for f in measured.figures:
         launch = launches[f.launch]
         result: Record = results[f.launch, f.key.pattern, f.key.variant_text]
         factors = f.key.shown_factors
-        found.append(
+        figures.append(
             PlottedFigure(
                 side=side.name,
                 study=launch.study,
@@ -215,22 +220,24 @@ def _figures(side: Side, measured: Measurements) -> list[PlottedFigure]:
                 unit=f.unit,
                 better=f.better,
                 main=f.key.metric == main_metric(f.key.pattern, result["variant"], result.get("metrics") or {}),
-                above=f.above,
+                why_implausible=f.why_implausible,
                 verified=result.get("verified"),
                 repetitions=result.get("repetitions"),
-                spread=_spread(result.get("seconds")),
+                spread=_spread(result.get("seconds"), f.better),
                 aggregate=launch.imported,
+                nodes=f.nodes,
                 key=(f.key.study, f.key.pattern, f.key.metric, frozen(factors)),
             )
         )
-    return found
+    return figures
 
 
-def _spread(times: object) -> tuple[float, float] | None:
-    """The spread of a rate: the p90 of the time is the low end of the rate."""
+def _spread(times: object, better: str) -> tuple[float, float] | None:
+    """The 10th and the 90th percentile of a metric, divided by its median, from the times of the
+    repetitions. A metric of which less is better grows with the time, a rate falls with it."""
     if not isinstance(times, dict):
         return None
-    middle, low, high = (times.get(k) for k in ("median", "p10", "p90"))
-    if not middle or not low or not high:
+    median, low, high = (times.get(k) for k in ("median", "p10", "p90"))
+    if not median or not low or not high:
         return None
-    return (middle / high, middle / low)
+    return (low / median, high / median) if better == "lower" else (median / high, median / low)

@@ -1,4 +1,4 @@
-"""The fastest choice for each piece of work, as analyses/winners.py ranks them for `show` too."""
+"""The section of the fastest choice for each piece of work, as ranked by analyses/winners.py."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from longshore_study.base.json_values import canonical
 from longshore_study.base.texts import counted, figure, share
 from longshore_study.report.facts import Facts
 from longshore_study.report.labels import Naming, naming, pattern_title
-from longshore_study.report.markup import Child, Element, element
+from longshore_study.report.markup import Child, Element, element, remark, section
 from longshore_study.report.tables import folded, scroll_table
 
 ROWS_SHOWN = 20
@@ -23,7 +23,7 @@ class Winner:
     best: RankedVariant
     runner_up: RankedVariant | None
     contestants: int
-    # The choices and the work in words; "" where there was only one.
+    # The choices and the work in words; empty if nothing else was measured.
     name: str
     runner_up_name: str
     problem: str
@@ -31,11 +31,11 @@ class Winner:
 
     @property
     def lead(self) -> float | None:
-        """The factor by which it is better than the runner-up, at least 1."""
-        if self.runner_up is None or min(self.best.value, self.runner_up.value) <= 0:
+        """The factor by which the winner is better than the runner-up, at least 1."""
+        if self.runner_up is None:
             return None
-        pair = (self.best.value, self.runner_up.value)
-        return max(pair) / min(pair)
+        low, high = sorted((self.best.value, self.runner_up.value))
+        return high / low if low > 0 else None
 
     @property
     def separated(self) -> bool:
@@ -48,14 +48,15 @@ class Winner:
 
 
 def fastest(facts: Facts) -> list[Winner]:
-    """Sorted by pattern and work; the sides of one work stand together."""
-    found = []
+    """Sorted by pattern and work, so that the sides of the same work are neighbours."""
+    winners: list[Winner] = []
     for side, ranked in facts.ranked.items():
         for pattern in dict.fromkeys(entry.pattern for entry in ranked):
-            found += _of_pattern(side, [entry for entry in ranked if entry.pattern == pattern])
-    works = list(dict.fromkeys((w.best.pattern, w.problem) for w in found))
-    patterns = {pattern: place for place, pattern in enumerate(facts.patterns)}
-    return sorted(found, key=lambda w: (patterns[w.best.pattern], works.index((w.best.pattern, w.problem))))
+            winners += _of_pattern(side, [entry for entry in ranked if entry.pattern == pattern])
+    works = list(dict.fromkeys((w.best.pattern, w.problem) for w in winners))
+    return sorted(
+        winners, key=lambda w: (facts.patterns.index(w.best.pattern), works.index((w.best.pattern, w.problem)))
+    )
 
 
 def _of_pattern(side: str, ranked: Sequence[RankedVariant]) -> list[Winner]:
@@ -80,36 +81,33 @@ def _winner(side: str, members: Sequence[RankedVariant], chosen: Naming, given: 
 
 
 def fastest_section(facts: Facts) -> Element | None:
-    found = fastest(facts)
-    if not found:
+    winners = fastest(facts)
+    if not winners:
         return None
-    return element(
-        "section",
-        element("h2", "Fastest choices"),
-        element(
-            "p",
+    return section(
+        "fastest",
+        "Fastest choices",
+        remark(
             "Per piece of work, the choice with the best median over launches. “Close” marks a winner that is "
-            "not significantly better than the runner-up: the 95 % interval of their ratio includes 1.",
-            class_="note",
+            "not significantly better than the runner-up: the 95 % interval of their ratio includes 1."
         ),
-        folded(found, ROWS_SHOWN, lambda more: counted(more, "more line"), lambda some: _table(facts, some)),
-        id="fastest",
+        folded(winners, ROWS_SHOWN, lambda more: counted(more, "more line"), lambda some: _table(facts, some)),
     )
 
 
 def _table(facts: Facts, rows: Sequence[Winner]) -> Child:
-    several = len(facts.sides) > 1
-    heads = ["Pattern", "Work", *(["Side"] if several else []), "Fastest", "Figure", "Runner-up", *NUMBERS[1:]]
-    return scroll_table(heads, [_row(w, several=several) for w in rows], "fastest choices", numbers=NUMBERS)
+    with_side = len(facts.sides) > 1
+    heads = ["Pattern", "Work", *(["Side"] if with_side else []), "Fastest", "Figure", "Runner-up", *NUMBERS[1:]]
+    return scroll_table(heads, [_row(w, with_side=with_side) for w in rows], "fastest choices", numbers=NUMBERS)
 
 
-def _row(winner: Winner, *, several: bool) -> Element:
+def _row(winner: Winner, *, with_side: bool) -> Element:
     lead, best = winner.lead, winner.best
     return element(
         "tr",
         element("td", pattern_title(best.pattern), class_="unbroken"),
         element("td", winner.problem or "–"),
-        element("td", winner.side) if several else None,
+        element("td", winner.side) if with_side else None,
         element("td", element("b", winner.name) if winner.name else "the only choice"),
         element(
             "td",

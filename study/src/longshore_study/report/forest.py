@@ -1,7 +1,8 @@
-"""Ratios with their intervals against the margin: a table whose middle column is a forest plot.
+"""The section of ratios: a table whose middle column is a forest plot of the ratios, their
+intervals and the margin.
 
-It is a table because the numbers belong beside the marks, and because a table wraps on a phone,
-breaks over printed pages, and can be read aloud.
+A table keeps the numbers beside the marks, wraps on a phone, breaks over printed pages, and can be
+read aloud.
 """
 
 from __future__ import annotations
@@ -14,15 +15,16 @@ from longshore_study.compare.judged_row import JudgedRow
 from longshore_study.metrics.launch_metrics import pattern_rank
 from longshore_study.report.labels import Naming, metric_title, naming, pattern_title
 from longshore_study.report.marks import band, grid, interval, mark, strip, strip_axis, vertical
-from longshore_study.report.markup import Child, Element, element
+from longshore_study.report.markup import Child, Element, element, remark, section
 from longshore_study.report.ratio_text import kinds_text, ratio_text, shows_raw
 from longshore_study.report.scales import Scale, log_around
-from longshore_study.report.verdict_style import badge, base_name, glyph_list, mark_style, order_of, verdict_of
+from longshore_study.report.tables import folded, sortable_table
+from longshore_study.report.verdict_style import badge, base_name, glyph_list, look_of, mark_style, order_of
 from longshore_study.report.work_groups import split_by_work
 
 ROWS_SHOWN = 60
-# An interval from two sessions may span decades. An arrow replaces the part that is beyond this
-# factor of the ratios.
+# An interval from two sessions may span decades. The axis goes at most this factor beyond the
+# ratios; an arrow replaces the rest of the interval.
 INTERVAL_REACH = 3.0
 
 
@@ -31,25 +33,22 @@ def forest_section(comparison: Comparison) -> Element | None:
         return None
     scale = ratio_scale(comparison)
     present = sorted({base_name(r.verdict) for r in comparison.rows}, key=order_of)
-    return element(
-        "section",
-        element("h2", "Ratios"),
-        element(
-            "p",
+    return section(
+        "ratios",
+        "Ratios",
+        remark(
             f"Each row is one figure: {comparison.new.name} divided by {comparison.reference.name}, with its 95 % "
             f"interval on a logarithmic axis. {kinds_text(comparison.rows)} Inside the band, the margin of "
-            f"{share(comparison.margin)}, a difference does not matter.",
-            class_="note",
+            f"{share(comparison.margin)}, a difference does not matter."
         ),
         glyph_list(present),
         _filter(present, len(comparison.rows)),
         [_group(comparison, rows, scale) for rows in row_groups(comparison)],
-        id="ratios",
     )
 
 
 def row_groups(comparison: Comparison) -> list[list[JudgedRow]]:
-    """The rows of each table: by pattern, metric and kind of work."""
+    """The rows of each table, split by pattern, metric and kind of work."""
     groups: dict[tuple[str, str], list[JudgedRow]] = {}
     for row in sorted(comparison.rows, key=lambda r: pattern_rank(r.key.pattern)):
         groups.setdefault((row.key.pattern, row.key.metric), []).append(row)
@@ -59,12 +58,12 @@ def row_groups(comparison: Comparison) -> list[list[JudgedRow]]:
 
 
 def margin_band(margin: float) -> tuple[float, float]:
-    """Symmetric on the logarithmic axis: as much for worse as for better."""
+    """The ends of the margin, symmetric around 1 on a logarithmic axis."""
     return 1 / (1 + margin), 1 + margin
 
 
 def ratio_scale(comparison: Comparison) -> Scale:
-    """One axis for all groups, so that they can be compared by eye."""
+    """The common axis of all tables."""
     ratios = [r.ratio for r in comparison.rows if r.ratio and r.ratio > 0]
     low_margin, high_margin = margin_band(comparison.margin)
     reach = [*ratios, low_margin, high_margin]
@@ -74,7 +73,7 @@ def ratio_scale(comparison: Comparison) -> Scale:
 
 
 def _filter(present: Sequence[str], count: int) -> Child:
-    """Only the script shows the filter: without the script every row is visible."""
+    """A hidden form, which page.js shows; without script all rows are visible."""
     if count < 2:
         return None
     boxes = [
@@ -94,8 +93,6 @@ def _filter(present: Sequence[str], count: int) -> Child:
 def _group(comparison: Comparison, rows: list[JudgedRow], scale: Scale) -> Element:
     names = naming(row.factors for row in rows)
     ordered = sorted(rows, key=lambda r: (order_of(r.verdict), r.ratio if r.ratio is not None else 0.0))
-    shown = ordered[:ROWS_SHOWN]
-    hidden = ordered[ROWS_SHOWN:]
     known = [v for row in rows for v in (row.reference_mean, row.new_mean) if v is not None]
     shown_as = quantity(rows[0].unit, known)
     metric = metric_title(rows[0].key.metric)
@@ -104,15 +101,13 @@ def _group(comparison: Comparison, rows: list[JudgedRow], scale: Scale) -> Eleme
         element(
             "h3", f"{pattern_title(rows[0].key.pattern)}: {metric}" + (f" ({shown_as.name})" if shown_as.name else "")
         ),
-        element("p", f"All: {names.constant_text}.", class_="note") if names.constant else None,
-        _table(comparison, shown, names, (scale, shown_as)),
-        element(
-            "details",
-            element("summary", f"{counted(len(hidden), 'more row')}, the least remarkable"),
-            _table(comparison, hidden, names, (scale, shown_as)),
-        )
-        if hidden
-        else None,
+        remark(f"All: {names.constant_text}.") if names.constant else None,
+        folded(
+            ordered,
+            ROWS_SHOWN,
+            lambda more: f"{counted(more, 'more row')}, the least remarkable",
+            lambda some: _table(comparison, some, names, (scale, shown_as)),
+        ),
         class_="group",
     )
 
@@ -128,18 +123,7 @@ def _table(comparison: Comparison, rows: Sequence[JudgedRow], names: Naming, loo
         ("ratio number", "Ratio [95 %]", "number"),
         ("verdict", "Verdict", "text"),
     ]
-    return element(
-        "table",
-        element(
-            "thead",
-            element(
-                "tr",
-                [element("th", text, class_=f"c-{style}", scope="col", data_sort=kind) for style, text, kind in heads],
-            ),
-        ),
-        element("tbody", [_row(comparison, row, names, look) for row in rows]),
-        class_="strips forest sortable",
-    )
+    return sortable_table(heads, [_row(comparison, row, names, look) for row in rows], "forest sortable")
 
 
 def _row(comparison: Comparison, row: JudgedRow, names: Naming, look: tuple[Scale, Quantity]) -> Element:
@@ -163,7 +147,7 @@ def _row(comparison: Comparison, row: JudgedRow, names: Naming, look: tuple[Scal
         element(
             "td",
             badge(row.verdict),
-            element("span", power, class_="warning") if (power := _could_find(row)) else None,
+            element("span", power, class_="warning") if (power := _detectable_text(row)) else None,
             [element("span", warning, class_="warning") for warning in row.warnings],
             class_="c-verdict",
             data_value=str(order_of(row.verdict)),
@@ -172,8 +156,9 @@ def _row(comparison: Comparison, row: JudgedRow, names: Naming, look: tuple[Scal
     )
 
 
-def _could_find(row: JudgedRow) -> str | None:
-    """For an inconclusive row: the slowdown that these data could have found."""
+def _detectable_text(row: JudgedRow) -> str | None:
+    """The slowdown that the data of an inconclusive row could have shown; None for other
+    verdicts."""
     if base_name(row.verdict) != "inconclusive" or row.smallest_slowdown is None:
         return None
     smallest = row.smallest_slowdown
@@ -196,5 +181,5 @@ def _strip(comparison: Comparison, row: JudgedRow, names: Naming, scale: Scale) 
     front: list[Child] = []
     if row.interval:
         front += interval(scale, row.interval[0], row.interval[1], 0.5, style)
-    front.append(mark(verdict_of(row.verdict).shape, scale.clipped(row.ratio), 0.5, style, label))
+    front.append(mark(look_of(row.verdict).shape, scale.clipped(row.ratio), 0.5, style, label))
     return strip(*back, *front, label=label)

@@ -1,5 +1,5 @@
-"""The section of guidelines, which hold on any machine without history: a call must not be slower
-than the calls that could replace it."""
+"""The section of guidelines: a call must not be slower than the calls that could replace it.
+Guidelines need no earlier measurement."""
 
 from __future__ import annotations
 
@@ -7,16 +7,18 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from longshore_study.base.texts import counted, figure, quantity
-from longshore_study.compare.estimate import ratios
+from longshore_study.compare.estimate import metric_ratios
 from longshore_study.compare.guideline_check import GuidelineRow
 from longshore_study.report.facts import Facts
 from longshore_study.report.labels import Naming, level_text, naming, pattern_title
-from longshore_study.report.markup import Child, Element, element
+from longshore_study.report.markup import Child, Element, element, remark, section
 from longshore_study.report.tables import folded, scroll_table
+from longshore_study.report.verdict_style import state_badge
 
 ROWS_SHOWN = 40
-# Ratios from here on are written as factors, smaller ones in percent.
-TIMES = 1.5
+# Ratios of at least MIN_FACTOR are written as factors, smaller ratios in percent.
+MIN_FACTOR = 1.5
+# The style and the glyph of each verdict.
 LOOKS = {
     "broken": ("regressed", "✕"), "holds": ("same", "✓"), "inconclusive": ("inconclusive", "?"),
     "untestable": ("untestable", "–"),
@@ -27,32 +29,32 @@ def guidelines_section(facts: Facts) -> Element | None:
     if not facts.guidelines:
         return None
     tables = [_tag(tag, rows, titled=len(facts.guidelines) > 1) for tag, rows in facts.guidelines.items()]
-    return element(
-        "section",
-        element("h2", "Guidelines"),
-        element(
-            "p",
+    return section(
+        "guidelines",
+        "Guidelines",
+        remark(
             "Guidelines need no reference: the first variant must not be slower than the second, which "
             "does the same work with more general means. Measured: geometric means. A broken guideline is worth a "
-            "question to the library’s authors.",
-            class_="note",
+            "question to the library’s authors."
         ),
         tables,
-        id="guidelines",
     )
 
 
 def _tag(tag: str, rows: Sequence[GuidelineRow], *, titled: bool) -> Child:
     broken = sum(1 for r in rows if r.holds is False)
-    open_ = sum(1 for r in rows if r.holds is None)
-    summary = f"{broken} of {counted(len(rows), 'guideline')} broken" + (f", {open_} not decided." if open_ else ".")
-    # Broken guidelines first, the worst at the top; then undecided ones; then those that hold.
+    undecided = sum(1 for r in rows if r.holds is None)
+    summary = f"{broken} of {counted(len(rows), 'guideline')} broken" + (
+        f", {undecided} not decided." if undecided else "."
+    )
+    # Broken guidelines come first, then undecided guidelines; within each group, the worst is
+    # first.
     ordered = sorted(rows, key=lambda r: ({False: 0, None: 1, True: 2}[r.holds], -r.times_slower))
     names = naming(_where(r) for r in rows)
     return [
         element("h3", tag) if titled else None,
         element("p", summary),
-        element("p", f"All: {names.constant_text}.", class_="note") if names.constant else None,
+        remark(f"All: {names.constant_text}.") if names.constant else None,
         *folded(
             ordered,
             ROWS_SHOWN,
@@ -75,15 +77,7 @@ def _row(row: GuidelineRow, names: Naming) -> Element:
     notes = [row.guideline.why] if row.guideline.why and row.holds is False else []
     return element(
         "tr",
-        element(
-            "td",
-            element(
-                "span",
-                element("span", glyph, class_="glyph", aria_hidden="true"),
-                f" {row.verdict}",
-                class_=f"badge v-{style}",
-            ),
-        ),
+        element("td", state_badge(glyph, row.verdict, style)),
         element("td", pattern_title(row.pattern), class_="unbroken"),
         element("td", element("b", _factors(row.guideline.faster))),
         element(
@@ -92,7 +86,7 @@ def _row(row: GuidelineRow, names: Naming) -> Element:
             [element("span", note, class_="warning") for note in (*notes, *row.warnings)],
         ),
         element("td", _measured(row)),
-        element("td", _how_much(row)),
+        element("td", _slower_cell(row)),
         element("td", ", ".join(where), class_="part") if names.varying else None,
     )
 
@@ -102,18 +96,18 @@ def _measured(row: GuidelineRow) -> str:
     return f"{' against '.join(shown_as.number(v) for v in row.values)} {shown_as.name}"
 
 
-def _how_much(row: GuidelineRow) -> Child:
+def _slower_cell(row: GuidelineRow) -> Child:
     size = _slower_text(row.times_slower)
     if row.interval is None:
         return size
-    low, high = (_slower_text(bound) for bound in ratios(row.interval, "lower"))
+    low, high = (_slower_text(bound) for bound in metric_ratios(row.interval, "lower"))
     return [size, element("span", f"95 % interval {low} to {high}", class_="warning")]
 
 
 def _slower_text(slower: float) -> str:
-    if slower >= TIMES:
+    if slower >= MIN_FACTOR:
         return f"{figure(slower)} times slower"
-    if slower <= 1 / TIMES:
+    if slower <= 1 / MIN_FACTOR:
         return f"{figure(1 / slower)} times faster"
     size = abs(slower - 1) * 100
     return f"{size:.1f} % {'slower' if slower > 1 else 'faster'}"

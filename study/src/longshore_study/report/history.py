@@ -1,5 +1,4 @@
-"""Figures over sessions, where there are enough sessions: dots, the levels between changes, and
-known events."""
+"""The section of history: figures over sessions, the levels between changes, and known events."""
 
 from __future__ import annotations
 
@@ -11,18 +10,18 @@ from longshore_study.base.texts import change, counted, figure, plain_number, qu
 from longshore_study.report.facts import Facts
 from longshore_study.report.labels import Naming, metric_title, naming, pattern_title
 from longshore_study.report.marks import SERIES_SHAPES, Axes, chart, legend, line, mark
-from longshore_study.report.markup import Child, Element, element
+from longshore_study.report.markup import Child, Element, element, remark, section
 from longshore_study.report.scales import Scale, log_around
-from longshore_study.stats.change_points import STEP, Change
+from longshore_study.stats.change_points import STEP, ChangePoint
 
-FEWEST_SESSIONS = 6
-"""With fewer sessions the comparison shows more."""
+MIN_SESSIONS = 6
+"""With fewer sessions, a comparison of two tags shows more."""
 PANELS_SHOWN = 6
 
 
 def history_section(facts: Facts) -> Element | None:
     table = facts.history
-    rows = [row for row in table.rows if len(row.points) >= FEWEST_SESSIONS] if table else []
+    rows = [row for row in table.rows if len(row.points) >= MIN_SESSIONS] if table else []
     if table is None or not rows:
         return None
     changed = sorted((row for row in rows if row.changes), key=lambda row: -max(abs(c.difference) for c in row.changes))
@@ -34,33 +33,30 @@ def history_section(facts: Facts) -> Element | None:
         f"than {table.margin * 100:g} % beyond doubt, dashed lines known events. A drift is a change that a slope "
         "explains as well."
     )
-    return element(
-        "section",
-        element("h2", "History"),
-        element("p", note, class_="note"),
-        _list(changed, rows) if changed else element("p", "No figure changed beyond the margin."),
+    return section(
+        "history",
+        "History",
+        remark(note),
+        _change_list(changed, rows) if changed else element("p", "No figure changed beyond the margin."),
         legend([(_shape(k), f"s{k % 8 + 1}", tag) for k, tag in enumerate(tags)]) if 1 < len(tags) <= 8 else None,
         element("div", drawn[:PANELS_SHOWN], class_="panels") if drawn else None,
         _folded(drawn[PANELS_SHOWN:], "more figure that changed", "more figures that changed"),
         _folded(quiet, "figure that did not change", "figures that did not change"),
-        id="history",
     )
 
 
-def _folded(panels: Sequence[Element], one: str, many: str) -> Element | None:
+def _folded(panels: Sequence[Element], singular: str, plural: str) -> Element | None:
     if not panels:
         return None
-    summary = element("summary", counted(len(panels), one, many))
+    summary = element("summary", counted(len(panels), singular, plural))
     return element("details", summary, element("div", panels, class_="panels"))
 
 
-def _list(changed: Sequence[HistoryRow], rows: Sequence[HistoryRow]) -> Element:
-    found = [(row.points[one.at].when, row, one) for row in changed for one in row.changes]
-    return element(
-        "ul",
-        [element("li", _sentence(row, one, _names(row, rows))) for _, row, one in sorted(found, key=lambda f: f[0])],
-        class_="changes",
-    )
+def _change_list(changed: Sequence[HistoryRow], rows: Sequence[HistoryRow]) -> Element:
+    changes = [(row, level_change) for row in changed for level_change in row.changes]
+    changes.sort(key=lambda pair: pair[0].points[pair[1].at].when)
+    items = [element("li", _sentence(row, level_change, _names(row, rows))) for row, level_change in changes]
+    return element("ul", items, class_="changes")
 
 
 def _names(row: HistoryRow, rows: Sequence[HistoryRow]) -> Naming:
@@ -71,35 +67,35 @@ def _factors(row: HistoryRow) -> dict[str, object]:
     return row.key.shown_factors
 
 
-def _sentence(row: HistoryRow, one: Change, names: Naming) -> Child:
-    before, after = row.points[one.at - 1], row.points[one.at]
-    low, high = row.interval(one)
-    known = "; ".join(row.known_events(one))
+def _sentence(row: HistoryRow, level_change: ChangePoint, names: Naming) -> Child:
+    before, after = row.points[level_change.at - 1], row.points[level_change.at]
+    low, high = row.interval(level_change)
+    known = "; ".join(row.known_events(level_change))
     where = f"between {before.tag}, {before.session} and {after.tag}, {after.session}"
     date = f"{after.when[:10]}, " if after.when else ""
     return [
         element("b", f"{pattern_title(row.key.pattern)}, {names.text(_factors(row))}"),
-        f": {change(row.ratio(one))} ({change(low)} to {change(high)}) {date}{where}"
+        f": {change(row.ratio(level_change))} ({change(low)} to {change(high)}) {date}{where}"
         + (f"; after: {known}" if known else "; no known event")
-        + ("" if one.kind == STEP else "; drift"),
+        + ("" if level_change.kind == STEP else "; drift"),
     ]
 
 
 def history_panel(row: HistoryRow, rows: Sequence[HistoryRow], tags: Sequence[str]) -> Element:
-    """The panel of one row. `rows`: all rows, to choose its name. `tags`: all tags, to choose the
-    shapes of marks."""
+    """`rows`: all rows, from which the name of `row` must differ. `tags`: all tags, whose positions
+    choose the shapes of marks."""
     values = [point.value for point in row.points]
     y = log_around([*values, min(values) / 1.02, max(values) * 1.02], 1.02)
     x = Scale(0.5, len(values) + 0.5)
     shown_as = quantity(row.unit, values)
     axes = Axes(
         x, y, "session, in the order of time", f"{metric_title(row.key.metric)}, {shown_as.name}",
-        x.ticks_at(_places(len(values)), plain_number), y.ticks(shown_as.tick, 4),
+        x.ticks_at(_session_numbers(len(values)), plain_number), y.ticks(shown_as.tick, 4),
     )  # fmt: skip
-    events = [line(x.fraction(place + 0.5), 0, x.fraction(place + 0.5), 1, "bound") for place in row.events]
+    events = [line(x.fraction(at + 0.5), 0, x.fraction(at + 0.5), 1, "bound") for at in row.events]
     levels = [
-        line(x.fraction(a + 0.6), 1 - y.clipped(level), x.fraction(b + 0.4), 1 - y.clipped(level), "median s1")
-        for a, b, level in row.levels()
+        line(x.fraction(first + 0.6), 1 - y.clipped(level), x.fraction(end + 0.4), 1 - y.clipped(level), "median s1")
+        for first, end, level in row.levels()
     ]
     dots = [
         mark(
@@ -119,10 +115,10 @@ def history_panel(row: HistoryRow, rows: Sequence[HistoryRow], tags: Sequence[st
     )
 
 
-def _shape(place: int) -> str:
-    return SERIES_SHAPES[place % len(SERIES_SHAPES)]
+def _shape(index: int) -> str:
+    return SERIES_SHAPES[index % len(SERIES_SHAPES)]
 
 
-def _places(last: int) -> list[float]:
+def _session_numbers(last: int) -> list[float]:
     step = max(1, math.ceil(last / 6))
     return [1.0, *(float(k) for k in range(step, last + 1, step) if k > 1)]

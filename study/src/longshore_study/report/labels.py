@@ -1,5 +1,5 @@
-"""Short names of variants: factors that vary name the rows, and factors that are constant are
-stated once."""
+"""Short names of variants: factors that vary name the rows of a table, and constant factors are
+stated once above the table."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import Any
 from longshore_study.base.texts import name_text, plain_number, whole_number
 from longshore_study.report.markup import Child, element
 
-# Factors whose levels need no name ("persistent", "mpi"); the first one that is present names the
-# row, in bold.
-SPEAKING = (
+# Factors whose levels are understood without the name of the factor ("persistent", "mpi"). The
+# first factor of this list that a variant has is printed in bold.
+SELF_EXPLAINING = (
     "strategy", "mode", "exchange", "kernel", "algorithm", "operation", "scope", "order", "transport",
     "tasks", "memory", "distribution", "type", "key_pattern", "placement", "scaling",
 )  # fmt: skip
@@ -56,13 +56,18 @@ class Naming:
     def constant_text(self) -> str:
         return ", ".join(f"{name_text(k)} {value_text(v)}" for k, v in self.constant)
 
+    @property
+    def constant_note(self) -> str:
+        """A sentence with a space before it; empty if no factor is constant."""
+        return f" All: {self.constant_text}." if self.constant else ""
+
 
 def naming(all_factors: Iterable[Mapping[str, Any]]) -> Naming:
     rows = list(all_factors)
     names = sorted({k for row in rows for k in row}, key=_rank)
     levels = {name: {value_text(row[name]) if name in row else None for row in rows} for name in names}
     varying = tuple(n for n in names if len(levels[n]) > 1)
-    # An empty level (no environment set) is not shown.
+    # Empty levels, such as an environment without variables, are not shown.
     constant = tuple((n, rows[0][n]) for n in names if len(levels[n]) == 1 and rows[0][n] not in ({}, None, ""))
     return Naming(varying, constant)
 
@@ -83,7 +88,7 @@ def value_text(value: object) -> str:
 
 def level_text(name: str, value: object) -> str:
     text = value_text(value)
-    if name in SPEAKING and isinstance(value, str):
+    if name in SELF_EXPLAINING and isinstance(value, str):
         return text
     if name in ("ranks", "nodes"):
         return f"{text} {name if value != 1 else name[:-1]}"
@@ -101,4 +106,4 @@ def metric_title(metric: str) -> str:
 
 
 def _rank(name: str) -> tuple[int, str]:
-    return (SPEAKING.index(name) if name in SPEAKING else len(SPEAKING), name)
+    return (SELF_EXPLAINING.index(name) if name in SELF_EXPLAINING else len(SELF_EXPLAINING), name)

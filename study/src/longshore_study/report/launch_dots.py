@@ -1,9 +1,8 @@
-"""Every launch as a dot, by variant: shows the spread, outliers and bimodal figures, which a mean
-would hide."""
+"""Every launch as a dot, by variant: a mean would hide spread, outliers and two modes."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 
 from longshore_study.base.texts import Quantity, counted, figure, plain_number, quantity
@@ -11,29 +10,29 @@ from longshore_study.report.bounds import Bound, bound_for, bounds_text
 from longshore_study.report.facts import Facts, FigureKey, PlottedFigure, by_key, median_value
 from longshore_study.report.labels import Naming, metric_title, naming
 from longshore_study.report.marks import grid, legend, line, mark, strip, strip_axis, vertical
-from longshore_study.report.markup import Child, Element, element
+from longshore_study.report.markup import Child, Element, element, remark
 from longshore_study.report.scales import Scale, for_figures
-from longshore_study.report.tables import folded
+from longshore_study.report.tables import folded, sortable_table
 
 ROWS_SHOWN = 40
-# With fewer launches there is no 95 % interval of the median.
-SIX_LAUNCHES = 6
+MIN_INTERVAL_LAUNCHES = 6
+"""With fewer launches there is no 95 % interval of the median."""
 SIDE_SHAPES = ("circle", "diamond", "up", "square")
 
 
 def side_style(index: int) -> tuple[str, str]:
-    """The (shape, style) of a side."""
+    """The shape and the style of the marks of a side."""
     return SIDE_SHAPES[index % len(SIDE_SHAPES)], f"s{index % 8 + 1}"
 
 
 def launch_dots(facts: Facts, figures: Sequence[PlottedFigure]) -> Element | None:
-    """The table of one metric of one pattern. REQUIRES: all figures have the same unit."""
+    """REQUIRES: all figures have the same pattern, metric and unit."""
     if not figures:
         return None
     keyed = by_key(figures)
     bounds = {key: bound for key, group in keyed.items() if (bound := bound_for(facts, group)) is not None}
     values = [f.value for f in figures]
-    # A bound is on the axis only if the figures still have enough room.
+    # The axis reaches a bound only if the figures still have enough room.
     near = {key: bound for key, bound in bounds.items() if bound.value < 4 * max(values)}
     scale = for_figures([*values, *(bound.value for bound in near.values())])
     names = naming(group[0].factors for group in keyed.values())
@@ -41,7 +40,7 @@ def launch_dots(facts: Facts, figures: Sequence[PlottedFigure]) -> Element | Non
     return element(
         "div",
         element("h4", "Launches as dots"),
-        element("p", _explanation(figures, names, bounds, near), class_="note"),
+        remark(_explanation(figures, names, bounds, near)),
         _legend(facts, figures) if len(facts.sides) > 1 else None,
         folded(
             groups,
@@ -59,15 +58,13 @@ def _explanation(
     text = "One dot per launch, from top to bottom in the order of running; the vertical line is the median."
     if any(f.aggregate for f in figures):
         text += " Open dots are imported aggregates: what one run printed, its repetitions unknown."
-    if any(len(g) >= SIX_LAUNCHES for g in by_key(figures).values()):
+    if any(len(g) >= MIN_INTERVAL_LAUNCHES for g in by_key(figures).values()):
         text += " The horizontal line is the 95 % interval of the median, by order statistics."
     if near:
         text += f" The dashed line is {bounds_text(near.values())}."
     elif bounds:
         text += f" Beyond the axis: {bounds_text(bounds.values())}."
-    if names.constant:
-        text += f" All: {names.constant_text}."
-    return text
+    return text + names.constant_note
 
 
 def _legend(facts: Facts, figures: Sequence[PlottedFigure]) -> Element:
@@ -98,15 +95,8 @@ def _table(
         ("spread number", "Range", "number"),
         ("launches number", "Launches", "number"),
     ]
-    return element(
-        "table",
-        element(
-            "thead",
-            element("tr", [element("th", t, class_=f"c-{s}", scope="col", data_sort=k) for s, t, k in heads]),
-        ),
-        element("tbody", [_row(facts, group, names, scale, bounds) for group in groups]),
-        class_="strips dots sortable" + (" two-sided" if len(facts.sides) > 1 else ""),
-    )
+    rows = [_row(facts, group, names, scale, bounds) for group in groups]
+    return sortable_table(heads, rows, "dots sortable" + (" two-sided" if len(facts.sides) > 1 else ""))
 
 
 def _row(
@@ -121,8 +111,8 @@ def _row(
     if bound:
         marks.append(vertical(scale, bound.value, "bound"))
     for index, figures in present:
-        low, high = index / len(sides), (index + 1) / len(sides)
-        marks += _lane(figures, scale, (low, high), side_style(index))
+        extent = index / len(sides), (index + 1) / len(sides)
+        marks += _side_marks(figures, scale, extent, side_style(index))
     label = f"{name}: " + "; ".join(
         f"{facts.sides[i]} median {figure(median_value(f), f[0].unit)}{_interval_text(f)} over "
         + counted(len(f), "launch", "launches")
@@ -141,28 +131,32 @@ def _row(
 
 
 def _per_side(
-    present: Sequence[tuple[int, list[PlottedFigure]]], text: object, column: str, data_value: float
+    present: Sequence[tuple[int, list[PlottedFigure]]],
+    text: Callable[[list[PlottedFigure]], str],
+    column: str,
+    data_value: float,
 ) -> Element:
-    assert callable(text)  # noqa: S101 - narrows for the type checker
     return element(
         "td",
-        [element("span", str(text(figures)), class_="lane-text") for _, figures in present],
+        [element("span", text(figures), class_="side-text") for _, figures in present],
         class_=f"c-{column} number",
         data_value=data_value,
     )
 
 
-def _lane(
-    figures: Sequence[PlottedFigure], scale: Scale, lane: tuple[float, float], look: tuple[str, str]
+def _side_marks(
+    figures: Sequence[PlottedFigure], scale: Scale, extent: tuple[float, float], look: tuple[str, str]
 ) -> list[Element]:
-    """The dots of one side of a row, from top to bottom of its lane in run order."""
+    """The marks of one side in a row, from top to bottom in run order. `extent`: the vertical part
+    of the row for this side, as fractions."""
     shape, style = look
-    top, bottom = lane[0] + 0.25 * (lane[1] - lane[0]), lane[1] - 0.25 * (lane[1] - lane[0])
-    middle = scale.clipped(median_value(figures))
-    parts = [line(middle, lane[0] + 0.04, middle, lane[1] - 0.04, f"median {style}")] if len(figures) > 1 else []
+    padding = 0.25 * (extent[1] - extent[0])
+    top, bottom = extent[0] + padding, extent[1] - padding
+    x = scale.clipped(median_value(figures))
+    parts = [line(x, extent[0] + 0.04, x, extent[1] - 0.04, f"median {style}")] if len(figures) > 1 else []
     ends = median_interval(figures)
     if ends:
-        y = (lane[0] + lane[1]) / 2
+        y = (extent[0] + extent[1]) / 2
         left, right = (scale.clipped(end) for end in ends)
         parts.append(line(left, y, right, y, f"median {style}"))
     for i, f in enumerate(figures):
@@ -183,7 +177,7 @@ def tooltip(f: PlottedFigure) -> str:
     if f.spread:
         low, high = (figure(f.value * part, f.unit) for part in f.spread)
         text += f", repetitions p10–p90 {low} – {high}"
-    return f"{text}; {f.above}" if f.above else text
+    return f"{text}; {f.why_implausible}" if f.why_implausible else text
 
 
 def run_order(f: PlottedFigure) -> tuple[str, int, int]:
@@ -191,7 +185,7 @@ def run_order(f: PlottedFigure) -> tuple[str, int, int]:
 
 
 def range_text(figures: Sequence[PlottedFigure], shown_as: Quantity) -> str:
-    """The smallest and the largest launch, in the unit of the column."""
+    """The smallest and the largest figure, in the unit of the column."""
     values = [f.value for f in figures]
     return "–" if len(values) < 2 else f"{shown_as.number(min(values))} – {shown_as.number(max(values))}"
 
@@ -211,24 +205,25 @@ def median_interval(figures: Sequence[PlottedFigure]) -> tuple[float, float] | N
 
 def _relative_range(figures: Sequence[PlottedFigure]) -> float:
     values = [f.value for f in figures]
-    middle = median_value(figures)
-    return (max(values) - min(values)) / middle if middle else 0.0
+    center = median_value(figures)
+    return (max(values) - min(values)) / center if center else 0.0
 
 
 @cache
 def median_interval_ranks(count: int) -> tuple[int, int] | None:
-    """Indices of the order statistics that hold the median with at least 95 %, or None for fewer
-    than six values.
+    """The indices of the two sorted values that enclose the median with at least 95 % probability;
+    None for fewer than six values.
 
     The number of values below the median is binomial (Conover, Practical Nonparametric Statistics,
     section 3.2).
     """
-    best = None
-    ways = below = 1  # ways to have `low` values below the median, and `low` or fewer: exact integers
+    ranks = None
+    # Exact integers: the ways to have `low` values below the median, and to have at most `low`.
+    ways = ways_at_most = 1
     for low in range(count // 2):
-        if 40 * below > 2**count:  # both tails together exceed 5 %
+        if 40 * ways_at_most > 2**count:  # both tails together exceed 5 %
             break
-        best = (low, count - 1 - low)
+        ranks = (low, count - 1 - low)
         ways = ways * (count - low) // (low + 1)
-        below += ways
-    return best
+        ways_at_most += ways
+    return ranks

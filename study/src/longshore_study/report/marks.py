@@ -1,8 +1,7 @@
 """The SVG marks of plots.
 
-Positions are percentages of the plot: it is as wide as the reader's page, while text and symbols
-keep their size. Colour never carries information alone: a series has a shape, a verdict has a glyph
-and a word.
+Positions are percentages, because a plot is as wide as the reader's page. Text and symbols keep
+their size. Series differ in shape, verdicts in glyph and word: colour alone carries no information.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from itertools import pairwise
 from longshore_study.report.markup import Child, Element, element, percent
 from longshore_study.report.scales import Scale, Tick
 
-# Outlines around (0, 0) of about equal areas; `use` elements place them.
+# Outlines around (0, 0) with about equal areas. `use` elements refer to an outline by its name.
 SHAPES = {
     "circle": "M0,-4.4a4.4,4.4 0 1 0 .01,0z",
     "square": "M-4,-4h8v8h-8z",
@@ -31,7 +30,7 @@ SERIES_COUNT = len(SERIES_SHAPES)
 
 @dataclass(frozen=True)
 class Axes:
-    """The axes of a chart; titles name quantity and unit."""
+    """The titles name quantity and unit."""
 
     x: Scale
     y: Scale
@@ -42,13 +41,14 @@ class Axes:
 
 
 def symbol_sheet() -> Element:
-    """Defines the shapes once per page; it is not visible."""
+    """Defines the shapes for all plots of a page; not visible."""
     symbols = [element("path", id=f"m-{name}", d=path) for name, path in SHAPES.items()]
     return element("svg", element("defs", symbols), class_="sheet", aria_hidden="true", focusable="false")
 
 
 def mark(shape: str, x: float, y: float, style: str, title: str) -> Element:
-    """A symbol at fractions x, y (y downwards); `title` is shown when the mouse points at it."""
+    """A symbol at fractions `x` and `y` of the plot, from the left and from the top. `title` is
+    shown when the mouse points at the symbol."""
     return element(
         "use", element("title", title), href=f"#m-{shape}", x=percent(x), y=percent(y), class_=f"mark {style}"
     )
@@ -70,7 +70,7 @@ def vertical(scale: Scale, value: float, style: str) -> Element | None:
 
 
 def interval(scale: Scale, low: float, high: float, y: float, style: str) -> list[Element]:
-    """A horizontal interval; an end beyond the axis becomes an arrow head."""
+    """A horizontal interval. An arrow head replaces an end beyond the axis."""
     left, right = scale.fraction(low), scale.fraction(high)
     parts = [line(max(0.0, left), y, min(1.0, right), y, f"interval {style}")]
     for end, beyond, glyph, anchor in ((0.0, left < 0, "‹", "end"), (1.0, right > 1, "›", "start")):
@@ -88,7 +88,7 @@ def grid(ticks: list[Tick]) -> list[Element]:
 
 
 def strip(*marks: Child, label: str) -> Element:
-    """The plot of one table row, as wide as its cell."""
+    """The plot of one table row, as wide as its cell. `label` is for screen readers."""
     return element("svg", *marks, class_="strip", role="img", aria_label=label)
 
 
@@ -114,7 +114,7 @@ def strip_axis(ticks: list[Tick]) -> Element:
 
 
 def chart(axes: Axes, *marks: Child, label: str, style: str = "") -> Element:
-    """A chart with grid, labels and titles around marks; `label` is for screen readers."""
+    """A chart with marks, grid, tick labels and titles. `label` is for screen readers."""
     horizontal = [line(0, 1 - t.fraction, 1, 1 - t.fraction, "grid") for t in axes.y_ticks]
     ticks_down = [line(t.fraction, 1, t.fraction, 1.02, "axis") for t in axes.x_ticks]
     y_labels = [
@@ -146,14 +146,13 @@ def chart(axes: Axes, *marks: Child, label: str, style: str = "") -> Element:
 
 
 def polyline(points: list[tuple[float, float]], style: str) -> list[Element]:
-    """Line segments through fractions (y downwards): SVG allows percentages in lines, but not in
-    paths."""
+    """Separate lines through points as of `mark`: SVG allows percentages in lines, not in paths."""
     return [line(x1, y1, x2, y2, f"curve {style}") for (x1, y1), (x2, y2) in pairwise(points)]
 
 
 def legend(entries: list[tuple[str, str, str]]) -> Element:
-    """`entries`: (shape, style, name) of each series in order; the first word of the style
-    identifies the series."""
+    """`entries`: shape, style and name of each series. page.js identifies a series by the first
+    word of its style."""
     return element(
         "ul",
         [

@@ -1,5 +1,5 @@
-"""HTML and SVG as a tree of elements. Writing escapes text and attribute values, so data such as a
-tag named `<script>` never becomes markup."""
+"""HTML and SVG as a tree of elements. Text and attribute values are escaped when the tree is
+written, so that data, such as a tag named `<script>`, never becomes markup."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from html import escape
 
-# Elements that HTML forbids to close; all others are closed explicitly.
+# Elements without an end tag in HTML.
 VOID = frozenset({"br", "col", "hr", "img", "input", "link", "meta", "wbr"})
 
 AttributeValue = str | int | float | bool | None
@@ -15,9 +15,9 @@ AttributeValue = str | int | float | bool | None
 
 @dataclass(frozen=True)
 class Verbatim:
-    """Our own text that is not escaped: the style sheet and the script.
+    """Text of this package that is not escaped: the style sheet and the script.
 
-    REQUIRES: no part of it comes from data, unless the caller has escaped it.
+    REQUIRES: the text contains no data, or only data that the caller has escaped.
     """
 
     text: str
@@ -44,7 +44,7 @@ class Element:
 
 
 Node = Element | Verbatim | str
-# A child may be None or a nested list, so that callers need no `if` and no `for`.
+# None and nested lists spare callers an `if` or a `for`.
 Child = Node | None | Iterable["Child"]
 
 
@@ -52,6 +52,20 @@ def element(name: str, /, *children: Child, **attributes: AttributeValue) -> Ele
     """`class_` becomes `class`; any other underscore becomes a hyphen (`aria_label`)."""
     named = {key.rstrip("_").replace("_", "-"): value for key, value in attributes.items()}
     return Element(name, named, tuple(_flatten(children)))
+
+
+def section(anchor: str, title: str, *children: Child) -> Element:
+    """A section of the page. `anchor` identifies the section in links."""
+    return element("section", element("h2", title), *children, id=anchor)
+
+
+def remark(text: str) -> Element:
+    return element("p", text, class_="note")
+
+
+def details(summary: Child, *children: Child) -> Element:
+    """A folded part of the page under the heading `summary`."""
+    return element("details", element("summary", summary), *children)
 
 
 def write_node(node: Node, out: list[str]) -> None:
@@ -70,7 +84,7 @@ def to_text(node: Node) -> str:
 
 
 def percent(fraction: float) -> str:
-    """A coordinate along the axis of a plot: 0.3421 -> "34.21%"."""
+    """0.3421 -> "34.21%"."""
     return f"{100 * fraction:.2f}%"
 
 

@@ -1,5 +1,5 @@
-"""Means with the smallest and the largest value of launches, as ISx shows them, and the geometric
-mean with its interval."""
+"""The section of means: the mean, the smallest and the largest value over launches, as ISx prints
+them, and the geometric mean with its interval."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from longshore_study.base.texts import Quantity, counted, plain_number, quantity
 from longshore_study.report.facts import Facts
 from longshore_study.report.labels import Naming, metric_title, naming, pattern_title
 from longshore_study.report.marks import grid, interval, legend, line, mark, strip, strip_axis
-from longshore_study.report.markup import Child, Element, element
+from longshore_study.report.markup import Child, Element, element, remark, section
 from longshore_study.report.scales import Scale, Tick, log_around
 from longshore_study.report.tables import folded, strip_row, strip_table
 
@@ -18,20 +18,20 @@ ROWS_SHOWN = 40
 
 
 def means_section(facts: Facts) -> Element | None:
-    """Only for patterns whose reference program shows its figures in this way; None without any."""
+    """Only for patterns whose reference program prints means; None without such a pattern."""
     blocks = []
     for side, figures in facts.all_measured.items():
         groups: dict[tuple[str, str, str], list[Mean]] = {}
         for row in means_of(figure for figure in figures if figure.key.pattern in SHOWN):
             groups.setdefault((row.pattern, row.metric, row.unit), []).append(row)
-        where = f": {side}" if len(facts.groups) > 1 else ""
+        where = f": {side}" if len(facts.stored_sides) > 1 else ""
         blocks += [
             _block(f"{pattern_title(pattern)}, {metric_title(metric)}{where}", rows)
             for (pattern, metric, _), rows in groups.items()
         ]
     if not blocks:
         return None
-    return element("section", element("h2", "Mean, smallest, largest"), blocks, id="means")
+    return section("means", "Mean, smallest, largest", blocks)
 
 
 def _block(title: str, rows: Sequence[Mean]) -> Element:
@@ -41,12 +41,11 @@ def _block(title: str, rows: Sequence[Mean]) -> Element:
         "dot is the geometric mean, the thick line its 95 % interval"
         + (" from sessions." if rows[0].sessions > 1 else " from launches.")
     )
-    if names.constant:
-        note += f" All: {names.constant_text}."
+    note += names.constant_note
     return element(
         "div",
         element("h3", title),
-        element("p", note, class_="note"),
+        remark(note),
         legend([("diamond", "s2 open", "mean"), ("circle", "s1", "geometric mean")]),
         folded(rows, ROWS_SHOWN, lambda more: counted(more, "more variant"), lambda some: _table(some, names)),
         class_="pattern",

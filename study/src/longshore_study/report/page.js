@@ -1,4 +1,4 @@
-// Conveniences only: the page is complete without this script. Sort by a column, filter rows, hover a legend entry.
+// Sorts by a column, filters rows and emphasises the series of a legend entry. The page is complete without script.
 "use strict";
 
 for (const table of document.querySelectorAll("table.sortable")) {
@@ -25,7 +25,7 @@ function sortBy(table, head) {
   };
   const order = (a, b) => {
     const [x, y] = [key(a), key(b)];
-    // Rows without a number come last, whichever way the rest is sorted.
+    // Rows without a number come last in both orders.
     if (typeof x !== typeof y) return typeof x === "number" ? -1 : 1;
     const sign = typeof x === "number" ? x - y : x.localeCompare(y, undefined, { numeric: true });
     return up ? sign : -sign;
@@ -63,7 +63,7 @@ for (const legend of document.querySelectorAll(".legend")) {
   }
 }
 
-// Paper cannot be clicked: everything is unfolded for it.
+// Folded parts are opened for printing.
 let unfolded = [];
 window.addEventListener("beforeprint", () => {
   unfolded = [...document.querySelectorAll("details:not([open])")];

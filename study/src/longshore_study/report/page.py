@@ -24,7 +24,7 @@ from longshore_study.report.history import history_section
 from longshore_study.report.labels import pattern_title
 from longshore_study.report.launch_dots import launch_dots
 from longshore_study.report.marks import symbol_sheet
-from longshore_study.report.markup import Child, Element, Verbatim, element, to_text
+from longshore_study.report.markup import Child, Element, Verbatim, element, section, to_text
 from longshore_study.report.means import means_section
 from longshore_study.report.predictions import predictions_section
 from longshore_study.report.provenance import provenance_section
@@ -38,16 +38,16 @@ Section = Callable[[Facts], Element | None]
 
 
 def build_page(facts: Facts, now: datetime | None = None) -> str:
-    """The whole file as text. `now`: its date; tests pass it."""
+    """The whole file as text. `now`: the date in the footer; the current time if None."""
     sections = sections_of(facts)
-    style, script = _ours("page.css"), _ours("page.js")
+    style, script = _package_file("page.css"), _package_file("page.js")
     title = _title(facts)
     head = element(
         "head",
         element("meta", charset="utf-8"),
         element("meta", name="viewport", content="width=device-width, initial-scale=1"),
         element("meta", name="color-scheme", content="light dark"),
-        # Whatever the data contain, nothing may be loaded and only our script may run.
+        # Even if data became markup, nothing may be loaded and only this script may run.
         element("meta", http_equiv="Content-Security-Policy", content=_policy(script)),
         element("title", title),
         element("style", Verbatim(style)),
@@ -66,7 +66,7 @@ def build_page(facts: Facts, now: datetime | None = None) -> str:
 
 
 def sections_of(facts: Facts) -> list[Element]:
-    return [section for build in SECTIONS if (section := build(facts)) is not None]
+    return [built for build in SECTIONS if (built := build(facts)) is not None]
 
 
 def _title(facts: Facts) -> str:
@@ -78,17 +78,17 @@ def _title(facts: Facts) -> str:
 
 
 def _subtitle(facts: Facts) -> Element:
-    """The machine in one line: the properties that are known and the same for all launches."""
-    known: list[str] = []
+    """The studies, and the properties of the machine that are the same for all launches."""
+    properties: list[str] = []
     for key in ("host", "hostname", "cpu", "cpu_model", "kernel"):
         values = {_system(launch.header, key) for launch in facts.launches if launch.header}
         if len(values) == 1 and (value := next(iter(values))):
-            known.append(value)
+            properties.append(value)
     sources = facts.imported_from
     if sources:
-        known.append(f"figures imported from {', '.join(sources)}: aggregates only")
+        properties.append(f"figures imported from {', '.join(sources)}: aggregates only")
     studies = sorted({launch.study for launch in facts.launches})
-    return element("p", " · ".join([f"study {', '.join(studies)}", *known]), class_="subtitle")
+    return element("p", " · ".join([f"study {', '.join(studies)}", *properties]), class_="subtitle")
 
 
 def _system(header: dict[str, object] | None, key: str) -> str:
@@ -101,20 +101,21 @@ def _system(header: dict[str, object] | None, key: str) -> str:
 
 def _contents(sections: Sequence[Element]) -> Element:
     entries = []
-    for section in sections:
-        heading = next((c for c in section.children if isinstance(c, Element) and c.name == "h2"), None)
+    for part in sections:
+        heading = next((c for c in part.children if isinstance(c, Element) and c.name == "h2"), None)
         if heading is not None:
-            entries.append(element("li", element("a", heading.children, href=f"#{section.attributes['id']}")))
+            entries.append(element("li", element("a", heading.children, href=f"#{part.attributes['id']}")))
     return element("nav", element("ul", entries), aria_label="Contents")
 
 
 def patterns_section(facts: Facts) -> Element | None:
     blocks = [_pattern(facts, p) for p in facts.patterns]
-    return element("section", element("h2", "Figures"), blocks, id="figures") if blocks else None
+    return section("figures", "Figures", blocks) if blocks else None
 
 
 def _pattern(facts: Facts, pattern: str) -> Element:
-    """Curves and dots for each metric, unit and kind of work; controls have two metrics."""
+    """Curves and dots for each metric, unit and kind of work. Only controls have several
+    metrics."""
     kinds: dict[tuple[str, str], list[PlottedFigure]] = {}
     for f in facts.of_pattern(pattern):
         kinds.setdefault((f.metric, f.unit), []).append(f)
@@ -127,9 +128,9 @@ def _pattern(facts: Facts, pattern: str) -> Element:
 
 def methods_section(facts: Facts) -> Element:
     imported = any(launch.imported for launch in facts.launches)
-    own = not all(launch.imported for launch in facts.launches)
+    measured = not all(launch.imported for launch in facts.launches)
     lines = []
-    if own:
+    if measured:
         lines += [
             "All ranks start a repetition from a barrier. Its time is the largest over the ranks.",
             "A launch gives the median over repetitions, and the rate that follows from it. No outlier is deleted.",
@@ -146,12 +147,7 @@ def methods_section(facts: Facts) -> Element:
             "logarithm with variances shrunk across cells (Smyth 2004), corrected for the number of rows "
             "(Benjamini-Hochberg)."
         )
-    return element(
-        "section",
-        element("h2", "How the figures are made"),
-        element("ul", [element("li", text) for text in lines]),
-        id="methods",
-    )
+    return section("methods", "How the figures are made", element("ul", [element("li", text) for text in lines]))
 
 
 def _forest(facts: Facts) -> Element | None:
@@ -190,7 +186,7 @@ def _footer(now: datetime) -> Element:
     return element("footer", element("p", f"Written by longshore {__version__}, {stamp}. This file needs no network."))
 
 
-def _ours(name: str) -> str:
+def _package_file(name: str) -> str:
     return files("longshore_study.report").joinpath(name).read_text(encoding="utf-8")
 
 

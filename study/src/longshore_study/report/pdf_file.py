@@ -9,14 +9,14 @@ from longshore_study.base.errors import LongshoreError
 from longshore_study.report.drawing import Drawing, Line, Rectangle, Symbol, Text
 
 _POINTS_PER_INCH = 72.0
-# The font of matplotlib is wider than Helvetica, for which the texts of a drawing have room.
+# Texts have room for Helvetica (drawing.text_width); the font of matplotlib is wider.
 _TEXT_SCALE = 0.87
 
 
 def pdf(drawing: Drawing) -> bytes:
     """The same drawing gives the same bytes. Raises LongshoreError where matplotlib is missing."""
     try:
-        import matplotlib as mpl  # noqa: PLC0415 - large, and for this format alone
+        import matplotlib as mpl  # noqa: PLC0415 - large, needed only for PDF
         from matplotlib import figure, lines, patches, text, transforms  # noqa: PLC0415
     except ImportError:
         raise LongshoreError(
@@ -25,8 +25,8 @@ def pdf(drawing: Drawing) -> bytes:
     width, height = drawing.width / _POINTS_PER_INCH, drawing.height / _POINTS_PER_INCH
     page = figure.Figure(figsize=(width, height))
     # From points with y downwards to inches with y upwards.
-    place: Any = transforms.Affine2D().scale(1 / _POINTS_PER_INCH, -1 / _POINTS_PER_INCH).translate(0, height)
-    place += page.dpi_scale_trans
+    to_page: Any = transforms.Affine2D().scale(1 / _POINTS_PER_INCH, -1 / _POINTS_PER_INCH).translate(0, height)
+    to_page += page.dpi_scale_trans
     for order, mark in enumerate(drawing.marks):
         artist: Any
         match mark:
@@ -43,12 +43,12 @@ def pdf(drawing: Drawing) -> bytes:
                 artist = patches.Polygon(mark.points, facecolor=mark.fill, edgecolor=mark.stroke)
                 artist.set_linewidth(0.75)
             case Text():
-                printable = "".join(one for one in mark.text if one.isprintable())
+                printable = "".join(character for character in mark.text if character.isprintable())
                 artist = text.Text(mark.x, mark.y, printable, color=mark.colour, parse_math=False)
                 artist.set_horizontalalignment({"start": "left", "middle": "center", "end": "right"}[mark.anchor])
                 artist.set_fontsize(_TEXT_SCALE * mark.size)
                 artist.set_fontweight("bold" if mark.bold else "normal")
-        artist.set(transform=place, zorder=order)
+        artist.set(transform=to_page, zorder=order)
         page.add_artist(artist)
     out = io.BytesIO()
     with mpl.rc_context({"pdf.fonttype": 42}):  # TrueType: the text can be searched and edited

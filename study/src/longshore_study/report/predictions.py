@@ -1,5 +1,4 @@
-"""The section of the communication model: predicted / measured of each exchange on a logarithmic
-axis."""
+"""The section of the communication model: the ratio predicted / measured of each exchange."""
 
 from __future__ import annotations
 
@@ -11,7 +10,7 @@ from longshore_study.output.prediction_table import close_sentence
 from longshore_study.report.facts import Facts
 from longshore_study.report.labels import Naming, naming, pattern_title
 from longshore_study.report.marks import band, grid, mark, strip, strip_axis, vertical
-from longshore_study.report.markup import Child, Element, element
+from longshore_study.report.markup import Child, Element, element, remark
 from longshore_study.report.scales import Scale, Tick, log_around
 from longshore_study.report.tables import folded, strip_row, strip_table
 
@@ -25,16 +24,15 @@ INTRODUCTION = (
 
 
 def predictions_section(facts: Facts) -> Element | None:
-    """None where there is no prediction."""
     groups: dict[tuple[str, str, str, str], list[Prediction]] = {}
-    for side in facts.groups:
+    for side in facts.stored_sides:
         for row in predictions_of(side.launches):
             groups.setdefault((side.name, row.session, row.pattern, row.phase), []).append(row)
     blocks = [_block(f"{pattern_title(key[2])}: {key[0]}, {key[1]}", rows) for key, rows in groups.items()]
     if not blocks:
         return None
     heading = element("h2", "Measured and predicted")
-    return element("section", heading, element("p", INTRODUCTION, class_="note"), blocks, id="predictions")
+    return element("section", heading, remark(INTRODUCTION), blocks, id="predictions")
 
 
 def _block(title: str, rows: Sequence[Prediction]) -> Element:
@@ -42,12 +40,11 @@ def _block(title: str, rows: Sequence[Prediction]) -> Element:
     reasons = sorted({row.why_not for row in rows if row.why_not})
     names = naming(row.factors for row in rows)
     note = f"Phase {rows[0].phase}. {close_sentence(predicted)}." if predicted else ""
-    if names.constant:
-        note += f" All: {names.constant_text}."
+    note += names.constant_note
     return element(
         "div",
         element("h3", title),
-        element("p", note, class_="note") if note else None,
+        remark(note) if note else None,
         folded(predicted, ROWS_SHOWN, lambda more: f"{more} more", lambda some: _table(some, names))
         if predicted
         else None,

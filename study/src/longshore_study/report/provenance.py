@@ -1,5 +1,5 @@
-"""The provenance of the figures: host, CPU, kernel, compiler, MPI, binding; and the properties that
-differ between the two sides."""
+"""The section of provenance: host, CPU, kernel, compiler, MPI and binding of the figures, and the
+properties that differ between sides."""
 
 from __future__ import annotations
 
@@ -9,15 +9,14 @@ from dataclasses import dataclass
 from longshore_study.base.texts import counted
 from longshore_study.compare import differences
 from longshore_study.report.facts import Facts
-from longshore_study.report.markup import Child, Element, element
+from longshore_study.report.markup import Child, Element, details, element, remark
 from longshore_study.report.tables import scroll_table
 from longshore_study.store.launch_properties import VARIABLE, is_fraction, properties, values_by_side
 
 # Options with a value that differs in each launch.
-ANEW = ("--json", "--seed")
+LAUNCH_OPTIONS = ("--json", "--seed")
 LONGEST_TEXT = 120
 VALUES_SHOWN = 4
-
 
 # The properties that a reader needs to repeat a measurement, and the words that identify them in
 # recorded names.
@@ -34,15 +33,14 @@ SETUP = {
 
 @dataclass(frozen=True)
 class PropertyValues:
-    """One property and its values on each side, as texts."""
-
     key: str
     values: tuple[tuple[str, ...], ...]
+    """The values on each side, as texts."""
 
 
 def recorded_properties(facts: Facts) -> list[PropertyValues]:
     """All properties that any launch recorded, in the order of first occurrence."""
-    per_side = values_by_side([side.launches for side in facts.groups])
+    per_side = values_by_side([side.launches for side in facts.stored_sides])
     keys = list(dict.fromkeys(key for side in per_side for key in side))
     return [PropertyValues(key, tuple(tuple(side.get(key, ())) for side in per_side)) for key in keys]
 
@@ -55,46 +53,45 @@ def unrecorded(facts: Facts) -> list[str]:
         if launch.problem is None
     ]
     return [
-        what
-        for what, words in SETUP.items()
+        part
+        for part, words in SETUP.items()
         if not all(
-            # Threads of one process need no communication library.
-            any(word in key for word in words for key in keys) or (what == LIBRARY and transport == "threads")
+            # The transport threads needs no communication library.
+            any(word in key for word in words for key in keys) or (part == LIBRARY and transport == "threads")
             for keys, transport in known
         )
     ]
 
 
 def provenance_section(facts: Facts) -> Element:
-    found = recorded_properties(facts)
+    recorded = recorded_properties(facts)
     differing = [
-        PropertyValues(name, v) for name, v in differences.differing([s.launches for s in facts.groups]).items()
+        PropertyValues(name, v) for name, v in differences.differing([s.launches for s in facts.stored_sides]).items()
     ]
     parts: list[Child] = [element("h2", "Provenance")]
-    if not found:
+    if not recorded:
         parts.append(element("p", "No provenance of these figures is recorded.", class_="empty"))
     elif len(facts.sides) > 1:
         parts.append(element("h3", "What differs between the sides"))
         parts.append(
             [
-                element("p", "Each of these is a candidate for the cause of a change.", class_="note"),
+                remark("Each of these is a candidate for the cause of a change."),
                 _table(facts.sides, differing, "what differs"),
             ]
             if differing
             else element("p", "Nothing that was recorded differs between the sides.")
         )
         parts.append(
-            element(
-                "details",
-                element("summary", f"Everything recorded ({counted(len(found), 'property', 'properties')})"),
-                _table(facts.sides, found, "everything recorded"),
+            details(
+                f"Everything recorded ({counted(len(recorded), 'property', 'properties')})",
+                _table(facts.sides, recorded, "everything recorded"),
             )
         )
     else:
-        parts.append(_table(facts.sides, found, "everything recorded"))
+        parts.append(_table(facts.sides, recorded, "everything recorded"))
     lacking = unrecorded(facts)
     if lacking:
-        parts.append(element("p", f"Not recorded: {', '.join(lacking)}.", class_="note"))
+        parts.append(remark(f"Not recorded: {', '.join(lacking)}."))
     return element("section", parts, _commands(facts), id="provenance")
 
 
@@ -126,27 +123,26 @@ def _long(text: str) -> Child:
 
 
 def _repeatable_command(words: list[str]) -> str:
-    """The command without the options that differ in every launch: records file and seed."""
+    """The command without the options that differ in every launch."""
     kept: list[str] = []
-    skip = False
+    skip_value = False
     for word in words:
-        if not skip and word not in ANEW:
+        if not skip_value and word not in LAUNCH_OPTIONS:
             kept.append(word)
-        skip = word in ANEW
+        skip_value = word in LAUNCH_OPTIONS
     return " ".join(kept)
 
 
 def _commands(facts: Facts) -> Element | None:
     """The different command lines, so that a reader can repeat them."""
-    seen: dict[str, None] = {}
+    commands: dict[str, None] = {}
     for launch in facts.launches:
         command = launch.envelope.get("command")
         if isinstance(command, list) and command:
-            seen[_repeatable_command([str(word) for word in command])] = None
-    if not seen:
+            commands[_repeatable_command([str(word) for word in command])] = None
+    if not commands:
         return None
-    return element(
-        "details",
-        element("summary", f"Command lines ({len(seen)})"),
-        element("ul", [element("li", element("code", text)) for text in seen], class_="commands"),
+    return details(
+        f"Command lines ({len(commands)})",
+        element("ul", [element("li", element("code", text)) for text in commands], class_="commands"),
     )

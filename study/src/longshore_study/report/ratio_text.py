@@ -1,4 +1,4 @@
-"""The ratio of a compared row in words: its interval, the parts that were removed from it, and the
+"""The ratio of a compared row as text, with its interval and, if a common shift was removed, the
 raw ratio."""
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ def ratio_text(row: JudgedRow) -> str:
 
 
 def shows_raw(row: JudgedRow) -> bool:
-    """Compares the printed texts: a raw ratio that looks the same is not shown."""
+    """The raw ratio is shown only if its text differs from the text of the ratio."""
     return row.raw_ratio is not None and ratio(row.raw_ratio) != ratio(row.ratio)
 
 

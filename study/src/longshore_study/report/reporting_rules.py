@@ -1,9 +1,14 @@
-"""The twelve rules of Hoefler and Belli (Scientific Benchmarking of Parallel Computing Systems,
-SC15), each checked against the data of this page: met, not met with the reason, or not
-applicable."""
+"""The section of reporting rules: whether the data of the page meet the twelve rules of Hoefler and
+Belli (Scientific Benchmarking of Parallel Computing Systems, SC15).
+
+RULES pairs the text of each rule with the function that judges it. Some rules are about the way in
+which this page summarises, draws and describes figures. The page does that in the same way for all
+data of its own programs, so these rules can be met on a page without data.
+"""
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -15,18 +20,26 @@ from longshore_study.report.facts import Facts, by_key
 from longshore_study.report.fastest import fastest
 from longshore_study.report.labels import pattern_title
 from longshore_study.report.launch_dots import median_interval_ranks
-from longshore_study.report.markup import Element, element
+from longshore_study.report.markup import Element, element, remark, section
 from longshore_study.report.provenance import unrecorded
+from longshore_study.report.verdict_style import state_badge
+from longshore_study.stats.verdict import UNTESTABLE
 
 MET, NOT_MET, NOT_APPLICABLE = "met", "not met", "not applicable"
 GLYPHS = {MET: "✓", NOT_MET: "✕", NOT_APPLICABLE: "–"}
 STYLES = {MET: "same", NOT_MET: "regressed", NOT_APPLICABLE: "untestable"}
+"""By state, the verdict whose badge style the state uses."""
+_FEWEST_WITH_INTERVAL = next(count for count in itertools.count(1) if median_interval_ranks(count) is not None)
+"""The smallest number of launches whose median has a 95 % interval."""
 
 
 @dataclass(frozen=True)
 class RuleResult:
+    """Whether the page meets a rule, and why."""
+
     state: str
-    why: str
+    """MET, NOT_MET or NOT_APPLICABLE."""
+    reason: str
 
 
 def rule_results(facts: Facts) -> list[tuple[str, RuleResult]]:
@@ -34,51 +47,42 @@ def rule_results(facts: Facts) -> list[tuple[str, RuleResult]]:
 
 
 def rules_section(facts: Facts) -> Element:
-    judged = rule_results(facts)
-    met = sum(1 for _, j in judged if j.state == MET)
-    missed = sum(1 for _, j in judged if j.state == NOT_MET)
-    return element(
-        "section",
-        element("h2", "Rules of good reporting"),
-        element(
-            "p",
-            f"{met} of the twelve rules of Hoefler and Belli (SC15) are met, {missed} not; "
-            f"{len(judged) - met - missed} do not apply here.",
-            class_="note",
+    results = rule_results(facts)
+    states = [result.state for _, result in results]
+    return section(
+        "rules",
+        "Rules of good reporting",
+        remark(
+            f"{states.count(MET)} of the twelve rules of Hoefler and Belli (SC15) are met, "
+            f"{states.count(NOT_MET)} not; {states.count(NOT_APPLICABLE)} do not apply here."
         ),
         element(
             "ol",
             [
                 element(
                     "li",
-                    element(
-                        "span",
-                        element("span", GLYPHS[j.state], class_="glyph", aria_hidden="true"),
-                        f" {j.state}",
-                        class_=f"badge v-{STYLES[j.state]}",
-                    ),
-                    element("b", f"{text}"),
-                    element("span", j.why, class_="why"),
-                    data_state=j.state,
+                    state_badge(GLYPHS[result.state], result.state, STYLES[result.state]),
+                    element("b", text),
+                    element("span", result.reason, class_="why"),
+                    data_state=result.state,
                 )
-                for text, j in judged
+                for text, result in results
             ],
             class_="rules",
         ),
-        id="rules",
     )
 
 
-def _speedup(facts: Facts) -> RuleResult:
+def _judge_speedups(facts: Facts) -> RuleResult:
     if facts.comparison is None:
         return RuleResult(NOT_APPLICABLE, "No speed-up is shown, only absolute figures.")
-    bare = sum(1 for r in facts.comparison.rows if r.ratio is not None and None in (r.reference, r.new))
-    if bare:
-        return RuleResult(NOT_MET, f"{counted(bare, 'ratio')} without the two figures.")
+    without_figures = sum(1 for r in facts.comparison.rows if r.ratio is not None and None in (r.reference, r.new))
+    if without_figures:
+        return RuleResult(NOT_MET, f"{counted(without_figures, 'ratio')} without the two figures.")
     return RuleResult(MET, "Every ratio stands beside the two absolute figures that it compares.")
 
 
-def _subsets(facts: Facts) -> RuleResult:
+def _judge_omissions(facts: Facts) -> RuleResult:
     if not facts.figures:
         return RuleResult(NOT_APPLICABLE, "Nothing was measured.")
     if all(launch.imported for launch in facts.launches):
@@ -86,34 +90,34 @@ def _subsets(facts: Facts) -> RuleResult:
     idle = _idle_cores(facts)
     if idle:
         return RuleResult(NOT_MET, f"{idle}; the study does not say why.")
-    count = len(absences(facts))
-    if count:
+    absent = len(absences(facts))
+    if absent:
         return RuleResult(
-            MET, f"All cells are shown; {counted(count, 'line')} under “What is missing” give the reasons."
+            MET, f"All cells are shown; {counted(absent, 'line')} under “What is missing” give the reasons."
         )
     return RuleResult(MET, "All cells of the study are shown.")
 
 
 def _idle_cores(facts: Facts) -> str:
-    """A sentence if no cell uses all cores that the header reports, else ""."""
-    best = 0
-    cores = 0
+    """A sentence if no launch uses all cores of the nodes; empty otherwise."""
+    used = cores = 0
     for launch in facts.launches:
-        found = _search(launch.header or {}, "cores")
-        ranks = launch.cell.get("ranks") or (launch.header or {}).get("ranks")
-        if isinstance(found, int) and isinstance(ranks, int):
-            tasks = max((_integer(r["variant"].get("task_count")) for r in launch.results), default=1)
-            nodes = _integer(_search(launch.header or {}, "nodes"))
-            cores = max(cores, found * nodes)
-            best = max(best, ranks * tasks)
-    return f"At most {best} of {cores} cores are used" if 0 < best < cores else ""
+        header = launch.header or {}
+        cores_per_node = _search(header, "cores")
+        ranks = launch.cell.get("ranks") or header.get("ranks")
+        if isinstance(cores_per_node, int) and isinstance(ranks, int):
+            tasks = max((_positive(r["variant"].get("task_count")) for r in launch.results), default=1)
+            cores = max(cores, cores_per_node * _positive(_search(header, "nodes")))
+            used = max(used, ranks * tasks)
+    return f"At most {used} of {cores} cores are used" if 0 < used < cores else ""
 
 
-def _integer(value: object) -> int:
+def _positive(value: object) -> int:
+    """The integer; 1 for any value that is no positive integer."""
     return value if isinstance(value, int) and value > 0 else 1
 
 
-def _means(facts: Facts) -> RuleResult:
+def _judge_means(facts: Facts) -> RuleResult:
     imported = facts.imported_from
     if imported:
         return RuleResult(
@@ -122,34 +126,33 @@ def _means(facts: Facts) -> RuleResult:
     return RuleResult(MET, "Times are summarised by their median and rates derived from it; no rate is averaged.")
 
 
-def _ratios(facts: Facts) -> RuleResult:
+def _judge_ratio_summaries(facts: Facts) -> RuleResult:
     if facts.comparison is None:
         return RuleResult(NOT_APPLICABLE, "No ratios are summarised.")
     return RuleResult(MET, "Ratios of different figures are never averaged; over sessions the logarithms are.")
 
 
-def _intervals(facts: Facts) -> RuleResult:
+def _judge_intervals(facts: Facts) -> RuleResult:
     if facts.comparison is not None:
-        bare = [r for r in facts.comparison.rows if r.interval is None]
-        if bare:
-            return RuleResult(
-                NOT_MET, f"{len(bare)} of {counted(len(facts.comparison.rows), 'ratio')} without an interval."
-            )
+        rows = facts.comparison.rows
+        ratios_without = sum(1 for r in rows if r.interval is None)
+        if ratios_without:
+            return RuleResult(NOT_MET, f"{ratios_without} of {counted(len(rows), 'ratio')} without an interval.")
         return RuleResult(MET, "Every ratio has its 95 % interval.")
     groups = list(by_key(facts.main_figures).values())
-    without = sum(1 for g in groups if median_interval_ranks(len(g)) is None)
     if not groups:
         return RuleResult(NOT_APPLICABLE, "Nothing was measured.")
-    if without:
+    figures_without = sum(1 for g in groups if median_interval_ranks(len(g)) is None)
+    if figures_without:
         return RuleResult(
             NOT_MET,
-            f"{without} of {counted(len(groups), 'figure')} have fewer than six launches, too few for a 95 % interval "
-            "of the median; all launches are shown as dots instead.",
+            f"{figures_without} of {counted(len(groups), 'figure')} have fewer than {_FEWEST_WITH_INTERVAL} launches, "
+            "too few for a 95 % interval of the median; all launches are shown as dots instead.",
         )
     return RuleResult(MET, "Every figure has the 95 % interval of its median over launches.")
 
 
-def _normality(facts: Facts) -> RuleResult:
+def _judge_normality(facts: Facts) -> RuleResult:
     if facts.comparison is None:
         return RuleResult(MET, "Medians and order statistics assume no distribution.")
     fewest = min((min(r.sessions) for r in facts.comparison.rows if r.sessions != (0, 0)), default=0)
@@ -160,19 +163,23 @@ def _normality(facts: Facts) -> RuleResult:
     )
 
 
-def _soundness(facts: Facts) -> RuleResult:
+def _judge_comparisons(facts: Facts) -> RuleResult:
     if facts.comparison is not None:
-        weak = sum(1 for r in facts.comparison.rows if r.verdict == "untestable")
-        if weak or not facts.comparison.rows:
-            return RuleResult(NOT_MET, f"{counted(weak, 'ratio')} could not be tested: a side has only one session.")
+        untestable = sum(1 for r in facts.comparison.rows if r.verdict == UNTESTABLE)
+        if untestable or not facts.comparison.rows:
+            return RuleResult(
+                NOT_MET, f"{counted(untestable, 'ratio')} could not be tested: a side has only one session."
+            )
         return RuleResult(MET, "Verdicts come from intervals over sessions, corrected for their number.")
-    contested = [w for w in fastest(facts) if w.runner_up is not None]
+    contested = [winner for winner in fastest(facts) if winner.runner_up is not None]
     if not contested:
         return RuleResult(NOT_APPLICABLE, "Nothing is compared.")
-    close = sum(1 for w in contested if not w.separated)
-    alone = sum(1 for w in contested if w.runner_up and min(len(w.best.values), len(w.runner_up.values)) < 2)
-    if alone:
-        return RuleResult(NOT_MET, f"{alone} of {counted(len(contested), 'winner')} rest on a single launch.")
+    close = sum(1 for winner in contested if not winner.separated)
+    on_one_launch = sum(
+        1 for winner in contested if winner.runner_up and min(len(winner.best.values), len(winner.runner_up.values)) < 2
+    )
+    if on_one_launch:
+        return RuleResult(NOT_MET, f"{on_one_launch} of {counted(len(contested), 'winner')} rest on a single launch.")
     return RuleResult(
         NOT_MET,
         f"Winners are by median, without a test; {close} of {len(contested)} whose launches overlap with the "
@@ -180,29 +187,31 @@ def _soundness(facts: Facts) -> RuleResult:
     )
 
 
-def _central_tendency(facts: Facts) -> RuleResult:
-    bare = sum(1 for f in facts.main_figures if f.spread is None)
-    if bare:
+def _judge_percentiles(facts: Facts) -> RuleResult:
+    aggregates = sum(1 for f in facts.main_figures if f.spread is None)
+    if aggregates:
         return RuleResult(
-            NOT_MET, f"{bare} of {counted(len(facts.main_figures), 'figure')} are aggregates without percentiles."
+            NOT_MET,
+            f"{aggregates} of {counted(len(facts.main_figures), 'figure')} are aggregates without percentiles.",
         )
     return RuleResult(MET, "Median with the 10th and 90th percentile of repetitions, and every launch as a dot.")
 
 
-def _setup(facts: Facts) -> RuleResult:
-    lacking = unrecorded(facts)
-    if lacking:
-        return RuleResult(NOT_MET, f"Not recorded: {', '.join(lacking)}.")
+def _judge_setup(facts: Facts) -> RuleResult:
+    missing = unrecorded(facts)
+    if missing:
+        return RuleResult(NOT_MET, f"Not recorded: {', '.join(missing)}.")
     return RuleResult(MET, "All factors with their levels, the machine, the software and the binding are on this page.")
 
 
 def _search(value: dict[str, Any], key: str) -> object:
+    """The first value with this key at any depth; None if there is none."""
     if key in value:
         return value[key]
-    return next((found for v in value.values() if isinstance(v, dict) and (found := _search(v, key)) is not None), None)
+    return next((inner for v in value.values() if isinstance(v, dict) and (inner := _search(v, key)) is not None), None)
 
 
-def _method(facts: Facts) -> RuleResult:
+def _judge_method(facts: Facts) -> RuleResult:
     imported = facts.imported_from
     if imported:
         return RuleResult(
@@ -214,36 +223,36 @@ def _method(facts: Facts) -> RuleResult:
     )
 
 
-def _bounds(facts: Facts) -> RuleResult:
-    lacking = [
+def _judge_bounds(facts: Facts) -> RuleResult:
+    patterns_without = [
         pattern_title(p).lower()
         for p in facts.patterns
         if p != "control" and bound_for(facts, facts.of_pattern(p)) is None
     ]
-    if lacking:
-        return RuleResult(NOT_MET, f"No bound is known for: {', '.join(lacking)}.")
+    if patterns_without:
+        return RuleResult(NOT_MET, f"No bound is known for: {', '.join(patterns_without)}.")
     if not facts.main_figures:
         return RuleResult(NOT_APPLICABLE, "Nothing was measured.")
     return RuleResult(MET, "The measured memory copy is drawn with every pattern.")
 
 
-def _plots(facts: Facts) -> RuleResult:
+def _judge_plots(facts: Facts) -> RuleResult:
     if any(f.aggregate for f in facts.figures):
         return RuleResult(NOT_MET, "Imported aggregates are one dot per run: their repetitions cannot be shown.")
     return RuleResult(MET, "Every launch is drawn; only levels of a numeric factor are joined by lines.")
 
 
 RULES: tuple[tuple[str, Callable[[Facts], RuleResult]], ...] = (
-    ("Speed-ups name their base case and its absolute performance", _speedup),
-    ("Reasons are given for what was left out or not used", _subsets),
-    ("Arithmetic means only for costs, harmonic for rates", _means),
-    ("Ratios are not averaged", _ratios),
-    ("Figures that vary have confidence intervals", _intervals),
-    ("Normality is checked where it is assumed", _normality),
-    ("Comparisons are statistically sound", _soundness),
-    ("The summary fits the question: percentiles beside the median", _central_tendency),
-    ("All factors and the whole set-up are documented", _setup),
-    ("Measurement, synchronisation and summary are described", _method),
-    ("Upper bounds are shown", _bounds),
-    ("Plots show what is needed, and lines only where they mean something", _plots),
+    ("Speed-ups name their base case and its absolute performance", _judge_speedups),
+    ("Reasons are given for what was left out or not used", _judge_omissions),
+    ("Arithmetic means only for costs, harmonic for rates", _judge_means),
+    ("Ratios are not averaged", _judge_ratio_summaries),
+    ("Figures that vary have confidence intervals", _judge_intervals),
+    ("Normality is checked where it is assumed", _judge_normality),
+    ("Comparisons are statistically sound", _judge_comparisons),
+    ("The summary fits the question: percentiles beside the median", _judge_percentiles),
+    ("All factors and the whole set-up are documented", _judge_setup),
+    ("Measurement, synchronisation and summary are described", _judge_method),
+    ("Upper bounds are shown", _judge_bounds),
+    ("Plots show what is needed, and lines only where they mean something", _judge_plots),
 )

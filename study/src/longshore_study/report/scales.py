@@ -1,7 +1,7 @@
 """Axes: converts values to fractions of an axis, and chooses ticks whose labels do not overlap.
 
-A plot is as wide as the reader's page, so a tick also knows whether its label has room on a phone;
-the style sheet hides the other labels there.
+A plot is as wide as the reader's page. A tick knows whether its label has room on a phone too; the
+style sheet hides labels without room.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from dataclasses import dataclass
 
 from longshore_study.base.texts import plain_number
 
-# The plot widths for which labels are chosen, and the mean width of a digit of a label.
+# Labels are chosen for these two widths of a plot.
 NARROW_PIXELS = 250.0
 WIDE_PIXELS = 560.0
-DIGIT_PIXELS = 7.0
+DIGIT_PIXELS = 7.0  # mean width of a digit in a label
 GAP_PIXELS = 10.0
-# An axis ends within the range of normal doubles, margins included.
+# The range of normal doubles, which holds the ends of every axis.
 _SMALLEST, _LARGEST = sys.float_info.min, sys.float_info.max
 
 
@@ -26,20 +26,20 @@ _SMALLEST, _LARGEST = sys.float_info.min, sys.float_info.max
 class Tick:
     fraction: float
     label: str
-    # "always", "wide" (only where the plot is wide) or "never" (the line alone is drawn)
     shown: str
+    """Where the label is shown: "always", "wide" (only in a wide plot) or "never"."""
 
 
 @dataclass(frozen=True)
 class Scale:
-    """Invariant: low < high; both positive when logarithmic."""
+    """Invariant: low < high; if logarithmic, both are positive."""
 
     low: float
     high: float
     logarithmic: bool = False
 
     def fraction(self, value: float) -> float:
-        """0 at low, 1 at high; outside [0, 1] where the value is off the axis."""
+        """0 at `low`, 1 at `high`; outside of [0, 1] if the value is off the axis."""
         if not self.logarithmic:
             return (value - self.low) / (self.high - self.low)
         if value <= 0:
@@ -55,43 +55,39 @@ class Scale:
     def tick_values(self, count: int = 6) -> list[float]:
         if self.logarithmic and self.low <= self.high / 4:
             return _log_values(self.low, self.high)
-        # A short logarithmic axis gets linear ticks, and more of them, because they crowd at the
-        # end.
+        # A short logarithmic axis gets linear ticks. They crowd at the upper end, so more are
+        # needed.
         return _linear_values(self.low, self.high, count + 4 if self.logarithmic else count)
 
     def ticks_at(self, values: Iterable[float], label: Callable[[float], str]) -> list[Tick]:
-        """Ticks at these values. Of labels that would overlap, the roundest value keeps its
-        label."""
+        """Ticks at the values that are on the axis. Where labels would overlap, the roundest value
+        keeps its label."""
         inside = [v for v in values if -1e-9 <= self.fraction(v) <= 1 + 1e-9]
         spots = [(self.fraction(v), label(v), _roundness(v)) for v in inside]
         wide = _without_overlap(spots, WIDE_PIXELS)
         narrow = _without_overlap([s for i, s in enumerate(spots) if i in wide], NARROW_PIXELS)
         kept = [sorted(wide)[i] for i in narrow]
         return [
-            Tick(
-                fraction,
-                text,
-                "always" if i in kept else "wide" if i in wide else "never",
-            )
+            Tick(fraction, text, "always" if i in kept else "wide" if i in wide else "never")
             for i, (fraction, text, _) in enumerate(spots)
         ]
 
 
 def linear_from_zero(values: Iterable[float]) -> Scale:
-    """From 0 to a little above the largest value."""
+    """An axis from 0 to a little above the largest value."""
     top = max((v for v in values if math.isfinite(v)), default=1.0)
-    return Scale(0.0, _nice_above(top if top > 0 else 1.0))
+    return Scale(0.0, min(_LARGEST, max(_SMALLEST, (top if top > 0 else 1.0) * 1.08)))
 
 
 def log_around(values: Iterable[float], padding: float = 1.12) -> Scale:
-    """Covers the positive values with a margin of a factor `padding` at both ends."""
+    """A logarithmic axis for the positive values, extended by a factor `padding` at both ends."""
     positive = [v for v in values if _SMALLEST <= v <= _LARGEST]
     low, high = (min(positive), max(positive)) if positive else (1.0, 10.0)
     return Scale(max(_SMALLEST, low / padding), min(_LARGEST, high * padding), logarithmic=True)
 
 
 def for_figures(values: Sequence[float]) -> Scale:
-    """Linear from zero where small values stay readable, else logarithmic."""
+    """An axis linear from 0 if small values stay readable, else logarithmic."""
     positive = [v for v in values if v > 0 and math.isfinite(v)]
     if positive and max(positive) / 12 > min(positive):
         return log_around(positive, 1.25)
@@ -116,13 +112,9 @@ def _linear_values(low: float, high: float, count: int) -> list[float]:
     return [round(i * step, 12) for i in range(first, last + 1)]
 
 
-def _nice_above(top: float) -> float:
-    # The axis ends a little above the data, not necessarily at a tick.
-    return min(_LARGEST, max(_SMALLEST, top * 1.08))
-
-
 def _roundness(value: float) -> int:
-    """Smaller is rounder: 0 and 1, then powers of ten, then 5 and 2 times these, then the rest."""
+    """Ranks values, the roundest first: 0 and 1, powers of ten, 5 times and 2 times powers of ten,
+    other values."""
     if value in (0, 1):
         return 0
     mantissa = abs(value) / 10.0 ** math.floor(math.log10(abs(value)) + 1e-12)
@@ -133,12 +125,15 @@ def _roundness(value: float) -> int:
 
 
 def _without_overlap(spots: Sequence[tuple[float, str, int]], pixels: float) -> set[int]:
-    """The indices of labels that fit on an axis of this width; round values are chosen first."""
-    kept: dict[int, tuple[float, float]] = {}
+    """The indices of the labels that fit on an axis of this width. `spots`: fraction, label and
+    roundness of each tick."""
+    extents: dict[int, tuple[float, float]] = {}
     for index in sorted(range(len(spots)), key=lambda i: (spots[i][2], i)):
         fraction, text, _ = spots[index]
         half = len(text) * DIGIT_PIXELS / 2
         centre = fraction * pixels
-        if all(centre + half + GAP_PIXELS <= low or centre - half - GAP_PIXELS >= high for low, high in kept.values()):
-            kept[index] = (centre - half, centre + half)
-    return set(kept)
+        if all(
+            centre + half + GAP_PIXELS <= low or centre - half - GAP_PIXELS >= high for low, high in extents.values()
+        ):
+            extents[index] = (centre - half, centre + half)
+    return set(extents)

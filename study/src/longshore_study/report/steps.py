@@ -1,5 +1,5 @@
-"""The section of steps: the gain of each step of an optimisation, as a table with a row per step, a
-column per layer, and a bar in each cell."""
+"""The section of steps: the gain of each step of an optimisation, as a table with a row per step
+and a bar in each cell."""
 
 from __future__ import annotations
 
@@ -17,10 +17,12 @@ from longshore_study.report.bounds import Bound, bound_for, bounds_text
 from longshore_study.report.facts import Facts
 from longshore_study.report.labels import NO_BREAK, level_text, metric_title, pattern_title, value_text
 from longshore_study.report.marks import line
-from longshore_study.report.markup import Child, Element, element, percent
+from longshore_study.report.markup import Child, Element, element, percent, remark, section
+from longshore_study.report.tables import scrolling
 
-MOST_COLUMNS = 10
-DENSE_FROM = 8
+MAX_COLUMNS = 10
+MAX_WIDE_COLUMNS = 8
+"""Tables with more columns are printed smaller."""
 
 
 def steps_section(facts: Facts) -> Element | None:
@@ -28,33 +30,33 @@ def steps_section(facts: Facts) -> Element | None:
     problems: list[str] = []
     blocks = [
         _table_block(facts, side.name, table)
-        for side in facts.groups
+        for side in facts.stored_sides
         for source in steps.stepped_launches(side.launches, problems=problems)
         for table in steps.step_tables(source, measure(source.launches))
     ]
     if not blocks and not problems:
         return None
     warnings = [element("p", problem, class_="warning") for problem in problems]
-    return element("section", element("h2", "What each step brought"), blocks, warnings, id="steps")
+    return section("steps", "What each step brought", blocks, warnings)
 
 
 def _table_block(facts: Facts, side: str, table: StepTable) -> Element:
-    bounds = [_bound(facts, side, table, place) for place in range(len(table.columns))]
+    bounds = [_bound(facts, side, table.pattern, column) for column in table.columns]
     values = [cell.value for row in table.cells for cell in row if cell.value is not None]
     high = max(values, default=1.0)
-    # A bound is drawn only if the bars still have enough room.
+    # A bound far above the figures is not drawn, so that the bars have enough room.
     near = [bound if bound is not None and bound.value < 2 * high else None for bound in bounds]
     scale = max([high, *(bound.value for bound in near if bound is not None)])
     notes = Notes()
-    parts = [_part(table, places, near, scale, notes) for places in split_to_fit(table, len, MOST_COLUMNS)]
+    parts = [_part(table, columns, near, scale, notes) for columns in split_to_fit(table, len, MAX_COLUMNS)]
     name = (
         f"{pattern_title(table.pattern)}: {metric_title(table.metric)}, {table.unit}" if table.unit else table.pattern
     )
-    where = f" ({table.study}, {table.tag})" if len(facts.launches) and _several(facts) else ""
+    where = f" ({table.study}, {table.tag})" if _several(facts) else ""
     return element(
         "div",
         element("h3", name + where),
-        element("p", _explanation(table, [bound for bound in near if bound is not None]), class_="note"),
+        remark(_explanation(table, [bound for bound in near if bound is not None])),
         parts,
         element("ol", [element("li", text) for text in notes.texts], class_="reasons note") if notes.texts else None,
         class_="pattern",
@@ -83,21 +85,22 @@ def _explanation(table: StepTable, bounds: Sequence[Bound]) -> str:
 
 
 def _part(
-    table: StepTable, places: Sequence[int], bounds: Sequence[Bound | None], scale: float, notes: Notes
+    table: StepTable, columns: Sequence[int], bounds: Sequence[Bound | None], scale: float, notes: Notes
 ) -> Element:
-    chosen = [table.columns[place] for place in places]
+    """The table of some of the columns, given by their indices."""
+    chosen = [table.columns[index] for index in columns]
     shared, names = varying(chosen)
     names = column_order(names)
     title = ", ".join(
         level_text(name, shared[name]) for name in column_order(shared) if shared[name] not in ({}, "", None)
     )
     rows = []
-    former: dict[int, StepCell] = {}
+    previous: dict[int, StepCell] = {}
     for step, row in zip(table.steps, table.cells, strict=True):
-        cells = [_cell(row[place], former.get(place), bounds[place], scale, notes) for place in places]
+        cells = [_cell(row[index], previous.get(index), bounds[index], scale, notes) for index in columns]
         rows.append(element("tr", element("th", step.name, scope="row"), cells))
-        former |= {place: row[place] for place in places if row[place].value is not None}
-    gains = [overall(table, place) for place in places]
+        previous |= {index: row[index] for index in columns if row[index].value is not None}
+    gains = [overall(table, index) for index in columns]
     if any(gains):
         total = [element("td", _gain(gain) if gain else None) for gain in gains]
         rows.append(element("tr", element("th", "all steps", scope="row"), total, class_="total"))
@@ -105,31 +108,24 @@ def _part(
         "table",
         element("thead", _heads(chosen, names)),
         element("tbody", rows),
-        class_="plain steps" + (" dense" if len(places) > DENSE_FROM else ""),
+        class_="plain steps" + (" dense" if len(columns) > MAX_WIDE_COLUMNS else ""),
     )
     return element(
         "div",
         element("h4", title) if title else None,
-        element(
-            "div",
-            table_element,
-            class_="scroll",
-            tabindex="0",
-            role="region",
-            aria_label=f"steps, {title}" if title else "steps",
-        ),
+        scrolling(table_element, f"steps, {title}" if title else "steps"),
         class_="group",
     )
 
 
 def _heads(chosen: Sequence[steps.Factors], names: Sequence[str]) -> list[Element]:
-    """A row per factor that distinguishes the columns. Neighbours share a heading where they agree
-    in this factor and those above it."""
+    """A row per factor that distinguishes the columns. Neighbouring columns share a heading if
+    their levels of this factor and of all factors above are equal."""
     rows = []
     for depth, name in enumerate(names):
 
         def above(column: steps.Factors, names: Sequence[str] = names[: depth + 1]) -> list[str]:
-            return [value_text(column[one]) if one in column else "" for one in names]
+            return [value_text(column[name]) if name in column else "" for name in names]
 
         heads = [
             element("th", levels[-1].replace(" ", NO_BREAK) or "–", scope="col", colspan=str(len(list(members))))
@@ -139,7 +135,7 @@ def _heads(chosen: Sequence[steps.Factors], names: Sequence[str]) -> list[Elemen
     return rows or [element("tr", element("th", "step", scope="col"), element("th", "", scope="col"))]
 
 
-def _cell(cell: StepCell, former: StepCell | None, bound: Bound | None, scale: float, notes: Notes) -> Element:
+def _cell(cell: StepCell, previous: StepCell | None, bound: Bound | None, scale: float, notes: Notes) -> Element:
     if cell.value is None:
         why = cell.why or ""
         word = why.partition(":")[0] if ":" in why else "–"
@@ -157,19 +153,19 @@ def _cell(cell: StepCell, former: StepCell | None, bound: Bound | None, scale: f
     tooltip = f"{figure(cell.value)}, geometric mean of {len(cell.figures)} launches" + (
         f"; against “{cell.against}”" if cell.against else ""
     )
-    return element("td", _bar(cell.value, former.value if former else None, bound, scale), texts, title=tooltip)
+    return element("td", _bar(cell.value, previous.value if previous else None, bound, scale), texts, title=tooltip)
 
 
-def _bar(value: float, former: float | None, bound: Bound | None, scale: float) -> Element:
-    common = min(value, former) if former is not None else value
+def _bar(value: float, previous: float | None, bound: Bound | None, scale: float) -> Element:
+    common = min(value, previous) if previous is not None else value
     marks: list[Child] = [_rect(0.0, common / scale, "bar base")]
-    if former is not None and value > former:
+    if previous is not None and value > previous:
         marks.append(_rect(common / scale, value / scale, "bar gained"))
-    elif former is not None and value < former:
-        marks.append(_rect(common / scale, former / scale, "bar lost"))
+    elif previous is not None and value < previous:
+        marks.append(_rect(common / scale, previous / scale, "bar lost"))
     if bound is not None:
         marks.append(line(bound.value / scale, 0, bound.value / scale, 1, "bound"))
-    # The numbers beside it have the same content.
+    # Hidden from screen readers: the numbers beside the bar say the same.
     return element("svg", marks, class_="strip", aria_hidden="true")
 
 
@@ -178,16 +174,14 @@ def _rect(left: float, right: float, style: str) -> Element:
 
 
 def _gain(gain: Contrast) -> list[Child]:
-    nothing = shows_nothing(gain)
-    ratio = f"{'~' if nothing else ''}×{gain.ratio:.2f}"
-    parts: list[Child] = [element("span", ratio, class_="gain faint" if nothing else "gain")]
+    undecided = shows_nothing(gain)
+    ratio = f"{'~' if undecided else ''}×{gain.ratio:.2f}"
+    parts: list[Child] = [element("span", ratio, class_="gain faint" if undecided else "gain")]
     if gain.interval:
         low, high = gain.interval
         parts.append(element("span", f"{low:.2f} to {high:.2f}", class_="interval-text"))
     return parts
 
 
-def _bound(facts: Facts, side: str, table: StepTable, place: int) -> Bound | None:
-    column = table.columns[place]
-    mine = [f for f in facts.of_pattern(table.pattern) if f.side == side and steps.agree(column, f.factors)]
-    return bound_for(facts, mine)
+def _bound(facts: Facts, side: str, pattern: str, column: steps.Factors) -> Bound | None:
+    return bound_for(facts, [f for f in facts.of_pattern(pattern) if f.side == side and steps.agree(column, f.factors)])

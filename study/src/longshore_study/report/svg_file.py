@@ -15,35 +15,35 @@ def svg(drawing: Drawing) -> str:
             "svg",
             element("title", drawing.title) if drawing.title else None,
             element("rect", width=drawing.width, height=drawing.height, fill="#ffffff"),
-            [_mark(one) for one in drawing.marks],
+            [_mark(mark) for mark in drawing.marks],
             xmlns="http://www.w3.org/2000/svg", viewBox=f"0 0 {drawing.width:g} {drawing.height:g}", font_family=_FONT,
             **size,
         )
     ) + "\n"  # fmt: skip
 
 
-def _mark(one: Mark) -> Element:
-    match one:
+def _mark(mark: Mark) -> Element:
+    match mark:
         case Line():
-            dash = " ".join(f"{part:g}" for part in one.dash) or None
+            dash = " ".join(f"{part:g}" for part in mark.dash) or None
             return element(
-                "line", x1=one.x1, y1=one.y1, x2=one.x2, y2=one.y2, stroke=_hex(one.colour), stroke_width=one.width,
-                stroke_dasharray=dash,
+                "line", x1=mark.x1, y1=mark.y1, x2=mark.x2, y2=mark.y2, stroke=_hex(mark.colour),
+                stroke_width=mark.width, stroke_dasharray=dash,
             )  # fmt: skip
         case Rectangle():
-            return element("rect", x=one.x, y=one.y, width=one.width, height=one.height, fill=_hex(one.colour))
+            return element("rect", x=mark.x, y=mark.y, width=mark.width, height=mark.height, fill=_hex(mark.colour))
         case Symbol(radius=radius) if radius:
-            ((x, y),) = one.points
-            return element("circle", cx=x, cy=y, r=radius, fill=_hex(one.fill), stroke=_hex(one.stroke))
+            ((x, y),) = mark.points
+            return element("circle", cx=x, cy=y, r=radius, fill=_hex(mark.fill), stroke=_hex(mark.stroke))
         case Symbol():
-            corners = " ".join(f"{x:.2f},{y:.2f}" for x, y in one.points)
-            return element("polygon", points=corners, fill=_hex(one.fill), stroke=_hex(one.stroke), stroke_width=0.75)
+            corners = " ".join(f"{x:.2f},{y:.2f}" for x, y in mark.points)
+            return element("polygon", points=corners, fill=_hex(mark.fill), stroke=_hex(mark.stroke), stroke_width=0.75)
         case Text():
-            weight = "bold" if one.bold else None
-            anchor = None if one.anchor == "start" else one.anchor
+            weight = "bold" if mark.bold else None
+            anchor = None if mark.anchor == "start" else mark.anchor
             return element(
-                "text", one.text, x=one.x, y=one.y, font_size=one.size, font_weight=weight, text_anchor=anchor,
-                fill=_hex(one.colour),
+                "text", mark.text, x=mark.x, y=mark.y, font_size=mark.size, font_weight=weight, text_anchor=anchor,
+                fill=_hex(mark.colour),
             )  # fmt: skip
 
 

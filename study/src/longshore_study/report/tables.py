@@ -1,11 +1,12 @@
-"""The common parts of tables: column heads, strips, and folded rows."""
+"""The common forms of tables: folded, scrolling, sortable, and with a plot in each row (a
+strip)."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from longshore_study.report.markup import Child, Element, element
+from longshore_study.report.markup import Child, Element, details, element
 
 Row = TypeVar("Row")
 
@@ -13,41 +14,54 @@ Row = TypeVar("Row")
 def folded(
     rows: Sequence[Row], shown: int, summary: Callable[[int], str], table: Callable[[Sequence[Row]], Child]
 ) -> list[Child]:
-    """The first `shown` rows as a table, the others folded. `summary`: a text for the number of
-    folded rows."""
+    """A table of the first `shown` rows, and a folded table of the remaining rows. `summary` makes
+    the heading of the folded table from its number of rows."""
     if len(rows) <= shown:
         return [table(rows)]
-    rest = element("details", element("summary", summary(len(rows) - shown)), table(rows[shown:]))
+    rest = details(summary(len(rows) - shown), table(rows[shown:]))
     return [table(rows[:shown]), rest]
 
 
 def scroll_table(
     heads: Sequence[str], rows: Sequence[Child], label: str, *, numbers: Sequence[str] = (), style: str = "plain"
 ) -> Element:
-    """A table that scrolls sideways on a narrow page. `numbers`: the heads of columns of
+    """A table that scrolls sideways on a narrow page. `numbers`: the heads of the columns with
     numbers."""
     cells = [element("th", head, scope="col", class_="number" if head in numbers else None) for head in heads]
     table = element("table", element("thead", element("tr", cells)), element("tbody", list(rows)), class_=style)
+    return scrolling(table, label)
+
+
+def scrolling(table: Element, label: str) -> Element:
     return element("div", table, class_="scroll", tabindex="0", role="region", aria_label=label)
 
 
+def sortable_table(heads: Sequence[tuple[str, Child, str]], rows: Sequence[Child], style: str) -> Element:
+    """`heads`: the class, the text and the kind of values of each column. page.js makes a column
+    sortable if its kind is not empty."""
+    cells = [element("th", text, class_=f"c-{kind}", scope="col", data_sort=values) for kind, text, values in heads]
+    return element(
+        "table", element("thead", element("tr", cells)), element("tbody", list(rows)), class_=f"strips {style}"
+    )
+
+
 def strip_table(heads: Sequence[tuple[str, Child]], rows: Sequence[Child]) -> Element:
-    """A table whose rows have a name, a drawing on a common axis, and numbers."""
+    """A table whose rows have a name, a strip on a common axis, and numbers."""
     return element("table", column_heads(heads), element("tbody", list(rows)), class_="strips")
 
 
-def strip_row(name: Child, drawn: Child, numbers: Sequence[tuple[str, str]]) -> Element:
-    """`numbers`: pairs of the kind of the column, as in its head, and the text."""
+def strip_row(name: Child, strip: Child, numbers: Sequence[tuple[str, str]]) -> Element:
+    """`numbers`: the class of the column, as in its head, and the text of each number."""
     return element(
         "tr",
         element("th", name, class_="c-name", scope="row"),
-        element("td", drawn, class_="c-plot"),
+        element("td", strip, class_="c-plot"),
         [element("td", text, class_=f"c-{kind} number") for kind, text in numbers],
     )
 
 
 def column_heads(heads: Sequence[tuple[str, Child]]) -> Element:
-    """`heads`: pairs of the class and the text of each column."""
+    """`heads`: the class and the text of each column."""
     return element(
         "thead", element("tr", [element("th", text, class_=f"c-{kind}", scope="col") for kind, text in heads])
     )

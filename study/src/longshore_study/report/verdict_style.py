@@ -1,18 +1,17 @@
-"""The look of verdicts, the same in every table and plot: a glyph, a shape and a word beside the
-colour."""
+"""The look of verdicts in tables and plots: a glyph, a shape and a word, because colour alone must
+not carry information."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from longshore_study.report.marks import legend
 from longshore_study.report.markup import Child, Element, element
 
 
 @dataclass(frozen=True)
-class Verdict:
-    """The glyph, shape and meaning of a verdict."""
-
+class VerdictLook:
     glyph: str
     shape: str
     open: bool
@@ -20,37 +19,40 @@ class Verdict:
 
 
 VERDICTS = {
-    "regressed": Verdict("▼", "down", open=False, meaning="worse by more than the margin"),
-    "improved": Verdict("▲", "up", open=False, meaning="better by more than the margin"),
-    "same": Verdict("=", "square", open=False, meaning="any difference is within the margin"),
-    "inconclusive": Verdict("?", "circle", open=True, meaning="the data cannot tell"),
-    "untestable": Verdict("–", "diamond", open=True, meaning="too few sessions to judge; the effect is shown"),
-    "failed": Verdict("✕", "cross", open=False, meaning="a launch failed"),
-    "invalid": Verdict("!", "plus", open=False, meaning="above its bound or not verified"),
-    "missing": Verdict("∅", "bar", open=True, meaning="measured on one side only"),
+    "regressed": VerdictLook("▼", "down", open=False, meaning="worse by more than the margin"),
+    "improved": VerdictLook("▲", "up", open=False, meaning="better by more than the margin"),
+    "same": VerdictLook("=", "square", open=False, meaning="any difference is within the margin"),
+    "inconclusive": VerdictLook("?", "circle", open=True, meaning="the data cannot tell"),
+    "untestable": VerdictLook("–", "diamond", open=True, meaning="too few sessions to judge; the effect is shown"),
+    "failed": VerdictLook("✕", "cross", open=False, meaning="a launch failed"),
+    "invalid": VerdictLook("!", "plus", open=False, meaning="above its bound or not verified"),
+    "missing": VerdictLook("∅", "bar", open=True, meaning="measured on one side only"),
 }  # fmt: skip
-UNKNOWN = Verdict("·", "circle", open=True, meaning="")
+UNKNOWN = VerdictLook("·", "circle", open=True, meaning="")
 # The order of tables: the verdicts that need attention come first.
 ORDER = ("regressed", "failed", "invalid", "missing", "improved", "inconclusive", "untestable", "same")
 
 
-def verdict_of(name: str) -> Verdict:
+def look_of(name: str) -> VerdictLook:
     return VERDICTS.get(base_name(name), UNKNOWN)
 
 
 def base_name(name: str) -> str:
-    """`invalid?` is drawn as `invalid`."""
+    """The verdict without its question mark: `invalid?` is drawn as `invalid`."""
     return name.rstrip("?")
 
 
 def badge(name: str) -> Element:
-    """Glyph and word."""
+    return state_badge(look_of(name).glyph, name, base_name(name) if base_name(name) in VERDICTS else "")
+
+
+def state_badge(glyph: str, word: str, style: str) -> Element:
+    """Glyph and word in the colours of the verdict `style`; without colour if `style` is empty."""
     return element(
         "span",
-        element("span", verdict_of(name).glyph, class_="glyph", aria_hidden="true"),
-        " ",
-        name,
-        class_=f"badge v-{base_name(name)}" if base_name(name) in VERDICTS else "badge",
+        element("span", glyph, class_="glyph", aria_hidden="true"),
+        f" {word}",
+        class_=f"badge v-{style}" if style else "badge",
     )
 
 
@@ -60,25 +62,9 @@ def order_of(name: str) -> int:
 
 def glyph_list(names: Sequence[str]) -> Child:
     """The legend of a forest plot."""
-    return element(
-        "ul",
-        [
-            element(
-                "li",
-                element(
-                    "svg",
-                    element("use", href=f"#m-{verdict_of(n).shape}", x="8", y="8", class_=f"mark {mark_style(n)}"),
-                    class_="key",
-                    aria_hidden="true",
-                ),
-                n,
-            )
-            for n in names
-        ],
-        class_="legend",
-    )
+    return legend([(look_of(name).shape, mark_style(name), name) for name in names])
 
 
 def mark_style(name: str) -> str:
-    look = verdict_of(name)
+    look = look_of(name)
     return f"v-{base_name(name)}" + (" open" if look.open else "")

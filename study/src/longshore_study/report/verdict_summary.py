@@ -1,4 +1,4 @@
-"""The first section: the verdict in a sentence, its details, and the counts by verdict."""
+"""The first section of a comparison: the verdict in a sentence, details, and counts by verdict."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from longshore_study.report.facts import Facts
 from longshore_study.report.labels import metric_title, naming, pattern_title
 from longshore_study.report.markup import Element, element
 from longshore_study.report.ratio_text import ratio_text
-from longshore_study.report.verdict_style import ORDER, badge, base_name, verdict_of
+from longshore_study.report.verdict_style import ORDER, badge, base_name, look_of
 from longshore_study.stats import effect
 
 
@@ -42,9 +42,9 @@ def comparison_sentence(comparison: Comparison) -> str:
         return f"{sides}: {counts['regressed']} of {figures} regressed beyond the margin of {margin}."
     if not total:
         return f"{sides}: there is nothing that both sides have measured."
-    broken = counts["failed"] + counts["invalid"] + counts["missing"]
-    if broken:
-        return f"{sides}: none of {figures} regressed, but {broken} failed, are invalid or are missing on one side."
+    unjudged = counts["failed"] + counts["invalid"] + counts["missing"]
+    if unjudged:
+        return f"{sides}: none of {figures} regressed, but {unjudged} failed, are invalid or are missing on one side."
     if counts["improved"]:
         return f"{sides}: {counts['improved']} of {figures} improved beyond the margin of {margin}, none regressed."
     if counts["same"] == total:
@@ -61,11 +61,11 @@ def tiles(comparison: Comparison) -> Element:
         [
             element(
                 "li",
-                element("span", verdict_of(name).glyph, class_="glyph", aria_hidden="true"),
+                element("span", look_of(name).glyph, class_="glyph", aria_hidden="true"),
                 element("b", str(counts[name])),
                 " ",
                 element("span", name, class_="word"),
-                element("span", verdict_of(name).meaning, class_="meaning"),
+                element("span", look_of(name).meaning, class_="meaning"),
                 class_=f"tile v-{name}" + ("" if counts[name] else " none"),
             )
             for name in shown
@@ -81,13 +81,13 @@ def comparison_details(comparison: Comparison) -> list[str]:
     for verdict, word in (("regressed", "The worst"), ("improved", "The best gain")):
         rows = [row for row in judged if row.verdict == verdict]
         if rows:
-            details.append(f"{word}: {row_sentence(max(rows, key=_size), names.text)}")
-    sides = {row.sessions for row in comparison.rows if row.sessions != (0, 0)}
-    if sides:
-        least = (min(s[0] for s in sides), min(s[1] for s in sides))
+            details.append(f"{word}: {row_sentence(max(rows, key=_effect_size), names.text)}")
+    session_counts = {row.sessions for row in comparison.rows if row.sessions != (0, 0)}
+    if session_counts:
+        reference, new = min(s[0] for s in session_counts), min(s[1] for s in session_counts)
         details.append(
-            f"Judged from {counted(least[0], 'session')} of “{comparison.reference.name}” and {least[1]} of "
-            f"“{comparison.new.name}”; {_unit(comparison)}."
+            f"Judged from {counted(reference, 'session')} of “{comparison.reference.name}” and {new} of "
+            f"“{comparison.new.name}”; {_replication_unit(comparison)}."
         )
     details += [*_shift(comparison), *_noise_probe(comparison)]
     return details
@@ -103,11 +103,11 @@ def row_sentence(row: JudgedRow, name: Callable[[dict[str, Any]], str]) -> str:
     return text + "."
 
 
-def _size(row: JudgedRow) -> float:
+def _effect_size(row: JudgedRow) -> float:
     return abs(log(row.ratio)) if row.ratio else 0.0
 
 
-def _unit(comparison: Comparison) -> str:
+def _replication_unit(comparison: Comparison) -> str:
     designs = {row.effect.design for row in comparison.rows if row.effect}
     if designs == {effect.STRATIFIED}:
         return "they were measured in turns, so a launch is the unit of replication"
@@ -118,9 +118,9 @@ def _noise_probe(comparison: Comparison) -> list[str]:
     explained = comparison.pulse_explained
     if not explained:
         return []
-    least, most = (f"{100 * part:.0f}" for part in (explained[0], explained[-1]))
+    low, high = (f"{100 * part:.0f}" for part in (explained[0], explained[-1]))
     rows = counted(len(explained), "row")
-    removed = f"was removed from {rows}: it explained {least} to {most} % of the variance between launches"
+    removed = f"was removed from {rows}: it explained {low} to {high} % of the variance between launches"
     return [f"The noise probe (pulse), a small exchange before each repetition, {removed}."]
 
 

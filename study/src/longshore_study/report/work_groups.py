@@ -1,5 +1,5 @@
-"""Splits variants into tables by kind of work. Halos of contiguous faces and halos of a domain are
-different kinds; all strategies of a gather are one kind, with or without a buffer."""
+"""Splits variants into tables by kind of work: by the factors of the work, not by their levels.
+Halos of contiguous faces and halos of a domain are different kinds of work."""
 
 from __future__ import annotations
 
@@ -14,15 +14,14 @@ Item = TypeVar("Item")
 def split_by_work(
     items: Iterable[Item], pattern: str, factors_of: Callable[[Item], Mapping[str, Any]]
 ) -> list[list[Item]]:
-    """Groups of one kind of work, in the order of first occurrence. An item with only some of the
-    factors of another kind belongs to it: an imported program may not state all of them."""
+    """One group per kind of work, in the order of first occurrence. An item that has only some of
+    the factors of a kind belongs to this kind: an imported program may not state all factors."""
     names = WORK.get(pattern, ())
-    found: dict[frozenset[str], list[Item]] = {}
+    by_factors: dict[frozenset[str], list[Item]] = {}
     for item in items:
-        found.setdefault(frozenset(name for name in names if name in factors_of(item)), []).append(item)
-    kept = [work for work in found if not any(work < other for other in found)]
-    home = {work: next(other for other in kept if work <= other) for work in found}
+        by_factors.setdefault(frozenset(name for name in names if name in factors_of(item)), []).append(item)
+    kinds = [factors for factors in by_factors if not any(factors < other for other in by_factors)]
     groups: dict[frozenset[str], list[Item]] = {}
-    for work, members in found.items():
-        groups.setdefault(home[work], []).extend(members)
+    for factors, members in by_factors.items():
+        groups.setdefault(next(kind for kind in kinds if factors <= kind), []).extend(members)
     return list(groups.values())

@@ -1,13 +1,13 @@
-"""Removes noise that a second measurement explains: the analysis of covariance (Fisher 1932; called
-"CUPED" in A/B tests of the web, Deng and others 2013).
+"""Analysis of covariance (Fisher 1932; "CUPED" in A/B tests of the web, Deng and others 2013):
+removes noise that a second measurement explains.
 
-The second measurement is the noise probe: a small exchange right before each repetition. The part
-of a metric that follows the probe over the launches of one side is noise of the machine, and is
-removed from the difference between the sides.
+The second measurement is the noise probe, a small exchange right before each repetition. If a
+metric follows the probe over the launches of one side, this part of the metric is noise of the
+machine, and is removed from the difference between the two sides.
 
-This applies only if the probes of the two sides do not differ significantly. A change that slows
-down messages also slows down the probe, and must be reported. So the adjustment never moves a row
-further than its noise without the covariate allows.
+The adjustment applies only if the probes of the two sides do not differ significantly: a change
+that slows down messages also slows down the probe, and must be reported. So the adjustment never
+moves a difference further than the noise of the unadjusted difference allows.
 """
 
 from __future__ import annotations
@@ -22,32 +22,34 @@ from typing import Any
 from longshore_study.stats import student
 from longshore_study.stats.effect import STRATIFIED, Effect
 
-LEAST_DF = 8
-"""Degrees of freedom without the covariate. The slope takes one of them; with fewer, it costs more
-than it gains."""
+MIN_DF = 8
+"""The adjustment needs this many degrees of freedom. The slope takes one of them. With fewer
+degrees of freedom the adjustment costs more than it gains."""
 CHANCE = 0.01
-"""Significance level at which the probes of two sides differ. It is small because rows whose probes
-differ by chance are also the rows whose metrics differ by chance."""
+"""Significance level of the test that the probes of the two sides differ. The level is small
+because rows whose probes differ by chance are also the rows whose metrics differ by chance."""
+CLEAR_GAP = 4.0
+"""Smallest gap between two groups of probes, in standard deviations within the groups. Groups arise
+if launches land on near or on distant cores. The slope between two groups may differ from the slope
+within a group."""
 
 Sides = tuple[Mapping[str, Mapping[Any, float]], Mapping[str, Mapping[Any, float]]]
 """The reference and the new side, each as session -> launch -> number."""
 
 
-CLEAR_GAP = 4.0
-"""Smallest gap between two groups of probes, in standard deviations within the groups. Launches may
-land on near or on distant cores. The slope between such groups may differ from that within them."""
-
-
 @dataclass(frozen=True, slots=True)
 class Adjustment:
+    """How the noise probe changed the effect of a row: what `adjust` removed, and the effect before
+    that."""
+
     slope: float
-    """Slope of the metric over the probe, both as logarithms; with two groups, within them."""
+    """Slope of the log metric over the log probe. With two groups: the slope within a group."""
     plain: Effect
     """The effect before the adjustment."""
     explained: float
     """The part of the variance between launches that the probe explains, 0 to 1."""
     groups: int = 1
-    """2 if the probes form two groups, each with its own level."""
+    """2 if the probes form two groups with different levels, else 1."""
 
 
 @dataclass(slots=True)
@@ -63,7 +65,7 @@ class _Column:
         return _product(self.deviations, self.deviations)
 
     def without(self, other: _Column) -> _Column:
-        """The part of this covariate that the other one does not explain."""
+        """The part of this covariate that `other` does not explain."""
         shared = _product(self.deviations, other.deviations) / other.spread
         left = {launch: value - shared * other.deviations[launch] for launch, value in self.deviations.items()}
         return _Column(left, self.shift - shared * other.shift)
@@ -74,14 +76,14 @@ def adjust(plain: Effect, probes: Sides) -> tuple[Effect, Adjustment] | None:
 
     REQUIRES: if `plain` is stratified, `probes` has the same sessions and launches.
     """
-    if plain.design != STRATIFIED or plain.df < LEAST_DF or plain.variance is None:
+    if plain.design != STRATIFIED or plain.df < MIN_DF or plain.variance is None:
         return None
     probe = _column(probes)
     if probe.spread == 0.0 or _differs(probe.shift, probe.spread / plain.df * plain.scale, plain.df):
         return None
     group = _column(_groups(probes))
     columns = [probe]
-    if group.spread > 0.0 and plain.df > LEAST_DF:  # the slope within the groups
+    if group.spread > 0.0 and plain.df > MIN_DF:  # the slope within the groups
         inner = probe.without(group)
         columns = [group, inner] if inner.spread > 0.0 else columns
     difference, scale, left = plain.difference, plain.scale, dict(plain.residuals)
@@ -113,11 +115,12 @@ def _column(sides: Sides) -> _Column:
 
 
 def _groups(probes: Sides) -> Sides:
-    """By launch: 1 above the widest gap between probes, else 0. All 0 if that gap is not clear."""
+    """The group of each launch: 1 if its probe is above the widest gap between probes, else 0. If
+    that gap is not clear, all launches have group 0."""
     ordered = sorted(value for side in probes for session in side.values() for value in session.values())
-    gaps = [(after - before, place) for place, (before, after) in enumerate(itertools.pairwise(ordered), 1)]
-    gap, place = max(gaps[1:-1], default=(0.0, 0))  # a single launch is no group
-    limit = ordered[place] if gap > CLEAR_GAP * _spread_within(ordered[:place], ordered[place:]) else math.inf
+    gaps = [(after - before, index) for index, (before, after) in enumerate(itertools.pairwise(ordered), 1)]
+    gap, split = max(gaps[1:-1], default=(0.0, 0))  # a single launch is no group
+    limit = ordered[split] if gap > CLEAR_GAP * _spread_within(ordered[:split], ordered[split:]) else math.inf
     reference, new = (
         {session: {launch: float(value >= limit) for launch, value in of.items()} for session, of in side.items()}
         for side in probes
@@ -130,8 +133,8 @@ def _spread_within(*groups: Sequence[float]) -> float:
     return math.sqrt(squares / max(1, sum(len(group) - 1 for group in groups)))
 
 
-def _product(one: Mapping[Any, float], other: Mapping[Any, float]) -> float:
-    return math.fsum(value * other[launch] for launch, value in one.items())
+def _product(left: Mapping[Any, float], right: Mapping[Any, float]) -> float:
+    return math.fsum(value * right[launch] for launch, value in left.items())
 
 
 def _differs(shift: float, variance: float, df: int) -> bool:

@@ -1,9 +1,10 @@
-"""The effect: the difference between the metrics of two sides, as logarithms, with its variance and
-its units of replication. Positive means that the new side is better; the caller sets the sign.
+"""The effect: the difference between two sides of a comparison, with its variance. Values are
+logarithms of metrics, with a sign that the caller sets so that a larger value is better.
 
-Three designs. Paired: both sides were measured in the same sessions, and each session gives one
-difference. Unpaired: each side has its own sessions. Stratified: both sides were measured
-alternately within a session, so launches are the units, compared within their session.
+Paired design: both sides were measured in the same sessions. Each session gives one difference.
+Unpaired design: each side has its own sessions.
+Stratified design: launches of both sides alternate within a session. Launches are compared within
+their session.
 """
 
 from __future__ import annotations
@@ -20,26 +21,33 @@ PAIRED, UNPAIRED, STRATIFIED = "paired", "unpaired", "stratified"
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """`difference` has the variance `scale` * sigma^2. `variance` estimates sigma^2 with `df`
-    degrees of freedom (None and 0 without an estimate)."""
+    """A difference and its noise. The units of replication are sessions or launches (see above)."""
 
     design: str
     difference: float
+    """Mean of the new side minus mean of the reference side."""
     variance: float | None
+    """Estimated variance of a single unit. None if there are too few units."""
     df: int
+    """Degrees of freedom of `variance`. 0 if `variance` is None."""
     scale: float
+    """The variance of `difference`, divided by the variance of a single unit."""
     units: tuple[int, int]
-    """Units of replication on the reference side and on the new side."""
+    """Numbers of units on the reference side and on the new side."""
     residuals: tuple[tuple[Hashable, float], ...]
-    """(unit, deviation). Cells that share a unit may deviate together. The squares add up to
-    variance * df."""
+    """Each unit and its deviation from the mean. The squares add up to variance * df. Cells that
+    share a unit may deviate together."""
     welch_se: float | None = None
-    """Standard error and degrees of freedom from this cell alone, with one variance per side."""
+    """Standard error of `difference` from this cell alone, with one variance per side (Welch)."""
     welch_df: float | None = None
+    """Degrees of freedom of `welch_se`."""
 
 
 def paired(reference: Mapping[str, float], new: Mapping[str, float]) -> Effect:
-    """REQUIRES: both sides have the same sessions, at least one. The values are logarithms."""
+    """The effect from one value per session and side.
+
+    REQUIRES: both sides have the same sessions, at least one.
+    """
     sessions = sorted(reference)
     differences = [new[s] - reference[s] for s in sessions]
     count = len(sessions)
@@ -55,7 +63,7 @@ def paired(reference: Mapping[str, float], new: Mapping[str, float]) -> Effect:
 
 
 def unpaired(reference: Mapping[str, float], new: Mapping[str, float]) -> Effect:
-    """Each side has its own sessions. `variance` is pooled over the sides, Welch's is not."""
+    """The effect from one value per session. `variance` is pooled over the two sides."""
     sides = [sorted(reference.items()), sorted(new.items())]
     centres = [math.fsum(v for _, v in side) / len(side) for side in sides]
     residuals = [((k, name), v - c) for k, (side, c) in enumerate(zip(sides, centres, strict=True)) for name, v in side]
@@ -69,10 +77,10 @@ def unpaired(reference: Mapping[str, float], new: Mapping[str, float]) -> Effect
 
 
 def stratified(reference: Mapping[str, Mapping[Any, float]], new: Mapping[str, Mapping[Any, float]]) -> Effect:
-    """Compares launches (session -> launch -> logarithm) within each session. Sessions have equal
+    """The effect from one value per launch, indexed by session and launch. Sessions have equal
     weights.
 
-    REQUIRES: the same sessions on both sides.
+    REQUIRES: both sides have the same sessions.
     """
     sessions = sorted(reference)
     residuals: list[tuple[Hashable, float]] = []
@@ -93,18 +101,19 @@ def stratified(reference: Mapping[str, Mapping[Any, float]], new: Mapping[str, M
                 welch_denominator += part * part / (len(side) - 1)
         differences.append(centres[1] - centres[0])
     complete = all(len(side[s]) > 1 for side in (reference, new) for s in sessions)
-    own = complete and welch_denominator > 0.0
+    has_welch = complete and welch_denominator > 0.0
     total = math.fsum(r * r for _, r in residuals)
     return Effect(
         STRATIFIED, math.fsum(differences) / len(sessions), total / df if df else None, df, scale,
         (sum(map(len, reference.values())), sum(map(len, new.values()))), tuple(residuals),
-        math.sqrt(welch_variance) if own else None, welch_variance**2 / welch_denominator if own else None,
+        math.sqrt(welch_variance) if has_welch else None,
+        welch_variance**2 / welch_denominator if has_welch else None,
     )  # fmt: skip
 
 
 def welch(sides: Sequence[Sequence[float]]) -> tuple[float | None, float | None]:
-    """Standard error and degrees of freedom of a difference of means (Welch 1947). None if a side
-    has a single value."""
+    """Standard error and degrees of freedom of a difference of means, with one variance per side
+    (Welch 1947). None and None if a side has a single value."""
     if any(len(side) < 2 for side in sides):
         return None, None
     parts = []
@@ -119,6 +128,5 @@ def welch(sides: Sequence[Sequence[float]]) -> tuple[float | None, float | None]
 
 
 def interval(difference: float, se: float, df: float, confidence: float = 0.95) -> tuple[float, float]:
-    """The two-sided confidence interval of a difference."""
     half = student.quantile(0.5 + confidence / 2.0, df) * se
     return difference - half, difference + half

@@ -1,21 +1,21 @@
-"""One variance per cell, shrunk towards the variances of the other cells. Two to five launches or
-sessions hardly determine the variance of one cell; dozens of cells together do.
+"""Moderated t statistic: the variance of each cell is shrunk towards the variances of all cells.
+Two to five launches or sessions hardly determine the variance of one cell; dozens of cells do.
 
-The prior is Smyth's (2004, Linear models and empirical Bayes methods, section 6.2): the variances
-of the cells are draws of a scaled inverse chi-square. The mean and the variance of their logarithms
-give its degrees of freedom and scale. If the variances differ no more than by chance, the prior has
-infinite degrees of freedom, and all cells share one variance.
+The method is Smyth's (2004, Linear models and empirical Bayes methods, section 6.2). Its prior
+takes the variances of the cells as draws from a scaled inverse chi-square distribution. The mean
+and the variance of their logarithms give the scale of that distribution and its degrees of freedom.
+If the variances differ no more than by chance, the prior has infinite degrees of freedom, and all
+cells share one variance.
 
-With few units this prior alone claims too much. In simulations (tests/stats/test_simulation.py)
-with 2 sessions, a nominal 5 % became 6 to 16 %. There are two reasons. Each has a correction of the
-degrees of freedom of t, not of the variance:
+With few units, Smyth's method alone raises too many false alarms: 6 to 16 % instead of 5 % with 2
+sessions (tests/stats/test_simulation.py). Two corrections reduce the degrees of freedom of t:
 
-- Variances with one degree of freedom each are weak evidence for equal variances. So t uses the
-  prior's degrees of freedom for an excess variance that is half a standard error larger.
-- Cells measured in the same session or launch deviate together, so G such cells are not G
-  independent estimates of the variance. So t has at most the degrees of freedom of the pooled
-  variance by Satterthwaite's rule (1946). Its two strata are the deviation that all cells of a unit
-  share, and the rest.
+- Variances with one degree of freedom each are weak evidence for equal variances. So the prior's
+  degrees of freedom are computed for variances that differ more, by half a standard error.
+- Cells measured in the same session or launch deviate together, so their variances are not
+  independent estimates. So t has at most the degrees of freedom of the variance pooled over the
+  cells, by Satterthwaite's rule (1946). The rule separates the deviation that all cells of a unit
+  share from the remaining deviation.
 """
 
 from __future__ import annotations
@@ -24,39 +24,45 @@ import math
 from collections import defaultdict
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from statistics import median
 
 from longshore_study.stats import student
 from longshore_study.stats.effect import Effect
 
 _CAUTION = 0.5  # standard errors; 0 keeps the false alarms, 1 loses power
-_LEAST_PART_OF_MEDIAN = 1e-5  # a variance of zero has no logarithm
+_LOWEST_PART_OF_MEDIAN = 1e-5  # lower limit of a variance, since zero has no logarithm
 
 
 @dataclass(frozen=True, slots=True)
 class Prior:
     df: float
-    """Smyth's estimate. Infinite if the variances differ no more than by chance, 0 if there is no
-    prior."""
+    """Smyth's estimate of the degrees of freedom. Infinite if the variances differ no more than by
+    chance, 0 if there is no prior."""
     cautious_df: float
+    """The degrees of freedom after the first correction."""
     variance: float
 
 
 @dataclass(frozen=True, slots=True)
 class Moderated:
-    """The moderated variance of a cell and the degrees of freedom for t. `se` is the standard error
-    of the difference."""
+    """The variance of a cell after shrinking, and the standard error that follows from it."""
 
     variance: float
     df: float
     se: float
+    """Standard error of the cell's difference."""
     prior_df: float
 
 
 def fit_prior(variances: Sequence[float], dfs: Sequence[int]) -> Prior:
-    """REQUIRES: every df is at least 1. No prior with fewer than two cells or without variance."""
+    """The prior from the variances of the cells and their degrees of freedom. Its df is 0 if there
+    are fewer than two cells or all variances are zero.
+
+    REQUIRES: all `dfs` are at least 1.
+    """
     if len(variances) < 2 or not any(variances):
         return Prior(0.0, 0.0, 0.0)
-    floor = _LEAST_PART_OF_MEDIAN * _median([v for v in variances if v > 0.0])
+    floor = _LOWEST_PART_OF_MEDIAN * median([v for v in variances if v > 0.0])
     logs = [
         math.log(max(v, floor)) - student.digamma(d / 2) + math.log(d / 2) for v, d in zip(variances, dfs, strict=True)
     ]
@@ -64,8 +70,8 @@ def fit_prior(variances: Sequence[float], dfs: Sequence[int]) -> Prior:
     centre = math.fsum(logs) / count
     by_chance = math.fsum(student.trigamma(d / 2) for d in dfs) / count
     excess = math.fsum((z - centre) ** 2 for z in logs) / (count - 1) - by_chance
-    # The standard error of a sample variance, from the second and fourth cumulants of a log
-    # chi-square variate.
+    # Standard error of a sample variance, from the second and fourth cumulants of the logarithm of
+    # a chi-square variate.
     fourth = math.fsum(student.fourth_log_gamma(d / 2) for d in dfs) / count
     excess_se = math.sqrt(2.0 * by_chance**2 / (count - 1) + fourth / count)
     cautious = 2.0 * student.inverse_trigamma(max(excess, 0.0) + _CAUTION * excess_se)
@@ -77,7 +83,7 @@ def fit_prior(variances: Sequence[float], dfs: Sequence[int]) -> Prior:
 
 
 def moderate(effects: Sequence[Effect]) -> list[Moderated | None]:
-    """The moderated variance of each effect. None for an effect without an estimate of its own.
+    """The moderated variance of each effect. None for an effect whose own variance is None.
 
     REQUIRES: all effects have the same design, so that their variances are comparable.
     """
@@ -104,30 +110,23 @@ def moderate(effects: Sequence[Effect]) -> list[Moderated | None]:
 
 
 def pooled_df(effects: Sequence[Effect]) -> float:
-    """Effective degrees of freedom of the variance pooled over the cells. Cells that share their
-    units are one family. Independent cells add their degrees of freedom. Cells that deviate
-    together have hardly more than one cell has."""
-    families: dict[tuple[Hashable, ...], list[Effect]] = defaultdict(list)
+    """Effective degrees of freedom of the variance pooled over the cells. Independent cells add
+    their degrees of freedom. Cells that deviate together have hardly more than a single cell."""
+    by_units: dict[tuple[Hashable, ...], list[Effect]] = defaultdict(list)
     for effect in effects:
         if effect.variance is not None:
-            families[tuple(unit for unit, _ in effect.residuals)].append(effect)
-    return math.fsum(_family_df(family) for family in families.values())
+            by_units[tuple(unit for unit, _ in effect.residuals)].append(effect)
+    return math.fsum(_pooled_df_of_same_units(cells) for cells in by_units.values())
 
 
-def _family_df(family: Sequence[Effect]) -> float:
-    df, cells = family[0].df, len(family)
-    total = math.fsum((e.variance or 0.0) * df for e in family)
-    if cells == 1 or total == 0.0:
-        return float(df * cells)
-    sums = [math.fsum(e.residuals[k][1] for e in family) for k in range(len(family[0].residuals))]
-    shared = math.fsum(s * s for s in sums) / cells
-    rest = max(total - shared, 0.0)
-    # total / (cells * df) is the pooled variance. It is the sum of two independent parts with df
-    # and (cells - 1) * df degrees of freedom.
-    return total**2 / (shared**2 / df + rest**2 / ((cells - 1) * df))
-
-
-def _median(values: Sequence[float]) -> float:
-    ordered = sorted(values)
-    middle = len(ordered) // 2
-    return ordered[middle] if len(ordered) % 2 else (ordered[middle - 1] + ordered[middle]) / 2.0
+def _pooled_df_of_same_units(cells: Sequence[Effect]) -> float:
+    df, count = cells[0].df, len(cells)
+    total = math.fsum((cell.variance or 0.0) * df for cell in cells)
+    if count == 1 or total == 0.0:
+        return float(df * count)
+    sums = [math.fsum(cell.residuals[k][1] for cell in cells) for k in range(len(cells[0].residuals))]
+    shared = math.fsum(s * s for s in sums) / count
+    remaining = max(total - shared, 0.0)
+    # The pooled variance is total / (count * df). Its two parts, shared and remaining, are
+    # independent and have df and (count - 1) * df degrees of freedom.
+    return total**2 / (shared**2 / df + remaining**2 / ((count - 1) * df))

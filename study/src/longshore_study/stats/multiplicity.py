@@ -1,4 +1,5 @@
-"""Adjusted p values for tables of many rows: compare them with the level for the whole table."""
+"""Adjusted p values for tables of many rows, to compare with one significance level for the whole
+table."""
 
 from __future__ import annotations
 
@@ -6,26 +7,26 @@ from collections.abc import Sequence
 
 
 def benjamini_hochberg(p_values: Sequence[float]) -> list[float]:
-    """Of the rows with an adjusted p of at most q, the expected share of false ones is at most q
-    (Benjamini and Hochberg 1995)."""
+    """Controls the false discovery rate (Benjamini and Hochberg 1995): among the rows with an
+    adjusted p value of at most q, the expected share of false alarms is at most q."""
     count = len(p_values)
     order = sorted(range(count), key=lambda i: p_values[i], reverse=True)
     adjusted = [1.0] * count
     smallest = 1.0
-    for place, index in enumerate(order):
-        smallest = min(smallest, p_values[index] * count / (count - place))
+    for larger, index in enumerate(order):  # `larger` p values precede
+        smallest = min(smallest, p_values[index] * count / (count - larger))
         adjusted[index] = smallest
     return adjusted
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """The probability that any row with an adjusted p of at most q is false is at most q, for any
-    dependence between the rows (Holm 1979)."""
+    """Controls the family-wise error rate (Holm 1979): the probability of any false alarm among the
+    rows with an adjusted p value of at most q is at most q, for any dependence between the rows."""
     count = len(p_values)
     order = sorted(range(count), key=lambda i: p_values[i])
     adjusted = [1.0] * count
     largest = 0.0
-    for place, index in enumerate(order):
-        largest = max(largest, min(1.0, p_values[index] * (count - place)))
+    for smaller, index in enumerate(order):  # `smaller` p values precede
+        largest = max(largest, min(1.0, p_values[index] * (count - smaller)))
         adjusted[index] = largest
     return adjusted

@@ -1,8 +1,9 @@
 """The verdict on a difference, given a margin below which differences do not matter.
 
-Tests are against the margin, not against zero. *Regressed*: the slowdown is larger than the margin.
-*Same*: the difference is smaller than the margin in both directions (two one-sided tests,
-Schuirmann 1987). *Inconclusive*: neither.
+Each hypothesis compares the difference with the margin, not with zero. The verdict is *regressed*
+or *improved* if the difference is significantly larger than the margin, and *same* if it is
+significantly smaller in both directions (two one-sided tests, Schuirmann 1987). Otherwise the
+verdict is *inconclusive*.
 """
 
 from __future__ import annotations
@@ -14,8 +15,9 @@ from dataclasses import dataclass
 from longshore_study.stats import effect, multiplicity, student
 
 LEVEL = 0.05
+"""Significance level of all tests."""
 POWER = 0.8
-"""The probability of detection that counts as detectable."""
+"""A slowdown counts as detectable if it is detected with this probability."""
 
 REGRESSED, IMPROVED, SAME, INCONCLUSIVE = "regressed", "improved", "same", "inconclusive"
 UNTESTABLE, FAILED, INVALID, MISSING = "untestable", "failed", "invalid?", "missing"
@@ -38,35 +40,35 @@ class Judgement:
     interval: tuple[float, float]
     """95 % confidence interval of the difference of logarithms."""
     p: float
-    """Two-sided p value of the hypothesis that the difference is within the margin. At most 0.05
-    exactly if the interval lies beyond the margin."""
+    """Two-sided p value of the hypothesis that the difference is within the margin. It is at most
+    0.05 exactly if `interval` lies beyond the margin."""
     adjusted_p: float
-    """Benjamini-Hochberg over the list. The verdicts regressed and improved use it."""
+    """`p` adjusted by Benjamini and Hochberg. The verdicts regressed and improved depend on it."""
     holm_p: float
-    """Holm over the list. The exit status uses it."""
+    """`p` adjusted by Holm. The exit status depends on it."""
     equivalence_p: float
-    """P value of the hypothesis that the difference is outside the margin. *Same* if at most
-    0.05."""
+    """P value of the hypothesis that the difference is outside the margin. The verdict *same* needs
+    at most 0.05."""
     basis: tuple[Measured, float, float] | None = None
     """The row, the margin as a logarithm, and the significance level of the row."""
 
     @property
     def detectable(self) -> float:
         """The smallest slowdown, as a difference of logarithms, that this row would show in four of
-        five cases. Computed on demand: it takes two quantiles, and simulations judge millions of
-        rows."""
+        five cases. This property costs two quantiles. Simulations, which judge millions of rows,
+        do not need it."""
         return math.inf if self.basis is None else smallest_slowdown(*self.basis)
 
 
 def judge(rows: Sequence[Measured], margin: float) -> list[Judgement]:
-    """The list is one family of hypotheses: the correction is for the whole list."""
+    """Judges each row. P values are adjusted for the number of rows in the list."""
     limit = math.log1p(margin)
     p_values = [beyond_margin(row, limit) for row in rows]
-    adjusted = multiplicity.benjamini_hochberg(p_values)
-    strict = multiplicity.holm(p_values)
+    adjusted_ps = multiplicity.benjamini_hochberg(p_values)
+    holm_ps = multiplicity.holm(p_values)
     judgements = []
-    level = level_of_next(sum(one <= LEVEL for one in adjusted), len(rows))
-    for row, p, adjusted_p, holm_p in zip(rows, p_values, adjusted, strict, strict=True):
+    level = level_of_next(sum(p <= LEVEL for p in adjusted_ps), len(rows))
+    for row, p, adjusted_p, holm_p in zip(rows, p_values, adjusted_ps, holm_ps, strict=True):
         equivalence_p = within_margin(row, limit)
         if adjusted_p <= LEVEL:
             verdict = REGRESSED if row.difference < 0 else IMPROVED
@@ -103,13 +105,13 @@ def not_slower_than(row: Measured, limit: float) -> float:
     return _tail(row.difference + limit, row)
 
 
-def level_of_next(found: int, rows: int) -> float:
-    """The two-sided level at which Benjamini and Hochberg would call one more row, when `found`
-    rows are called already."""
-    return LEVEL * min(rows, found + 1) / max(1, rows)
+def level_of_next(significant: int, rows: int) -> float:
+    """The two-sided level that one more row must reach to be significant after the correction of
+    Benjamini and Hochberg, if `significant` of the rows are significant already."""
+    return LEVEL * min(rows, significant + 1) / max(1, rows)
 
 
 def smallest_slowdown(row: Measured, limit: float, level: float = LEVEL, power: float = POWER) -> float:
-    """The difference of logarithms (positive) that a row of this standard error shows with
-    probability `power`."""
+    """The slowdown, as a positive difference of logarithms, that a row with this standard error
+    shows with probability `power`."""
     return limit + row.se * (student.quantile(1.0 - level / 2.0, row.df) + student.quantile(power, row.df))

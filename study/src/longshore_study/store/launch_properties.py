@@ -13,55 +13,55 @@ from longshore_study.base.texts import name_text, whole_number
 from longshore_study.store import provenance
 from longshore_study.store.launch_store import Launch
 
-# These keys differ in every launch by design, so they are not properties.
+# Keys of records that differ in every launch by design. They are not properties.
 PER_LAUNCH = frozenset(
     {"record", "schema", "launch", "seed", "start", "started", "argv", "pid", "time", "date", "end", "seconds"}
 )
 
 ENVIRONMENT = "environment"
 VARIABLE = f"{ENVIRONMENT}: "
-"""Prefix of a recorded environment variable. Each variable is a property of its own."""
+"""Prefix of the properties that are recorded environment variables."""
 NOT_SET = "not set"
 
 
 def properties(launch: Launch) -> list[tuple[str, str]]:
     names = (("launcher", "launcher"), ("binding", "binding asked for"))
-    own = [(name, str(launch.envelope[key])) for key, name in names if launch.envelope.get(key)]
-    return [("source", launch.source), *own, *_flat(launch.header or {}), *provenance.of_launch(launch).items()]
+    requested = [(name, str(launch.envelope[key])) for key, name in names if launch.envelope.get(key)]
+    return [("source", launch.source), *requested, *_flat(launch.header or {}), *provenance.of_launch(launch).items()]
 
 
 def values_by_side(sides: Sequence[Iterable[Launch]]) -> list[dict[str, list[str]]]:
     """The values of each property on each side, in order of first appearance.
 
-    A variable is "not set" for launches whose environment is recorded but lacks it, if any launch
-    of any side has it.
+    If any launch of any side has an environment variable, the variable is "not set" for a launch
+    whose recorded environment lacks it.
     """
-    of_launches = [[(launch, properties(launch)) for launch in side] for side in sides]
-    variables = {
-        name: None for side in of_launches for _, own in side for name, _ in own if name.startswith(VARIABLE)
-    }  # in order, unlike a set
-    found: list[dict[str, list[str]]] = []
-    for side in of_launches:
+    launches_of_sides = [[(launch, properties(launch)) for launch in side] for side in sides]
+    variables = dict.fromkeys(
+        name for side in launches_of_sides for _, pairs in side for name, _ in pairs if name.startswith(VARIABLE)
+    )  # in order, unlike a set
+    values_of_sides: list[dict[str, list[str]]] = []
+    for side in launches_of_sides:
         values: dict[str, dict[str, None]] = {}
-        for launch, own in side:
-            for name, value in own:
+        for launch, pairs in side:
+            for name, value in pairs:
                 values.setdefault(name, {})[value] = None
-            if isinstance(has := (launch.header or {}).get(ENVIRONMENT), dict):
+            if isinstance(environment := (launch.header or {}).get(ENVIRONMENT), dict):
                 for name in variables:
-                    if name.removeprefix(VARIABLE) not in has:
+                    if name.removeprefix(VARIABLE) not in environment:
                         values.setdefault(name, {})[NOT_SET] = None
-        found.append({name: list(texts) for name, texts in values.items()})
-    return found
+        values_of_sides.append({name: list(texts) for name, texts in values.items()})
+    return values_of_sides
 
 
 def _flat(value: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
-    """Flattens nested objects to names such as "system: cpu". Lists stay whole."""
+    """Flattens nested objects to names such as "system: cpu". A list is a single property."""
     for key, inner in value.items():
         if key in PER_LAUNCH:
             continue
         name = f"{prefix}{name_text(str(key))}"
         if isinstance(inner, Mapping):
-            if name == ENVIRONMENT:  # names of variables stay as they are
+            if name == ENVIRONMENT:  # keep underscores in the names of variables
                 yield from ((f"{VARIABLE}{variable}", str(inner[variable])) for variable in sorted(inner))
             elif not inner:
                 yield name, "none set"

@@ -1,12 +1,13 @@
 """The store: one file per launch, STORE/<study>/<tag>/<session>/<launch>.jsonl.
 
-Files are never changed. A launch is written to a temporary file, which is renamed when complete.
-There are no locks and no database, since locks hang on parallel file systems. An unreadable file
-is returned with its problem, never dropped."""
+A launch is written to a temporary file, which is renamed when complete. Stored files are never
+changed. The store has no file locks and no database, since file locks hang on parallel file
+systems. An unreadable file is returned with a description of its problem, never dropped."""
 
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -20,20 +21,17 @@ from longshore_study.store import records
 from longshore_study.store.records import Record, RecordError
 
 _LONGEST_NAME = 200  # bytes; file systems allow 255, and a temporary name is longer than the final one
-_NAMED = re.compile(r"([0-9a-f]{12})-(\d{3,})(?:\.\d+)?\.jsonl$")  # write_launch: cell and launch index
+_FILE_NAME = re.compile(r"([0-9a-f]{12})-(\d{3,})(?:\.\d+)?\.jsonl$")  # cell_id and launch index
 _SHORTENED = re.compile(r"~[0-9a-f]{16}$")
-_NOTHING_COULD_RUN = 2  # status of longshore-bench when it skipped every variant; the reasons are results
+_NOTHING_COULD_RUN = 2  # exit status of longshore-bench if it skipped all variants, with reasons as results
 _BRACE = ord("}")
-_SAMPLE_MARKS = (
-    b'"record":"sample"',
-    b'"record": "sample"',
-)  # cannot occur inside a JSON string, whose quotes are escaped
+# A JSON string cannot contain these marks, since its quotes are escaped.
+_SAMPLE_MARKS = (b'"record":"sample"', b'"record": "sample"')
 
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """One stored launch: the request (the envelope), the records of the program, and the problem if
-    there is one."""
+    """One stored launch: the envelope with the request, and the records of the program."""
 
     study: str
     tag: str
@@ -43,7 +41,7 @@ class Launch:
     cell_id: str
     launch_index: int
     position: int | None
-    """Place in the random order of its session. None for imported launches."""
+    """Index in the random order of the session's launches. None for imported launches."""
     path: Path
     exit_status: int | None
     header: Record | None
@@ -52,9 +50,9 @@ class Launch:
     samples: list[Record] = field(default_factory=list)
     """Empty unless requested."""
     complete: bool = False
-    """Whether an `end` record was read."""
+    """Whether the file has an `end` record."""
     problem: str | None = None
-    """Why this launch cannot be trusted, with file and line. None if it can."""
+    """Why this launch cannot be trusted, with file and line. None for a good launch."""
     envelope: Record = field(default_factory=dict)
 
     @property
@@ -63,7 +61,7 @@ class Launch:
 
     @property
     def imported(self) -> bool:
-        """Imported values are aggregates. Their repetitions are unknown."""
+        """Whether the launch was imported. Imported values are aggregates of repetitions."""
         return self.source.startswith("import")
 
 
@@ -80,10 +78,10 @@ class Store:
         """Stores one launch completely or not at all. Returns its file.
 
         The envelope must have study, tag, session and cell. `record`, `schema`, `cell_id` and
-        `launch_index` get defaults. `bound`, `guidelines` and `margin` of the study file are stored
-        as well, so that `compare` and `guidelines` need no study file. The name of the file is
-        `launch_id` if given, else cell and launch index. A launch with the same name and content is
-        not stored again. A launch with other content (a repeated launch) gets a new name.
+        `launch_index` get defaults. `longshore run` adds `bound`, `guidelines` and `margin` of the
+        study file, so that `compare` and `guidelines` need no study file. The file is named after
+        `launch_id` if given, else after cell and launch index. If a file with this name exists, the
+        launch gets a new name, unless the content is the same; then nothing is stored.
         """
         head: dict[str, Any] = {
             "record": "study",
@@ -95,8 +93,7 @@ class Store:
         records.check(head, "envelope")
         folder = self.session_path(head["study"], head["tag"], head["session"])
         text = "".join(line.rstrip("\n") + "\n" for line in (records.dump(head), *lines))
-        # Bytes of names that are not UTF-8 become JSON escapes, which are read back as the same
-        # name.
+        # Bytes that are not UTF-8 become JSON escapes, from which reading restores the same bytes.
         content = text.encode("utf-8", "backslashreplace")
         stem = folder_name(str(head.get("launch_id") or f"{head['cell_id']}-{head['launch_index']:03d}"), "launch_id")
         try:
@@ -110,16 +107,13 @@ class Store:
     def launches(
         self, study: str | None = None, tag: str | None = None, session: str | None = None, *, samples: bool = False
     ) -> Iterator[Launch]:
-        """The stored launches in the order of their file names. Arguments restrict the study, tag
-        and session.
-
-        Sample lines are skipped unparsed unless `samples`.
-        """
+        """The stored launches of this study, tag and session, or of all if None, in the order of
+        their file names. Without `samples`, lines with samples are skipped unparsed."""
         for path in self._files(study, tag, session):
             yield read_launch(path, samples=samples)
 
     def cells_done(self, study: str, tag: str, session: str) -> dict[tuple[str, int], bool]:
-        """The stored (cell_id, launch_index), each with whether any attempt succeeded."""
+        """By (cell_id, launch_index) of the stored launches: whether any attempt succeeded."""
         done: dict[tuple[str, int], bool] = {}
         for launch in self.launches(study, tag, session):
             key = (launch.cell_id, launch.launch_index)
@@ -127,28 +121,25 @@ class Store:
         return done
 
     def names(self) -> list[tuple[str, str, str]]:
-        """The stored (study, tag, session), from folder names, or from a launch where a name was
-        too long for a folder."""
+        """The stored (study, tag, session). The names come from the folders, or from a launch if a
+        name was too long for a folder."""
         first: dict[tuple[str, ...], Path] = {}
         for path in self._files(None, None, None):
             first.setdefault(path.parent.relative_to(self.path).parts, path)
         return sorted(_names_of(folders, path) for folders, path in first.items())
 
     def _files(self, study: str | None, tag: str | None, session: str | None) -> Iterator[Path]:
-        wanted = [
-            None if name is None else folder_name(name, what)
-            for name, what in ((study, "study"), (tag, "tag"), (session, "session"))
-        ]
         folders = [self.path]
-        for name in wanted:
-            folders = [inner for folder in folders for inner in _subfolders(folder, name)]
+        for name, what in ((study, "study"), (tag, "tag"), (session, "session")):
+            wanted = None if name is None else folder_name(name, what)
+            folders = [inner for folder in folders for inner in _subfolders(folder, wanted)]
         for folder in folders:
             names = (entry.name for entry in _entries(folder) if entry.name.endswith(".jsonl"))
             yield from (folder / name for name in sorted(names))
 
 
 def folder_name(name: str, what: str) -> str:
-    """A safe file name for any text. Different texts get different names."""
+    """A safe name of a file or folder for any text. Different texts get different names."""
     if not name:
         raise UsageError(f"the {what} needs a name; it is empty")
     quoted = quote(name, safe="+=,@ ", errors="surrogateescape")
@@ -161,7 +152,7 @@ def folder_name(name: str, what: str) -> str:
 
 
 def name_of(folder: str) -> str:
-    """The text for which folder_name made this name. Not valid for shortened names."""
+    """The inverse of folder_name. Not valid for shortened names."""
     return unquote(folder, errors="surrogateescape")
 
 
@@ -175,14 +166,13 @@ def _names_of(folders: tuple[str, ...], path: Path) -> tuple[str, str, str]:
 
 def cell_id(cell: Mapping[str, Any]) -> str:
     """A short identifier of a cell that depends on its factors only."""
-    import json  # noqa: PLC0415 - with sorted keys; records.dump keeps the order given
-
     text = json.dumps(cell, sort_keys=True, ensure_ascii=False, separators=(",", ":"), default=str)
     return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:12]
 
 
 def read_launch(path: Path, *, samples: bool = False) -> Launch:
-    """Reads one stored file. `problem` describes an error; readable records are still returned."""
+    """Reads one stored file. After an error, the launch has a `problem` and the records before the
+    error."""
     session_folder = path.parent
     names = [name_of(folder.name) for folder in (session_folder.parent.parent, session_folder.parent, session_folder)]
     try:
@@ -224,7 +214,7 @@ def read_launch(path: Path, *, samples: bool = False) -> Launch:
 
 
 class _Body:
-    """The records of the program in one file, as far as they are readable."""
+    """The records of the program in one file, up to the first unreadable line."""
 
     def __init__(self) -> None:
         self.header: Record | None = None
@@ -250,26 +240,25 @@ class _Body:
                 self.end = record
 
 
-_seen: dict[str, dict[str, Any]] = {}
-_MOST_SEEN = 100_000
+_shared_factors: dict[str, dict[str, Any]] = {}
+_MAX_SHARED = 100_000
 
 
 def _deduplicated(factors: dict[str, Any]) -> dict[str, Any]:
-    """The first object with equal factors, to save memory: a store has few variants in many
-    launches.
+    """A shared object with equal factors. Sharing saves memory, since a store has few variants in
+    many launches. Callers must not change the object.
 
-    The key is a text, since 1, 1.0 and true are equal but different factors. Callers must not
-    change the result.
+    The key is a text, since 1, 1.0 and true are equal but different levels.
     """
-    if len(_seen) > _MOST_SEEN:
-        _seen.clear()
-    return _seen.setdefault(repr(factors), factors)
+    if len(_shared_factors) > _MAX_SHARED:
+        _shared_factors.clear()
+    return _shared_factors.setdefault(repr(factors), factors)
 
 
 def _without_samples(lines: list[bytes]) -> list[tuple[int, bytes]]:
-    """The numbered lines without samples. A truncated sample stays, so that it is reported.
+    """The numbered lines without samples. A truncated sample is kept, so that it is reported.
 
-    Nine of ten lines are samples, so this dominates the time of `show`.
+    Nine of ten lines are samples, so this function dominates the time of `longshore show`.
     """
     compact, spaced = _SAMPLE_MARKS
     kept = [(n, line) for n, line in enumerate(lines) if compact not in line or line[-1] != _BRACE]
@@ -296,9 +285,8 @@ def _first_problem(path: Path, line_count: int, envelope: Record, body: _Body) -
 
 def _unreadable(path: Path, names: list[str], problem: str) -> Launch:
     study, tag, session = names
-    # The file name still tells cell and launch index.
-    named = _NAMED.match(path.name)
-    cell, index = (named[1], int(named[2])) if named else (path.stem, 0)
+    match = _FILE_NAME.match(path.name)
+    cell, index = (match[1], int(match[2])) if match else (path.stem, 0)
     return Launch(
         study=study, tag=tag, session=session, cell={}, cell_id=cell, launch_index=index, position=None, path=path,
         exit_status=None, header=None, problem=problem,
@@ -312,7 +300,7 @@ def _subfolders(folder: Path, name: str | None) -> list[Path]:
 
 
 def _entries(folder: Path) -> list[os.DirEntry[str]]:
-    """The entries without temporary files. Empty if the folder does not exist."""
+    """The entries of a folder without temporary files. Empty if the folder does not exist."""
     try:
         with os.scandir(folder) as entries:
             return [entry for entry in entries if not entry.name.startswith(".")]
@@ -323,8 +311,8 @@ def _entries(folder: Path) -> list[os.DirEntry[str]]:
 
 
 def process_namespace() -> str:
-    """Identifies the host and its process namespace, in which a process number is unique.
-    Containers may share a host name but not process numbers."""
+    """Identifies a set of processes with unique process numbers: the host, and the process
+    namespace, since containers may share a host name but not process numbers."""
     try:
         space = f"-{Path('/proc/self/ns/pid').stat().st_ino}"
     except OSError:
@@ -333,7 +321,8 @@ def process_namespace() -> str:
 
 
 def _rename_unless_taken(temporary: Path, path: Path) -> bool:
-    """Renames a finished file unless `path` exists. So no process replaces a stored launch."""
+    """Renames a finished file unless `path` exists, so that no process replaces a stored launch.
+    Returns whether the file was renamed."""
     try:
         os.link(temporary, path)
     except FileExistsError:
@@ -359,7 +348,7 @@ def _write_beside_and_rename(folder: Path, stem: str, content: bytes) -> Path:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
-        while not _rename_unless_taken(temporary, path):  # another process stored this name just now
+        while not _rename_unless_taken(temporary, path):  # another process has just taken the name
             attempt += 1
             path = folder / f"{stem}.{attempt}.jsonl"
     finally:

@@ -1,8 +1,8 @@
-"""Provenance: facts about the system that the program does not record. Image release, programming
-environment, firmware, kernel options, and the build-ids of the program and its libraries.
+"""Provenance: facts about the system that the program does not record, such as image release,
+programming environment, firmware, kernel options, and build-ids of the program and its libraries.
 
-Collected once per run of a session into provenance-<digest>.json in the session's folder. Each
-launch names the digest, so a change during a session is visible.
+`longshore run` collects the facts once into provenance-<digest>.json in the session's folder. Each
+launch names the digest, so a change of the system during a session is visible.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from longshore_study.host import elf
 from longshore_study.store.launch_store import Launch, process_namespace
 
 _LONGEST_VALUE = 2000
-_MOST_LIBRARIES = 200
+_MAX_LIBRARIES = 200
 _LARGEST_HASHED_BYTES = 256 * 2**20
 _RELEASE_KEYS = ("PRETTY_NAME", "VERSION_ID", "BUILD_ID", "IMAGE_ID", "IMAGE_VERSION", "VARIANT_ID")
 _RELEASE_FILES = ("/etc/cray-release", "/etc/opt/cray/release/cle-release", "/etc/opt/cray/release/cos-release",
@@ -39,50 +39,45 @@ _DEVICE_FIRMWARE = ("/sys/class/infiniband/*/fw_ver", "/sys/class/cxi/*/device/f
 _ENVIRONMENT = ("PE_ENV", "CRAY_CPE_VERSION", "CPE_VERSION", "CRAYPE_VERSION", "CRAY_MPICH_VERSION",
                 "CRAY_LIBSCI_VERSION", "CRAYPE_NETWORK_TARGET",
                 "EBROOTFOSS", "EBVERSIONFOSS", "SPACK_ENV", "CONDA_DEFAULT_ENV")  # fmt: skip
-
-
 _SECRET = re.compile(r"(\S*(?:token|secret|passw|key)\S*=)\S+", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
 class Program:
-    """A program whose libraries are listed."""
-
     path: str
     stack: str = ""
     library_path: str | None = None
-    """LD_LIBRARY_PATH for this program. None: that of the current environment."""
+    """LD_LIBRARY_PATH for this program. If None, the value of the current environment counts."""
 
 
 def collect(programs: Iterable[Program], root: Path = Path("/")) -> dict[str, str]:
-    """The facts that can be read, by name. A missing file is not an error. Tests pass their own
-    `root`."""
-    found: dict[str, str] = {}
+    """The facts that can be read, by name. Files are read below `root`."""
+    facts: dict[str, str] = {}
     release = _key_values(_text(root, "/etc/os-release"))
-    found |= {f"image {key.lower()}": release[key] for key in _RELEASE_KEYS if release.get(key)}
+    facts |= {f"image {key.lower()}": release[key] for key in _RELEASE_KEYS if release.get(key)}
     for path in _RELEASE_FILES:
         if text := _text(root, path):
-            found[f"image {path}"] = text.splitlines()[0]
-    found |= {f"environment {name}": os.environ[name] for name in _ENVIRONMENT if os.environ.get(name)}
+            facts[f"image {path}"] = text.splitlines()[0]
+    facts |= {f"environment {name}": os.environ[name] for name in _ENVIRONMENT if os.environ.get(name)}
     if modules := os.environ.get("LOADEDMODULES"):
-        found["modules"] = modules
-    found |= {f"firmware {what}": text for what, path in _FIRMWARE.items() if (text := _text(root, path))}
+        facts["modules"] = modules
+    facts |= {f"firmware {part}": text for part, path in _FIRMWARE.items() if (text := _text(root, path))}
     for pattern in _DEVICE_FIRMWARE:
         for name in sorted(glob.glob(str(root) + pattern)):  # noqa: PTH207 - below a root of any kind
             path = "/" + str(Path(name).relative_to(root))
             if text := _text(root, path):
-                found[f"firmware {path.split('/')[4]}"] = text
+                facts[f"firmware {path.split('/')[4]}"] = text
     if microcode := next(
         (line.partition(":")[2].strip() for line in (_text(root, "/proc/cpuinfo") or "").splitlines()
          if line.startswith("microcode")), None,
     ):  # fmt: skip
-        found["firmware microcode"] = microcode
+        facts["firmware microcode"] = microcode
     if options := _text(root, "/proc/cmdline"):
-        found["kernel options"] = _SECRET.sub(r"\1(masked)", options)
+        facts["kernel options"] = _SECRET.sub(r"\1(masked)", options)
     for program in programs:
-        found |= _build_ids(program)
+        facts |= _build_ids(program)
     # Variables and file names are bytes that may not be valid UTF-8.
-    return {key: value[:_LONGEST_VALUE].encode("utf-8", "replace").decode() for key, value in found.items()}
+    return {key: value[:_LONGEST_VALUE].encode("utf-8", "replace").decode() for key, value in facts.items()}
 
 
 def store_provenance(folder: Path, programs: Iterable[Program]) -> str:
@@ -102,8 +97,8 @@ def store_provenance(folder: Path, programs: Iterable[Program]) -> str:
 
 
 def of_launch(launch: Launch) -> Mapping[str, str]:
-    """The facts stored for this launch. Empty for launches without a digest, such as imported
-    ones."""
+    """The facts stored for this launch. Empty if the launch has no digest: imported launches have
+    none."""
     digest = launch.envelope.get("provenance")
     if not isinstance(digest, str) or not digest.isalnum():
         return {}
@@ -120,19 +115,18 @@ def _read(path: str) -> Mapping[str, str]:
 
 
 def _build_ids(program: Program) -> dict[str, str]:
-    """The build-ids of a program and of each library that it loads, by file name."""
     path = Path(program.path)
-    begin = f"{program.stack} build-id" if program.stack else "build-id"
+    prefix = f"{program.stack} build-id" if program.stack else "build-id"
     library_path = os.environ.get("LD_LIBRARY_PATH", "") if program.library_path is None else program.library_path
     libraries = _libraries(path, library_path.split(os.pathsep))
-    return {f"{begin} {name}": identity(file) for name, file in {path.name: path, **libraries}.items()}
+    return {f"{prefix} {name}": identity(file) for name, file in {path.name: path, **libraries}.items()}
 
 
 def identity(path: Path) -> str:
-    """The build-id of a file. A file without one is identified by the digest of its content."""
-    found = elf.describe(path).build_id
-    if found:
-        return found
+    """The build-id of a file. Without a build-id: a digest of the content, or the size."""
+    build_id = elf.read_info(path).build_id
+    if build_id:
+        return build_id
     try:
         if path.stat().st_size > _LARGEST_HASHED_BYTES:
             return f"size {path.stat().st_size}"
@@ -143,26 +137,27 @@ def identity(path: Path) -> str:
 
 
 def _libraries(program: Path, library_path: list[str]) -> dict[str, Path]:
-    """The libraries that the loader would find, in the order of ld.so(8): run paths,
-    LD_LIBRARY_PATH, /etc/ld.so.conf, the built-in folders."""
-    usual = _usual_folders()
-    found: dict[str, Path] = {}
-    waiting = [(name, elf.describe(program).run_path) for name in elf.describe(program).needed]
-    while waiting and len(found) < _MOST_LIBRARIES:
+    """The libraries that the loader would find, by name. The loader searches folders in the order
+    of ld.so(8): run paths, LD_LIBRARY_PATH, /etc/ld.so.conf, built-in folders."""
+    system_folders = _system_folders()
+    libraries: dict[str, Path] = {}
+    described = elf.read_info(program)
+    waiting = [(name, described.run_path) for name in described.needed]
+    while waiting and len(libraries) < _MAX_LIBRARIES:
         name, run_path = waiting.pop(0)
-        if name in found:
+        if name in libraries:
             continue
-        folders = [*run_path, *library_path, *usual]
+        folders = [*run_path, *library_path, *system_folders]
         path = next((Path(folder, name) for folder in folders if folder and Path(folder, name).is_file()), None)
         if path is not None:
-            found[name] = path
-            described = elf.describe(path)
+            libraries[name] = path
+            described = elf.read_info(path)
             waiting += [(needed, described.run_path or run_path) for needed in described.needed]
-    return found
+    return libraries
 
 
 @lru_cache(maxsize=1)
-def _usual_folders() -> tuple[str, ...]:
+def _system_folders() -> tuple[str, ...]:
     """Folders of /etc/ld.so.conf and its includes, and those built into the loader."""
     folders: list[str] = []
     waiting = ["/etc/ld.so.conf"]

@@ -1,5 +1,5 @@
-"""Records: JSON objects, one per line, from longshore-bench and the importers. Parses, checks and
-builds them. REQUIRED and OPTIONAL list their keys."""
+"""Parses, checks and builds records: JSON objects, one per line, from longshore-bench and the
+importers. REQUIRED and OPTIONAL list the keys."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not JSON")
 
 
-# One decoder for all lines. json.loads would build one per call.
+# Shared by all lines, since json.loads with this option would build a decoder per call.
 _DECODER = json.JSONDecoder(parse_constant=_refuse_constant)
 
 
@@ -54,11 +54,11 @@ OPTIONAL: dict[str, dict[str, type]] = {
     "result": {"metrics": dict, "seconds": dict, "traffic": dict, "pulse_seconds": float},
     "sample": {"seconds": dict},
 }
-"""By kind of record: keys that may be absent or null, and their types otherwise."""
+"""By kind of record: the keys that may be absent or null, and the types of other values."""
 
 
 class RecordError(LongshoreError):
-    """A record is invalid. The message names file and line."""
+    """An invalid record. The message names file and line."""
 
 
 def parse(text: str | bytes, path: Path | str, line_number: int) -> Record:
@@ -67,24 +67,24 @@ def parse(text: str | bytes, path: Path | str, line_number: int) -> Record:
     Raises RecordError if the text is not JSON, the kind is unknown, a key is missing, or the schema
     is newer than ours.
     """
-    place = f"{path}:{line_number}"
+    location = f"{path}:{line_number}"
     try:
         value = _DECODER.decode(text if isinstance(text, str) else text.decode())
     except (ValueError, RecursionError) as error:
         reason = getattr(error, "msg", str(error))
-        raise RecordError(f"{place}: not a JSON record ({reason})") from None
+        raise RecordError(f"{location}: not a JSON record ({reason})") from None
     if not isinstance(value, dict) or "record" not in value:
-        raise RecordError(f"{place}: not a record (an object with the key 'record' is expected)")
+        raise RecordError(f"{location}: not a record (an object with the key 'record' is expected)")
     check(value, path, line_number)
     return value
 
 
 def parse_lines(lines: Sequence[tuple[int, bytes]], path: Path | str) -> Iterator[Record]:
-    """Like `parse` for each numbered line (from 0). Yields the records before the first invalid
-    one, then raises. Decoding all lines at once is faster and stores equal keys once."""
-    whole = all(line[:1] == b"{" and line[-1:] == b"}" for _, line in lines)
+    """Like `parse` for each line, with its number from 0. Yields the records before the first
+    invalid record, then raises. Decoding all lines at once is faster and stores equal keys once."""
+    complete = all(line[:1] == b"{" and line[-1:] == b"}" for _, line in lines)
     try:
-        decoded = _DECODER.decode((b"[" + b",".join(line for _, line in lines) + b"]").decode()) if whole else []
+        decoded = _DECODER.decode((b"[" + b",".join(line for _, line in lines) + b"]").decode()) if complete else []
     except (ValueError, RecursionError):
         decoded = []
     if len(decoded) != len(lines):
@@ -98,29 +98,31 @@ def parse_lines(lines: Sequence[tuple[int, bytes]], path: Path | str) -> Iterato
 
 
 def check(record: Mapping[str, Any], path: Path | str, line_number: int | None = None) -> None:
-    """Raises RecordError with file and line if a record lacks a required key."""
-    place = path if line_number is None else f"{path}:{line_number}"
+    """Raises RecordError if the kind of the record, a key or the schema is invalid."""
+    location = path if line_number is None else f"{path}:{line_number}"
     kind = record["record"]
     required = REQUIRED.get(kind) if isinstance(kind, str) else None
     if required is None:
-        raise RecordError(f"{place}: unknown kind of record {kind!r} (known: {', '.join(REQUIRED)})")
+        raise RecordError(f"{location}: unknown kind of record {kind!r} (known: {', '.join(REQUIRED)})")
     for key, expected in required.items():
         value = record.get(key)
         if not _is(value, expected):
-            raise RecordError(f"{place}: record '{kind}' needs '{key}', {_TYPE_NAMES[expected]}; found {value!r:.60}")
+            raise RecordError(
+                f"{location}: record '{kind}' needs '{key}', {_TYPE_NAMES[expected]}; found {value!r:.60}"
+            )
     for key, expected in OPTIONAL.get(kind, {}).items():
         value = record.get(key)
         if value is not None and not _is(value, expected):
-            raise RecordError(f"{place}: '{key}' of record '{kind}' is {_TYPE_NAMES[expected]}; found {value!r:.60}")
-    for name, metric_ in (record.get("metrics") or {}).items() if kind == "result" else ():
-        if not isinstance(metric_, dict):
+            raise RecordError(f"{location}: '{key}' of record '{kind}' is {_TYPE_NAMES[expected]}; found {value!r:.60}")
+    for name, value in (record.get("metrics") or {}).items() if kind == "result" else ():
+        if not isinstance(value, dict):
             raise RecordError(
-                f"{place}: metric '{name}' is an object with value, unit and better; found {metric_!r:.60}"
+                f"{location}: metric '{name}' is an object with value, unit and better; found {value!r:.60}"
             )
     schema = record.get("schema", SCHEMA)
     if not 1 <= schema <= SCHEMA:
         raise RecordError(
-            f"{place}: schema {schema} is not known to this version (1 to {SCHEMA}); a newer longshore reads it"
+            f"{location}: schema {schema} is not known to this version (1 to {SCHEMA}); a newer longshore reads it"
         )
 
 
@@ -132,7 +134,7 @@ def _is(value: object, expected: type) -> bool:
 
 
 def dump(record: Mapping[str, Any]) -> str:
-    """One line without the newline. Raises ValueError for NaN, which JSON does not have."""
+    """The record as a line of text without the newline. Raises ValueError for NaN."""
     return json.dumps(record, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 
@@ -147,3 +149,8 @@ def metric(value: float, unit: str, better: str = "higher") -> Record:
 
 def end_record(status: str = "ok") -> Record:
     return {"record": "end", "status": status}
+
+
+def node_count(ranks: int, ranks_per_node: int) -> int:
+    """The number of nodes of a launch. The last node may have fewer ranks than `ranks_per_node`."""
+    return -(-ranks // ranks_per_node)

@@ -1,4 +1,4 @@
-"""Selects the launches that a name on the command line means: those of a tag or of a study."""
+"""Selects launches by a name on the command line, which may be that of a tag or of a study."""
 
 from __future__ import annotations
 
@@ -11,16 +11,20 @@ from longshore_study.store.launch_store import Launch, Store
 
 @dataclass(frozen=True)
 class Side:
+    """The launches of a tag or a study, as one side of a comparison."""
+
     name: str
     launches: list[Launch]
     is_tag: bool = True
 
 
 def sides(store: Store, names: list[str], study: str | None = None) -> list[Side]:
-    """The launches of each name. All names are tags if all can be, else studies if all can be.
+    """The launches of each name. If all names are tags, the names mean tags. Otherwise, if all
+    names are studies, the names mean studies. Otherwise a name means a tag if there is such a tag,
+    else a study.
 
-    Otherwise each name is what it can be. For a study and one of its own tags, the study means its
-    other tags. Raises UsageError with the known names.
+    If the names are a study and one of its own tags, the study means its other tags. Raises
+    UsageError, with the known names, for an unknown name.
     """
     stored = stored_names(store)
     if len(set(names)) < len(names):
@@ -40,21 +44,21 @@ def sides(store: Store, names: list[str], study: str | None = None) -> list[Side
             f"unknown tag '{unknown[0]}'{suggestion(unknown[0], tags | studies)}"
             f" (tags{within}: {', '.join(sorted(tags))}; studies: {', '.join(sorted(studies))})"
         )
-    whole = {name for name in names if name not in tags}
-    return [_side(store, name, stored, whole, set(names) - whole) for name in names]
+    named_studies = {name for name in names if name not in tags}
+    return [_side(store, name, stored, named_studies, set(names) - named_studies) for name in names]
 
 
 def _side(store: Store, name: str, stored: list[tuple[str, str, str]], studies: set[str], tags: set[str]) -> Side:
-    """One side of a mixed selection. No launch is on both sides: a tag means launches of the named
-    study only, and the study means the rest."""
+    """One side of a comparison between studies and tags. No launch is on both sides: the tags are
+    tags of the named studies if possible, and a study means its launches without those tags."""
     if name in studies:
         chosen = {(study, tag) for study, tag, _ in stored if study == name and tag not in tags}
         if not chosen:
-            only = ", ".join(f"'{tag}'" for tag in sorted({tag for study, tag, _ in stored if study == name}))
-            raise UsageError(f"study '{name}' has only the tag {only}; there is nothing to compare it with")
+            own_tags = ", ".join(f"'{tag}'" for tag in sorted({tag for study, tag, _ in stored if study == name}))
+            raise UsageError(f"study '{name}' has only the tag {own_tags}; there is nothing to compare it with")
     else:
         chosen = {(study, tag) for study, tag, _ in stored if tag == name}
-        chosen = {one for one in chosen if one[0] in studies} or chosen
+        chosen = {(study, tag) for study, tag in chosen if study in studies} or chosen
     launches = [launch for study, tag in sorted(chosen) for launch in store.launches(study, tag)]
     return Side(name, launches, is_tag=name not in studies)
 
@@ -71,7 +75,7 @@ def stored_names(store: Store) -> list[tuple[str, str, str]]:
 
 
 def named_sessions(store: Store, names: Sequence[str]) -> list[tuple[str, str, str]]:
-    """The stored (study, tag, session) of these tags and studies, or all without names. Raises
+    """The stored (study, tag, session) of these tags and studies. Without names: all. Raises
     UsageError for an unknown name."""
     stored = stored_names(store)
     known = {name for triple in stored for name in triple[:2]}

@@ -1,7 +1,7 @@
 """Levels of the factor `environment`: the variables that `longshore run` sets or removes for a
 launch.
 
-A study file writes `{ NAME = "value", unset = ["OTHER"] }`. A variable to remove is None here.
+A study file has `{ NAME = "value", unset = ["OTHER"] }`. Here a variable to remove is None.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ def read(table: Mapping[str, Any], problem: Callable[[str, str], None]) -> Level
     level: Level = {}
     for name, value in table.items():
         if name == UNSET and isinstance(value, list):
-            wrong = [one for one in value if not isinstance(one, str) or not re.fullmatch(_NAME, one)]
+            wrong = [item for item in value if not isinstance(item, str) or not re.fullmatch(_NAME, item)]
             if wrong:
                 problem(name, f"environment: {wrong[0]!r} in 'unset' is not the name of a variable")
-            twice = [one for one in value if one in table]
+            twice = [item for item in value if item in table]
             if twice:
                 problem(name, f"environment: '{twice[0]}' is both set and in 'unset'; remove one of the two")
             level |= dict.fromkeys(map(str, value))
@@ -40,19 +40,19 @@ def text(value: Any) -> str:
 
 
 def to_table(level: Mapping[str, str | None]) -> dict[str, Any]:
-    """The table that a study file has for this level."""
+    """The inverse of `read`: the table of a study file."""
     unset = [name for name, value in level.items() if value is None]
     table: dict[str, Any] = {name: value for name, value in level.items() if value is not None}
     return {**table, UNSET: unset} if unset else table
 
 
 def apply(environment: Mapping[str, str], level: Mapping[str, str | None]) -> dict[str, str]:
-    """The environment with the variables of the level set or removed."""
+    """`environment` after setting and removing the variables of the level."""
     return {name: value for name, value in {**environment, **level}.items() if value is not None}
 
 
 def shell_prefix(level: Mapping[str, str | None]) -> list[str]:
-    """The words that precede a command in a shell to give it this environment."""
+    """The words in front of a shell command that set and remove the variables of the level."""
     unset = [word for name, value in level.items() if value is None for word in ("-u", name)]
     assignments = [f"{name}={shlex.quote(value)}" for name, value in level.items() if value is not None]
     return [*(["env", *unset] if unset else []), *assignments]

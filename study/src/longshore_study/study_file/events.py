@@ -1,5 +1,5 @@
-"""Known events, `events.toml`: dates when the machine changed, and the affected factor levels.
-`history` tests these dates first, without a correction for the search over all dates.
+"""Reads events.toml: the dates of known changes of the machine, and the affected factor levels.
+`longshore history` tests these dates first, without a correction for the search over all dates.
 
     [[event]]
     date = 2026-03-01
@@ -26,18 +26,21 @@ FILE = "events.toml"
 
 @dataclass(frozen=True)
 class Event:
+    """A known change of the machine."""
+
     date: str
-    """An ISO day or a moment in UTC. Texts compare in the order of time."""
+    """An ISO day, or a moment in UTC. The order of these texts is the order in time."""
     text: str
     factors: Mapping[str, Any] = field(default_factory=dict)
-    """The event affects rows with these levels, or all rows if empty."""
+    """The levels of the affected rows. If empty, all rows are affected."""
 
     def affects(self, factors: Mapping[str, Any]) -> bool:
         return all(name in factors and factors[name] == level for name, level in self.factors.items())
 
 
 def load(path: Path) -> list[Event]:
-    """The events by date. Raises UsageError with file and line for the first mistake."""
+    """The events in the order of their dates. Raises UsageError for the first mistake, with file
+    and line."""
     try:
         text = path.read_text(encoding="utf-8")
         document = tomllib.loads(text)
@@ -49,16 +52,16 @@ def load(path: Path) -> list[Event]:
         raise UsageError(f"{path}: not valid TOML: {error}") from None
     values = Values(str(path), key_lines(text))
     values.known_keys(document, (), ("event",), "table")
-    events = [_event(values, one, ("event", k)) for k, one in enumerate(values.tables(document, "event"))]
+    events = [_event(values, table, ("event", k)) for k, table in enumerate(values.tables(document, "event"))]
     if values.problems:
         raise UsageError(min(values.problems)[1])
     return sorted(events, key=lambda event: event.date)
 
 
 def of_store(store: Path, given: Path | None = None) -> list[Event]:
-    """The events of the given file, else of the file in the store, if there is one."""
-    kept = given or store / FILE
-    return load(kept) if given or kept.exists() else []
+    """The events of the given file, else of events.toml in the store. Empty if there is no file."""
+    path = given or store / FILE
+    return load(path) if given or path.exists() else []
 
 
 def _event(values: Values, table: Mapping[str, Any], where: KeyPath) -> Event:

@@ -1,20 +1,20 @@
 """The factors of each pattern and their allowed values, as on the command line of longshore-bench.
 
-The study file is checked against these tables, so that a mistyped value is found before a night of
-runs. `longshore-bench --list` tells the subset that one build supports.
+Readers check a study file against these tables before anything runs, since a study may run all
+night. A build of longshore-bench may support a subset, which `longshore-bench --list` prints.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-LARGEST_COUNT = 2**40  # items per rank; a larger number is a mistake
+LARGEST_COUNT = 2**40  # items per rank
 LARGEST_RANKS = 2**20
 
 
 @dataclass(frozen=True)
 class Factor:
-    """The allowed values of one factor: words (`values`), integers from `least` to `most`, or lists
+    """The allowed values of a factor: words (`values`), integers from `least` to `most`, or lists
     of `numbers_in_one` such integers, for instance a domain."""
 
     values: tuple[str, ...] = ()
@@ -22,20 +22,20 @@ class Factor:
     most: int = LARGEST_COUNT
     numbers_in_one: int = 1
     free_text: bool = False
-    """Any text. Another module checks it."""
+    """Whether any text is allowed."""
 
     @property
     def is_word(self) -> bool:
         return bool(self.values)
 
     def allowed(self) -> str:
-        """The allowed values, to follow "is" in an error message."""
+        """The allowed values in words, to follow "is" in an error message."""
         if self.free_text:
             return "a text"
         if self.is_word:
             return f"one of {', '.join(self.values)}"
-        one = f"an integer from {self.least} to {self.most}"
-        return one if self.numbers_in_one == 1 else f"a list of {self.numbers_in_one} numbers, each {one}"
+        integer = f"an integer from {self.least} to {self.most}"
+        return integer if self.numbers_in_one == 1 else f"a list of {self.numbers_in_one} numbers, each {integer}"
 
 
 def _words(text: str) -> Factor:
@@ -118,7 +118,8 @@ FACTORS: dict[str, dict[str, Factor]] = {
         "bytes": _count(8, 2**48),
     },
 }
-"""By pattern. Every study measures copy and pingpong of `control`, even without asking for them."""
+"""By pattern: the factors that a launch can sweep. Control cells of every study measure copy and
+pingpong of `control`."""
 
 BETWEEN: dict[str, Factor] = {
     "transport": _words("threads mpi shmem ucx"),
@@ -127,7 +128,6 @@ BETWEEN: dict[str, Factor] = {
     "nodes": _count(1, LARGEST_RANKS),
     "stack": Factor(free_text=True),
 }
-"""Factors that need a new launch, besides `environment`. Factors of a pattern may vary between
-launches as well."""
+"""The factors that need a new launch, besides `environment`."""
 
 PROGRAMS = tuple(FACTORS)

@@ -1,6 +1,5 @@
-"""Reads the [hypothesis] table of a study file, which `attribute` writes: the suspected levels. The
-study must measure suspected and other levels; this is checked before anything runs.
-"""
+"""Reads the [hypothesis] table of a study file, which `longshore attribute` writes, and checks that
+the study measures both suspected and other levels."""
 
 from __future__ import annotations
 
@@ -23,9 +22,9 @@ def read_hypothesis(values: Values, document: Mapping[str, Any], blocks: Sequenc
     table = values.table(document, (), "hypothesis")
     values.known_keys(table, WHERE, ("factors", "ratio", *ENVIRONMENTS), "key in [hypothesis]")
     environments = {name: _environment(values, table, name, blocks) for name in ENVIRONMENTS}
-    both = all(environments.values())
-    given = values.table(table, WHERE, "factors", required=not both)
-    if "factors" in table and isinstance(table["factors"], dict) and not given and not both:
+    has_environments = all(environments.values())
+    given = values.table(table, WHERE, "factors", required=not has_environments)
+    if "factors" in table and isinstance(table["factors"], dict) and not given and not has_environments:
         values.problem((*WHERE, "factors"), 'factors is empty; write factors = { mode = ["persistent"] }')
     suspected = {canonical_name(name): level if isinstance(level, list) else [level] for name, level in given.items()}
     ratio = values.number(
@@ -33,15 +32,15 @@ def read_hypothesis(values: Values, document: Mapping[str, Any], blocks: Sequenc
     )
     known = {name for block in blocks for name in _levels(block)}
     for name, levels in suspected.items():
-        place = (*WHERE, "factors", name)
+        where = (*WHERE, "factors", name)
         if name not in known:
             values.problem(
-                place, f"unknown factor '{name}' of the hypothesis{suggestion(name, known) or listed(sorted(known))}"
+                where, f"unknown factor '{name}' of the hypothesis{suggestion(name, known) or listed(sorted(known))}"
             )
             continue
         measured = [level for block in blocks for level in _levels(block).get(name, ())]
         if not any(level in levels for level in measured):
-            values.problem(place, f"the study does not measure the suspected level of {name}")
+            values.problem(where, f"the study does not measure the suspected level of {name}")
     if blocks and suspected and suspected.keys() <= known and not any(_contrasts(block, suspected) for block in blocks):
         values.problem((*WHERE, "factors"), "the study measures only suspected levels; add others to compare them with")
     return Hypothesis(suspected, ratio, **environments)
@@ -50,12 +49,12 @@ def read_hypothesis(values: Values, document: Mapping[str, Any], blocks: Sequenc
 def _environment(
     values: Values, table: Mapping[str, Any], name: str, blocks: Sequence[PatternBlock]
 ) -> environment_variables.Level:
-    place = (*WHERE, name)
+    where = (*WHERE, name)
     level = environment_variables.read(
-        values.table(table, WHERE, name, required=False), lambda key, what: values.problem((*place, key), what)
+        values.table(table, WHERE, name, required=False), lambda key, message: values.problem((*where, key), message)
     )
     if level and not any(level in _levels(block).get("environment", []) for block in blocks):
-        values.problem(place, "no [[pattern]] measures this level of environment")
+        values.problem(where, "no [[pattern]] measures this level of environment")
     return level
 
 

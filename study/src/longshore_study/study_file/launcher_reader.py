@@ -1,5 +1,5 @@
-"""Reads [launcher] of a study file: the program that starts ranks, and the requests to a batch
-system."""
+"""Reads the [launcher] table of a study file: the program that starts ranks, and the resources of
+batch jobs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def read_launcher(reader: Values, block: dict[str, Any]) -> LauncherChoice:
     named = reader.word(block, _WHERE, "kind", LAUNCHER_KINDS) if "kind" in block else "local"
     kind = named or "local"
     job = _job(reader, block, kind) if kind.endswith("-batch") else None
-    if job is None and named is not None:  # for a mistyped kind it is unknown whether it submits jobs
+    if job is None and named is not None:  # a mistyped kind may be meant to submit jobs
         for key in (key for key in _JOB_KEYS if key in block):
             reader.problem((*_WHERE, key), f"'{key}' is for batch systems, but kind = \"{kind}\" submits no job")
     return LauncherChoice(

@@ -1,5 +1,5 @@
-"""Reads the keys of [[external]] that locate a metric in the output, for the formats `regex` and
-`json`, which fit any program.
+"""Reads the keys of [[external]] that locate a metric in the output of any program, for the formats
+`regex` and `json`.
 
 format = "regex"                              format = "json"
 pattern = 'bandwidth: (?P<value>[0-9.]+)'     path = "results[*].bandwidth"
@@ -24,14 +24,15 @@ METRIC_KEYS = ("pattern", "path", "figure", "unit", "better")
 _NEEDED = {"regex": ("pattern", "figure", "unit"), "json": ("path", "figure", "unit")}
 _LONGEST_EXPRESSION = 2000
 _TAKEN = ("program", "environment", *BETWEEN)
-"""Names of properties that each launch has."""
+"""Names of factors that all launches have."""
 
 
 def read_metric(
     reader: Values, block: Mapping[str, Any], where: KeyPath, wanted: str, between: Iterable[str] = ()
 ) -> MetricChoice | None:
-    """`between`: the factors that the study file passes to the program. Groups of the regular
-    expression must not have their names."""
+    """The metric of an external program with the format `wanted`. None for formats that find the
+    metrics themselves. A group of a regular expression must not have a name in `between`, the
+    factors that the study file passes to the program."""
     needed = _NEEDED.get(wanted)
     allowed = (*needed, "better") if needed else ()
     for key in (key for key in METRIC_KEYS if key in block and key not in allowed):

@@ -1,8 +1,6 @@
-"""Reads and checks a study file: TOML text to `Study`. Reports all mistakes, each with file, line,
-value, allowed values and a suggestion, because studies run overnight.
-
-An unknown key is an error, because it is probably mistyped.
-"""
+"""Reads and checks a study file: from TOML text to `Study`. All mistakes are reported together,
+each with file, line, value, allowed values and a suggestion. An unknown key is an error, because it
+is probably mistyped."""
 
 from __future__ import annotations
 
@@ -22,7 +20,7 @@ _DEEP_KEY = re.compile(r"(?:[\w\"'-]+[ \t]*\.[ \t]*){100}")
 
 
 class StudyFileError(UsageError):
-    """All mistakes in a study file. The message has the first and the number of the others."""
+    """All mistakes in a study file. The message has the first mistake and counts the rest."""
 
     def __init__(self, problems: list[str]) -> None:
         more = f" ({len(problems) - 1} more; 'longshore check' lists them)" if len(problems) > 1 else ""
@@ -37,7 +35,7 @@ def load(path: Path | str) -> Study:
             content = file.read(LARGEST_BYTES + 1)
         if len(content) > LARGEST_BYTES:
             raise UsageError(f"the study file {path} is larger than {LARGEST_BYTES >> 20} MiB; is it a study?")
-        # Editors of other systems write a byte order mark and end lines with two characters.
+        # Editors of Windows write a byte order mark and end lines with two characters.
         text = content.removeprefix(b"\xef\xbb\xbf").decode("utf-8").replace("\r\n", "\n")
     except OSError as error:
         hint = "; 'longshore init' writes an example" if isinstance(error, FileNotFoundError) else ""
@@ -72,13 +70,13 @@ def loads(text: str, path: str) -> Study:
     return study
 
 
-def _refuse_null_characters(reader: StudyReader, value: object, place: tuple[str | int, ...]) -> None:
-    """Arguments and variables of programs cannot contain them."""
+def _refuse_null_characters(reader: StudyReader, value: object, where: tuple[str | int, ...]) -> None:
+    """Arguments and environment variables of programs cannot contain null characters."""
     if isinstance(value, dict):
         for key, inner in value.items():
-            _refuse_null_characters(reader, inner, (*place, key))
+            _refuse_null_characters(reader, inner, (*where, key))
     elif isinstance(value, list):
         for index, inner in enumerate(value):
-            _refuse_null_characters(reader, inner, (*place, index))
+            _refuse_null_characters(reader, inner, (*where, index))
     elif isinstance(value, str) and "\0" in value:
-        reader.problem(place, f"the text {shown(value)} has the character U+0000, which arguments cannot contain")
+        reader.problem(where, f"the text {shown(value)} has the character U+0000, which arguments cannot contain")

@@ -1,4 +1,4 @@
-"""Checks the sections of a study file: from TOML tables to the dataclasses of study.py."""
+"""Reads and checks the tables of a study file: from TOML to the dataclasses of study.py."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 
 
 class StudyReader(Values):
-    """Reads one document."""
+    """Reads one study file. `where` is the path of keys to a value, for messages."""
 
     def __init__(self, path: str, lines: dict[KeyPath, int]) -> None:
         super().__init__(path, lines)
@@ -138,7 +138,7 @@ class StudyReader(Values):
         )
 
     def launch_settings(self, owner: Mapping[str, Any], where: KeyPath, general: LaunchSettings) -> LaunchSettings:
-        """Launches, repetitions and time limit of a block. Defaults come from [study]."""
+        """Launches, repetitions and time limit of a block, with defaults from [study]."""
         million = 1_000_000
         return LaunchSettings(
             launches=self.integer(owner, where, "launches", default=general.launches, least=1, most=10_000),
@@ -200,36 +200,36 @@ class StudyReader(Values):
     def factors(
         self, block: dict[str, Any], where: KeyPath, key: str, known: Mapping[str, Factor], program: str
     ) -> dict[str, list[Any]]:
-        """The levels of each factor. A single level may stand without a list."""
+        """The levels of each factor. A single level needs no list."""
         found: dict[str, list[Any]] = {}
         for name, given in self.table(block, where, key, required=False).items():
-            place = (*where, key, name)
+            key_path = (*where, key, name)
             factor = known.get(canonical_name(name))
             if factor is None:
                 misplaced = name in (*BETWEEN, "environment")
                 move = " (it varies between launches: move it to between)" if misplaced else ""
                 hint = move or suggestion(name, known) or listed(known)
-                self.problem(place, f"unknown factor '{name}' of {program}{hint}")
+                self.problem(key_path, f"unknown factor '{name}' of {program}{hint}")
                 continue
-            found[canonical_name(name)] = self.levels(name, given, factor, place)
+            found[canonical_name(name)] = self.levels(name, given, factor, key_path)
         return found
 
-    def levels(self, name: str, given: Any, factor: Factor, place: KeyPath) -> list[Any]:
+    def levels(self, name: str, given: Any, factor: Factor, key_path: KeyPath) -> list[Any]:
         single = not isinstance(given, list) or (
             factor.numbers_in_one > 1 and bool(given) and not any(isinstance(item, list) for item in given)
         )
         levels = [given] if single else given
         if not levels:
-            self.problem(place, f"{name} has no levels; give at least one")
+            self.problem(key_path, f"{name} has no levels; give at least one")
         if len(levels) > _LONGEST_LIST:
-            self.problem(place, f"{name} has {len(levels)} levels; at most {_LONGEST_LIST} are allowed")
+            self.problem(key_path, f"{name} has {len(levels)} levels; at most {_LONGEST_LIST} are allowed")
             return levels[:1]
         for index, level in enumerate(levels):
             wrong = _factor_problem(factor, level)
             if wrong:
-                self.problem(place if single else (*place, index), f"{name}: {wrong}")
+                self.problem(key_path if single else (*key_path, index), f"{name}: {wrong}")
             elif level in levels[:index]:
-                self.problem((*place, index), f"{name}: {shown(level)} is given twice")
+                self.problem((*key_path, index), f"{name}: {shown(level)} is given twice")
         return levels
 
     def between(
@@ -239,62 +239,64 @@ class StudyReader(Values):
         environment = self.environment(table.pop("environment", [{}]), (*where, "between", "environment"))
         found = self.factors({"between": table}, where, "between", {**factors, **BETWEEN}, program)
         if "ranks" not in found:
-            place = (*where, "between") if "between" in block else where
-            self.problem(place, "the number of ranks is missing; write between = { ranks = [2] }")
+            key_path = (*where, "between") if "between" in block else where
+            self.problem(key_path, "the number of ranks is missing; write between = { ranks = [2] }")
         found.setdefault("transport", ["threads"])
         return {**found, "environment": environment}
 
     def external_between(self, block: dict[str, Any], where: KeyPath) -> dict[str, list[Any]]:
-        """Factors of an external program: any names, with numbers and texts as levels."""
+        """Factors of an external program. Any name is allowed; levels are numbers and texts."""
         table = dict(self.table(block, where, "between", required=False))
         environment = self.environment(table.pop("environment", [{}]), (*where, "between", "environment"))
         found: dict[str, list[Any]] = {}
         for name, given in table.items():
-            place = (*where, "between", name)
+            key_path = (*where, "between", name)
             levels = given if isinstance(given, list) else [given]
             if name in BETWEEN:
-                levels = self.levels(name, given, BETWEEN[name], place)
+                levels = self.levels(name, given, BETWEEN[name], key_path)
             elif not levels or any(isinstance(level, dict | list) for level in levels):
-                self.problem(place, f"{name} must be a list of numbers or texts, found {shown(given)}")
+                self.problem(key_path, f"{name} must be a list of numbers or texts, found {shown(given)}")
             found[canonical_name(name)] = levels
         return {**found, "environment": environment}
 
-    def environment(self, given: Any, place: KeyPath) -> list[environment_variables.Level]:
+    def environment(self, given: Any, key_path: KeyPath) -> list[environment_variables.Level]:
         levels = given if isinstance(given, list) else [given]
         found: list[environment_variables.Level] = []
         for index, level in enumerate(levels):
             if not isinstance(level, dict):
-                self.problem((*place, index), f'environment: {shown(level)} is no table such as {{ NAME = "value" }}')
+                self.problem(
+                    (*key_path, index), f'environment: {shown(level)} is no table such as {{ NAME = "value" }}'
+                )
                 continue
-            values = environment_variables.read(level, partial(self._problem_at, (*place, index)))
+            values = environment_variables.read(level, partial(self._problem_at, (*key_path, index)))
             if values in found:
-                self.problem((*place, index), f"environment: {shown(values)} is given twice")
+                self.problem((*key_path, index), f"environment: {shown(values)} is given twice")
             found.append(values)
         if not found and not levels:
-            self.problem(place, "environment has no levels; write {} for the unchanged environment")
+            self.problem(key_path, "environment has no levels; write {} for the unchanged environment")
         return found or [{}]
 
-    def _problem_at(self, place: KeyPath, name: str, what: str) -> None:
-        self.problem((*place, name), what)
+    def _problem_at(self, key_path: KeyPath, name: str, what: str) -> None:
+        self.problem((*key_path, name), what)
 
     def exclude(
         self, block: dict[str, Any], where: KeyPath, levels: Mapping[str, list[Any]], known: Mapping[str, Factor]
     ) -> tuple[Expression, ...]:
         conditions = []
         for index, text in enumerate(self.texts(block, where, "exclude")):
-            place = (*where, "exclude", index)
+            key_path = (*where, "exclude", index)
             try:
                 condition = parse(text)
                 condition.check_names(levels)
             except ExpressionError as error:
-                self.problem(place, str(error))
+                self.problem(key_path, str(error))
                 continue
             for name, value in condition.comparisons():
                 factor = known.get(name)
                 if factor and factor.is_word and value not in levels[name]:
                     near = suggestion(str(value), levels[name])
                     wrong = f"the condition compares {name} with {shown(value)}, which is not one of its levels"
-                    self.problem(place, f"{wrong}{near or listed(map(str, levels[name]))}")
+                    self.problem(key_path, f"{wrong}{near or listed(map(str, levels[name]))}")
             conditions.append(condition)
         return tuple(conditions)
 
@@ -317,7 +319,7 @@ def _factor_problem(factor: Factor, level: Any) -> str | None:
 
 
 def _level(value: Any) -> Any:
-    """A level as launches have it: variables of `environment` are texts."""
+    """A level as in a launch, where the environment variables are texts."""
     return environment_variables.read(value, lambda *_: None) if isinstance(value, dict) else value
 
 

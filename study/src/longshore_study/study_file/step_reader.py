@@ -1,6 +1,5 @@
 """Reads and checks the [[step]] tables of a study file. A step that selects or changes nothing is
-probably mistyped, and is reported before anything runs.
-"""
+probably mistyped, and is therefore an error."""
 
 from __future__ import annotations
 
@@ -21,7 +20,7 @@ STEP_KEYS = ("name", "with", "pattern")
 
 
 def read_steps(values: Values, tables: Sequence[dict[str, Any]], blocks: Sequence[PatternBlock]) -> tuple[Step, ...]:
-    """The steps in their order. Mistakes are added to the problems of `values`."""
+    """The steps in their order. Mistakes go to the problems of `values`."""
     steps: list[Step] = []
     for index, table in enumerate(tables):
         step = _step(values, table, ("step", index), blocks, steps)
@@ -77,22 +76,16 @@ def _changes(
     levels = _levels_of(blocks)
     changes: dict[str, Any] = {}
     for written, value in given.items():
-        factor, place = canonical_name(written), (*where, written)
+        factor, key_path = canonical_name(written), (*where, written)
         if factor not in levels:
-            values.problem(place, _unknown(written, pattern, levels))
+            values.problem(key_path, _unknown(written, pattern, levels))
             continue
         level = {k: environment_variables.text(v) for k, v in value.items()} if isinstance(value, dict) else value
         if level not in levels[factor]:
-            names = [_shown(one) for one in levels[factor]]
-            near = (
-                suggestion(value, [one for one in levels[factor] if isinstance(one, str)])
-                if isinstance(value, str)
-                else ""
-            )
-            values.problem(
-                place,
-                f"{written}: the study does not measure the level {_shown(level)}{near or listed(names)}",
-            )
+            words = [known for known in levels[factor] if isinstance(known, str)]
+            near = suggestion(value, words) if isinstance(value, str) else ""
+            hint = near or listed(map(_shown, levels[factor]))
+            values.problem(key_path, f"{written}: the study does not measure the level {_shown(level)}{hint}")
             continue
         changes[factor] = level
     return changes
@@ -109,8 +102,8 @@ def _unknown(written: str, pattern: str, levels: Mapping[str, Any]) -> str:
 def _check_effect(
     values: Values, step: Step, former: Mapping[str, Any], earlier: Sequence[Step], where: KeyPath
 ) -> None:
-    """A step must change something. A factor that it changes must have a level in the first step:
-    otherwise the step would be compared with a mixture of levels."""
+    """Checks that a step changes something, and that the first step has a level of each changed
+    factor. Otherwise the step would be compared with a mixture of levels."""
     if not step.changes:
         values.problem(where, f"the step '{step.name}' names no factor, so it changes nothing")
     elif earlier and all(former.get(factor) == level for factor, level in step.changes.items()):
@@ -129,12 +122,12 @@ def selects(blocks: Iterable[PatternBlock], levels: Mapping[str, Any]) -> bool:
 
 
 def _measures(block: PatternBlock, levels: Mapping[str, Any]) -> bool:
-    own = {**block.between, **block.within}
-    if any(factor not in own or level not in own[factor] for factor, level in levels.items()):
+    measured = {**block.between, **block.within}
+    if any(factor not in measured or level not in measured[factor] for factor, level in levels.items()):
         return False
-    # Only factors in the conditions matter. Combining the others would multiply the work.
-    compared = sorted(frozenset().union(*(condition.names for condition in block.exclude)) & own.keys())
-    choices = [[levels[name]] if name in levels else own[name] for name in compared]
+    # Only combinations of the factors in the conditions matter. All combinations could be too many.
+    compared = sorted(frozenset().union(*(condition.names for condition in block.exclude)) & measured.keys())
+    choices = [[levels[name]] if name in levels else measured[name] for name in compared]
     return any(
         not any(condition.matches(dict(zip(compared, chosen, strict=True))) for condition in block.exclude)
         for chosen in itertools.product(*choices)

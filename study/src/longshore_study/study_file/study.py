@@ -1,4 +1,4 @@
-"""The model of a checked study file. reader.py reads it, planning/plan.py plans its launches."""
+"""The model of a study file. reader.py creates it, planning/plan.py plans the launches."""
 
 from __future__ import annotations
 
@@ -13,8 +13,6 @@ from longshore_study.study_file.environment_variables import Level
 
 @dataclass(frozen=True)
 class LaunchSettings:
-    """Numbers of launches and repetitions, and the time limit, with their defaults."""
-
     launches: int = 5
     repetitions: int = 10
     warmup: int = 1
@@ -23,7 +21,7 @@ class LaunchSettings:
 
 @dataclass(frozen=True)
 class PatternBlock:
-    """One [[pattern]]: factors that vary within a launch, and factors that need new launches."""
+    """One [[pattern]], with the factors that vary within a launch and between launches."""
 
     program: str
     within: dict[str, list[Any]]
@@ -44,86 +42,85 @@ class External:
     exclude: tuple[Expression, ...]
     launch_settings: LaunchSettings
     launch: bool = False
-    """Whether the study's launcher starts it on `ranks` ranks. Otherwise the command starts its own
-    ranks."""
+    """Whether the study's launcher starts `ranks` ranks of the command. Otherwise the command
+    starts its own ranks."""
     metric: MetricChoice | None = None
-    """Where its metrics are, for the formats regex and json."""
+    """The metric to find in the output, for the formats regex and json."""
     ranks_per_node: int | None = None
-    """For importers that need it when the output does not tell it."""
+    """For importers of outputs that lack this number."""
     line: int = 1
 
     @property
     def writes_file(self) -> bool:
-        """Whether it writes a file whose name is an argument, besides its output."""
+        """Whether the command writes a file whose name is an argument."""
         return any("{output}" in argument for argument in self.command)
 
 
 @dataclass(frozen=True)
 class Guideline:
-    """A rule that must hold without history: variants with `faster` are not slower than those with
-    `than`, all else equal."""
+    """A rule that must hold on any machine: variants with the levels `faster` are not slower than
+    variants with the levels `than`, all else equal."""
 
     faster: dict[str, Any]
     than: dict[str, Any]
     tolerance: float = 0.05
     pattern: str | None = None
     why: str = ""
-    """The reason, where it is a built-in guideline."""
+    """The reason for a built-in guideline."""
 
 
 @dataclass(frozen=True)
 class Step:
-    """One [[step]]: a named stage of work on a pattern. A step is described by the levels that it
-    changes."""
+    """One [[step]]: a named stage of work on a pattern."""
 
     name: str
     pattern: str
     changes: dict[str, Any]
-    """The levels that this step sets."""
     levels: dict[str, Any]
-    """The levels after this step: its changes over the levels of the step before."""
+    """The levels after this step: those of the previous step, with the changes."""
     line: int = 1
 
 
 @dataclass(frozen=True)
 class Hypothesis:
     """The [hypothesis] that a study tests: between two tags, variants with these levels changed and
-    other variants did not."""
+    all other variants did not."""
 
     factors: dict[str, list[Any]]
-    """The suspected levels of each factor. Empty if only variables are suspected."""
+    """The suspected levels of each factor. Empty if only environment variables are suspected."""
     ratio: float
-    """The observed change, new / reference. Below 1 is worse, for latencies too."""
+    """The observed change: new / reference. A ratio below 1 is worse, also for latencies."""
     environment: Level = field(default_factory=dict)
-    """Variables as in the reference: a level of the factor `environment` that should undo the
-    change."""
+    """The suspected variables as on the reference side. This level should undo the change."""
     new_environment: Level = field(default_factory=dict)
-    """The same variables as on the new side: a level that should cause the change."""
+    """The suspected variables as on the new side. This level should cause the change."""
 
 
 @dataclass(frozen=True)
 class LauncherChoice:
+    """The [launcher] table: the program that starts ranks."""
+
     kind: str = "local"
     command: str | None = None
     arguments: tuple[str, ...] = ()
     ranks_per_node: int | None = None
     """Ranks per real node, for cells without a number of nodes."""
     job: JobChoice | None = None
-    """For batch systems only."""
+    """None if the launcher submits no jobs."""
 
 
 @dataclass(frozen=True)
 class JobChoice:
-    """The resources of a batch job."""
+    """The resources of batch jobs, from the [launcher] table."""
 
     time_limit_seconds: int
     nodes: int | None = None
-    """None: as many as the largest launch needs."""
+    """If None, the job has as many nodes as the largest launch needs."""
     jobs: int = 1
-    """Number of jobs in sequence. Each continues where the time limit stopped the one before."""
+    """Number of jobs in sequence. A job continues where the time limit stopped the previous job."""
     one_job_per: str = "session"
-    """session, or nodes: one job per number of nodes, so that small launches do not hold a large
-    allocation."""
+    """`session` or `nodes`. With `nodes`, launches with different numbers of nodes are in different
+    jobs, so that small launches do not hold a large allocation."""
     options: tuple[str, ...] = ()
     """Options of the submit command, such as --partition=standard."""
     modules: tuple[str, ...] = ()
@@ -140,7 +137,7 @@ class Study:
     sessions: int
     margin: float
     launch_settings: LaunchSettings
-    """The values of [study]. A block may override them."""
+    """The values of [study], which a block may override."""
     patterns: tuple[PatternBlock, ...]
     externals: tuple[External, ...] = ()
     guidelines: tuple[Guideline, ...] = ()
@@ -151,5 +148,5 @@ class Study:
 
     @property
     def digest(self) -> str:
-        """Identifies a version of the study file."""
+        """An identifier of the content of the study file."""
         return hashlib.sha256(self.text.encode()).hexdigest()[:12]

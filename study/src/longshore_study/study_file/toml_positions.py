@@ -1,8 +1,5 @@
-"""Line numbers of the keys of a TOML text, for messages. tomllib does not keep them.
-
-This is a scanner, not a second parser: tomllib has already accepted the text, so the scanner only
-follows the structure.
-"""
+"""Line numbers of the keys of a TOML text, for error messages. tomllib does not keep line numbers.
+The scanner follows only the structure, since tomllib has accepted the text before."""
 
 from __future__ import annotations
 
@@ -46,7 +43,7 @@ class _Scanner:
         return False
 
     def key(self) -> Path:
-        """One key, dotted or not."""
+        """The parts of a key. A dotted key has several parts."""
         parts: list[str] = []
         while self.position < len(self.text):
             self.skip_space()
@@ -80,14 +77,14 @@ class _Scanner:
                 return
 
     def _note(self, table: Path, line: int) -> None:
-        """Sets the line of a header, and of the tables around it that have none yet."""
+        """Sets the line of a header, and of enclosing tables without a line."""
         self.lines[table] = line
         for depth in range(1, len(table)):
             self.lines.setdefault(table[:depth], line)
 
     def _header(self, name: Path, *, new_element: bool) -> Path:
-        """The path of a table header, with the index of the current element for each array of
-        tables."""
+        """The path of a table header. After the name of an array of tables, the path has the index
+        of the current element."""
         path: Path = ()
         for depth, part in enumerate(name):
             path = (*path, part)

@@ -1,8 +1,5 @@
-"""Typed values of a TOML document. Collects all mistakes, each with its line, the value and the
-allowed values.
-
-A wrong value is replaced by its default, so that one mistake does not hide the next.
-"""
+"""Typed values of a TOML document. All mistakes are collected, each with its line, the value and
+the allowed values. The default replaces a wrong value, so that a mistake does not hide the next."""
 
 from __future__ import annotations
 
@@ -16,7 +13,8 @@ from longshore_study.study_file.toml_positions import Path, line_of
 
 
 class Values:
-    """Typed look-ups. `problems` collects (line, message)."""
+    """Typed access to the values of tables. `problems` collects (line, message). The argument
+    `where` is the path of keys to a table, and `path` is the name of the file in messages."""
 
     def __init__(self, path: str, lines: dict[Path, int]) -> None:
         self.path = path
@@ -147,22 +145,22 @@ class Values:
 
 
 def listed(known: Iterable[str]) -> str:
-    """The allowed words, to end a message about an unknown word without a suggestion."""
+    """The allowed words, to end a message about an unknown word."""
     return f" (one of {', '.join(names)})" if (names := list(known)) else "; none is allowed here"
 
 
 def shown(value: Any) -> str:
-    """A value as the file writes it, shortened to fit a line."""
+    """A value as in the file, shortened to fit a line."""
     text = f'"{value}"' if isinstance(value, str) else repr(value)
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
 def syntax_problem(message: str, path: str) -> str:
     """The message of tomllib about invalid TOML, with the file and line in front."""
-    found = re.search(r"\s*\(at line (\d+), column (\d+)\)", message)
-    if found is None:
+    match = re.search(r"\s*\(at line (\d+), column (\d+)\)", message)
+    if match is None:
         return f"{path}: not valid TOML: {message}"
-    reason = message[: found.start()]
+    reason = message[: match.start()]
     if "Unclosed inline table" in reason or "Invalid initial character for a key part" in reason:
         reason += "; an inline table { } stays on one line: for a longer one write [pattern.within] below [[pattern]]"
-    return f"{path}:{found[1]}: not valid TOML at column {found[2]}: {reason}"
+    return f"{path}:{match[1]}: not valid TOML at column {match[2]}: {reason}"

@@ -3,7 +3,7 @@
 
 namespace longshore::detail {
 
-template std::unique_ptr<update_plan_base<double>> plan_update(
+template std::unique_ptr<update_implementation<double>> plan_update(
     const table_view<double, any_distribution>&, const op::add&, const update_options&);
 
 }  // namespace longshore::detail

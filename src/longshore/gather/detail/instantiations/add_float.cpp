@@ -3,7 +3,7 @@
 
 namespace longshore::detail {
 
-template std::unique_ptr<update_plan_base<float>> plan_update(
+template std::unique_ptr<update_implementation<float>> plan_update(
     const table_view<float, any_distribution>&, const op::add&, const update_options&);
 
 }  // namespace longshore::detail

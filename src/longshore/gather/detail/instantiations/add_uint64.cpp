@@ -3,7 +3,7 @@
 
 namespace longshore::detail {
 
-template std::unique_ptr<update_plan_base<std::uint64_t>> plan_update(
+template std::unique_ptr<update_implementation<std::uint64_t>> plan_update(
     const table_view<std::uint64_t, any_distribution>&, const op::add&, const update_options&);
 
 }  // namespace longshore::detail

@@ -3,7 +3,7 @@
 
 namespace longshore::detail {
 
-template std::unique_ptr<gather_plan_base<word32>> plan_gather(
+template std::unique_ptr<gather_implementation<word32>> plan_gather(
     const table_view<word32, any_distribution>&, const gather_options&);
 
 }  // namespace longshore::detail

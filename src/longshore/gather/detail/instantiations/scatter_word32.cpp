@@ -3,7 +3,7 @@
 
 namespace longshore::detail {
 
-template std::unique_ptr<scatter_plan_base<word32>> plan_scatter(
+template std::unique_ptr<scatter_implementation<word32>> plan_scatter(
     const table_view<word32, any_distribution>&, const scatter_options&);
 
 }  // namespace longshore::detail

@@ -1,3 +1,6 @@
+// Chooses from measured times. The regret of a choice is its time divided by the best time for the
+// same number of requests. Few choices with small regrets are preferred to many, and a simpler
+// strategy is preferred if times are about equal.
 #include <longshore/gather/detail/tuning/choice.hpp>
 
 #include <longshore/aggregate/engine_cost.hpp>
@@ -11,12 +14,13 @@
 namespace longshore::detail {
 namespace {
 
-constexpr double tie_ratio = 1.04;         // two times with a smaller ratio count as equal
-constexpr double max_range_regret = 1.05;  // of a choice for several classes, in each of them
+constexpr double tie_ratio = 1.04;         // Two times with a smaller ratio count as equal.
+constexpr double max_range_regret = 1.05;  // of a choice for several classes, in every class
 constexpr double never = std::numeric_limits<double>::infinity();
+// With fewer ranks, conveyors of so many hops are not candidates.
 constexpr int ranks_for_two_hops = 4, ranks_for_three_hops = 64;
 
-// Simpler first: fewer moving parts, then less memory.
+// Orders choices: first by moving parts of the strategy, then by hops, then by memory.
 auto complexity(const gather_choice& choice) {
   constexpr gather_strategy order[] = {gather_strategy::direct,   gather_strategy::agp,
                                        gather_strategy::exstack,  gather_strategy::exstack2,
@@ -36,8 +40,8 @@ std::optional<engine_kind> engine_of(gather_strategy strategy) {
   }
 }
 
-// The memory of the two engines, for requests and replies. Items are at most an offset and an
-// element.
+// The memory per rank of the two engines, for requests and replies. The largest item is an offset
+// and an element.
 std::size_t buffer_bytes(const gather_choice& choice, const gather_layout& layout,
                          std::size_t element_bytes) {
   const auto kind = engine_of(choice.strategy);
@@ -49,50 +53,52 @@ std::size_t buffer_bytes(const gather_choice& choice, const gather_layout& layou
   return 2 * predict_engine_cost(*kind, options, layout.ranks, layout.node_ranks, 1).memory_bytes;
 }
 
-// For one measured choice: the ratio of its time to the best time, in each class.
-struct regret_row {
+struct candidate_regret {
   gather_choice choice;
+  // Indexed by class: the ratio of the time of this choice to the best time.
   std::array<double, request_classes> regret;
 };
 
-std::vector<regret_row> regrets(std::span<const timed_choice> measured) {
-  std::array<double, request_classes> best;
-  best.fill(never);
-  for (const auto& one : measured) {
-    double& least = best[request_class_of(one.requests)];
-    least = std::min(least, one.seconds);
+std::vector<candidate_regret> regrets_of(std::span<const timed_choice> measured) {
+  std::array<double, request_classes> best_seconds;
+  best_seconds.fill(never);
+  for (const auto& timed : measured) {
+    double& best = best_seconds[request_class_of(timed.requests)];
+    best = std::min(best, timed.seconds);
   }
-  std::vector<regret_row> rows;
-  for (const auto& one : measured) {
-    auto row = std::find_if(rows.begin(), rows.end(),
-                            [&](const regret_row& r) { return r.choice == one.choice; });
-    if (row == rows.end()) {
-      row = rows.insert(rows.end(), {one.choice, {}});
+  std::vector<candidate_regret> regrets;
+  for (const auto& timed : measured) {
+    auto candidate =
+        std::find_if(regrets.begin(), regrets.end(),
+                     [&](const candidate_regret& known) { return known.choice == timed.choice; });
+    if (candidate == regrets.end()) {
+      candidate = regrets.insert(regrets.end(), {timed.choice, {}});
       for (std::size_t c = 0; c < request_classes; ++c)
-        row->regret[c] = best[c] == never ? 1 : never;
+        candidate->regret[c] = best_seconds[c] == never ? 1 : never;
     }
-    const std::size_t c = request_class_of(one.requests);
-    row->regret[c] = one.seconds / best[c];
+    const std::size_t c = request_class_of(timed.requests);
+    candidate->regret[c] = timed.seconds / best_seconds[c];
   }
-  std::stable_sort(rows.begin(), rows.end(), [](const regret_row& a, const regret_row& b) {
-    return complexity(a.choice) < complexity(b.choice);
-  });
-  return rows;
+  std::stable_sort(regrets.begin(), regrets.end(),
+                   [](const candidate_regret& a, const candidate_regret& b) {
+                     return complexity(a.choice) < complexity(b.choice);
+                   });
+  return regrets;
 }
 
-// For the classes [first, end): the simplest choice whose largest regret is smallest, and that
-// regret.
-std::pair<gather_choice, double> best_for(const std::vector<regret_row>& rows, std::size_t first,
-                                          std::size_t end) {
-  const auto worst = [=](const regret_row& row) {
-    return *std::max_element(&row.regret[first], &row.regret[0] + end);
+// The best choice for the classes [first, end), and its largest regret in these classes.
+std::pair<gather_choice, double> best_for(const std::vector<candidate_regret>& regrets,
+                                          std::size_t first, std::size_t end) {
+  const auto largest_regret = [=](const candidate_regret& candidate) {
+    return *std::max_element(&candidate.regret[first], &candidate.regret[0] + end);
   };
-  double least = never;
-  for (const auto& row : rows) least = std::min(least, worst(row));
-  const auto simplest = std::find_if(rows.begin(), rows.end(), [&](const regret_row& row) {
-    return worst(row) <= tie_ratio * least;
-  });
-  return {simplest->choice, worst(*simplest)};
+  double lowest = never;
+  for (const auto& candidate : regrets) lowest = std::min(lowest, largest_regret(candidate));
+  const auto simplest =
+      std::find_if(regrets.begin(), regrets.end(), [&](const candidate_regret& candidate) {
+        return largest_regret(candidate) <= tie_ratio * lowest;
+      });
+  return {simplest->choice, largest_regret(*simplest)};
 }
 
 }  // namespace
@@ -111,26 +117,26 @@ gather_choice rule_choice(const gather_layout& layout, std::size_t buffer_items)
 }
 
 std::vector<gather_choice> candidates(const gather_layout& layout, std::size_t element_bytes,
-                                      std::size_t memory_bytes,
-                                      std::optional<std::string> (*why_not)(gather_strategy,
-                                                                            bool)) {
+                                      std::size_t memory_bytes, why_not_function why_not) {
   using enum gather_strategy;
-  std::vector<gather_choice> wanted = {{direct}, {agp}};
-  for (const std::size_t items : {1024, 4096, 256, 16'384}) wanted.push_back({exstack, items});
+  std::vector<gather_choice> possible = {{direct}, {agp}};
+  for (const std::size_t items : {1024, 4096, 256, 16'384}) possible.push_back({exstack, items});
   for (const std::size_t items : {1024, 4096}) {
     const bool several_nodes = layout.nodes > 1 && layout.node_ranks > 1;
-    wanted.push_back({exstack2, items});
-    if (layout.ranks >= ranks_for_two_hops) wanted.push_back({conveyor, items, 2});
-    if (layout.ranks >= ranks_for_three_hops) wanted.push_back({conveyor, items, 3});
-    if (several_nodes) wanted.push_back({aggregator, items});
+    possible.push_back({exstack2, items});
+    if (layout.ranks >= ranks_for_two_hops) possible.push_back({conveyor, items, 2});
+    if (layout.ranks >= ranks_for_three_hops) possible.push_back({conveyor, items, 3});
+    if (several_nodes) possible.push_back({aggregator, items});
   }
+  // Candidates are listed by priority: if memory for all is short, the later ones are left out.
   std::vector<gather_choice> kept;
-  std::size_t all_bytes = 0;
-  for (const auto& choice : wanted) {
+  std::size_t kept_bytes = 0;
+  constexpr std::size_t candidates_in_memory = 4;  // of the largest size; smaller ones are more
+  for (const auto& choice : possible) {
     if (why_not(choice.strategy, layout.all_reachable)) continue;
     const std::size_t bytes = buffer_bytes(choice, layout, element_bytes);
-    if (bytes > memory_bytes || all_bytes + bytes > 4 * memory_bytes) continue;
-    all_bytes += bytes;
+    if (bytes > memory_bytes || kept_bytes + bytes > candidates_in_memory * memory_bytes) continue;
+    kept_bytes += bytes;
     kept.push_back(choice);
   }
   std::stable_sort(kept.begin(), kept.end(), [](const gather_choice& a, const gather_choice& b) {
@@ -141,29 +147,29 @@ std::vector<gather_choice> candidates(const gather_layout& layout, std::size_t e
 
 std::optional<choices_by_size> choices_for_all_sizes(std::span<const timed_choice> measured) {
   if (measured.empty()) return std::nullopt;
-  const auto rows = regrets(measured);
+  const auto regrets = regrets_of(measured);
   constexpr unsigned boundaries = request_classes - 1;
-  std::optional<choices_by_size> found;
-  for (int groups = 1; !found; ++groups) {
-    double least = groups == static_cast<int>(request_classes) ? never : max_range_regret;
-    // bit c: classes c and c + 1 may have different choices
+  std::optional<choices_by_size> selected;
+  for (int ranges = 1; !selected; ++ranges) {
+    double max_regret = ranges == static_cast<int>(request_classes) ? never : max_range_regret;
+    // Bit c of `cuts` separates the classes c and c + 1 into two ranges, each with one choice.
     for (unsigned cuts = 0; cuts < 1U << boundaries; ++cuts) {
-      if (std::popcount(cuts) + 1 != groups) continue;
+      if (std::popcount(cuts) + 1 != ranges) continue;
       choices_by_size choices;
-      double worst = 0;
+      double largest = 0;
       for (std::size_t first = 0, end = 0; first < request_classes; first = end) {
         do ++end;
         while (end < request_classes && (cuts >> (end - 1) & 1U) == 0);
-        const auto [choice, regret] = best_for(rows, first, end);
+        const auto [choice, regret] = best_for(regrets, first, end);
         std::fill(&choices[first], choices.data() + end, choice);
-        worst = std::max(worst, regret);
+        largest = std::max(largest, regret);
       }
-      if (worst > least || (found && worst == least)) continue;
-      least = worst;
-      found = choices;
+      if (largest > max_regret || (selected && largest == max_regret)) continue;
+      max_regret = largest;
+      selected = choices;
     }
   }
-  return found;
+  return selected;
 }
 
 }  // namespace longshore::detail

@@ -1,5 +1,5 @@
-// The choices of strategy auto, and how it selects one: pure functions of measured times, or of the
-// layout if nothing was measured.
+// The choices of strategy auto: which choices are candidates, and which candidate is best for the
+// measured times. All functions are pure.
 #pragma once
 
 #include <longshore/gather/strategy.hpp>
@@ -16,52 +16,58 @@ namespace longshore {
 struct gather_choice {
   gather_strategy strategy = gather_strategy::exstack;  ///< never automatic
   std::size_t buffer_items = 1024;                      ///< of strategies that aggregate
-  int hops = 0;  ///< of a conveyor; 0: the strategy's default
+  int hops = 0;                                         ///< of a conveyor; 0 stands for the default
   friend bool operator==(const gather_choice&, const gather_choice&) = default;
 };
 
 namespace detail {
 
-/// Calls are classified by the largest number of requests of a rank. One number of each class is
-/// measured; the boundaries of classes are the geometric means of these numbers.
+/// Calls are classified by the largest number of requests of a rank. Strategy auto measures one
+/// number of requests in each class, here in order of the classes. The geometric mean of two
+/// neighbouring numbers is the boundary of their classes.
 inline constexpr std::array<std::size_t, 4> measured_requests = {1000, 10'000, 100'000, 1'000'000};
 inline constexpr std::size_t request_classes = measured_requests.size();
 [[nodiscard]] std::size_t request_class_of(std::size_t requests) noexcept;
 
-/// A measured choice.
 struct timed_choice {
   gather_choice choice;
   std::size_t requests = 0;  ///< per rank and call
   double seconds = 0;        ///< per call on the slowest rank: the lower quartile
-  int turns = 0;             ///< number of measurements
+  int turns = 0;             ///< number of measured turns
 };
 
-/// One choice per class of requests.
+/// Indexed by class of requests.
 using choices_by_size = std::array<gather_choice, request_classes>;
 
-/// The layout of a run, as far as the speed of strategies depends on it.
+/// The properties of a run on which the speed of strategies depends.
 struct gather_layout {
-  int ranks = 1, nodes = 1, node_ranks = 1;  ///< node_ranks: on the largest node
-  /// whether every rank can load from and store to the memory of every other rank
+  int ranks = 1, nodes = 1;
+  int node_ranks = 1;  ///< on the node with the most ranks
+  /// Whether every rank can load from and store to the memory of every other rank.
   bool all_reachable = true;
 };
 
-/// The choice if nothing was measured: direct if every rank can reach all memory, else exstack,
-/// which was never much slower than the best strategy on the machines tried so far.
+/// The choice without measurements: direct if every rank can reach all memory, else exstack, which
+/// was never much slower than the best strategy on the machines tried so far.
 [[nodiscard]] gather_choice rule_choice(const gather_layout& layout,
                                         std::size_t buffer_items = 1024) noexcept;
 
-/// The choices to measure, simplest first: all strategies that are possible (`why_not`), those that
-/// aggregate with several sizes of buffers. The buffers of one choice stay within `memory_bytes`,
-/// and those of all choices within four times that.
-[[nodiscard]] std::vector<gather_choice> candidates(
-    const gather_layout& layout, std::size_t element_bytes, std::size_t memory_bytes,
-    std::optional<std::string> (*why_not)(gather_strategy, bool));
+/// Returns the reason why an operation cannot use a strategy, or nothing. `all_reachable`: whether
+/// every rank can reach all memory.
+using why_not_function = std::optional<std::string> (*)(gather_strategy, bool all_reachable);
 
-/// Selects choices from measured times: as few different ones as possible, each for a range of
-/// adjacent classes in which it is at most 5 % slower than the best. Among choices within 4 % of
-/// the best, the simplest is taken. A class without measurements gets the choice of its neighbour.
-/// Nothing if nothing was measured.
+/// The choices to measure, simplest first: all possible strategies, and several sizes of buffers
+/// for strategies that aggregate. The buffers of one choice stay within `memory_bytes` per rank,
+/// and the buffers of all choices within four times `memory_bytes`.
+[[nodiscard]] std::vector<gather_choice> candidates(const gather_layout& layout,
+                                                    std::size_t element_bytes,
+                                                    std::size_t memory_bytes,
+                                                    why_not_function why_not);
+
+/// Selects as few different choices as possible, so that the choice for a class is at most 5 %
+/// slower there than the best. Among choices within 4 % of the best, the simplest is selected. A
+/// class without measurements gets the choice of a neighbouring class. Returns nothing if nothing
+/// was measured.
 [[nodiscard]] std::optional<choices_by_size> choices_for_all_sizes(
     std::span<const timed_choice> measured);
 

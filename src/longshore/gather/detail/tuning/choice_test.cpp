@@ -1,3 +1,4 @@
+// Which strategies are candidates, and which of them is chosen for given times.
 #include <longshore/core/error.hpp>
 #include <longshore/gather/detail/tuning/choice.hpp>
 

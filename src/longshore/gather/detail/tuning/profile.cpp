@@ -1,3 +1,5 @@
+// Parses and writes the lines of a profile. Lines of other machines are kept as they are, and
+// invalid lines of this machine are dropped.
 #include <longshore/gather/detail/tuning/profile.hpp>
 
 #include <longshore/core/error.hpp>
@@ -15,9 +17,9 @@ namespace {
 
 constexpr std::string_view columns =
     "# machine operation table element_bytes ranks nodes node_ranks reachable combine lines "
-    "strategy buffer_items hops requests "
-    "seconds turns";
+    "strategy buffer_items hops requests seconds turns";
 constexpr std::size_t column_count = 16;
+static_assert(std::ranges::count(columns, ' ') == column_count, "one blank before each column");
 constexpr std::size_t max_buffer_items = std::size_t{1} << 24;
 
 template <class Number>
@@ -54,28 +56,32 @@ bool parse_strategy(std::string_view word, gather_strategy& strategy) {
 
 struct parsed_line {
   profile_key key;
-  std::size_t lines = 0;  // number of lines of the measurement for this key
+  std::size_t lines_of_key = 0;
   timed_choice measured;
 };
 
-std::optional<parsed_line> parse_line(const std::vector<std::string_view>& w) {
+// words[i] is column i of `columns`; the caller has compared words[0], the machine.
+std::optional<parsed_line> parse_line(const std::vector<std::string_view>& words) {
   constexpr int max_ranks = 1 << 30;
   parsed_line line;
-  auto& [key, lines, one] = line;
-  if (w.size() != column_count) return std::nullopt;
-  key.operation = w[1];
-  key.table = w[2];
-  const bool good =
-      parse<std::size_t>(w[3], 1, std::size_t{1} << 40, key.element_bytes) &&
-      parse(w[4], 1, max_ranks, key.layout.ranks) && parse(w[5], 1, max_ranks, key.layout.nodes) &&
-      parse(w[6], 1, max_ranks, key.layout.node_ranks) &&
-      parse_flag(w[7], key.layout.all_reachable) && parse_flag(w[8], key.combine) &&
-      parse<std::size_t>(w[9], 1, 1000, lines) && parse_strategy(w[10], one.choice.strategy) &&
-      parse<std::size_t>(w[11], 1, max_buffer_items, one.choice.buffer_items) &&
-      parse(w[12], 0, 3, one.choice.hops) &&
-      parse<std::size_t>(w[13], 1, std::size_t{1} << 40, one.requests) &&
-      parse(w[14], 1e-12, 1e6, one.seconds) && parse(w[15], 1, 1'000'000, one.turns);
-  return good ? std::optional(std::move(line)) : std::nullopt;
+  auto& [key, lines_of_key, measured] = line;
+  if (words.size() != column_count) return std::nullopt;
+  key.operation = words[1];
+  key.table = words[2];
+  const bool is_valid =
+      parse<std::size_t>(words[3], 1, std::size_t{1} << 40, key.element_bytes) &&
+      parse(words[4], 1, max_ranks, key.layout.ranks) &&
+      parse(words[5], 1, max_ranks, key.layout.nodes) &&
+      parse(words[6], 1, max_ranks, key.layout.node_ranks) &&
+      parse_flag(words[7], key.layout.all_reachable) && parse_flag(words[8], key.combine) &&
+      parse<std::size_t>(words[9], 1, 1000, lines_of_key) &&
+      parse_strategy(words[10], measured.choice.strategy) &&
+      parse<std::size_t>(words[11], 1, max_buffer_items, measured.choice.buffer_items) &&
+      parse(words[12], 0, 3, measured.choice.hops) &&
+      parse<std::size_t>(words[13], 1, std::size_t{1} << 40, measured.requests) &&
+      parse(words[14], 1e-12, 1e6, measured.seconds) &&
+      parse(words[15], 1, 1'000'000, measured.turns);
+  return is_valid ? std::optional(std::move(line)) : std::nullopt;
 }
 
 }  // namespace
@@ -94,11 +100,11 @@ bool operator==(const profile_key& a, const profile_key& b) noexcept {
 
 bool tuning_profile::read(std::string_view text) {
   if (text.substr(0, text.find('\n')) != first_line) return false;
-  struct unfinished {
-    cell found;
-    std::size_t lines;
+  struct partial_entry {
+    entry read;
+    std::size_t lines_of_key;
   };
-  std::vector<unfinished> found;
+  std::vector<partial_entry> partial;
   while (!text.empty()) {
     const std::size_t end = text.find('\n');
     if (end == std::string_view::npos) break;  // an incomplete line
@@ -107,56 +113,58 @@ bool tuning_profile::read(std::string_view text) {
     const auto words = words_of(line);
     if (words.size() != column_count || words[0] == "#") continue;
     if (words[0] != machine_) {
-      if (std::find(foreign_.begin(), foreign_.end(), line) == foreign_.end())
-        foreign_.emplace_back(line);
+      auto& others = foreign_lines_;
+      if (std::find(others.begin(), others.end(), line) == others.end()) others.emplace_back(line);
       continue;
     }
     auto parsed = parse_line(words);
     if (!parsed) continue;
-    auto at = std::find_if(found.begin(), found.end(),
-                           [&](const unfinished& u) { return u.found.key == parsed->key; });
-    if (at == found.end()) at = found.insert(found.end(), {{parsed->key, {}}, parsed->lines});
-    at->found.measured.push_back(parsed->measured);
+    auto known = std::find_if(partial.begin(), partial.end(), [&](const partial_entry& candidate) {
+      return candidate.read.key == parsed->key;
+    });
+    if (known == partial.end())
+      known = partial.insert(partial.end(), {{parsed->key, {}}, parsed->lines_of_key});
+    known->read.measured.push_back(parsed->measured);
   }
-  for (auto& [one, lines] : found)
-    if (one.measured.size() == lines) put(one.key, std::move(one.measured));
+  for (auto& [read, lines_of_key] : partial)
+    if (read.measured.size() == lines_of_key) put(read.key, std::move(read.measured));
   return true;
 }
 
 std::string tuning_profile::text() const {
-  std::string mine;
-  for (const auto& [key, measured] : cells_)
-    for (const auto& one : measured)
-      mine += fmt::format(
+  std::string own_text;
+  for (const auto& [key, measured] : entries_)
+    for (const auto& timed : measured)
+      own_text += fmt::format(
           "{} {} {} {} {} {} {} {:d} {:d} {} {} {} {} {} {:.4g} {}\n", machine_, key.operation,
           key.table, key.element_bytes, key.layout.ranks, key.layout.nodes, key.layout.node_ranks,
-          key.layout.all_reachable, key.combine, measured.size(), name_of(one.choice.strategy),
-          one.choice.buffer_items, one.choice.hops, one.requests, one.seconds, one.turns);
-  std::string others;
-  for (auto line = foreign_.rbegin(); line != foreign_.rend(); ++line) {  // the newest that fit
-    if (mine.size() + others.size() + line->size() >= max_text_bytes) break;
-    others.insert(0, *line + "\n");
+          key.layout.all_reachable, key.combine, measured.size(), name_of(timed.choice.strategy),
+          timed.choice.buffer_items, timed.choice.hops, timed.requests, timed.seconds, timed.turns);
+  std::string others_text;
+  for (auto line = foreign_lines_.rbegin(); line != foreign_lines_.rend(); ++line) {
+    if (own_text.size() + others_text.size() + line->size() >= max_text_bytes) break;
+    others_text.insert(0, *line + "\n");
   }
-  return fmt::format("{}\n{}\n{}{}", first_line, columns, others, mine);
+  return fmt::format("{}\n{}\n{}{}", first_line, columns, others_text, own_text);
 }
 
-tuning_profile::cell* tuning_profile::cell_of(const profile_key& key) {
-  for (auto& one : cells_)
-    if (one.key == key) return &one;
+tuning_profile::entry* tuning_profile::entry_of(const profile_key& key) {
+  for (auto& known : entries_)
+    if (known.key == key) return &known;
   return nullptr;
 }
 
 std::vector<timed_choice> tuning_profile::find(const profile_key& key) const {
-  for (const auto& one : cells_)
-    if (one.key == key) return one.measured;
+  for (const auto& known : entries_)
+    if (known.key == key) return known.measured;
   return {};
 }
 
 void tuning_profile::put(const profile_key& key, std::vector<timed_choice> measured) {
-  if (cell* const there = cell_of(key))
-    there->measured = std::move(measured);
+  if (entry* const known = entry_of(key))
+    known->measured = std::move(measured);
   else if (!measured.empty())
-    cells_.push_back({key, std::move(measured)});
+    entries_.push_back({key, std::move(measured)});
 }
 
 }  // namespace longshore::detail

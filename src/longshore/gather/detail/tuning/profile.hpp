@@ -1,5 +1,6 @@
-// The measurements of strategy auto as lines of text, which later runs read: one line per choice
-// and number of requests. Lines of other machines and library versions are kept and not used.
+// The profile: the measurements of strategy auto as lines of text, which later runs read. A line
+// has the time of one choice for one number of requests. Lines of other machines and library
+// versions are kept and not used.
 #pragma once
 
 #include <longshore/gather/detail/tuning/choice.hpp>
@@ -11,29 +12,29 @@
 
 namespace longshore::detail {
 
-/// The conditions of a measurement. Equal keys lead to equal choices.
+/// The conditions of a measurement.
 struct profile_key {
-  /// gather, scatter, update, or update-copies: an update for which each rank can have a copy of
-  /// the table
+  /// gather, scatter, update, or update-copies: an update of a table of which each rank can have a
+  /// copy
   std::string operation;
-  std::string table;  ///< L1, L2, LLC or memory: the cache that the table of a host fits
+  std::string table;  ///< L1, L2, LLC or memory: the smallest cache that the table of a host fits
   std::size_t element_bytes = 8;  ///< a power of two, at least 8
   gather_layout layout;
   bool combine = false;
 };
 [[nodiscard]] bool operator==(const profile_key& a, const profile_key& b) noexcept;
 
-/// All known measurements of one machine. The same on each rank of a team.
+/// All known measurements of one machine.
 class tuning_profile {
  public:
-  /// `machine`: the word that marks lines of this machine; no blanks.
+  /// `machine`: the word without blanks that marks lines of this machine.
   explicit tuning_profile(std::string machine = "?") : machine_(std::move(machine)) {}
 
   /// Adds the lines of `text`. Lines of other machines are kept unchanged; invalid lines and
-  /// incomplete measurements are dropped. If `text` is not a profile of this version, adds nothing
-  /// and returns false.
+  /// measurements with missing lines are dropped. If `text` is not a profile of this version, adds
+  /// nothing and returns false.
   bool read(std::string_view text);
-  /// All lines, including those of other machines; newest measurements last, at most
+  /// All lines, newest last. Old lines of other machines are left out if the text would exceed
   /// max_text_bytes.
   [[nodiscard]] std::string text() const;
 
@@ -48,15 +49,15 @@ class tuning_profile {
   static constexpr std::size_t max_text_bytes = std::size_t{1} << 20;
 
  private:
-  struct cell {
+  struct entry {
     profile_key key;
     std::vector<timed_choice> measured;
   };
-  cell* cell_of(const profile_key& key);
+  entry* entry_of(const profile_key& key);
 
   std::string machine_;
-  std::vector<cell> cells_;
-  std::vector<std::string> foreign_;  // lines of other machines
+  std::vector<entry> entries_;
+  std::vector<std::string> foreign_lines_;  // of other machines
 };
 
 }  // namespace longshore::detail

@@ -1,10 +1,12 @@
+// Finds, reads and replaces the file of a profile. A hash of the processor, the build and the
+// transport's library identifies the machine.
 #include <longshore/gather/detail/tuning/profile_file.hpp>
 
 #include <longshore/core/environment.hpp>
 #include <longshore/core/error.hpp>
 #include <longshore/core/random.hpp>
 #include <longshore/machine/affinity.hpp>
-#include <longshore/machine/memory.hpp>
+#include <longshore/machine/memory_sizes.hpp>
 
 #include <fmt/core.h>
 
@@ -28,7 +30,7 @@ std::string processor_name() {
   return "unknown processor";
 }
 
-constexpr const char* how_compiled() {
+constexpr const char* optimisation() {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   return "sanitized";
 #elif defined(__OPTIMIZE__)
@@ -38,7 +40,7 @@ constexpr const char* how_compiled() {
 #endif
 }
 
-// The text of a file. Nothing if there is no such file or it is too large for a profile.
+// The text of a file, or nothing if there is no such file or the file is too large for a profile.
 std::optional<std::string> text_of(const fs::path& file) {
   std::error_code ignored;
   if (!fs::is_regular_file(file, ignored)) return std::nullopt;
@@ -63,17 +65,17 @@ bool may_replace(const fs::path& file) {
 std::string machine_description(std::string_view transport, std::string_view library) {
   return fmt::format("{}, {} cores, {} caches of {} bytes; Longshore {}, {} {}; {} {}",
                      processor_name(), usable_cores(), last_level_cache_count(),
-                     last_level_cache_bytes(), LONGSHORE_VERSION, how_compiled(), __VERSION__,
+                     last_level_cache_bytes(), LONGSHORE_VERSION, optimisation(), __VERSION__,
                      transport, library);
 }
 
-std::string machine_word(std::string_view description) {
+std::string machine_id(std::string_view description) {
   std::uint64_t hash = 0;
   for (const char c : description) hash = mix_bits(hash ^ static_cast<unsigned char>(c));
   return fmt::format("{:016x}", hash);
 }
 
-profile_place find_profile(std::string_view machine) {
+profile_location locate_profile(std::string_view machine) {
   if (const auto given = environment_text("LONGSHORE_PROFILE")) {
     if (*given == "off") return {.off = true, .file = {}};
     return {.off = false, .file = *given};
@@ -95,19 +97,19 @@ std::optional<std::string> write_profile(const fs::path& file, const tuning_prof
   if (!may_replace(file)) return fmt::format("'{}' is not a profile", file.string());
   std::error_code failed;
   if (file.has_parent_path()) fs::create_directories(file.parent_path(), failed);
-  tuning_profile together(profile.machine());
-  read_profile(file, together);
-  together.read(profile.text());
-  const fs::path beside = file.string() + fmt::format(".{}.new", ::gettid());
+  tuning_profile merged(profile.machine());
+  read_profile(file, merged);
+  merged.read(profile.text());
+  const fs::path temporary = file.string() + fmt::format(".{}.new", ::gettid());
   bool written = false;
   {
-    std::ofstream out(beside, std::ios::binary | std::ios::trunc);
-    written = (out << together.text() << std::flush).good();
+    std::ofstream out(temporary, std::ios::binary | std::ios::trunc);
+    written = (out << merged.text() << std::flush).good();
   }
-  if (written) fs::rename(beside, file, failed);
+  if (written) fs::rename(temporary, file, failed);
   if (written && !failed) return std::nullopt;
   std::error_code ignored;
-  fs::remove(beside, ignored);
+  fs::remove(temporary, ignored);
   return fmt::format("'{}' cannot be written", file.string());
 }
 

@@ -1,3 +1,4 @@
+// Profiles survive writing and reading. Damaged lines, foreign lines and other files do no harm.
 #include <longshore/core/error.hpp>
 #include <longshore/gather/detail/tuning/profile.hpp>
 #include <longshore/gather/detail/tuning/profile_file.hpp>
@@ -85,14 +86,14 @@ TEST(Profile, keys_that_differ_in_any_part_are_different) {
 }
 
 TEST(Profile, lines_of_another_machine_are_kept_and_not_used) {
-  tuning_profile theirs("machine1");
-  theirs.put(key_of(2), some_times(1));
-  tuning_profile mine("machine2");
-  ASSERT_TRUE(mine.read(theirs.text()));
-  EXPECT_TRUE(mine.find(key_of(2)).empty());
-  mine.put(key_of(2), some_times(3));
-  tuning_profile again("machine1");
-  ASSERT_TRUE(again.read(mine.text()));
+  tuning_profile machine1("m1");
+  machine1.put(key_of(2), some_times(1));
+  tuning_profile machine2("m2");
+  ASSERT_TRUE(machine2.read(machine1.text()));
+  EXPECT_TRUE(machine2.find(key_of(2)).empty());
+  machine2.put(key_of(2), some_times(3));
+  tuning_profile again("m1");
+  ASSERT_TRUE(again.read(machine2.text()));
   EXPECT_TRUE(equal(again.find(key_of(2)), some_times(1)));
 }
 
@@ -226,8 +227,8 @@ TEST_F(ProfileFile, an_unwritable_path_is_reported) {
   EXPECT_TRUE(read.find(key_of(2)).empty());
 }
 
-TEST(ProfilePlace, follows_the_environment) {
-  const auto place_with = [](const char* profile, const char* cache, const char* home) {
+TEST(ProfileLocation, follows_the_environment) {
+  const auto location_with = [](const char* profile, const char* cache, const char* home) {
     const auto set = [](const char* name, const char* value) {
       if (value == nullptr)
         ::unsetenv(name);
@@ -237,22 +238,23 @@ TEST(ProfilePlace, follows_the_environment) {
     set("LONGSHORE_PROFILE", profile);
     set("XDG_CACHE_HOME", cache);
     set("HOME", home);
-    return find_profile("abc");
+    return locate_profile("abc");
   };
-  EXPECT_TRUE(place_with("off", "/c", "/h").off);
-  EXPECT_EQ(place_with("/some/file", "/c", "/h").file, "/some/file");
-  EXPECT_EQ(place_with(nullptr, "/c", "/h").file, "/c/longshore/gather-abc.profile");
-  EXPECT_EQ(place_with(nullptr, "relative", "/h").file, "/h/.cache/longshore/gather-abc.profile");
-  EXPECT_EQ(place_with(nullptr, nullptr, "/h").file, "/h/.cache/longshore/gather-abc.profile");
-  EXPECT_TRUE(place_with(nullptr, nullptr, nullptr).file.empty());
+  EXPECT_TRUE(location_with("off", "/c", "/h").off);
+  EXPECT_EQ(location_with("/some/file", "/c", "/h").file, "/some/file");
+  EXPECT_EQ(location_with(nullptr, "/c", "/h").file, "/c/longshore/gather-abc.profile");
+  EXPECT_EQ(location_with(nullptr, "relative", "/h").file,
+            "/h/.cache/longshore/gather-abc.profile");
+  EXPECT_EQ(location_with(nullptr, nullptr, "/h").file, "/h/.cache/longshore/gather-abc.profile");
+  EXPECT_TRUE(location_with(nullptr, nullptr, nullptr).file.empty());
 }
 
 TEST(MachineDescription, differs_between_transports_and_library_versions) {
   const std::string here = machine_description("mpi", "Open MPI 4.1.4");
   EXPECT_EQ(here, machine_description("mpi", "Open MPI 4.1.4"));
-  EXPECT_NE(machine_word(here), machine_word(machine_description("mpi", "Open MPI 4.1.5")));
-  EXPECT_NE(machine_word(here), machine_word(machine_description("threads", "")));
-  EXPECT_EQ(machine_word(here).find(' '), std::string::npos);
+  EXPECT_NE(machine_id(here), machine_id(machine_description("mpi", "Open MPI 4.1.5")));
+  EXPECT_NE(machine_id(here), machine_id(machine_description("threads", "")));
+  EXPECT_EQ(machine_id(here).find(' '), std::string::npos);
 }
 
 }  // namespace

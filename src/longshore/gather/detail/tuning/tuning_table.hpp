@@ -1,5 +1,5 @@
-// The table and the requests that strategy auto measures with. The table is of the same kind as the
-// user's table, which is not touched.
+// The table, requests and plans of strategy auto's measurements. The table has the element type and
+// the distribution of the user's table.
 #pragma once
 
 #include <longshore/array/dist_array.hpp>
@@ -16,6 +16,20 @@
 
 namespace longshore::detail {
 
+/// The inputs of decide_strategy for a plan of `table`.
+template <trivially_copyable T, distribution Distribution>
+[[nodiscard]] decision_inputs inputs_for(const char* operation,
+                                         const table_view<T, Distribution>& table,
+                                         why_not_function why_not) {
+  return {.operation = operation,
+          .measured_operation = operation,
+          .element_bytes = sizeof(T),
+          .table_items = table.size(),
+          .largest_part_items = table.map().largest_local_size(),
+          .all_direct = table.is_all_direct(),
+          .why_not = why_not};
+}
+
 template <class Distribution>
 [[nodiscard]] Distribution distribution_of(const typename Distribution::map& map) {
   if constexpr (requires { Distribution{map.block_items()}; })
@@ -28,18 +42,19 @@ template <class Distribution>
 template <trivially_copyable T, distribution Distribution>
 class tuning_table {
  public:
-  /// Collective. `like` has the team and the map of the user's table. Throws errc::out_of_memory on
-  /// all ranks. REQUIRES: size.table_items > 0.
-  tuning_table(const auto& like, const tuning_size& size)
-      : table(like.team(), size.table_items, distribution_of<Distribution>(like.map())) {
-    agree_on_errors(like.team(), "measuring for strategy auto", [&] {
-      indices_memory_ = pages(size.requests * sizeof(std::int64_t), true);
-      values_memory_ = pages(size.requests * sizeof(T), true);
+  /// Collective. Throws errc::out_of_memory on all ranks. REQUIRES: size.table_items > 0.
+  tuning_table(const auto& users_table, const tuning_size& size)
+      : table(users_table.team(), size.table_items,
+              distribution_of<Distribution>(users_table.map())) {
+    constexpr bool huge_pages = true;
+    agree_on_errors(table.team(), "measuring for strategy auto", [&] {
+      indices_memory_ = pages(size.requests * sizeof(std::int64_t), huge_pages);
+      values_memory_ = pages(size.requests * sizeof(T), huge_pages);
     });
-    const auto mine = std::as_writable_bytes(table.local());
-    if (!mine.empty()) std::memset(mine.data(), 0, mine.size());
+    const auto local_part = std::as_writable_bytes(table.local());
+    if (!local_part.empty()) std::memset(local_part.data(), 0, local_part.size());
     std::memset(values_memory_.data(), 0, size.requests * sizeof(T));
-    random_stream random(seed, static_cast<std::uint64_t>(like.team().rank()));
+    random_stream random(seed, static_cast<std::uint64_t>(table.team().rank()));
     for (std::size_t i = 0; i < size.requests; ++i)
       all_indices()[i] = static_cast<std::int64_t>(random.below(table.size()));
     table.team().barrier();
@@ -62,24 +77,29 @@ class tuning_table {
   pages indices_memory_, values_memory_;
 };
 
-/// Prepares measurements with plans: make(table, choice) returns a pointer to a plan, and
-/// call(plan, indices, values) uses it. `like` must outlive the result.
-template <trivially_copyable T, distribution Distribution, class Make, class Call>
-[[nodiscard]] prepare_candidates prepare_like(const table_view<T, Distribution>& like, Make make,
-                                              Call call) {
+/// Prepares measurements with objects of type Plan, which are made from a table, `arguments` and
+/// options. call(plan, indices, values) calls a plan. `users_table` must outlive the returned
+/// function.
+template <class Plan, trivially_copyable T, distribution Distribution, class Call,
+          class... Arguments>
+[[nodiscard]] prepare_candidates prepare_plans(const table_view<T, Distribution>& users_table,
+                                               const gather_options& options, Call call,
+                                               const Arguments&... arguments) {
   using table_type = tuning_table<T, Distribution>;
-  using plan_type = decltype(make(like, gather_choice{}));
   struct candidate {
-    candidate(std::shared_ptr<table_type> with, const Make& make, const gather_choice& choice)
-        : data(std::move(with)), plan(make(table_view<T, Distribution>(data->table), choice)) {}
+    candidate(std::shared_ptr<table_type> tuning, const gather_options& options,
+              const Arguments&... arguments)
+        : data(std::move(tuning)),
+          plan(table_view<T, Distribution>(data->table), arguments..., options) {}
     std::shared_ptr<table_type> data;  // freed after the plan
-    plan_type plan;
+    Plan plan;
   };
-  return [&like, make, call](const tuning_size& size) -> make_candidate {
-    return [data = std::make_shared<table_type>(like, size), make,
-            call](const gather_choice& choice) -> run_candidate {
-      return [one = std::make_shared<candidate>(data, make, choice), call](std::size_t requests) {
-        call(*one->plan, one->data->indices(requests), one->data->values(requests));
+  return [=, &users_table](const tuning_size& size) -> make_candidate {
+    return [=, data = std::make_shared<table_type>(users_table, size)](
+               const gather_choice& choice) -> run_candidate {
+      return [call, prepared = std::make_shared<candidate>(data, apply_choice(options, choice),
+                                                           arguments...)](std::size_t requests) {
+        call(prepared->plan, prepared->data->indices(requests), prepared->data->values(requests));
       };
     };
   };

@@ -1,3 +1,5 @@
+// Chooses for algorithm auto: makes a plan of each candidate algorithm on scratch memory, times the
+// plans by turns, and returns the fastest. The constructor of halo_exchange calls it.
 #include <longshore/halo/detail/algorithms/choose_algorithm.hpp>
 
 #include <algorithm>
@@ -6,37 +8,42 @@
 namespace longshore::detail {
 namespace {
 
-constexpr int rounds_of_trial = 7, exchanges_per_round = 4;
-constexpr std::size_t most_fields_one_by_one = 32;  // each has one to three rounds of its own
+constexpr int trials = 7, exchanges_per_trial = 4;
+// With more fields, auto does not try the sequenced algorithms, which have one to three rounds for
+// each field.
+constexpr std::size_t max_sequenced_fields = 32;
 
-// Memory with the extents and strides of a field, shareable if the field is.
+// Memory with the extents and strides of a field. The memory is shareable if the field is.
 struct scratch_field {
   scratch_field(const team& ranks, const field_memory& like) : field(like) {
-    std::ptrdiff_t before = 0, after = static_cast<std::ptrdiff_t>(like.element_bytes);
+    // The bytes of all cells, relative to the first interior cell. Strides may be negative.
+    std::ptrdiff_t begin = 0, end = static_cast<std::ptrdiff_t>(like.element_bytes);
     for (int d = 0; d < 3; ++d)
       for (const std::ptrdiff_t cell :
            {std::ptrdiff_t{-like.widths.low[d]},
             static_cast<std::ptrdiff_t>(like.extents[d]) - 1 + like.widths.high[d]}) {
         const std::ptrdiff_t bytes = cell * like.strides_bytes[d];
-        (bytes < 0 ? before : after) += bytes;
+        (bytes < 0 ? begin : end) += bytes;
       }
-    const auto whole = static_cast<std::size_t>(after - before);
-    std::byte* start = nullptr;
+    const auto size_bytes = static_cast<std::size_t>(end - begin);
+    std::byte* data = nullptr;
     if (like.memory.bytes > 0) {
-      shared = shareable_memory(ranks, whole);
-      start = shared.data();
-      field.memory = shared.handle();
+      shareable = shareable_memory(ranks, size_bytes);
+      data = shareable.data();
+      field.memory = shareable.handle();
     } else {
-      own = pages(whole);
-      start = own.data();
+      plain = pages(size_bytes);
+      data = plain.data();
     }
-    field.first = start - before;
-    std::fill_n(start, whole, std::byte{0});  // untouched pages would all be the same zero page
+    field.first = data - begin;
+    // The system maps all pages that were never written to the same page of zeros. Writing gives
+    // the scratch memory pages of its own, as a field has.
+    std::fill_n(data, size_bytes, std::byte{0});
   }
 
   field_memory field;
-  shareable_memory shared;
-  pages own;
+  shareable_memory shareable;
+  pages plain;
 };
 
 }  // namespace
@@ -50,34 +57,37 @@ halo_algorithm choose_algorithm(const rank_grid& grid, const halo_options& optio
   if (ranks.nodes().node_count() > 1 && ranks.nodes().largest_node() > 1)
     candidates.push_back(halo_algorithm::hybrid);
   // A small message of one field may still be in a cache when it is unpacked.
-  if (fields.size() > 1 && fields.size() <= most_fields_one_by_one)
+  if (fields.size() > 1 && fields.size() <= max_sequenced_fields)
     candidates.insert(candidates.end(),
                       {halo_algorithm::sequenced, halo_algorithm::staged_sequenced});
 
-  std::vector<scratch_field> like;
+  // Memory keeps its address when the vector grows and moves its elements.
+  std::vector<scratch_field> scratch_fields;
   std::vector<field_memory> memories;
-  for (const auto& field : fields) memories.push_back(like.emplace_back(ranks, field).field);
+  for (const auto& field : fields)
+    memories.push_back(scratch_fields.emplace_back(ranks, field).field);
   std::vector<std::unique_ptr<halo_exchange>> plans;
   for (const auto candidate : candidates) {
-    halo_options fixed = options;
-    fixed.algorithm = candidate;
-    plans.push_back(std::make_unique<halo_exchange>(grid, fixed, memories));
-    plans.back()->exchange();
+    halo_options candidate_options = options;
+    candidate_options.algorithm = candidate;
+    plans.push_back(std::make_unique<halo_exchange>(grid, candidate_options, memories));
+    plans.back()->exchange();  // the first exchange is not timed
   }
-  std::vector<double> least(candidates.size(), std::numeric_limits<double>::infinity());
-  for (int round = 0; round < rounds_of_trial; ++round) {
+  std::vector<double> shortest(candidates.size(), std::numeric_limits<double>::infinity());
+  for (int trial = 0; trial < trials; ++trial) {
     std::vector<double> seconds;
     for (const auto& plan : plans) {
       ranks.barrier();
       const double began = ranks.now();
-      for (int i = 0; i < exchanges_per_round; ++i) plan->exchange();
+      for (int i = 0; i < exchanges_per_trial; ++i) plan->exchange();
       seconds.push_back(ranks.now() - began);
     }
     ranks.allreduce(std::span<double>(seconds), reduction::max);
-    for (std::size_t i = 0; i < seconds.size(); ++i) least[i] = std::min(least[i], seconds[i]);
+    for (std::size_t i = 0; i < seconds.size(); ++i)
+      shortest[i] = std::min(shortest[i], seconds[i]);
   }
-  return candidates[static_cast<std::size_t>(std::min_element(least.begin(), least.end()) -
-                                             least.begin())];
+  return candidates[static_cast<std::size_t>(std::min_element(shortest.begin(), shortest.end()) -
+                                             shortest.begin())];
 }
 
 }  // namespace longshore::detail

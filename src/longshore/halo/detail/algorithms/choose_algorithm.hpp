@@ -1,5 +1,5 @@
-// Algorithm auto: times the other algorithms on memory of its own, laid out like the fields, and
-// takes the fastest.
+// Algorithm auto: times several algorithms on scratch memory that is laid out like the fields, and
+// takes the fastest one.
 #pragma once
 
 #include <longshore/halo/halo_exchange.hpp>
@@ -8,13 +8,13 @@
 
 namespace longshore::detail {
 
-/// Collective; the same answer on all ranks. If all algorithms send the same messages (one rank, or
-/// a stencil that reads no edges), the answer is standard, without a trial. Otherwise it tries
-/// standard and staged, hybrid if there are several nodes of several ranks, and both sequenced
-/// algorithms if there are 2 to 32 fields. They run by turns in seven rounds. The time of a round
-/// is the maximum over the ranks, and the least time of an algorithm counts. Cost: some 30
-/// exchanges of each algorithm, and during the trial as much memory as the fields and the plans
-/// have. REQUIRES: the widths of the options fit the fields.
+/// Collective; all ranks get the same algorithm. The result is standard, without a trial, if all
+/// algorithms send the same messages: on one rank, in one dimension, or if the stencil reads no
+/// edges. Candidates are standard and staged, hybrid if there are several nodes of several ranks,
+/// and both sequenced algorithms if there are 2 to 32 fields. The candidates run by turns, seven
+/// times. The time of a trial is the maximum over the ranks, and the shortest time of a candidate
+/// counts. Cost: some 30 exchanges of each candidate; during the trial the memory of the fields and
+/// of the plans once more. REQUIRES: the widths of the options fit the fields.
 [[nodiscard]] halo_algorithm choose_algorithm(const rank_grid& grid, const halo_options& options,
                                               const std::vector<field_memory>& fields);
 

@@ -1,3 +1,5 @@
+// Plans algorithm hybrid: decides for each side of a halo whether its cells belong to a rank of the
+// same node, and leaves such cells out of the staged messages.
 #include <longshore/halo/detail/algorithms/hybrid.hpp>
 #include <longshore/halo/detail/algorithms/standard.hpp>
 
@@ -6,8 +8,8 @@
 namespace longshore::detail {
 namespace {
 
-// Whether the halo on side `side` of the block at `receiver` belongs to a rank of another node;
-// nothing beyond a border.
+// Whether the halo on one side of the block at coordinates `receiver` belongs to a rank of another
+// node. Beyond a border the result is nothing.
 std::optional<bool> is_far(const rank_grid& grid, const std::array<int, 3>& receiver,
                            const halo_direction& side) {
   const int owner = grid.neighbour(receiver, side);
@@ -16,35 +18,35 @@ std::optional<bool> is_far(const rank_grid& grid, const std::array<int, 3>& rece
   return nodes.node_of(owner) != nodes.node_of(grid.rank_at(receiver));
 }
 
-// The sides of a receiver's halo that one staged message fills from other nodes.
-struct far_sides {
-  std::vector<halo_direction> sides;
-  bool all = true;  // no side of this message belongs to a rank of the node
+// The sides of a receiver's halo that one staged message fills.
+struct staged_sides {
+  std::vector<halo_direction> far;  // the sides that belong to ranks of other nodes
+  bool has_near = false;            // whether a side belongs to a rank of the receiver's node
 };
 
-// Candidates are the face that a message in `direction` comes through, and its edges and corners
-// towards the dimensions before `dimension`, which are filled already.
-far_sides far_sides_of(const rank_grid& grid, const std::array<int, 3>& receiver,
-                       const halo_direction& direction, int dimension) {
-  far_sides found;
+// A staged message fills the face through which the message arrives, and those edges and corners of
+// this face that lie towards earlier dimensions, whose halo is filled already.
+staged_sides sides_of(const rank_grid& grid, const std::array<int, 3>& receiver,
+                      const halo_direction& direction, int dimension) {
+  staged_sides sides;
   for (int index = 0; index < 27; ++index) {
-    auto side = halo_direction::from_index(index);
+    const auto side = halo_direction::from_index(index);
     bool belongs = side.step[dimension] == -direction.step[dimension];
     for (int d = dimension + 1; d < 3; ++d) belongs = belongs && side.step[d] == 0;
     if (!belongs) continue;
     const auto far = is_far(grid, receiver, side);
     if (!far) continue;
     if (*far)
-      found.sides.push_back(side);
+      sides.far.push_back(side);
     else
-      found.all = false;
+      sides.has_near = true;
   }
-  return found;
+  return sides;
 }
 
-// The cells of one side of the receiver's halo, as they lie at the sender (is_outgoing) or at the
-// receiver. Along the dimension of travel the sender has them inside its block, and the receiver in
-// its halo. Along the other dimensions both have them at the same indices.
+// The cells that fill one side of the receiver's halo: at the sender if `is_outgoing`, else at the
+// receiver. Along the dimension of travel the cells lie inside the sender's block, and in the
+// receiver's halo. Along other dimensions the cells have the same indices at both ends.
 strided_box cells_of_side(const exchanged_field& field, const halo_direction& side, int dimension,
                           bool is_outgoing) {
   std::array<std::ptrdiff_t, 3> begin{};
@@ -53,11 +55,11 @@ strided_box cells_of_side(const exchanged_field& field, const halo_direction& si
     if (side.step[d] == 0) continue;
     const auto cells = static_cast<std::ptrdiff_t>(field.memory.extents[d]);
     const int width = side.step[d] < 0 ? field.widths.low[d] : field.widths.high[d];
-    const bool inside = is_outgoing && d == dimension;
+    const bool is_interior = is_outgoing && d == dimension;
     if (side.step[d] < 0)
-      begin[d] = inside ? cells - width : -width;
+      begin[d] = is_interior ? cells - width : -width;
     else
-      begin[d] = inside ? 0 : cells;
+      begin[d] = is_interior ? 0 : cells;
     size[d] = static_cast<std::size_t>(width);
   }
   return field.box(begin, size);
@@ -68,21 +70,22 @@ halo_message staged_message(const rank_grid& grid, std::span<const exchanged_fie
   halo_message message;
   const int peer = grid.neighbour(is_outgoing ? direction : direction.opposite());
   if (peer < 0) return message;
+  // The peer exists, so the step from this rank to the peer does, too.
   const auto receiver = is_outgoing
                             ? *grid.placed().step_from(grid.coordinates(), direction, grid.wraps())
                             : grid.coordinates();
-  const auto far = far_sides_of(grid, receiver, direction, dimension);
+  const auto sides = sides_of(grid, receiver, direction, dimension);
   std::array<bool, 3> filled{};
   for (int d = 0; d < dimension; ++d) filled[d] = true;
   const auto add = [&](const strided_box& box) {
     if (box.size_bytes() > 0) message.parts.push_back(box);
   };
   for (const auto& field : fields) {
-    if (far.all && !far.sides.empty()) {
+    if (!sides.has_near && !sides.far.empty()) {
       add(message_cells(grid, field, direction, is_outgoing, filled));  // one box, often contiguous
       continue;
     }
-    for (const auto& side : far.sides) add(cells_of_side(field, side, dimension, is_outgoing));
+    for (const auto& side : sides.far) add(cells_of_side(field, side, dimension, is_outgoing));
   }
   if (!message.parts.empty()) message.peer = peer;
   return message;
@@ -108,7 +111,8 @@ std::vector<halo_round> hybrid_rounds(const rank_grid& grid,
         rounds[d].push_back({direction, std::move(out), std::move(in)});
         continue;
       }
-      // The neighbour through a face is on this node or on another: one of the two messages exists.
+      // The first round already has the message of a neighbour on this node. For a neighbour on
+      // another node the staged message exists.
       for (auto& pair : rounds[0]) {
         if (!(pair.direction == direction)) continue;
         if (out.exists()) pair.outgoing = std::move(out);

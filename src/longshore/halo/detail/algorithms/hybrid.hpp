@@ -1,10 +1,10 @@
-// Algorithm hybrid: halo owned by ranks of the same node comes straight from its owner, through
-// faces, edges and corners. Halo owned by ranks of other nodes is staged, one dimension after the
-// other. In mode direct the part on the node is one copy and no message.
+// Algorithm hybrid. Halo cells of ranks of the same node come directly from their owners, through
+// faces, edges and corners. Halo cells of ranks of other nodes are staged, one dimension after
+// another. In mode direct the exchange on the node needs no messages.
 //
-// Cost per rank of a node of p x q x r ranks with neighbours on other nodes: on the node as
-// standard, in the first of d rounds; between nodes at most 2d messages (6) in d dependent rounds,
-// and on the node at most 2d more that pass on halo from other nodes. As many cells as standard.
+// Cost per rank, d dimensions. On the node: the messages of algorithm standard in the first of d
+// rounds, and at most 2d more messages that pass on halo cells from other nodes. Between nodes: at
+// most 2d messages (6) in d dependent rounds. As many cells as standard.
 #pragma once
 
 #include <longshore/halo/detail/algorithms/rounds.hpp>

@@ -1,3 +1,4 @@
+// Selects the planner of an algorithm.
 #include <longshore/halo/detail/algorithms/plan_rounds.hpp>
 
 #include <longshore/core/error.hpp>

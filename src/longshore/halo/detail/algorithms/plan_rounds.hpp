@@ -1,4 +1,4 @@
-// Calls the planner of an algorithm. Its list is the only place that knows all of them.
+// Calls the planner of an algorithm. Only plan_rounds.cpp knows all planners.
 #pragma once
 
 #include <longshore/halo/detail/algorithms/rounds.hpp>
@@ -8,9 +8,9 @@
 
 namespace longshore::detail {
 
-/// The rounds of an exchange. A round may begin when the one before it is complete. `self_copies`:
-/// the mode copies the messages of a rank to itself, so that they may come last (standard.hpp).
-/// REQUIRES: not `automatic`, which chooses one of the others (choose_algorithm.hpp).
+/// The rounds of an exchange. A round may begin when the round before is complete. `self_copies`
+/// tells that the mode copies the messages of a rank to itself, which may then come last
+/// (standard.hpp). REQUIRES: not algorithm `automatic` (choose_algorithm.hpp).
 [[nodiscard]] std::vector<halo_round> plan_rounds(halo_algorithm algorithm, const rank_grid& grid,
                                                   std::span<const exchanged_field> fields,
                                                   halo_reach reach = halo_reach::corners,

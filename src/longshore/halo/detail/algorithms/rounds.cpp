@@ -1,3 +1,4 @@
+// Finds the cells of a message: which box the sender reads, and which box the receiver fills.
 #include <longshore/halo/detail/algorithms/rounds.hpp>
 
 #include <algorithm>
@@ -29,8 +30,9 @@ strided_box exchanged_field::box(const std::array<std::ptrdiff_t, 3>& begin,
   return box;
 }
 
-// A message fills the receiver's halo on the side that it comes from. A message that travels up
-// comes from below, so the low width says how many cells leave at the sender's high end.
+// A message fills the receiver's halo on the side from which the message comes. A message that
+// travels up comes from below. So it has as many cells as the low width, from the sender's high
+// end.
 strided_box message_cells(const rank_grid& grid, const exchanged_field& field,
                           const halo_direction& direction, bool is_outgoing,
                           std::array<bool, 3> filled) {
@@ -47,7 +49,7 @@ strided_box message_cells(const rank_grid& grid, const exchanged_field& field,
         begin[d] = step > 0 ? -width : cells;
       size[d] = static_cast<std::size_t>(width);
     } else if (filled[d]) {
-      // There is no halo beyond a border. Sender and receiver lie at the same border.
+      // There is no halo beyond a border. The sender and the receiver have the same borders here.
       halo_direction down, up;
       down.step[d] = -1, up.step[d] = +1;
       const int low = grid.neighbour(down) >= 0 ? field.widths.low[d] : 0;
@@ -70,7 +72,7 @@ halo_round make_round(const rank_grid& grid, std::span<const exchanged_field> fi
 }
 
 bool stays_within_ranks(const rank_grid& grid, const halo_round& round) {
-  return std::all_of(round.begin(), round.end(), [&](const shift_messages& pair) {
+  return std::all_of(round.begin(), round.end(), [&](const message_pair& pair) {
     bool leaves = false;
     for (int d = 0; d < 3; ++d)
       leaves = leaves || (pair.direction.step[d] != 0 && grid.shape()[d] > 1);

@@ -1,5 +1,5 @@
-// Makes one round of a halo exchange: finds the cells of each message. The algorithms are written
-// with these functions.
+// Makes one round of a halo exchange: finds the cells of each message. The planners of all
+// algorithms call these functions.
 #pragma once
 
 #include <longshore/halo/algorithm.hpp>
@@ -13,32 +13,32 @@
 
 namespace longshore::detail {
 
-/// A field, and how much of its halo is exchanged.
+/// A field, and the part of its halo that is exchanged.
 struct exchanged_field {
   field_memory memory;
   halo_widths widths;
 
-  /// The box of `size` cells from cell `begin`. Indices count from the first interior cell, and are
-  /// negative in the halo.
+  /// The box of `size` cells from cell `begin`. Index 0 is the first interior cell, and halo cells
+  /// on low sides have negative indices.
   [[nodiscard]] strided_box box(const std::array<std::ptrdiff_t, 3>& begin,
                                 const std::array<std::size_t, 3>& size) const noexcept;
 };
 
-/// One message in each direction, with the cells of all fields. A message that would be empty, on
-/// this rank or on its peer, does not exist. Along dimensions that are `filled` already, the
-/// message includes the halo received there, and so carries edges and corners.
+/// One message in each direction, with the cells of all fields. A message without cells does not
+/// exist, at either end. Along `filled` dimensions the halo has been received already. Messages
+/// include this halo, and so carry edges and corners.
 [[nodiscard]] halo_round make_round(const rank_grid& grid, std::span<const exchanged_field> fields,
                                     std::span<const halo_direction> directions,
                                     std::array<bool, 3> filled = {});
 
-/// The cells of one field that a message in `direction` carries: those that leave this rank, if
-/// `is_outgoing`, or those that it fills.
+/// The cells of one field that a message in `direction` reads on this rank, if `is_outgoing`, or
+/// fills on this rank.
 [[nodiscard]] strided_box message_cells(const rank_grid& grid, const exchanged_field& field,
                                         const halo_direction& direction, bool is_outgoing,
                                         std::array<bool, 3> filled = {});
 
-/// Whether a round moves nothing between ranks, on this rank and on all others. The directions and
-/// the shape of the grid decide this.
+/// Whether no message of a round travels between ranks. All ranks get the same result, which
+/// depends on the directions and the shape of the grid only.
 [[nodiscard]] bool stays_within_ranks(const rank_grid& grid, const halo_round& round);
 
 }  // namespace longshore::detail

@@ -1,7 +1,8 @@
-// Algorithms sequenced and staged-sequenced: exchange one field after the other, each with the
-// messages of standard or staged. Codes that call an exchange per array do the same.
+// Algorithms sequenced and staged-sequenced: exchange one field after another, with the messages of
+// algorithm standard or staged, as in programs that call an exchange for each array.
 //
-// Cost per rank, n fields: n times the messages and rounds of standard or staged; as many cells.
+// Cost per rank: for n fields, n times the messages and rounds of standard or staged, and as many
+// cells.
 #pragma once
 
 #include <longshore/halo/detail/algorithms/rounds.hpp>
@@ -16,6 +17,6 @@ using rounds_planner = std::function<std::vector<halo_round>(
 [[nodiscard]] std::vector<halo_round> sequenced_rounds(const rank_grid& grid,
                                                        std::span<const exchanged_field> fields,
                                                        halo_reach reach,
-                                                       const rounds_planner& of_one_field);
+                                                       const rounds_planner& plan_one_field);
 
 }  // namespace longshore::detail

@@ -1,3 +1,5 @@
+// Packs outgoing messages into free slots of channels, and unpacks incoming messages from their
+// slots. The constructor joins small messages to the same neighbour.
 #include <longshore/halo/detail/backends/channel_backend.hpp>
 
 #include <algorithm>
@@ -7,19 +9,19 @@ namespace longshore::detail {
 namespace {
 
 constexpr int slots_per_channel = 2;
-// Between nodes, messages of at least this size are not joined: an earlier start of the receiver
-// gains more than a saved message.
-constexpr std::size_t least_single_bytes = 16384;
+// Between nodes, messages of at least this size are not joined. The receiver can then begin
+// earlier, which gains more than a saved message.
+constexpr std::size_t unjoined_from_bytes = 16384;
 
-// The message that `message` can be joined to, or null. Both ends see the messages between them in
-// the same order with the same sizes, and so join the same ones.
-template <class Joined>
-Joined* joinable(std::vector<Joined>& all, const halo_message& message) {
-  if (message.size_bytes() >= least_single_bytes) return nullptr;
-  const auto open = std::find_if(all.begin(), all.end(), [&](const Joined& one) {
-    return one.peer == message.peer && one.message.size_bytes() < least_single_bytes;
+// The earlier message to which `message` can be joined, or null. Both ends see the messages between
+// them in the same order and with the same sizes. So both ends join the same messages.
+template <class Message>
+Message* joinable(std::vector<Message>& messages, const halo_message& message) {
+  if (message.size_bytes() >= unjoined_from_bytes) return nullptr;
+  const auto earlier = std::find_if(messages.begin(), messages.end(), [&](const Message& m) {
+    return m.peer == message.peer && m.message.size_bytes() < unjoined_from_bytes;
   });
-  return open == all.end() ? nullptr : &*open;
+  return earlier == messages.end() ? nullptr : &*earlier;
 }
 
 }  // namespace
@@ -28,28 +30,26 @@ channel_backend::channel_backend(team& team, const halo_round& round,
                                  const backend_options& options)
     : delivery_(options.delivery), workers_(options.workers), received_(round.size(), nullptr) {
   // All ranks have the directions in the same order, and one message per direction. So the n-th
-  // channel that a rank opens to another is the n-th that the other opens from it, also if the
-  // other is its neighbour in several directions.
+  // channel from rank A to rank B is the same at both ends, even if the ranks are neighbours in
+  // several directions.
   const auto may_join = [&](const halo_message& message) {
     return delivery_ == halo_delivery::unpacked && !team.nodes().is_local(message.peer);
   };
   for (std::size_t pair = 0; pair < round.size(); ++pair) {
     const auto& [direction, out, in] = round[pair];
     if (out.exists()) {
-      moved_.payload_bytes += out.size_bytes();
-      moved_.wire_bytes += out.size_bytes();
-      if (!team.nodes().is_local(out.peer)) moved_.offnode_bytes += out.size_bytes();
-      auto* const open = may_join(out) ? joinable(outgoing_, out) : nullptr;
-      if (open != nullptr)
-        open->message.append(out);
+      count_message(moved_, team, out);
+      auto* const earlier = may_join(out) ? joinable(outgoing_, out) : nullptr;
+      if (earlier != nullptr)
+        earlier->message.append(out);
       else
         outgoing_.push_back({out.peer, packed_message(out), nullptr});
     }
     if (in.exists()) {
       if (delivery_ == halo_delivery::unpacked) received_[pair] = in.contiguous();
-      auto* const open = may_join(in) ? joinable(incoming_, in) : nullptr;
-      if (open != nullptr)
-        open->message.append(in);
+      auto* const earlier = may_join(in) ? joinable(incoming_, in) : nullptr;
+      if (earlier != nullptr)
+        earlier->message.append(in);
       else
         incoming_.push_back({in.peer, packed_message(in), nullptr, pair});
     }

@@ -1,11 +1,11 @@
 // Transfers messages through the slots of channels: the sender packs into a slot, and the receiver
-// unpacks from it. Small messages to the same neighbour on another node, in any direction,
-// travel as one.
+// unpacks from the slot. Small messages to the same neighbour on another node, in any direction,
+// are joined to one message.
 //
 // Cost: at most one channel of two slots per message. With two slots a rank may begin an exchange
-// while its neighbours are still in the one before. If memory is shared, each byte is copied twice
-// (into the slot and out of it). Memory per rank: 2 x the bytes that it sends; between nodes also 2
-// x the bytes that it receives.
+// while its neighbours are still in the exchange before. If memory is shared, each byte is copied
+// twice: into the slot and out of the slot. Memory per rank: twice the bytes that the rank sends;
+// between nodes also twice the bytes that the rank receives.
 #pragma once
 
 #include <longshore/halo/detail/backends/exchange_backend.hpp>
@@ -43,12 +43,13 @@ class channel_backend final : public polled_backend {
     int peer;
     packed_message message;
     channel_receiver* channel;
-    std::size_t pair;  // for delivery in place
+    std::size_t pair;  // index of the message pair, for delivery in_place
   };
 
   void release_kept_slots();
-  /// Sends, and receives, as many messages as is possible now.
+  /// Sends messages until a channel has no free slot.
   void send();
+  /// Receives all messages that have arrived.
   void receive();
 
   halo_delivery delivery_;
@@ -56,10 +57,10 @@ class channel_backend final : public polled_backend {
   std::unique_ptr<channel_set> channels_;
   std::vector<outgoing> outgoing_;
   std::vector<incoming> incoming_;
-  std::size_t sent_ = 0;                    // of outgoing_, in this exchange
-  std::vector<std::size_t> pending_;        // indices into incoming_
-  bool keeps_slots_ = false;                // messages delivered in place are not released yet
-  std::vector<const std::byte*> received_;  // by pair
+  std::size_t sent_ = 0;                    // messages of outgoing_ sent in this exchange
+  std::vector<std::size_t> pending_;        // indices of incoming_ that have not arrived
+  bool keeps_slots_ = false;                // messages delivered in_place still occupy their slots
+  std::vector<const std::byte*> received_;  // indexed by message pair
   traffic moved_;
 };
 

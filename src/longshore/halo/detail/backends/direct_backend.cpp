@@ -1,3 +1,5 @@
+// Runs exchanges of mode direct: signals that this rank's cells are ready, and copies the cells of
+// each neighbour that has signalled.
 #include <longshore/halo/detail/backends/direct_backend.hpp>
 
 #include <cassert>
@@ -5,49 +7,49 @@
 namespace longshore::detail {
 
 direct_backend::direct_backend(std::vector<direct_link> links,
-                               std::vector<std::shared_ptr<const void>> keep,
+                               std::vector<std::shared_ptr<const void>> memory_owners,
                                std::vector<const std::byte*> received, traffic moved,
                                tasks* workers)
     : links_(std::move(links)),
-      keep_(std::move(keep)),
+      memory_owners_(std::move(memory_owners)),
       received_(std::move(received)),
       moved_(moved),
       workers_(workers) {
-  to_read_.reserve(links_.size());
-  read_by_.reserve(links_.size());
+  links_to_read_.reserve(links_.size());
+  links_being_read_.reserve(links_.size());
 }
 
 void direct_backend::start() {
-  assert(to_read_.empty() && read_by_.empty());
-  ++exchange_;
+  assert(links_to_read_.empty() && links_being_read_.empty());
+  ++exchange_number_;
   for (std::size_t i = 0; i < links_.size(); ++i) {
-    if (links_[i].is_read) {
-      links_[i].theirs->ready.store(exchange_, std::memory_order_release);
-      read_by_.push_back(i);
+    if (links_[i].peer_reads) {
+      links_[i].signals_to_peer->ready.store(exchange_number_, std::memory_order_release);
+      links_being_read_.push_back(i);
     }
-    if (!links_[i].copies.empty()) to_read_.push_back(i);
+    if (!links_[i].copies.empty()) links_to_read_.push_back(i);
   }
 }
 
 void direct_backend::progress() {
-  for (std::size_t i = 0; i < to_read_.size();) {
-    const auto& link = links_[to_read_[i]];
-    if (link.mine->ready.load(std::memory_order_acquire) < exchange_) {
+  for (std::size_t i = 0; i < links_to_read_.size();) {
+    const auto& link = links_[links_to_read_[i]];
+    if (link.signals_from_peer->ready.load(std::memory_order_acquire) < exchange_number_) {
       ++i;
       continue;
     }
     link.copies.run(workers_);
-    link.theirs->taken.store(exchange_, std::memory_order_release);
-    to_read_[i] = to_read_.back();
-    to_read_.pop_back();
+    link.signals_to_peer->taken.store(exchange_number_, std::memory_order_release);
+    links_to_read_[i] = links_to_read_.back();
+    links_to_read_.pop_back();
   }
-  std::erase_if(read_by_, [&](std::size_t i) {
-    return links_[i].mine->taken.load(std::memory_order_acquire) >= exchange_;
+  std::erase_if(links_being_read_, [&](std::size_t i) {
+    return links_[i].signals_from_peer->taken.load(std::memory_order_acquire) >= exchange_number_;
   });
 }
 
 int direct_backend::awaited_peer() const {
-  return links_[to_read_.empty() ? read_by_.front() : to_read_.front()].peer;
+  return links_[links_to_read_.empty() ? links_being_read_.front() : links_to_read_.front()].peer;
 }
 
 }  // namespace longshore::detail

@@ -1,3 +1,5 @@
+// Makes the links of mode direct: describes this rank's outgoing cells to its neighbours, maps the
+// memory that the neighbours describe, and pairs their cells with the halo of this rank.
 #include <longshore/halo/detail/backends/direct_handshake.hpp>
 
 #include <longshore/core/error.hpp>
@@ -20,7 +22,7 @@ class link_maker {
         handshake_(handshake_of(grid)),
         peers_(handshake_->peers()),
         in_process_(grid.ranks().transport_name() == "threads"),
-        exposed_(peers_.size()) {
+        exposed_messages_(peers_.size()) {
     std::sort(options_.shareable.begin(), options_.shareable.end(),
               [](const auto& a, const auto& b) { return a.address < b.address; });
     signals_ = std::make_shared<shareable_memory>(grid.ranks(), signals_bytes() * peers_.size());
@@ -28,20 +30,19 @@ class link_maker {
       new (signals_->data() + i * sizeof(direct_signals)) direct_signals{};
   }
 
-  std::vector<std::unique_ptr<direct_backend>> make(
-      const std::function<bool(const halo_message&)>& wanted);
+  std::vector<std::unique_ptr<direct_backend>> make(const direct_filter& filter);
 
  private:
   [[nodiscard]] std::size_t signals_bytes() const {
     return rounds_.size() * sizeof(direct_signals);
   }
-  [[nodiscard]] const memory_handle* memory_of(const std::byte* address) const;
-  bool describe(const halo_message& message, remote_message_descriptor head,
-                handshake_writer& out) const;
-  [[nodiscard]] std::vector<std::byte> message_to(
-      std::size_t peer, const std::function<bool(const halo_message&)>& wanted);
+  [[nodiscard]] const shared_memory_handle* memory_of(const std::byte* address) const;
+  bool describe(const halo_message& message, remote_message_descriptor descriptor,
+                handshake_writer& writer) const;
+  // Peers are given by their index in peers_.
+  [[nodiscard]] std::vector<std::byte> message_to(std::size_t peer, const direct_filter& filter);
   [[nodiscard]] mapped_handshake read(std::span<const std::byte> message) const;
-  void add_link(std::size_t round, std::size_t peer, const mapped_handshake& theirs);
+  void add_link(std::size_t round, std::size_t peer, const mapped_handshake& handshake);
 
   const rank_grid& grid_;
   std::vector<halo_round>& rounds_;
@@ -53,47 +54,47 @@ class link_maker {
   struct exposed_message {
     std::size_t round, pair;
   };
-  std::vector<std::vector<exposed_message>> exposed_;  // by peer
+  // The messages that this rank described to each peer.
+  std::vector<std::vector<exposed_message>> exposed_messages_;
   struct backend_parts {
     std::vector<direct_link> links;
-    std::vector<std::shared_ptr<const void>> keep;
+    std::vector<std::shared_ptr<const void>> memory_owners;
     std::vector<const std::byte*> received;
     traffic moved;
   };
-  std::vector<backend_parts> made_;  // by round
+  std::vector<backend_parts> backend_parts_;  // indexed by round
 };
 
 // The shareable memory that holds an address, or null.
-const memory_handle* link_maker::memory_of(const std::byte* address) const {
-  const auto at = reinterpret_cast<std::uint64_t>(address);
-  auto after = std::upper_bound(
-      options_.shareable.begin(), options_.shareable.end(), at,
-      [](std::uint64_t a, const memory_handle& handle) { return a < handle.address; });
-  if (after == options_.shareable.begin()) return nullptr;
-  --after;
-  return at < after->address + after->bytes ? &*after : nullptr;
+const shared_memory_handle* link_maker::memory_of(const std::byte* address) const {
+  const auto number = reinterpret_cast<std::uint64_t>(address);
+  auto handle = std::upper_bound(
+      options_.shareable.begin(), options_.shareable.end(), number,
+      [](std::uint64_t a, const shared_memory_handle& memory) { return a < memory.address; });
+  if (handle == options_.shareable.begin()) return nullptr;
+  --handle;  // the last memory that begins at or before the address
+  return number < handle->address + handle->bytes ? &*handle : nullptr;
 }
 
 // Writes nothing and returns false if a part lies in memory that other ranks cannot map.
-bool link_maker::describe(const halo_message& message, remote_message_descriptor head,
-                          handshake_writer& out) const {
+bool link_maker::describe(const halo_message& message, remote_message_descriptor descriptor,
+                          handshake_writer& writer) const {
   std::vector<remote_box_descriptor> boxes;
   for (const auto& part : message.parts) {
-    memory_handle memory;
-    if (const auto* const found = memory_of(part.first))
-      memory = *found;
+    shared_memory_handle memory;
+    if (const auto* const handle = memory_of(part.first))
+      memory = *handle;
     else if (!in_process_)
       return false;
     const auto offset = reinterpret_cast<std::uint64_t>(part.first) - memory.address;
     boxes.push_back({memory, offset, part.element_bytes, part.extents, part.strides_bytes});
   }
-  out.add(head);
-  for (const auto& box : boxes) out.add(box);
+  writer.add(descriptor);
+  for (const auto& box : boxes) writer.add(box);
   return true;
 }
 
-std::vector<std::byte> link_maker::message_to(
-    std::size_t peer, const std::function<bool(const halo_message&)>& wanted) {
+std::vector<std::byte> link_maker::message_to(std::size_t peer, const direct_filter& filter) {
   handshake_writer writer;
   writer.reserve(sizeof(remote_signals_descriptor) +
                  rounds_.size() *
@@ -102,48 +103,52 @@ std::vector<std::byte> link_maker::message_to(
   for (std::size_t r = 0; r < rounds_.size(); ++r)
     for (std::size_t i = 0; i < rounds_[r].size(); ++i) {
       const auto& out = rounds_[r][i].outgoing;
-      if (out.peer != peers_[peer] || !wanted(out)) continue;
-      const remote_message_descriptor head{static_cast<std::uint32_t>(r),
-                                           static_cast<std::uint32_t>(i),
-                                           static_cast<std::uint32_t>(out.parts.size())};
-      if (describe(out, head, writer)) exposed_[peer].push_back({r, i});
+      if (out.peer != peers_[peer] || !filter(out)) continue;
+      const remote_message_descriptor descriptor{
+          .round = static_cast<std::uint32_t>(r),
+          .pair = static_cast<std::uint32_t>(i),
+          .boxes = static_cast<std::uint32_t>(out.parts.size())};
+      if (describe(out, descriptor, writer)) exposed_messages_[peer].push_back({r, i});
     }
   return writer.take();
 }
 
 mapped_handshake link_maker::read(std::span<const std::byte> message) const {
-  mapped_handshake found;
-  found.reachable = true;
-  const auto reach = [&](const memory_handle& memory, std::uint64_t offset) -> std::byte* {
-    auto view = handshake_->mapped().map(memory);
-    const bool is_mapped = view.data != nullptr || (in_process_ && memory.address == 0);
-    if (!is_mapped) found.reachable = false;
-    if (view.keep) found.keep.push_back(std::move(view.keep));
-    return reinterpret_cast<std::byte*>(reinterpret_cast<std::uintptr_t>(view.data) + offset);
+  mapped_handshake handshake;
+  handshake.all_mapped = true;
+  const auto address_of = [&](const shared_memory_handle& memory,
+                              std::uint64_t offset) -> std::byte* {
+    auto mapping = handshake_->mappings().map(memory);
+    // Memory without a handle has address 0: within a process its offset is the whole address.
+    const bool is_mapped = mapping.data != nullptr || (in_process_ && memory.address == 0);
+    if (!is_mapped) handshake.all_mapped = false;
+    if (mapping.owner) handshake.memory_owners.push_back(std::move(mapping.owner));
+    return reinterpret_cast<std::byte*>(reinterpret_cast<std::uintptr_t>(mapping.data) + offset);
   };
   handshake_reader reader(message);
   const auto signals = reader.take<remote_signals_descriptor>();
-  found.signals = reach(signals.memory, signals.offset);
+  handshake.signals = address_of(signals.memory, signals.offset);
   while (!reader.at_end()) {
-    const auto head = reader.take<remote_message_descriptor>();
-    mapped_handshake::message described{head.round, head.pair, {}};
-    for (std::uint32_t i = 0; i < head.boxes; ++i) {
+    const auto descriptor = reader.take<remote_message_descriptor>();
+    mapped_handshake::message mapped{descriptor.round, descriptor.pair, {}};
+    for (std::uint32_t i = 0; i < descriptor.boxes; ++i) {
       const auto box = reader.take<remote_box_descriptor>();
-      described.parts.push_back(
-          {reach(box.memory, box.offset), box.element_bytes, box.extents, box.strides_bytes});
+      mapped.parts.push_back(
+          {address_of(box.memory, box.offset), box.element_bytes, box.extents, box.strides_bytes});
     }
-    found.messages.push_back(std::move(described));
+    handshake.messages.push_back(std::move(mapped));
   }
-  return found;
+  return handshake;
 }
 
-void link_maker::add_link(std::size_t round, std::size_t peer, const mapped_handshake& theirs) {
-  auto& made = made_[round];
+void link_maker::add_link(std::size_t round, std::size_t peer, const mapped_handshake& handshake) {
+  auto& parts = backend_parts_[round];
   direct_link link;
   link.peer = peers_[peer];
-  link.mine = reinterpret_cast<direct_signals*>(signals_->data() + peer * signals_bytes()) + round;
-  link.theirs = reinterpret_cast<direct_signals*>(theirs.signals) + round;
-  for (const auto& from : theirs.messages) {
+  link.signals_from_peer =
+      reinterpret_cast<direct_signals*>(signals_->data() + peer * signals_bytes()) + round;
+  link.signals_to_peer = reinterpret_cast<direct_signals*>(handshake.signals) + round;
+  for (const auto& from : handshake.messages) {
     if (from.round != round) continue;
     auto& in = rounds_[round][from.pair].incoming;
     bool fits = in.peer == link.peer && in.parts.size() == from.parts.size();
@@ -157,64 +162,68 @@ void link_maker::add_link(std::size_t round, std::size_t peer, const mapped_hand
           "one dimension need equal extents along the others, and the same fields and widths",
           link.peer, grid_.ranks().rank());
     for (std::size_t i = 0; i < in.parts.size(); ++i) link.copies.add(in.parts[i], from.parts[i]);
-    made.received[from.pair] = in.contiguous();
+    parts.received[from.pair] = in.contiguous();
     in = {};
   }
-  for (const auto& [r, pair] : exposed_[peer]) {
+  for (const auto& [r, pair] : exposed_messages_[peer]) {
     if (r != round) continue;
     auto& out = rounds_[r][pair].outgoing;
-    made.moved.payload_bytes += out.size_bytes();
-    link.is_read = true;
+    parts.moved.payload_bytes += out.size_bytes();
+    link.peer_reads = true;
     out = {};
   }
-  if (link.copies.empty() && !link.is_read) return;
-  made.keep.insert(made.keep.end(), theirs.keep.begin(), theirs.keep.end());
-  made.links.push_back(std::move(link));
+  if (link.copies.empty() && !link.peer_reads) return;
+  parts.memory_owners.insert(parts.memory_owners.end(), handshake.memory_owners.begin(),
+                             handshake.memory_owners.end());
+  parts.links.push_back(std::move(link));
 }
 
-std::vector<std::unique_ptr<direct_backend>> link_maker::make(
-    const std::function<bool(const halo_message&)>& wanted) {
-  std::vector<std::vector<std::byte>> messages, verdicts;
+std::vector<std::unique_ptr<direct_backend>> link_maker::make(const direct_filter& filter) {
+  std::vector<std::vector<std::byte>> messages, replies;
   messages.reserve(peers_.size());
-  for (std::size_t i = 0; i < peers_.size(); ++i) messages.push_back(message_to(i, wanted));
-  std::vector<mapped_handshake> mapped;
-  mapped.reserve(peers_.size());
+  for (std::size_t i = 0; i < peers_.size(); ++i) messages.push_back(message_to(i, filter));
+  std::vector<mapped_handshake> handshakes;
+  handshakes.reserve(peers_.size());
   for (const auto& message : handshake_->exchange(messages)) {
-    mapped.push_back(read(message));
-    if (!in_process_) verdicts.push_back({static_cast<std::byte>(mapped.back().reachable)});
+    handshakes.push_back(read(message));
+    if (!in_process_) replies.push_back({static_cast<std::byte>(handshakes.back().all_mapped)});
   }
-  // A link needs two ranks that reach each other's memory. Threads of one process always do.
+  // A link needs two ranks that can map each other's memory, which threads of a process always can.
+  // The reply of this rank is 1 wherever all_mapped is true here, so an equal reply is 1, too.
   if (!in_process_) {
-    const auto answers = handshake_->exchange(verdicts);
+    const auto peer_replies = handshake_->exchange(replies);
     for (std::size_t i = 0; i < peers_.size(); ++i)
-      mapped[i].reachable = mapped[i].reachable && answers[i] == verdicts[i];
+      handshakes[i].all_mapped = handshakes[i].all_mapped && peer_replies[i] == replies[i];
   }
-  for (const auto& round : rounds_)
-    made_.push_back({{}, {}, std::vector<const std::byte*>(round.size(), nullptr), {}});
-  for (auto& made : made_) made.links.reserve(peers_.size());
+  for (const auto& round : rounds_) {
+    backend_parts_.emplace_back().received.resize(round.size(), nullptr);
+    backend_parts_.back().links.reserve(peers_.size());
+  }
   for (std::size_t round = 0; round < rounds_.size(); ++round)
     for (std::size_t i = 0; i < peers_.size(); ++i)
-      if (mapped[i].reachable) add_link(round, i, mapped[i]);
+      if (handshakes[i].all_mapped) add_link(round, i, handshakes[i]);
   std::vector<std::unique_ptr<direct_backend>> backends;
-  for (auto& made : made_) {
+  for (auto& parts : backend_parts_) {
     backends.push_back(nullptr);
-    if (made.links.empty()) continue;
-    made.keep.push_back(signals_);
-    std::sort(made.keep.begin(), made.keep.end());
-    made.keep.erase(std::unique(made.keep.begin(), made.keep.end()), made.keep.end());
+    if (parts.links.empty()) continue;
+    auto& owners = parts.memory_owners;
+    owners.push_back(signals_);
+    std::sort(owners.begin(), owners.end());
+    owners.erase(std::unique(owners.begin(), owners.end()), owners.end());
     backends.back() =
-        std::make_unique<direct_backend>(std::move(made.links), std::move(made.keep),
-                                         std::move(made.received), made.moved, options_.workers);
+        std::make_unique<direct_backend>(std::move(parts.links), std::move(owners),
+                                         std::move(parts.received), parts.moved, options_.workers);
   }
   return backends;
 }
 
 }  // namespace
 
-std::vector<std::unique_ptr<direct_backend>> make_direct_backends(
-    const rank_grid& grid, std::vector<halo_round>& rounds, const backend_options& options,
-    const std::function<bool(const halo_message&)>& wanted) {
-  return link_maker(grid, rounds, options).make(wanted);
+std::vector<std::unique_ptr<direct_backend>> make_direct_backends(const rank_grid& grid,
+                                                                  std::vector<halo_round>& rounds,
+                                                                  const backend_options& options,
+                                                                  const direct_filter& filter) {
+  return link_maker(grid, rounds, options).make(filter);
 }
 
 }  // namespace longshore::detail

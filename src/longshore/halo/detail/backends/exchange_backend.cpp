@@ -1,3 +1,5 @@
+// Selects who makes the backends of a plan: detail/mpi for modes of MPI calls, or the mixed
+// backend.
 #include <longshore/halo/detail/backends/exchange_backend.hpp>
 
 #include <longshore/core/error.hpp>
@@ -16,6 +18,8 @@ std::vector<std::unique_ptr<exchange_backend>> make_backends(halo_mode mode, con
 #ifdef LONGSHORE_HAVE_MPI
   if (is_mpi_mode(mode)) return mpi::make_backends(mode, grid, std::move(rounds), options);
 #endif
+  // The mode is channel or direct: without MPI, why_not has refused all other modes, because no
+  // transport is named mpi.
   return make_mixed_backends(mode, grid, std::move(rounds), options);
 }
 

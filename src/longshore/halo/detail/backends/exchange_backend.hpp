@@ -1,5 +1,4 @@
-// The interface of all exchange backends. A backend transfers the messages of one round in
-// the way of its mode.
+// The interface of exchange backends, which implement the modes. A plan has one backend per round.
 #pragma once
 
 #include <longshore/halo/detail/halo_round.hpp>
@@ -15,9 +14,9 @@
 
 namespace longshore::detail {
 
-/// Transfers the messages of one round, any number of times. Sources may be read and targets
-/// written from start() until wait() returns or test() is true. The next start() must come after
-/// that.
+/// Transfers the messages of one round, any number of times. An exchange lasts from start() until
+/// wait() returns or test() is true. Only then may the next exchange start. During an exchange the
+/// backend may read outgoing cells and write incoming cells.
 class exchange_backend {
  public:
   virtual ~exchange_backend() = default;
@@ -28,29 +27,35 @@ class exchange_backend {
   virtual void start() = 0;
   [[nodiscard]] virtual bool test() = 0;
   virtual void wait() = 0;
-  /// Like test() and wait(), but for incoming messages only. A round that depends on these may then
-  /// begin, while neighbours still read the outgoing ones.
+  /// Like test() and wait(), but for incoming messages only. The next round, which depends on the
+  /// incoming messages, may then begin while neighbours still read outgoing cells.
   [[nodiscard]] virtual bool arrived() { return test(); }
   virtual void wait_arrival() { wait(); }
-  /// The bytes of the incoming message of a pair, from the end of wait() until the next start().
-  /// REQUIRES: delivery in_place, or a contiguous incoming message.
+  /// The bytes of the incoming message of message pair `pair`, valid from the end of wait() until
+  /// the next start(). REQUIRES: delivery in_place, or a contiguous incoming message.
   [[nodiscard]] virtual const std::byte* received(std::size_t pair) const = 0;
-  /// What this rank moves in one exchange.
+  /// The traffic of this rank in one exchange.
   [[nodiscard]] virtual traffic moved() const = 0;
 };
 
 struct backend_options {
   halo_delivery delivery = halo_delivery::unpacked;
-  /// Memory of outgoing cells that the other processes of the node can map.
-  std::vector<memory_handle> shareable = {};
-  /// The tasks that pack and unpack large messages; null: the calling thread. They must outlive the
-  /// backends.
+  /// The shareable memory that holds outgoing cells.
+  std::vector<shared_memory_handle> shareable = {};
+  /// The tasks that pack and unpack large messages. The tasks must outlive the backends. If
+  /// `workers` is null, the calling thread packs and unpacks.
   tasks* workers = nullptr;
 };
 
-/// Collective. Makes a backend for each round of an exchange. Throws errc::unsupported with the
-/// reason of why_not if there is one, and errc::usage if two ranks disagree on the size of a
-/// message between them.
+/// Adds an outgoing message to the traffic of a rank.
+inline void count_message(traffic& moved, const team& ranks, const halo_message& message) {
+  moved.payload_bytes += message.size_bytes();
+  moved.wire_bytes += message.size_bytes();
+  if (!ranks.nodes().is_local(message.peer)) moved.offnode_bytes += message.size_bytes();
+}
+
+/// Collective. Makes a backend for each round of an exchange. Throws errc::unsupported if why_not
+/// gives a reason, and errc::usage if two ranks disagree on the size of a message between them.
 [[nodiscard]] std::vector<std::unique_ptr<exchange_backend>> make_backends(
     halo_mode mode, const rank_grid& grid, std::vector<halo_round> rounds,
     const backend_options& options = {});

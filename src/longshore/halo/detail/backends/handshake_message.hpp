@@ -1,5 +1,6 @@
-// The handshake message of mode direct: it describes the cells that a neighbour may read, their
-// memory, and the memory of the signals.
+// The handshake message of mode direct. The sender describes the cells that a neighbour may read,
+// and the memory of its signals. Descriptors follow each other without padding: the signals, then
+// each message with its boxes.
 #pragma once
 
 #include <longshore/halo/detail/copy/strided_box.hpp>
@@ -18,18 +19,19 @@ namespace longshore::detail {
 
 // A box of cells in the memory of another rank.
 struct remote_box_descriptor {
-  memory_handle memory;
+  shared_memory_handle memory;
   std::uint64_t offset;
   std::uint64_t element_bytes;
   std::array<std::size_t, 3> extents;
   std::array<std::ptrdiff_t, 3> strides_bytes;
 };
-// A message of a round and pair, followed by the descriptors of its boxes.
+// The message of a round and a message pair. The descriptors of its `boxes` boxes follow.
 struct remote_message_descriptor {
   std::uint32_t round, pair, boxes;
 };
+// The signals of the receiver, in the memory of the sender: one direct_signals per round.
 struct remote_signals_descriptor {
-  memory_handle memory;
+  shared_memory_handle memory;
   std::uint64_t offset;
 };
 
@@ -63,16 +65,16 @@ class handshake_reader {
   std::span<const std::byte> bytes_;
 };
 
-// The handshake message of a neighbour, with its memory mapped into this process.
+// The handshake message of a neighbour, with addresses in this process.
 struct mapped_handshake {
-  bool reachable = false;  // all memory could be mapped
-  std::byte* signals = nullptr;
+  bool all_mapped = false;       // whether all memory of the message could be mapped
+  std::byte* signals = nullptr;  // one direct_signals per round
   struct message {
     std::uint32_t round, pair;
     std::vector<strided_box> parts;
   };
   std::vector<message> messages;
-  std::vector<std::shared_ptr<const void>> keep;
+  std::vector<std::shared_ptr<const void>> memory_owners;
 };
 
 }  // namespace longshore::detail

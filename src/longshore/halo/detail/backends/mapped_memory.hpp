@@ -1,4 +1,4 @@
-// Memory of other ranks of the node, mapped into this process.
+// Maps the shareable memory of other ranks of the node into this process.
 #pragma once
 
 #include <longshore/halo/shareable_memory.hpp>
@@ -11,16 +11,16 @@
 
 namespace longshore::detail {
 
-/// Shareable memory of at least this size prefers huge pages, at its owner and where it is mapped.
+/// Shareable memory of at least this size prefers huge pages, in all processes that map the memory.
 inline constexpr std::size_t huge_pages_from_bytes = std::size_t{1} << 20;
 
-/// Shareable memory of another process, mapped here for the lifetime of this object. It stays valid
-/// if the owner frees the memory.
+/// Shareable memory of another process, mapped for the lifetime of this object. The mapping stays
+/// valid if the owner frees the memory.
 class mapped_memory {
  public:
-  /// data() is null if the memory cannot be mapped, or if the file found is not the one that the
-  /// handle describes.
-  explicit mapped_memory(const memory_handle& handle);
+  /// data() is null if the memory cannot be mapped, or if the handle describes another file than
+  /// the file of its number.
+  explicit mapped_memory(const shared_memory_handle& handle);
   ~mapped_memory();
   mapped_memory(const mapped_memory&) = delete;
   mapped_memory& operator=(const mapped_memory&) = delete;
@@ -31,27 +31,27 @@ class mapped_memory {
   std::size_t bytes_;
 };
 
-/// The memory of neighbours that one rank has mapped. Each memory is mapped once, and unmapped when
-/// its last user is gone.
-class mapped_neighbours {
+/// The mapped memory of a rank's neighbours. Each memory is mapped once, and unmapped when its last
+/// owner is destroyed.
+class mapped_memory_cache {
  public:
-  /// `in_process`: ranks are threads of this process.
-  explicit mapped_neighbours(bool in_process) : in_process_(in_process) {}
-  struct view {
-    std::byte* data = nullptr;  ///< null: this rank cannot reach the memory
-    std::shared_ptr<const mapped_memory> keep;
+  /// `in_process` tells that all ranks are threads of this process.
+  explicit mapped_memory_cache(bool in_process) : in_process_(in_process) {}
+  struct mapping {
+    std::byte* data = nullptr;                   ///< null if this rank cannot map the memory
+    std::shared_ptr<const mapped_memory> owner;  ///< null within a process
   };
-  [[nodiscard]] view map(const memory_handle& handle);
+  [[nodiscard]] mapping map(const shared_memory_handle& handle);
 
  private:
-  static constexpr std::size_t least_cleanup = 64;
-  void forget_unused();
+  static constexpr std::size_t min_cleanup_size = 64;
+  void remove_unused();
 
   bool in_process_;
-  std::size_t cleanup_at_ = least_cleanup;
+  std::size_t cleanup_at_ = min_cleanup_size;
   std::map<std::tuple<std::int64_t, std::uint64_t, std::uint64_t>,
            std::weak_ptr<const mapped_memory>>
-      maps_;
+      entries_;  // indexed by process, device and inode
 };
 
 }  // namespace longshore::detail

@@ -1,3 +1,5 @@
+// Modes channel and direct: divides the messages of a round among self copies, direct reads, posted
+// MPI requests and channels, and polls these backends until an exchange is complete.
 #include <longshore/halo/detail/backends/mixed_backend.hpp>
 
 #include <longshore/core/error.hpp>
@@ -12,20 +14,20 @@
 namespace longshore::detail {
 namespace {
 
-// In mode channel, receivers read contiguous messages of at least this size in place: a saved copy
-// gains more than the sender loses by waiting for the receiver.
-constexpr std::size_t least_exposed_bytes = 16384;
+// In mode channel, receivers copy contiguous messages of at least this size from the sender's
+// memory. The saved copy gains more than the sender loses by waiting for the receiver.
+constexpr std::size_t exposed_from_bytes = 16384;
 
 class mixed_backend final : public exchange_backend {
  public:
   mixed_backend(team& team, const halo_round& round, tasks* workers)
-      : team_(team), workers_(workers), own_(round.size(), nullptr) {}
+      : team_(team), workers_(workers), self_received_(round.size(), nullptr) {}
 
-  void add(std::unique_ptr<polled_backend> part) {
-    if (part) parts_.push_back(std::move(part));
+  void add(std::unique_ptr<polled_backend> backend) {
+    if (backend) backends_.push_back(std::move(backend));
   }
-  /// Takes the messages of the rank to itself out of a round, and copies them in each exchange.
-  void take_own_messages(halo_round& round);
+  /// Removes the messages of the rank to itself from a round, and copies them in each exchange.
+  void take_self_messages(halo_round& round);
 
   void start() override;
   [[nodiscard]] bool test() override { return progress() == 0; }
@@ -33,29 +35,34 @@ class mixed_backend final : public exchange_backend {
     progress();
     return pending_receives() == 0;
   }
-  void wait() override { wait_for(false); }
-  void wait_arrival() override { wait_for(true); }
+  void wait() override {
+    wait_until([](std::size_t pending) { return pending == 0; });
+  }
+  void wait_arrival() override {
+    wait_until([this](std::size_t) { return pending_receives() == 0; });
+  }
   [[nodiscard]] const std::byte* received(std::size_t pair) const override;
   [[nodiscard]] traffic moved() const override;
 
  private:
-  /// Continues the exchange, and returns the number of messages still pending.
+  /// Continues the exchange, and returns the number of pending messages.
   std::size_t progress();
   [[nodiscard]] std::size_t pending_receives() const;
-  void wait_for(bool arrival_only);
+  template <class Condition>
+  void wait_until(const Condition& is_over);
   [[nodiscard]] int awaited_peer() const;
 
   team& team_;
   tasks* workers_;
   copy_batch copies_;
-  std::vector<const std::byte*> own_;  // by pair
-  std::uint64_t own_bytes_ = 0;
-  std::vector<std::unique_ptr<polled_backend>> parts_;
+  // The incoming messages of the rank from itself, indexed by message pair.
+  std::vector<const std::byte*> self_received_;
+  std::uint64_t self_bytes_ = 0;
+  std::vector<std::unique_ptr<polled_backend>> backends_;
 };
 
-// A rank that is its own neighbour in a direction is so in the opposite direction, too. Both
-// messages of the pair are one copy.
-void mixed_backend::take_own_messages(halo_round& round) {
+// If a rank is its own neighbour in a direction, both messages of the pair are one copy.
+void mixed_backend::take_self_messages(halo_round& round) {
   for (std::size_t pair = 0; pair < round.size(); ++pair) {
     auto& [direction, out, in] = round[pair];
     if (out.peer != team_.rank()) continue;
@@ -66,97 +73,96 @@ void mixed_backend::take_own_messages(halo_round& round) {
       fail(errc::usage, "rank {} is its own neighbour, but its cells do not fit its own halo",
            team_.rank());
     for (std::size_t i = 0; i < out.parts.size(); ++i) copies_.add(in.parts[i], out.parts[i]);
-    own_[pair] = in.contiguous();
-    own_bytes_ += out.size_bytes();
+    self_received_[pair] = in.contiguous();
+    self_bytes_ += out.size_bytes();
     out = in = {};
   }
 }
 
-// Other ranks wait for the outgoing messages: these come first, then the rank's own
-// copies, and at last the messages that have arrived.
+// Outgoing messages come first, because other ranks wait for them.
 void mixed_backend::start() {
-  for (const auto& part : parts_) part->start();
+  for (const auto& backend : backends_) backend->start();
   copies_.run(workers_);
-  for (const auto& part : parts_) part->progress();
+  for (const auto& backend : backends_) backend->progress();
 }
 
 std::size_t mixed_backend::progress() {
-  std::size_t left = 0;
-  for (const auto& part : parts_) {
-    part->progress();
-    left += part->pending_receives() + part->pending_sends();
+  std::size_t pending = 0;
+  for (const auto& backend : backends_) {
+    backend->progress();
+    pending += backend->pending_receives() + backend->pending_sends();
   }
-  return left;
+  return pending;
 }
 
 std::size_t mixed_backend::pending_receives() const {
-  std::size_t pending_receives = 0;
-  for (const auto& part : parts_) pending_receives += part->pending_receives();
-  return pending_receives;
+  std::size_t pending = 0;
+  for (const auto& backend : backends_) pending += backend->pending_receives();
+  return pending;
 }
 
 int mixed_backend::awaited_peer() const {
-  for (const auto& part : parts_)
-    if (part->pending_receives() + part->pending_sends() > 0) return part->awaited_peer();
+  for (const auto& backend : backends_)
+    if (backend->pending_receives() + backend->pending_sends() > 0) return backend->awaited_peer();
   return -1;
 }
 
-void mixed_backend::wait_for(bool arrival_only) {
-  const auto is_over = [&](std::size_t left) {
-    return left == 0 || (arrival_only && pending_receives() == 0);
-  };
-  for (std::size_t left = progress(); !is_over(left);) {
+// `is_over` gets the number of pending messages.
+template <class Condition>
+void mixed_backend::wait_until(const Condition& is_over) {
+  for (std::size_t pending = progress(); !is_over(pending);) {
     // The deadline starts anew after each completed message.
-    const std::size_t before = left;
+    const std::size_t before = pending;
     for (waiter waiting(team_, "a halo message", awaited_peer());; waiting.pause()) {
-      left = progress();
-      if (left != before || is_over(left)) break;
+      pending = progress();
+      if (pending != before || is_over(pending)) break;
     }
   }
 }
 
 const std::byte* mixed_backend::received(std::size_t pair) const {
-  if (own_[pair] != nullptr) return own_[pair];
-  for (const auto& part : parts_)
-    if (const std::byte* const found = part->received(pair)) return found;
+  if (self_received_[pair] != nullptr) return self_received_[pair];
+  for (const auto& backend : backends_)
+    if (const std::byte* const message = backend->received(pair)) return message;
   return nullptr;
 }
 
 traffic mixed_backend::moved() const {
-  traffic all;
-  all.payload_bytes = own_bytes_;
-  for (const auto& part : parts_) all += part->moved();
-  return all;
+  traffic total;
+  total.payload_bytes = self_bytes_;
+  for (const auto& backend : backends_) total += backend->moved();
+  return total;
 }
 
-// Collective on several ranks. Whether any rank has a message left in its rounds.
+// Collective. Whether any rank has a message in its rounds.
 bool any_rank_has_messages(team& ranks, const std::vector<halo_round>& rounds) {
   if (ranks.size() == 1) return false;
-  bool left = false;
+  bool has_message = false;
   for (const auto& round : rounds)
-    for (const auto& pair : round) left = left || pair.outgoing.exists() || pair.incoming.exists();
-  return ranks.allreduce_value<int>(left, reduction::max) != 0;
+    for (const auto& pair : round)
+      has_message = has_message || pair.outgoing.exists() || pair.incoming.exists();
+  return ranks.allreduce_value<int>(has_message, reduction::max) != 0;
 }
 
-// Collective. Whether any rank has shareable memory. All ranks must then take part in the
-// handshake, because a rank does not know whether its neighbours have some.
+// Collective. Whether any rank has shareable memory. If so, all ranks must take part in the
+// handshake, because a rank does not know whether its neighbours have shareable memory.
 bool any_rank_has_shareable(team& ranks, const backend_options& options) {
   return ranks.allreduce_value<int>(!options.shareable.empty(), reduction::max) != 0;
 }
 
 #ifdef LONGSHORE_HAVE_MPI
-// Takes the messages between ranks of one node out of a round, and returns them.
+// Removes the messages between ranks of one node from a round, and returns them.
 halo_round take_node_messages(const team& ranks, halo_round& round) {
-  halo_round near = round;
+  halo_round within_node = round;
   for (std::size_t i = 0; i < round.size(); ++i) {
     const auto divide = [&](halo_message& message, halo_message& taken) {
       if (!message.exists()) return;
       (ranks.nodes().is_local(message.peer) ? message : taken) = {};
     };
-    divide(round[i].outgoing, near[i].outgoing);
-    divide(round[i].incoming, near[i].incoming);
+    divide(round[i].outgoing, within_node[i].outgoing);
+    divide(round[i].incoming, within_node[i].incoming);
   }
-  return near;
+  return within_node;
 }
 #endif
 
@@ -168,33 +174,33 @@ std::vector<std::unique_ptr<exchange_backend>> make_mixed_backends(halo_mode mod
                                                                    const backend_options& options) {
   team& ranks = grid.ranks();
   std::vector<std::unique_ptr<mixed_backend>> mixed;
+  const auto add = [&](auto backends) {
+    for (std::size_t r = 0; r < rounds.size(); ++r) mixed[r]->add(std::move(backends[r]));
+  };
   for (auto& round : rounds) {
     mixed.push_back(std::make_unique<mixed_backend>(ranks, round, options.workers));
-    mixed.back()->take_own_messages(round);
+    mixed.back()->take_self_messages(round);
   }
   const bool can_expose =
       options.delivery == halo_delivery::unpacked && ranks.nodes().largest_node() > 1;
   if (can_expose && (mode == halo_mode::direct || any_rank_has_shareable(ranks, options))) {
-    const auto wanted = [mode](const halo_message& message) {
+    const auto filter = [mode](const halo_message& message) {
       return mode == halo_mode::direct ||
-             (message.contiguous() != nullptr && message.size_bytes() >= least_exposed_bytes);
+             (message.contiguous() != nullptr && message.size_bytes() >= exposed_from_bytes);
     };
-    auto direct = make_direct_backends(grid, rounds, options, wanted);
-    for (std::size_t r = 0; r < rounds.size(); ++r) mixed[r]->add(std::move(direct[r]));
+    add(make_direct_backends(grid, rounds, options, filter));
   }
-  // On threads of one node all messages are direct, and no rank has one left.
+  // If all ranks are threads of one node, all messages are direct, and no other backend is needed.
   const bool all_direct = mode == halo_mode::direct && can_expose &&
                           ranks.transport_name() == "threads" && ranks.nodes().node_count() == 1;
   if (!all_direct && any_rank_has_messages(ranks, rounds)) {
-    std::vector<halo_round> near;
 #ifdef LONGSHORE_HAVE_MPI
     if (ranks.transport_name() == "mpi" && options.delivery == halo_delivery::unpacked) {
-      for (auto& round : rounds) near.push_back(take_node_messages(ranks, round));
-      if (any_rank_has_messages(ranks, rounds)) {
-        auto posted = mpi::make_posted_backends(grid, rounds, options);
-        for (std::size_t r = 0; r < rounds.size(); ++r) mixed[r]->add(std::move(posted[r]));
-      }
-      rounds = std::move(near);
+      std::vector<halo_round> within_node;
+      for (auto& round : rounds) within_node.push_back(take_node_messages(ranks, round));
+      if (any_rank_has_messages(ranks, rounds))
+        add(mpi::make_posted_backends(grid, rounds, options));
+      rounds = std::move(within_node);
     }
 #endif
     if (any_rank_has_messages(ranks, rounds))

@@ -1,10 +1,8 @@
 // Modes channel and direct: each message is transferred in the best way between its two ends. A
-// message of a rank to itself is one copy. A receiver that can read the sender's memory does so
-// (direct_backend.hpp). Messages between nodes over MPI use posted requests
-// (mpi/posted_backend.hpp). All others go through the slots of channels (channel_backend.hpp).
-//
-// Mode channel uses slots within a node too, except for large contiguous messages, which the
-// receiver reads in the sender's memory.
+// message of a rank to itself is one copy. If the receiver can map the sender's memory, mode direct
+// copies from there (direct_backend.hpp), and mode channel does so for large contiguous messages.
+// Messages between nodes over MPI use persistent requests (mpi/posted_backend.hpp). The remaining
+// messages go through the slots of channels (channel_backend.hpp).
 #pragma once
 
 #include <longshore/halo/detail/backends/exchange_backend.hpp>

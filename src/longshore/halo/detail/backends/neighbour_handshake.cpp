@@ -1,3 +1,5 @@
+// Sends handshake messages of any length in packets through small channels between neighbours on a
+// node.
 #include <longshore/halo/detail/backends/neighbour_handshake.hpp>
 #include <longshore/transport/waiter.hpp>
 
@@ -8,24 +10,25 @@
 namespace longshore::detail {
 namespace {
 
+// Longer messages travel in several packets.
 constexpr std::size_t packet_bytes = 2048;
 constexpr int packet_slots = 2;
 
 std::vector<channel_end> ends(std::span<const int> peers) {
-  std::vector<channel_end> all;
-  for (const int peer : peers) all.push_back({peer, packet_bytes});
-  return all;
+  std::vector<channel_end> channel_ends;
+  for (const int peer : peers) channel_ends.push_back({peer, packet_bytes});
+  return channel_ends;
 }
 
 }  // namespace
 
 neighbour_handshake::neighbour_handshake(team& ranks, std::vector<int> peers)
-    : ranks_(ranks), peers_(std::move(peers)), mapped_(ranks.transport_name() == "threads") {
+    : ranks_(ranks), peers_(std::move(peers)), mappings_(ranks.transport_name() == "threads") {
   channels_ = ranks.open_channels(ends(peers_), ends(peers_), packet_slots);
 }
 
-// A message travels in full packets and a last one that is not full and may be empty. So its reader
-// knows where it ends.
+// A message travels in full packets, followed by a packet that is not full and may be empty. The
+// receiver recognises the end of the message by the packet that is not full.
 std::vector<std::vector<std::byte>> neighbour_handshake::exchange(
     const std::vector<std::vector<std::byte>>& messages) {
   std::vector<std::vector<std::byte>> received(peers_.size());

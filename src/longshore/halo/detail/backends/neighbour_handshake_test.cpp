@@ -1,5 +1,5 @@
-// Tests that handshake messages of any length arrive complete and in order, and that a memory
-// handle in a message can be mapped by neighbours on the node.
+// Tests that handshake messages of any length arrive complete and in order, and that neighbours on
+// the node can map memory by its handle.
 #include <longshore/halo/detail/backends/neighbour_handshake.hpp>
 #include <longshore/halo/rank_grid.hpp>
 #include <longshore/transport/spmd_test.hpp>
@@ -40,18 +40,18 @@ TEST(NeighbourHandshake, a_handle_maps_the_memory_of_its_owner) {
   spmd([](team& team) {
     const rank_grid grid(team);
     auto& handshake = *handshake_of(grid);
-    shareable_memory mine(team, 10000);
-    std::memset(mine.data(), 1 + team.rank(), 10000);
-    std::vector<std::byte> handle(sizeof(memory_handle));
-    std::memcpy(handle.data(), &mine.handle(), sizeof(memory_handle));
+    shareable_memory memory(team, 10000);
+    std::memset(memory.data(), 1 + team.rank(), 10000);
+    std::vector<std::byte> handle(sizeof(shared_memory_handle));
+    std::memcpy(handle.data(), &memory.handle(), sizeof(shared_memory_handle));
     const auto received = handshake.exchange(std::vector(handshake.peers().size(), handle));
     for (std::size_t i = 0; i < received.size(); ++i) {
-      memory_handle theirs;
-      std::memcpy(&theirs, received[i].data(), sizeof(theirs));
-      const auto view = handshake.mapped().map(theirs);
-      ASSERT_NE(view.data, nullptr);
-      EXPECT_EQ(view.data[9999], static_cast<std::byte>(1 + handshake.peers()[i]));
-      EXPECT_EQ(handshake.mapped().map(theirs).data, view.data);  // mapped once
+      shared_memory_handle peer_handle;
+      std::memcpy(&peer_handle, received[i].data(), sizeof(peer_handle));
+      const auto mapping = handshake.mappings().map(peer_handle);
+      ASSERT_NE(mapping.data, nullptr);
+      EXPECT_EQ(mapping.data[9999], static_cast<std::byte>(1 + handshake.peers()[i]));
+      EXPECT_EQ(handshake.mappings().map(peer_handle).data, mapping.data);  // mapped once
     }
     team.barrier();
   });
@@ -60,13 +60,13 @@ TEST(NeighbourHandshake, a_handle_maps_the_memory_of_its_owner) {
 TEST(NeighbourHandshake, a_wrong_handle_is_not_mapped) {
   spmd([](team& team) {
     if (team.transport_name() == "threads" || team.nodes().my_rank_count() == 1) return;
-    const shareable_memory mine(team, 10000);
-    EXPECT_NE(mapped_memory(mine.handle()).data(), nullptr);
-    memory_handle wrong = mine.handle();
-    // another file with the same number, as in a container with its own process numbers
+    const shareable_memory memory(team, 10000);
+    EXPECT_NE(mapped_memory(memory.handle()).data(), nullptr);
+    shared_memory_handle wrong = memory.handle();
+    // A container may have another file with the same process and file numbers.
     wrong.inode += 1;
     EXPECT_EQ(mapped_memory(wrong).data(), nullptr);
-    wrong = mine.handle();
+    wrong = memory.handle();
     wrong.file = 9999;
     EXPECT_EQ(mapped_memory(wrong).data(), nullptr);
   });

@@ -1,5 +1,5 @@
-// The interface of backends that never block: a caller polls them, and can ask for the peer that
-// they wait for.
+// The interface of the backends of modes channel and direct. These backends never block: the mixed
+// backend (mixed_backend.cpp) polls several of them.
 #pragma once
 
 #include <longshore/halo/detail/halo_round.hpp>
@@ -9,8 +9,8 @@
 
 namespace longshore::detail {
 
-/// Transfers some messages of a round. The messages of other backends do not exist in the round
-/// that it is given.
+/// Transfers some messages of a round: those that exist in the round given to the constructor. The
+/// caller removes the messages of other backends from the round.
 class polled_backend {
  public:
   virtual ~polled_backend() = default;
@@ -21,13 +21,14 @@ class polled_backend {
   virtual void start() = 0;
   /// Continues the exchange as far as possible without blocking.
   virtual void progress() = 0;
-  /// The number of incoming messages that have not arrived, and of outgoing messages that their
-  /// receivers have not taken, at the last progress().
+  /// The number of incoming messages that had not arrived at the last progress().
   [[nodiscard]] virtual std::size_t pending_receives() const = 0;
+  /// The number of outgoing messages that were not sent, or not taken, at the last progress().
   [[nodiscard]] virtual std::size_t pending_sends() const = 0;
-  /// A peer that this backend waits for. REQUIRES: a receive or a send is pending.
+  /// A peer for which this backend waits. REQUIRES: a receive or a send is pending.
   [[nodiscard]] virtual int awaited_peer() const = 0;
-  /// The memory of the incoming message of a pair; null if another backend transfers it.
+  /// The memory of the incoming message of message pair `pair`. Null if another backend transfers
+  /// this message.
   [[nodiscard]] virtual const std::byte* received(std::size_t pair) const = 0;
   [[nodiscard]] virtual traffic moved() const = 0;
 };

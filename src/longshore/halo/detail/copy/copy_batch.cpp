@@ -1,3 +1,5 @@
+// Groups copies that share rows, and runs the copies of a group piece by piece in turn. Large
+// batches are shared by tasks.
 #include <longshore/halo/detail/copy/copy_batch.hpp>
 
 #include <cstdlib>
@@ -5,29 +7,31 @@
 namespace longshore::detail {
 namespace {
 
-// Starting tasks costs some microseconds, and larger copies take longer than that.
-constexpr std::size_t least_bytes_for_tasks = 256 * 1024;
+// Starting tasks costs some microseconds. Copies of at least this size take longer.
+constexpr std::size_t tasks_from_bytes = 256 * 1024;
 
-// Two copies that start within this distance share rows: the low and the high face of one block.
-constexpr std::ptrdiff_t longest_row = 16 * 1024;
+// Two copies that start within this distance are taken to share rows: they are the low and the high
+// face of one block. A wrong guess costs time only, because interleaved copies are independent.
+constexpr std::ptrdiff_t max_row_bytes = 16 * 1024;
 
-bool is_near(const std::byte* one, const std::byte* other) {
-  const auto distance =
-      reinterpret_cast<std::intptr_t>(one) - reinterpret_cast<std::intptr_t>(other);
-  return std::abs(distance) <= longest_row;
+bool may_share_rows(const std::byte* a, const std::byte* b) {
+  const auto distance = reinterpret_cast<std::intptr_t>(a) - reinterpret_cast<std::intptr_t>(b);
+  return std::abs(distance) <= max_row_bytes;
 }
 
 }  // namespace
 
 void copy_batch::add(const strided_box& to, const strided_box& from) {
   if (to.size_bytes() == 0) return;
-  const copy added{to.first, from.first, strided_copy(to, from)};
+  const placed_copy added{to.first, from.first, strided_copy(to, from)};
   bytes_ += to.size_bytes();
   for (std::size_t i = 0; i < copies_.size(); i += 1 + copies_[i].interleaved) {
-    copy& first = copies_[i];
-    const bool same_rows = first.shape.has_rows_of_short_runs() &&
-                           added.shape.has_rows_of_short_runs() && is_near(first.to, added.to) &&
-                           first.shape.piece_count() == added.shape.piece_count();
+    placed_copy& first = copies_[i];
+    // Copies with the same number of pieces can take turns piece by piece (run_share).
+    const bool same_rows = first.prepared.has_rows_of_short_runs() &&
+                           added.prepared.has_rows_of_short_runs() &&
+                           may_share_rows(first.to, added.to) &&
+                           first.prepared.piece_count() == added.prepared.piece_count();
     if (!same_rows) continue;
     const auto position = copies_.begin() + static_cast<std::ptrdiff_t>(i + 1 + first.interleaved);
     ++first.interleaved;
@@ -38,7 +42,7 @@ void copy_batch::add(const strided_box& to, const strided_box& from) {
 }
 
 void copy_batch::run(tasks* workers) const {
-  if (workers != nullptr && workers->count() > 1 && bytes_ >= least_bytes_for_tasks) {
+  if (workers != nullptr && workers->count() > 1 && bytes_ >= tasks_from_bytes) {
     workers->run([&](int task) { run_share(task, workers->count()); });
     return;
   }
@@ -47,19 +51,19 @@ void copy_batch::run(tasks* workers) const {
 
 void copy_batch::run_share(int task, int count) const {
   for (std::size_t i = 0; i < copies_.size(); i += 1 + copies_[i].interleaved) {
-    const copy& first = copies_[i];
+    const placed_copy& first = copies_[i];
     if (count == 1 && first.interleaved == 0) {
-      first.shape(first.to, first.from);
+      first.prepared(first.to, first.from);
       continue;
     }
-    const index_range mine = static_share(first.shape.piece_count(), task, count);
+    const index_range share = static_share(first.prepared.piece_count(), task, count);
     if (first.interleaved == 0) {
-      first.shape.copy_pieces(first.to, first.from, mine.begin, mine.end);
+      first.prepared.copy_pieces(first.to, first.from, share.begin, share.end);
       continue;
     }
-    for (std::size_t piece = mine.begin; piece < mine.end; ++piece)
+    for (std::size_t piece = share.begin; piece < share.end; ++piece)
       for (std::size_t k = i; k <= i + first.interleaved; ++k)
-        copies_[k].shape.copy_pieces(copies_[k].to, copies_[k].from, piece, piece + 1);
+        copies_[k].prepared.copy_pieces(copies_[k].to, copies_[k].from, piece, piece + 1);
   }
 }
 

@@ -1,5 +1,6 @@
 // A batch of copies, run by one or several tasks. Copies of short runs in the same rows are
-// interleaved, so that a row is in the cache for both.
+// interleaved, so that each row is loaded into the cache only once: usually the low and the high
+// face of a block.
 #pragma once
 
 #include <longshore/halo/detail/copy/strided_box.hpp>
@@ -12,8 +13,8 @@ namespace longshore::detail {
 
 class copy_batch {
  public:
-  /// REQUIRES: equal extents and element_bytes. No copy of the batch may write bytes that another
-  /// copy of the batch reads or writes.
+  /// REQUIRES: `to` and `from` have equal extents and element_bytes. No copy of the batch writes
+  /// bytes that another copy of the batch reads or writes.
   void add(const strided_box& to, const strided_box& from);
   /// If `workers` is null, the calling thread does all copies.
   void run(tasks* workers) const;
@@ -21,16 +22,18 @@ class copy_batch {
   [[nodiscard]] std::size_t size_bytes() const noexcept { return bytes_; }
 
  private:
-  struct copy {
+  struct placed_copy {
     std::byte* to;
     const std::byte* from;
-    strided_copy shape;
-    // the number of copies after this one that are interleaved with it
+    strided_copy prepared;
+    // For the first copy of a group: the number of further copies in the group. Not used otherwise.
     std::size_t interleaved = 0;
   };
   void run_share(int task, int count) const;
 
-  std::vector<copy> copies_;
+  // Invariant: a sequence of groups, which are interleaved. The first copy of a group tells how
+  // many copies follow in the group, and all copies of a group have the same number of pieces.
+  std::vector<placed_copy> copies_;
   std::size_t bytes_ = 0;
 };
 

@@ -65,15 +65,15 @@ TEST(StridedCopy, copies_every_element_and_nothing_else) {
     const auto before = to_memory;
     const strided_copy copy(to, from);
     copy(to.first, from.first);
-    const auto found = to_memory;
+    const auto result = to_memory;
     to_memory = before;
     copy_by_elements(to, from);
-    ASSERT_EQ(found, to_memory) << "round " << round << ", elements of " << element_bytes
-                                << " bytes, " << extents[0] << " x " << extents[1] << " x "
-                                << extents[2];
+    ASSERT_EQ(result, to_memory) << "round " << round << ", elements of " << element_bytes
+                                 << " bytes, " << extents[0] << " x " << extents[1] << " x "
+                                 << extents[2];
     ASSERT_EQ(copy.size_bytes(), to.size_bytes());
     one_run += copy.is_one_run();
-    moved += found != before;
+    moved += result != before;
   }
   EXPECT_GT(one_run, 10u);
   EXPECT_GT(moved, 2900u);
@@ -99,8 +99,8 @@ TEST(StridedCopy, of_an_empty_box_copies_nothing) {
 }
 
 TEST(CopyBatch, interleaved_copies_of_tasks_agree_with_those_of_one_thread) {
-  // One batch of low and high faces of two blocks of rows, planes, and a run of many pages, copied
-  // by the calling thread, one task and three tasks.
+  // A batch of low and high faces of two blocks, planes, and a run of many pages. The batch is
+  // copied by the calling thread, by one task and by three tasks.
   constexpr std::size_t n = 60, row = 64;
   std::vector<double> from(2 * n * n * row), expected;
   for (std::size_t i = 0; i < from.size(); ++i) from[i] = static_cast<double>(i);

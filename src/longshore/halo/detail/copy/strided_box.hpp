@@ -1,4 +1,4 @@
-// A box of elements with a stride per dimension, and the copy from one such box to another.
+// A box of elements with a stride per dimension, and the copy between two boxes of equal extents.
 #pragma once
 
 #include <array>
@@ -22,32 +22,32 @@ struct strided_box {
   [[nodiscard]] bool is_contiguous() const noexcept;
 };
 
-/// A prepared copy. The constructor joins dimensions that have no gaps on both sides, and chooses
-/// the kernel by the length of the remaining contiguous runs. For usual lengths of up to 64 bytes
-/// (an x face of any usual width) the compiler knows the length of the copy; other runs are copied
-/// by memcpy. Nothing is called, divided or allocated per element.
+/// A prepared copy. The constructor joins dimensions that have no gaps in both boxes, and chooses
+/// the kernel by the length of the remaining contiguous runs. Usual lengths of up to 64 bytes, such
+/// as those of a face along x, are known to the compiler. Other runs are copied by memcpy. Nothing
+/// is divided or allocated per element.
 class strided_copy {
  public:
   strided_copy() = default;
-  /// REQUIRES: equal extents and element_bytes. The addresses of the boxes are not kept.
+  /// REQUIRES: equal extents and element_bytes. The addresses of the boxes are not used.
   strided_copy(const strided_box& to, const strided_box& from);
 
-  /// Copies the box at `from` to the box at `to`. They must not overlap.
+  /// Copies the box at `from` to the box at `to`. REQUIRES: the boxes do not overlap.
   void operator()(std::byte* to, const std::byte* from) const { kernel_(*this, to, from); }
   [[nodiscard]] std::size_t size_bytes() const noexcept {
     return run_bytes_ * counts_[0] * counts_[1] * counts_[2];
   }
-  /// The number of pieces that tasks can share: steps of the outermost dimension, or blocks of 4096
-  /// bytes of a single run.
+  /// The number of pieces that tasks can share. A piece is one step of the outermost dimension, or
+  /// 4096 bytes of a single run.
   [[nodiscard]] std::size_t piece_count() const noexcept;
   /// Copies the pieces [begin, end). `to` and `from` are the starts of the whole boxes.
   void copy_pieces(std::byte* to, const std::byte* from, std::size_t begin, std::size_t end) const;
-  /// Whether the copy has several dimensions of short runs. Two such copies of the same rows are
-  /// faster when they are interleaved, because they share the rows in the cache.
+  /// Whether the copy has several dimensions of short runs. If two such copies have the same rows,
+  /// interleaving them is faster, because they share the rows in the cache.
   [[nodiscard]] bool has_rows_of_short_runs() const noexcept {
     return counts_[1] > 1 && run_bytes_ <= longest_short_run;
   }
-  /// Whether the copy is one run, and so one memcpy.
+  /// Whether the copy is one contiguous run, and so one memcpy.
   [[nodiscard]] bool is_one_run() const noexcept {
     return counts_[0] * counts_[1] * counts_[2] == 1;
   }
@@ -55,15 +55,16 @@ class strided_copy {
  private:
   static constexpr std::size_t longest_short_run = 64;
   using kernel = void (*)(const strided_copy&, std::byte*, const std::byte*);
-  template <std::size_t run_bytes>
-  static void copy_runs(const strided_copy& shape, std::byte* to, const std::byte* from);
+  template <std::size_t Length>
+  static void copy_runs(const strided_copy& copy, std::byte* to, const std::byte* from);
   static kernel kernel_for(std::size_t run_bytes);
 
   std::size_t run_bytes_ = 0;
-  std::array<std::size_t, 3> counts_{1, 1,
-                                     1};  // of runs along each joined dimension, fastest first
+  // The levels of the loops over runs: the number of steps of each level, and its strides. The
+  // innermost level comes first. Levels that are not used have one step.
+  std::array<std::size_t, 3> counts_{1, 1, 1};
   std::array<std::ptrdiff_t, 3> to_strides_{}, from_strides_{};
-  std::size_t outermost_ = 0;  // the last dimension with more than one run
+  std::size_t outermost_ = 0;  // the last level that is used; 0 for a single run
   kernel kernel_ = nullptr;
 };
 

@@ -1,3 +1,4 @@
+// Makes the backends that call MPI: selects the class for a mode, and makes one object per round.
 #include <longshore/halo/detail/mpi/backends.hpp>
 
 #include <longshore/core/error.hpp>
@@ -15,12 +16,13 @@ namespace longshore::mpi {
 namespace {
 
 template <class Backend>
-std::unique_ptr<detail::exchange_backend> make(const rank_grid& grid, detail::halo_round round,
-                                               const round_communicator& tags, tasks* workers) {
-  return std::make_unique<Backend>(grid, std::move(round), tags, workers);
+std::unique_ptr<detail::exchange_backend> make(const round_setup& setup) {
+  return std::make_unique<Backend>(setup);
 }
 
-decltype(&make<sendrecv_backend>) maker_of(halo_mode mode) {
+using backend_maker = std::unique_ptr<detail::exchange_backend> (*)(const round_setup& setup);
+
+backend_maker maker_of(halo_mode mode) {
   switch (mode) {
     case halo_mode::sendrecv: return &make<sendrecv_backend>;
     case halo_mode::redblack: return &make<redblack_backend>;
@@ -30,17 +32,20 @@ decltype(&make<sendrecv_backend>) maker_of(halo_mode mode) {
     case halo_mode::waitall: return &make<waitall_backend>;
     case halo_mode::persistent: return &make<persistent_backend>;
     case halo_mode::neighbor: return &make<neighbor_backend>;
+    case halo_mode::partitioned:
 #if MPI_VERSION >= 4
-    case halo_mode::partitioned: return &make<partitioned_backend>;
+      return &make<partitioned_backend>;
+#else
+      fail(errc::unsupported, "{}", *why_not_in_library(mode));
 #endif
     case halo_mode::subarray: return &make<subarray_backend>;
     case halo_mode::rma_fence: return &make<rma_fence_backend>;
     case halo_mode::rma_pscw: return &make<rma_pscw_backend>;
     case halo_mode::rma_flush: return &make<rma_flush_backend>;
-    default:
-      fail(errc::unsupported, "halo mode '{}' is not a sequence of MPI calls of this MPI version",
-           name_of(mode));
+    case halo_mode::channel:
+    case halo_mode::direct: break;
   }
+  fail(errc::unsupported, "halo mode '{}' is not a sequence of MPI calls", name_of(mode));
 }
 
 }  // namespace
@@ -55,22 +60,19 @@ std::optional<std::string> why_not_in_library(halo_mode mode) {
 std::vector<std::unique_ptr<detail::exchange_backend>> make_backends(
     halo_mode mode, const rank_grid& grid, std::vector<detail::halo_round> rounds,
     const detail::backend_options& options) {
-  const auto communicators = make_round_communicators(grid, rounds.size());
   std::vector<std::unique_ptr<detail::exchange_backend>> backends;
   const auto make_backend = maker_of(mode);
-  for (std::size_t r = 0; r < rounds.size(); ++r)
-    backends.push_back(make_backend(grid, std::move(rounds[r]), communicators[r], options.workers));
+  for (const auto& setup : make_round_setups(grid, std::move(rounds), options.workers))
+    backends.push_back(make_backend(setup));
   return backends;
 }
 
 std::vector<std::unique_ptr<detail::polled_backend>> make_posted_backends(
     const rank_grid& grid, const std::vector<detail::halo_round>& rounds,
     const detail::backend_options& options) {
-  const auto communicators = make_round_communicators(grid, rounds.size());
   std::vector<std::unique_ptr<detail::polled_backend>> backends;
-  for (std::size_t r = 0; r < rounds.size(); ++r)
-    backends.push_back(
-        std::make_unique<posted_backend>(grid, rounds[r], communicators[r], options.workers));
+  for (const auto& setup : make_round_setups(grid, rounds, options.workers))
+    backends.push_back(std::make_unique<posted_backend>(setup));
   return backends;
 }
 

@@ -1,5 +1,5 @@
-// Makes the backends that call MPI. This header has no MPI types, so that files outside this
-// folder can include it.
+// Makes the backends that call MPI. This header has no MPI types, so that files outside this folder
+// can include the header.
 #pragma once
 
 #include <longshore/halo/detail/backends/exchange_backend.hpp>
@@ -12,12 +12,12 @@
 
 namespace longshore::mpi {
 
-/// The reason why the MPI library of this build cannot do a mode, or nothing.
+/// The reason why the MPI library of this build does not have a mode, or nothing.
 [[nodiscard]] std::optional<std::string> why_not_in_library(halo_mode mode);
 
 /// Collective. Makes the backend of an MPI mode for each round. REQUIRES: a team of the mpi
-/// transport, and no reason of why_not against the mode. Throws errc::unsupported if this MPI
-/// library does the mode wrongly.
+/// transport, and a mode that why_not allows. Throws errc::unsupported if a test shows that the MPI
+/// library delivers wrong messages in this mode.
 [[nodiscard]] std::vector<std::unique_ptr<detail::exchange_backend>> make_backends(
     halo_mode mode, const rank_grid& grid, std::vector<detail::halo_round> rounds,
     const detail::backend_options& options);

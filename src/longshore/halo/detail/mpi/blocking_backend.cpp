@@ -1,3 +1,5 @@
+// The MPI calls of the modes that exchange one message pair after another: sendrecv, redblack,
+// isend-recv, irecv-send and pairwise.
 #include <longshore/halo/detail/mpi/blocking_backend.hpp>
 
 namespace longshore::mpi {
@@ -13,26 +15,32 @@ void blocking_backend::send_and_receive(std::size_t pair) {
         "MPI_Sendrecv");
 }
 
-redblack_backend::redblack_backend(const rank_grid& grid, detail::halo_round round,
-                                   const round_communicator& tags, tasks* workers)
-    : blocking_backend(grid, std::move(round), tags, workers) {
-  const auto& at = grid.coordinates();
+redblack_backend::redblack_backend(const round_setup& setup) : blocking_backend(setup) {
+  const auto& coordinates = setup.grid.coordinates();
   for (std::size_t i = 0; i < count(); ++i) {
-    const auto& direction = this->round()[i].direction;
-    int first =
-        0;  // first dimension in which the peer's coordinate differs; 3: the peer is this rank
-    while (first < 3 && (direction.step[first] == 0 || grid.shape()[first] == 1)) ++first;
-    const int parity = direction.moves() == 1 ? at[0] + at[1] + at[2] : first < 3 ? at[first] : 0;
-    is_red_.push_back(parity % 2 == 0);
-    is_own_.push_back(first == 3);
+    const auto& direction = round()[i].direction;
+    // The first dimension in which the peer's coordinate differs, or 3 if the peer is this rank.
+    int first_different = 0;
+    while (first_different < 3 &&
+           (direction.step[first_different] == 0 || setup.grid.shape()[first_different] == 1))
+      ++first_different;
+    is_self_.push_back(first_different == 3);
+    // The peer's number differs from this number by 1, or by an odd number around a periodic
+    // dimension: why_not() in mode.cpp refuses odd numbers of ranks there.
+    int number = 0;  // has no effect if the peer is this rank
+    if (direction.step_count() == 1)
+      number = coordinates[0] + coordinates[1] + coordinates[2];
+    else if (first_different < 3)
+      number = coordinates[first_different];
+    is_red_.push_back(number % 2 == 0);
   }
 }
 
-// A red rank sends in the pair's direction and receives from the same side. Its partner there is
-// black and does the reverse. A rank that is its own neighbour has no partner, and a blocking send
-// to itself would never return.
+// A red rank sends in the pair's direction, and then receives from the same side. The neighbour on
+// that side is black, as the constructor ensures, and does the reverse. If both ends sent first,
+// both could wait for ever, and so would a rank that sent to itself.
 void redblack_backend::exchange(std::size_t pair) {
-  if (is_own_[pair]) {
+  if (is_self_[pair]) {
     send_and_receive(pair);
     return;
   }

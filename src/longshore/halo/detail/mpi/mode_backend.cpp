@@ -1,3 +1,6 @@
+// Computes the arguments of the MPI calls for each message, and gives messages that are not
+// contiguous a part of one buffer. Before the first exchange, neighbours compare the sizes of their
+// messages.
 #include <longshore/halo/detail/mpi/mode_backend.hpp>
 
 #include <longshore/core/bytes.hpp>
@@ -9,26 +12,29 @@
 
 namespace longshore::mpi {
 
-mode_backend::mode_backend(const rank_grid& grid, detail::halo_round round,
-                           const round_communicator& tags, tasks* workers, buffering which)
-    : round_(std::move(round)),
-      comm_(tags.comm),
-      first_tag_(tags.first_tag),
-      workers_(workers),
-      dog_(dynamic_cast<team&>(grid.ranks()).watchdog()),
+mode_backend::mode_backend(const round_setup& setup, buffering buffered)
+    : round_(setup.round),
+      comm_(setup.comm),
+      first_tag_(setup.first_tag),
+      workers_(setup.workers),
+      watchdog_(dynamic_cast<team&>(setup.grid.ranks()).watchdog()),
       packing_(round_.size()),
       unpacking_(round_.size()) {
+  // First the sizes of all messages are added up. The messages that need the buffer have no address
+  // yet: they get it in the loop at the end, when the buffer is allocated. Both loops must agree on
+  // which messages need the buffer.
   std::size_t buffer_bytes = 0;
   const auto arguments_of = [&](const detail::halo_message& message,
                                 const halo_direction& direction, detail::packed_message& copies,
-                                bool arrives) {
+                                bool is_incoming) {
     call_arguments call;
     if (!message.exists()) return call;
     call.rank = message.peer;
     call.tag = first_tag_ + direction.index();
     call.bytes = mpi::count(message.size_bytes(), "a halo message");
-    if (which == buffering::none || (arrives && which == buffering::strided_outgoing)) return call;
-    call.data = which == buffering::all ? nullptr : message.contiguous();
+    if (buffered == buffering::none || (is_incoming && buffered == buffering::strided_outgoing))
+      return call;
+    call.data = buffered == buffering::all ? nullptr : message.contiguous();
     if (call.data == nullptr) {
       copies = detail::packed_message(message);
       buffer_bytes += round_up(message.size_bytes(), cache_line_bytes);
@@ -37,28 +43,24 @@ mode_backend::mode_backend(const rank_grid& grid, detail::halo_round round,
   };
   for (std::size_t i = 0; i < round_.size(); ++i) {
     const auto& [direction, out, in] = round_[i];
-    const auto other =
-        std::find_if(round_.begin(), round_.end(),
-                     [&, wanted = direction.opposite()](const detail::shift_messages& pair) {
-                       return pair.direction == wanted;
-                     });
-    opposite_.push_back(static_cast<std::size_t>(other - round_.begin()));
+    const auto opposite = std::find_if(
+        round_.begin(), round_.end(),
+        [reverse = direction.opposite()](const auto& pair) { return pair.direction == reverse; });
+    opposite_.push_back(static_cast<std::size_t>(opposite - round_.begin()));
     outgoing_.push_back(arguments_of(out, direction, packing_[i], false));
     incoming_.push_back(arguments_of(in, direction, unpacking_[i], true));
     if (!out.exists()) continue;
     ++moved_.messages;
-    moved_.payload_bytes += out.size_bytes();
-    moved_.wire_bytes += out.size_bytes();
-    if (!grid.ranks().nodes().is_local(out.peer)) moved_.offnode_bytes += out.size_bytes();
+    detail::count_message(moved_, setup.grid.ranks(), out);
   }
-  check_sizes(grid);
+  check_sizes(setup.grid.ranks().rank());
   buffers_ = pages(buffer_bytes);
   std::byte* next = buffers_.data();
   for (auto* const calls : {&outgoing_, &incoming_})
     for (auto& call : *calls) {
-      const bool is_elsewhere =
-          which == buffering::none || (calls == &incoming_ && which == buffering::strided_outgoing);
-      if (call.data != nullptr || call.rank == MPI_PROC_NULL || is_elsewhere) continue;
+      const bool is_unbuffered = buffered == buffering::none ||
+                                 (calls == &incoming_ && buffered == buffering::strided_outgoing);
+      if (call.data != nullptr || call.rank == MPI_PROC_NULL || is_unbuffered) continue;
       call.data = next;
       next += round_up(static_cast<std::size_t>(call.bytes), cache_line_bytes);
     }
@@ -111,8 +113,8 @@ std::vector<int> mode_backend::ranks_of(const std::vector<call_arguments>& messa
 
 // MPI reports a message that is too long as a truncation error, and accepts one that is too short.
 // So the sizes are compared here.
-void mode_backend::check_sizes(const rank_grid& grid) {
-  const auto deadline = guarded();
+void mode_backend::check_sizes(int rank) {
+  const auto deadline = limit_time();
   for (std::size_t i = 0; i < count(); ++i) {
     const auto& out = outgoing_[i];
     const auto& in = incoming_[i];
@@ -121,10 +123,7 @@ void mode_backend::check_sizes(const rank_grid& grid) {
                        in.tag, comm(), MPI_STATUS_IGNORE),
           "MPI_Sendrecv");
     if (in.rank == MPI_PROC_NULL || sent == in.bytes) continue;
-    fail(errc::usage,
-         "rank {} sends {} bytes of halo to rank {}, which expects {}: blocks that are neighbours "
-         "along one dimension need equal extents along the others, and the same fields and widths",
-         in.rank, sent, grid.ranks().rank(), in.bytes);
+    refuse_size(in.rank, static_cast<std::size_t>(sent), rank, static_cast<std::size_t>(in.bytes));
   }
 }
 

@@ -1,10 +1,11 @@
-// The base of the backends of the MPI modes: the arguments of the MPI calls for each message, and
-// the packing of messages that are not contiguous in memory.
+// The base of the backends of the MPI modes. It has the arguments of the MPI calls for each
+// message, and packs and unpacks messages that are not contiguous in memory. The derived classes
+// make the MPI calls.
 #pragma once
 
 #include <longshore/halo/detail/backends/exchange_backend.hpp>
 #include <longshore/halo/detail/copy/packed_message.hpp>
-#include <longshore/halo/detail/mpi/round_communicator.hpp>
+#include <longshore/halo/detail/mpi/round_setup.hpp>
 #include <longshore/machine/pages.hpp>
 #include <longshore/transport/mpi/communicator.hpp>
 #include <longshore/transport/watchdog.hpp>
@@ -20,8 +21,8 @@ struct call_arguments {
   void* data = nullptr;
   int bytes = 0;
   int rank = MPI_PROC_NULL;
-  // contains the direction of travel, and so is unique between two ranks that are neighbours in
-  // several directions
+  // The tag depends on the direction in which the message travels. So the messages between two
+  // ranks that are neighbours in several directions have different tags.
   int tag = 0;
 };
 
@@ -29,19 +30,24 @@ struct call_arguments {
 enum class buffering {
   strided,           ///< the messages that are not contiguous
   all,               ///< all messages
-  strided_outgoing,  ///< as strided, but receive_into() or receive_in_place() place incoming ones
-  none               ///< no message: the MPI library reads and writes the cells by itself
+  strided_outgoing,  ///< the outgoing messages that are not contiguous; incoming messages have no
+                     ///< address until the backend calls receive_into() or receive_in_place()
+  none               ///< no message: the MPI library reads and writes the cells directly, and
+                     ///< call_arguments::data stays null
 };
 
-/// Base of the backends. Contiguous messages are sent from, and received into, their cells. Others
-/// travel through a buffer, which is packed before sending, and unpacked when all messages have
-/// arrived. A rank sends messages to itself like any other. Memory per rank: the messages that are
-/// not contiguous.
+/// Base of the backends. Contiguous messages are sent from their cells, and received into their
+/// cells. Other messages travel through a buffer: they are packed before sending, and unpacked when
+/// all messages have arrived. A rank also sends messages to itself through MPI. Memory per rank:
+/// the messages that are not contiguous.
+///
+/// In an exchange, a derived class calls pack(pair) before it sends outgoing(pair), then waits
+/// until incoming(pair) has arrived, and then calls unpack(pair). pack() and unpack() do nothing
+/// for messages without packing.
 class mode_backend : public detail::exchange_backend {
  public:
   /// Collective. Throws errc::usage if two ranks disagree on the size of a message between them.
-  mode_backend(const rank_grid& grid, detail::halo_round round, const round_communicator& tags,
-               tasks* workers, buffering which = buffering::strided);
+  explicit mode_backend(const round_setup& setup, buffering buffered = buffering::strided);
 
   [[nodiscard]] const std::byte* received(std::size_t pair) const override {
     return static_cast<const std::byte*>(incoming_[pair].data);
@@ -58,7 +64,8 @@ class mode_backend : public detail::exchange_backend {
   [[nodiscard]] const call_arguments& incoming(std::size_t pair) const noexcept {
     return incoming_[pair];
   }
-  /// The pair that travels in the opposite direction.
+  /// The index of the pair whose messages travel in the direction opposite to those of `pair`. It
+  /// is count() if the round has no such pair.
   [[nodiscard]] std::size_t opposite(std::size_t pair) const noexcept { return opposite_[pair]; }
 
   /// Packs the outgoing message of a pair, unless it is contiguous.
@@ -66,6 +73,7 @@ class mode_backend : public detail::exchange_backend {
     if (packing_[pair].size_bytes() > 0)
       packing_[pair].pack(static_cast<std::byte*>(outgoing_[pair].data), workers_);
   }
+  /// Unpacks the incoming message of a pair, unless it is contiguous. REQUIRES: it has arrived.
   void unpack(std::size_t pair) const {
     if (unpacking_[pair].size_bytes() > 0)
       unpacking_[pair].unpack(static_cast<const std::byte*>(incoming_[pair].data), workers_);
@@ -73,39 +81,42 @@ class mode_backend : public detail::exchange_backend {
   void unpack_all() const {
     for (std::size_t i = 0; i < count(); ++i) unpack(i);
   }
-  /// The bytes that receive_into() needs. Each message begins on a cache line.
+  /// The bytes that receive_into() needs, where each message begins on a cache line.
   [[nodiscard]] std::size_t incoming_bytes() const noexcept;
-  /// Makes all messages arrive in `memory`, one after the other in the order of the pairs, from
-  /// where they are unpacked. REQUIRES: buffering strided_outgoing.
+  /// From now on, incoming(pair).data is in `memory`: all messages arrive there, one after another
+  /// in the order of the pairs, and unpack() reads them there. Call it once, before the first
+  /// exchange. REQUIRES: buffering strided_outgoing, and `memory` has incoming_bytes().
   void receive_into(std::byte* memory);
-  /// The memory of all incoming messages if they are contiguous and adjacent to each other, else
-  /// empty.
+  /// The memory of all incoming messages, if each message is contiguous and together they fill this
+  /// memory without gaps. Else empty.
   [[nodiscard]] std::span<std::byte> contiguous_incoming() const;
-  /// Makes messages arrive in their cells. REQUIRES: buffering strided_outgoing, and
-  /// contiguous_incoming() is not empty.
+  /// From now on, incoming(pair).data is the memory of the cells. Call it once, in place of
+  /// receive_into(). REQUIRES: buffering strided_outgoing, and each incoming message is contiguous.
   void receive_in_place();
-  /// The copies that pack an outgoing message; none if it is contiguous.
+  /// The copies that pack an outgoing message. No copies if the message is contiguous.
   [[nodiscard]] const detail::packed_message& packing(std::size_t pair) const noexcept {
     return packing_[pair];
   }
-  /// The ranks with incoming, or outgoing, messages: ascending, each once. They may include this
-  /// rank.
+  /// The ranks from which messages come, in ascending order and without repetition. This rank is
+  /// one of them if it sends messages to itself.
   [[nodiscard]] std::vector<int> sources() const { return ranks_of(incoming_); }
+  /// The ranks to which messages go, in ascending order and without repetition, as in sources().
   [[nodiscard]] std::vector<int> destinations() const { return ranks_of(outgoing_); }
-  /// The buffer of packed messages.
+  /// The buffer of packed messages; null if no message is buffered.
   [[nodiscard]] std::byte* buffer() const noexcept { return buffers_.data(); }
-  /// Limits the time of blocking calls as long as the result lives.
-  [[nodiscard]] watchdog::section guarded() { return {dog_, "a halo exchange"}; }
+  /// Returns a guard. Keep it in a variable around blocking MPI calls: if the guard lives longer
+  /// than the timeout of the team, the watchdog ends the process.
+  [[nodiscard]] watchdog::section limit_time() { return {watchdog_, "a halo exchange"}; }
 
  private:
-  void check_sizes(const rank_grid& grid);
+  void check_sizes(int rank);  // throws errc::usage; `rank` is this rank
   static std::vector<int> ranks_of(const std::vector<call_arguments>& messages);
 
   detail::halo_round round_;
   std::shared_ptr<const communicator> comm_;
   int first_tag_;
   tasks* workers_;
-  watchdog& dog_;  // the team's
+  watchdog& watchdog_;  // of the team
   std::vector<std::size_t> opposite_;
   std::vector<call_arguments> outgoing_, incoming_;
   std::vector<detail::packed_message> packing_, unpacking_;  // empty if the message is contiguous

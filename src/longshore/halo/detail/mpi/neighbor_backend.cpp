@@ -1,3 +1,5 @@
+// Mode neighbor: makes the communicator of a neighbourhood collective, learns in which order the
+// MPI library delivers its blocks, and makes the collective call.
 #include <longshore/halo/detail/mpi/neighbor_backend.hpp>
 
 #include <longshore/core/error.hpp>
@@ -7,71 +9,64 @@
 namespace longshore::mpi {
 namespace {
 
-// Whether the round has all faces, in the order of the blocks of a Cartesian communicator.
+// Whether the round has all faces and nothing else, in the order of a Cartesian communicator.
 bool has_all_faces(const detail::halo_round& round, int dimensions) {
   const auto faces = face_directions(dimensions);
   return std::equal(round.begin(), round.end(), faces.begin(), faces.end(),
-                    [](const detail::shift_messages& pair, const halo_direction& face) {
-                      return pair.direction == face;
-                    });
+                    [](const auto& pair, const auto& face) { return pair.direction == face; });
 }
 
-// Whether the messages are the faces, in the order of the blocks (down, up, dimension by
-// dimension), of equal size, contiguous, and adjacent in memory, both outgoing and incoming.
-// Received block k comes from the side that pair k leaves by, and so is the incoming message of
-// pair k ^ 1.
-bool goes_without_packing(const detail::halo_round& round, int dimensions) {
+// Whether MPI_Neighbor_alltoall can transfer the cells in place: the messages are all faces, and in
+// both directions contiguous, of equal size and adjacent in memory. Received block k comes from the
+// side to which pair k sends. So block k is the incoming message of the opposite pair, k ^ 1
+// (face_directions).
+bool needs_no_packing(const detail::halo_round& round, int dimensions) {
   if (!has_all_faces(round, dimensions)) return false;
   const std::size_t bytes = round[0].outgoing.size_bytes();
   const std::byte* const send = round[0].outgoing.contiguous();
   const std::byte* const receive = round[1].incoming.contiguous();
-  const auto lies = [&](const detail::halo_message& message, const std::byte* begin,
-                        std::size_t block) {
+  const auto is_block = [&](const detail::halo_message& message, const std::byte* begin,
+                            std::size_t block) {
     return message.exists() && message.size_bytes() == bytes && begin != nullptr &&
            message.contiguous() == begin + block * bytes;
   };
   for (std::size_t k = 0; k < round.size(); ++k)
-    if (!lies(round[k].outgoing, send, k) || !lies(round[k ^ 1].incoming, receive, k)) return false;
+    if (!is_block(round[k].outgoing, send, k) || !is_block(round[k ^ 1].incoming, receive, k))
+      return false;
   return true;
 }
 
-// All ranks must make the same collective call, although a rank at a border has fewer messages than
-// one inside, and each rank has its own memory.
-bool all_go_without_packing(const rank_grid& grid, const detail::halo_round& round) {
-  return grid.ranks().allreduce_value<int>(goes_without_packing(round, grid.dimensions()),
+// Whether no rank needs packing: all ranks must make the same collective call, although ranks at a
+// border have fewer messages than inner ranks.
+bool no_rank_needs_packing(const rank_grid& grid, const detail::halo_round& round) {
+  return grid.ranks().allreduce_value<int>(needs_no_packing(round, grid.dimensions()),
                                            reduction::min) != 0;
 }
 
 }  // namespace
 
-neighbor_backend::neighbor_backend(const rank_grid& grid, detail::halo_round round,
-                                   const round_communicator& tags, tasks* workers)
-    : neighbor_backend(grid, std::move(round), tags, workers, all_go_without_packing(grid, round)) {
-}
+neighbor_backend::neighbor_backend(const round_setup& setup)
+    : neighbor_backend(setup, no_rank_needs_packing(setup.grid, setup.round)) {}
 
-neighbor_backend::neighbor_backend(const rank_grid& grid, detail::halo_round round,
-                                   const round_communicator& tags, tasks* workers,
-                                   bool without_packing)
-    : mode_backend(grid, std::move(round), tags, workers,
-                   without_packing ? buffering::strided : buffering::all),
+neighbor_backend::neighbor_backend(const round_setup& setup, bool without_packing)
+    : mode_backend(setup, without_packing ? buffering::strided : buffering::all),
       without_packing_(without_packing) {
-  if (has_all_faces(mode_backend::round(), grid.dimensions()))
-    make_cartesian(grid);
+  if (has_all_faces(round(), setup.grid.dimensions()))
+    make_cartesian(setup.grid);
   else
     make_graph();
-  learn_block_order(grid);
+  learn_block_order(setup.grid);
   if (without_packing_) return;
-  const auto place = [this](const call_arguments& end, std::vector<int>& bytes,
-                            std::vector<int>& offsets) {
-    const bool exists = end.rank != MPI_PROC_NULL;
-    bytes.push_back(end.bytes);
-    offsets.push_back(
-        exists ? mpi::count(static_cast<std::size_t>(static_cast<std::byte*>(end.data) - buffer()),
-                            "a halo message")
-               : 0);
+  const auto add_block = [this](const call_arguments& call, std::vector<int>& bytes,
+                                std::vector<int>& offsets) {
+    const bool exists = call.rank != MPI_PROC_NULL;
+    const std::ptrdiff_t offset = exists ? static_cast<std::byte*>(call.data) - buffer() : 0;
+    bytes.push_back(call.bytes);
+    offsets.push_back(mpi::count(static_cast<std::size_t>(offset), "a halo message"));
   };
-  for (const auto i : send_pairs_) place(outgoing(i), send_bytes_, send_offsets_);
-  for (const auto i : receive_pairs_) place(incoming(i), receive_bytes_, receive_offsets_);
+  for (const auto i : send_pairs_) add_block(outgoing(i), send_bytes_, send_offsets_);
+  for (const auto i : receive_pairs_) add_block(incoming(i), receive_bytes_, receive_offsets_);
+  // MPICH refuses null pointers even if there is no block.
   for (auto* const list : {&send_bytes_, &send_offsets_, &receive_bytes_, &receive_offsets_})
     list->reserve(1);
 }
@@ -79,7 +74,7 @@ neighbor_backend::neighbor_backend(const rank_grid& grid, detail::halo_round rou
 // MPI numbers the ranks of a Cartesian grid with the last dimension fastest. Here the dimensions
 // are given in reverse, so that x is fastest, and the ranks are renumbered to match their
 // placement. Blocks then have the order of face_directions: down and up for each dimension. Block k
-// is sent in direction k and received from that side.
+// is sent in direction k, and block k is received from the side of direction k.
 void neighbor_backend::make_cartesian(const rank_grid& grid) {
   std::array<int, 3> sizes{}, periods{};
   const int dimensions = grid.dimensions();
@@ -87,24 +82,25 @@ void neighbor_backend::make_cartesian(const rank_grid& grid) {
     sizes[dimensions - 1 - d] = grid.shape()[d];
     periods[dimensions - 1 - d] = grid.periodic()[d] ? 1 : 0;
   }
-  MPI_Comm made = MPI_COMM_NULL;
+  MPI_Comm cartesian = MPI_COMM_NULL;
   const auto& at = grid.coordinates();
   MPI_Comm numbered = MPI_COMM_NULL;
   check(MPI_Comm_split(comm(), 0, at[0] + grid.shape()[0] * (at[1] + grid.shape()[1] * at[2]),
                        &numbered),
         "MPI_Comm_split");
   const communicator in_grid_order(numbered);
-  check(MPI_Cart_create(in_grid_order.get(), dimensions, sizes.data(), periods.data(), 0, &made),
-        "MPI_Cart_create");
-  neighbours_ = communicator(made);
+  check(
+      MPI_Cart_create(in_grid_order.get(), dimensions, sizes.data(), periods.data(), 0, &cartesian),
+      "MPI_Cart_create");
+  neighbours_ = communicator(cartesian);
   for (std::size_t i = 0; i < count(); ++i) {
     send_pairs_.push_back(i);
     receive_pairs_.push_back(opposite(i));
   }
 }
 
-// Sources and destinations are in the order of the directions of travel, the same on all ranks. So
-// the n-th edge that a rank names to another is the n-th that the other names from it.
+// Sources and destinations are in the order of the directions of travel, which is the same on all
+// ranks. So the n-th edge from rank A to rank B is the same at both ends.
 void neighbor_backend::make_graph() {
   std::vector<int> sources, destinations;
   for (std::size_t i = 0; i < count(); ++i) {
@@ -117,17 +113,17 @@ void neighbor_backend::make_graph() {
       receive_pairs_.push_back(i);
     }
   }
-  MPI_Comm made = MPI_COMM_NULL;
+  MPI_Comm graph = MPI_COMM_NULL;
   check(
       MPI_Dist_graph_create_adjacent(comm(), static_cast<int>(sources.size()), sources.data(),
                                      MPI_UNWEIGHTED, static_cast<int>(destinations.size()),
-                                     destinations.data(), MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &made),
+                                     destinations.data(), MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &graph),
       "MPI_Dist_graph_create_adjacent");
-  neighbours_ = communicator(made);
+  neighbours_ = communicator(graph);
 }
 
-// Sends (rank, pair) along every edge. The labels that arrive say to which pair each block belongs
-// in this library.
+// Sends a label (rank, pair) along every edge. The received labels tell to which message pair this
+// MPI library delivers each block.
 void neighbor_backend::learn_block_order(const rank_grid& grid) {
   struct label {
     int rank, pair;
@@ -138,24 +134,25 @@ void neighbor_backend::learn_block_order(const rank_grid& grid) {
   if (sent.empty()) sent.reserve(1);  // MPICH refuses null pointers even for no data
   if (received.empty()) received.reserve(1);
   {
-    const auto deadline = guarded();
+    const auto deadline = limit_time();
     check(MPI_Neighbor_alltoall(sent.data(), 2, MPI_INT, received.data(), 2, MPI_INT,
                                 neighbours_.get()),
           "MPI_Neighbor_alltoall");
   }
-  // Edges without cells, on sides without halo, have a label, too.
+  // The rank from which pair i receives. The grid tells this rank even for sides without halo,
+  // which have edges and labels, but no messages.
   const auto source = [&](std::size_t i) {
-    return grid.neighbour(mode_backend::round()[i].direction.opposite());
+    return grid.neighbour(round()[i].direction.opposite());
   };
   int wrong = 0;
   std::vector<bool> seen(count(), false);
   for (std::size_t k = 0; k < received.size(); ++k) {
     if (source(receive_pairs_[k]) < 0) continue;
-    const auto found = static_cast<std::size_t>(received[k].pair);
-    const bool is_right = received[k].pair >= 0 && found < count() &&
-                          received[k].rank == source(found) && !seen[found];
+    const auto pair = static_cast<std::size_t>(received[k].pair);
+    const bool is_right =
+        received[k].pair >= 0 && pair < count() && received[k].rank == source(pair) && !seen[pair];
     if (is_right)
-      receive_pairs_[k] = found, seen[found] = true;
+      receive_pairs_[k] = pair, seen[pair] = true;
     else
       ++wrong;
   }
@@ -166,8 +163,10 @@ void neighbor_backend::learn_block_order(const rank_grid& grid) {
 }
 
 void neighbor_backend::start() {
-  const auto deadline = guarded();
+  const auto deadline = limit_time();
   if (without_packing_) {
+    // Block 0 is the outgoing message of pair 0, and the incoming message of the opposite pair. All
+    // other blocks follow in memory (needs_no_packing).
     const int bytes = outgoing(0).bytes;
     check(MPI_Neighbor_alltoall(outgoing(0).data, bytes, MPI_BYTE, incoming(opposite(0)).data,
                                 bytes, MPI_BYTE, neighbours_.get()),

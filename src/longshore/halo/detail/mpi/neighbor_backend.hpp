@@ -1,13 +1,14 @@
 // The backend of mode neighbor: one neighbourhood collective. If the messages are the faces, of
-// equal size and adjacent in memory, it is MPI_Neighbor_alltoall on a Cartesian communicator, as in
-// halobench. Otherwise it is MPI_Neighbor_alltoallv, for edges and corners on a graph communicator.
+// equal size and adjacent in memory, the call is MPI_Neighbor_alltoall on a Cartesian communicator,
+// as in halobench. Other messages use MPI_Neighbor_alltoallv, and a graph communicator if there are
+// edges and corners.
 //
-// Along a dimension of one or two ranks, the neighbours on both sides are the same rank, and some
-// MPI libraries confuse the two sides (halobench has the test program neightest.f90;
-// open-mpi/ompi#14433). So each plan first sends the number of each pair along its edge. The
-// numbers that arrive tell to which pair each received block belongs.
+// Along a dimension of one or two ranks, the neighbours on both sides are the same rank. Some MPI
+// libraries then confuse the two sides (halobench has the test program neightest.f90;
+// open-mpi/ompi#14433). So a new plan sends the index of each message pair to the neighbour. The
+// received indices tell to which message pair each received block belongs.
 //
-// Cost: one collective with 2 d or 3^d - 1 messages. start() blocks.
+// Cost for d dimensions: one collective with 2 d or 3^d - 1 messages. start() blocks.
 #pragma once
 
 #include <longshore/halo/detail/mpi/mode_backend.hpp>
@@ -16,23 +17,21 @@ namespace longshore::mpi {
 
 class neighbor_backend final : public mode_backend {
  public:
-  neighbor_backend(const rank_grid& grid, detail::halo_round round, const round_communicator& tags,
-                   tasks* workers);
+  explicit neighbor_backend(const round_setup& setup);
   void start() override;
   [[nodiscard]] bool test() override { return true; }
   void wait() override {}
   [[nodiscard]] const std::byte* received(std::size_t pair) const override;
 
  private:
-  neighbor_backend(const rank_grid& grid, detail::halo_round round, const round_communicator& tags,
-                   tasks* workers, bool without_packing);
+  neighbor_backend(const round_setup& setup, bool without_packing);
   void make_cartesian(const rank_grid& grid);
   void make_graph();
   void learn_block_order(const rank_grid& grid);
 
   communicator neighbours_;
   bool without_packing_;
-  std::vector<std::size_t> send_pairs_, receive_pairs_;  // the pair of each block
+  std::vector<std::size_t> send_pairs_, receive_pairs_;  // the message pair of each block
   std::vector<int> send_bytes_, send_offsets_, receive_bytes_, receive_offsets_;
 };
 

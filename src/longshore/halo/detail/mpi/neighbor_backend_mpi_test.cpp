@@ -1,6 +1,6 @@
-// Tests mode neighbor on an MPI library that confuses the two sides of a dimension in which both
-// neighbours are the same rank. This program injects the fault: through MPI's profiling interface
-// it intercepts the calls of the mode.
+// Tests mode neighbor with an MPI library that confuses the two sides of a dimension in which both
+// neighbours are the same rank. This program injects the fault: it intercepts the calls of the mode
+// by MPI's profiling interface.
 #include <longshore/halo/cell_check.hpp>
 #include <longshore/halo/face_exchange.hpp>
 #include <longshore/halo/halo_exchange.hpp>
@@ -14,12 +14,12 @@
 
 namespace {
 
-// if false, as for the other tests of this program, calls go to the library unchanged
+// If false, calls go to the library unchanged.
 bool intercepts = false;
 bool confuses_sides = false;
 int calls = 0;
 
-// For each received block, the block in whose place the faulty library would put it.
+// The block whose memory the faulty library would use for each received block.
 std::vector<int> faulty_order(MPI_Comm comm) {
   int topology = MPI_UNDEFINED;
   PMPI_Topo_test(comm, &topology);
@@ -44,21 +44,21 @@ std::vector<int> faulty_order(MPI_Comm comm) {
   PMPI_Dist_graph_neighbors(comm, incoming, sources.data(), weights_in.data(), outgoing,
                             destinations.data(), weights_out.data());
   for (int i = 0; i < incoming; ++i) {
-    std::vector<int> same;
-    int place = 0;
+    std::vector<int> same_source;
+    std::size_t position = 0;
     for (int j = 0; j < incoming; ++j) {
       if (sources[j] != sources[i]) continue;
-      if (j == i) place = static_cast<int>(same.size());
-      same.push_back(j);
+      if (j == i) position = same_source.size();
+      same_source.push_back(j);
     }
-    order.push_back(confuses_sides ? same[same.size() - 1 - place] : i);
+    order.push_back(confuses_sides ? same_source[same_source.size() - 1 - position] : i);
   }
   return order;
 }
 
 }  // namespace
 
-// In both calls, the data of block i is received in the place of block order[i].
+// Both calls receive the data of block i in the memory of block order[i].
 extern "C" int MPI_Neighbor_alltoallv(const void* sent, const int* send_counts,
                                       const int* send_offsets, MPI_Datatype send_type,
                                       void* received, const int* receive_counts,
@@ -104,6 +104,17 @@ namespace {
 
 using testing::spmd;
 
+std::byte element(int rank, std::size_t side) {
+  return static_cast<std::byte>(10 * rank + static_cast<int>(side));
+}
+
+void exchange(face_exchange& faces, int rank) {
+  for (std::size_t side = 0; side < faces.sides().size(); ++side)
+    for (auto& byte : faces.outgoing(side)) byte = element(rank, side);
+  faces.start();
+  faces.wait();
+}
+
 class NeighborMode : public ::testing::TestWithParam<bool> {
  protected:
   void SetUp() override {
@@ -125,7 +136,7 @@ TEST_P(NeighborMode, fields_are_right) {
         field<double> u(grid, {3, 4, 5}, halo_widths({1, 2, 3}, {2, 0, 1}));
         halo_exchange halos(grid, {.algorithm = algorithm, .mode = halo_mode::neighbor}, u);
         for (std::uint64_t tag = 1; tag <= 2; ++tag) {
-          fill_cells(u, equal_block(grid, u.extents()), tag);
+          fill_cells(u, grid, tag);
           halos.exchange();
           const auto wrong =
               first_wrong_cell(u, equal_block(grid, u.extents()), tag, grid, algorithm, u.widths());
@@ -141,41 +152,30 @@ TEST_P(NeighborMode, contiguous_faces_are_right) {
     if (team.transport_name() != "mpi") return;
     const rank_grid grid(team);
     face_exchange faces(grid, {64, halo_mode::neighbor});
-    for (std::size_t side = 0; side < 6; ++side)
-      for (auto& byte : faces.outgoing(side))
-        byte = static_cast<std::byte>(10 * team.rank() + static_cast<int>(side));
-    faces.start();
-    faces.wait();
+    exchange(faces, team.rank());
     for (std::size_t side = 0; side < 6; ++side)
       for (const auto byte : faces.received(side))
-        EXPECT_EQ(byte, static_cast<std::byte>(10 * grid.neighbour(faces.sides()[side]) +
-                                               static_cast<int>(side ^ 1)));
+        EXPECT_EQ(byte, element(grid.neighbour(faces.sides()[side]), side ^ 1));
     EXPECT_GT(calls, 0);
   });
 }
 
-// A rank inside has all faces, and a rank at a border has fewer. Both must make the same collective
-// call.
+// An inner rank has more faces than a rank at a border.
 TEST_P(NeighborMode, ranks_at_a_border_and_inside_make_the_same_call) {
   spmd([](team& team) {
     if (team.transport_name() != "mpi") return;
     const rank_grid grid(team, {.dimensions = 1, .periodic = {false, false, false}});
     face_exchange faces(grid, {64, halo_mode::neighbor});
-    for (std::size_t side = 0; side < 2; ++side)
-      for (auto& byte : faces.outgoing(side))
-        byte = static_cast<std::byte>(10 * team.rank() + static_cast<int>(side));
-    faces.start();
-    faces.wait();
-    int in_place = 0, buffering = 0;
+    exchange(faces, team.rank());
+    int in_place = 0, buffered = 0;
     for (std::size_t side = 0; side < 2; ++side) {
       const int peer = grid.neighbour(faces.sides()[side]);
       if (peer < 0) continue;
-      (faces.received(side).data() == faces.incoming(side).data() ? in_place : buffering) = 1;
-      for (const auto byte : faces.received(side))
-        EXPECT_EQ(byte, static_cast<std::byte>(10 * peer + static_cast<int>(side ^ 1)));
+      (faces.received(side).data() == faces.incoming(side).data() ? in_place : buffered) = 1;
+      for (const auto byte : faces.received(side)) EXPECT_EQ(byte, element(peer, side ^ 1));
     }
     EXPECT_LE(team.allreduce_value(in_place, reduction::max) +
-                  team.allreduce_value(buffering, reduction::max),
+                  team.allreduce_value(buffered, reduction::max),
               1);
   });
 }

@@ -1,20 +1,20 @@
+// The MPI calls of the modes waitall and persistent, and the completion of requests for all modes
+// whose messages are in flight together.
 #include <longshore/halo/detail/mpi/nonblocking_backend.hpp>
 
 namespace longshore::mpi {
 
-nonblocking_backend::nonblocking_backend(const rank_grid& grid, detail::halo_round round,
-                                         const round_communicator& tags, tasks* workers,
-                                         buffering which)
-    : mode_backend(grid, std::move(round), tags, workers, which),
-      requests_(2 * count(), MPI_REQUEST_NULL) {}
+nonblocking_backend::nonblocking_backend(const round_setup& setup, buffering buffered)
+    : mode_backend(setup, buffered), requests_(2 * count(), MPI_REQUEST_NULL) {}
+
+nonblocking_backend::~nonblocking_backend() {
+  for (auto& request : requests_)
+    if (request != MPI_REQUEST_NULL) MPI_Request_free(&request);
+}
 
 bool nonblocking_backend::test() {
   if (!in_flight_) return true;
-  int done = 0;
-  check(
-      MPI_Testall(static_cast<int>(requests_.size()), requests_.data(), &done, MPI_STATUSES_IGNORE),
-      "MPI_Testall");
-  if (done == 0) return false;
+  if (!test_all(requests_)) return false;
   in_flight_ = false;
   unpack_all();
   return true;
@@ -23,9 +23,8 @@ bool nonblocking_backend::test() {
 void nonblocking_backend::wait() {
   if (!in_flight_) return;
   {
-    const auto deadline = guarded();
-    check(MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE),
-          "MPI_Waitall");
+    const auto deadline = limit_time();
+    wait_all(requests_);
   }
   in_flight_ = false;
   unpack_all();
@@ -47,9 +46,7 @@ void waitall_backend::start() {
   in_flight_ = true;
 }
 
-persistent_backend::persistent_backend(const rank_grid& grid, detail::halo_round round,
-                                       const round_communicator& tags, tasks* workers)
-    : nonblocking_backend(grid, std::move(round), tags, workers) {
+persistent_backend::persistent_backend(const round_setup& setup) : nonblocking_backend(setup) {
   for (std::size_t i = 0; i < count(); ++i) {
     const auto& in = incoming(i);
     check(MPI_Recv_init(in.data, in.bytes, MPI_BYTE, in.rank, in.tag, comm(), &requests_[i]),
@@ -61,11 +58,6 @@ persistent_backend::persistent_backend(const rank_grid& grid, detail::halo_round
                         &requests_[count() + i]),
           "MPI_Send_init");
   }
-}
-
-persistent_backend::~persistent_backend() {
-  for (auto& request : requests_)
-    if (request != MPI_REQUEST_NULL) MPI_Request_free(&request);
 }
 
 void persistent_backend::start() {

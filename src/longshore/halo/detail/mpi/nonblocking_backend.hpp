@@ -9,17 +9,17 @@
 
 namespace longshore::mpi {
 
-/// Base: the exchange is complete when all requests are complete.
+/// Base of these backends: the exchange is complete when all requests are complete.
 class nonblocking_backend : public mode_backend {
  public:
-  nonblocking_backend(const rank_grid& grid, detail::halo_round round,
-                      const round_communicator& tags, tasks* workers,
-                      buffering which = buffering::strided);
+  explicit nonblocking_backend(const round_setup& setup, buffering buffered = buffering::strided);
+  ~nonblocking_backend() override;
   [[nodiscard]] bool test() override;
   void wait() final;
 
  protected:
-  std::vector<MPI_Request> requests_;  // receives, then sends, in the order of the pairs
+  // All receives in the order of the message pairs, then all sends.
+  std::vector<MPI_Request> requests_;
   bool in_flight_ = false;
 };
 
@@ -33,9 +33,7 @@ class waitall_backend final : public nonblocking_backend {
 /// MPI_Recv_init and MPI_Send_init once; then MPI_Startall and MPI_Waitall.
 class persistent_backend final : public nonblocking_backend {
  public:
-  persistent_backend(const rank_grid& grid, detail::halo_round round,
-                     const round_communicator& tags, tasks* workers);
-  ~persistent_backend() override;
+  explicit persistent_backend(const round_setup& setup);
   void start() override;
 };
 

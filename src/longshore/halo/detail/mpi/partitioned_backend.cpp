@@ -1,3 +1,5 @@
+// The MPI calls of mode partitioned: one partition per part of a message, each sent when it is
+// packed.
 #include <longshore/halo/detail/mpi/partitioned_backend.hpp>
 
 #include <algorithm>
@@ -6,24 +8,22 @@
 namespace longshore::mpi {
 namespace {
 
-// Depends on the sizes only, and so is the same at both ends of a message.
+// The number of partitions depends on sizes only. So it is the same at both ends of a message.
 int partitions_of(const detail::halo_message& message) {
   const auto& parts = message.parts;
-  const bool equal = std::all_of(parts.begin(), parts.end(), [&](const detail::strided_box& part) {
+  const bool are_equal = std::all_of(parts.begin(), parts.end(), [&](const auto& part) {
     return part.size_bytes() == parts[0].size_bytes();
   });
-  return equal ? static_cast<int>(parts.size()) : 1;
+  return are_equal ? static_cast<int>(parts.size()) : 1;
 }
 
 }  // namespace
 
-partitioned_backend::partitioned_backend(const rank_grid& grid, detail::halo_round round,
-                                         const round_communicator& tags, tasks* workers)
-    : nonblocking_backend(grid, std::move(round), tags, workers) {
+partitioned_backend::partitioned_backend(const round_setup& setup) : nonblocking_backend(setup) {
   for (std::size_t i = 0; i < count(); ++i) {
     const auto& in = incoming(i);
     if (in.rank == MPI_PROC_NULL) continue;
-    const int partitions = partitions_of(this->round()[i].incoming);
+    const int partitions = partitions_of(round()[i].incoming);
     check(MPI_Precv_init(in.data, partitions, in.bytes / partitions, MPI_BYTE, in.rank, in.tag,
                          comm(), MPI_INFO_NULL, &requests_[i]),
           "MPI_Precv_init");
@@ -31,19 +31,15 @@ partitioned_backend::partitioned_backend(const rank_grid& grid, detail::halo_rou
   for (std::size_t i = 0; i < count(); ++i) {
     const auto& out = outgoing(i);
     if (out.rank == MPI_PROC_NULL) continue;
-    const int partitions = partitions_of(this->round()[i].outgoing);
+    const int partitions = partitions_of(round()[i].outgoing);
     check(MPI_Psend_init(out.data, partitions, out.bytes / partitions, MPI_BYTE, out.rank, out.tag,
                          comm(), MPI_INFO_NULL, &requests_[count() + i]),
           "MPI_Psend_init");
   }
 }
 
-partitioned_backend::~partitioned_backend() {
-  for (auto& request : requests_)
-    if (request != MPI_REQUEST_NULL) MPI_Request_free(&request);
-}
-
 void partitioned_backend::start() {
+  // A message that does not exist has a null request, which MPI_Start refuses.
   for (auto& request : requests_)
     if (request != MPI_REQUEST_NULL) check(MPI_Start(&request), "MPI_Start");
   for (std::size_t i = 0; i < count(); ++i) {
@@ -60,14 +56,13 @@ void partitioned_backend::start() {
   in_flight_ = true;
 }
 
-// Tests one request at a time, because MPI_Testall of MPICH 5.0 fails on partitioned requests. A
-// complete request stays complete.
+// Tests one request at a time, because MPI_Testall of MPICH 5.0 fails on partitioned requests.
 bool partitioned_backend::test() {
   if (!in_flight_) return true;
   for (auto& request : requests_) {
-    int done = 0;
-    check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
-    if (done == 0) return false;
+    int is_complete = 0;
+    check(MPI_Test(&request, &is_complete, MPI_STATUS_IGNORE), "MPI_Test");
+    if (is_complete == 0) return false;
   }
   in_flight_ = false;
   unpack_all();

@@ -1,3 +1,5 @@
+// Transfers messages by persistent MPI requests: joins small messages, unpacks each message on
+// arrival, and posts the buffered receives of the next exchange as soon as an exchange is complete.
 #include <longshore/halo/detail/mpi/posted_backend.hpp>
 
 #include <longshore/core/bytes.hpp>
@@ -10,26 +12,23 @@
 namespace longshore::mpi {
 namespace {
 
-// Messages of at least this size are not joined: a saved copy, or an earlier start of the receiver,
+// Messages of at least this size are not joined. A saved copy, or an earlier start of the receiver,
 // gains more than a saved message.
-constexpr std::size_t least_single_bytes = 16384;
+constexpr std::size_t unjoined_from_bytes = 16384;
 
 }  // namespace
 
-posted_backend::posted_backend(const rank_grid& grid, const detail::halo_round& round,
-                               const round_communicator& tags, tasks* workers)
-    : comm_(tags.comm),
-      dog_(dynamic_cast<team&>(grid.ranks()).watchdog()),
-      workers_(workers),
-      received_(round.size(), nullptr) {
-  for (std::size_t pair = 0; pair < round.size(); ++pair) {
-    const auto& [direction, out, in] = round[pair];
-    const int tag = tags.first_tag + direction.index();
+posted_backend::posted_backend(const round_setup& setup)
+    : comm_(setup.comm),
+      watchdog_(dynamic_cast<team&>(setup.grid.ranks()).watchdog()),
+      workers_(setup.workers),
+      received_(setup.round.size(), nullptr) {
+  for (std::size_t pair = 0; pair < setup.round.size(); ++pair) {
+    const auto& [direction, out, in] = setup.round[pair];
+    const int tag = setup.first_tag + direction.index();
     if (out.exists()) {
       join(outgoing_, out, tag);
-      moved_.payload_bytes += out.size_bytes();
-      moved_.wire_bytes += out.size_bytes();
-      if (!grid.ranks().nodes().is_local(out.peer)) moved_.offnode_bytes += out.size_bytes();
+      detail::count_message(moved_, setup.grid.ranks(), out);
     }
     if (in.exists()) {
       join(incoming_, in, tag);
@@ -37,35 +36,35 @@ posted_backend::posted_backend(const rank_grid& grid, const detail::halo_round& 
     }
   }
   moved_.messages = outgoing_.size();
-  check_sizes(grid);
+  check_sizes(setup.grid.ranks().rank());
   make_buffers();
   make_requests();
 }
 
-// Both ends see the messages between them in the same order with the same sizes, and so join the
-// same ones. A message may be contiguous at one end only.
-void posted_backend::join(std::vector<joined_message>& all, const detail::halo_message& message,
-                          int tag) {
-  const bool is_small = message.size_bytes() < least_single_bytes;
-  const auto open = std::find_if(all.begin(), all.end(), [&](const joined_message& e) {
-    return is_small && e.peer == message.peer && e.cells.size_bytes() < least_single_bytes;
+// Both ends see the messages between them in the same order and with the same sizes. So both ends
+// join the same messages. A message may be contiguous at one end only.
+void posted_backend::join(std::vector<joined_message>& messages,
+                          const detail::halo_message& message, int tag) {
+  const bool is_small = message.size_bytes() < unjoined_from_bytes;
+  const auto earlier = std::find_if(messages.begin(), messages.end(), [&](const auto& m) {
+    return is_small && m.peer == message.peer && m.cells.size_bytes() < unjoined_from_bytes;
   });
-  if (open == all.end()) {
-    all.push_back({message.peer, tag, detail::packed_message(message), message.contiguous()});
+  if (earlier == messages.end()) {
+    messages.push_back({message.peer, tag, detail::packed_message(message), message.contiguous()});
     return;
   }
-  open->cells.append(message);
-  open->contiguous = nullptr;
+  earlier->cells.append(message);
+  earlier->contiguous = nullptr;
 }
 
-// Each end sends the other the size of every message. MPI reports a message that is too long as a
-// truncation error, and accepts one that is too short.
-void posted_backend::check_sizes(const rank_grid& grid) {
-  const watchdog::section limit(dog_, "a halo plan");
-  std::vector<std::uint64_t> sent, expected(incoming_.size());
+// MPI reports a message that is too long as a truncation error, and accepts a message that is too
+// short. So each sender tells the receiver the size of every message.
+void posted_backend::check_sizes(int rank) {
+  const watchdog::section deadline(watchdog_, "a halo plan");
+  std::vector<std::uint64_t> sent, received(incoming_.size());
   std::vector<MPI_Request> requests;
   for (std::size_t i = 0; i < incoming_.size(); ++i)
-    check(MPI_Irecv(&expected[i], 1, MPI_UINT64_T, incoming_[i].peer, incoming_[i].tag,
+    check(MPI_Irecv(&received[i], 1, MPI_UINT64_T, incoming_[i].peer, incoming_[i].tag,
                     comm_->get(), &requests.emplace_back()),
           "MPI_Irecv");
   for (const auto& out : outgoing_) sent.push_back(out.cells.size_bytes());
@@ -73,34 +72,30 @@ void posted_backend::check_sizes(const rank_grid& grid) {
     check(MPI_Isend(&sent[i], 1, MPI_UINT64_T, outgoing_[i].peer, outgoing_[i].tag, comm_->get(),
                     &requests.emplace_back()),
           "MPI_Isend");
-  check(MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE),
-        "MPI_Waitall");
+  wait_all(requests);
   for (std::size_t i = 0; i < incoming_.size(); ++i) {
-    if (expected[i] == incoming_[i].cells.size_bytes()) continue;
-    fail(errc::usage,
-         "rank {} sends {} bytes of halo to rank {}, which expects {}: blocks that are neighbours "
-         "along one dimension need equal extents along the others, and the same fields and widths",
-         incoming_[i].peer, expected[i], grid.ranks().rank(), incoming_[i].cells.size_bytes());
+    const auto expected = incoming_[i].cells.size_bytes();
+    if (received[i] != expected) refuse_size(incoming_[i].peer, received[i], rank, expected);
   }
 }
 
 void posted_backend::make_buffers() {
   std::size_t bytes = 0;
-  for (auto* const ends : {&incoming_, &outgoing_})
-    for (const auto& end : *ends)
-      if (end.contiguous == nullptr) bytes += round_up(end.cells.size_bytes(), cache_line_bytes);
+  for (const auto* const messages : {&incoming_, &outgoing_})
+    for (const auto& m : *messages)
+      if (m.contiguous == nullptr) bytes += round_up(m.cells.size_bytes(), cache_line_bytes);
   buffers_ = pages(bytes);
   std::byte* next = buffers_.data();
-  for (auto* const ends : {&incoming_, &outgoing_})
-    for (auto& end : *ends) {
-      end.data = end.contiguous != nullptr ? end.contiguous : next;
-      if (end.contiguous == nullptr) next += round_up(end.cells.size_bytes(), cache_line_bytes);
+  for (auto* const messages : {&incoming_, &outgoing_})
+    for (auto& m : *messages) {
+      m.data = m.contiguous != nullptr ? m.contiguous : next;
+      if (m.contiguous == nullptr) next += round_up(m.cells.size_bytes(), cache_line_bytes);
     }
 }
 
 void posted_backend::make_requests() {
   requests_.assign(incoming_.size() + outgoing_.size(), MPI_REQUEST_NULL);
-  done_.resize(requests_.size());
+  completed_.resize(requests_.size());
   is_in_flight_.assign(requests_.size(), false);
   auto* request = requests_.data();
   for (const auto& in : incoming_)
@@ -121,7 +116,8 @@ void posted_backend::make_requests() {
 posted_backend::~posted_backend() {
   for (std::size_t i = 0; i < requests_.size(); ++i) {
     if (requests_[i] == MPI_REQUEST_NULL) continue;
-    if (posted_ && i < incoming_.size() && incoming_[i].contiguous == nullptr) {
+    // A receive that was posted for the next exchange gets no message any more.
+    if (receives_are_posted_ && i < incoming_.size() && incoming_[i].contiguous == nullptr) {
       MPI_Cancel(&requests_[i]);
       MPI_Wait(&requests_[i], MPI_STATUS_IGNORE);
     }
@@ -131,15 +127,17 @@ posted_backend::~posted_backend() {
 
 void posted_backend::start() {
   assert(in_flight_ == 0);
+  // Contiguous messages arrive in the cells, which belong to the user between exchanges. So only
+  // receives into buffers are posted early, by progress().
   for (std::size_t i = 0; i < incoming_.size(); ++i)
-    if (!posted_ || incoming_[i].contiguous != nullptr)
+    if (!receives_are_posted_ || incoming_[i].contiguous != nullptr)
       check(MPI_Start(&requests_[i]), "MPI_Start");
   for (std::size_t i = 0; i < outgoing_.size(); ++i) {
     if (outgoing_[i].contiguous == nullptr) outgoing_[i].cells.pack(outgoing_[i].data, workers_);
     check(MPI_Start(&requests_[incoming_.size() + i]), "MPI_Start");
   }
-  posted_ = false;
-  missing_ = incoming_.size();
+  receives_are_posted_ = false;
+  pending_receives_ = incoming_.size();
   in_flight_ = requests_.size();
   is_in_flight_.assign(requests_.size(), true);
 }
@@ -147,25 +145,25 @@ void posted_backend::start() {
 void posted_backend::progress() {
   if (in_flight_ == 0) return;
   int count = 0;
-  check(MPI_Testsome(static_cast<int>(requests_.size()), requests_.data(), &count, done_.data(),
-                     MPI_STATUSES_IGNORE),
+  check(MPI_Testsome(static_cast<int>(requests_.size()), requests_.data(), &count,
+                     completed_.data(), MPI_STATUSES_IGNORE),
         "MPI_Testsome");
   for (int i = 0; i < count; ++i) {
-    const auto index = static_cast<std::size_t>(done_[i]);
+    const auto index = static_cast<std::size_t>(completed_[i]);
     --in_flight_;
     is_in_flight_[index] = false;
     if (index >= incoming_.size()) continue;
-    --missing_;
+    --pending_receives_;
     const auto& in = incoming_[index];
     if (in.contiguous == nullptr) in.cells.unpack(in.data, workers_);
   }
   if (in_flight_ > 0) return;
   for (std::size_t i = 0; i < incoming_.size(); ++i)
     if (incoming_[i].contiguous == nullptr) check(MPI_Start(&requests_[i]), "MPI_Start");
-  posted_ = true;
+  receives_are_posted_ = true;
 }
 
-// Receives come before sends, because other rounds may depend on them.
+// Prefers the peer of a pending receive, because the next round may depend on it.
 int posted_backend::awaited_peer() const {
   const auto first = static_cast<std::size_t>(
       std::find(is_in_flight_.begin(), is_in_flight_.end(), true) - is_in_flight_.begin());

@@ -1,4 +1,4 @@
-// Tests the posted backend: which peer a rank reports to wait for, when some messages have arrived.
+// Tests which peer the posted backend reports as awaited, when some messages have arrived.
 #include <longshore/halo/detail/algorithms/plan_rounds.hpp>
 #include <longshore/halo/detail/mpi/backends.hpp>
 #include <longshore/halo/field.hpp>
@@ -12,8 +12,8 @@ namespace {
 
 using testing::spmd;
 
-// The ranks form a ring. Each rank in turn is late. Its neighbours have received the message of
-// their other neighbour, and must report the late rank.
+// The ranks form a ring, and each rank in turn is late. Its two neighbours have received their
+// other message, and must report the late rank.
 TEST(PostedBackend, the_late_neighbour_is_reported) {
   spmd([](team& team) {
     if (team.transport_name() != "mpi" || team.size() < 3) return;

@@ -1,47 +1,49 @@
+// The MPI calls of the one-sided modes: makes the window, tells senders the offsets of their
+// messages in it, and synchronises by fences, by post and start, or by flushes.
 #include <longshore/halo/detail/mpi/rma_backend.hpp>
 
 #include <longshore/core/bytes.hpp>
 
 namespace longshore::mpi {
 
-rma_backend::rma_backend(const rank_grid& grid, detail::halo_round round,
-                         const round_communicator& tags, tasks* workers)
-    : mode_backend(grid, std::move(round), tags, workers, buffering::strided_outgoing),
-      target_offsets_(count(), 0) {
-  std::byte* const base = make_window(grid.ranks());
-  const auto deadline = guarded();
+rma_backend::rma_backend(const round_setup& setup)
+    : mode_backend(setup, buffering::strided_outgoing), target_offsets_(count(), 0) {
+  std::byte* const base = make_window(setup.grid.ranks());
+  const auto deadline = limit_time();
   MPI_Win_set_errhandler(window_, MPI_ERRORS_RETURN);
+  // Each receiver tells the sender where in its window the message belongs.
   for (std::size_t i = 0; i < count(); ++i) {
-    const bool comes = incoming(i).rank != MPI_PROC_NULL;
-    const MPI_Aint here = comes ? static_cast<std::byte*>(incoming(i).data) - base : 0;
-    check(MPI_Sendrecv(&here, 1, MPI_AINT, incoming(i).rank, incoming(i).tag, &target_offsets_[i],
+    const bool exists = incoming(i).rank != MPI_PROC_NULL;
+    const MPI_Aint offset = exists ? static_cast<std::byte*>(incoming(i).data) - base : 0;
+    check(MPI_Sendrecv(&offset, 1, MPI_AINT, incoming(i).rank, incoming(i).tag, &target_offsets_[i],
                        1, MPI_AINT, outgoing(i).rank, outgoing(i).tag, comm(), MPI_STATUS_IGNORE),
           "MPI_Sendrecv");
   }
 }
 
-// The window is over the cells of the incoming messages if all ranks can have such a window.
-// Otherwise the library allocates it.
+// The window contains the cells of the incoming messages if this is possible on all ranks.
+// Otherwise the MPI library allocates the memory of the window.
 std::byte* rma_backend::make_window(longshore::team& ranks) {
-  const auto together = contiguous_incoming();
-  const bool has_none = incoming_bytes() == 0;
-  if (ranks.allreduce_value<int>(has_none || !together.empty(), reduction::min) != 0) {
+  const auto incoming_memory = contiguous_incoming();
+  const bool has_no_messages = incoming_bytes() == 0;
+  if (ranks.allreduce_value<int>(has_no_messages || !incoming_memory.empty(), reduction::min) !=
+      0) {
     int code = MPI_SUCCESS;
     {
-      const auto deadline = guarded();
-      code = MPI_Win_create(together.data(), static_cast<MPI_Aint>(together.size()), 1,
-                            MPI_INFO_NULL, comm(), &window_);
+      const auto deadline = limit_time();
+      code = MPI_Win_create(incoming_memory.data(), static_cast<MPI_Aint>(incoming_memory.size()),
+                            1, MPI_INFO_NULL, comm(), &window_);
     }
     if (ranks.allreduce_value<int>(code == MPI_SUCCESS, reduction::min) != 0) {
       receive_in_place();
-      return together.data();
+      return incoming_memory.data();
     }
     window_ = MPI_WIN_NULL;
   }
   const std::size_t bytes =
       ranks.allreduce_value(incoming_bytes() + cache_line_bytes, reduction::max);
   std::byte* base = nullptr;
-  const auto deadline = guarded();
+  const auto deadline = limit_time();
   check(MPI_Win_allocate(static_cast<MPI_Aint>(bytes), 1, MPI_INFO_NULL, comm(), &base, &window_),
         "MPI_Win_allocate");
   receive_into(base);
@@ -49,7 +51,7 @@ std::byte* rma_backend::make_window(longshore::team& ranks) {
 }
 
 rma_backend::~rma_backend() {
-  const auto deadline = guarded();
+  const auto deadline = limit_time();
   if (window_ != MPI_WIN_NULL) MPI_Win_free(&window_);
 }
 
@@ -72,7 +74,7 @@ void rma_backend::put_all() {
 }
 
 void rma_fence_backend::start() {
-  const auto deadline = guarded();
+  const auto deadline = limit_time();
   check(MPI_Win_fence(MPI_MODE_NOPRECEDE, window()), "MPI_Win_fence");
   put_all();
   in_flight_ = true;
@@ -81,7 +83,7 @@ void rma_fence_backend::start() {
 void rma_fence_backend::wait() {
   if (!in_flight_) return;
   {
-    const auto deadline = guarded();
+    const auto deadline = limit_time();
     check(MPI_Win_fence(MPI_MODE_NOSUCCEED, window()), "MPI_Win_fence");
   }
   in_flight_ = false;
@@ -91,22 +93,23 @@ void rma_fence_backend::wait() {
 namespace {
 
 MPI_Group group_of(MPI_Comm comm, const std::vector<int>& ranks) {
-  MPI_Group all = MPI_GROUP_NULL, some = MPI_GROUP_NULL;
-  check(MPI_Comm_group(comm, &all), "MPI_Comm_group");
-  check(MPI_Group_incl(all, static_cast<int>(ranks.size()), ranks.data(), &some), "MPI_Group_incl");
-  MPI_Group_free(&all);
-  return some;
+  MPI_Group all_ranks = MPI_GROUP_NULL, group = MPI_GROUP_NULL;
+  check(MPI_Comm_group(comm, &all_ranks), "MPI_Comm_group");
+  check(MPI_Group_incl(all_ranks, static_cast<int>(ranks.size()), ranks.data(), &group),
+        "MPI_Group_incl");
+  MPI_Group_free(&all_ranks);
+  return group;
 }
 
+// A group of no ranks is the predefined MPI_GROUP_EMPTY, which must not be freed.
 void free_group(MPI_Group& group) {
   if (group != MPI_GROUP_NULL && group != MPI_GROUP_EMPTY) MPI_Group_free(&group);
 }
 
 }  // namespace
 
-rma_pscw_backend::rma_pscw_backend(const rank_grid& grid, detail::halo_round round,
-                                   const round_communicator& tags, tasks* workers)
-    : rma_backend(grid, std::move(round), tags, workers),
+rma_pscw_backend::rma_pscw_backend(const round_setup& setup)
+    : rma_backend(setup),
       sources_(group_of(comm(), sources())),
       destinations_(group_of(comm(), destinations())) {}
 
@@ -116,7 +119,7 @@ rma_pscw_backend::~rma_pscw_backend() {
 }
 
 void rma_pscw_backend::start() {
-  const auto deadline = guarded();
+  const auto deadline = limit_time();
   check(MPI_Win_post(sources_, 0, window()), "MPI_Win_post");
   check(MPI_Win_start(destinations_, 0, window()), "MPI_Win_start");
   put_all();
@@ -126,9 +129,9 @@ void rma_pscw_backend::start() {
 
 bool rma_pscw_backend::test() {
   if (!in_flight_) return true;
-  int done = 0;
-  check(MPI_Win_test(window(), &done), "MPI_Win_test");
-  if (done == 0) return false;
+  int is_complete = 0;
+  check(MPI_Win_test(window(), &is_complete), "MPI_Win_test");
+  if (is_complete == 0) return false;
   in_flight_ = false;
   unpack_all();
   return true;
@@ -137,44 +140,42 @@ bool rma_pscw_backend::test() {
 void rma_pscw_backend::wait() {
   if (!in_flight_) return;
   {
-    const auto deadline = guarded();
+    const auto deadline = limit_time();
     check(MPI_Win_wait(window()), "MPI_Win_wait");
   }
   in_flight_ = false;
   unpack_all();
 }
 
-// The two kinds of empty messages use the tags of two directions. These are free, because puts have
-// no tags.
-rma_flush_backend::rma_flush_backend(const rank_grid& grid, detail::halo_round round,
-                                     const round_communicator& tags, tasks* workers)
-    : rma_backend(grid, std::move(round), tags, workers),
+// The two kinds of empty messages use the tags of two directions, because puts have no tags.
+rma_flush_backend::rma_flush_backend(const round_setup& setup)
+    : rma_backend(setup),
       sources_(sources()),
       destinations_(destinations()),
-      free_tag_(tags.first_tag),
-      done_tag_(tags.first_tag + 1) {
+      writable_tag_(setup.first_tag),
+      written_tag_(setup.first_tag + 1) {
   check(MPI_Win_lock_all(MPI_MODE_NOCHECK, window()), "MPI_Win_lock_all");
 }
 
 rma_flush_backend::~rma_flush_backend() { MPI_Win_unlock_all(window()); }
 
 void rma_flush_backend::start() {
-  const auto deadline = guarded();
+  const auto deadline = limit_time();
   requests_.clear();
   for (const int source : sources_)
-    check(MPI_Irecv(nullptr, 0, MPI_BYTE, source, done_tag_, comm(), &requests_.emplace_back()),
+    check(MPI_Irecv(nullptr, 0, MPI_BYTE, source, written_tag_, comm(), &requests_.emplace_back()),
           "MPI_Irecv");
   for (const int source : sources_)
-    check(MPI_Isend(nullptr, 0, MPI_BYTE, source, free_tag_, comm(), &requests_.emplace_back()),
+    check(MPI_Isend(nullptr, 0, MPI_BYTE, source, writable_tag_, comm(), &requests_.emplace_back()),
           "MPI_Isend");
   for (const int destination : destinations_) {
-    check(MPI_Recv(nullptr, 0, MPI_BYTE, destination, free_tag_, comm(), MPI_STATUS_IGNORE),
+    check(MPI_Recv(nullptr, 0, MPI_BYTE, destination, writable_tag_, comm(), MPI_STATUS_IGNORE),
           "MPI_Recv");
     put_to(destination);
     check(MPI_Win_flush(destination, window()), "MPI_Win_flush");
-    check(
-        MPI_Isend(nullptr, 0, MPI_BYTE, destination, done_tag_, comm(), &requests_.emplace_back()),
-        "MPI_Isend");
+    check(MPI_Isend(nullptr, 0, MPI_BYTE, destination, written_tag_, comm(),
+                    &requests_.emplace_back()),
+          "MPI_Isend");
   }
   in_flight_ = true;
 }
@@ -187,20 +188,16 @@ void rma_flush_backend::finish() {
 
 bool rma_flush_backend::test() {
   if (!in_flight_) return true;
-  int done = 0;
-  check(
-      MPI_Testall(static_cast<int>(requests_.size()), requests_.data(), &done, MPI_STATUSES_IGNORE),
-      "MPI_Testall");
-  if (done != 0) finish();
-  return done != 0;
+  if (!test_all(requests_)) return false;
+  finish();
+  return true;
 }
 
 void rma_flush_backend::wait() {
   if (!in_flight_) return;
   {
-    const auto deadline = guarded();
-    check(MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE),
-          "MPI_Waitall");
+    const auto deadline = limit_time();
+    wait_all(requests_);
   }
   finish();
 }

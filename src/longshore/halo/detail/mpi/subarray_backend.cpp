@@ -1,9 +1,11 @@
+// Mode subarray: describes the cells of each message by a derived datatype, so that the MPI library
+// packs them.
 #include <longshore/halo/detail/mpi/subarray_backend.hpp>
 
 namespace longshore::mpi {
 namespace {
 
-// Replaces a type by `count` elements of it, `stride` bytes apart.
+// Replaces a type by a vector of `count` elements of the type, `stride` bytes apart.
 void repeat(MPI_Datatype& type, std::size_t count, std::ptrdiff_t stride) {
   MPI_Datatype vector = MPI_DATATYPE_NULL;
   check(MPI_Type_create_hvector(mpi::count(count, "a side of a halo"), 1,
@@ -13,6 +15,7 @@ void repeat(MPI_Datatype& type, std::size_t count, std::ptrdiff_t stride) {
   type = vector;
 }
 
+// The first dimensions without gaps make a contiguous run, and each other dimension a vector.
 MPI_Datatype type_of(const detail::strided_box& box) {
   std::size_t run = box.element_bytes;
   int d = 0;
@@ -27,6 +30,7 @@ MPI_Datatype type_of(const detail::strided_box& box) {
   return type;
 }
 
+// The type holds absolute addresses, so messages are sent from and received at MPI_BOTTOM.
 MPI_Datatype type_of(const detail::halo_message& message) {
   if (!message.exists()) return MPI_BYTE;
   std::vector<MPI_Datatype> boxes;
@@ -47,10 +51,9 @@ MPI_Datatype type_of(const detail::halo_message& message) {
 
 }  // namespace
 
-subarray_backend::subarray_backend(const rank_grid& grid, detail::halo_round round,
-                                   const round_communicator& tags, tasks* workers)
-    : nonblocking_backend(grid, std::move(round), tags, workers, buffering::none) {
-  for (const auto& pair : this->round()) {
+subarray_backend::subarray_backend(const round_setup& setup)
+    : nonblocking_backend(setup, buffering::none) {
+  for (const auto& pair : round()) {
     outgoing_types_.push_back(type_of(pair.outgoing));
     incoming_types_.push_back(type_of(pair.incoming));
   }

@@ -1,3 +1,4 @@
+// The exchange rma, and the MPI windows that hold its counters and its incoming items.
 #include <longshore/core/bytes.hpp>
 #include <longshore/sort/detail/growable_buffer.hpp>
 #include <longshore/sort/detail/mpi/rma_exchange.hpp>
@@ -18,10 +19,10 @@ team& mpi_team(longshore::team& ranks) { return dynamic_cast<longshore::mpi::tea
 
 }  // namespace
 
-/// An MPI window over memory that MPI allocates, which all ranks can access as long as it exists.
-/// The memory is aligned to a cache line. Creating and destroying it are collective. (Open MPI 4.1
-/// aligns to 8 bytes only. Each rank skips bytes up to the first line, and the ranks exchange how
-/// many they skipped.)
+/// An MPI window over memory that MPI allocates and all ranks can access. The memory is aligned to
+/// a cache line. Creating and destroying a window are collective. (Open MPI 4.1 aligns to 8 bytes
+/// only. Each rank skips the bytes before the first cache line, and the ranks exchange how many
+/// bytes they skipped.)
 class window {
  public:
   window(longshore::team& ranks, std::size_t bytes) : team_(mpi_team(ranks)), bytes_(bytes) {
@@ -40,7 +41,7 @@ class window {
     skipped_ = ranks.allgather_value(static_cast<unsigned char>(skipped));
   }
   ~window() {
-    // After an exception the other ranks may never call this, so the window is not freed.
+    // After an exception the other ranks may never come here, so the window is not freed.
     if (std::uncaught_exceptions() > unwinding_) return;
     const watchdog::section limit(team_.watchdog(), "freeing a window");
     MPI_Win_unlock_all(window_);
@@ -55,17 +56,17 @@ class window {
   std::int64_t fetch_add(int target, std::size_t offset, std::int64_t amount) {
     std::int64_t before = 0;
     const watchdog::section limit(team_.watchdog(), "MPI_Fetch_and_op");
-    check(MPI_Fetch_and_op(&amount, &before, MPI_INT64_T, target, place(target, offset), MPI_SUM,
-                           window_),
+    check(MPI_Fetch_and_op(&amount, &before, MPI_INT64_T, target, displacement(target, offset),
+                           MPI_SUM, window_),
           "MPI_Fetch_and_op");
     check(MPI_Win_flush(target, window_), "MPI_Win_flush");
     return before;
   }
   void put(int target, std::size_t offset, const std::byte* from, std::size_t bytes) {
     for (std::size_t done = 0; done < bytes; done += piece_bytes) {
-      const int part = static_cast<int>(std::min(piece_bytes, bytes - done));
-      check(MPI_Put(from + done, part, MPI_BYTE, target, place(target, offset + done), part,
-                    MPI_BYTE, window_),
+      const int piece = static_cast<int>(std::min(piece_bytes, bytes - done));
+      check(MPI_Put(from + done, piece, MPI_BYTE, target, displacement(target, offset + done),
+                    piece, MPI_BYTE, window_),
             "MPI_Put");
     }
   }
@@ -76,14 +77,14 @@ class window {
   void sync() { check(MPI_Win_sync(window_), "MPI_Win_sync"); }
 
  private:
-  [[nodiscard]] MPI_Aint place(int target, std::size_t offset) const {
+  [[nodiscard]] MPI_Aint displacement(int target, std::size_t offset) const {
     return static_cast<MPI_Aint>(skipped_[static_cast<std::size_t>(target)] + offset);
   }
 
   longshore::mpi::team& team_;
   std::size_t bytes_;
   std::byte* local_ = nullptr;
-  std::vector<unsigned char> skipped_;  // bytes before the first line, by rank
+  std::vector<unsigned char> skipped_;  // bytes before the first cache line, indexed by rank
   MPI_Win window_ = MPI_WIN_NULL;
   int unwinding_ = std::uncaught_exceptions();
 };
@@ -99,10 +100,10 @@ rma_exchange::rma_exchange(longshore::team& team, std::size_t item_bytes, std::v
 
 rma_exchange::~rma_exchange() = default;
 
-std::byte* rma_exchange::grow_incoming(std::size_t, std::size_t most_bytes) {
-  if (!buffer_ || buffer_->size_bytes() < most_bytes) {
+std::byte* rma_exchange::grow_incoming(std::size_t, std::size_t max_bytes) {
+  if (!buffer_ || buffer_->size_bytes() < max_bytes) {
     buffer_.reset();
-    buffer_ = std::make_unique<window>(team_, detail::with_headroom(most_bytes));
+    buffer_ = std::make_unique<window>(team_, detail::with_headroom(max_bytes));
   }
   return buffer_->local();
 }
@@ -111,8 +112,9 @@ void rma_exchange::prepare_transfer(const block_counts&) { ++runs_; }
 
 void rma_exchange::transfer(const std::byte* outgoing, const arrival_callback&) {
   const int me = team_.rank();
+  // The offsets 0 and 8 of the two counters, in turn.
   const std::size_t counter = runs_ % 2 * sizeof(std::int64_t),
-                    other = sizeof(std::int64_t) - counter;
+                    last_counter = sizeof(std::int64_t) - counter;
   const auto reserve = [&](int target) {
     return static_cast<std::size_t>(
         reserved_->fetch_add(target, counter, static_cast<std::int64_t>(bytes_to(target))));
@@ -126,10 +128,10 @@ void rma_exchange::transfer(const std::byte* outgoing, const arrival_callback&) 
     count_message(target, bytes_to(target));
   }
   buffer_->flush();
-  // Resets the counter of the last run. No rank reserves by it: all ranks have ended that run, and
-  // a barrier lies between this reset and the next use of this counter.
-  const std::int64_t last = reserved_->fetch_add(me, other, 0);
-  if (last != 0) reserved_->fetch_add(me, other, -last);
+  // Resets the counter of the last run. No rank uses that counter now: all ranks have ended the
+  // last run, and a barrier lies between this reset and the next run that uses the counter.
+  const std::int64_t last_reserved = reserved_->fetch_add(me, last_counter, 0);
+  if (last_reserved != 0) reserved_->fetch_add(me, last_counter, -last_reserved);
 }
 
 void rma_exchange::after_barrier() { buffer_->sync(); }

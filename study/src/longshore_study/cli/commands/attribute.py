@@ -1,11 +1,10 @@
-"""`longshore attribute`: finds what changes are associated with, and tests whether it is the
-cause."""
+"""`longshore attribute`: finds the factor levels and properties that a change is associated with,
+and judges the study that tests whether they are the cause."""
 
 from __future__ import annotations
 
 import argparse
 import hashlib
-import json
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -13,8 +12,9 @@ from longshore_study.attribution import association, confirmation
 from longshore_study.attribution.association import Attribution, condition_text, rule_text
 from longshore_study.attribution.confirmation import ConfirmationResult
 from longshore_study.attribution.confirming_study import confirming_study
+from longshore_study.attribution.rules import Condition
 from longshore_study.attribution.variable_effect import CONFIRMED, REFUTED
-from longshore_study.base import expression, terminal
+from longshore_study.base import terminal
 from longshore_study.base.errors import (
     EXIT_INVALID,
     EXIT_OK,
@@ -23,9 +23,11 @@ from longshore_study.base.errors import (
     LongshoreError,
     UsageError,
 )
-from longshore_study.compare.comparison import CompareOptions, compare, parse_margin
+from longshore_study.cli.comparison_options import add_comparison_options, comparison_options
+from longshore_study.cli.result_output import print_result
+from longshore_study.compare.comparison import compare
 from longshore_study.compare.differences import in_words
-from longshore_study.compare.estimate import ratio, ratios
+from longshore_study.compare.estimate import metric_ratio, metric_ratios
 from longshore_study.stats import verdict
 from longshore_study.store import selection
 from longshore_study.store.launch_store import Store
@@ -53,12 +55,7 @@ _MARK = b"# 'longshore attribute' may replace this file as long as nobody edited
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.epilog = EXAMPLES
-    parser.add_argument("reference", metavar="REF", help="a tag, or a study")
-    parser.add_argument("new", metavar="NEW", help="a tag, or a study")
-    parser.add_argument("--study", help="only this study of the two tags")
-    parser.add_argument("--margin", metavar="M", help="ignore differences below it: 5%% or 0.05")
-    parser.add_argument("--where", metavar="CONDITION", help="only rows that meet it, such as 'nodes > 1'")
-    parser.add_argument("--ignore", action="append", default=[], metavar="FACTOR", help="as for compare")
+    add_comparison_options(parser)
     parser.add_argument(
         "--confirm", metavar="FILE", type=Path, help="judge the hypothesis of this study file after its runs"
     )
@@ -69,14 +66,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    margin = parse_margin(args.margin) if args.margin is not None else None
+    options = comparison_options(args)
     if args.confirm is not None:
-        return _confirm(args, margin)
-    options = CompareOptions(
-        margin=margin,
-        where=expression.parse(args.where) if args.where is not None else None,
-        ignore=tuple(args.ignore),
-    )
+        return _confirm(args, options.margin)
     sides = selection.sides(Store(args.store), [args.reference, args.new], args.study)
     found = association.attribute(compare(sides[0], sides[1], options))
     written = why_not = refused = None
@@ -84,10 +76,7 @@ def run(args: argparse.Namespace) -> int:
         written, why_not = _write_study(found, sides, args.output)
     except LongshoreError as error:
         refused = error  # the result does not depend on the file, so it is printed first
-    if args.json:
-        print(json.dumps(association.document(found, written), indent=1, ensure_ascii=False))
-    else:
-        _print(found, written, why_not)
+    print_result(args, association.document(found, written), lambda: _print(found, written, why_not))
     if refused is not None:
         raise refused
     if not found.cases or found.comparison.damaged:
@@ -116,7 +105,7 @@ def _write_study(found: Attribution, sides: Sequence[Side], path: Path) -> tuple
 
 
 def _signed(text: bytes) -> bytes:
-    """The text with a last line that reveals whether the text was edited."""
+    """The text with a last line that holds a digest of the text, so that edits can be detected."""
     return text + _MARK + hashlib.sha256(text).hexdigest()[:16].encode() + b"\n"
 
 
@@ -129,19 +118,19 @@ def _print(found: Attribution, written: str | None, why_not: str | None) -> None
         print(f"no change is associated with any factor{besides}")
     for number, rule in enumerate(found.rules, 1):
         rows = found.rows_of(rule)
-        changed = sum(row.verdict in (verdict.REGRESSED, verdict.IMPROVED) for row in rows)
-        size, (low, high) = ratio(rule.difference, "higher"), ratios(rule.interval, "higher")
+        changed = sum(map(association.is_changed, rows))
+        size, (low, high) = metric_ratio(rule.difference, "higher"), metric_ratios(rule.interval, "higher")
         then = "" if number == 1 else "then, "
         terminal.print_line(
             f"{number}. {then}{terminal.times(size)} is associated with {rule_text(rule)}",
             verdict.REGRESSED if rule.difference < 0 else verdict.IMPROVED,
         )
         print(
-            f"   ratio of goodness {terminal.ratio(size)}, 95 % interval "
+            f"   ratio of speed {terminal.ratio_text(size)}, 95 % interval "
             f"{terminal.interval((low, high))}; {terminal.count(len(rows), 'row')}, {changed} of them changed"
         )
     for row in found.unexplained:
-        how = terminal.times(ratio(row.estimate.difference, "higher")) if row.estimate else ""
+        how = terminal.times(metric_ratio(row.estimate.difference, "higher")) if row.estimate else ""
         print(f"not explained: {row.key.pattern} {terminal.factors({**row.key.variant})} is {how}")
     _print_differences(found)
     if written:
@@ -155,10 +144,10 @@ def _print_differences(found: Attribution) -> None:
         print("no recorded property differs between the two sides")
         return
     print("differences between the two sides, each a possible cause:")
-    for one in found.differences:
-        difference = one.difference
-        where = "" if len(one.rows) == len(found.cases) else f" (in {len(one.rows)} of {len(found.cases)} rows)"
-        print(f"   {difference.name}: {in_words(difference.reference)} -> {in_words(difference.new)}{where}")
+    for in_rows in found.differences:
+        name, rows, total = in_rows.difference.name, len(in_rows.rows), len(found.cases)
+        values = f"{in_words(in_rows.difference.reference)} -> {in_words(in_rows.difference.new)}"
+        print(f"   {name}: {values}{'' if rows == total else f' (in {rows} of {total} rows)'}")
 
 
 def _confirm(args: argparse.Namespace, margin: float | None) -> int:
@@ -167,42 +156,33 @@ def _confirm(args: argparse.Namespace, margin: float | None) -> int:
         raise UsageError(f"{args.confirm}: no [hypothesis] to judge; 'longshore attribute REF NEW' writes one")
     reference, new = selection.sides(Store(args.store), [args.reference, args.new], args.study or study.name)
     result = confirmation.judge(reference, new, study.hypothesis, margin or study.margin)
-    if args.json:
-        print(json.dumps(confirmation.document(result, (reference.name, new.name)), indent=1, ensure_ascii=False))
-    else:
-        _print_result(result)
+    print_result(args, confirmation.document(result, (reference.name, new.name)), lambda: _print_confirmation(result))
     return {CONFIRMED: EXIT_OK, REFUTED: EXIT_REGRESSED}.get(result.verdict, EXIT_UNDECIDED)
 
 
-def _levels(name: str, levels: Sequence[object]) -> str:
-    from longshore_study.attribution.rules import Condition  # noqa: PLC0415 - only for its text
-
-    return condition_text(Condition(name, tuple(levels)))
-
-
-def _print_result(result: ConfirmationResult) -> None:
+def _print_confirmation(result: ConfirmationResult) -> None:
     """Prints the answer, then ratios of speed: above 1 is faster."""
     hypothesis, levels = result.hypothesis, result.levels
-    rule = " and ".join(_levels(name, v) for name, v in hypothesis.factors.items())
+    rule = " and ".join(condition_text(Condition(name, tuple(v))) for name, v in hypothesis.factors.items())
     settings = f"{_setting(hypothesis.new_environment)} instead of {_setting(hypothesis.environment)}"
-    what = settings if result.is_about_variables else rule
+    cause = settings if result.is_about_variables else rule
     style = {CONFIRMED: verdict.REGRESSED, REFUTED: verdict.SAME}.get(result.verdict, verdict.INCONCLUSIVE)
     answer = {
-        CONFIRMED: f"confirmed: {what} is the cause",
-        REFUTED: f"refuted: {what} is not the cause",
-    }.get(result.verdict, f"undecided: whether {what} is the cause")
+        CONFIRMED: f"confirmed: {cause} is the cause",
+        REFUTED: f"refuted: {cause} is not the cause",
+    }.get(result.verdict, f"undecided: whether {cause} is the cause")
     terminal.print_line(f"{answer}; {result.why}", style)
     if levels is not None:
-        own = _ratio(levels.difference, levels.interval)
-        suspected, beside = (_ratio(one, None) for one in (levels.suspected, levels.beside))
+        suspected, beside = (_ratio(difference, None) for difference in (levels.suspected, levels.beside))
+        relative = _ratio(levels.difference, levels.interval)
         print(f"   {rule}, ratio of speed between the tags: {suspected}; of the other levels: {beside}")
-        print(f"   the one over the other: ratio of speed {own} ({levels.verdict})")
-    for one in result.variables:
-        own = _ratio(one.difference, one.interval)
-        print(f"   {settings}, within {one.side}: ratio of speed {own} ({one.verdict})")
+        print(f"   the suspected levels relative to the other levels: ratio of speed {relative} ({levels.verdict})")
+    for found in result.variables:
+        ratio_text = _ratio(found.difference, found.interval)
+        print(f"   {settings}, within {found.side}: ratio of speed {ratio_text} ({found.verdict})")
     for variant, restored in result.restored:
         bounds = f", 95 % interval {terminal.interval(restored.interval)}" if restored.interval else ""
-        how = f"{terminal.factors(variant)}, ratio of speed {terminal.ratio(restored.ratio)}{bounds}"
+        how = f"{terminal.factors(variant)}, ratio of speed {terminal.ratio_text(restored.ratio)}{bounds}"
         print(f"   with the environment of the reference, within the new side: {how}")
     for warning in result.warnings:
         print(f"warning: {warning}")
@@ -213,5 +193,5 @@ def _setting(level: Level) -> str:
 
 
 def _ratio(difference: float, bounds: tuple[float, float] | None) -> str:
-    interval = f", 95 % interval {terminal.interval(ratios(bounds, 'higher'))}" if bounds else ""
-    return f"{terminal.ratio(ratio(difference, 'higher'))}{interval}"
+    interval = f", 95 % interval {terminal.interval(metric_ratios(bounds, 'higher'))}" if bounds else ""
+    return f"{terminal.ratio_text(metric_ratio(difference, 'higher'))}{interval}"

@@ -1,4 +1,4 @@
-"""`longshore check`: reports all mistakes in a study file, and programs that are missing here."""
+"""`longshore check`: reports all mistakes in study files, and programs that this machine lacks."""
 
 from __future__ import annotations
 
@@ -62,8 +62,8 @@ def _check(path: str) -> dict[str, Any]:
 
 
 def _missing_programs(study: Study) -> list[str]:
-    """External programs that are missing here. A stack may have a program on its own PATH, so such
-    programs are not checked."""
+    """The external programs that this machine lacks. If a launch has a stack, its programs are not
+    checked, because they may be on the PATH of the stack."""
     missing = []
     for external in study.externals:
         name = external.command[0]

@@ -1,14 +1,13 @@
-"""`longshore compare`: compares two tags or studies, with one verdict per row and an exit
-status."""
+"""`longshore compare`: compares two tags or studies, with a verdict per row and an exit status."""
 
 from __future__ import annotations
 
 import argparse
-import json
 
-from longshore_study.base import expression
 from longshore_study.base.errors import UsageError, suggestion
-from longshore_study.compare.comparison import CompareOptions, Comparison, compare, parse_margin
+from longshore_study.cli.comparison_options import add_comparison_options, comparison_options
+from longshore_study.cli.result_output import print_json
+from longshore_study.compare.comparison import Comparison, compare
 from longshore_study.compare.pairing import known_factors
 from longshore_study.output import compare_document, compare_table
 from longshore_study.store import selection
@@ -31,16 +30,9 @@ exit status: 0 fine, 1 regressed, 2 inconclusive or untestable, 3 invalid or mis
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.epilog = EXAMPLES
-    parser.add_argument("reference", metavar="REF", help="a tag, or a study")
-    parser.add_argument("new", metavar="NEW", help="a tag, or a study")
-    parser.add_argument("--study", help="only this study of the two tags")
-    parser.add_argument("--margin", metavar="M", help="ignore differences below it: 5%% or 0.05 (default: the study's)")
-    parser.add_argument("--where", metavar="CONDITION", help="only rows that meet it, such as 'nodes > 1'")
+    add_comparison_options(parser)
     parser.add_argument(
         "--metric", action="append", default=[], metavar="NAME", help="also this metric; 'all' for all metrics"
-    )
-    parser.add_argument(
-        "--ignore", action="append", default=[], metavar="FACTOR", help="merge rows that differ only in this factor"
     )
     parser.add_argument("--row", metavar="FACTOR", help="print a table of ratios with a row per level of this factor")
     parser.add_argument(
@@ -49,18 +41,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    options = CompareOptions(
-        margin=parse_margin(args.margin) if args.margin is not None else None,
-        where=expression.parse(args.where) if args.where is not None else None,
-        metrics=tuple(args.metric),
-        ignore=tuple(args.ignore),
-    )
+    options = comparison_options(args, metrics=tuple(args.metric))
     reference, new = selection.sides(Store(args.store), [args.reference, args.new], args.study)
     comparison = compare(reference, new, options)
     for name in (args.row, args.col):
         _require_factor(name, comparison)
     if args.json:
-        print(json.dumps(compare_document.document(comparison), indent=1, ensure_ascii=False))
+        print_json(compare_document.document(comparison))
     elif args.row or args.col:
         compare_table.render_pivot(comparison, args.row, args.col, verbose=args.verbose)
     else:

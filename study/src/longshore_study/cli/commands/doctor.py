@@ -31,23 +31,23 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     if args.ranks is not None and args.ranks < 1:
         raise UsageError(f"--ranks must be at least 1, not {args.ranks}")
-    found = examine(Machine(), args.ranks) + binding.check_results(_listing(), args.ranks)
+    results = examine(Machine(), args.ranks) + binding.check_results(_listing(), args.ranks)
     if not args.no_measure:
         from longshore_study.host import fixed_work_probe  # noqa: PLC0415 - needed only to measure
 
-        found += fixed_work_probe.check_results(fixed_work_probe.measure(available_cpus()))
-    warnings = sum(result.state == WARN for result in found)
+        results += fixed_work_probe.check_results(fixed_work_probe.measure(available_cpus()))
+    warnings = sum(result.state == WARN for result in results)
     if args.json:
         answer = {
             "schema": 1,
             **python_and_system(),
             "warnings": warnings,
-            "findings": [one.as_json() for one in found],
+            "findings": [result.as_json() for result in results],
         }
         print(json.dumps(answer, indent=1))
         return EXIT_OK
-    _print(found)
-    print(f"\n{warnings} of {len(found)} checks warn" if warnings else "\nno warnings")
+    _print(results)
+    print(f"\n{warnings} of {len(results)} checks warn" if warnings else "\nno warnings")
     return EXIT_OK
 
 
@@ -55,16 +55,16 @@ def _listing() -> dict[str, Any] | None:
     try:
         return binding.ask(find_bench())
     except LongshoreError:
-        return None  # without the program the other checks still run
+        return None  # the other checks do not need longshore-bench
 
 
-def _print(found: list[CheckResult]) -> None:
+def _print(results: list[CheckResult]) -> None:
     from rich.console import Console  # noqa: PLC0415
     from rich.text import Text  # noqa: PLC0415
 
     console = Console(soft_wrap=True, highlight=False)
-    width = max(len(result.check) for result in found)
-    for result in found:
+    width = max(len(result.check) for result in results)
+    for result in results:
         mark, style = _MARKS[result.state]
         line = Text(f"{mark:<5}", style=style) + Text(f"{result.check:<{width}}  {result.value}", style="")
         console.print(line)

@@ -40,8 +40,9 @@ ENDINGS = {
     ".csv": ("csv",), ".json": ("json", "reframe"), ".jsonl": ("jsonl",), ".ndjson": ("jsonl",), ".md": ("markdown",),
     ".markdown": ("markdown",), ".tex": ("latex",), ".parquet": ("parquet",), ".pq": ("parquet",),
 }  # fmt: skip
-"""By suffix of the file: the formats that it can have."""
+"""The formats that a file can have, by its suffix."""
 FIXED = ("study", "tag", "session", "launch", "started", "position", "pattern", "metric", "value", "unit", "better")
+"""The columns of every table of results."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -149,9 +150,9 @@ def _export_comparison(args: argparse.Namespace, store: Store) -> int:
 
     margin = parse_margin(args.margin) if args.margin is not None else None
     reference, new = selection.sides(store, list(args.compare))
-    found = compare(reference, new, CompareOptions(margin=margin))
+    comparison = compare(reference, new, CompareOptions(margin=margin))
     rows = []
-    for row in found.rows:
+    for row in comparison.rows:
         low, high = row.interval or (None, None)
         raw_low, raw_high = row.raw_interval or (None, None)
         rows.append(
@@ -161,12 +162,12 @@ def _export_comparison(args: argparse.Namespace, store: Store) -> int:
              "raw_low": raw_low, "raw_high": raw_high, "verdict": row.verdict}
         )  # fmt: skip
     _write(args, export_tables.table(_for_people(rows, args.format), args.format))
-    return _report_problems(found.problems, damaged=bool(found.damaged))
+    return _report_problems(comparison.problems, damaged=bool(comparison.damaged))
 
 
 def _summary(measured: Measurements) -> list[dict[str, Any]]:
-    """One row per variant: the median over launches of its main metric, the range, and the number
-    of launches."""
+    """A row per variant: the median over launches of its main metric, the range, and the number of
+    launches."""
     rows = [
         {"study": row.study, "tag": row.tag, "pattern": row.pattern, **_factors(row.cell, row.variant),
          "metric": row.main, "unit": row.metrics[row.main]["unit"], "median": row.value, "smallest": row.spread[0],
@@ -177,8 +178,9 @@ def _summary(measured: Measurements) -> list[dict[str, Any]]:
 
 
 def _for_people(rows: list[dict[str, Any]], form: str) -> list[dict[str, Any]]:
-    """The rows for Markdown and LaTeX: units name the owner of a value (per node, per process),
-    constant factors are left out, and raw ratios appear only if they differ."""
+    """The rows for readers, if the format is Markdown or LaTeX: units say per what (node, process),
+    constant factors are left out, and raw ratios appear only if an effect was removed from a
+    ratio."""
     if form not in ("markdown", "latex"):
         return rows
     rows = [{**row, "unit": unit_of_whom(row["pattern"], row["metric"], row["unit"])} for row in rows]
@@ -193,12 +195,12 @@ def _for_people(rows: list[dict[str, Any]], form: str) -> list[dict[str, Any]]:
 
 
 def _varies(rows: list[dict[str, Any]], name: str) -> bool:
-    """Whether the rows with this column differ in it, or only some rows of a pattern have it."""
+    """Whether this column has several values, or only some rows of a pattern have a value."""
     levels: dict[str, set[str | None]] = defaultdict(set)
     for row in rows:
         value = row.get(name)
         levels[row["pattern"]].add(None if value is None else str(value))
-    return len(set().union(*levels.values()) - {None}) > 1 or any(len(own) > 1 for own in levels.values())
+    return len(set().union(*levels.values()) - {None}) > 1 or any(len(of_pattern) > 1 for of_pattern in levels.values())
 
 
 def _figure(figure: Figure) -> dict[str, Any]:
@@ -211,7 +213,8 @@ def _figure(figure: Figure) -> dict[str, Any]:
 
 
 def _samples(launches: Iterable[Launch]) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
-    """For each repetition: the columns that its variant and launch share, and its own columns."""
+    """Two parts of a row for each repetition: the columns that the repetitions of a variant in a
+    launch share, and the columns of the repetition."""
     for launch in launches:
         shared: dict[tuple[str, int], dict[str, Any]] = {}
         for sample in launch.samples if launch.problem is None else ():
@@ -228,5 +231,6 @@ def _samples(launches: Iterable[Launch]) -> Iterator[tuple[dict[str, Any], dict[
 
 
 def _factors(cell: dict[str, Any], variant: dict[str, Any]) -> dict[str, Any]:
-    """The factors as columns. A factor with the name of a fixed column gets a prefix."""
+    """The factors as columns. If a factor has the name of a fixed column, the factor gets a
+    prefix."""
     return {(f"factor_{name}" if name in FIXED else name): value for name, value in {**cell, **variant}.items()}

@@ -1,11 +1,11 @@
-"""`longshore guidelines`: checks rules that hold on any machine on one tag, without history."""
+"""`longshore guidelines`: checks a tag by rules that hold on any machine, without history."""
 
 from __future__ import annotations
 
 import argparse
-import json
 
 from longshore_study.base.errors import UsageError
+from longshore_study.cli.result_output import print_result
 from longshore_study.compare.guideline_check import check
 from longshore_study.output import guideline_table
 from longshore_study.store import selection
@@ -38,10 +38,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     side = selection.sides(Store(args.store), [args.tag], args.study)[0]
     findings = check(side, more=_of_file(args.file) if args.file else ())
-    if args.json:
-        print(json.dumps(guideline_table.document(findings), indent=1, ensure_ascii=False))
-    else:
-        guideline_table.render(findings)
+    print_result(args, guideline_table.document(findings), lambda: guideline_table.render(findings))
     return findings.exit_status
 
 

@@ -1,15 +1,15 @@
-"""`longshore history`: shows metrics over sessions and tags, and when they changed."""
+"""`longshore history`: shows metrics over sessions and tags, and the times of changes."""
 
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Sequence
 from pathlib import Path
 
 from longshore_study.analyses import history
 from longshore_study.base import expression
 from longshore_study.base.errors import EXIT_INVALID, EXIT_OK, LongshoreError
+from longshore_study.cli.result_output import print_result
 from longshore_study.compare.comparison import parse_margin
 from longshore_study.output import history_table
 from longshore_study.store import selection
@@ -61,10 +61,8 @@ def run(args: argparse.Namespace) -> int:
     if not table.rows:
         problem = "".join(f"; {p}" for p in table.measured.problems[:1])
         raise LongshoreError(f"no results to show a history of{problem}")
-    if args.json:
-        print(json.dumps(history_table.document(table, known), indent=1, ensure_ascii=False))
-    else:
-        history_table.render(table, everything=args.verbose)
+    document = history_table.document(table, known)
+    print_result(args, document, lambda: history_table.render(table, everything=args.verbose))
     return EXIT_INVALID if table.measured.damaged else EXIT_OK
 
 

@@ -6,7 +6,9 @@ import argparse
 import datetime as dt
 import hashlib
 import json
-from dataclasses import replace
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +20,9 @@ from longshore_study.store.launch_store import Store
 from longshore_study.study_file.metric_reader import read_metric
 from longshore_study.study_file.toml_values import Values
 
-_DIGITS_OF_ONE_RUN = 12
-"""Two measurements do not agree in so many digits by chance."""
+_MIN_DIGITS = 12
+"""Two measurements do not agree by chance in this number of digits."""
+_DIGEST_DIGITS = 16
 
 EXAMPLES = """\
 examples:
@@ -63,119 +66,147 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--better", choices=("higher", "lower"), default="higher", help="for regex and json")
 
 
+@dataclass(frozen=True)
+class _Run:
+    """One run in a file to import."""
+
+    file: Path
+    number: int
+    """The position in the file, from 1."""
+    imported: Imported
+    id_in_file: str
+    """Identifies the run by the content of its file and its position."""
+    launch_id: str
+    """Identifies the run by its own content, so that a run that occurs in two files is stored once.
+    `id_in_file` if the content has too few digits for that."""
+
+
 def run(args: argparse.Namespace) -> int:
-    """Reads all files before it stores any, so that a mistake in one file stores nothing."""
+    """Reads all files before it stores any launch. If a file has a mistake, nothing is stored."""
     for option, given in (("--session", args.session), ("--study", args.study)):
         if given is not None and not given.strip():
             raise UsageError(f"{option} needs a name; it is empty")
-    name = formats.format_name(args.format)
-    for option, value in (("--ranks-per-node", args.ranks_per_node), ("--ranks", args.ranks)):
-        if value is not None and value < 1:
-            raise UsageError(f"{option} must be at least 1, not {value}")
-    options = Options(
-        partial=args.partial,
-        ranks_per_node=args.ranks_per_node,
-        ranks=args.ranks,
-        metric=_metric_choice(args, name),
-        program=args.name or args.study,
-    )
+    format_name = formats.format_name(args.format)
+    options = _options(args, format_name)
     session = args.session or dt.datetime.now().astimezone().date().isoformat()
-    study = args.study or name
+    study = args.study or format_name
     store = Store(args.store)
-    stored_before = {launch.envelope.get("launch_id"): launch.session for launch in store.launches(study, args.tag)}
-    read = [_read(name, path, options) for path in args.files]
-    seen: dict[str, int] = {}
-    first_place: dict[str, str] = {}
-    report: list[dict[str, Any]] = []
-    for path, digest, runs in read:
-        for number, imported in enumerate(runs):
-            # The content names the launch if it has enough digits: the same run in two files, or
-            # twice in one, is one launch.
-            first_id = f"import-{digest}-{number}"
-            content = _content(imported)
-            launch_id = f"import-{content}" if content else first_id
-            row: dict[str, Any] = {
-                "file": str(path),
-                "figures": _figures(imported),
-                "warnings": list(imported.warnings),
-            }
-            report.append(row)
-            if imported.partial:
-                row["warnings"].append(f"{path}: {imported.partial}; stored as partial")
-            if launch_id in first_place:
-                row["stored"] = False
-                row["warnings"].append(
-                    f"{path}: run {number + 1} is the same as {first_place[launch_id]}, to the last digit; stored once"
-                )
-                continue
-            first_place[launch_id] = f"run {number + 1}" + ("" if len(args.files) == 1 else f" of {path}")
-            if stored_before.keys() & {launch_id, first_id}:
-                row["stored"] = False
-                row["warnings"].append(
-                    f"{path}: already stored, in session '{stored_before.get(launch_id) or stored_before[first_id]}';"
-                    " not stored again"
-                )
-                continue
-            key = json.dumps(imported.cell, sort_keys=True)
+    stored_sessions = {launch.envelope.get("launch_id"): launch.session for launch in store.launches(study, args.tag)}
+    candidates = [run for path in args.files for run in _runs_in(format_name, path, options)]
+    launch_counts: Counter[str] = Counter()
+    first_places: dict[str, str] = {}
+    rows: list[dict[str, Any]] = []
+    for candidate in candidates:
+        imported = candidate.imported
+        warnings = list(imported.warnings)
+        if imported.partial:
+            warnings.append(f"{candidate.file}: {imported.partial}; stored as partial")
+        why_not = _why_not_stored(candidate, first_places, stored_sessions)
+        if why_not:
+            warnings.append(f"{candidate.file}: {why_not}")
+        else:
+            cell_text = json.dumps(imported.cell, sort_keys=True)
             envelope = {
-                "study": study, "tag": args.tag, "session": session, "cell": imported.cell, "launch_id": launch_id,
-                "launch_index": seen.setdefault(key, 0), "exit_status": 0,
-                "source": f"import {name}" if imported.aggregate else "longshore-bench",
-                "imported_from": path.name, "partial": imported.partial,
+                "study": study, "tag": args.tag, "session": session, "cell": imported.cell,
+                "launch_id": candidate.launch_id, "launch_index": launch_counts[cell_text], "exit_status": 0,
             }  # fmt: skip
-            if imported.started:
-                envelope["started"] = imported.started
-            if imported.steps:
-                envelope["steps"] = imported.steps
-            seen[key] += 1
-            store.write_launch(envelope, imported.lines)
-            stored_before[launch_id] = session
-            row["stored"] = True
-    _print(args, report, f"{study}, tag {args.tag}, session {session}")
+            store.write_launch(envelope | _origin(format_name, candidate.file, imported), imported.lines)
+            launch_counts[cell_text] += 1
+        place = f"run {candidate.number}" + ("" if len(args.files) == 1 else f" of {candidate.file}")
+        first_places.setdefault(candidate.launch_id, place)
+        # Of all records, only a result has the key "metrics", so its lines need not be parsed.
+        figures = sum('"metrics"' in line for line in imported.lines)
+        rows.append({"file": str(candidate.file), "figures": figures, "warnings": warnings, "stored": not why_not})
+    _print(args, rows, f"{study}, tag {args.tag}, session {session}")
     return EXIT_OK
 
 
-def _metric_choice(args: argparse.Namespace, name: str) -> MetricChoice | None:
+def _options(args: argparse.Namespace, format_name: str) -> Options:
+    for option, value in (("--ranks-per-node", args.ranks_per_node), ("--ranks", args.ranks)):
+        if value is not None and value < 1:
+            raise UsageError(f"{option} must be at least 1, not {value}")
+    return Options(
+        partial=args.partial,
+        ranks_per_node=args.ranks_per_node,
+        ranks=args.ranks,
+        metric=_metric_choice(args, format_name),
+        program=args.name or args.study,
+    )
+
+
+def _why_not_stored(
+    run: _Run, first_places: Mapping[str, str], stored_sessions: Mapping[str | None, str]
+) -> str | None:
+    """The reason if the same run was read before (`first_places`, by launch_id) or is stored
+    already (`stored_sessions`, by launch_id). None for a new run."""
+    if run.launch_id in first_places:
+        return f"run {run.number} is the same as {first_places[run.launch_id]}, to the last digit; stored once"
+    earlier = stored_sessions.get(run.launch_id) or stored_sessions.get(run.id_in_file)
+    return f"already stored, in session '{earlier}'; not stored again" if earlier else None
+
+
+def _origin(format_name: str, path: Path, imported: Imported) -> dict[str, Any]:
+    origin: dict[str, Any] = {
+        "source": f"import {format_name}" if imported.aggregate else "longshore-bench",
+        "imported_from": path.name,
+        "partial": imported.partial,
+    }
+    if imported.started:
+        origin["started"] = imported.started
+    if imported.steps:
+        origin["steps"] = imported.steps
+    return origin
+
+
+def _metric_choice(args: argparse.Namespace, format_name: str) -> MetricChoice | None:
     """The choice of the metric, checked like the keys of a study file."""
     given = {"pattern": args.pattern, "path": args.path, "figure": args.figure, "unit": args.unit}
     reader = Values("the command line", {})
-    choice = read_metric(reader, {key: value for key, value in given.items() if value is not None}, (), name)
+    choice = read_metric(reader, {key: value for key, value in given.items() if value is not None}, (), format_name)
     if reader.problems:
-        raise UsageError(
-            reader.problems[0][1].partition(": ")[2].replace("'pattern'", "--pattern").replace("'path'", "--path")
-        )
+        # The checks name a line and a key of a study file. The user gave options instead.
+        line, message = reader.problems[0]
+        message = message.removeprefix(f"{reader.path}:{line}: ")
+        raise UsageError(message.replace("'pattern'", "--pattern").replace("'path'", "--path"))
     return replace(choice, better=args.better) if choice else None
 
 
-def _read(name: str, path: Path, options: Options) -> tuple[Path, str, list[Imported]]:
-    """The path of a file, the digest of its content, and its runs. The digest prevents storing a
-    file twice."""
-    content = formats.content_of(name, path)
-    runs = formats.read_bytes(name, str(path), content, options)
-    return path, hashlib.sha256(content).hexdigest()[:16], runs
+def _runs_in(format_name: str, path: Path, options: Options) -> list[_Run]:
+    content = formats.content_of(format_name, path)
+    runs = formats.read_bytes(format_name, str(path), content, options)
+    file_digest = hashlib.sha256(content).hexdigest()[:_DIGEST_DIGITS]
+    found = []
+    for index, imported in enumerate(runs):
+        id_in_file = f"import-{file_digest}-{index}"
+        run_digest = _digest(imported)
+        launch_id = f"import-{run_digest}" if run_digest else id_in_file
+        found.append(_Run(path, index + 1, imported, id_in_file, launch_id))
+    return found
 
 
-def _content(imported: Imported) -> str | None:
+def _digest(imported: Imported) -> str | None:
     """A digest of the content of a run. None if two runs may agree by chance, for instance in one
     short value."""
     results = [record for record in map(json.loads, imported.lines) if record["record"] == "result"]
-    values = [float(one["value"]) for record in results for one in (record.get("metrics") or {}).values()]
-    digits = sum(len(f"{value:.15g}".partition("e")[0].replace(".", "").strip("-0")) for value in values)
-    if imported.aggregate and digits < _DIGITS_OF_ONE_RUN:
+    values = [float(metric["value"]) for record in results for metric in (record.get("metrics") or {}).values()]
+    if imported.aggregate and sum(map(_significant_digits, values)) < _MIN_DIGITS:
         return None
     text = json.dumps([imported.cell, imported.lines], sort_keys=True)
-    return hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()[:16]
+    return hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()[:_DIGEST_DIGITS]
 
 
-def _figures(imported: Imported) -> int:
-    return sum(1 for line in imported.lines if '"metrics"' in line)
+def _significant_digits(value: float) -> int:
+    """The number of digits without the sign, the exponent, and zeros at both ends, which only give
+    the size of the number."""
+    mantissa = f"{value:.15g}".partition("e")[0]
+    return len(mantissa.replace(".", "").strip("-0"))
 
 
-def _print(args: argparse.Namespace, report: list[dict[str, Any]], where: str) -> None:
+def _print(args: argparse.Namespace, rows: list[dict[str, Any]], where: str) -> None:
     if args.json:
-        print(json.dumps({"schema": 1, "study_tag_session": where, "rows": report}, indent=1))
+        print(json.dumps({"schema": 1, "study_tag_session": where, "rows": rows}, indent=1))
         return
-    for row in report:
+    for row in rows:
         if row["stored"]:
             print(f"{row['file']}: {count(row['figures'], 'figure')} stored in {where}")
         for warning in row["warnings"]:

@@ -1,4 +1,4 @@
-"""`longshore init`: writes an example of a study file. It never overwrites a file."""
+"""`longshore init`: writes an example of a study file, and never overwrites a file."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def run(args: argparse.Namespace) -> int:
     name = path.stem if path.stem.isprintable() and path.stem.strip() else "study"
     text = template.replace('name = "study"', f"name = {json.dumps(name, ensure_ascii=False)}", 1)
     try:
-        with path.open("x", encoding="utf-8") as file:  # x: creates or refuses, in one step
+        with path.open("x", encoding="utf-8") as file:  # fails if the file exists
             file.write(text)
     except FileExistsError:
         raise UsageError(f"{path} exists and is not overwritten; name another file") from None

@@ -1,5 +1,5 @@
-"""`longshore plan`: shows the launches of a study, their time, and what the study can detect,
-before anything runs."""
+"""`longshore plan`: shows the launches of a study, their time, and the smallest difference that the
+study can detect, before anything runs."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ def run(args: argparse.Namespace) -> int:
 
 
 def describe(plan: Plan, estimate: TimeEstimate, stored: list[Launch], *, others: bool = True) -> dict[str, Any]:
-    """The document of `plan --json`. `others`: also compute the power of other numbers of sessions,
-    which takes a second."""
+    """The document of `plan --json`. With `others`, also computes the power of other numbers of
+    sessions, which takes a second."""
     spread = spread_of(stored)
     sessions = plan.study.sessions
     power = PowerAnalysis(plan, spread)
@@ -90,7 +90,8 @@ def describe(plan: Plan, estimate: TimeEstimate, stored: list[Launch], *, others
 
 
 def _advice(plan: Plan, stored: list[Launch]) -> Iterator[Advice]:
-    """Advice for each number of repetitions in this study, if enough launches are stored."""
+    """Advice on the length of launches, for each number of repetitions in this study for which
+    enough launches are stored."""
     cells: dict[int, set[str]] = defaultdict(set)
     for cell in plan.cells:
         if cell.program != CONTROL:
@@ -174,7 +175,7 @@ def _print_length(length: dict[str, Any]) -> None:
     if now == best:
         print(f"  (launches of {now} repetitions have about the right length)")
         return
-    curve = {one["repetitions"]: one for one in length["curve"]}
+    curve = {point["repetitions"]: point for point in length["curve"]}
     longer, about = best > now, "" if curve[best]["measured"] else "about "
     now_seconds, best_seconds = (duration(curve[count]["seconds"]) for count in (now, best))
     print(

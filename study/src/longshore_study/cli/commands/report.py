@@ -1,5 +1,5 @@
 """`longshore report`: writes one HTML file with all results of a study, for readers who did not run
-it."""
+the study."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from pathlib import Path
 from longshore_study.analyses import history
 from longshore_study.attribution import association
 from longshore_study.base.errors import EXIT_OK, LongshoreError, UsageError, suggestion
+from longshore_study.cli.result_output import print_json
 from longshore_study.compare.comparison import CompareOptions, compare, parse_margin
 from longshore_study.compare.guideline_check import GuidelineRow, check
 from longshore_study.output import file_format
@@ -80,21 +81,22 @@ def _figures(args: argparse.Namespace, facts: Facts) -> int:
     """Lists the plots of the page, or writes one of them to a file."""
     from longshore_study.report.paper_plots import paper_plots  # noqa: PLC0415 - only for plots
 
-    found = {one.name: one for one in paper_plots(sections_of(facts))}
+    plots = {plot.name: plot for plot in paper_plots(sections_of(facts))}
     if args.figure is None:
-        listed = [{"name": one.name, "title": one.title} for one in found.values()]
         if args.json:
-            print(json.dumps({"schema": 1, "figures": listed}, indent=1, ensure_ascii=False))
-        for one in found.values() if not args.json else ():
-            print(f"{one.name}    {one.title}")
+            listed = [{"name": plot.name, "title": plot.title} for plot in plots.values()]
+            print_json({"schema": 1, "figures": listed})
+        else:
+            for plot in plots.values():
+                print(f"{plot.name}    {plot.title}")
         return EXIT_OK
-    if args.figure not in found:
+    if args.figure not in plots:
         raise UsageError(
-            f"there is no plot '{args.figure}'{suggestion(args.figure, found)} ('longshore report --figures' lists "
-            f"all {len(found)})"
+            f"there is no plot '{args.figure}'{suggestion(args.figure, plots)} ('longshore report --figures' lists "
+            f"all {len(plots)})"
         )
     output = args.output or Path(f"{args.figure}.svg")
-    drawing = found[args.figure].drawing
+    drawing = plots[args.figure].drawing
     if output.suffix.lower() == ".pdf":
         from longshore_study.report.pdf_file import pdf  # noqa: PLC0415 - one of two formats
 
@@ -108,7 +110,7 @@ def _figures(args: argparse.Namespace, facts: Facts) -> int:
     if args.json:
         print(json.dumps({"schema": 1, "figure": args.figure, "file": str(output)}))
     else:
-        print(f"{output}: {found[args.figure].title}")
+        print(f"{output}: {plots[args.figure].title}")
     return EXIT_OK
 
 
@@ -119,7 +121,7 @@ def _compared(store: Store, names: list[str], studies: list[str], margin: str | 
         sides = [replace(side, launches=[x for x in side.launches if x.study in studies]) for side in sides]
     options = CompareOptions(margin=parse_margin(margin) if margin is not None else None)
     compared = compare(sides[0], sides[1], options)
-    # Guidelines are checked on the new side, on which the reader would act.
+    # Guidelines are checked on the new side only, because readers act on this side.
     return gather_facts(
         sides, compared, _guidelines(sides[1:]), attribution=association.attribute(compared),
         past=_history(store, sides, compared.margin),
@@ -155,14 +157,15 @@ def _require_known(store: Store, studies: list[str]) -> None:
 
 
 def _guidelines(sides: list[Side]) -> dict[str, list[GuidelineRow]]:
-    found = {}
+    checked = {}
     for side in sides:
         try:
             rows = check(side).rows
         except LongshoreError:
-            continue  # this side has no usable results; the page says so
-        found[side.name] = rows
-    return {name: rows for name, rows in found.items() if rows}
+            continue  # the side has no usable results, as the page says elsewhere
+        if rows:
+            checked[side.name] = rows
+    return checked
 
 
 def _print(args: argparse.Namespace, facts: Facts, size: int) -> None:
@@ -175,6 +178,6 @@ def _print(args: argparse.Namespace, facts: Facts, size: int) -> None:
             "sides": list(facts.sides),
             "verdict": verdict,
         }
-        print(json.dumps(document, ensure_ascii=False))
+        print_json(document)
         return
     print(f"{args.output}: {verdict}" if verdict else f"{args.output}: {solo_sentence(facts)}")

@@ -1,4 +1,4 @@
-"""`longshore resume`: continues the session of a study that was stopped last."""
+"""`longshore resume`: continues the session that was stopped last."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def study_or_name(store: Store, given: str | None) -> tuple[Study | None, str | None]:
-    """The study of a given file, or the given name of a study or tag in the store."""
+    """The study if `given` is a study file, or `given` if it is a study or tag of the store."""
     if given is None:
         return None, None
     if given.endswith(".toml") or Path(given).is_file():
@@ -63,18 +63,20 @@ def study_or_name(store: Store, given: str | None) -> tuple[Study | None, str | 
 
 @dataclass(frozen=True)
 class ResumableSession:
-    """A session, its study file, and the number of planned launches and of those that are left."""
-
     target: Target
     path: str
+    """The study file."""
     planned: int
+    """The number of planned launches."""
     left: int
+    """The number of planned launches that are not recorded."""
 
 
 def last_touched(
     store: Store, study: Study | None, name: str | None, tag: str | None, session: str | None, *, retry_failed: bool
 ) -> ResumableSession:
-    """The incomplete session that ran last. If all are complete, the one that ran last."""
+    """The incomplete session that ran last. If all sessions are complete, the session that ran
+    last."""
     candidates: list[tuple[bool, float, ResumableSession]] = []
     unreadable: list[str] = []
     examined = failed = 0
@@ -86,14 +88,14 @@ def last_touched(
         target = Target(store, a_study, a_tag, a_session)
         copies = stored_study_files(target)
         if not copies and study is None:
-            continue  # imported, or run by a version that stored no copies
+            continue  # an imported session, or a session of a version that stored no copies
         path = study.path if study else copies[0]
         try:
             plan = make_plan(study or load(path))
         except UsageError as error:
             if study is not None:
                 raise
-            unreadable.append(str(error))  # a copy of another version of this program, with other keys
+            unreadable.append(str(error))  # another version of this program wrote the copy
             continue
         examined += 1
         left, _, failed_here = remaining(plan, target, retry_failed=retry_failed)
@@ -102,7 +104,7 @@ def last_touched(
         candidates.append((bool(left), target.folder.stat().st_mtime, found))
     unfinished = any(is_left for is_left, _, _ in candidates)
     if not unfinished and (failed or unreadable or not candidates):
-        what = f"of '{study.name if study else name}' " if study or name else ""
+        of_name = f"of '{study.name if study else name}' " if study or name else ""
         state, then = "'longshore run' has started none", "'longshore run STUDY.toml' starts one"
         if failed:
             state = f"all launches of {count(examined, 'stored session')} have run, {failed} of them failed"
@@ -110,13 +112,13 @@ def last_touched(
         if unreadable:
             state = f"{count(len(unreadable), 'stored study file')} cannot be used ({unreadable[0]})"
             then = "'longshore resume STUDY.toml' continues with another file"
-        raise LongshoreError(f"no session {what}to resume in {store.path}: {state}; {then}")
+        raise LongshoreError(f"no session {of_name}to resume in {store.path}: {state}; {then}")
     return max(candidates, key=lambda candidate: candidate[:2])[2]
 
 
 def session_names(store: Store) -> list[tuple[str, str, str]]:
-    """(study, tag, session) of every session folder, even if it was stopped before its first
-    launch."""
+    """(study, tag, session) of every session, even of sessions that were stopped before the first
+    launch ended."""
     names = store.names()
     folders = {store.session_path(*triple) for triple in names}
     started = {path.parent for path in store.path.glob("*/*/*/study-*.toml")} - folders

@@ -1,15 +1,15 @@
-"""`longshore show`: prints a table per pattern of the stored results, with the best choices
-marked."""
+"""`longshore show`: prints tables of the stored results, with the best choices marked. The modules
+of a table are imported only for this table."""
 
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Callable, Iterator
 from typing import Any
 
 from longshore_study.base import expression, terminal
 from longshore_study.base.errors import EXIT_INVALID, EXIT_OK, LongshoreError, UsageError
+from longshore_study.cli.result_output import print_result
 from longshore_study.metrics import variant_rows
 from longshore_study.metrics.launch_metrics import measure
 from longshore_study.metrics.variant_rows import VariantRow
@@ -66,7 +66,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    others = {
+    other_tables = {
         "--winners": (args.winners, _winners),
         "--steps": (args.steps, _steps),
         "--scaling": (args.scaling, _scaling),
@@ -77,60 +77,49 @@ def run(args: argparse.Namespace) -> int:
     }
     if args.pool and not args.means:
         raise UsageError("--pool needs --means")
-    asked = [name for name, (wanted, _) in others.items() if wanted]
+    asked = [name for name, (wanted, _) in other_tables.items() if wanted]
     if asked:
-        if len(asked) > 1 or args.where is not None or args.sessions:
-            more = [
-                *asked[1:],
-                *(["--where"] if args.where is not None else []),
-                *(["--sessions"] if args.sessions else []),
-            ]
+        more = asked[1:] + (["--where"] if args.where is not None else []) + (["--sessions"] if args.sessions else [])
+        if more:
             raise UsageError(f"{asked[0]} prints its own table and cannot be combined with {' or '.join(more)}")
-        return others[asked[0]][1](args)
+        return other_tables[asked[0]][1](args)
     where = expression.parse(args.where) if args.where is not None else None
     measured = measure(_chosen(args), metrics=("all",))
     rows = variant_rows.variant_rows(measured.figures, by_session=args.json or args.sessions or args.verbose)
     if where is not None:
         rows = where.select(rows, _factors)
-    if args.json:
-        print(json.dumps(variant_table.document(rows, measured), indent=1, ensure_ascii=False))
-    else:
-        variant_table.render(rows, measured, verbose=args.verbose)
-    return EXIT_INVALID if measured.damaged else EXIT_OK
+    document = variant_table.document(rows, measured)
+    damaged = bool(measured.damaged)
+    return _table(args, document, lambda: variant_table.render(rows, measured, verbose=args.verbose), damaged=damaged)
 
 
 def _winners(args: argparse.Namespace) -> int:
-    from longshore_study.output import winner_table  # noqa: PLC0415 - only for this table
+    from longshore_study.output import winner_table  # noqa: PLC0415
 
     if len(args.names) != 1:
         raise UsageError("--winners needs the name of one study or tag")
     store = Store(args.store)
-    if args.json:
-        print(json.dumps(winner_table.document(store, args.names[0], args.session), indent=1, ensure_ascii=False))
-    else:
-        winner_table.render(store, args.names[0], args.session, verbose=args.verbose)
+    document = winner_table.document(store, args.names[0], args.session) if args.json else {}
+    print_result(args, document, lambda: winner_table.render(store, args.names[0], args.session, verbose=args.verbose))
     return EXIT_OK
 
 
 def _scaling(args: argparse.Namespace) -> int:
-    from longshore_study.analyses import scaling  # noqa: PLC0415 - only for this table
-    from longshore_study.output import scaling_table  # noqa: PLC0415 - only for this table
+    from longshore_study.analyses import scaling  # noqa: PLC0415
+    from longshore_study.output import scaling_table  # noqa: PLC0415
 
     launches = list(_chosen(args))
     measured = measure(launches)
     curves = scaling.curves_of(launches, measured)
     if not curves:
         raise LongshoreError("no stored results with more than one number of ranks or nodes")
-    if args.json:
-        print(json.dumps(scaling_table.document(curves), indent=1, ensure_ascii=False))
-    else:
-        scaling_table.render(curves)
-    return EXIT_INVALID if measured.damaged else EXIT_OK
+    damaged = bool(measured.damaged)
+    return _table(args, scaling_table.document(curves), lambda: scaling_table.render(curves), damaged=damaged)
 
 
 def _engines(args: argparse.Namespace) -> int:
-    from longshore_study.metrics import engines  # noqa: PLC0415 - only for this table
-    from longshore_study.output import engine_table  # noqa: PLC0415 - only for this table
+    from longshore_study.metrics import engines  # noqa: PLC0415
+    from longshore_study.output import engine_table  # noqa: PLC0415
 
     launches = list(_chosen(args))
     summaries = engines.engine_summaries(launches)
@@ -138,16 +127,13 @@ def _engines(args: argparse.Namespace) -> int:
         raise LongshoreError(
             "no stored record has data of aggregation engines; gather with exstack and others writes it"
         )
-    if args.json:
-        print(json.dumps(engine_table.document(summaries), indent=1, ensure_ascii=False))
-    else:
-        engine_table.render(summaries)
-    return EXIT_INVALID if measure(launches).damaged else EXIT_OK
+    damaged = bool(measure(launches).damaged)
+    return _table(args, engine_table.document(summaries), lambda: engine_table.render(summaries), damaged=damaged)
 
 
 def _means(args: argparse.Namespace) -> int:
-    from longshore_study.analyses import means  # noqa: PLC0415 - only for this table
-    from longshore_study.output import mean_table  # noqa: PLC0415 - only for this table
+    from longshore_study.analyses import means  # noqa: PLC0415
+    from longshore_study.output import mean_table  # noqa: PLC0415
 
     measured = measure(_chosen(args), metrics=("all",))
     rows = means.means_of(measured.figures, pooled=args.pool or ())
@@ -157,8 +143,8 @@ def _means(args: argparse.Namespace) -> int:
 
 
 def _model(args: argparse.Namespace) -> int:
-    from longshore_study.analyses import predictions  # noqa: PLC0415 - only for this table
-    from longshore_study.output import prediction_table  # noqa: PLC0415 - only for this table
+    from longshore_study.analyses import predictions  # noqa: PLC0415
+    from longshore_study.output import prediction_table  # noqa: PLC0415
 
     launches = list(_chosen(args))
     rows = predictions.predictions_of(launches)
@@ -172,8 +158,8 @@ def _model(args: argparse.Namespace) -> int:
 
 
 def _counters(args: argparse.Namespace) -> int:
-    from longshore_study.metrics import counters  # noqa: PLC0415 - only for this table
-    from longshore_study.output import counter_table  # noqa: PLC0415 - only for this table
+    from longshore_study.metrics import counters  # noqa: PLC0415
+    from longshore_study.output import counter_table  # noqa: PLC0415
 
     launches = list(_chosen(args))
     rows = counters.counter_summaries(launches)
@@ -184,36 +170,34 @@ def _counters(args: argparse.Namespace) -> int:
 
 
 def _table(args: argparse.Namespace, document: dict[str, Any], render: Callable[[], None], *, damaged: bool) -> int:
-    if args.json:
-        print(json.dumps(document, indent=1, ensure_ascii=False))
-    else:
-        render()
+    print_result(args, document, render)
     return EXIT_INVALID if damaged else EXIT_OK
 
 
 def _steps(args: argparse.Namespace) -> int:
-    from longshore_study.analyses import steps  # noqa: PLC0415 - only for this table
-    from longshore_study.output import step_table  # noqa: PLC0415 - only for this table
-    from longshore_study.study_file import reader  # noqa: PLC0415 - only for this table
+    from longshore_study.analyses import steps  # noqa: PLC0415
+    from longshore_study.output import step_table  # noqa: PLC0415
+    from longshore_study.study_file import reader  # noqa: PLC0415
 
     problems: list[str] = []
     given = None
     if len(args.names) == 1 and args.names[0].endswith(".toml"):
         given = reader.load(args.names[0])
         args.names = [given.name]
-    found = steps.stepped_launches(_chosen(args), given, problems)
-    if not found:
+    stepped = steps.stepped_launches(_chosen(args), given, problems)
+    if not stepped:
         why = f"; {problems[0]}" if problems else ""
         raise LongshoreError(f"no study here has steps{why}; add [[step]] tables to the study file")
-    measured = [(source, measure(source.launches)) for source in found]
-    tables = [table for source, one in measured for table in steps.step_tables(source, one)]
-    if args.json:
-        print(json.dumps(step_table.document(tables), indent=1, ensure_ascii=False))
-    else:
+    measured = [measure(of_study.launches) for of_study in stepped]
+    tables = [table for pair in zip(stepped, measured, strict=True) for table in steps.step_tables(*pair)]
+
+    def render() -> None:
         step_table.render(tables)
         for problem in problems:
             terminal.print_line(f"warning: {problem}", "failed")
-    return EXIT_INVALID if any(one.damaged for _, one in measured) else EXIT_OK
+
+    damaged = any(measurements.damaged for measurements in measured)
+    return _table(args, step_table.document(tables), render, damaged=damaged)
 
 
 def _chosen(args: argparse.Namespace) -> Iterator[Launch]:

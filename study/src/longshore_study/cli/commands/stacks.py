@@ -45,16 +45,16 @@ def run(args: argparse.Namespace) -> int:
     for folder in args.search:
         if not Path(folder).is_dir():
             raise UsageError(f"--search {folder}: no such folder; name an installation, such as /opt/mpi/5.0")
-    # Search the installations of all builds, too.
-    places = [str(place) for b in stack_builds.builds() if (place := Path(b.mpirun).parent.parent).is_dir()]
-    found = stack_builds.keep_names(find_stacks([*args.search, *places]))
+    # The installations of all builds are searched, too.
+    folders = [str(folder) for b in stack_builds.builds() if (folder := Path(b.mpirun).parent.parent).is_dir()]
+    found = stack_builds.with_unique_names(find_stacks([*args.search, *folders]))
     if args.action == "build":
         return _build(args, found)
     if args.names:
         raise UsageError(f"unexpected argument '{args.names[0]}' ('longshore stacks build NAME' builds)")
     built = {build.name: build for build in stack_builds.builds()}
     rows = [_row(stack, built.pop(stack.name, None)) for stack in found]
-    # Builds stay usable if their installation is not found.
+    # Builds whose installation is not found are listed, because they stay usable.
     gone = [
         {"name": b.name, "what": MPI, "kind": "", "version": b.version, "launcher": b.mpirun, "bench": b.bench}
         for b in built.values()

@@ -1,4 +1,4 @@
-"""`longshore status`: shows the progress of sessions, their failures, and missing launches."""
+"""`longshore status`: shows the progress of sessions, their failed and their missing launches."""
 
 from __future__ import annotations
 
@@ -43,9 +43,9 @@ def run(args: argparse.Namespace) -> int:
         if args.tag in (None, names[1]) and args.session in (None, names[2])
     ]
     if not sessions and study is None:
-        what = f"of '{name}' " if name else ""
+        of_name = f"of '{name}' " if name else ""
         raise LongshoreError(
-            f"nothing {what}is stored in {store.path}; 'longshore run STUDY.toml' measures a study", EXIT_INVALID
+            f"nothing {of_name}is stored in {store.path}; 'longshore run STUDY.toml' measures a study", EXIT_INVALID
         )
     if args.json:
         print(json.dumps({"schema": 1, "sessions": sessions}, indent=1))
@@ -74,7 +74,7 @@ def _session(target: Target, study: Study | None) -> dict[str, Any]:
         "study": target.study,
         "tag": target.tag,
         "session": target.session,
-        # Planned launches = these two, the missing ones, and the failed ones that are planned.
+        # The planned launches are either recorded, without anything to run, failed, or missing.
         "recorded": len(good & planned),
         "nothing_to_run": len(skipped & planned),
         "failed": [
@@ -101,16 +101,15 @@ def key_of(launch: Launch) -> tuple[str, int]:
 
 
 def _job(row: dict[str, Any]) -> dict[str, Any]:
-    """A job of this session, with its state."""
     state, why = batch_systems.state_of(batch_systems.SYSTEMS[row["system"]], row["id"])
     document = {key: row.get(key) for key in ("id", "system", "nodes", "submitted", "output")}
-    there = isinstance(row.get("output"), str) and Path(row["output"]).exists()
-    return document | {"state": state, "why_unknown": why or None, "output_exists": there}
+    output_exists = isinstance(row.get("output"), str) and Path(row["output"]).exists()
+    return document | {"state": state, "why_unknown": why or None, "output_exists": output_exists}
 
 
 def nothing_could_run(launch: Launch) -> bool:
-    """Whether the program skipped every variant with a reason. This is neither a measurement nor a
-    failure."""
+    """Whether the program skipped every variant with a reason. Such a launch is neither a
+    measurement nor a failure."""
     return launch.exit_status == 2 and launch.problem is None
 
 
@@ -122,12 +121,12 @@ def _plan(target: Target, study: Study | None) -> Plan | None:
         copies = stored_study_files(target)
         return make_plan(load(copies[0])) if copies else None
     except LongshoreError:
-        return None  # a copy of another version; its launches are still counted
+        return None  # another version of this program wrote the copy
 
 
 def _print(session: dict[str, Any], *, verbose: bool) -> None:
     parts = [f"{session['recorded']} recorded"]
-    failed = sum(one["planned"] for one in session["failed"])
+    failed = sum(failure["planned"] for failure in session["failed"])
     if session["planned"] is not None:
         parts[0] += f" of {session['planned']}"
         if session["missing"]:

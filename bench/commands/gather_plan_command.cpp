@@ -1,17 +1,17 @@
-#include "commands/plan_gather.hpp"
+// Predicts memory and messages of each aggregating strategy by predict_engine_cost(), and prints
+// the predictions as a table, and as JSON if requested.
+#include "commands/gather_plan_command.hpp"
 
 #include <longshore/aggregate/engine_cost.hpp>
 #include <longshore/core/error.hpp>
 #include <longshore/gather/options.hpp>
 
-#include "commands/exit_status.hpp"
-#include "facts/json.hpp"
+#include "commands/planning.hpp"
 
 #include <fmt/core.h>
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
-#include <fstream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,11 +35,11 @@ struct plan_request {
 struct plan_row {
   std::string strategy;
   int hops;
-  std::vector<engine_cost> engines;  // one per kind of items
+  std::vector<engine_cost> engines;  // one per kind of items: see item_bytes_of()
 
   [[nodiscard]] std::size_t memory_bytes() const {
     std::size_t bytes = 0;
-    for (const auto& one : engines) bytes += one.memory_bytes;
+    for (const auto& engine : engines) bytes += engine.memory_bytes;
     return bytes;
   }
 };
@@ -52,8 +52,9 @@ engine_kind kind_of(const std::string& strategy) {
        "--strategy: '{}' has no plan; allowed: exstack, exstack2, conveyor, aggregator", strategy);
 }
 
-// Bytes of the items of each engine, for elements of 8 bytes and fewer than 2^32 of them per rank.
-// Gather sends an offset and a value back; scatter sends both together; histogram sends an offset.
+// Item bytes of each engine, for elements of 8 bytes and offsets of 4 bytes (fewer than 2^32
+// elements per rank). Gather sends an offset and returns a value, scatter sends both, histogram an
+// offset.
 std::vector<std::size_t> item_bytes_of(const std::string& operation) {
   if (operation == "gather") return {4, 8};
   if (operation == "scatter") return {12};
@@ -65,18 +66,19 @@ std::vector<plan_row> rows_of(const plan_request& asked) {
   std::vector<plan_row> rows;
   for (const auto& strategy : asked.strategies) {
     const engine_kind kind = kind_of(strategy);
+    // Only a conveyor has a choice of hops. An aggregator always takes 3, an exstack 1.
     const auto hops = kind == engine_kind::conveyor
                           ? asked.hops
                           : std::vector{kind == engine_kind::aggregator ? 3 : 1};
-    for (const int count : hops) {
-      plan_row row{strategy, count, {}};
+    for (const int hop_count : hops) {
+      plan_row row{strategy, hop_count, {}};
       for (const std::size_t bytes : item_bytes_of(asked.operation)) {
-        const bool answered = asked.operation == "gather";
+        const bool has_replies = asked.operation == "gather";
         const engine_options options{.item_bytes = bytes,
                                      .buffer_items = asked.buffer_items,
-                                     .slots = answered ? engine_options{}.slots : request_slots,
-                                     .hops = count,
-                                     .with_source = answered};
+                                     .slots = has_replies ? engine_options{}.slots : request_slots,
+                                     .hops = hop_count,
+                                     .with_source = has_replies};
         row.engines.push_back(
             predict_engine_cost(kind, options, asked.ranks, asked.ranks_per_node, asked.requests));
       }
@@ -107,8 +109,7 @@ std::string table_of(const plan_request& asked, const std::vector<plan_row>& row
   }
   return text +
          "\nPer rank: memory of all buffers, for requests and replies; links of the rank with most "
-         "of them; mean number of "
-         "messages.\n";
+         "of them; mean number of messages.\n";
 }
 
 json json_of(const plan_request& asked, const std::vector<plan_row>& rows) {
@@ -119,11 +120,11 @@ json json_of(const plan_request& asked, const std::vector<plan_row>& rows) {
             {"requests", asked.requests},
             {"plans", json::array()}};
   for (const auto& row : rows) {
-    json one{{"strategy", row.strategy},
-             {"hops", row.hops},
-             {"buffer_items", row.engines.front().buffer_items},
-             {"memory_bytes", row.memory_bytes()},
-             {"engines", json::array()}};
+    json row_plan{{"strategy", row.strategy},
+                  {"hops", row.hops},
+                  {"buffer_items", row.engines.front().buffer_items},
+                  {"memory_bytes", row.memory_bytes()},
+                  {"engines", json::array()}};
     for (const auto& engine : row.engines) {
       json hops = json::array();
       for (const auto& hop : engine.hops)
@@ -133,10 +134,10 @@ json json_of(const plan_request& asked, const std::vector<plan_row>& rows) {
                         {"items", hop.items},
                         {"messages", hop.messages},
                         {"fill", hop.fill}});
-      one["engines"].push_back(
+      row_plan["engines"].push_back(
           {{"memory_bytes", engine.memory_bytes}, {"per_hop", std::move(hops)}});
     }
-    plan["plans"].push_back(std::move(one));
+    plan["plans"].push_back(std::move(row_plan));
   }
   return plan;
 }
@@ -145,7 +146,7 @@ plan_request parse(std::span<const char* const> words) {
   plan_request asked;
   CLI::App app{"plans memory and messages of the aggregating strategies; starts no ranks",
                "longshore-bench gather --plan"};
-  bool plan = false;
+  bool plan = false;  // true whenever this command runs: the flag selected the command
   app.add_flag("--plan", plan, "plan, do not run");
   app.add_option("--ranks", asked.ranks, "of the machine to plan for")
       ->required()
@@ -166,7 +167,7 @@ plan_request parse(std::span<const char* const> words) {
       "--json", asked.json_file,
       "write the plan as JSON; - is standard output, and the table then goes to standard error");
   app.footer("Example:\n  longshore-bench gather --plan --ranks 9216 --ranks-per-node 36");
-  std::vector<std::string> reversed(words.rbegin(), words.rend());
+  std::vector<std::string> reversed(words.rbegin(), words.rend());  // the order of CLI11
   try {
     app.parse(reversed);
   } catch (const CLI::CallForHelp&) {
@@ -178,37 +179,21 @@ plan_request parse(std::span<const char* const> words) {
   return asked;
 }
 
-void print_plan(const plan_request& asked) {
-  const auto rows = rows_of(asked);
-  const bool json_on_output = asked.json_file == "-";
-  const std::string text = json_of(asked, rows).dump(1) + "\n";
-  if (json_on_output)
-    fmt::print("{}", text);
-  else if (!asked.json_file.empty() && !(std::ofstream(asked.json_file) << text << std::flush))
-    fail(errc::usage, "--json: '{}' cannot be written", asked.json_file);
-  fmt::print(json_on_output ? stderr : stdout, "{}", table_of(asked, rows));
-}
-
 }  // namespace
 
-bool asks_to_plan_gather(std::span<const char* const> words) {
+bool asks_for_gather_plan(std::span<const char* const> words) {
   return !words.empty() && std::string_view(words.front()) == "gather" &&
          std::any_of(words.begin(), words.end(),
                      [](const char* word) { return std::string_view(word) == "--plan"; });
 }
 
-int plan_gather(std::span<const char* const> words) {
-  try {
+int run_gather_plan_command(std::span<const char* const> words) {
+  return exit_status_of("gather --plan", [&] {
     const auto asked = parse(words);
-    if (asked.help)
-      fmt::print("{}", asked.help_text);
-    else
-      print_plan(asked);
-    return all_right;
-  } catch (const error& e) {
-    fmt::print(stderr, "longshore-bench: gather --plan: {}\n", e.what());
-    return e.code() == errc::usage || e.code() == errc::unsupported ? nothing_ran : runtime_failure;
-  }
+    if (asked.help) return fmt::print("{}", asked.help_text);
+    const auto rows = rows_of(asked);
+    print_plan(asked.json_file, json_of(asked, rows), table_of(asked, rows));
+  });
 }
 
 }  // namespace longshore::bench

@@ -2,8 +2,8 @@
 #include <longshore/core/error.hpp>
 #include <longshore/machine/topology.hpp>
 
-#include "commands/plan_placement.hpp"
-#include "commands/plan_placement_options.hpp"
+#include "commands/placement_command.hpp"
+#include "commands/placement_options.hpp"
 #include "facts/json.hpp"
 
 #include <fmt/core.h>
@@ -88,7 +88,7 @@ TEST(PlacementCommand, writes_a_plan_whose_auto_costs_no_more_than_the_published
                     "--faces",   "--json",
                     file.c_str()};
   ::testing::internal::CaptureStdout();
-  ASSERT_EQ(plan_placement(given), 0);
+  ASSERT_EQ(run_placement_command(given), 0);
   const std::string table = ::testing::internal::GetCapturedStdout();
   EXPECT_NE(table.find("by hand"), std::string::npos) << table;
   EXPECT_NE(table.find("--placement levels --node 3,3,3"), std::string::npos) << table;
@@ -104,7 +104,7 @@ TEST(PlacementCommand, writes_a_plan_whose_auto_costs_no_more_than_the_published
             by_hand.at("bytes").at("node").get<std::int64_t>());
   EXPECT_LE(found.at("cost").get<double>(), by_hand.at("cost").get<double>());
   EXPECT_GT(plan.at("placements").at(0).at("offnode_fraction").get<double>(), 0.4);
-  EXPECT_EQ(plan_placement(words{"--levels", "node:2", "--json", "/nowhere/x.json"}), 2);
+  EXPECT_EQ(run_placement_command(words{"--levels", "node:2", "--json", "/nowhere/x.json"}), 2);
 }
 
 }  // namespace

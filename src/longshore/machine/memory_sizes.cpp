@@ -1,4 +1,8 @@
-#include <longshore/machine/memory.hpp>
+// Reads the available memory and the sizes of caches from files of the kernel. The limits of
+// control groups count too, because a batch system may give a job less memory than the machine has.
+#include <longshore/machine/memory_sizes.hpp>
+
+#include <longshore/core/error.hpp>
 
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -20,7 +24,7 @@ namespace fs = std::filesystem;
 std::size_t read_number(const fs::path& path) {
   std::ifstream file(path);
   std::size_t value = 0;
-  return file >> value ? value : unlimited;  // also for the word "max"
+  return file >> value ? value : unlimited;  // unlimited also for the word "max"
 }
 
 // File names of the memory controller, which differ between the two versions of control groups.
@@ -29,8 +33,8 @@ struct memory_controller {
   const char *limit, *usage, *reclaimable;
 };
 
-// Bytes that one group still grants. Its usage includes file cache; the kernel frees the inactive
-// part of that on demand.
+// Bytes that one group still grants. The usage includes file cache, whose inactive part the kernel
+// frees on demand.
 std::size_t group_available_bytes(const memory_controller& controller, const fs::path& group) {
   const std::size_t limit = read_number(group / controller.limit),
                     used = read_number(group / controller.usage);
@@ -44,11 +48,11 @@ std::size_t group_available_bytes(const memory_controller& controller, const fs:
   return limit - std::min(limit, held);
 }
 
-// The least that this process's group and its ancestors grant. A batch system may set the limit of
-// a job at any of these levels.
+// The minimum over the group of this process and the group's ancestors. A batch system may set the
+// limit of a job at any of these groups.
 std::size_t cgroup_available_bytes() {
   std::size_t available = unlimited;
-  // Lines are "number:controllers:/path"; in version 2 without controllers.
+  // Lines are "number:controllers:/path"; version 2 has no controllers.
   std::ifstream groups("/proc/self/cgroup");
   for (std::string line; std::getline(groups, line);) {
     const auto first = line.find(':'), second = line.find(':', first + 1);
@@ -62,12 +66,12 @@ std::size_t cgroup_available_bytes() {
                     "total_inactive_file"};
     else
       continue;
-    // In a container the path may be that of the host. Then its folders do not exist here, and only
-    // the root has values.
-    for (fs::path below = fs::path(line.substr(second + 1)).relative_path();;
-         below = below.parent_path()) {
-      available = std::min(available, group_available_bytes(controller, controller.root / below));
-      if (below.empty()) break;
+    // A container may see the path of the host. Then the folders of the path do not exist here, and
+    // only the root has values.
+    for (fs::path group = fs::path(line.substr(second + 1)).relative_path();;
+         group = group.parent_path()) {
+      available = std::min(available, group_available_bytes(controller, controller.root / group));
+      if (group.empty()) break;
     }
   }
   return available;
@@ -84,6 +88,15 @@ std::size_t available_memory_bytes() {
   return std::min(available, cgroup_available_bytes());
 }
 
+void require_available_memory(std::size_t bytes) {
+  const std::size_t available = available_memory_bytes();
+  if (bytes > available)
+    fail(errc::out_of_memory,
+         "{} bytes of memory requested, {} are available: use smaller arrays or fewer ranks per "
+         "node",
+         bytes, available);
+}
+
 std::size_t available_shared_memory_bytes() {
   struct statvfs status {};
   // f_blocks is 0 if the file system has no limit.
@@ -92,8 +105,9 @@ std::size_t available_shared_memory_bytes() {
 }
 
 std::size_t last_level_cache_bytes() {
-  // Asks the kernel first: the C library reads processor registers, which in a virtual machine may
-  // show the sum over the host.
+  // The kernel comes first. The C library reads processor registers, which in a virtual machine may
+  // show the caches of the whole host.
+  // index3 is the third level, if the processor has one, and index2 the second.
   for (const char* index : {"index3", "index2"}) {
     std::ifstream file(std::string("/sys/devices/system/cpu/cpu0/cache/") + index + "/size");
     std::size_t number = 0;
@@ -108,7 +122,7 @@ std::size_t last_level_cache_bytes() {
 }
 
 int last_level_cache_count() {
-  std::set<std::string> sharers;  // the CPUs that share a cache identify it
+  std::set<std::string> sharers;  // a cache is identified by its list of CPUs
   const long cpus = sysconf(_SC_NPROCESSORS_CONF);
   for (long cpu = 0; cpu < cpus; ++cpu) {
     std::ifstream file("/sys/devices/system/cpu/cpu" + std::to_string(cpu) +

@@ -1,16 +1,15 @@
-#include "commands/plan_placement.hpp"
+// Compares placements of a grid of ranks by the bytes that cross each level of the machine: MPI's
+// Cartesian order, linear order, a placement by hand, and the best placement found.
+#include "commands/placement_command.hpp"
 
 #include <longshore/core/error.hpp>
 
-#include "commands/exit_status.hpp"
-#include "commands/plan_placement_options.hpp"
-#include "facts/json.hpp"
+#include "commands/placement_options.hpp"
+#include "commands/planning.hpp"
 
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cstdio>
-#include <fstream>
 
 namespace longshore::bench {
 namespace {
@@ -21,13 +20,13 @@ struct placement_row {
   level_crossing crossing;
 };
 
-// The compared placements. MPI's Cartesian order comes first, the result of the search last.
+// The rows of the table, from MPI's Cartesian order to the result of the search.
 std::vector<placement_row> rows_of(const placement_request& asked, const found_placement& found) {
   const auto crossing = [&](const arrangement& arranged) {
     return crossing_of(arranged, asked.levels, asked.load);
   };
   const auto cart =
-      mpi_cartesian_order(mpi_dims_create(places_of(asked.levels), 3, asked.search.grid));
+      mpi_cartesian_order(mpi_dims_create(position_count(asked.levels), 3, asked.search.grid));
   const rank_order linear(cart.shape(), x_fastest);
   std::vector<placement_row> rows{{"cart", cart, found.cart_crossing},
                                   {"linear", linear, crossing(linear)}};
@@ -36,7 +35,7 @@ std::vector<placement_row> rows_of(const placement_request& asked, const found_p
   return rows;
 }
 
-// The options that select this placement.
+// The options of longshore-bench that select the placement.
 std::string options_line(const found_placement& found) {
   const auto shape = shape_of(found.arranged);
   if (const auto* placed = std::get_if<placement>(&found.arranged)) {
@@ -46,7 +45,7 @@ std::string options_line(const found_placement& found) {
           fmt::format(" --{} {},{},{}", level.name, level.grid[0], level.grid[1], level.grid[2]);
     return line;
   }
-  // An order without a name of its own is the result of auto.
+  // Only cart and linear have a name. The option for other orders is auto.
   const bool has_name = found.kind == "cart" || found.kind == "linear";
   return fmt::format("--placement {} --grid {},{},{}", has_name ? found.kind : "auto", shape[0],
                      shape[1], shape[2]);
@@ -56,7 +55,7 @@ std::string table_of(const placement_request& asked, const std::vector<placement
                      const found_placement& found, std::span<const double> weights) {
   std::string text = "machine:  ";
   for (const auto& level : asked.levels) text += fmt::format("{} {}, ", level.name, level.count);
-  text += fmt::format("{} ranks{}\n", places_of(asked.levels),
+  text += fmt::format("{} ranks{}\n", position_count(asked.levels),
                       asked.topology.empty() ? "" : "; a node is " + asked.topology);
   text += fmt::format("exchange: {}\n\n", asked.load_text);
   text += fmt::format("{:<10}{:<14}", "placement", "grid");
@@ -87,54 +86,36 @@ json json_of(const placement_request& asked, const std::vector<placement_row>& r
             {"levels", std::move(levels)},
             {"topology", asked.topology.empty() ? json(nullptr) : json(asked.topology)}};
   for (const auto& row : rows) {
-    json one{{"placement", row.name}, {"grid", shape_of(row.arranged)}};
+    json row_plan{{"placement", row.name}, {"grid", shape_of(row.arranged)}};
     if (const auto* placed = std::get_if<placement>(&row.arranged))
-      for (const auto& level : placed->levels()) one["levels"][level.name] = level.grid;
+      for (const auto& level : placed->levels()) row_plan["levels"][level.name] = level.grid;
     for (std::size_t l = 0; l < asked.levels.size(); ++l) {
-      one["bytes"][asked.levels[l].name] = row.crossing.bytes[l];
-      one["crossing"][asked.levels[l].name] = row.crossing.fraction(l);
+      row_plan["bytes"][asked.levels[l].name] = row.crossing.bytes[l];
+      row_plan["crossing"][asked.levels[l].name] = row.crossing.fraction(l);
     }
-    one["offnode_fraction"] = row.crossing.fraction_beyond(levels_off_node(asked.levels) - 1);
-    one["total_bytes"] = row.crossing.total;
-    one["cost"] = weighted_cost(row.crossing, weights);
-    plan["placements"].push_back(std::move(one));
+    row_plan["offnode_fraction"] = row.crossing.fraction_beyond(levels_off_node(asked.levels) - 1);
+    row_plan["total_bytes"] = row.crossing.total;
+    row_plan["cost"] = weighted_cost(row.crossing, weights);
+    plan["placements"].push_back(std::move(row_plan));
   }
   plan["found"] = found.kind;
   plan["options"] = options_line(found);
   return plan;
 }
 
-void print_plan(const placement_request& asked) {
-  const auto weights =
-      asked.search.weights.empty() ? default_level_weights(asked.levels) : asked.search.weights;
-  const auto found = find_placement(asked.levels, asked.load, asked.search);
-  const auto rows = rows_of(asked, found);
-  const bool json_on_output = asked.json_file == "-";
-  if (asked.json_file) {
-    const std::string text = json_of(asked, rows, found, weights).dump(1) + "\n";
-    if (json_on_output) {
-      fmt::print("{}", text);
-    } else if (!(std::ofstream(*asked.json_file) << text << std::flush)) {
-      fail(errc::usage, "--json: '{}' cannot be written", *asked.json_file);
-    }
-  }
-  fmt::print(json_on_output ? stderr : stdout, "{}", table_of(asked, rows, found, weights));
-}
-
 }  // namespace
 
-int plan_placement(std::span<const char* const> words) {
-  try {
+int run_placement_command(std::span<const char* const> words) {
+  return exit_status_of("placement", [&] {
     const auto asked = parse_placement(words);
-    if (asked.help)
-      fmt::print("{}", asked.text);
-    else
-      print_plan(asked);
-    return all_right;
-  } catch (const error& e) {
-    fmt::print(stderr, "longshore-bench: placement: {}\n", e.what());
-    return e.code() == errc::usage || e.code() == errc::unsupported ? nothing_ran : runtime_failure;
-  }
+    if (asked.help) return fmt::print("{}", asked.help_text);
+    const auto weights =
+        asked.search.weights.empty() ? default_level_weights(asked.levels) : asked.search.weights;
+    const auto found = find_placement(asked.levels, asked.load, asked.search);
+    const auto rows = rows_of(asked, found);
+    print_plan(asked.json_file, json_of(asked, rows, found, weights),
+               table_of(asked, rows, found, weights));
+  });
 }
 
 }  // namespace longshore::bench

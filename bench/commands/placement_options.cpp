@@ -1,4 +1,6 @@
-#include "commands/plan_placement_options.hpp"
+// Reads the options of `longshore-bench placement` in four steps: the machine, the halo exchange,
+// the placement by hand, and the search. Later steps use the results of earlier steps.
+#include "commands/placement_options.hpp"
 
 #include <longshore/core/error.hpp>
 #include <longshore/halo/rank_locations.hpp>
@@ -18,8 +20,8 @@
 namespace longshore::bench {
 namespace {
 
-constexpr long most_ranks_planned = 1 << 24;
-constexpr long most_cells = 1 << 20;
+constexpr long max_ranks_planned = 1 << 24;
+constexpr long max_cells = 1 << 20;
 
 const std::vector<std::pair<std::string, const char*>>& options() {
   static const std::vector<std::pair<std::string, const char*>> all{
@@ -61,17 +63,7 @@ const char* const examples =
     "      --node 3,3,3 --socket 1,1,2 --numa 1,2,2 --l3 2,2,1 --core 2,1,1\n\n"
     "Exit status: 0, or 2 when the options make no sense.";
 
-std::vector<std::string> comma_parts(const std::string& text) {
-  std::vector<std::string> parts;
-  for (std::size_t start = 0;;) {
-    const std::size_t comma = text.find(',', start);
-    parts.push_back(text.substr(start, comma - start));
-    if (comma == std::string::npos) return parts;
-    start = comma + 1;
-  }
-}
-
-// The typed values, by option; no option occurs twice.
+// The typed values by the name of their option, with a function for each kind of value.
 class placement_words {
  public:
   explicit placement_words(std::map<std::string, std::string> values)
@@ -81,40 +73,42 @@ class placement_words {
     const auto at = values_.find(name);
     return at == values_.end() ? std::nullopt : std::optional(at->second);
   }
-  [[nodiscard]] long number(const std::string& name, long low, long high, long otherwise) const {
+  [[nodiscard]] long number(const std::string& name, long low, long high,
+                            long default_value) const {
     const auto given = text(name);
-    return given ? parse_number("--" + name, *given, low, high) : otherwise;
+    return given ? parse_number("--" + name, *given, low, high) : default_value;
   }
   [[nodiscard]] std::array<long, 3> triple(const std::string& name, long low, long high,
-                                           std::array<long, 3> otherwise) const {
+                                           std::array<long, 3> default_value) const {
     const auto given = text(name);
-    if (!given) return otherwise;
-    const auto parts = comma_parts(*given);
+    if (!given) return default_value;
+    const auto parts = split_at_commas(*given);
     if (parts.size() != 3)
       fail(errc::usage, "--{}: '{}' is not three whole numbers X,Y,Z", name, *given);
     std::array<long, 3> numbers{};
     for (std::size_t d = 0; d < 3; ++d) numbers[d] = parse_number("--" + name, parts[d], low, high);
     return numbers;
   }
-  // name:number,...
+  // The parts of name:number,...
   [[nodiscard]] std::vector<std::pair<std::string, std::string>> pairs(
       const std::string& name) const {
-    std::vector<std::pair<std::string, std::string>> found;
+    std::vector<std::pair<std::string, std::string>> pairs;
     const std::vector<std::string> known(location_levels.begin(), location_levels.end());
-    for (const auto& part : comma_parts(text(name).value_or(""))) {
+    const std::string given = text(name).value_or("");
+    for (const auto part : split_at_commas(given)) {
       const auto colon = part.find(':');
       if (colon == std::string::npos)
         fail(errc::usage, "--{}: '{}' is not name:number, as in node:27", name, part);
-      const std::string level = part.substr(0, colon);
+      const std::string level(part.substr(0, colon));
       if (std::find(known.begin(), known.end(), level) == known.end())
         fail(errc::usage, "--{}: '{}' is none of the levels {}{}", name, level,
              fmt::format("{}", fmt::join(known, ", ")), suggestion(level, known));
-      if (std::any_of(found.begin(), found.end(),
-                      [&](const auto& one) { return one.first == level; }))
+      if (std::any_of(pairs.begin(), pairs.end(),
+                      [&](const auto& pair) { return pair.first == level; }))
         fail(errc::usage, "--{}: level {} is given twice", name, level);
-      found.emplace_back(level, part.substr(colon + 1));
+      pairs.emplace_back(level, part.substr(colon + 1));
     }
-    return found;
+    return pairs;
   }
 
  private:
@@ -122,15 +116,15 @@ class placement_words {
 };
 
 std::vector<hardware_level> levels_of_topology(const topology& node, int nodes,
-                                               const std::string& given) {
+                                               const std::string& topology_text) {
   const auto even = node.even_levels();
   if (!even)
     fail(errc::usage,
          "--topology: '{}' has objects of different sizes ({}): give --levels of the part that "
          "ranks are to fill",
-         given, node.description());
+         topology_text, node.description());
   std::vector<hardware_level> levels{{"node", nodes}};
-  int cores = 1;  // per l3: smaller caches count as cores, and a rank takes a whole core
+  int cores = 1;  // per object of the innermost level above l2. A rank takes a whole core.
   for (const auto& level : *even) {
     if (level.name == "l2" || level.name == "core")
       cores *= level.count;
@@ -147,13 +141,13 @@ void read_machine(const placement_words& given, placement_request& asked) {
       if (given.text(other))
         fail(errc::usage, "--levels and --{} both describe the machine: give one of them", other);
     for (const auto& [name, count] : given.pairs("levels"))
-      asked.levels.push_back({name, static_cast<int>(parse_number("--levels: " + name, count, 1,
-                                                                  most_ranks_planned))});
-    const auto place = [](const hardware_level& level) {
+      asked.levels.push_back(
+          {name, static_cast<int>(parse_number("--levels: " + name, count, 1, max_ranks_planned))});
+    const auto depth = [](const hardware_level& level) {
       return std::find(location_levels.begin(), location_levels.end(), level.name);
     };
     for (std::size_t l = 1; l < asked.levels.size(); ++l)
-      if (place(asked.levels[l - 1]) > place(asked.levels[l]))
+      if (depth(asked.levels[l - 1]) > depth(asked.levels[l]))
         fail(errc::usage, "--levels: {} stands before {}; the order is {}",
              asked.levels[l - 1].name, asked.levels[l].name,
              fmt::format("{}", fmt::join(location_levels, ", ")));
@@ -163,17 +157,17 @@ void read_machine(const placement_words& given, placement_request& asked) {
            "the machine is missing: --levels node:27,socket:2,core:32, or --nodes 27 --topology "
            "this; "
            "longshore-bench placement --help says more");
-    const std::string what = given.text("topology").value_or("this");
-    const auto node = topology_from(what);
+    const std::string topology_text = given.text("topology").value_or("this");
+    const auto node = topology_from(topology_text);
     asked.topology = node.description();
     asked.levels = levels_of_topology(
-        node, static_cast<int>(given.number("nodes", 1, most_ranks_planned, 1)), what);
+        node, static_cast<int>(given.number("nodes", 1, max_ranks_planned, 1)), topology_text);
   }
-  static_cast<void>(places_of(asked.levels));
+  static_cast<void>(position_count(asked.levels));  // throws if there are too many ranks
 }
 
 void read_load(const placement_words& given, bool faces, placement_request& asked) {
-  const auto domain = given.triple("domain", 1, most_cells, {64, 64, 64}),
+  const auto domain = given.triple("domain", 1, max_cells, {64, 64, 64}),
              wraps = given.triple("periodic", 0, 1, {1, 1, 1});
   const int width = static_cast<int>(given.number("halo", 1, 1024, 1));
   const long fields = given.number("fields", 1, 4096, 1);
@@ -193,27 +187,29 @@ void read_load(const placement_words& given, bool faces, placement_request& aske
                   faces ? "faces only" : "faces, edges and corners", wraps[0], wraps[1], wraps[2]);
 }
 
+// The placement by hand may leave out levels of the machine. A grid then covers its own level and
+// the levels without a grid that lie outside it, up to the next level with a grid. The levels
+// inside the innermost grid become one level core.
 void read_by_hand(const placement_words& given, placement_request& asked) {
   std::vector<placement_level> by_hand;
   std::vector<hardware_level> machine;
-  int pending = 1;
+  int omitted = 1;  // product of the levels without a grid since the last level with a grid
   for (const auto name : location_levels) {
     const std::string level(name);
     const auto known = std::find_if(asked.levels.begin(), asked.levels.end(),
-                                    [&](const auto& one) { return one.name == level; });
-    if (known != asked.levels.end()) pending *= known->count;
+                                    [&](const auto& candidate) { return candidate.name == level; });
+    if (known != asked.levels.end()) omitted *= known->count;
     if (!given.text(level)) continue;
-    const auto grid = given.triple(level, 1, most_ranks_planned, {});
+    const auto grid = given.triple(level, 1, max_ranks_planned, {});
     by_hand.push_back(
         {level, {static_cast<int>(grid[0]), static_cast<int>(grid[1]), static_cast<int>(grid[2])}});
-    machine.push_back({level, std::exchange(pending, 1)});
+    machine.push_back({level, std::exchange(omitted, 1)});
   }
   if (by_hand.empty()) return;
-  if (pending > 1) machine.push_back({std::string(location_levels.back()), pending});
+  if (omitted > 1) machine.push_back({std::string(location_levels.back()), omitted});
   asked.by_hand.emplace(by_hand);
   asked.by_hand->check(machine);
-  // Crossings are counted by the levels of the machine. The search leaves out the same levels as
-  // the placement by hand.
+  // The search must use the same levels as the placement by hand, so that their crossings compare.
   if (machine.size() != asked.levels.size() ||
       !std::equal(machine.begin(), machine.end(), asked.levels.begin()))
     asked.levels = machine;
@@ -223,7 +219,7 @@ void read_search(const placement_words& given, placement_request& asked) {
   if (given.text("grid") == "any") {
     asked.search.any_grid = true;
   } else {
-    const auto grid = given.triple("grid", 0, most_ranks_planned, {0, 0, 0});
+    const auto grid = given.triple("grid", 0, max_ranks_planned, {0, 0, 0});
     for (std::size_t d = 0; d < 3; ++d) asked.search.grid[d] = static_cast<int>(grid[d]);
     if (!given.text("grid") && asked.by_hand) asked.search.grid = asked.by_hand->shape();
   }
@@ -231,7 +227,7 @@ void read_search(const placement_words& given, placement_request& asked) {
   asked.search.weights = default_level_weights(asked.levels);
   for (const auto& [name, text] : given.pairs("weights")) {
     const auto level = std::find_if(asked.levels.begin(), asked.levels.end(),
-                                    [&](const auto& one) { return one.name == name; });
+                                    [&](const auto& candidate) { return candidate.name == name; });
     if (level == asked.levels.end())
       fail(errc::usage, "--weights: the machine has no level {}", name);
     double weight = 0;
@@ -250,8 +246,8 @@ placement_request parse_placement(std::span<const char* const> words) {
   bool faces = false, help = false;
   CLI::App app("plans the placement of a grid of ranks; starts no ranks",
                "longshore-bench placement");
-  app.set_help_flag();
-  app.allow_extras();
+  app.set_help_flag();  // without arguments: removes CLI11's own --help, which would throw
+  app.allow_extras();   // keeps unknown words, for which an option is suggested below
   app.footer(examples);
   for (const auto& [name, text] : options())
     app.add_option("--" + name, values[name], text)
@@ -260,7 +256,7 @@ placement_request parse_placement(std::span<const char* const> words) {
         ->type_name("");
   app.add_flag("--faces", faces, "messages through faces only; default: edges and corners too");
   app.add_flag("-h,--help", help, "this text");
-  std::vector<std::string> reversed(words.rbegin(), words.rend());
+  std::vector<std::string> reversed(words.rbegin(), words.rend());  // the order of CLI11
   try {
     app.parse(reversed);
   } catch (const CLI::ParseError& e) {
@@ -271,7 +267,7 @@ placement_request parse_placement(std::span<const char* const> words) {
   placement_request asked;
   if (help) {
     asked.help = true;
-    asked.text = app.help();
+    asked.help_text = app.help();
     return asked;
   }
   if (const auto rest = app.remaining(); !rest.empty()) {
@@ -292,7 +288,8 @@ placement_request parse_placement(std::span<const char* const> words) {
   read_load(given, faces, asked);
   read_by_hand(given, asked);
   read_search(given, asked);
-  asked.json_file = given.text("json");
+  if (given.text("json") == "") fail(errc::usage, "--json: '' cannot be written");
+  asked.json_file = given.text("json").value_or("");
   return asked;
 }
 

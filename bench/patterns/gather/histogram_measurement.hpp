@@ -1,0 +1,64 @@
+// Operation histogram of pattern gather: increments random elements.
+#pragma once
+
+#include "patterns/gather/chosen_strategy.hpp"
+#include "patterns/gather/table_measurement.hpp"
+
+#include <longshore/gather/update.hpp>
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <vector>
+
+namespace longshore::bench {
+
+/// Adds 1 to random elements, so that each element counts how often its index occurs on all ranks.
+/// After n runs each element must be n times the number of these occurrences. To verify, the owner
+/// of an element generates the indices of all ranks again and counts them.
+template <class Distribution>
+class histogram_measurement final : public table_measurement<Distribution> {
+  using base = table_measurement<Distribution>;
+  using base::indices, base::requests_, base::table_, base::team_;
+
+ public:
+  histogram_measurement(team& ranks, const variant& levels, const launch_facts& facts,
+                        update_options options)
+      : base(ranks, levels, facts, arrays), plan_(table_, options) {
+    std::fill(table_.local().begin(), table_.local().end(), 0);
+    team_.barrier();
+  }
+
+  void run() override {
+    plan_(indices(), std::int64_t{1});
+    ++runs_;
+  }
+  [[nodiscard]] json facts() override {
+    return with_chosen_strategy(base::facts(), plan_.decision(), plan_.choice());
+  }
+  [[nodiscard]] bool verify() override {
+    team_.barrier();
+    std::vector<std::int64_t> counts(table_.local().size());
+    this->for_each_request_to_me([&](int, std::size_t offset) { counts[offset] += runs_; });
+    for (std::size_t k = 0; k < counts.size(); ++k) {
+      if (table_.local()[k] == counts[k]) continue;
+      fmt::print(stderr,
+                 "longshore-bench: histogram: rank {}: element {} was counted {} times in {} runs, "
+                 "not {}\n",
+                 team_.rank(), this->index_of(k), table_.local()[k], runs_, counts[k]);
+      return false;
+    }
+    return true;
+  }
+  [[nodiscard]] traffic moved() const override { return plan_.moved(); }
+  [[nodiscard]] exchange_stats stats() const override { return plan_.stats(); }
+
+ private:
+  static constexpr std::size_t arrays = 1;  // indices
+  [[nodiscard]] std::size_t bytes_per_request() const override { return sizeof(std::int64_t); }
+
+  update_plan<std::int64_t, Distribution> plan_;
+  std::int64_t runs_ = 0;
+};
+
+}  // namespace longshore::bench

@@ -1,0 +1,78 @@
+// Operation scatter of pattern gather: writes random elements, with values that show the writer.
+#pragma once
+
+#include "patterns/gather/chosen_strategy.hpp"
+#include "patterns/gather/table_measurement.hpp"
+
+#include <longshore/gather/scatter.hpp>
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <vector>
+
+namespace longshore::bench {
+
+/// Writes random elements. Rank r writes (i + 1) x ranks + r into element i. So each element shows
+/// which rank wrote the element, and whether the index was right.
+template <class Distribution>
+class scatter_measurement final : public table_measurement<Distribution> {
+  using base = table_measurement<Distribution>;
+  using base::indices, base::as_integers, base::requests_, base::table_, base::team_;
+
+ public:
+  scatter_measurement(team& ranks, const variant& levels, const launch_facts& facts,
+                      scatter_options options)
+      : base(ranks, levels, facts, arrays),
+        values_memory_(base::memory_for(requests_)),
+        plan_(table_, options) {
+    const auto values = as_integers(values_memory_, requests_);
+    for (std::size_t i = 0; i < requests_; ++i) values[i] = value_of(indices()[i], team_.rank());
+    std::fill(table_.local().begin(), table_.local().end(), no_value);
+    team_.barrier();
+  }
+
+  void reset() override {
+    base::wipe(table_.local(), no_value);
+    base::reset();
+  }
+  void run() override { plan_(indices(), as_integers(values_memory_, requests_)); }
+  [[nodiscard]] json facts() override {
+    return with_chosen_strategy(base::facts(), plan_.decision(), plan_.choice());
+  }
+  [[nodiscard]] bool verify() override {
+    team_.barrier();
+    // In increasing order, so that the maximum over the requests for an element is the state: one
+    // request with the right value is enough, since several values may go to one element.
+    enum : unsigned char { untouched, requested, written };
+    std::vector<unsigned char> state(table_.local().size(), untouched);
+    this->for_each_request_to_me([&](int rank, std::size_t offset) {
+      const bool is_value = table_.local()[offset] == value_of(this->index_of(offset), rank);
+      state[offset] = std::max<unsigned char>(state[offset], is_value ? written : requested);
+    });
+    for (std::size_t k = 0; k < state.size(); ++k) {
+      const std::int64_t value = table_.local()[k];
+      if (state[k] == written || (state[k] == untouched && value == no_value)) continue;
+      fmt::print(stderr, "longshore-bench: scatter: rank {}: element {} holds {}, which {}\n",
+                 team_.rank(), this->index_of(k), value,
+                 state[k] == untouched ? "no rank was to write" : "no writer of the element gave");
+      return false;
+    }
+    return true;
+  }
+  [[nodiscard]] traffic moved() const override { return plan_.moved(); }
+  [[nodiscard]] exchange_stats stats() const override { return plan_.stats(); }
+
+ private:
+  static constexpr std::size_t arrays = 2;  // indices and values
+  [[nodiscard]] std::int64_t value_of(std::int64_t index, int rank) const {
+    return (index + 1) * team_.size() + rank;
+  }
+  static constexpr std::int64_t no_value = -1;  // no rank writes it
+  [[nodiscard]] std::size_t bytes_per_request() const override { return sizeof(std::int64_t); }
+
+  pages values_memory_;
+  scatter_plan<std::int64_t, Distribution> plan_;
+};
+
+}  // namespace longshore::bench

@@ -1,0 +1,65 @@
+// Shared by the backends that call MPI: the arguments of their constructors, and calls for lists of
+// requests.
+#pragma once
+
+#include <longshore/core/error.hpp>
+#include <longshore/halo/detail/halo_round.hpp>
+#include <longshore/halo/rank_grid.hpp>
+#include <longshore/machine/tasks.hpp>
+#include <longshore/transport/mpi/communicator.hpp>
+
+#include <memory>
+#include <vector>
+
+namespace longshore::mpi {
+
+/// One round of a plan. All rounds of a plan share a communicator, and have tags from `first_tag`.
+struct round_setup {
+  const rank_grid& grid;
+  detail::halo_round round;
+  std::shared_ptr<const communicator> comm;
+  int first_tag = 0;
+  tasks* workers = nullptr;
+};
+
+/// Collective. Makes the communicator of a plan. Each round gets 27 tags, one per direction. Tags
+/// are reused after about a thousand rounds. Reuse is safe, because rounds come one after another,
+/// and MPI keeps messages with the same tag in order.
+[[nodiscard]] inline std::vector<round_setup> make_round_setups(
+    const rank_grid& grid, std::vector<detail::halo_round> rounds, tasks* workers) {
+  constexpr int tags_per_round = 27;
+  constexpr int rounds_with_own_tags = 32767 / tags_per_round;  // MPI guarantees tags up to 32767
+  const auto comm =
+      std::make_shared<const communicator>(communicator::duplicate(communicator_of(grid.ranks())));
+  std::vector<round_setup> setups;
+  for (auto& round : rounds) {
+    const int index = static_cast<int>(setups.size());
+    setups.push_back(
+        {grid, std::move(round), comm, tags_per_round * (index % rounds_with_own_tags), workers});
+  }
+  return setups;
+}
+
+/// Whether all requests are complete.
+[[nodiscard]] inline bool test_all(std::vector<MPI_Request>& requests) {
+  int are_complete = 0;
+  check(MPI_Testall(static_cast<int>(requests.size()), requests.data(), &are_complete,
+                    MPI_STATUSES_IGNORE),
+        "MPI_Testall");
+  return are_complete != 0;
+}
+inline void wait_all(std::vector<MPI_Request>& requests) {
+  check(MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE),
+        "MPI_Waitall");
+}
+
+/// Throws errc::usage for a message whose sender and receiver disagree on its size.
+[[noreturn]] inline void refuse_size(int sender, std::size_t sent_bytes, int receiver,
+                                     std::size_t expected_bytes) {
+  fail(errc::usage,
+       "rank {} sends {} bytes of halo to rank {}, which expects {}: blocks that are neighbours "
+       "along one dimension need equal extents along the others, and the same fields and widths",
+       sender, sent_bytes, receiver, expected_bytes);
+}
+
+}  // namespace longshore::mpi

@@ -1,0 +1,28 @@
+"""The options of commands that compare two sides: `compare` and `attribute`."""
+
+from __future__ import annotations
+
+import argparse
+
+from longshore_study.base import expression
+from longshore_study.compare.comparison import CompareOptions, parse_margin
+
+
+def add_comparison_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("reference", metavar="REF", help="a tag, or a study")
+    parser.add_argument("new", metavar="NEW", help="a tag, or a study")
+    parser.add_argument("--study", help="only this study of the two tags")
+    parser.add_argument("--margin", metavar="M", help="ignore differences below it: 5%% or 0.05 (default: the study's)")
+    parser.add_argument("--where", metavar="CONDITION", help="only rows that meet it, such as 'nodes > 1'")
+    parser.add_argument(
+        "--ignore", action="append", default=[], metavar="FACTOR", help="merge rows that differ only in this factor"
+    )
+
+
+def comparison_options(args: argparse.Namespace, metrics: tuple[str, ...] = ()) -> CompareOptions:
+    return CompareOptions(
+        margin=parse_margin(args.margin) if args.margin is not None else None,
+        where=expression.parse(args.where) if args.where is not None else None,
+        metrics=metrics,
+        ignore=tuple(args.ignore),
+    )
