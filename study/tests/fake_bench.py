@@ -6,7 +6,8 @@ not verified), hang, die (SIGKILL), truncate, garbage, silent, skip. FAKE_BENCH_
 that gets a line per start, and one beside it, NAME.hangs, a line per rank that hangs. With
 FAKE_BENCH_SLOW="NAME=value mode,mode", those modes (* for all) are ten times as slow where the
 variable has the value ("": where it is not set), figures have noise, and the environment is
-recorded.
+recorded. FAKE_BENCH_COUNT names a file that gets a byte per start: the noise then follows from its
+length, so that a test ends the same way each time.
 """
 
 # ruff: noqa: PTH123 - it is started hundreds of times, and pathlib takes longer to import than the rest
@@ -93,6 +94,10 @@ def main() -> int:
     if "FAKE_BENCH_SLOW" in os.environ:
         recorded = {k: v for k, v in os.environ.items() if k.startswith(("OMPI_MCA_", "LONGSHORE_"))}
         start["environment"] = recorded
+        if count := os.environ.get("FAKE_BENCH_COUNT"):
+            with open(count, "ab") as file:
+                file.write(b".")
+                random.seed(file.tell())
     say(start)
     print("a warning of the MPI library on stdout")
     measure(program, factors, repetitions, action)

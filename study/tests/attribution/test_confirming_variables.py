@@ -82,6 +82,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captur
     for name in [name for name in os.environ if name.startswith(("LONGSHORE", "OMPI_MCA_"))]:
         monkeypatch.delenv(name)
     monkeypatch.setenv("LONGSHORE_BENCH", str(bench))
+    monkeypatch.setenv("FAKE_BENCH_COUNT", str(tmp_path / "starts"))
     monkeypatch.chdir(tmp_path)
     return Place(tmp_path, monkeypatch, capsys)
 
