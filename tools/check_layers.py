@@ -18,8 +18,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-# Layers, lowest first. Layers of the same step never include each other. The header longshore.hpp
-# includes all public headers and is a step of its own.
+# Layers, lowest first. Layers of the same step never include each other. The headers longshore.hpp
+# (all public headers) and mpi.hpp (for programs that have MPI) are above all layers.
 STEPS: tuple[tuple[str, ...], ...] = (
     ("core",),
     ("machine",),
@@ -27,7 +27,7 @@ STEPS: tuple[tuple[str, ...], ...] = (
     ("array",),
     ("aggregate",),
     ("stream", "gather", "halo", "sort"),
-    ("longshore.hpp",),
+    ("longshore.hpp", "mpi.hpp"),
     ("bindings",),
     ("bench",),
 )
@@ -163,8 +163,8 @@ def may_include_foreign(path: str, here: Location, transport: str) -> bool:
 
 
 def transports_in_name(path: str, here: Location) -> list[str]:
-    """Transports in the name of a file of the bindings, such as longshore_mpi.h."""
-    return words_of(path) if here.layer == "bindings" else []
+    """Transports in the name of a file above the layers, such as longshore_mpi.h."""
+    return words_of(path) if here.layer in ("bindings", "mpi.hpp") else []
 
 
 def is_test(path: str) -> bool:

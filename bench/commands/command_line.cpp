@@ -130,7 +130,7 @@ run_options launch_of(const typed_options& typed) {
   }
   options.ranks = static_cast<int>(number(typed, "ranks", 1, max_ranks_of_a_run, options.ranks));
   options.ranks_per_node = static_cast<int>(
-      number(typed, "ranks-per-node", 1, max_ranks_of_a_run, options.ranks_per_node));
+      number(typed, "ranks-per-node", 1, max_ranks_of_a_run, *options.ranks_per_node));
   return options;
 }
 

@@ -10,7 +10,9 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <mutex>
 #include <new>
+#include <string>
 #include <thread>
 
 namespace {
@@ -46,6 +48,33 @@ int store(int code, const char* what) noexcept {
 }
 
 }  // namespace
+
+namespace {
+
+// Guards nothing that is fast: it is used after an error alone.
+std::mutex join_mutex;
+std::string join_failure;  // "" if no join has failed, or if the failure was reported
+
+void exit_with_failure() { std::exit(status_of_a_failed_run); }
+
+}  // namespace
+
+void remember_failed_join() noexcept {
+  const std::scoped_lock lock(join_mutex);
+  try {
+    join_failure = longshore_error_message();
+  } catch (const std::bad_alloc&) {
+    join_failure = "out of memory";
+  }
+}
+
+void report_ignored_join() noexcept {
+  const std::scoped_lock lock(join_mutex);
+  if (join_failure.empty()) return;
+  std::fprintf(stderr, "longshore: a team is used that was not made: %s\n", join_failure.c_str());
+  join_failure.clear();
+  std::atexit(exit_with_failure);  // exit() in a handler runs the remaining handlers on Linux
+}
 
 int stored_code() noexcept { return error_of_this_thread().code; }
 

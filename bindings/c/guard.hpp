@@ -17,6 +17,11 @@ namespace longshore::bindings {
 [[nodiscard]] int stored_code() noexcept;
 /// Clears the stored code and message of this thread.
 void forget_error() noexcept;
+/// Remembers the stored error as that of a failed longshore_join.
+void remember_failed_join() noexcept;
+/// Called with a NULL team. If the program has ignored a failed longshore_join, prints the error of
+/// that call and makes the process end with status 3.
+void report_ignored_join() noexcept;
 /// Ends all processes of an MPI job, if MPI is initialised and not finalised. Defined in
 /// longshore_mpi.cpp.
 void abort_mpi(int status);

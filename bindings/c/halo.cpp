@@ -1,6 +1,7 @@
 // Functions longshore_grid_..., longshore_memory_... (memory that all ranks of the node can read),
 // longshore_field_... and longshore_halo_...: checks what the program gives and calls
 // longshore::halo_exchange.
+#include "grid.hpp"
 #include "handles.hpp"
 #include "longshore.h"
 
@@ -13,8 +14,8 @@ using namespace longshore;
 using namespace longshore::bindings;
 
 struct longshore_grid final : resource {
-  longshore_grid(longshore_team& owner, const grid_options& options)
-      : resource(owner, "grid"), ranks(owner.ranks, options) {}
+  longshore_grid(longshore_team& owner, rank_grid grid)
+      : resource(owner, "grid"), ranks(std::move(grid)) {}
   rank_grid ranks;
 };
 
@@ -55,7 +56,12 @@ grid_options options_of(const longshore_grid_options* given) {
     fail(errc::usage, "a grid of {} dimensions: use 1, 2 or 3", options.dimensions);
   for (int d = 0; d < options.dimensions; ++d) {
     options.ranks[d] = given->ranks[d];
-    options.periodic[d] = given->open[d] == 0;
+    options.periodic[d] =
+        given->periodic == nullptr ? given->open[d] == 0 : given->periodic[d] != 0;
+    if (given->periodic != nullptr && given->open[d] != 0)
+      fail(errc::usage,
+           "a grid with both periodic and open, its old name with the opposite meaning: give "
+           "periodic alone");
     options.cells[d] = count_from(given->cells[d], "the number of cells of a domain");
   }
   options.placement = grid_placement_from(text_or(given->placement, "linear"));
@@ -118,6 +124,10 @@ longshore_memory* find_memory(const longshore_team& owner, const std::byte* cell
 
 }  // namespace
 
+longshore_grid* longshore::bindings::keep_grid(longshore_team& team, rank_grid grid) {
+  return team.keep(std::make_unique<longshore_grid>(team, std::move(grid)));
+}
+
 extern "C" {
 
 int longshore_grid_create(longshore_team* team, const struct longshore_grid_options* options,
@@ -125,7 +135,7 @@ int longshore_grid_create(longshore_team* team, const struct longshore_grid_opti
   return guarded([&] {
     longshore_team& owner = checked(team);
     required(grid, "the pointer for the grid");
-    *grid = owner.keep(std::make_unique<longshore_grid>(owner, options_of(options)));
+    *grid = keep_grid(owner, rank_grid(owner.ranks, options_of(options)));
   });
 }
 

@@ -62,7 +62,7 @@ class resource {
 struct longshore_team {
   explicit longshore_team(longshore::team& team) : ranks(team) {}
   /// Takes ownership of the team.
-  explicit longshore_team(std::unique_ptr<longshore::team> team)
+  explicit longshore_team(std::shared_ptr<longshore::team> team)
       : own(std::move(team)), ranks(*own) {}
   ~longshore_team() {
     while (!resources.empty()) resources.pop_back();
@@ -96,7 +96,7 @@ struct longshore_team {
 
   // Null if the program or longshore_run owns the team. Declared before `ranks`, which the second
   // constructor initialises from it.
-  std::unique_ptr<longshore::team> own;
+  std::shared_ptr<longshore::team> own;
   longshore::team& ranks;
   const std::thread::id thread = std::this_thread::get_id();
   std::vector<std::unique_ptr<longshore::bindings::resource>> resources;
@@ -106,6 +106,7 @@ namespace longshore::bindings {
 
 /// The object behind a handle. Throws errc::usage for NULL, and in another thread than the team's.
 inline longshore_team& checked(longshore_team* team) {
+  if (team == nullptr) report_ignored_join();
   required(team, "the team").check_thread();
   return *team;
 }

@@ -342,8 +342,14 @@ static int halo(longshore_team* team, const char* algorithm, const char* mode, i
   static const int low_u[3] = {2, 1, 1}, high_u[3] = {1, 2, 1}, low_v[3] = {2, 2, 2},
                    high_v[3] = {2, 2, 2};
   longshore_grid* grid = NULL;
-  const struct longshore_grid_options open = {.open = {1, 0, 0}};
-  CHECK_OK(longshore_grid_create(team, &open, &grid));
+  const int periodic[3] = {0, 1, 1};
+  const struct longshore_grid_options by_old_name = {.open = {1, 0, 0}},
+                                      named = {.periodic = periodic},
+                                      both = {.open = {1, 0, 0}, .periodic = periodic};
+  CHECK_OK(longshore_grid_create(team, &by_old_name, &grid));
+  CHECK_OK(longshore_grid_free(grid));
+  CHECK_REFUSED(longshore_grid_create(team, &both, &grid), LONGSHORE_ERROR_USAGE, "open");
+  CHECK_OK(longshore_grid_create(team, &named, &grid));
   CHECK(longshore_grid_dimensions(grid) == 3);
   int shape[3], at[3];
   longshore_grid_shape(grid, shape);

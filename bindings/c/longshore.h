@@ -134,6 +134,17 @@ typedef int (*longshore_main)(longshore_team* team, void* context);
  * initialised it. */
 int longshore_run(int argc, char** argv, longshore_main body, void* context);
 
+/* The options of a team of longshore_mpi.h. For an option that is 0 the environment decides, and
+ * else the default. */
+struct longshore_team_options {
+  /* ranks of a virtual node; -1: real nodes. Else LONGSHORE_RANKS_PER_NODE, else real nodes */
+  int ranks_per_node;
+  /* the deadline of every wait; -1: no deadline. Else LONGSHORE_TIMEOUT, else 300 */
+  double timeout_seconds;
+  /* 1: compare every collective call between ranks; -1: do not. Else LONGSHORE_CHECK, else not */
+  int check_calls;
+};
+
 /* Ends a team that longshore_mpi.h created, and frees all objects made with the team. Collective.
  * LONGSHORE_ERROR_USAGE for a team of longshore_run. */
 int longshore_finalize(longshore_team* team);
@@ -282,15 +293,19 @@ int longshore_update(longshore_array* table, const int64_t* indices, int64_t cou
 struct longshore_grid_options {
   int dimensions; /* 1 to 3; 0 means 3 */
   int ranks[3];   /* the number of ranks along x, y, z; if 0, the library chooses */
-  int open[3];    /* 1 if the domain has borders in this dimension, 0 if it is periodic */
+  int open[3];    /* old: 1 if the domain is not periodic in this dimension. Use `periodic` */
   /* "linear" (default): rank = x + X (y + Y z); "cart", "auto": docs/guides/placement.md */
   const char* placement;
   /* the cells of the whole domain, for which the library chooses the grid with the smallest
    * surface; if 0, the library chooses balanced factors */
   int64_t cells[3];
+  /* a number for each dimension: 1 if the domain is periodic in it, 0 if it has borders. If NULL,
+   * the domain is periodic in all dimensions */
+  const int* periodic;
 };
 
-/* Arranges the ranks of a team in a Cartesian grid. Collective. */
+/* Arranges the ranks of a team in a Cartesian grid. Collective. longshore_grid_create_cart of
+ * longshore_mpi.h takes the grid of an MPI communicator instead. */
 int longshore_grid_create(longshore_team* team, const struct longshore_grid_options* options,
                           longshore_grid** grid);
 /* Collective. */

@@ -1,48 +1,89 @@
-// Makes teams from communicators of a program that initialises MPI itself, and aborts MPI for
-// longshore_end(). Only builds with MPI compile this file.
+// Makes teams and grids from communicators of a program that initialises MPI itself, and aborts MPI
+// for longshore_end(). Only builds with MPI compile this file.
 #include "longshore_mpi.h"
 
+#include "grid.hpp"
 #include "handles.hpp"
 
-#include <longshore/transport/launch/run.hpp>
-#include <longshore/transport/mpi/team.hpp>
-
-void longshore::bindings::abort_mpi(int status) {
-  int initialised = 0, finalised = 0;
-  MPI_Initialized(&initialised);
-  MPI_Finalized(&finalised);
-  if (initialised != 0 && finalised == 0) MPI_Abort(MPI_COMM_WORLD, status);
-}
-
-extern "C" {
+#include <longshore/mpi.hpp>
+#include <longshore/transport/mpi/lifetime.hpp>
 
 using namespace longshore;
 using namespace longshore::bindings;
 
-int longshore_init_mpi(MPI_Comm ranks, longshore_team** team) {
+void longshore::bindings::abort_mpi(int status) {
+  if (mpi::state_of_mpi() == mpi::mpi_state::running) MPI_Abort(MPI_COMM_WORLD, status);
+}
+
+namespace {
+
+run_options options_of(const longshore_team_options* given) {
+  run_options options;
+  if (given == nullptr) return options;
+  if (given->ranks_per_node < -1)
+    fail(errc::usage,
+         "a team with {} ranks per node: use 1 or more, 0 for the choice of the environment, or -1 "
+         "for real nodes",
+         given->ranks_per_node);
+  if (!(given->timeout_seconds >= 0) && given->timeout_seconds != -1)
+    fail(errc::usage,
+         "a team with a timeout of {} seconds: use more than 0, 0 for the choice of the "
+         "environment, or -1 for no deadline",
+         given->timeout_seconds);
+  if (given->check_calls < -1 || given->check_calls > 1)
+    fail(errc::usage, "a team with check_calls {}: it is 1, 0 or -1", given->check_calls);
+  if (given->ranks_per_node != 0) options.ranks_per_node = std::max(given->ranks_per_node, 0);
+  if (given->timeout_seconds != 0) options.timeout_seconds = std::max(given->timeout_seconds, 0.0);
+  if (given->check_calls != 0) options.check_calls = given->check_calls > 0;
+  return options;
+}
+
+// MPI_Comm_f2c needs an initialised MPI. Without it the calls below fail before they look at the
+// communicator.
+MPI_Comm from_fortran(MPI_Fint communicator) {
+  return mpi::state_of_mpi() == mpi::mpi_state::running ? MPI_Comm_f2c(communicator)
+                                                        : MPI_COMM_NULL;
+}
+
+}  // namespace
+
+extern "C" {
+
+int longshore_join(MPI_Comm communicator, const struct longshore_team_options* options,
+                   longshore_team** team) {
+  const int code = guarded([&] {
+    required(team, "the pointer for the team") = nullptr;
+    *team = new longshore_team(join(communicator, options_of(options)));
+  });
+  if (code != LONGSHORE_OK) remember_failed_join();
+  return code;
+}
+
+int longshore_join_fortran(MPI_Fint communicator, const struct longshore_team_options* options,
+                           longshore_team** team) {
+  return longshore_join(from_fortran(communicator), options, team);
+}
+
+int longshore_init_mpi(MPI_Comm communicator, longshore_team** team) {
+  return longshore_join(communicator, nullptr, team);
+}
+
+int longshore_init_mpi_fortran(MPI_Fint communicator, longshore_team** team) {
+  return longshore_join_fortran(communicator, nullptr, team);
+}
+
+int longshore_grid_create_cart(longshore_team* team, MPI_Comm cartesian, const char* order,
+                               longshore_grid** grid) {
   return guarded([&] {
-    required(team, "the pointer for the team");
-    int initialised = 0, finalised = 0;
-    MPI_Initialized(&initialised);
-    MPI_Finalized(&finalised);
-    if (initialised == 0 || finalised != 0)
-      fail(errc::usage,
-           "a team of a communicator {} MPI: initialise MPI before this call, and finalise it "
-           "after longshore_finalize",
-           initialised == 0 ? "before the start of" : "after the end of");
-    if (ranks == MPI_COMM_NULL)
-      fail(errc::usage,
-           "a team of MPI_COMM_NULL: only the ranks of a communicator may make this call");
-    const run_options options = options_from_environment();
-    *team = new longshore_team(mpi::team::make(ranks, options));
+    longshore_team& owner = checked(team);
+    required(grid, "the pointer for the grid") = nullptr;
+    *grid = keep_grid(owner,
+                      cart_grid(owner.ranks, cartesian, cart_order_from(text_or(order, "same"))));
   });
 }
 
-int longshore_init_mpi_fortran(MPI_Fint ranks, longshore_team** team) {
-  // MPI_Comm_f2c needs an initialised MPI. Without it, longshore_init_mpi fails before it looks at
-  // the communicator.
-  int initialised = 0;
-  MPI_Initialized(&initialised);
-  return longshore_init_mpi(initialised != 0 ? MPI_Comm_f2c(ranks) : MPI_COMM_NULL, team);
+int longshore_grid_create_cart_fortran(longshore_team* team, MPI_Fint cartesian, const char* order,
+                                       longshore_grid** grid) {
+  return longshore_grid_create_cart(team, from_fortran(cartesian), order, grid);
 }
 }

@@ -24,10 +24,80 @@ static int use(MPI_Comm part, int fortran) {
   return LONGSHORE_OK;
 }
 
+static longshore_team* team_of(MPI_Comm communicator) {
+  longshore_team* team = NULL;
+  return longshore_join(communicator, NULL, &team) == LONGSHORE_OK ? team : NULL;
+}
+
+/* Compares the shape, the coordinates and the neighbours of a grid with those of MPI. */
+static int check_grid(MPI_Comm cart, int dimensions, const int* shape, int reversed) {
+  longshore_team* const team = team_of(cart);
+  longshore_grid* grid = NULL;
+  CHECK_OK(reversed ? longshore_grid_create_cart(team, cart, "reversed", &grid)
+                    : longshore_grid_create_cart_fortran(team, MPI_Comm_c2f(cart), NULL, &grid));
+  int coordinates[3], found[3], here[3];
+  longshore_grid_shape(grid, found);
+  longshore_grid_coordinates(grid, coordinates);
+  MPI_Cart_coords(cart, longshore_team_rank(team), dimensions, here);
+  CHECK(longshore_grid_dimensions(grid) == dimensions);
+  for (int direction = 0; direction < dimensions; ++direction) {
+    const int d = reversed ? dimensions - 1 - direction : direction;
+    int below = 0, above = 0, up[3] = {0, 0, 0}, down[3] = {0, 0, 0};
+    up[d] = 1, down[d] = -1;
+    MPI_Cart_shift(cart, direction, 1, &below, &above);
+    CHECK(found[d] == shape[direction] && coordinates[d] == here[direction]);
+    CHECK(longshore_grid_neighbour(grid, up) == (above == MPI_PROC_NULL ? -1 : above));
+    CHECK(longshore_grid_neighbour(grid, down) == (below == MPI_PROC_NULL ? -1 : below));
+  }
+  CHECK_OK(longshore_finalize(team));
+  return LONGSHORE_OK;
+}
+
+static int check_grids(void) {
+  int size = 0;
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  const int shapes[4][3] = {{size, 0, 0}, {1, size, 0}, {1, size, 1}, {size, 1, 1}};
+  const int dimensions[4] = {1, 2, 3, 3}, periods[4][3] = {{1}, {0, 0}, {1, 0, 1}, {1, 1, 0}};
+  for (int i = 0; i < 4; ++i) {
+    MPI_Comm cart = MPI_COMM_NULL;
+    MPI_Cart_create(MPI_COMM_WORLD, dimensions[i], shapes[i], periods[i], 0, &cart);
+    for (int reversed = 0; reversed < 2; ++reversed)
+      CHECK(check_grid(cart, dimensions[i], shapes[i], reversed) == LONGSHORE_OK);
+    MPI_Comm_free(&cart);
+  }
+  /* A rank of a reordered grid may have another number in it. */
+  longshore_team* const team = team_of(MPI_COMM_WORLD);
+  longshore_grid* grid = NULL;
+  CHECK_REFUSED(longshore_grid_create_cart(team, MPI_COMM_WORLD, NULL, &grid),
+                LONGSHORE_ERROR_USAGE, "MPI_Cart_create");
+  CHECK_REFUSED(longshore_grid_create_cart(team, MPI_COMM_NULL, NULL, &grid), LONGSHORE_ERROR_USAGE,
+                "MPI_COMM_NULL");
+  CHECK_REFUSED(longshore_grid_create_cart(team, MPI_COMM_WORLD, "sideways", &grid),
+                LONGSHORE_ERROR_USAGE, "sideways");
+  CHECK_OK(longshore_finalize(team));
+  return LONGSHORE_OK;
+}
+
+static int check_options(void) {
+  const struct longshore_team_options few = {.ranks_per_node = 1, .timeout_seconds = 60};
+  longshore_team* team = NULL;
+  CHECK_OK(longshore_join(MPI_COMM_WORLD, &few, &team));
+  CHECK(longshore_team_nodes(team) == longshore_team_size(team));
+  CHECK_OK(longshore_finalize(team));
+  const struct longshore_team_options wrong[] = {
+      {.ranks_per_node = -2}, {.timeout_seconds = -0.5}, {.check_calls = 2}};
+  for (int i = 0; i < 3; ++i)
+    CHECK_REFUSED(longshore_join(MPI_COMM_WORLD, &wrong[i], &team), LONGSHORE_ERROR_USAGE,
+                  i == 0   ? "ranks per node"
+                  : i == 1 ? "timeout"
+                           : "check_calls");
+  return LONGSHORE_OK;
+}
+
 static int program(void) {
   longshore_team* team = NULL;
   CHECK_REFUSED(longshore_init_mpi(MPI_COMM_WORLD, &team), LONGSHORE_ERROR_USAGE,
-                "before the start of MPI");
+                "before MPI_Init");
   MPI_Init(NULL, NULL);
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -38,7 +108,11 @@ static int program(void) {
   CHECK(use(part, 1) == LONGSHORE_OK);
   MPI_Comm_free(&part);
   CHECK(use(MPI_COMM_WORLD, 1) == LONGSHORE_OK);
+  CHECK(check_options() == LONGSHORE_OK);
+  CHECK(check_grids() == LONGSHORE_OK);
   MPI_Finalize();
+  CHECK_REFUSED(longshore_join(MPI_COMM_WORLD, NULL, &team), LONGSHORE_ERROR_USAGE,
+                "after MPI_Finalize");
   return LONGSHORE_OK;
 }
 

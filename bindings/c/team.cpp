@@ -95,6 +95,16 @@ std::size_t bytes_of_blocks(const team& ranks, std::size_t bytes) {
   return total;
 }
 
+// For functions that cannot return a code.
+const team& ranks_of(const longshore_team* team) {
+  if (team == nullptr) {
+    report_ignored_join();
+    longshore_end(longshore_fail(LONGSHORE_ERROR_USAGE,
+                                 "the team is NULL: check the code of the call that made it"));
+  }
+  return team->ranks;
+}
+
 }  // namespace
 
 std::size_t bytes_of_type(int type, std::size_t element_bytes, const char* what) {
@@ -210,13 +220,13 @@ int longshore_finalize(longshore_team* team) {
   });
 }
 
-int longshore_team_rank(const longshore_team* team) { return team->ranks.rank(); }
-int longshore_team_size(const longshore_team* team) { return team->ranks.size(); }
-int longshore_team_nodes(const longshore_team* team) { return team->ranks.nodes().node_count(); }
+int longshore_team_rank(const longshore_team* team) { return ranks_of(team).rank(); }
+int longshore_team_size(const longshore_team* team) { return ranks_of(team).size(); }
+int longshore_team_nodes(const longshore_team* team) { return ranks_of(team).nodes().node_count(); }
 const char* longshore_team_transport(const longshore_team* team) {
-  return team->ranks.transport_name().data();
+  return ranks_of(team).transport_name().data();
 }
-double longshore_team_seconds(const longshore_team* team) { return team->ranks.now(); }
+double longshore_team_seconds(const longshore_team* team) { return ranks_of(team).now(); }
 
 int longshore_barrier(longshore_team* team) {
   return guarded([&] { checked(team).ranks.barrier(); });

@@ -350,7 +350,10 @@ contains
     type(longshore_halo) :: halo
     integer(int32), allocatable, target :: u(:)
     integer :: first, count, i
-    call grid%create(team, dimensions=1, open=[.true.])
+    call grid%create(team, dimensions=1, open=[.true.])  ! the old name
+    if (grid%neighbour([-1]) /= merge(-1, team%rank() - 1, team%rank() == 0)) error stop 'an open border has a neighbour'
+    call grid%free()
+    call grid%create(team, dimensions=1, periodic=[.false.])
     call grid%piece(1, 10*team%size() + 1, first, count)
     allocate (u(first - 1:first + count))
     u = -1

@@ -144,7 +144,7 @@ int run_seeds(std::uint64_t first, std::uint64_t seeds) {
     } catch (const std::exception& e) {
       std::fprintf(stderr, "seed %llu, near %llu, %d ranks, %d per node: %s\n",
                    static_cast<unsigned long long>(begin), static_cast<unsigned long long>(seed),
-                   options.ranks, options.ranks_per_node, e.what());
+                   options.ranks, *options.ranks_per_node, e.what());
       ++failed;
     }
   }

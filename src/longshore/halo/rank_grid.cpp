@@ -10,6 +10,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 
 namespace longshore {
 namespace {
@@ -97,6 +98,14 @@ rank_grid::rank_grid(team& team, const grid_options& options)
   placed_ = place_grid(team, checked);
   coordinates_ = placed_.coordinates_of(team.rank());
 }
+
+rank_grid::rank_grid(longshore::team& team, int dimensions, const std::array<bool, 3>& periodic,
+                     placed_grid placed)
+    : team_(team),
+      dimensions_(dimensions),
+      periodic_(periodic),
+      placed_(std::move(placed)),
+      coordinates_(placed_.coordinates_of(team.rank())) {}
 
 std::array<bool, 3> rank_grid::wraps() const noexcept {
   std::array<bool, 3> wraps = periodic_;

@@ -2,18 +2,24 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 
 namespace longshore {
 
+/// The options of a run or of a team. For an option without a value the environment decides, and
+/// else the default.
 struct run_options {
   /// "threads", "mpi", "shmem" or "ucx". If empty: mpi under an MPI launcher, else threads.
-  std::string transport;
-  int ranks = 0;                 ///< threads only; 0 means the number of usable cores
-  int ranks_per_node = 0;        ///< ranks of a virtual node; 0 means real nodes
-  double timeout_seconds = 300;  ///< deadline of every wait; 0 means no deadline
-  /// Compare every collective call between ranks, even if that takes additional messages.
-  bool check_calls = false;
+  std::string transport = {};
+  int ranks = 0;  ///< threads only; 0 means the number of usable cores
+  /// Ranks of a virtual node; 0 means real nodes. Else LONGSHORE_RANKS_PER_NODE, else 0.
+  std::optional<int> ranks_per_node = {};
+  /// The deadline of every wait; 0 means no deadline. Else LONGSHORE_TIMEOUT, else 300.
+  std::optional<double> timeout_seconds = {};
+  /// Compare every collective call between ranks, even if that takes additional messages. Else
+  /// LONGSHORE_CHECK, else false.
+  std::optional<bool> check_calls = {};
   bool pin = false;  ///< bind every rank to a CPU of its own if there are enough CPUs
   /// Put ranks on neighbouring cores, one rank per core. Otherwise all ranks get equal shares of
   /// the CPUs.
@@ -23,5 +29,9 @@ struct run_options {
   /// Shmem only: the most bytes that a rank has in segments and channels at a time; 0 if unknown.
   std::size_t symmetric_bytes = 0;
 };
+
+/// The options, where those with std::optional have values: their own, else that of the
+/// environment, else the default. Throws errc::usage for an invalid value in the environment.
+[[nodiscard]] run_options with_environment(run_options options);
 
 }  // namespace longshore

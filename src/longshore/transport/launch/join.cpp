@@ -12,17 +12,22 @@ namespace longshore {
 std::shared_ptr<team> join(const run_options& options) {
   const std::string transport = chosen_transport(options.transport);
 #ifdef LONGSHORE_HAVE_MPI
-  if (transport == "mpi") return mpi::join(nullptr, options);
+  if (transport == "mpi") return mpi::join(options);
 #endif
   if (transport == "threads") return threads::join(options);
   fail(errc::unsupported,
        "a team of transport {} outside of run() is not possible: use threads or mpi", transport);
 }
 
-std::shared_ptr<team> join_communicator([[maybe_unused]] const void* communicator,
-                                        [[maybe_unused]] const run_options& options) {
+std::shared_ptr<team> join_communicator(const void* communicator, const run_options& options) {
+  return detail::join(communicator, nullptr, options);
+}
+
+std::shared_ptr<team> detail::join([[maybe_unused]] const void* communicator,
+                                   [[maybe_unused]] const char* headers,
+                                   [[maybe_unused]] const run_options& options) {
 #ifdef LONGSHORE_HAVE_MPI
-  return mpi::join(communicator, options);
+  return mpi::join(communicator, headers, options);
 #else
   fail(errc::unsupported, "a team of an MPI communicator: this Longshore was built without MPI");
 #endif

@@ -1,5 +1,5 @@
 // Making a team outside of run(): for interpreters and notebooks, which cannot pass the program as
-// a function, and for programs that start MPI themselves and have a communicator.
+// a function. Programs that start MPI themselves use longshore/mpi.hpp.
 #pragma once
 
 #include <longshore/transport/run_options.hpp>
@@ -18,12 +18,19 @@ namespace longshore {
 /// errc::usage for a transport that this build does not have.
 [[nodiscard]] std::shared_ptr<team> join(const run_options& options);
 
-/// Collective over a communicator of a program that has initialised MPI. `communicator` points to
-/// an MPI_Comm, which may be freed after the call. The options ranks_per_node, timeout_seconds and
-/// check_calls are used. No rank is bound to a CPU. Throws errc::unsupported in a build without
-/// MPI, and errc::usage if MPI is not running. Destroying the team is collective, and must precede
-/// MPI_Finalize.
-[[nodiscard]] std::shared_ptr<team> join_communicator(const void* communicator,
-                                                      const run_options& options);
+/// @cond Old name, until the next version.
+/// As join(MPI_Comm, run_options) of longshore/mpi.hpp; `communicator` points to an MPI_Comm.
+[[deprecated(
+    "include <longshore/mpi.hpp> and use join(communicator, options)")]] [[nodiscard]] std::
+    shared_ptr<team>
+    join_communicator(const void* communicator, const run_options& options);
+/// @endcond
+
+namespace detail {
+/// `communicator` points to an MPI_Comm. `headers` names the MPI library whose mpi.h the caller was
+/// compiled with (transport/mpi/headers.hpp); null: unknown.
+[[nodiscard]] std::shared_ptr<team> join(const void* communicator, const char* headers,
+                                         const run_options& options);
+}  // namespace detail
 
 }  // namespace longshore

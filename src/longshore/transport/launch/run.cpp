@@ -18,12 +18,12 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 namespace longshore {
 namespace {
 
 constexpr long max_ranks = 1 << 20;
-constexpr double max_seconds = 1e6;
 
 }  // namespace
 
@@ -68,13 +68,8 @@ run_options options_from_environment() {
   options.transport = environment_text("LONGSHORE_TRANSPORT").value_or("");
   options.ranks =
       static_cast<int>(environment_integer("LONGSHORE_RANKS", 1, max_ranks).value_or(0));
-  options.ranks_per_node =
-      static_cast<int>(environment_integer("LONGSHORE_RANKS_PER_NODE", 0, max_ranks).value_or(0));
-  options.timeout_seconds =
-      environment_number("LONGSHORE_TIMEOUT", 0, max_seconds).value_or(options.timeout_seconds);
-  options.check_calls = environment_integer("LONGSHORE_CHECK", 0, 1).value_or(0) != 0;
   read_pinning(options, false);
-  return options;
+  return with_environment(std::move(options));
 }
 
 void read_pinning(run_options& options, bool pin_by_default) {
@@ -98,10 +93,10 @@ struct runtime::environment {
     if (transport == "mpi") mpi.emplace();
 #endif
 #ifdef LONGSHORE_HAVE_SHMEM
-    if (transport == "shmem") shmem.emplace(options.symmetric_bytes, options.timeout_seconds);
+    if (transport == "shmem") shmem.emplace(options.symmetric_bytes, *options.timeout_seconds);
 #endif
 #ifdef LONGSHORE_HAVE_UCX
-    if (transport == "ucx") ucx = ucx::process_bootstrap::join(options.timeout_seconds);
+    if (transport == "ucx") ucx = ucx::process_bootstrap::join(*options.timeout_seconds);
 #endif
   }
 #ifdef LONGSHORE_HAVE_MPI
@@ -115,14 +110,15 @@ struct runtime::environment {
 #endif
 };
 
-runtime::runtime(run_options options) : options_(std::move(options)) {
+runtime::runtime(run_options options) : options_(with_environment(std::move(options))) {
   options_.transport = chosen_transport(options_.transport);
   if (options_.transport != "threads") environment_ = std::make_unique<environment>(options_);
 }
 
 runtime::~runtime() = default;
 
-void runtime::run(const run_options& options, const std::function<void(team&)>& body) {
+void runtime::run(const run_options& given, const std::function<void(team&)>& body) {
+  const run_options options = with_environment(given);
 #ifdef LONGSHORE_HAVE_MPI
   if (options_.transport == "mpi") {
     mpi::run(options, body);

@@ -30,7 +30,8 @@ void read_pinning(run_options& options, bool pin_by_default);
 /// initialised only once in a process.
 class runtime {
  public:
-  /// Throws errc::usage for a transport that this build does not have.
+  /// Throws errc::usage for a transport that this build does not have, or an invalid value in the
+  /// environment.
   explicit runtime(run_options options);
   ~runtime();
 

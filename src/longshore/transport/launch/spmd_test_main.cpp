@@ -86,7 +86,7 @@ struct command_line {
 
 command_line take_options(int& argc, char** argv) {
   command_line parsed;
-  layout single{parsed.options.ranks, parsed.options.ranks_per_node};
+  layout single{parsed.options.ranks, *parsed.options.ranks_per_node};
   int kept = 1;
   for (int i = 1; i < argc; ++i) {
     const std::string_view name = argv[i];

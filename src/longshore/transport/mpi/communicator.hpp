@@ -2,6 +2,7 @@
 #pragma once
 
 #include <longshore/transport/mpi/call.hpp>
+#include <longshore/transport/mpi/lifetime.hpp>
 
 #include <utility>
 
@@ -16,7 +17,7 @@ class communicator {
   communicator() = default;
   explicit communicator(MPI_Comm owned) : comm_(owned) {}
   ~communicator() {
-    if (comm_ != MPI_COMM_NULL) MPI_Comm_free(&comm_);
+    if (comm_ != MPI_COMM_NULL && !has_ended()) MPI_Comm_free(&comm_);
   }
   communicator(communicator&& other) noexcept : comm_(std::exchange(other.comm_, MPI_COMM_NULL)) {}
   communicator& operator=(communicator&& other) noexcept {
@@ -56,6 +57,6 @@ class communicator {
 
 /// The communicator of a team of the mpi transport, with the same ranks; MPI_COMM_NULL for teams of
 /// other transports. The team owns the communicator; a caller who wants to send must duplicate it.
-[[nodiscard]] MPI_Comm communicator_of(const team& team) noexcept;
+[[nodiscard]] MPI_Comm communicator_of(const longshore::team& team) noexcept;
 
 }  // namespace longshore::mpi

@@ -69,7 +69,7 @@ team::layout::layout(const communicator& ranks, const run_options& options) {
   cpus = std::move(share.cpus);
   enough_cores = share.enough_cores;
 
-  check_calls = !all_of(ranks, !options.check_calls);
+  check_calls = !all_of(ranks, !*options.check_calls);
   if (all_of(ranks, host_memory != nullptr)) {
     host = std::move(physical_host);
   } else {
@@ -87,7 +87,7 @@ team::layout::layout(const communicator& ranks, const run_options& options) {
   std::vector<int> host_of(ranks.size());
   check(MPI_Allgather(&host_id, 1, MPI_INT, host_of.data(), 1, MPI_INT, ranks.get()),
         "MPI_Allgather");
-  nodes = node_map(host_of, rank, options.ranks_per_node);
+  nodes = node_map(host_of, rank, *options.ranks_per_node);
 }
 
 }  // namespace longshore::mpi

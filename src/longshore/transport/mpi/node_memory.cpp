@@ -36,7 +36,7 @@ node_memory::node_memory(const communicator& node, std::size_t part_bytes)
 node_memory::~node_memory() {
   // During an exception the other ranks may never free the window. The run is being aborted, and
   // its end frees the window.
-  if (window_ == MPI_WIN_NULL || std::uncaught_exceptions() > unwinding_) return;
+  if (window_ == MPI_WIN_NULL || has_ended() || std::uncaught_exceptions() > unwinding_) return;
   MPI_Win_unlock_all(window_);
   MPI_Win_free(&window_);
 }

@@ -39,6 +39,10 @@ std::size_t team::agree_on_memory(std::size_t shared_bytes, std::size_t own_byte
 }
 
 void team::release(std::unique_ptr<collective_resource> resource, bool unwinding) {
+  if (has_ended()) {
+    static_cast<void>(resource.release());  // leaked: its MPI objects can no longer be freed
+    return;
+  }
   deferred_frees_.free_or_defer(*this, std::move(resource), unwinding,
                                 [this](collective_resource& freed) { freed.close(*this); });
 }

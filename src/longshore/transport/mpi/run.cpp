@@ -1,5 +1,7 @@
 // Starts and ends MPI, and runs a program with a team of all processes or of a communicator.
 #include <longshore/machine/affinity.hpp>
+#include <longshore/transport/mpi/headers.hpp>
+#include <longshore/transport/mpi/lifetime.hpp>
 #include <longshore/transport/mpi/run.hpp>
 #include <longshore/transport/mpi/team.hpp>
 
@@ -7,29 +9,53 @@
 
 #include <cstdio>
 #include <cstdlib>
-#include <optional>
+#include <string_view>
 
 namespace longshore::mpi {
 
 namespace {
 
-struct mpi_state {
-  mpi_state() {
-    MPI_Initialized(&initialised);
-    MPI_Finalized(&finalised);
+// Throws errc::usage unless a team can be made of the communicator.
+void check_communicator(MPI_Comm ranks, const char* headers) {
+  if (headers != nullptr && std::string_view(headers) != headers_name)
+    fail(errc::usage,
+         "a team of an MPI communicator: this program was compiled with the headers of {}, and "
+         "Longshore with those of {}: build both with one MPI library",
+         headers, headers_name);
+  switch (state_of_mpi()) {
+    case mpi_state::not_started:
+      fail(errc::usage,
+           "a team of an MPI communicator before MPI_Init: initialise MPI first, or call "
+           "longshore::join(options) without a communicator");
+    case mpi_state::ended:
+      fail(errc::usage,
+           "a team of an MPI communicator after MPI_Finalize: make, use and end all teams before");
+    case mpi_state::running: break;
   }
-  int initialised = 0, finalised = 0;
-};
+  int rank = 0, is_inter = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  if (ranks == MPI_COMM_NULL)
+    fail(errc::usage,
+         "rank {} of MPI_COMM_WORLD: a team of MPI_COMM_NULL: this rank is not in the "
+         "communicator, or has freed it; only its ranks make the call",
+         rank);
+  check(MPI_Comm_test_inter(ranks, &is_inter), "MPI_Comm_test_inter");
+  if (is_inter != 0)
+    fail(errc::usage,
+         "rank {} of MPI_COMM_WORLD: a team of an inter-communicator, which has two groups of "
+         "ranks: join them by MPI_Intercomm_merge, and pass the result",
+         rank);
+}
 
 }  // namespace
 
 environment::environment() {
-  const mpi_state state;
-  if (state.finalised != 0)
+  const mpi_state state = state_of_mpi();
+  if (state == mpi_state::ended)
     fail(errc::usage,
          "MPI has been finalised and cannot be started again in this process: keep one "
          "longshore::runtime for all runs");
-  if (state.initialised != 0) return;
+  if (state == mpi_state::running) return;
   int provided = 0;  // not checked, because only the rank's own thread calls MPI
   check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread");
   owns_mpi_ = true;
@@ -82,24 +108,21 @@ void run(const void* communicator, const run_options& options,
   }
 }
 
-std::shared_ptr<longshore::team> join(const void* communicator, const run_options& options) {
+std::shared_ptr<longshore::team> join(const run_options& options) {
   struct owner {
-    std::optional<environment> mpi;  // empty if the program passed a communicator, and so owns MPI
-    std::unique_ptr<mpi::team> team;
+    environment mpi;
+    std::unique_ptr<mpi::team> team = nullptr;
   };
   const auto joined = std::make_shared<owner>();
-  MPI_Comm ranks = MPI_COMM_WORLD;
-  if (communicator == nullptr) {
-    joined->mpi.emplace();
-  } else {
-    const mpi_state state;
-    if (state.initialised == 0 || state.finalised != 0)
-      fail(errc::usage, "a team of an MPI communicator: MPI {}",
-           state.initialised == 0 ? "has not been initialised" : "has been finalised");
-    ranks = *static_cast<const MPI_Comm*>(communicator);
-  }
-  joined->team = team::make(ranks, options);
+  joined->team = team::make(MPI_COMM_WORLD, options);
   return {joined, joined->team.get()};
+}
+
+std::shared_ptr<longshore::team> join(const void* communicator, const char* headers,
+                                      const run_options& options) {
+  const MPI_Comm ranks = *static_cast<const MPI_Comm*>(communicator);
+  check_communicator(ranks, headers);
+  return team::make(ranks, options);
 }
 
 }  // namespace longshore::mpi

@@ -34,10 +34,12 @@ void run(const run_options& options, const std::function<void(longshore::team&)>
 void run(const void* communicator, const run_options& options,
          const std::function<void(longshore::team&)>& body);
 
-/// Collective over the communicator that `communicator` (an MPI_Comm*) points to. If `communicator`
-/// is null, over MPI_COMM_WORLD; then the team also owns an `environment`. Errors are thrown, and
-/// end no other process. See launch/join.hpp.
-[[nodiscard]] std::shared_ptr<longshore::team> join(const void* communicator,
+/// Collective over MPI_COMM_WORLD. The team also owns an `environment`. Errors are thrown, and end
+/// no other process. See launch/join.hpp.
+[[nodiscard]] std::shared_ptr<longshore::team> join(const run_options& options);
+/// Collective over the communicator that `communicator` (an MPI_Comm*) points to. `headers`:
+/// headers_name of the caller, or null. Throws errc::usage for what longshore/mpi.hpp lists.
+[[nodiscard]] std::shared_ptr<longshore::team> join(const void* communicator, const char* headers,
                                                     const run_options& options);
 
 }  // namespace longshore::mpi

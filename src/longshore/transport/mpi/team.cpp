@@ -74,12 +74,13 @@ void wait_for_all(MPI_Comm ranks, double timeout_seconds) {
 
 }  // namespace
 
-std::unique_ptr<team> team::make(MPI_Comm ranks, const run_options& options) {
-  wait_for_all(ranks, options.timeout_seconds);
+std::unique_ptr<team> team::make(MPI_Comm ranks, const run_options& given) {
+  const run_options options = with_environment(given);
+  wait_for_all(ranks, *options.timeout_seconds);
   communicator duplicate = communicator::duplicate(ranks);
   layout facts(duplicate, options);
   return std::unique_ptr<team>(
-      new team(std::move(duplicate), std::move(facts), options.timeout_seconds));
+      new team(std::move(duplicate), std::move(facts), *options.timeout_seconds));
 }
 
 team::team(communicator ranks, layout facts, double timeout_seconds)
@@ -111,7 +112,8 @@ team::team(communicator ranks, layout facts, double timeout_seconds)
 }
 
 team::~team() {
-  if (std::uncaught_exceptions() > unwinding_) {  // the other ranks may never get here
+  // During an exception the other ranks may never get here.
+  if (has_ended() || std::uncaught_exceptions() > unwinding_) {
     deferred_frees_.abandon();
     return;
   }
@@ -132,6 +134,7 @@ std::string team::library_version() const {
 }
 
 void team::progress() {
+  check_not_ended(*this, "a wait");
   // MPI makes progress only in MPI calls, and a peer may wait for progress while this rank polls
   // memory. This also holds on one node: for collectives, and for messages of the program itself.
   // No message has the tag, because a probe that finds a message returns without making progress.
@@ -161,6 +164,7 @@ void team::checked_barrier(const collective_call& call, const SendWith& /*send_w
 }
 
 void team::checked_barrier(const collective_call& call) {
+  check_not_ended(*this, name_of(call.kind));
   checked_barrier(
       call, [](int, int) {}, [] {}, [] {});
 }
@@ -340,9 +344,13 @@ int team::take_tag_block() {
        tag_blocks_.size());
 }
 
-void team::abort_run(const std::string& failure) {
+void team::report_failure(std::string_view failure) const {
   if (host_state_->failure_reported.exchange(1) == 0)
     fmt::print(stderr, "longshore: rank {} of {}: {}\n", rank(), size(), failure);
+}
+
+void team::abort_run(const std::string& failure) {
+  report_failure(failure);
   std::fflush(nullptr);
   MPI_Abort(ranks_.get(), runtime_failure_status);
   std::_Exit(runtime_failure_status);

@@ -7,6 +7,7 @@
 #include <longshore/transport/detail/node_barrier.hpp>
 #include <longshore/transport/detail/shared_memory_collectives.hpp>
 #include <longshore/transport/mpi/communicator.hpp>
+#include <longshore/transport/mpi/lifetime.hpp>
 #include <longshore/transport/mpi/node_memory.hpp>
 #include <longshore/transport/run_options.hpp>
 #include <longshore/transport/team.hpp>
@@ -81,8 +82,9 @@ class team final : public longshore::team {
   /// (an exception is in flight), the call is local and defers the free
   /// (detail/deferred_frees.hpp).
   void release(std::unique_ptr<collective_resource> resource, bool unwinding);
-  /// Prints the failure of this rank, unless another rank of the host has printed one. Then ends
-  /// all processes.
+  /// Prints the failure of this rank, unless another rank of the host has printed one.
+  void report_failure(std::string_view failure) const;
+  /// Reports the failure and ends all processes.
   [[noreturn]] void abort_run(const std::string& failure);
 
   /// Number of tags of a channel set. MPI guarantees tags up to 32767, so at most 511 sets can be
@@ -159,6 +161,7 @@ class team final : public longshore::team {
   int ranks_on_host_;
   detail::deferred_frees<collective_resource> deferred_frees_;
   int unwinding_;
+  open_team open_{*this};
 };
 
 }  // namespace longshore::mpi

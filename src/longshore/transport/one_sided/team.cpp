@@ -86,9 +86,9 @@ team::layout::layout(library& lib, const run_options& options) {
   host_leader = first;
   const auto firsts = lib.allgather(static_cast<std::uint64_t>(first));
   const std::vector<int> host_of(firsts.begin(), firsts.end());
-  nodes = node_map(host_of, rank, options.ranks_per_node);
+  nodes = node_map(host_of, rank, *options.ranks_per_node);
 
-  const auto checks = lib.allgather(options.check_calls ? 1 : 0);
+  const auto checks = lib.allgather(*options.check_calls ? 1 : 0);
   check_calls =
       std::any_of(checks.begin(), checks.end(), [](std::uint64_t check) { return check != 0; });
 
@@ -109,13 +109,14 @@ team::layout::layout(library& lib, const run_options& options) {
   enough_cores = share.enough_cores;
 }
 
-std::unique_ptr<team> team::make(library& lib, const run_options& options) {
+std::unique_ptr<team> team::make(library& lib, const run_options& given) {
+  const run_options options = with_environment(given);
   return std::unique_ptr<team>(new team(lib, layout(lib, options), options));
 }
 
 team::team(library& lib, layout facts, const run_options& options)
     : longshore::team(lib.rank(), lib.size(), std::move(facts.nodes),
-                      {options.timeout_seconds, facts.enough_cores}, std::move(facts.cpus)),
+                      {*options.timeout_seconds, facts.enough_cores}, std::move(facts.cpus)),
       library_(lib),
       control_(std::move(facts.control)),
       ranks_on_host_(facts.ranks_on_host),

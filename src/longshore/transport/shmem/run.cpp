@@ -117,7 +117,7 @@ environment::~environment() {
 }
 
 void run(const run_options& options, const std::function<void(longshore::team&)>& body) {
-  library lib(options.timeout_seconds);
+  library lib(*with_environment(options).timeout_seconds);
   one_sided::run(lib, options, body);
 }
 

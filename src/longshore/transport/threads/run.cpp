@@ -72,14 +72,15 @@ std::string start_notice(int ranks, int cores, int begun, const detail::node_bar
 
 }  // namespace
 
-void run(const run_options& options, const std::function<void(longshore::team&)>& body) {
+void run(const run_options& given, const std::function<void(longshore::team&)>& body) {
+  const run_options options = with_environment(given);
   const std::vector<int> cpus = allowed_cpus();
   const int cores = usable_cores();
   const int ranks = options.ranks > 0 ? options.ranks : cores;
   if (ranks > max_ranks)
     fail(errc::usage, "{} ranks as threads of one process: at most {} make sense", ranks,
          max_ranks);
-  const wait_policy waiting{options.timeout_seconds, ranks <= cores};
+  const wait_policy waiting{*options.timeout_seconds, ranks <= cores};
   const bool pin = options.pin && ranks <= cores;
   const bool compact = pin && options.compact && ranks < static_cast<int>(cpus.size());
   const std::vector<int> neighbouring_cpus =
@@ -93,7 +94,7 @@ void run(const run_options& options, const std::function<void(longshore::team&)>
       auto share =
           compact ? std::vector{neighbouring_cpus[rank]} : detail::cpu_share(cpus, rank, ranks);
       const pinned binding(pin ? share.front() : -1);
-      team rank_team(shared, rank, node_map(one_host, rank, options.ranks_per_node), waiting,
+      team rank_team(shared, rank, node_map(one_host, rank, *options.ranks_per_node), waiting,
                      std::move(share));
       begun.fetch_add(1, std::memory_order_relaxed);
       body(rank_team);
@@ -101,7 +102,7 @@ void run(const run_options& options, const std::function<void(longshore::team&)>
     } catch (...) {
       const std::exception_ptr failure = std::current_exception();
       if (shared.fail(rank, failure))
-        wait_for_others_to_end(running, {rank, ranks, failure}, options.timeout_seconds);
+        wait_for_others_to_end(running, {rank, ranks, failure}, *options.timeout_seconds);
     }
     running.fetch_sub(1, std::memory_order_acq_rel);
   };
@@ -131,12 +132,12 @@ std::shared_ptr<longshore::team> join(const run_options& options) {
          options.ranks);
   struct owner {
     explicit owner(const run_options& options)
-        : single_rank(shared, 0, node_map(std::array{0}, 0, options.ranks_per_node),
-                      {options.timeout_seconds, true}, allowed_cpus()) {}
+        : single_rank(shared, 0, node_map(std::array{0}, 0, *options.ranks_per_node),
+                      {*options.timeout_seconds, true}, allowed_cpus()) {}
     shared_state shared{1};
     team single_rank;
   };
-  const auto made = std::make_shared<owner>(options);
+  const auto made = std::make_shared<owner>(with_environment(options));
   return {made, &made->single_rank};
 }
 

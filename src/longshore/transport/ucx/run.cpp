@@ -10,7 +10,7 @@ namespace longshore::ucx {
 void run(process_bootstrap& bootstrap, const run_options& options,
          const std::function<void(longshore::team&)>& body) {
   try {
-    library lib(bootstrap, options.timeout_seconds);
+    library lib(bootstrap, *with_environment(options).timeout_seconds);
     one_sided::run(lib, options, body);
   } catch (...) {  // an error of the start, where other ranks wait for this rank without a deadline
     bootstrap.abort(std::current_exception());

@@ -8,6 +8,7 @@ nonblocking_backend::nonblocking_backend(const round_setup& setup, buffering buf
     : mode_backend(setup, buffered), requests_(2 * count(), MPI_REQUEST_NULL) {}
 
 nonblocking_backend::~nonblocking_backend() {
+  if (has_ended()) return;
   for (auto& request : requests_)
     if (request != MPI_REQUEST_NULL) MPI_Request_free(&request);
 }

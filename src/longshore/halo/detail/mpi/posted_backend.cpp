@@ -114,6 +114,7 @@ void posted_backend::make_requests() {
 }
 
 posted_backend::~posted_backend() {
+  if (has_ended()) return;
   for (std::size_t i = 0; i < requests_.size(); ++i) {
     if (requests_[i] == MPI_REQUEST_NULL) continue;
     // A receive that was posted for the next exchange gets no message any more.

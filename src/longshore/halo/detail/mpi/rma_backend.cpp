@@ -51,6 +51,7 @@ std::byte* rma_backend::make_window(longshore::team& ranks) {
 }
 
 rma_backend::~rma_backend() {
+  if (has_ended()) return;
   const auto deadline = limit_time();
   if (window_ != MPI_WIN_NULL) MPI_Win_free(&window_);
 }
@@ -114,6 +115,7 @@ rma_pscw_backend::rma_pscw_backend(const round_setup& setup)
       destinations_(group_of(comm(), destinations())) {}
 
 rma_pscw_backend::~rma_pscw_backend() {
+  if (has_ended()) return;
   free_group(sources_);
   free_group(destinations_);
 }
@@ -157,7 +159,9 @@ rma_flush_backend::rma_flush_backend(const round_setup& setup)
   check(MPI_Win_lock_all(MPI_MODE_NOCHECK, window()), "MPI_Win_lock_all");
 }
 
-rma_flush_backend::~rma_flush_backend() { MPI_Win_unlock_all(window()); }
+rma_flush_backend::~rma_flush_backend() {
+  if (!has_ended()) MPI_Win_unlock_all(window());
+}
 
 void rma_flush_backend::start() {
   const auto deadline = limit_time();

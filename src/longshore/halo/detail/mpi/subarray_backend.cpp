@@ -60,6 +60,7 @@ subarray_backend::subarray_backend(const round_setup& setup)
 }
 
 subarray_backend::~subarray_backend() {
+  if (has_ended()) return;
   for (auto* const types : {&outgoing_types_, &incoming_types_})
     for (auto& type : *types)
       if (type != MPI_BYTE) MPI_Type_free(&type);

@@ -42,7 +42,7 @@ class window {
   }
   ~window() {
     // After an exception the other ranks may never come here, so the window is not freed.
-    if (std::uncaught_exceptions() > unwinding_) return;
+    if (has_ended() || std::uncaught_exceptions() > unwinding_) return;
     const watchdog::section limit(team_.watchdog(), "freeing a window");
     MPI_Win_unlock_all(window_);
     MPI_Win_free(&window_);

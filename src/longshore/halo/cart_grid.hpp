@@ -1,0 +1,27 @@
+// Grids of Cartesian communicators. longshore/mpi.hpp is the users' interface.
+#pragma once
+
+#include <longshore/halo/rank_grid.hpp>
+#include <longshore/transport/team.hpp>
+
+#include <span>
+#include <string_view>
+
+namespace longshore {
+
+/// Which dimension of a grid is which dimension of a Cartesian communicator.
+enum class cart_order {
+  same,     ///< dimension 0 of the communicator is x, the first dimension of the grid
+  reversed  ///< the last dimension of the communicator is x
+};
+/// "same", "reversed".
+[[nodiscard]] std::span<const std::string_view> cart_order_names() noexcept;
+/// Throws errc::usage for an unknown name.
+[[nodiscard]] cart_order cart_order_from(std::string_view name);
+
+namespace detail {
+/// `communicator` points to an MPI_Comm.
+[[nodiscard]] rank_grid cart_grid(team& team, const void* communicator, cart_order order);
+}  // namespace detail
+
+}  // namespace longshore

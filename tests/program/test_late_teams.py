@@ -1,0 +1,49 @@
+"""A team that outlives MPI is reported, makes no MPI call any more, and the program ends with
+status 3, but only at its own end.
+
+The program is mpi_programs/late_team.cpp.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+
+import pytest
+from bench_runs import thorough
+from repository import BUILD
+from test_failing_ranks import ENVIRONMENT, FAR_TOO_LONG_SECONDS, launcher, own_lines
+
+LATE = BUILD / "tests" / "mpi_late_team"
+pytestmark = pytest.mark.skipif(shutil.which("mpirun") is None, reason="no mpirun on this machine")
+
+
+def run(then: str, ranks: int) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*launcher(ranks), str(LATE), then],
+        env=ENVIRONMENT,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=FAR_TOO_LONG_SECONDS,
+    )
+
+
+def test_a_team_that_ends_before_mpi_is_no_error() -> None:
+    done = run("nothing", 2)
+    assert (done.returncode, own_lines(done)) == (0, [])
+
+
+@pytest.mark.parametrize("ranks", [1, thorough(2), thorough(3)])
+@pytest.mark.parametrize("then", ["destroy", "use", thorough("leak")])
+def test_a_team_that_outlives_mpi_is_an_error(then: str, ranks: int) -> None:
+    done = run(then, ranks)
+    assert done.returncode == 3, done.stderr
+    (line,) = own_lines(done)  # one for all ranks of the host
+    assert line.startswith("longshore: rank ")
+    assert f" of {ranks}: MPI_Finalize was called before the end of this team" in line
+    assert "before MPI_Finalize, destroy every team" in line
+    # A launcher may end ranks when the first one has ended with another status than 0.
+    assert 1 <= done.stdout.count("it went on") <= ranks
+    if then == "use":
+        assert f"of {ranks}: a barrier after MPI_Finalize" in done.stdout
