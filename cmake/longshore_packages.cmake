@@ -16,37 +16,39 @@ set(CPACK_DEBIAN_COMPRESSION_TYPE xz)
 set(CPACK_DEBIAN_PACKAGE_RELEASE 1)
 set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 
-# All files without a component belong to the component development.
-set(CPACK_COMPONENTS_ALL development)
+set(CPACK_COMPONENTS_ALL longshore_development)
 # The first line of a description is its summary. Debian wants lines of less than 80 columns.
 set(LONGSHORE_PARTS
     "Longshore moves data between the ranks of a parallel program. It has many\n\
 strategies for four patterns: stream, gather, halo exchange and sort. Ranks\n\
 are threads, or processes over MPI, OpenSHMEM or UCX.")
-set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME liblongshore-dev)
-set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
-set(CPACK_DEBIAN_DEVELOPMENT_DESCRIPTION
+set(CPACK_DEBIAN_LONGSHORE_DEVELOPMENT_PACKAGE_NAME liblongshore-dev)
+set(CPACK_DEBIAN_LONGSHORE_DEVELOPMENT_PACKAGE_SECTION libdevel)
+set(CPACK_DEBIAN_LONGSHORE_DEVELOPMENT_DESCRIPTION
     "communication patterns of parallel programs (development files)\n\
 ${LONGSHORE_PARTS}\n\n\
 This package has the libraries and headers for C++ and C, the Fortran module,\n\
 and the files for CMake and pkg-config.")
 if(BUILD_SHARED_LIBS)
-  list(APPEND CPACK_COMPONENTS_ALL runtime)
-  set(CPACK_DEBIAN_RUNTIME_PACKAGE_NAME liblongshore${PROJECT_VERSION_MAJOR})
-  set(CPACK_DEBIAN_RUNTIME_PACKAGE_SECTION libs)
-  set(CPACK_DEBIAN_RUNTIME_PACKAGE_SHLIBDEPS ON)
-  set(CPACK_DEBIAN_RUNTIME_PACKAGE_GENERATE_SHLIBS ON)
-  set(CPACK_DEBIAN_RUNTIME_DESCRIPTION
+  list(APPEND CPACK_COMPONENTS_ALL longshore_runtime)
+  set(CPACK_DEBIAN_LONGSHORE_RUNTIME_PACKAGE_NAME
+      liblongshore${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}) # liblongshore.so has both
+  set(CPACK_DEBIAN_LONGSHORE_RUNTIME_PACKAGE_SECTION libs)
+  set(CPACK_DEBIAN_LONGSHORE_RUNTIME_PACKAGE_SHLIBDEPS ON)
+  set(CPACK_DEBIAN_LONGSHORE_RUNTIME_PACKAGE_GENERATE_SHLIBS ON)
+  set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS # dpkg finds the libraries of this build there
+      "${PROJECT_BINARY_DIR}/src/longshore" "${PROJECT_BINARY_DIR}/bindings/c")
+  set(CPACK_DEBIAN_LONGSHORE_RUNTIME_DESCRIPTION
       "communication patterns of parallel programs (shared libraries)\n\
 ${LONGSHORE_PARTS}\n\n\
 This package has the shared libraries, which programs need at run time.")
 endif()
 if(LONGSHORE_BENCH)
-  list(APPEND CPACK_COMPONENTS_ALL bench)
-  set(CPACK_DEBIAN_BENCH_PACKAGE_NAME longshore-bench)
-  set(CPACK_DEBIAN_BENCH_PACKAGE_SECTION science)
-  set(CPACK_DEBIAN_BENCH_PACKAGE_SHLIBDEPS ON)
-  set(CPACK_DEBIAN_BENCH_DESCRIPTION
+  list(APPEND CPACK_COMPONENTS_ALL longshore_tools)
+  set(CPACK_DEBIAN_LONGSHORE_TOOLS_PACKAGE_NAME longshore-bench)
+  set(CPACK_DEBIAN_LONGSHORE_TOOLS_PACKAGE_SECTION science)
+  set(CPACK_DEBIAN_LONGSHORE_TOOLS_PACKAGE_SHLIBDEPS ON)
+  set(CPACK_DEBIAN_LONGSHORE_TOOLS_DESCRIPTION
       "measure communication patterns of parallel programs\n\
 ${LONGSHORE_PARTS}\n\n\
 This package has longshore-bench, which measures and verifies all strategies.\n\
