@@ -32,6 +32,7 @@ class Longshore(CMakePackage):
     variant("c", default=True, description="Build the C interface")
     variant("fortran", default=True, description="Build the Fortran module")
     variant("bench", default=True, description="Build longshore-bench")
+    variant("shared", default=False, description="Build shared libraries")
     variant("all_loops", default=True, description="Compile the loops of all types of elements")
 
     depends_on("c", type="build")
@@ -58,4 +59,5 @@ class Longshore(CMakePackage):
         """Sets every option, so that CMake does not enable parts that it happens to find."""
         names = ("mpi", "shmem", "ucx", "hwloc", "openmp", "tbb", "c", "fortran", "bench", "all_loops")
         args = [self.define_from_variant(f"LONGSHORE_{name.upper()}", name) for name in names]
+        args.append(self.define_from_variant("BUILD_SHARED_LIBS", "shared"))
         return [*args, self.define("LONGSHORE_TESTS", False), self.define("LONGSHORE_EXAMPLES", False)]

@@ -8,13 +8,14 @@ from repository import REPOSITORY
 
 CMAKE_LISTS = (REPOSITORY / "CMakeLists.txt").read_text(encoding="utf-8")
 
-# Options for people who work on Longshore. Packages need none of them, or set them to OFF.
-OF_DEVELOPERS = {"TESTS", "TEST_ALL_LAYOUTS", "EXAMPLES", "UNITY", "WERROR", "SANITIZE"}
+# Options for people who work on Longshore, or build it within a project. Packages leave them alone,
+# or set them to OFF.
+OF_DEVELOPERS = {"INSTALL", "TESTS", "TEST_ALL_LAYOUTS", "EXAMPLES", "UNITY", "WERROR", "SANITIZE"}
 
 
 def build_options() -> set[str]:
-    """The names of all options of Longshore, without LONGSHORE_."""
-    options = re.findall(r"^option\(LONGSHORE_(\w+)", CMAKE_LISTS, re.MULTILINE)
+    """The names of all options, without LONGSHORE_."""
+    options = re.findall(r"^option\((?:LONGSHORE_)?(\w+)", CMAKE_LISTS, re.MULTILINE)
     settings = re.findall(r"^set\(LONGSHORE_(\w+)\s[^)]*?\sCACHE\s", CMAKE_LISTS, re.MULTILINE)
     assert len(options) > 10
     assert "FORTRAN" in settings

@@ -18,7 +18,7 @@ needs_renderer = pytest.mark.skipif(
 
 
 def test_the_recipe_sets_each_option_of_the_library_once() -> None:
-    options = re.findall(r"-DLONGSHORE_(\w+)=(?:ON|OFF)\b", RECIPE.read_text(encoding="utf-8"))
+    options = re.findall(r"-D(?:LONGSHORE_)?(\w+)=(?:ON|OFF)\b", RECIPE.read_text(encoding="utf-8"))
     assert sorted(options) == sorted({*options})
     assert {*options} | OF_DEVELOPERS | {"ALL_LOOPS"} == build_options()
 
