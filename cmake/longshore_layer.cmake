@@ -6,7 +6,9 @@ add_library(longshore_flags INTERFACE) # compiler flags of all sources of the pr
 target_compile_options(
   longshore_flags
   INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Wnon-virtual-dtor
-            $<$<BOOL:${LONGSHORE_WERROR}>:-Werror>)
+            $<$<BOOL:${LONGSHORE_WERROR}>:-Werror>
+            # The presets turn off warnings that only gcc has.
+            $<$<COMPILE_LANG_AND_ID:CXX,Clang>:-Wno-unknown-warning-option>)
 if(LONGSHORE_SANITIZE)
   # Undefined behaviour must end the program, else its test would pass.
   target_compile_options(
