@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import os
 import re
 import shlex
@@ -172,19 +171,6 @@ def test_the_environment_module_names_its_own_installation(installed: Path) -> N
     text = module.read_text(encoding="utf-8")
     assert "@" not in text
     assert ".. .. .." in text
-
-
-def test_the_spack_recipe_names_the_options_of_the_build() -> None:
-    recipe = (REPOSITORY / "packaging" / "spack" / "package.py").read_text(encoding="utf-8")
-    options = (REPOSITORY / "CMakeLists.txt").read_text(encoding="utf-8")
-    [names] = [
-        ast.literal_eval(node.value)
-        for node in ast.walk(ast.parse(recipe))
-        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and node.targets[0].id == "names"
-    ]
-    assert len(names) > 5
-    for name in names:
-        assert f"LONGSHORE_{name.upper()} " in options
 
 
 def test_installed_headers_are_those_of_the_sources(installed: Path) -> None:
