@@ -43,6 +43,11 @@ int main(int argc, char** argv) {
   }
   MPI_Finalize();
   try {
+    if (then == "use") (void)late->ranks->allreduce_value(1, longshore::reduction::sum);
+  } catch (const longshore::error& e) {
+    std::printf("refused: %s\n", e.what());
+  }
+  try {
     if (then == "use") late->ranks->barrier();
   } catch (const longshore::error& e) {
     std::printf("refused: %s\n", e.what());

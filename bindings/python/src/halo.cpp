@@ -5,10 +5,12 @@
 #include "arrays.hpp"
 #include "gil.hpp"
 #include "halo_plans.hpp"
+#include "mpi4py_communicator.hpp"
 #include "python_number.hpp"
 #include "rank_team.hpp"
 
 #include <longshore/core/error.hpp>
+#include <longshore/halo/cart_grid.hpp>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -17,6 +19,7 @@
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
+#include <array>
 #include <limits>
 #include <optional>
 #include <string>
@@ -195,6 +198,7 @@ void read_fields(rank_halo& halo, nb::handle given, nb::handle dtype, const team
   halo.fields = nb::tuple(arrays);
 }
 
+// Sets the position of this rank's block in the whole grid, which is cut into equal blocks.
 void set_position(rank_halo& halo, const rank_grid& grid) {
   const std::size_t dimensions = halo.cells.size();
   for (std::size_t d = 0; d < dimensions; ++d) {
@@ -207,38 +211,108 @@ void set_position(rank_halo& halo, const rank_grid& grid) {
   }
 }
 
-void make_halo(rank_halo* self, nb::handle team, nb::handle cells, nb::handle width,
-               nb::handle fields, nb::handle dtype, nb::handle periodic, nb::handle ranks,
-               std::string_view algorithm, std::string_view mode, std::string_view reach,
-               std::string_view placement) {
-  const rank_team mine = team_or_world(team);
-  auto& all_ranks = mine.ranks();
-  rank_halo halo{{mine.owner, nullptr}, {}, shape_of(cells), {}, {}, {}, {}, {}, {}, {}};
-  const std::size_t dimensions = halo.cells.size();
-  read_widths(halo, width);
+// Collective. The same for blocks that the program has chosen. Takes 24 bytes for each rank.
+void set_position_of_blocks(rank_halo& halo, const rank_grid& grid, const shape_list& block) {
+  const std::size_t dimensions = block.size();
+  std::array<std::size_t, 3> extents{1, 1, 1};
+  for (std::size_t d = 0; d < dimensions; ++d) extents[dimensions - 1 - d] = block[d];
+  std::vector<std::array<std::size_t, 3>> all;
+  {
+    const release_gil unlocked;
+    all = grid.ranks().allgather_value(extents);
+  }
+  halo.local_cells = block;
+  for (std::size_t d = 0; d < dimensions; ++d) {
+    const std::size_t axis = dimensions - 1 - d;
+    halo.grid.push_back(grid.shape()[axis]);
+    halo.coordinates.push_back(grid.coordinates()[axis]);
+    std::size_t end = 0;
+    auto at = grid.coordinates();
+    for (at[axis] = 0; at[axis] < grid.shape()[axis]; ++at[axis]) {
+      if (at[axis] == grid.coordinates()[axis]) halo.offset.push_back(end);
+      end += all[static_cast<std::size_t>(grid.rank_at(at))][axis];
+    }
+    halo.cells[d] = end;
+  }
+}
+
+// What a program says of the grid of ranks.
+struct grid_arguments {
+  nb::handle periodic, ranks, cart;
+  std::string_view placement, order;
+};
+
+// The grid of a Cartesian communicator. Direction 0 of the communicator is dimension 0 of Python,
+// which is the last dimension of C++.
+rank_grid grid_of_cart(team& ranks, const grid_arguments& given, std::size_t dimensions) {
+  if (!given.periodic.is_none() || !given.ranks.is_none() || given.placement != "linear")
+    fail(errc::usage,
+         "cart together with ranks, periodic or placement: the communicator decides all of them");
+  const cart_order order = cart_order_from(given.order);
+  const mpi4py_communicator cart = communicator_of(given.cart, "Halo(cart=...)");
+  rank_grid grid = detail::cart_grid(
+      ranks, cart.address, order == cart_order::same ? cart_order::reversed : cart_order::same);
+  if (grid.dimensions() != static_cast<int>(dimensions))
+    fail(errc::usage, "cells of {} dimensions, on a Cartesian communicator of {} dimensions",
+         dimensions, grid.dimensions());
+  return grid;
+}
+
+// Collective for some placements.
+rank_grid grid_of(team& ranks, const grid_arguments& given, const shape_list& cells,
+                  bool cells_are_of_all) {
+  const std::size_t dimensions = cells.size();
+  if (!given.cart.is_none()) return grid_of_cart(ranks, given, dimensions);
+  if (given.order != "same")
+    fail(errc::usage, "cart_order '{}' without cart, a Cartesian communicator", given.order);
   grid_options grid;
   grid.dimensions = static_cast<int>(dimensions);
-  grid.placement = grid_placement_from(placement);
-  grid.periodic = {};
-  const auto is_periodic = per_dimension(periodic, dimensions, "periodic", truth);
-  const auto ranks_along = ranks.is_none() ? std::vector<int>(dimensions)
-                                           : per_dimension(ranks, dimensions, "ranks", count_of);
+  grid.placement = grid_placement_from(given.placement);
+  const auto is_periodic = given.periodic.is_none()
+                               ? std::vector<bool>(dimensions, true)
+                               : per_dimension(given.periodic, dimensions, "periodic", truth);
+  const auto ranks_along = given.ranks.is_none()
+                               ? std::vector<int>(dimensions)
+                               : per_dimension(given.ranks, dimensions, "ranks", count_of);
   for (std::size_t d = 0; d < dimensions; ++d) {
-    grid.cells[dimensions - 1 - d] = halo.cells[d];
+    if (cells_are_of_all) grid.cells[dimensions - 1 - d] = cells[d];
     grid.periodic[dimensions - 1 - d] = is_periodic[d];
     grid.ranks[dimensions - 1 - d] = ranks_along[d];
   }
+  const release_gil unlocked;
+  return rank_grid(ranks, grid);
+}
+
+void make_halo(rank_halo* self, nb::handle team, nb::handle cells, nb::handle width,
+               nb::handle fields, nb::handle dtype, nb::handle periodic, nb::handle ranks,
+               std::string_view algorithm, std::string_view mode, std::string_view reach,
+               std::string_view placement, nb::handle local_cells, nb::handle cart,
+               std::string_view cart_order) {
+  const rank_team mine = team_or_world(team);
+  auto& all_ranks = mine.ranks();
+  const bool is_block = cells.is_none();
+  if (is_block == local_cells.is_none())
+    throw nb::type_error(
+        "Halo needs either cells, the shape of the whole grid, or local_cells, the shape of the "
+        "block of this rank");
+  const shape_list shape = shape_of(is_block ? local_cells : cells);
+  rank_halo halo{{mine.owner, nullptr}, {}, shape, {}, {}, {}, {}, {}, {}, {}};
+  read_widths(halo, width);
   halo_options options;
   options.algorithm = halo_algorithm_from(algorithm);
   options.mode = halo_mode_from(mode);
   options.reach = halo_reach_from(reach);
-  std::shared_ptr<halo_plans> plans;
   {
     const release_gil unlocked;
     mine.owner->free_dropped();
-    plans = std::make_shared<halo_plans>(all_ranks, grid, options);
   }
-  set_position(halo, plans->grid());
+  auto plans = std::make_shared<halo_plans>(
+      grid_of(all_ranks, {periodic, ranks, cart, placement, cart_order}, shape, !is_block),
+      options);
+  if (is_block)
+    set_position_of_blocks(halo, plans->grid(), shape);
+  else
+    set_position(halo, plans->grid());
   std::vector<field_memory> memory;
   read_fields(halo, fields, dtype, all_ranks, memory);
   std::vector<python_reference> keep;
@@ -286,6 +360,20 @@ void start(const rank_halo& self, const nb::args& fields) {
   const std::uint64_t set = set_of(self, fields);
   const release_gil unlocked;
   plans.start(set);
+}
+
+int neighbour(const rank_halo& self, const std::vector<int>& step) {
+  const halo_plans& plans = plans_of(self);
+  const std::size_t dimensions = self.cells.size();
+  halo_direction direction{};
+  if (step.size() != dimensions)
+    fail(errc::usage, "neighbour: {} steps for {} dimensions", step.size(), dimensions);
+  for (std::size_t d = 0; d < dimensions; ++d) {
+    if (step[d] < -1 || step[d] > 1)
+      fail(errc::usage, "neighbour: a step of {}: it is -1, 0 or 1", step[d]);
+    direction.step[dimensions - 1 - d] = static_cast<decltype(direction.step)::value_type>(step[d]);
+  }
+  return plans.grid().neighbour(direction);
 }
 
 nb::tuple box(const shape_list& begin, const shape_list& end) {
@@ -366,14 +454,21 @@ void bind_halo(nb::module_& module) {
 Collective. Each rank owns a block of the grid. The plan is made once and used often.
 
 cells: the shape of the whole grid in 1 to 3 dimensions. The contiguous dimension comes last.
+    Longshore cuts the grid into equal blocks.
+local_cells: instead of cells, the shape of this rank's block. Blocks that are neighbours along one
+    dimension have equal extents along the others.
 width: the width of the halo: a number, a number for each dimension, or a pair (low, high) for each
     dimension.
 fields: the number of fields to make, 1 to 64, in memory that neighbours on the node read directly.
     Or arrays of the program, which hold the block of this rank with its halo. Arrays may have any
     strides. The halo keeps a reference to each array.
 dtype: the type of the cells, or a list with a type for each field. Complex types are allowed.
-periodic: whether the grid is periodic, for all dimensions or for each dimension.
+periodic: whether the grid is periodic, for all dimensions or for each dimension (default: True).
 ranks: the number of ranks along each dimension; if 0, Longshore chooses.
+cart: a Cartesian communicator of mpi4py with the ranks of the team in the same order, such as that
+    of Team(cart). It decides the grid of ranks, the periods and the neighbours.
+cart_order: 'same': direction d of cart is dimension d of the arrays; 'reversed': direction 0 is the
+    last dimension.
 algorithm, mode, reach, placement: docs/reference/halo.md lists them, with messages and memory.
 
 Raises UsageError, OutOfMemoryError, or TypeError for unsuitable arrays.
@@ -385,19 +480,23 @@ Raises UsageError, OutOfMemoryError, or TypeError for unsuitable arrays.
 >>> u
 array([4., 1., 2., 3., 4., 1.])
 )")
-      .def("__init__", &make_halo, "team"_a.none(), "cells"_a, "width"_a = 1, "fields"_a = 1,
-           "dtype"_a = "float64", "periodic"_a = true, nb::kw_only(), "ranks"_a = nb::none(),
-           "algorithm"_a = "standard", "mode"_a = "direct", "reach"_a = "corners",
-           "placement"_a = "linear",
-           nb::sig(
-               "def __init__(self, team: Team | None, cells: int | collections.abc.Sequence[int], "
-               "width: int | collections.abc.Sequence[int | tuple[int, int]] = 1, "
-               "fields: int | numpy.ndarray | collections.abc.Sequence[numpy.ndarray] = 1, "
-               "dtype: numpy.typing.DTypeLike | list[numpy.typing.DTypeLike] = 'float64', "
-               "periodic: bool | collections.abc.Sequence[bool] = True, *, ranks: "
-               "collections.abc.Sequence[int] | None = None, "
-               "algorithm: str = 'standard', mode: str = 'direct', reach: str = 'corners', "
-               "placement: str = 'linear') -> None"),
+      .def("__init__", &make_halo, "team"_a.none(), "cells"_a = nb::none(), "width"_a = 1,
+           "fields"_a = 1, "dtype"_a = "float64", "periodic"_a = nb::none(), nb::kw_only(),
+           "ranks"_a = nb::none(), "algorithm"_a = "standard", "mode"_a = "direct",
+           "reach"_a = "corners", "placement"_a = "linear", "local_cells"_a = nb::none(),
+           "cart"_a = nb::none(), "cart_order"_a = "same",
+           nb::sig("def __init__(self, team: Team | None, cells: int | "
+                   "collections.abc.Sequence[int] | None "
+                   "= None, "
+                   "width: int | collections.abc.Sequence[int | tuple[int, int]] = 1, "
+                   "fields: int | numpy.ndarray | collections.abc.Sequence[numpy.ndarray] = 1, "
+                   "dtype: numpy.typing.DTypeLike | list[numpy.typing.DTypeLike] = 'float64', "
+                   "periodic: bool | collections.abc.Sequence[bool] | None = None, *, ranks: "
+                   "collections.abc.Sequence[int] | None = None, "
+                   "algorithm: str = 'standard', mode: str = 'direct', reach: str = 'corners', "
+                   "placement: str = 'linear', "
+                   "local_cells: int | collections.abc.Sequence[int] | None = None, "
+                   "cart: typing.Any = None, cart_order: str = 'same') -> None"),
            "Collective. The arguments are those of the class.")
       .def(
           "exchange",
@@ -478,6 +577,9 @@ halo. The cells of ``inner`` may be computed meanwhile. All ranks give the same 
           "coordinates", [](const rank_halo& self) { return tuple_of(self.coordinates); },
           nb::sig("def coordinates(self) -> tuple[int, ...]"),
           "The coordinates of this rank in the grid of ranks.")
+      .def("neighbour", &neighbour, "step"_a,
+           nb::sig("def neighbour(self, step: collections.abc.Sequence[int]) -> int"),
+           "The rank at a step of -1, 0 or 1 along each dimension; -1 beyond a border.")
       .def_prop_ro(
           "algorithm",
           [](const rank_halo& self) { return std::string(name_of(self.plans->algorithm())); },

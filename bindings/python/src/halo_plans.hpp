@@ -21,8 +21,8 @@ class halo_plans final : public collective_object {
   static constexpr int max_fields = 64;           ///< a set of fields has a bit for each
   static constexpr std::uint64_t all_fields = 0;  ///< the set for a call that names no fields
 
-  halo_plans(team& ranks, const grid_options& grid, const halo_options& options)
-      : grid_(std::in_place, ranks, grid), options_(options) {}
+  halo_plans(rank_grid grid, const halo_options& options)
+      : grid_(std::move(grid)), options_(options) {}
 
   [[nodiscard]] const rank_grid& grid() const { return *grid_; }
   [[nodiscard]] halo_algorithm algorithm() const noexcept { return algorithm_; }

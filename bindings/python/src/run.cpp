@@ -2,6 +2,7 @@
 // ends with them. world() and Team(comm) join ranks that exist already; these teams end with
 // close() or with the interpreter.
 #include "gil.hpp"
+#include "mpi4py_communicator.hpp"
 #include "python_reference.hpp"
 #include "rank_team.hpp"
 
@@ -41,17 +42,22 @@ thread_local std::shared_ptr<team_owner> current_team;  // inside run()
 thread_local std::shared_ptr<team_owner> lone_team;     // outside run(), without a launcher
 
 run_options options_for(std::optional<std::string> transport, std::optional<int> ranks,
-                        std::optional<int> ranks_per_node, std::optional<double> timeout) {
+                        std::optional<int> ranks_per_node, std::optional<double> timeout_seconds,
+                        std::optional<bool> check_calls, std::optional<double> timeout) {
   run_options options = options_from_environment();
+  if (timeout && timeout_seconds)
+    fail(errc::usage, "both timeout_seconds and timeout, its old name: give timeout_seconds alone");
+  if (timeout) timeout_seconds = timeout;
   if (transport) options.transport = *transport;
   if (ranks) {
     if (*ranks < 1) fail(errc::usage, "{} ranks: at least one is needed", *ranks);
     options.ranks = *ranks;
   }
   if (ranks_per_node) options.ranks_per_node = *ranks_per_node;
-  if (timeout && !(*timeout >= 0))
-    fail(errc::usage, "timeout {}: seconds, 0 or more; 0 means no deadline", *timeout);
-  if (timeout) options.timeout_seconds = *timeout;
+  if (timeout_seconds && !(*timeout_seconds >= 0))
+    fail(errc::usage, "timeout_seconds {}: 0 or more; 0 means no deadline", *timeout_seconds);
+  if (timeout_seconds) options.timeout_seconds = timeout_seconds;
+  if (check_calls) options.check_calls = check_calls;
   return options;
 }
 
@@ -126,11 +132,13 @@ void run_rank(team& ranks, nb::handle main, nb::handle arguments, python_referen
 
 nb::object run_ranks(const nb::object& main, std::optional<int> ranks, nb::tuple args,
                      std::optional<std::string> transport, std::optional<int> ranks_per_node,
+                     std::optional<double> timeout_seconds, std::optional<bool> check_calls,
                      std::optional<double> timeout) {
   if (current_team) fail(errc::usage, "run() inside run(): ranks cannot start further ranks");
   if (PyCallable_Check(main.ptr()) == 0)
     throw nb::type_error("run(main): main must be a function of a Team");
-  run_options options = options_for(std::move(transport), ranks, ranks_per_node, timeout);
+  run_options options = options_for(std::move(transport), ranks, ranks_per_node, timeout_seconds,
+                                    check_calls, timeout);
   options.transport = chosen_transport(options.transport);
   const bool of_processes = options.transport != "threads";
   if (of_processes) options.ranks = 0;  // the launcher decides
@@ -158,38 +166,15 @@ rank_team joined(std::shared_ptr<team> ranks) {
   return mine;
 }
 
-// The address of an mpi4py communicator, from mpi4py.MPI._addressof: so this file builds without
-// mpi4py.
-std::uintptr_t address_of(nb::handle comm) {
-  const nb::handle type = comm.type();
-  const auto module = nb::cast<std::string>(type.attr("__module__"));
-  if (module != "mpi4py.MPI")
-    throw nb::type_error(fmt::format("Team(comm): a communicator of mpi4py is needed, got {}.{}",
-                                     module, nb::cast<std::string>(type.attr("__name__")))
-                             .c_str());
-  const nb::module_ mpi = nb::module_::import_("mpi4py.MPI");
-  if (PyObject_IsInstance(comm.ptr(), mpi.attr("Comm").ptr()) != 1)
-    throw nb::type_error(
-        "Team(comm): a communicator of mpi4py is needed, got another object of mpi4py");
-  if (comm.equal(mpi.attr("COMM_NULL")))
-    fail(errc::usage,
-         "Team(comm): the communicator is COMM_NULL: this rank is not in it, or has freed it");
-  const bool can_ask =
-      nb::cast<bool>(mpi.attr("Is_initialized")()) && !nb::cast<bool>(mpi.attr("Is_finalized")());
-  if (can_ask && nb::cast<bool>(comm.attr("Is_inter")()))
-    fail(errc::usage,
-         "Team(comm): an intercommunicator has two groups of ranks; comm.Merge() joins them");
-  return nb::cast<std::uintptr_t>(mpi.attr("_addressof")(comm));
-}
-
 rank_team join_comm(nb::handle comm, std::optional<int> ranks_per_node,
+                    std::optional<double> timeout_seconds, std::optional<bool> check_calls,
                     std::optional<double> timeout) {
-  const run_options options = options_for({}, {}, ranks_per_node, timeout);
-  const std::uintptr_t address = address_of(comm);
+  run_options options = options_for({}, {}, ranks_per_node, timeout_seconds, check_calls, timeout);
+  const mpi4py_communicator given = communicator_of(comm, "Team(comm)");
   std::shared_ptr<team> ranks;
   {
     const release_gil unlocked;
-    ranks = join_communicator(reinterpret_cast<const void*>(address), options);
+    ranks = detail::join(given.address, given.headers, options);
   }
   return joined(std::move(ranks));
 }
@@ -211,7 +196,13 @@ void end_all() {
   if (failed) return;
   const release_gil unlocked;
   while (!joined_teams.empty()) {
-    if (!joined_teams.back()->is_of_parent()) joined_teams.back()->end();
+    team_owner& owner = *joined_teams.back();
+    try {
+      if (!owner.is_of_parent()) owner.end();
+    } catch (const error& e) {
+      if (e.code() != errc::usage) throw;
+      owner.abandon();  // the program has ended MPI, which was reported then
+    }
     joined_teams.pop_back();
   }
   state.started.reset();
@@ -256,12 +247,13 @@ void bind_run(nb::module_& module) {
   module.def(
       "run", &run_ranks, "main"_a, "ranks"_a = nb::none(), nb::kw_only(),
       "args"_a = nb::make_tuple(), "transport"_a = nb::none(), "ranks_per_node"_a = nb::none(),
-      "timeout"_a = nb::none(),
+      "timeout_seconds"_a = nb::none(), "check_calls"_a = nb::none(), "timeout"_a = nb::none(),
       nb::sig("def run(main: collections.abc.Callable[typing.Concatenate[Team, ...], T], "
               "ranks: int | None = None, *, "
               "args: tuple[typing.Any, ...] = (), "
-              "transport: str | None = None, ranks_per_node: int | None = None, timeout: "
-              "float | None = None) -> T"),
+              "transport: str | None = None, ranks_per_node: int | None = None, timeout_seconds: "
+              "float | None = None, check_calls: bool | None = None, timeout: float | None = "
+              "None) -> T"),
       R"(Runs ``main(team, *args)`` once on every rank, and returns when all ranks have ended.
 
 Ranks are threads of this process. Under an MPI launcher they are processes, and the launcher
@@ -271,7 +263,9 @@ ranks: the number of threads; by default LONGSHORE_RANKS, else one per core.
 args: further arguments of main.
 transport: a name of transports(); by default mpi under an MPI launcher, else threads.
 ranks_per_node: makes virtual nodes of this many ranks.
-timeout: the deadline of every wait in seconds (300 by default); 0 means no deadline.
+timeout_seconds: the deadline of every wait; 0 means no deadline. By default LONGSHORE_TIMEOUT, else
+    300. `timeout` is the old name.
+check_calls: compare every collective call between ranks. By default LONGSHORE_CHECK, else False.
 
 If ranks are threads, returns the result of main on rank 0; if ranks are processes, the result of
 this process. The first exception of a rank ends the run: with threads, run() raises the exception;
@@ -291,6 +285,7 @@ that a notebook needs no run().
 1
 )");
   module.def("_join", &join_comm, "comm"_a, "ranks_per_node"_a = nb::none(),
+             "timeout_seconds"_a = nb::none(), "check_calls"_a = nb::none(),
              "timeout"_a = nb::none());
   module.def("_end_all", &end_all);
   module.def("transports", &available_transports,

@@ -6,6 +6,7 @@ from typing import Any
 
 import longshore
 import numpy as np
+import pytest
 
 
 def check_everything(team: longshore.Team) -> None:
@@ -77,6 +78,81 @@ def communicator() -> None:
     assert MPI.COMM_WORLD.allreduce(1) == MPI.COMM_WORLD.size
 
 
+def options() -> None:
+    from mpi4py import MPI  # noqa: PLC0415 - only this case needs it
+
+    with longshore.Team(MPI.COMM_WORLD, ranks_per_node=1, timeout_seconds=50, check_calls=True) as team:
+        assert team.node_count == team.size
+    with longshore.Team(MPI.COMM_WORLD, timeout=50) as team:  # the old name
+        assert team.node_count == 1
+    for wrong in ({"timeout_seconds": -1}, {"timeout": 5, "timeout_seconds": 5}):
+        with pytest.raises(longshore.UsageError, match="timeout_seconds"):
+            longshore.Team(MPI.COMM_WORLD, **wrong)
+    print("all options are obeyed")
+
+
+def cart_grid() -> None:
+    """Compares the grids of Cartesian communicators with MPI_Cart_shift, and own blocks of different
+    sizes with what the neighbours have."""
+    from mpi4py import MPI  # noqa: PLC0415
+
+    for dimensions in (1, 2, 3):
+        for reverse in (False, True):
+            shape = MPI.Compute_dims(MPI.COMM_WORLD.size, dimensions)
+            periods = [d != 1 for d in range(dimensions)]
+            cart = MPI.COMM_WORLD.Create_cart(shape, periods)
+            axes = range(dimensions)[::-1] if reverse else range(dimensions)  # of the directions
+            coordinates = cart.Get_coords(cart.rank)
+            block = [0] * dimensions
+            for direction, axis in enumerate(axes):
+                block[axis] = 3 + (coordinates[direction] + axis) % 2
+            u = np.full([n + 2 for n in block], -1, "int64")
+            with longshore.Team(cart) as team:
+                order = "reversed" if reverse else "same"
+                halo = longshore.Halo(team, local_cells=block, fields=[u], cart=cart, cart_order=order)
+                assert all(halo.cells[axis] >= 3 * halo.grid[axis] for axis in axes)
+                u[halo.interior] = team.rank
+                halo.exchange()
+                for direction, axis in enumerate(axes):
+                    assert halo.grid[axis] == shape[direction]
+                    assert halo.coordinates[axis] == coordinates[direction]
+                    below, above = (-1 if rank == MPI.PROC_NULL else rank for rank in cart.Shift(direction, 1))
+                    step = [0] * dimensions
+                    step[axis] = 1
+                    assert halo.neighbour(step) == above
+                    assert halo.neighbour([-s for s in step]) == below
+                    middle = [1] * dimensions
+                    assert u[tuple(middle[:axis] + [0] + middle[axis + 1 :])] == below
+                    assert u[tuple(middle[:axis] + [-1] + middle[axis + 1 :])] == above
+            cart.Free()
+    with longshore.Team(MPI.COMM_WORLD) as team:
+        cart = MPI.COMM_WORLD.Create_cart([team.size], [True])
+        for wrong, words in (
+            ({"cart": MPI.COMM_WORLD}, "MPI_Cart_create"),
+            ({"cart": cart, "periodic": True}, "the communicator decides"),
+            ({"cart_order": "reversed"}, "without cart"),
+            ({"cart": MPI.COMM_NULL}, "COMM_NULL"),
+            ({"cart": MPI.COMM_WORLD.Create_cart([team.size, 1], [True, True])}, "2 dimensions"),
+        ):
+            with pytest.raises(longshore.UsageError, match=words):
+                longshore.Halo(team, 4 * team.size, **wrong)
+        with pytest.raises(TypeError, match="either cells"):
+            longshore.Halo(team)
+    print("the grids are those of MPI")
+
+
+def outlives() -> None:
+    from mpi4py import MPI  # noqa: PLC0415
+
+    team = longshore.Team(MPI.COMM_WORLD)
+    table = longshore.Table(team, 100)
+    MPI.Finalize()
+    with pytest.raises(longshore.UsageError, match="after MPI_Finalize"):
+        team.barrier()
+    del table, team
+    print("it went on")
+
+
 def fails() -> None:
     def main(team: longshore.Team) -> None:
         team.barrier()
@@ -135,6 +211,9 @@ if __name__ == "__main__":
         "runs": runs,
         "world": world,
         "communicator": communicator,
+        "options": options,
+        "cart_grid": cart_grid,
+        "outlives": outlives,
         "fails": fails,
         "misuses": misuses,
         "views": views,

@@ -134,5 +134,7 @@ def test_suitable_views_and_subclasses_are_accepted(tmp_path: Any) -> None:
 
 def test_a_deadline_is_a_number_of_seconds() -> None:
     for timeout in (-1.0, float("nan")):
-        with pytest.raises(longshore.UsageError, match="seconds, 0 or more"):
-            longshore.run(lambda _: None, 1, timeout=timeout)
+        with pytest.raises(longshore.UsageError, match="0 or more; 0 means no deadline"):
+            longshore.run(lambda _: None, 1, timeout_seconds=timeout)
+        with pytest.raises(longshore.UsageError, match="0 or more; 0 means no deadline"):
+            longshore.run(lambda _: None, 1, timeout=timeout)  # the old name

@@ -38,6 +38,30 @@ def test_everything_works_on_processes(case: str) -> None:
     assert f"all right on {MPI_RANKS} ranks of mpi" in done.stdout
 
 
+@pytest.mark.parametrize(
+    ("case", "said"),
+    [
+        ("cart_grid", "the grids are those of MPI"),
+        pytest.param("options", "all options are obeyed", marks=pytest.mark.thorough),
+    ],
+)
+def test_a_program_that_has_mpi(case: str, said: str) -> None:
+    pytest.importorskip("mpi4py")
+    done = start(case)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.count(said) == MPI_RANKS
+
+
+@pytest.mark.thorough
+def test_a_team_that_outlives_mpi_is_an_error() -> None:
+    pytest.importorskip("mpi4py")
+    done = start("outlives")
+    assert done.returncode == 3, done.stdout + done.stderr
+    assert "MPI_Finalize was called before the end of this team" in done.stderr
+    assert "team.close()" in done.stderr
+    assert "it went on" in done.stdout
+
+
 @pytest.mark.thorough
 @pytest.mark.parametrize(("transport", "launcher"), [("shmem", "oshrun"), ("ucx", "mpirun")])
 def test_run_works_on_one_sided_transports(transport: str, launcher: str) -> None:

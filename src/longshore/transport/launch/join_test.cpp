@@ -174,9 +174,9 @@ TEST(runtime, ends_a_run_in_which_a_rank_caught_a_timeout) {
 TEST(join, refuses_a_communicator_unless_mpi_is_running) {
   const auto available = available_transports();
   const bool mpi = std::find(available.begin(), available.end(), "mpi") != available.end();
-  const int no_communicator = 0;
+  const void* const no_communicator = nullptr;  // as large as an MPI_Comm
   try {
-    (void)join_communicator(&no_communicator, {});
+    (void)detail::join(&no_communicator, nullptr, {});
     FAIL() << "no error";
   } catch (const error& e) {
     EXPECT_EQ(e.code(), mpi ? errc::usage : errc::unsupported) << e.what();

@@ -214,6 +214,7 @@ void team::barrier_between_nodes(const collective_call& call, call_mismatch& mis
 }
 
 void team::broadcast(std::span<std::byte> data, int root) {
+  check_not_ended(*this, name_of(collective::broadcast));
   detail::check_root(root, size());
   if (fits_staging(data.size())) {
     detail::shared_memory_collectives(*this).broadcast(data, root);
@@ -228,6 +229,7 @@ void team::broadcast(std::span<std::byte> data, int root) {
 }
 
 void team::allgather(std::span<const std::byte> data, std::span<std::byte> gathered) {
+  check_not_ended(*this, name_of(collective::allgather));
   if (fits_staging(gathered.size())) {
     detail::shared_memory_collectives(*this).allgather(data, gathered);
     return;
@@ -242,6 +244,7 @@ void team::allgather(std::span<const std::byte> data, std::span<std::byte> gathe
 }
 
 void team::alltoall(std::span<const std::byte> outgoing, std::span<std::byte> incoming) {
+  check_not_ended(*this, name_of(collective::alltoall));
   if (fits_staging(outgoing.size())) {
     detail::shared_memory_collectives(*this).alltoall(outgoing, incoming);
     return;
@@ -277,6 +280,7 @@ void team::check_blocks(std::span<const std::size_t> outgoing_counts,
 void team::alltoallv(const std::byte* outgoing, std::span<const std::size_t> outgoing_counts,
                      std::byte* incoming, std::span<const std::size_t> incoming_counts,
                      std::size_t element_bytes) {
+  check_not_ended(*this, name_of(collective::alltoallv));
   barrier_if_checked({collective::alltoallv, {}, 0, element_bytes});
   if (check_calls_) check_blocks(outgoing_counts, incoming_counts);
   const block_list out(outgoing_counts), in(incoming_counts);
@@ -295,6 +299,7 @@ void team::alltoallv(const std::byte* outgoing, std::span<const std::size_t> out
 template <class T>
 void team::allreduce_values(std::span<T> values, reduction operation, detail::collective kind,
                             MPI_Datatype type) {
+  check_not_ended(*this, name_of(kind));
   if (fits_staging(2 * values.size_bytes())) {  // the block of the node, and the result
     detail::shared_memory_collectives(*this).allreduce(values, operation, kind);
     return;
