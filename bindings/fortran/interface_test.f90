@@ -442,7 +442,7 @@ contains
     if (team%rank() == 0) call check(size(reals) > 0 .and. lowest(1) == nint(1e6*reals(1)), 'the smallest key on rank 0')
     if (team%rank() > 0) few = [(int(2, int64)**mod(i, 40), i=1, 40)]  ! unallocated on rank 0
     if (team%rank() > 0) with = -few
-    call longshore_sort(team, few, with, splitters='sampled', order='random', together=.true., seed=7_int64, &
+    call longshore_sort(team, few, with, exchange='put', splitters='sampled', order='random', together=.true., seed=7_int64, &
                         barrier_before_exchange=.true., tasks='threads', task_count=2)
     call check(all(few(2:) >= few(:size(few) - 1)) .and. all(with == -few), 'keys on all ranks but one')
     found = size(few)
