@@ -3,6 +3,8 @@
 
 #include <longshore/core/error.hpp>
 
+#include <nanobind/stl/string.h>
+
 #include <algorithm>
 #include <utility>
 
