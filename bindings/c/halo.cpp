@@ -81,6 +81,12 @@ halo_options options_of(const longshore_halo_options* given) {
     fail(errc::usage,
          "one of low and high of a halo plan is NULL: give both, or neither for the whole halo in "
          "memory");
+  if (given->width < 0) fail(errc::usage, "a halo of width {}: use 1 or more", given->width);
+  if (given->width > 0 && given->low != nullptr)
+    fail(errc::usage,
+         "a halo plan with width {} and with low and high: give width, or low and high",
+         given->width);
+  if (given->width > 0) options.width = halo_widths(given->width);
   if (given->low == nullptr) return options;
   halo_widths widths;
   for (int d = 0; d < max_dimensions; ++d)

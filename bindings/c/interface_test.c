@@ -426,6 +426,21 @@ static int wrong_halos_are_refused(longshore_team* team) {
                 "isend-recv");
   CHECK_REFUSED(longshore_halo_create(grid, &half, &field, 1, &plan), LONGSHORE_ERROR_USAGE,
                 "one of low and high");
+  const struct longshore_halo_options both = {.low = one, .high = one, .width = 1},
+                                      negative = {.width = -1}, width = {.width = 1};
+  CHECK_REFUSED(longshore_halo_create(grid, &both, &field, 1, &plan), LONGSHORE_ERROR_USAGE,
+                "give width, or low and high");
+  CHECK_REFUSED(longshore_halo_create(grid, &negative, &field, 1, &plan), LONGSHORE_ERROR_USAGE,
+                "a halo of width -1");
+  double wide_cells[125]; /* a halo of 2, of which 1 is exchanged */
+  static const int two[3] = {2, 2, 2};
+  struct longshore_field wide;
+  struct longshore_traffic moved = {0};
+  longshore_field_dense(&wide, wide_cells, LONGSHORE_FLOAT64, extents, two, two);
+  CHECK_OK(longshore_halo_create(grid, &width, &wide, 1, &plan));
+  longshore_halo_moved(plan, &moved);
+  CHECK(moved.payload_bytes == 26 * (int64_t)sizeof(double));
+  CHECK_OK(longshore_halo_free(plan));
   CHECK_REFUSED(longshore_halo_create(grid, NULL, NULL, 1, &plan), LONGSHORE_ERROR_USAGE, "NULL");
   field.type = 0;
   CHECK_REFUSED(longshore_halo_create(grid, NULL, &field, 1, &plan), LONGSHORE_ERROR_USAGE,
@@ -489,7 +504,10 @@ static int sort(longshore_team* team, int type, size_t payload_bytes, int64_t ma
   unsigned char keys[keys_per_rank * 8], payloads[keys_per_rank * 56];
   memset(payloads, 0, sizeof payloads);
   make_keys(rank, type, max_key, payload_bytes, keys, payloads);
-  const struct longshore_sort_options options = {.max_key = max_key, .stable = payload_bytes > 8};
+  const struct longshore_sort_options options = {.max_key = max_key,
+                                                 .stable = payload_bytes > 8,
+                                                 .barrier_before_exchange = type % 2,
+                                                 .seed = type};
   longshore_sorter* sorter = NULL;
   CHECK_OK(longshore_sorter_create(team, type, payload_bytes, &options, &sorter));
   int64_t received = -1;
@@ -526,6 +544,38 @@ static int sort(longshore_team* team, int type, size_t payload_bytes, int64_t ma
   free(highest_of);
   free(sorted);
   free(with);
+  return LONGSHORE_OK;
+}
+
+/* Sorts keys of which rank 0 has one, and the others have one value more often than a rank can take.
+ * With sampled splitters, equal keys come to one rank or to several. */
+static int splitters_by_name(longshore_team* team) {
+  const struct longshore_sort_options ways[] = {{.splitters = "equal-width"},
+                                                {.splitters = "sampled"},
+                                                {.sampled = 1},
+                                                {.splitters = "sampled", .together = 1}};
+  int64_t keys[keys_per_rank], most[4];
+  for (int i = 0; i < keys_per_rank; ++i)
+    keys[i] = i == 0 && longshore_team_rank(team) == 0 ? 1000000 : 1 + i % 7;
+  for (int way = 0; way < 4; ++way) {
+    longshore_sorter* sorter = NULL;
+    CHECK_OK(longshore_sorter_create(team, LONGSHORE_INT64, 0, &ways[way], &sorter));
+    CHECK_OK(longshore_sorter_run(sorter, keys, NULL, keys_per_rank, &most[way]));
+    CHECK_OK(longshore_sorter_free(sorter));
+  }
+  CHECK(most[1] == most[2]);
+  CHECK_OK(longshore_allreduce(team, most, 4, LONGSHORE_INT64, LONGSHORE_MAX));
+  const int size = longshore_team_size(team);
+  /* One part of equal width has all keys but the largest, and 7 values share the ranks evenly. */
+  CHECK(most[0] == (int64_t)keys_per_rank * size - (size > 1));
+  CHECK(size < 3 || (most[1] < most[0] && most[1] <= most[3]));
+  longshore_sorter* sorter = NULL;
+  const struct longshore_sort_options both = {.splitters = "sampled", .sampled = 1},
+                                      unknown = {.splitters = "axe"};
+  CHECK_REFUSED(longshore_sorter_create(team, LONGSHORE_INT64, 0, &both, &sorter),
+                LONGSHORE_ERROR_USAGE, "its old name: give splitters alone");
+  CHECK_REFUSED(longshore_sorter_create(team, LONGSHORE_INT64, 0, &unknown, &sorter),
+                LONGSHORE_ERROR_USAGE, "'axe': allowed are equal-width, sampled");
   return LONGSHORE_OK;
 }
 
@@ -576,8 +626,17 @@ static int stream(longshore_team* team) {
   static const char* const kernels[] = {"copy", "scale", "add", "triad"};
   for (int k = 0; k < 4; ++k) {
     longshore_stream* loop = NULL;
-    const struct longshore_stream_options options = {
-        .kernel = kernels[k], .tasks = k == 3 ? "threads" : NULL, .task_count = k == 3 ? 2 : 0};
+    const struct longshore_stream_options options = {.kernel = kernels[k],
+                                                     .tasks = k == 3 ? "threads" : NULL,
+                                                     .task_count = k == 3 ? 2 : 0,
+                                                     .streaming = k == 0,
+                                                     .stores = k == 1   ? "streaming"
+                                                               : k == 2 ? "ordinary"
+                                                                        : NULL,
+                                                     .first_touch = k == 1   ? "parallel"
+                                                                    : k == 2 ? "serial"
+                                                                    : k == 3 ? "auto"
+                                                                             : NULL};
     CHECK_OK(longshore_stream_create(team, k % 2 ? LONGSHORE_FLOAT32 : LONGSHORE_FLOAT64, 1000,
                                      &options, &loop));
     CHECK_OK(longshore_stream_run(loop));
@@ -595,6 +654,15 @@ static int stream(longshore_team* team) {
                 LONGSHORE_ERROR_USAGE, "malloc");
   CHECK_REFUSED(longshore_stream_create(team, LONGSHORE_FLOAT64, 10, &tasks, &loop),
                 LONGSHORE_ERROR_USAGE, "openmp");
+  const struct longshore_stream_options stores = {.stores = "grocery"},
+                                        both = {.stores = "ordinary", .streaming = 1},
+                                        touch = {.first_touch = "last"};
+  CHECK_REFUSED(longshore_stream_create(team, LONGSHORE_FLOAT64, 10, &stores, &loop),
+                LONGSHORE_ERROR_USAGE, "allowed are ordinary, streaming");
+  CHECK_REFUSED(longshore_stream_create(team, LONGSHORE_FLOAT64, 10, &both, &loop),
+                LONGSHORE_ERROR_USAGE, "its old name: give stores alone");
+  CHECK_REFUSED(longshore_stream_create(team, LONGSHORE_FLOAT64, 10, &touch, &loop),
+                LONGSHORE_ERROR_USAGE, "allowed are auto, serial, parallel");
   CHECK_REFUSED(longshore_stream_create(team, LONGSHORE_INT32, 10, NULL, &loop),
                 LONGSHORE_ERROR_USAGE, "LONGSHORE_FLOAT32");
   return LONGSHORE_OK;
@@ -653,6 +721,7 @@ static int run_all_checks(longshore_team* team, void* context) {
   PASS(sort(team, LONGSHORE_INT64, 0, 0));
   PASS(sort(team, LONGSHORE_INT64, 56, 251));
   PASS(sort(team, LONGSHORE_INT8, 0, 100));
+  PASS(splitters_by_name(team));
   PASS(wrong_sorts_are_refused(team));
   PASS(stream(team));
   const int is_thread = strcmp(longshore_team_transport(team), "threads") == 0,

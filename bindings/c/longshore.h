@@ -365,6 +365,7 @@ struct longshore_halo_options {
   /* the tasks that copy large messages: "serial" (default), "threads", "openmp", "tbb" */
   const char* tasks;
   int task_count; /* per rank; 0 means the rank's share of the cores */
+  int width;      /* the width to exchange on every side; if 0, `low` and `high` count */
 };
 
 /* Creates a plan that exchanges `count` fields together. The fields may have different types.
@@ -406,13 +407,18 @@ struct longshore_sort_options {
   const char* exchange;
   /* "round-robin" (default), "random", "random-private", "xor", "incast", "node-aware" */
   const char* order;
-  int64_t max_key; /* integer keys are from 0 to max_key - 1; if 0, the sort finds the range */
-  /* if 1, a sample of the keys divides their range, for keys that are not evenly spread; if 0, the
-   * range is divided into parts of equal width */
-  int sampled;
+  int64_t max_key;   /* integer keys are from 0 to max_key - 1; if 0, the sort finds the range */
+  int sampled;       /* old: 1 stands for splitters "sampled". Use `splitters` */
   int stable;        /* if 1, equal keys keep the order of (rank, position) of the input */
   const char* tasks; /* "serial" (default), "threads", "openmp", "tbb" */
   int task_count;    /* per rank; 0 means the rank's share of the cores */
+  /* "equal-width" (default): the range of keys is divided into parts of equal width; "sampled": a
+   * sample of the keys divides their range, for keys that are not evenly spread */
+  const char* splitters;
+  int together; /* if 1, with splitters "sampled": all equal keys come to one rank */
+  int64_t seed; /* of random orders and of samples; 0 means 122222 */
+  /* if 1, a barrier stands before the exchange, so that its time excludes waiting for late ranks */
+  int barrier_before_exchange;
 };
 
 /* Creates a sorter, which sorts keys over all ranks any number of times and keeps its buffers.
@@ -443,9 +449,13 @@ struct longshore_stream_options {
   /* the memory policy: "malloc" (default), "calloc", "huge", "interleave", ...:
    * docs/reference/stream.md */
   const char* memory;
-  const char* tasks; /* "serial" (default), "threads", "openmp", "tbb" */
-  int task_count;    /* per rank; 0 means the rank's share of the cores */
-  int streaming;     /* if 1, the stores bypass the caches */
+  const char* tasks;  /* "serial" (default), "threads", "openmp", "tbb" */
+  int task_count;     /* per rank; 0 means the rank's share of the cores */
+  int streaming;      /* old: 1 stands for stores "streaming". Use `stores` */
+  const char* stores; /* "ordinary" (default); "streaming": the stores bypass the caches */
+  /* the tasks that write the pages first: "auto" (default: what a measurement favours), "serial",
+   * "parallel" */
+  const char* first_touch;
 };
 
 /* Creates three arrays of `elements` elements on this rank, of type LONGSHORE_FLOAT32 or

@@ -187,6 +187,16 @@ key_type key_type_of(int type, const longshore_sort_options* options) {
   return {type, bytes, is_signed, floating, true};
 }
 
+bucket_splitters splitters_of(const longshore_sort_options& given) {
+  if (given.splitters != nullptr && given.sampled != 0)
+    fail(errc::usage, "a sort with both splitters and sampled, its old name: give splitters alone");
+  const std::string_view name =
+      text_or(given.splitters, given.sampled != 0 ? "sampled" : "equal-width");
+  if (name != "equal-width" && name != "sampled")
+    fail(errc::usage, "splitters '{}': allowed are equal-width, sampled", name);
+  return name == "sampled" ? bucket_splitters::sampled : bucket_splitters::equal_width;
+}
+
 bucket_options options_of(const longshore_sort_options* given) {
   bucket_options options;
   if (given == nullptr) return options;
@@ -194,7 +204,10 @@ bucket_options options_of(const longshore_sort_options* given) {
   options.order = exchange_order_of(text_or(given->order, "round-robin"));
   options.max_key = static_cast<std::uint64_t>(given->max_key);  // key_type_of() has checked it
   options.stable = given->stable != 0;
-  if (given->sampled != 0) options.splitters = bucket_splitters::sampled;
+  options.splitters = splitters_of(*given);
+  options.together = given->together != 0;
+  if (given->seed != 0) options.seed = static_cast<std::uint64_t>(given->seed);
+  options.barrier_before_exchange = given->barrier_before_exchange != 0;
   return options;
 }
 

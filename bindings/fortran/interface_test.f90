@@ -287,6 +287,12 @@ contains
     integer :: at(3), all_cells(3), x, y, ierr
     call grid%create(team, ranks=[1, 1, 1, 1], ierr=ierr)
     call check(ierr == longshore_error_usage, 'a grid of four dimensions')
+    call grid%create(team, dimensions=2, cells=[1000, 1])  ! no dimension gets more ranks than cells
+    at = grid%shape()
+    call check(at(1) == team%size() .and. at(2) == 1, 'a grid for a flat domain')
+    call grid%free()
+    call grid%create(team, dimensions=2, cells=[4, 4, 4, 4], ierr=ierr)
+    call check(ierr == longshore_error_usage, 'a domain of four dimensions')
     call grid%create(team, dimensions=2)
     call grid%piece(0, 10, x, y, ierr)
     call check(ierr == longshore_error_usage .and. x == 1 .and. y == 0, 'a piece along dimension 0')
@@ -436,7 +442,8 @@ contains
     if (team%rank() == 0) call check(size(reals) > 0 .and. lowest(1) == nint(1e6*reals(1)), 'the smallest key on rank 0')
     if (team%rank() > 0) few = [(int(2, int64)**mod(i, 40), i=1, 40)]  ! unallocated on rank 0
     if (team%rank() > 0) with = -few
-    call longshore_sort(team, few, with, sampled=.true.)
+    call longshore_sort(team, few, with, exchange='put', splitters='sampled', order='random', together=.true., seed=7_int64, &
+                        barrier_before_exchange=.true., tasks='threads', task_count=2)
     call check(all(few(2:) >= few(:size(few) - 1)) .and. all(with == -few), 'keys on all ranks but one')
     found = size(few)
     call team%allreduce(found, longshore_sum)
@@ -446,6 +453,14 @@ contains
     call check(size(few) == 0, 'no keys at all')
     call longshore_sort(team, reals, max_key=5_int64, ierr=ierr)
     call check(ierr == longshore_error_usage, 'max_key of reals')
+    call longshore_sort(team, reals, sampled=.true.)  ! the old name
+    call check(all(reals(2:) >= reals(:size(reals) - 1)), 'sorted reals, by a sample')
+    call longshore_sort(team, reals, sampled=.true., splitters='sampled', ierr=ierr)
+    call check_refused(ierr, 'its old name: give splitters alone', 'splitters by both names')
+    call longshore_sort(team, reals, order='sideways', ierr=ierr)
+    call check_refused(ierr, 'round-robin', 'an unknown order')
+    call longshore_sort(team, reals, tasks='elves', ierr=ierr)
+    call check_refused(ierr, 'openmp', 'an unknown tasking layer')
   end subroutine sorting
 
   subroutine streams(team)
@@ -456,6 +471,14 @@ contains
     call stream%run()
     call check(stream%wrong() == 0 .and. stream%bytes() == 12000, 'a run of STREAM')
     call stream%free()
+    call stream%create(team, 1000_int64, stores='streaming', first_touch='serial')
+    call stream%run()
+    call check(stream%wrong() == 0, 'a run of STREAM with streaming stores')
+    call stream%free()
+    call stream%create(team, 1000_int64, stores='grocery', ierr=ierr)
+    call check_refused(ierr, 'ordinary, streaming', 'unknown stores')
+    call stream%create(team, 1000_int64, first_touch='last', ierr=ierr)
+    call check_refused(ierr, 'auto, serial, parallel', 'an unknown first touch')
     call stream%create(team, 1000_int64, kernel='cubed', ierr=ierr)
     call check(ierr == longshore_error_usage, 'an unknown kernel')
   end subroutine streams

@@ -3,17 +3,23 @@
 The commands of a block marked `sh` run one by one, in a scratch folder with links to the files of
 the repository. A comment `# exit status 1` tells that a command ends with a status other than 0. A
 block does not run if the line above it is `<!-- not run: why -->`.
+
+A block below `<!-- from FILE -->` is an excerpt of a file of the repository. A line `...` in it
+stands for lines that are left out.
 """
 
 from __future__ import annotations
 
 import re
+import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 FENCE = re.compile(r"^```(\w*)(?:\{.*)?\s*$")  # also directives of the site: ```{toctree}
 NOT_RUN = re.compile(r"^<!-- not run: (.+) -->$")
+FROM = re.compile(r"^<!-- from (\S+) -->$")
+LEFT_OUT = "..."
 EXIT_STATUS = re.compile(r"#.*exit status (\d+)")
 TABLE_RULE = re.compile(r"^\|?(\s*:?-+:?\s*\|)+(\s*:?-+:?\s*)?$")
 CELL_BORDER = re.compile(r"(?<!\\)\|")
@@ -27,6 +33,7 @@ class Block:
     language: str
     text: str
     not_run: str  # the reason, or empty
+    source: str = ""  # the file of an excerpt, or empty
 
 
 @dataclass(frozen=True)
@@ -48,8 +55,10 @@ def blocks(document: Path) -> Iterator[Block]:
         if not start:
             start, language = number + 1, fence[1]
             continue
-        above = NOT_RUN.match(lines[start - 3]) if start > 2 else None
-        yield Block(document, start, language, "\n".join(lines[start - 1 : number - 1]), above[1] if above else "")
+        above = lines[start - 3] if start > 2 else ""
+        reason, source = NOT_RUN.match(above), FROM.match(above)
+        text = "\n".join(lines[start - 1 : number - 1])
+        yield Block(document, start, language, text, reason[1] if reason else "", source[1] if source else "")
         start = 0
     if start:
         raise ValueError(f"{document}:{start - 1}: this block is never closed")
@@ -77,6 +86,23 @@ def links(document: Path) -> Iterator[str]:
         target = match[1].partition("#")[0]
         if target and "://" not in target and not target.startswith("mailto:"):
             yield target
+
+
+def foreign_parts(block: Block, source: str) -> Iterator[str]:
+    """The parts of an excerpt that are not in the source, in their order and with the same lines.
+
+    The indentation of a whole part may differ.
+    """
+    lines = source.splitlines()
+    begin = 0
+    for part in re.split(rf"^{re.escape(LEFT_OUT)}$", block.text, flags=re.MULTILINE):
+        wanted = part.strip("\n").splitlines()
+        places = range(begin, len(lines) - len(wanted) + 1)
+        found = next((i for i in places if _dedented(lines[i : i + len(wanted)]) == _dedented(wanted)), None)
+        if found is None or not wanted:
+            yield part
+        else:
+            begin = found + len(wanted)
 
 
 def broken_tables(document: Path) -> Iterator[str]:
@@ -109,6 +135,10 @@ def long_lines(document: Path, columns: int = 100) -> Iterator[str]:
     for number, line in enumerate(document.read_text(encoding="utf-8").splitlines(), start=1):
         if number not in inside and len(line) > columns and not line.startswith(("|", "#")):
             yield f"{document}:{number}: {len(line)} columns"
+
+
+def _dedented(lines: list[str]) -> list[str]:
+    return textwrap.dedent("\n".join(lines)).splitlines()
 
 
 def _cells(row: str) -> int:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from markdown_pages import Block, blocks, broken_tables, commands, links, long_lines
+from markdown_pages import Block, blocks, broken_tables, commands, foreign_parts, links, long_lines
 from repository import BUILD, REPOSITORY, skip_without_language
 
 DOCUMENTS = sorted([*REPOSITORY.glob("*.md"), *REPOSITORY.glob("docs/**/*.md")])
@@ -25,6 +25,7 @@ def is_program(block: Block) -> bool:
     return block.language in PROGRAM_MARKS and PROGRAM_MARKS[block.language][1] in block.text and not block.not_run
 
 
+EXCERPTS = [b for d in DOCUMENTS for b in blocks(d) if b.source]
 PROGRAMS = [b for d in DOCUMENTS for b in blocks(d) if is_program(b)]
 
 
@@ -87,6 +88,29 @@ def test_programs_of_the_documentation_compile_and_run(
         [build_consumer(source)], env=environment, capture_output=True, text=True, check=False, timeout=TIMEOUT_SECONDS
     )
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("block", EXCERPTS, ids=name)
+def test_excerpts_of_the_documentation_are_in_their_files(block: Block) -> None:
+    source = (REPOSITORY / block.source).read_text(encoding="utf-8")
+    assert not list(foreign_parts(block, source))
+
+
+def test_every_part_of_an_excerpt_is_compared_in_order(tmp_path: Path) -> None:
+    source = "first {\n  second;\n  third;\n}\nlast\n"
+    document = tmp_path / "page.md"
+    for text, wrong in (
+        ("second;\nthird;\n...\nlast", 0),
+        ("first {\n  second;", 0),
+        ("first {\nsecond;", 1),
+        ("last\n...\nfirst {", 1),
+        ("second;\nlast", 1),
+        ("fourth;\n...\nlast", 1),
+    ):
+        document.write_text(f"<!-- from a.c -->\n```c\n{text}\n```\n", encoding="utf-8")
+        [block] = blocks(document)
+        assert block.source == "a.c"
+        assert len(list(foreign_parts(block, source))) == wrong, text
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda d: str(d.relative_to(REPOSITORY)))

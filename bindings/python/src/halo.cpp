@@ -8,6 +8,7 @@
 #include "mpi4py_communicator.hpp"
 #include "python_number.hpp"
 #include "rank_team.hpp"
+#include "task_arguments.hpp"
 
 #include <longshore/core/error.hpp>
 #include <longshore/halo/cart_grid.hpp>
@@ -287,7 +288,7 @@ void make_halo(rank_halo* self, nb::handle team, nb::handle cells, nb::handle wi
                nb::handle fields, nb::handle dtype, nb::handle periodic, nb::handle ranks,
                std::string_view algorithm, std::string_view mode, std::string_view reach,
                std::string_view placement, nb::handle local_cells, nb::handle cart,
-               std::string_view cart_order) {
+               std::string_view cart_order, nb::handle tasks_given, std::optional<int> task_count) {
   const rank_team mine = team_or_world(team);
   auto& all_ranks = mine.ranks();
   const bool is_block = cells.is_none();
@@ -302,13 +303,14 @@ void make_halo(rank_halo* self, nb::handle team, nb::handle cells, nb::handle wi
   options.algorithm = halo_algorithm_from(algorithm);
   options.mode = halo_mode_from(mode);
   options.reach = halo_reach_from(reach);
+  const task_options workers = task_options_from(all_ranks, tasks_given, task_count);
   {
     const release_gil unlocked;
     mine.owner->free_dropped();
   }
   auto plans = std::make_shared<halo_plans>(
-      grid_of(all_ranks, {periodic, ranks, cart, placement, cart_order}, shape, !is_block),
-      options);
+      grid_of(all_ranks, {periodic, ranks, cart, placement, cart_order}, shape, !is_block), options,
+      workers);
   if (is_block)
     set_position_of_blocks(halo, plans->grid(), shape);
   else
@@ -470,6 +472,8 @@ cart: a Cartesian communicator of mpi4py with the ranks of the team in the same 
 cart_order: 'same': direction d of cart is dimension d of the arrays; 'reversed': direction 0 is the
     last dimension.
 algorithm, mode, reach, placement: docs/reference/halo.md lists them, with messages and memory.
+tasks, task_count: the tasking layer that copies large messages ('serial', 'threads', 'openmp',
+    'tbb'), and its number of tasks. Without a number: the rank's share of the cores.
 
 Raises UsageError, OutOfMemoryError, or TypeError for unsuitable arrays.
 
@@ -484,7 +488,8 @@ array([4., 1., 2., 3., 4., 1.])
            "fields"_a = 1, "dtype"_a = "float64", "periodic"_a = nb::none(), nb::kw_only(),
            "ranks"_a = nb::none(), "algorithm"_a = "standard", "mode"_a = "direct",
            "reach"_a = "corners", "placement"_a = "linear", "local_cells"_a = nb::none(),
-           "cart"_a = nb::none(), "cart_order"_a = "same",
+           "cart"_a = nb::none(), "cart_order"_a = "same", "tasks"_a = nb::none(),
+           "task_count"_a = nb::none(),
            nb::sig("def __init__(self, team: Team | None, cells: int | "
                    "collections.abc.Sequence[int] | None "
                    "= None, "
@@ -496,7 +501,8 @@ array([4., 1., 2., 3., 4., 1.])
                    "algorithm: str = 'standard', mode: str = 'direct', reach: str = 'corners', "
                    "placement: str = 'linear', "
                    "local_cells: int | collections.abc.Sequence[int] | None = None, "
-                   "cart: typing.Any = None, cart_order: str = 'same') -> None"),
+                   "cart: typing.Any = None, cart_order: str = 'same', tasks: str | None = None, "
+                   "task_count: int | None = None) -> None"),
            "Collective. The arguments are those of the class.")
       .def(
           "exchange",

@@ -6,6 +6,7 @@
 #include "team_owner.hpp"
 
 #include <longshore/halo/halo_exchange.hpp>
+#include <longshore/machine/tasks.hpp>
 
 #include <cstdint>
 #include <map>
@@ -21,8 +22,10 @@ class halo_plans final : public collective_object {
   static constexpr int max_fields = 64;           ///< a set of fields has a bit for each
   static constexpr std::uint64_t all_fields = 0;  ///< the set for a call that names no fields
 
-  halo_plans(rank_grid grid, const halo_options& options)
-      : grid_(std::move(grid)), options_(options) {}
+  halo_plans(rank_grid grid, const halo_options& options, const task_options& with)
+      : grid_(std::move(grid)), workers_(with), options_(options) {
+    options_.workers = &workers_;
+  }
 
   [[nodiscard]] const rank_grid& grid() const { return *grid_; }
   [[nodiscard]] halo_algorithm algorithm() const noexcept { return algorithm_; }
@@ -95,6 +98,7 @@ class halo_plans final : public collective_object {
   // Members are destroyed in reverse order: first the plans, then the grid, then the arrays.
   std::vector<python_reference> kept_arrays_;
   std::optional<rank_grid> grid_;
+  tasks workers_;  // of the plans
   halo_options options_;
   std::vector<field_memory> fields_;
   std::unique_ptr<halo_exchange> plan_for_all_;

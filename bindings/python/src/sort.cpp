@@ -8,6 +8,7 @@
 #include "arrays.hpp"
 #include "gil.hpp"
 #include "rank_team.hpp"
+#include "task_arguments.hpp"
 
 #include <longshore/core/error.hpp>
 #include <longshore/machine/tasks.hpp>
@@ -193,7 +194,8 @@ bucket_options options_from(element type, std::string_view exchange, std::string
 nb::object sort(nb::handle team_given, nb::handle keys_given, nb::handle values_given,
                 std::optional<std::uint64_t> max_key, bool stable, bool together,
                 std::string_view splitters, std::string_view exchange, std::string_view order,
-                int task_count) {
+                nb::handle tasks_given, std::optional<int> task_count,
+                std::optional<std::uint64_t> seed, bool barrier_before_exchange) {
   const rank_team mine = team_or_world(team_given);
   auto& ranks = mine.ranks();
   const auto keys = contiguous_for_reading(keys_given, "keys", real_elements);
@@ -202,15 +204,10 @@ nb::object sort(nb::handle team_given, nb::handle keys_given, nb::handle values_
         fmt::format("keys: {} dimensions; one is needed", keys.shape.size()).c_str());
   bucket_options options =
       options_from(keys.type, exchange, order, max_key, stable, splitters, together);
-  if (task_count < 1) fail(errc::usage, "{} tasks: at least 1", task_count);
-  std::optional<tasks> workers;
-  if (task_count > 1) {
-    workers.emplace(task_options{.layer = "threads",
-                                 .count = task_count,
-                                 .cpus = ranks.cpus(),
-                                 .spin = ranks.waiting().spin});
-    options.workers = &*workers;
-  }
+  if (seed) options.seed = *seed;
+  options.barrier_before_exchange = barrier_before_exchange;
+  tasks workers(task_options_from(ranks, tasks_given, task_count));
+  options.workers = &workers;
   if (values_given.is_none())
     return bytes_of(keys.type) <= 4 ? sort_keys<std::uint32_t>(ranks, keys, options)
                                     : sort_keys<std::uint64_t>(ranks, keys, options);
@@ -230,12 +227,15 @@ void bind_sort(nb::module_& module) {
   module.def(
       "sort", &sort, "team"_a.none(), "keys"_a, "values"_a = nb::none(), nb::kw_only(),
       "max_key"_a = nb::none(), "stable"_a = false, "together"_a = false, "splitters"_a = "sampled",
-      "exchange"_a = "auto", "order"_a = "round-robin", "tasks"_a = 1,
+      "exchange"_a = "auto", "order"_a = "round-robin", "tasks"_a = nb::none(),
+      "task_count"_a = nb::none(), "seed"_a = nb::none(), "barrier_before_exchange"_a = false,
       nb::sig("def sort(team: Team | None, keys: numpy.ndarray, values: numpy.ndarray | None = "
               "None, *, "
               "max_key: int | None = None, stable: bool = False, together: bool = False, "
               "splitters: str = 'sampled', "
-              "exchange: str = 'auto', order: str = 'round-robin', tasks: int = 1) -> typing.Any"),
+              "exchange: str = 'auto', order: str = 'round-robin', tasks: str | int | None = "
+              "None, task_count: int | None = None, seed: int | None = None, "
+              "barrier_before_exchange: bool = False) -> typing.Any"),
       R"(Collective. Sorts keys that are distributed over the ranks.
 
 Returns the part of this rank as a new array, in ascending order; with ``values``, a pair of new
@@ -250,7 +250,11 @@ together: equal keys come to the same rank.
 splitters: 'sampled' gives each rank about the same number of keys. 'equal-width' divides the range
     of keys into equal parts, and is faster for evenly distributed keys.
 exchange, order: the exchange between ranks; docs/reference/sort.md lists the choices.
-tasks: threads per rank.
+tasks, task_count: the tasking layer of each rank ('serial', 'threads', 'openmp', 'tbb'), and its
+    number of tasks. Without a number: the rank's share of the cores. A number as ``tasks`` is the
+    old form.
+seed: of random orders and of samples.
+barrier_before_exchange: a barrier stands before the exchange, for measurements.
 
 Raises TypeError or ValueError for unsuitable arrays, and UsageError for a key outside the range
 [0, max_key). docs/reference/sort.md has the messages and the memory of each exchange.

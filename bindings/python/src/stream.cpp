@@ -5,17 +5,20 @@
 #include "arrays.hpp"
 #include "gil.hpp"
 #include "rank_team.hpp"
+#include "task_arguments.hpp"
 
 #include <longshore/core/error.hpp>
 #include <longshore/stream/stream.hpp>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -50,7 +53,22 @@ struct stream_request {
   int repetitions;
   std::string memory;
   task_options tasking;
+  std::optional<store_kind> stores;  // without: by the size of the arrays
+  first_touch touch;
 };
+
+store_kind stores_from(std::string_view name) {
+  if (name != "ordinary" && name != "streaming")
+    fail(errc::usage, "stores '{}': allowed are auto, ordinary, streaming", name);
+  return name == "streaming" ? store_kind::streaming : store_kind::ordinary;
+}
+
+first_touch first_touch_from(std::string_view name) {
+  if (name != "auto" && name != "serial" && name != "parallel")
+    fail(errc::usage, "first_touch '{}': allowed are auto, serial, parallel", name);
+  if (name == "auto") return first_touch::automatic;
+  return name == "serial" ? first_touch::serial : first_touch::parallel;
+}
 
 template <class T>
 stream_result measure(team& ranks, const stream_request& request) {
@@ -58,8 +76,10 @@ stream_result measure(team& ranks, const stream_request& request) {
   const std::size_t bytes = arrays_touched(request.kernel) * sizeof(T) * request.elements;
   const auto ranks_here = static_cast<std::size_t>(ranks.nodes().largest_node());
   stream_options options{.kernel = request.kernel,
-                         .stores = store_kind_for(3 * sizeof(T) * request.elements * ranks_here,
-                                                  workers.count() * static_cast<int>(ranks_here))};
+                         .stores = request.stores.value_or(
+                             store_kind_for(3 * sizeof(T) * request.elements * ranks_here,
+                                            workers.count() * static_cast<int>(ranks_here))),
+                         .touch = request.touch};
   stream<own_arrays<T>> arrays(own_arrays<T>(request.elements, request.memory), workers, options);
   stream_result result;
   arrays.run();  // not timed
@@ -77,8 +97,10 @@ stream_result measure(team& ranks, const stream_request& request) {
 }
 
 stream_result run_stream(nb::handle team_given, std::string_view kernel, std::int64_t elements,
-                         int repetitions, nb::handle dtype, int task_count, std::string tasking,
-                         std::string memory) {
+                         int repetitions, nb::handle dtype, nb::handle tasks_given,
+                         const std::optional<std::string>& tasking, std::string memory,
+                         std::optional<int> task_count, std::string_view stores,
+                         std::string_view touch) {
   const rank_team mine = team_or_world(team_given);
   auto& ranks = mine.ranks();
   const auto named = stream_kernel_named(kernel);
@@ -91,14 +113,13 @@ stream_result run_stream(nb::handle team_given, std::string_view kernel, std::in
   const element type = element_of(dtype);
   if (!is_floating(type))
     fail(errc::usage, "stream: dtype {}: allowed are float32, float64", name_of(type));
-  // "serial" is the default of the argument, and has one task.
-  if (task_count > 1 && tasking == "serial") tasking = "threads";
-  const stream_request request{
-      *named,
-      static_cast<std::size_t>(elements),
-      repetitions,
-      std::move(memory),
-      {.layer = tasking, .count = task_count, .cpus = ranks.cpus(), .spin = ranks.waiting().spin}};
+  const stream_request request{*named,
+                               static_cast<std::size_t>(elements),
+                               repetitions,
+                               std::move(memory),
+                               task_options_from(ranks, tasks_given, task_count, tasking),
+                               stores == "auto" ? std::optional<store_kind>() : stores_from(stores),
+                               first_touch_from(touch)};
   stream_result result;
   {
     const release_gil unlocked;
@@ -136,18 +157,24 @@ void bind_stream(nb::module_& module) {
   module.def(
       "stream", &run_stream, "team"_a.none() = nb::none(), "kernel"_a = "triad",
       "elements"_a = 1 << 22, nb::kw_only(), "repetitions"_a = 10, "dtype"_a = "float64",
-      "tasks"_a = 1, "tasking"_a = "serial", "memory"_a = "malloc",
+      "tasks"_a = nb::none(), "tasking"_a = nb::none(), "memory"_a = "malloc",
+      "task_count"_a = nb::none(), "stores"_a = "auto", "first_touch"_a = "auto",
       nb::sig("def stream(team: Team | None = None, kernel: str = 'triad', elements: int = "
               "4194304, *, repetitions: int = 10, "
-              "dtype: numpy.typing.DTypeLike = 'float64', tasks: int = 1, tasking: str = 'serial', "
-              "memory: str = 'malloc') -> "
+              "dtype: numpy.typing.DTypeLike = 'float64', tasks: str | int | None = None, tasking: "
+              "str | None = None, memory: str = 'malloc', task_count: int | None = None, stores: "
+              "str = 'auto', first_touch: str = 'auto') -> "
               "StreamResult"),
       R"(Collective. Measures a kernel of STREAM on arrays of each rank, and verifies every element.
 
 kernel: 'copy', 'scale', 'add' or 'triad'.
 elements: of each array of a rank. dtype: float32 or float64.
 repetitions: timed runs. One run before them is not timed.
-tasks: tasks in each rank. tasking: 'serial', 'threads', 'openmp' or 'tbb'.
+tasks, task_count: the tasking layer of each rank ('serial', 'threads', 'openmp', 'tbb'), and its
+    number of tasks. Without a number: the rank's share of the cores. A number as ``tasks``, with the
+    layer in ``tasking``, is the old form.
+stores: 'ordinary'; 'streaming', which bypasses the caches; 'auto' decides by the size of the arrays.
+first_touch: the tasks that write the pages first: 'serial', 'parallel', or 'auto', which measures.
 memory: a policy of docs/reference/stream.md.
 
 Raises UsageError for a wrong argument, and OutOfMemoryError. A rank needs memory for three arrays.

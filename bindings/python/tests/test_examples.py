@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import doctest
+import importlib.util
 import os
 import pydoc
 import re
@@ -60,7 +61,7 @@ def run_script(command: list[str], **more: str) -> str:
     return done.stdout
 
 
-def mpirun(script: Path, *arguments: str) -> list[str]:
+def mpirun(script: Path, *arguments: str, ranks: int = MPI_RANKS) -> list[str]:
     if "mpi" not in longshore.transports():
         pytest.skip("this longshore was built without MPI")
     launcher = shutil.which("mpirun")
@@ -68,7 +69,7 @@ def mpirun(script: Path, *arguments: str) -> list[str]:
         pytest.skip("mpirun is not in PATH")
     printed = subprocess.run([launcher, "--version"], capture_output=True, text=True, check=False).stdout
     flags = ["--oversubscribe", "--bind-to", "none"] if "Open MPI" in printed or "OpenRTE" in printed else []
-    return [launcher, "-n", str(MPI_RANKS), *flags, sys.executable, str(script), *arguments]
+    return [launcher, "-n", str(ranks), *flags, sys.executable, str(script), *arguments]
 
 
 ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_mpi_yield_when_idle": "1"}
@@ -117,6 +118,16 @@ def test_examples_verify_their_results(example: str, ranks: str, big_file: Path)
     else:
         out = run_script([sys.executable, str(script), *arguments], LONGSHORE_RANKS=ranks)
     assert re.fullmatch(line.replace("RANKS", ranks) + " verified=yes\n", out), out
+
+
+# examples/CMakeLists.txt expects the same checksum of the programs in C++, C and Fortran.
+@pytest.mark.parametrize("ranks", [2, *(pytest.param(n, marks=pytest.mark.thorough) for n in (1, 3, 4))])
+@pytest.mark.parametrize("name", ["jacobi_by_hand", "jacobi_longshore"])
+def test_the_programs_with_own_mpi_print_the_same_checksum(name: str, ranks: int) -> None:
+    if importlib.util.find_spec("mpi4py") is None:
+        pytest.skip("mpi4py is not installed")
+    out = run_script(mpirun(REPOSITORY / "examples" / "own_mpi" / f"{name}.py", ranks=ranks), **ROOT)
+    assert out.startswith(f"{name}: checksum=1.382445910e+06 step="), out
 
 
 @pytest.mark.thorough

@@ -118,6 +118,19 @@ def test_only_the_given_fields_are_exchanged() -> None:
     longshore.run(main, 3)
 
 
+def test_tasks_copy_large_messages() -> None:
+    def main(team: longshore.Team) -> bool:
+        cells = (4, 50_000)  # a message of 400 kB
+        halo = longshore.Halo(team, cells, ranks=(2, 1), tasks="threads", task_count=2)
+        [u] = halo.fields
+        u[halo.interior] = (1 + np.arange(50_000)) * (1 + team.rank)
+        halo.exchange()
+        expected = (1 + np.arange(50_000)) * (2 - team.rank)
+        return bool(np.array_equal(u[0, 1:-1], expected) and np.array_equal(u[-1, 1:-1], expected))
+
+    assert longshore.run(main, 2)
+
+
 def test_halo_cells_beyond_a_border_are_not_written() -> None:
     def main(team: longshore.Team) -> None:
         halo = longshore.Halo(team, (6, 6), periodic=(False, True), ranks=(3, 1))

@@ -49,7 +49,17 @@ def test_every_exchange_sorts(exchange: str) -> None:
 
     def main(team: longshore.Team) -> None:
         keys = np.random.default_rng(team.rank).integers(0, 1000, 500).astype("uint32")
-        parts[team.rank] = longshore.sort(team, keys, max_key=1000, splitters="equal-width", exchange=exchange, tasks=2)
+        parts[team.rank] = longshore.sort(
+            team,
+            keys,
+            max_key=1000,
+            splitters="equal-width",
+            exchange=exchange,
+            seed=7,
+            barrier_before_exchange=exchange == "put",
+            tasks="threads",
+            task_count=2,
+        )
 
     longshore.run(main, 4, ranks_per_node=0 if exchange == "direct" else 2)
     everything = np.concatenate([np.random.default_rng(rank).integers(0, 1000, 500) for rank in range(4)])
@@ -83,10 +93,75 @@ def test_unsuitable_arguments_are_refused() -> None:
         longshore.sort(None, np.zeros(3), exchange="none")
 
 
+# A number as tasks, and tasking, are old forms, until the next version.
+@pytest.mark.parametrize(
+    "tasks",
+    [
+        {},
+        {"tasks": "serial"},
+        {"tasks": "threads"},
+        {"tasks": "threads", "task_count": 2},
+        {"tasks": "threads", "task_count": 0},
+        {"tasks": 1},
+        {"tasks": 2},
+        {"tasks": 2, "tasking": "threads"},
+        {"tasking": "threads"},
+    ],
+)
+def test_tasks_are_a_layer_and_a_number(tasks: dict[str, Any]) -> None:
+    assert longshore.stream(None, "add", 5000, repetitions=1, **tasks).verified
+    if "tasking" not in tasks:
+        assert longshore.sort(None, np.array([3, 1, 2]), **tasks).tolist() == [1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    ("tasks", "words"),
+    [
+        ({"tasks": "elves"}, "openmp"),
+        ({"tasks": "serial", "task_count": 2}, "which has one"),
+        ({"tasks": "threads", "task_count": -1}, "task_count -1"),
+        ({"tasks": 0}, "0 tasks: at least 1"),
+        ({"tasks": 2, "task_count": 2}, "old forms: give the layer as tasks"),
+    ],
+)
+def test_wrong_tasks_are_refused(tasks: dict[str, Any], words: str) -> None:
+    with pytest.raises(longshore.UsageError, match=words):
+        longshore.sort(None, np.array([3, 1, 2]), **tasks)
+    with pytest.raises(longshore.UsageError, match=words):
+        longshore.stream(None, "add", 1000, **tasks)
+    if not isinstance(tasks["tasks"], int):
+        with pytest.raises(longshore.UsageError, match=words):
+            longshore.Halo(None, 8, **tasks)
+
+
+def test_old_and_new_forms_of_tasks_together_are_refused() -> None:
+    for both in ({"tasks": "threads", "tasking": "threads"}, {"tasking": "threads", "task_count": 2}):
+        with pytest.raises(longshore.UsageError, match="old forms"):
+            longshore.stream(None, "add", 1000, **both)
+    with pytest.raises(TypeError, match="such as 'threads'"):
+        longshore.sort(None, np.array([3, 1, 2]), tasks=["threads"])
+
+
+@pytest.mark.parametrize("stores", ["auto", "ordinary", "streaming"])
+@pytest.mark.parametrize("first_touch", ["auto", "serial", "parallel"])
+def test_stores_and_first_touch_are_chosen_by_name(stores: str, first_touch: str) -> None:
+    assert longshore.stream(None, "add", 5000, repetitions=1, stores=stores, first_touch=first_touch).verified
+
+
+def test_unknown_stores_and_first_touch_are_refused() -> None:
+    with pytest.raises(longshore.UsageError, match="allowed are auto, ordinary, streaming"):
+        longshore.stream(None, "add", 1000, stores="grocery")
+    with pytest.raises(longshore.UsageError, match="allowed are auto, serial, parallel"):
+        longshore.stream(None, "add", 1000, first_touch="last")
+
+
 @pytest.mark.parametrize("kernel", ["copy", "scale", "add", "triad"])
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_stream_measures_and_verifies(kernel: str, dtype: str) -> None:
-    result = longshore.run(lambda team: longshore.stream(team, kernel, 5000, repetitions=4, dtype=dtype, tasks=2), 2)
+    def measure(team: longshore.Team) -> longshore.StreamResult:
+        return longshore.stream(team, kernel, 5000, repetitions=4, dtype=dtype, tasks="threads", task_count=2)
+
+    result = longshore.run(measure, 2)
     assert (result.kernel, result.elements, result.verified, len(result.seconds)) == (kernel, 5000, True, 4)
     arrays = 2 if kernel in ("copy", "scale") else 3
     counted = 2 * 5000 * arrays * np.dtype(dtype).itemsize / 1e9

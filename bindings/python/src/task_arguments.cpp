@@ -1,0 +1,54 @@
+// Reads the arguments tasks and task_count, and their old forms.
+#include "task_arguments.hpp"
+
+#include <longshore/core/error.hpp>
+
+#include <nanobind/stl/string.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace longshore::python {
+namespace {
+
+task_options options_of(const team& ranks, std::string layer, int count) {
+  return {.layer = std::move(layer),
+          .count = count,
+          .cpus = ranks.cpus(),
+          .spin = ranks.waiting().spin};
+}
+
+}  // namespace
+
+task_options task_options_from(const team& ranks, nanobind::handle tasks,
+                               std::optional<int> task_count,
+                               const std::optional<std::string>& tasking) {
+  namespace nb = nanobind;
+  const bool is_number = nb::isinstance<nb::int_>(tasks);
+  if (is_number || tasking) {  // the old forms
+    if (task_count || (tasking && !is_number && !tasks.is_none()))
+      fail(errc::usage,
+           "a number as tasks, and tasking, are old forms: give the layer as tasks and the number "
+           "as task_count");
+    const int count = is_number ? nb::cast<int>(tasks) : 1;
+    if (count < 1) fail(errc::usage, "{} tasks: at least 1", count);
+    const std::string layer = tasking.value_or("serial");
+    return options_of(ranks, layer == "serial" && count > 1 ? "threads" : layer, count);
+  }
+  if (!tasks.is_none() && !nb::isinstance<nb::str>(tasks))
+    throw nb::type_error("tasks: the name of a tasking layer is needed, such as 'threads'");
+  const std::string layer = tasks.is_none() ? "serial" : nb::cast<std::string>(tasks);
+  const int count = task_count.value_or(0);
+  if (count < 0)
+    fail(errc::usage, "task_count {}: 1 or more, or 0 for the rank's share of the cores", count);
+  if (layer == "serial") {
+    if (count > 1)
+      fail(errc::usage, "{} tasks with layer serial, which has one: use threads, openmp or tbb",
+           count);
+    return options_of(ranks, layer, 1);
+  }
+  return options_of(ranks, layer,
+                    count > 0 ? count : std::max(1, static_cast<int>(ranks.cpus().size())));
+}
+
+}  // namespace longshore::python
