@@ -68,11 +68,14 @@ def fortran() -> Iterable[str]:
     yield "module longshore_mpi_f08"
 
 
-def parameters(function: ast.FunctionDef) -> str:
+def calls(name: str, function: ast.FunctionDef) -> Iterator[str]:
+    """The call with its parameters in their order, and each parameter that is given by its name."""
     given = function.args
-    positional = [a.arg for a in (*given.posonlyargs, *given.args) if a.arg != "self"]
-    star = [f"*{given.vararg.arg}"] if given.vararg else (["*"] if given.kwonlyargs else [])
-    return ", ".join(positional + star + [a.arg for a in given.kwonlyargs])
+    in_order = [a.arg for a in (*given.posonlyargs, *given.args) if a.arg != "self"]
+    if given.vararg:
+        in_order.append(f"*{given.vararg.arg}")
+    yield f"{name}({', '.join(in_order)})"
+    yield from (f"{name}({a.arg}=)" for a in given.kwonlyargs)
 
 
 def python() -> Iterable[str]:
@@ -92,16 +95,17 @@ def python() -> Iterable[str]:
         for node in ast.parse((package / file).read_text(encoding="utf-8")).body:
             if isinstance(node, ast.FunctionDef) and node.name in names:
                 described.add(node.name)
-                yield f"{node.name}({parameters(node)})"
+                yield from calls(node.name, node)
             if isinstance(node, ast.ClassDef) and node.name in names:
                 described.add(node.name)
                 yield node.name
                 for member in node.body:
                     if isinstance(member, ast.FunctionDef) and not member.name.startswith("__"):
                         is_property = any(isinstance(d, ast.Name) and d.id == "property" for d in member.decorator_list)
-                        yield f"{node.name}.{member.name}" + ("" if is_property else f"({parameters(member)})")
+                        name = f"{node.name}.{member.name}"
+                        yield from [name] if is_property else calls(name, member)
                     if isinstance(member, ast.FunctionDef) and member.name == "__init__":
-                        yield f"{node.name}({parameters(member)})"
+                        yield from calls(node.name, member)
     yield from (name for name in names if name not in described)
 
 

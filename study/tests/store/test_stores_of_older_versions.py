@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-
-import pytest
+from typing import TYPE_CHECKING
 
 from longshore_study.base.errors import EXIT_UNDECIDED
 from longshore_study.cli.command_line import main
+
+if TYPE_CHECKING:
+    import pytest
 
 STORE = Path(__file__).parents[1] / "data" / "store-0.1"
 
