@@ -7,8 +7,10 @@ target_compile_options(
   longshore_flags
   INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Wnon-virtual-dtor
             $<$<BOOL:${LONGSHORE_WERROR}>:-Werror>
-            # The presets turn off warnings that only gcc has.
-            $<$<COMPILE_LANG_AND_ID:CXX,Clang>:-Wno-unknown-warning-option>)
+            # Since version 17 clang reports a function within std::stable_sort of libstdc++ 12.
+            $<$<COMPILE_LANG_AND_ID:CXX,Clang>:-Wno-deprecated-declarations>)
+# The presets turn off warnings that only gcc has.
+add_compile_options($<$<COMPILE_LANG_AND_ID:CXX,Clang>:-Wno-unknown-warning-option>)
 if(LONGSHORE_SANITIZE)
   # Undefined behaviour must end the program, else its test would pass.
   target_compile_options(

@@ -140,7 +140,7 @@ def test_an_unknown_component_is_refused_with_the_components_of_the_installation
     build_consumer: Callable[..., Path],
 ) -> None:
     with pytest.raises(
-        AssertionError, match=r"unknown component 'hallo'; this\s+Longshore has:[\s\w,]*\bhalo,"
+        AssertionError, match=r"unknown\s+component\s+'hallo':\s+this\s+Longshore\s+has\s[\s\w,]*\bhalo,"
     ) as error:
         build_consumer(SOURCE, "-DCONSUMER_COMPONENTS=halo;hallo")
     assert "'halo'" not in str(error.value)

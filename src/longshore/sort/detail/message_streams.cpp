@@ -10,7 +10,7 @@ namespace longshore::detail {
 namespace {
 
 constexpr std::size_t wanted_slot_bytes = std::size_t{32} << 10;
-constexpr int slots = 2;  // per channel
+constexpr int slots_per_channel = 2;
 
 std::vector<channel_end> ends_of(const std::vector<int>& peers, std::size_t slot_bytes) {
   std::vector<channel_end> ends;
@@ -26,7 +26,8 @@ message_streams::message_streams(team& team, std::vector<int> to, std::vector<in
       to_(std::move(to)),
       from_(std::move(from)),
       slot_bytes_(std::max<std::size_t>(1, wanted_slot_bytes / unit_bytes) * unit_bytes),
-      channels_(team.open_channels(ends_of(to_, slot_bytes_), ends_of(from_, slot_bytes_), slots)),
+      channels_(team.open_channels(ends_of(to_, slot_bytes_), ends_of(from_, slot_bytes_),
+                                   slots_per_channel)),
       senders_(to_.size()),
       receivers_(from_.size()) {}
 
