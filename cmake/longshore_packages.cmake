@@ -35,7 +35,17 @@ if(BUILD_SHARED_LIBS)
       liblongshore${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}) # liblongshore.so has both
   set(CPACK_DEBIAN_LONGSHORE_RUNTIME_PACKAGE_SECTION libs)
   set(CPACK_DEBIAN_LONGSHORE_RUNTIME_PACKAGE_SHLIBDEPS ON)
-  set(CPACK_DEBIAN_LONGSHORE_RUNTIME_PACKAGE_GENERATE_SHLIBS ON)
+  # By these files, other packages find the package of a shared library, and the loader its files.
+  set(runtime "${CPACK_DEBIAN_LONGSHORE_RUNTIME_PACKAGE_NAME} (>= ${PROJECT_VERSION})")
+  set(major ${PROJECT_VERSION_MAJOR})
+  set(shlibs "liblongshore ${major}.${PROJECT_VERSION_MINOR} ${runtime}\n")
+  if(LONGSHORE_C)
+    string(APPEND shlibs "liblongshore_c ${major} ${runtime}\n")
+  endif()
+  file(WRITE "${PROJECT_BINARY_DIR}/debian/shlibs" "${shlibs}")
+  file(WRITE "${PROJECT_BINARY_DIR}/debian/triggers" "activate-noawait ldconfig\n")
+  set(CPACK_DEBIAN_LONGSHORE_RUNTIME_PACKAGE_CONTROL_EXTRA
+      "${PROJECT_BINARY_DIR}/debian/shlibs" "${PROJECT_BINARY_DIR}/debian/triggers")
   set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS # dpkg finds the libraries of this build there
       "${PROJECT_BINARY_DIR}/src/longshore" "${PROJECT_BINARY_DIR}/bindings/c")
   set(CPACK_DEBIAN_LONGSHORE_RUNTIME_DESCRIPTION

@@ -5,8 +5,8 @@ cmake_minimum_required(VERSION 3.25)
 # The packages have descriptions of their own, which begin with a summary.
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "")
 
-# Sets `result` to the Debian package of `file`, with its version as the least one. A package of Longshore cannot depend on a library
-# that is in no Debian package.
+# Sets `result` to the Debian package of `file`, with its version as the least one. A package of
+# Longshore cannot depend on a library that is in no Debian package.
 function(longshore_debian_package file result)
   file(REAL_PATH "${file}" file)
   # Debian has /lib as a link to /usr/lib; dpkg knows a file by one of both names.

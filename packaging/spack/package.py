@@ -53,6 +53,7 @@ class Longshore(CMakePackage):
     generator = "Ninja"
     conflicts("%gcc@:11", msg="gcc 12 is the first with the C++20 features used here")
     conflicts("+fortran", when="~c", msg="the Fortran module needs the C interface")
+    conflicts("~all_loops", when="+c", msg="the C interface needs the loops of all types")
     conflicts("+ucx", when="~mpi", msg="MPI starts the processes of the ucx transport")
 
     def cmake_args(self):

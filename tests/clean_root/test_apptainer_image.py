@@ -20,7 +20,10 @@ pytestmark = pytest.mark.clean_root
 def test_the_image_builds_passes_its_test_and_runs(root: CleanRoot) -> None:
     parts = sections()
     copy_files(root.folder)
-    root.check(parts["post"], APPTAINER_LABELS="/labels")
+    # The test compiles without optimisation, which takes a quarter of the time.
+    post = parts["post"].replace("-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_BUILD_TYPE=Plain")
+    assert post != parts["post"]
+    root.check(post, APPTAINER_LABELS="/labels")
     assert (root.folder / "labels").read_text(encoding="utf-8").startswith("version ")
     assert not (root.folder / "opt/longshore").exists()
     root.check(parts["environment"] + parts["test"])
