@@ -13,7 +13,7 @@ export OMPI_ALLOW_RUN_AS_ROOT_CONFIRM := 1
 # Progress and time of a build.
 export NINJA_STATUS := build: %p, step %f of %t, %e s: # with the space before this comment
 
-.PHONY: help setup build study test test-rest test-all docs lint tidy format clean
+.PHONY: help setup build study test test-rest test-all docs release lint tidy format clean
 
 help: ## list the targets; `make` alone does the same
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 18
@@ -48,6 +48,10 @@ test-all: ## run every check and test (half an hour)
 docs: ## build the site of pages and interfaces, in build/site/html
 	@tools/setup all
 	@tools/site
+
+release: ## make and check all files of a release, in build/dist; publishes nothing
+	@tools/setup all
+	@tools/release
 
 lint: ## check layout, style and types of all sources
 	@tools/setup test

@@ -2,13 +2,26 @@
 include(CMakePackageConfigHelpers)
 set(LONGSHORE_PACKAGE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/longshore)
 install(EXPORT longshore NAMESPACE longshore:: DESTINATION ${LONGSHORE_PACKAGE_DIR}
-        FILE longshore-targets.cmake)
+        FILE longshore-targets.cmake COMPONENT longshore_development)
 set(LONGSHORE_FORTRAN_COMPILER "") # the compiler of the installed module files
 if(LONGSHORE_FORTRAN)
   install(EXPORT longshore_fortran NAMESPACE longshore:: DESTINATION ${LONGSHORE_PACKAGE_DIR}
-          FILE longshore-fortran-targets.cmake)
+          FILE longshore-fortran-targets.cmake COMPONENT longshore_development)
   longshore_fortran_compiler(LONGSHORE_FORTRAN_COMPILER)
 endif()
+# The components for find_package(longshore COMPONENTS ...): targets of this build, and those that
+# other builds have.
+set(LONGSHORE_BUILT_COMPONENTS core machine transport launch array aggregate stream gather halo sort
+                               threads)
+set(LONGSHORE_MISSING_COMPONENTS "")
+foreach(component mpi shmem ucx c fortran)
+  string(TOUPPER ${component} option)
+  if(LONGSHORE_${option} OR (component STREQUAL fortran AND TARGET longshore_fortran_source))
+    list(APPEND LONGSHORE_BUILT_COMPONENTS ${component})
+  else()
+    list(APPEND LONGSHORE_MISSING_COMPONENTS ${component})
+  endif()
+endforeach()
 configure_package_config_file(
   "${PROJECT_SOURCE_DIR}/cmake/longshore-config.cmake.in"
   "${PROJECT_BINARY_DIR}/longshore-config.cmake"
@@ -22,11 +35,12 @@ install(FILES "${PROJECT_BINARY_DIR}/longshore-config.cmake"
               "${PROJECT_SOURCE_DIR}/cmake/find_openshmem.cmake"
               "${PROJECT_SOURCE_DIR}/cmake/find_ucx.cmake"
               "${PROJECT_SOURCE_DIR}/cmake/fortran_module.cmake"
-        DESTINATION ${LONGSHORE_PACKAGE_DIR})
+        DESTINATION ${LONGSHORE_PACKAGE_DIR} COMPONENT longshore_development)
 include(longshore_pkgconfig)
 
 # An environment module for MODULEPATH. It finds the installed tree relative to its own path.
 configure_file("${PROJECT_SOURCE_DIR}/packaging/modulefile.in"
                "${PROJECT_BINARY_DIR}/longshore-modulefile" @ONLY)
 install(FILES "${PROJECT_BINARY_DIR}/longshore-modulefile" RENAME ${PROJECT_VERSION}
-        DESTINATION ${CMAKE_INSTALL_DATADIR}/modulefiles/longshore)
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/modulefiles/longshore
+        COMPONENT longshore_development)

@@ -6,7 +6,9 @@ add_library(longshore_flags INTERFACE) # compiler flags of all sources of the pr
 target_compile_options(
   longshore_flags
   INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Wnon-virtual-dtor
-            $<$<BOOL:${LONGSHORE_WERROR}>:-Werror>)
+            $<$<BOOL:${LONGSHORE_WERROR}>:-Werror>
+            # The presets turn off warnings that only gcc has.
+            $<$<COMPILE_LANG_AND_ID:CXX,Clang>:-Wno-unknown-warning-option>)
 if(LONGSHORE_SANITIZE)
   # Undefined behaviour must end the program, else its test would pass.
   target_compile_options(
@@ -21,15 +23,19 @@ if(LONGSHORE_SANITIZE)
 endif()
 
 # longshore_add_layer(NAME [HEADERS a.hpp...] [DETAIL detail/b.hpp...] [SOURCES a.cpp...]
-#                     [PUBLIC targets...] [PRIVATE targets...])
+#                     [PUBLIC targets...] [PRIVATE targets...] [DEFINITIONS names...])
 #
-# Makes the target longshore_NAME, alias longshore::NAME, from files of the current folder. HEADERS
-# are the public headers. DETAIL are internal headers that public headers include. HEADERS and
-# DETAIL are installed under include/longshore/<folder>, and the target
-# all_verify_interface_header_sets compiles each header alone. Other headers of the layer are not
-# installed. A layer without sources is an interface library.
+# Makes the target longshore_NAME, and the alias longshore::NAME that programs and tests link, from
+# files of the current folder. HEADERS are the public headers. DETAIL are internal headers that
+# public headers include. HEADERS and DETAIL are installed under include/longshore/<folder>, and the
+# target all_verify_interface_header_sets compiles each header alone. Other headers of the layer are
+# not installed. DEFINITIONS are for the layer and for those that link it.
+#
+# longshore_NAME is a static library. With BUILD_SHARED_LIBS it is a set of object files, which
+# longshore_shared_library() links into liblongshore.so; longshore::NAME then stands for that library
+# with the headers of the layer (docs/decisions/0014-two-shared-libraries.md).
 function(longshore_add_layer name)
-  cmake_parse_arguments(ARG "" "" "HEADERS;DETAIL;SOURCES;PUBLIC;PRIVATE" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "HEADERS;DETAIL;SOURCES;PUBLIC;PRIVATE;DEFINITIONS" ${ARGN})
   if(ARG_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "longshore_add_layer(${name}): unknown arguments ${ARG_UNPARSED_ARGUMENTS}")
   endif()
@@ -39,26 +45,79 @@ function(longshore_add_layer name)
             "expressions, whose targets have other names for users; use if() and a variable")
   endif()
   set(target longshore_${name})
-  if(ARG_SOURCES)
-    set(scope PUBLIC)
-    add_library(${target} STATIC ${ARG_SOURCES})
-    target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:longshore_flags> ${ARG_PRIVATE})
-    set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_EXTENSIONS OFF)
-    if(LONGSHORE_UNITY)
-      set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12)
-    endif()
+  set(linked ${target})
+  set(linked_scope PUBLIC)
+  if(BUILD_SHARED_LIBS)
+    add_library(${target} OBJECT ${ARG_SOURCES})
+    set_property(GLOBAL APPEND PROPERTY longshore_layers ${target})
+    # Users of a shared library do not need the libraries that it links. This build does: tests
+    # include headers of MPI.
+    set(public ${ARG_PUBLIC})
+    list(FILTER public EXCLUDE REGEX "^longshore_")
+    list(TRANSFORM public REPLACE "(.+)" "$<BUILD_INTERFACE:\\1>")
+    set(lower_layers ${ARG_PUBLIC})
+    list(FILTER lower_layers INCLUDE REGEX "^longshore_")
+    list(TRANSFORM lower_layers REPLACE "^longshore_" "longshore_shared_")
+    set(linked longshore_shared_${name})
+    set(linked_scope INTERFACE)
+    add_library(${linked} INTERFACE)
+    target_compile_features(${linked} INTERFACE cxx_std_20)
+    target_compile_definitions(${linked} INTERFACE ${ARG_DEFINITIONS})
+    target_link_libraries(${linked} INTERFACE longshore_shared ${lower_layers} ${public})
+    target_include_directories(${target} PUBLIC "${PROJECT_SOURCE_DIR}/src")
   else()
-    set(scope INTERFACE)
-    add_library(${target} INTERFACE)
+    add_library(${target} STATIC ${ARG_SOURCES})
   endif()
-  add_library(longshore::${name} ALIAS ${target})
-  set_target_properties(${target} PROPERTIES EXPORT_NAME ${name} VERIFY_INTERFACE_HEADER_SETS ON)
-  target_compile_features(${target} ${scope} cxx_std_20)
-  target_link_libraries(${target} ${scope} ${ARG_PUBLIC})
-  target_sources(${target} ${scope} FILE_SET HEADERS BASE_DIRS "${PROJECT_SOURCE_DIR}/src"
-                                    FILES ${ARG_HEADERS} ${ARG_DETAIL})
+  target_compile_features(${target} PUBLIC cxx_std_20)
+  target_compile_definitions(${target} PUBLIC ${ARG_DEFINITIONS})
+  target_link_libraries(${target} PUBLIC ${ARG_PUBLIC}
+                                  PRIVATE $<BUILD_INTERFACE:longshore_flags> ${ARG_PRIVATE})
+  set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_EXTENSIONS OFF)
+  if(LONGSHORE_UNITY)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12)
+  endif()
+  add_library(longshore::${name} ALIAS ${linked})
+  set_target_properties(${linked} PROPERTIES EXPORT_NAME ${name} VERIFY_INTERFACE_HEADER_SETS ON)
+  target_sources(${linked} ${linked_scope} FILE_SET HEADERS BASE_DIRS "${PROJECT_SOURCE_DIR}/src"
+                                           FILES ${ARG_HEADERS} ${ARG_DETAIL})
+  longshore_install_library(${linked})
+endfunction()
+
+# Links all layers into liblongshore.so, if BUILD_SHARED_LIBS is on. The interface of C++ may change
+# with each minor version, and so does the name that programs load (liblongshore.so.1.0).
+function(longshore_shared_library)
+  if(NOT BUILD_SHARED_LIBS)
+    return()
+  endif()
+  get_property(layers GLOBAL PROPERTY longshore_layers)
+  add_library(longshore_shared SHARED)
+  target_link_libraries(longshore_shared PRIVATE ${layers})
+  set_target_properties(
+    longshore_shared PROPERTIES OUTPUT_NAME longshore EXPORT_NAME shared_library
+                                LINKER_LANGUAGE CXX VERSION ${PROJECT_VERSION}
+                                SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
+  target_link_options(longshore_shared PRIVATE LINKER:--as-needed) # MPI::MPI_CXX has more libraries
+  longshore_find_neighbours(longshore_shared "$ORIGIN")
+  longshore_install_library(longshore_shared)
+endfunction()
+
+# An installed program or shared library finds the shared libraries of Longshore in `folder`, and
+# others where the build found them. Packages for standard folders set CMAKE_SKIP_INSTALL_RPATH.
+function(longshore_find_neighbours target folder)
+  set_target_properties(
+    ${target} PROPERTIES INSTALL_RPATH "${folder}" INSTALL_RPATH_USE_LINK_PATH ON)
+endfunction()
+
+# Installs a library and its headers. The components of the installation are longshore_runtime
+# (shared libraries), longshore_development and longshore_tools.
+function(longshore_install_library target)
+  if(NOT LONGSHORE_INSTALL)
+    return()
+  endif()
   install(TARGETS ${target} EXPORT longshore
-          FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+          ARCHIVE COMPONENT longshore_development
+          LIBRARY COMPONENT longshore_runtime NAMELINK_COMPONENT longshore_development
+          FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT longshore_development)
 endfunction()
 
 # Tests instantiate hundreds of loops and run them on little data, so compiling takes most of the
@@ -147,7 +206,9 @@ endfunction()
 
 # The target quick_tests builds the programs of `make test`, which runs the tests without the labels
 # layouts, one_sided and programs (CONTRIBUTING.md has a table).
-add_custom_target(quick_tests)
+if(LONGSHORE_TESTS)
+  add_custom_target(quick_tests)
+endif()
 
 # longshore_spmd_test(PROGRAM NAME TRANSPORT LAYOUTS LABELS [FILTER])
 #

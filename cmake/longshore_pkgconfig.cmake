@@ -70,24 +70,34 @@ Requires: ${ARGN}
 Cflags: ${cflags}
 Libs: -L\${libdir} ${libs}
 ")
-  install(FILES "${file}" DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+  install(FILES "${file}" DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig
+          COMPONENT longshore_development)
 endfunction()
 
 set(mpi_includes)
 if(LONGSHORE_MPI)
   list(TRANSFORM MPI_CXX_INCLUDE_DIRS PREPEND -I OUTPUT_VARIABLE mpi_includes)
 endif()
-set(cxx_libraries)
-longshore_linker_arguments(longshore_longshore cxx_libraries)
+# A shared library names the libraries that it needs itself.
+set(cxx_libraries -llongshore)
+if(NOT BUILD_SHARED_LIBS)
+  set(cxx_libraries)
+  longshore_linker_arguments(longshore_longshore cxx_libraries)
+  set(cxx_libraries -Wl,--start-group ${cxx_libraries} -Wl,--end-group)
+endif()
 longshore_pkgconfig(longshore "Communication patterns of parallel programs"
                     "-I\${includedir};-std=c++20;${mpi_includes}"
-                    "-Wl,--start-group;${cxx_libraries};-Wl,--end-group")
+                    "${cxx_libraries}")
 if(LONGSHORE_C)
-  set(c_libraries)
-  longshore_linker_arguments(longshore_c c_libraries)
+  set(c_libraries -llongshore_c)
+  if(NOT BUILD_SHARED_LIBS)
+    set(c_libraries)
+    longshore_linker_arguments(longshore_c c_libraries)
+    set(c_libraries -Wl,--start-group ${c_libraries} -Wl,--end-group -lstdc++ -lm)
+  endif()
   longshore_pkgconfig(longshore-c "Communication patterns of parallel programs, for C"
                       "-I\${includedir};${mpi_includes}"
-                      "-Wl,--start-group;${c_libraries};-Wl,--end-group;-lstdc++;-lm")
+                      "${c_libraries}")
   # For Fortran compilers that cannot read the module files of longshore-fortran.pc: they compile
   # this source, and link as C does.
   file(APPEND "${PROJECT_BINARY_DIR}/longshore-c.pc"

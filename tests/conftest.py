@@ -6,11 +6,12 @@ import os
 import shutil
 import signal
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from bench_runs import BENCH, TIMEOUT_SECONDS, Run, command
+from clean_root import CleanRoot, make_clean_root, why_no_clean_root
 from repository import BUILD, REPOSITORY
 
 # Background processes of a shell ignore SIGINT. Tests and their child processes must not.
@@ -59,6 +60,16 @@ def build_consumer(installed: Path, consumer_folder: Path, tmp_path: Path) -> Ca
         return folder / "consumer"
 
     return build
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Iterator[CleanRoot]:
+    """A fresh Debian for each file of tests."""
+    if reason := why_no_clean_root():
+        pytest.skip(reason)
+    folder = tmp_path_factory.mktemp("root") / "debian"
+    yield make_clean_root(folder)
+    shutil.rmtree(folder)  # a gigabyte
 
 
 @pytest.fixture

@@ -33,7 +33,7 @@ LOGS = REPOSITORY / "build" / "test-logs"
 FUZZ_SECONDS = 300
 BUILD = Path("build") / "test"  # the build that the tests use
 CTEST_LABELS = ("layouts", "one_sided", "programs")
-PYTEST_MARKS = ("browser", "consumer", "hosts", "simulation", "slurm", "thorough")
+PYTEST_MARKS = ("browser", "clean_root", "consumer", "hosts", "simulation", "slurm", "thorough")
 CORES = len(os.sched_getaffinity(0))
 TESTS_AT_A_TIME = str(2 * CORES)  # about half of the running tests wait
 
@@ -80,6 +80,7 @@ def pytest(expression: str, *words: str) -> tuple[str, ...]:
 REST = " or ".join(PYTEST_MARKS)
 QUICK = f"not ({REST})"
 IN_PARALLEL = ("--numprocesses", TESTS_AT_A_TIME)
+APART = ("--ignore", "tests/hosts", "--ignore", "tests/clean_root")  # these have stages of their own
 
 
 def install_python_package() -> tuple[tuple[str, ...], ...]:
@@ -124,6 +125,12 @@ def why_no_python_package() -> str:
     return "" if header.exists() else f"Python's headers (python3-dev) are missing: no {header}"
 
 
+def why_no_clean_root() -> str:
+    if os.geteuid() != 0:
+        return "packages are installed in a fresh Debian by root only"
+    return "" if shutil.which("debootstrap") else "debootstrap, which makes a fresh Debian, is missing"
+
+
 STAGES = (
     Stage("lint", (("tools/lint",), ("tools/check_layers.py",)), quick=True),
     Stage("build", build("test", "quick_tests"), quick=True),
@@ -142,8 +149,9 @@ STAGES = (
     Stage("library-rest", (labelled("--label-regex"),), CTEST_CLOSING),
     Stage("study-rest", (pytest(REST, *IN_PARALLEL, "study/tests"),), PYTEST_CLOSING),
     Stage("python-rest", (pytest(REST, "bindings/python/tests"),), PYTEST_CLOSING, why_no_python_package),
-    Stage("system-rest", (pytest(REST, *IN_PARALLEL, "--ignore", "tests/hosts", "tests"),), PYTEST_CLOSING),
+    Stage("system-rest", (pytest(REST, *IN_PARALLEL, *APART, "tests"),), PYTEST_CLOSING),
     Stage("hosts", (pytest("hosts", "tests/hosts"),), PYTEST_CLOSING),
+    Stage("clean-root", (pytest("clean_root", "tests/clean_root"),), PYTEST_CLOSING, why_no_clean_root),
     Stage("bench", build("release", "longshore-bench")),  # the build of users
     Stage("fuzz", fuzz(FUZZ_SECONDS), FUZZ_CLOSING),
     Stage("asan-build", build("asan")),

@@ -4,7 +4,7 @@ Run `spack repo create FOLDER`, copy this file to FOLDER/packages/longshore/pack
 `spack install longshore`.
 """
 
-from spack.package import conflicts, depends_on, variant, version
+from spack.package import conflicts, depends_on, license, variant, version
 
 try:  # from Spack 1.0 on
     from spack_repo.builtin.build_systems.cmake import CMakePackage
@@ -17,7 +17,10 @@ class Longshore(CMakePackage):
     sort and STREAM. A library for C++, C and Fortran, and a program that measures the patterns
     over several transports."""
 
-    # To build a checkout in place: `spack dev-build longshore@main`.
+    license("BSD-3-Clause")
+
+    # To build a checkout in place: `spack dev-build longshore@main`. A release has no version here
+    # until its archive has an address.
     version("main", branch="main")
 
     variant("mpi", default=True, description="Build the mpi transport")
@@ -29,6 +32,8 @@ class Longshore(CMakePackage):
     variant("c", default=True, description="Build the C interface")
     variant("fortran", default=True, description="Build the Fortran module")
     variant("bench", default=True, description="Build longshore-bench")
+    variant("shared", default=False, description="Build shared libraries")
+    variant("all_loops", default=True, description="Compile the loops of all types of elements")
 
     depends_on("c", type="build")
     depends_on("cxx", type="build")
@@ -38,7 +43,7 @@ class Longshore(CMakePackage):
     depends_on("python@3.8:", type="build", when="+fortran")
     depends_on("fmt@9:")
     depends_on("mpi@3.1:", when="+mpi")
-    depends_on("openmpi", when="+shmem")
+    depends_on("openmpi+openshmem", when="+shmem")
     depends_on("ucx@1.13:", when="+ucx")
     depends_on("hwloc", when="+hwloc")
     depends_on("intel-oneapi-tbb@2021:", when="+tbb")
@@ -52,6 +57,7 @@ class Longshore(CMakePackage):
 
     def cmake_args(self):
         """Sets every option, so that CMake does not enable parts that it happens to find."""
-        names = ("mpi", "shmem", "ucx", "hwloc", "openmp", "tbb", "c", "fortran", "bench")
+        names = ("mpi", "shmem", "ucx", "hwloc", "openmp", "tbb", "c", "fortran", "bench", "all_loops")
         args = [self.define_from_variant(f"LONGSHORE_{name.upper()}", name) for name in names]
+        args.append(self.define_from_variant("BUILD_SHARED_LIBS", "shared"))
         return [*args, self.define("LONGSHORE_TESTS", False), self.define("LONGSHORE_EXAMPLES", False)]

@@ -1,6 +1,8 @@
 // The whole C++ interface of Longshore.
 #pragma once
 
+#include <longshore/core/requirements.hpp>  // its messages come before other errors
+
 #include <longshore/aggregate/aggregator.hpp>
 #include <longshore/aggregate/combining.hpp>
 #include <longshore/aggregate/conveyor.hpp>

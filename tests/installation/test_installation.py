@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import os
 import re
 import shlex
@@ -124,25 +123,54 @@ def test_a_project_with_another_fortran_compiler_compiles_the_module_itself(
     run_on_four_threads(program, quiet_environment)
 
 
+@pytest.mark.consumer
+@pytest.mark.parametrize("component", ["halo", "halo;mpi;launch"])
+def test_a_program_of_one_pattern_links_that_component(
+    component: str, installed: Path, build_consumer: Callable[..., Path], quiet_environment: dict[str, str]
+) -> None:
+    if "mpi" in component and not (installed / "include" / "longshore_mpi.h").exists():
+        pytest.skip("built without MPI (LONGSHORE_MPI)")
+    settings = (f"-DCONSUMER_COMPONENTS={component}", "-DCONSUMER_LIBRARIES=longshore::halo")
+    program = build_consumer(SOURCE.with_name("one_pattern.cpp"), *settings)
+    run_on_four_threads(program, quiet_environment)
+
+
+@pytest.mark.consumer
+def test_an_unknown_component_is_refused_with_the_components_of_the_installation(
+    build_consumer: Callable[..., Path],
+) -> None:
+    with pytest.raises(
+        AssertionError, match=r"unknown component 'hallo'; this\s+Longshore has:[\s\w,]*\bhalo,"
+    ) as error:
+        build_consumer(SOURCE, "-DCONSUMER_COMPONENTS=halo;hallo")
+    assert "'halo'" not in str(error.value)
+
+
+@pytest.mark.consumer
+def test_a_component_that_was_not_built_is_refused_with_the_option_that_builds_it(
+    installed: Path, build_consumer: Callable[..., Path]
+) -> None:
+    [config] = installed.rglob("longshore-config.cmake")
+    text = config.read_text(encoding="utf-8")
+    without_mpi = re.sub(r"set\(longshore_(built|not_built) (.*?)\)", r"set(longshore_\1 )", text)
+    without_mpi = without_mpi.replace("set(longshore_not_built )", "set(longshore_not_built mpi)")
+    assert without_mpi != text
+    config.write_text(without_mpi, encoding="utf-8")
+    try:
+        with pytest.raises(
+            AssertionError, match=r"built without the component 'mpi':\s+build it with\s+-DLONGSHORE_MPI=ON"
+        ):
+            build_consumer(SOURCE, "-DCONSUMER_COMPONENTS=mpi")
+    finally:
+        config.write_text(text, encoding="utf-8")
+
+
 def test_the_environment_module_names_its_own_installation(installed: Path) -> None:
     [module] = (installed / "share" / "modulefiles" / "longshore").iterdir()
     assert module.parents[3] == installed
     text = module.read_text(encoding="utf-8")
     assert "@" not in text
     assert ".. .. .." in text
-
-
-def test_the_spack_recipe_names_the_options_of_the_build() -> None:
-    recipe = (REPOSITORY / "packaging" / "spack" / "package.py").read_text(encoding="utf-8")
-    options = (REPOSITORY / "CMakeLists.txt").read_text(encoding="utf-8")
-    [names] = [
-        ast.literal_eval(node.value)
-        for node in ast.walk(ast.parse(recipe))
-        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and node.targets[0].id == "names"
-    ]
-    assert len(names) > 5
-    for name in names:
-        assert f"LONGSHORE_{name.upper()} " in options
 
 
 def test_installed_headers_are_those_of_the_sources(installed: Path) -> None:

@@ -92,8 +92,8 @@ def options() -> None:
 
 
 def cart_grid() -> None:
-    """Compares the grids of Cartesian communicators with MPI_Cart_shift, and own blocks of different
-    sizes with what the neighbours have."""
+    """Compares the grids of Cartesian communicators with MPI_Cart_shift. Blocks have different
+    sizes."""
     from mpi4py import MPI  # noqa: PLC0415
 
     for dimensions in (1, 2, 3):
@@ -122,8 +122,8 @@ def cart_grid() -> None:
                     assert halo.neighbour(step) == above
                     assert halo.neighbour([-s for s in step]) == below
                     middle = [1] * dimensions
-                    assert u[tuple(middle[:axis] + [0] + middle[axis + 1 :])] == below
-                    assert u[tuple(middle[:axis] + [-1] + middle[axis + 1 :])] == above
+                    assert u[(*middle[:axis], 0, *middle[axis + 1 :])] == below
+                    assert u[(*middle[:axis], -1, *middle[axis + 1 :])] == above
             cart.Free()
     with longshore.Team(MPI.COMM_WORLD) as team:
         cart = MPI.COMM_WORLD.Create_cart([team.size], [True])

@@ -123,6 +123,12 @@ def test_programs_of_the_documentation_run(capsys: pytest.CaptureFixture[str]) -
     assert capsys.readouterr().out.splitlines() == said
 
 
+def test_the_program_on_the_page_of_the_package_runs() -> None:
+    page = REPOSITORY / "bindings" / "python" / "README.md"
+    [program] = re.findall(r"^```python\n(.*?)^```", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    exec(compile(program, str(page), "exec"), {})  # noqa: S102 - a page of this repository
+
+
 def test_commands_of_the_documentation_run() -> None:
     commands = [line[2:] for block in fenced("console") for line in block.splitlines()]
     assert len(commands) == 3

@@ -2,6 +2,8 @@
 // up to a unit, and views of objects as bytes.
 #pragma once
 
+#include <longshore/core/requirements.hpp>
+
 #include <cstddef>
 #include <span>
 #include <type_traits>

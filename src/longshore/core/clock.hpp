@@ -2,6 +2,8 @@
 // may have another clock, such as the clock of a network simulator.
 #pragma once
 
+#include <longshore/core/requirements.hpp>
+
 #include <ctime>
 
 namespace longshore {

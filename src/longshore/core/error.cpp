@@ -36,6 +36,10 @@ const char* name_of(errc code) noexcept {
   return "unknown";
 }
 
+const char* error::what() const noexcept { return std::runtime_error::what(); }
+
+const char* program_failure::what() const noexcept { return std::runtime_error::what(); }
+
 std::string failure_text(const std::exception_ptr& thrown) {
   try {
     std::rethrow_exception(thrown);

@@ -1,6 +1,8 @@
 // The exception type of the library, with a code for programs and a message for people.
 #pragma once
 
+#include <longshore/core/requirements.hpp>
+
 #include <concepts>
 #include <cstddef>
 #include <exception>
@@ -32,6 +34,8 @@ class error : public std::runtime_error {
  public:
   error(errc code, const std::string& message) : std::runtime_error(message), code_(code) {}
   [[nodiscard]] errc code() const noexcept { return code_; }
+  // Defined in error.cpp, so that the type information exists once, also with shared libraries.
+  [[nodiscard]] const char* what() const noexcept override;
 
  private:
   errc code_;
@@ -42,6 +46,7 @@ class error : public std::runtime_error {
 class program_failure : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
+  [[nodiscard]] const char* what() const noexcept override;
 };
 
 /// The message with which a failed run ends. An error of the library begins with its code ("usage:

@@ -3,6 +3,8 @@
 // "Division by invariant integers using multiplication", PLDI 1994, figure 4.1.
 #pragma once
 
+#include <longshore/core/requirements.hpp>
+
 #include <bit>
 #include <cassert>
 #include <cstdint>

@@ -2,6 +2,8 @@
 // distributions of the standard library.
 #pragma once
 
+#include <longshore/core/requirements.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <span>

@@ -174,7 +174,7 @@ void team::checked_barrier(const collective_call& call) {
 template <class Message, class Update>
 void team::disseminate_messages(const collective_call& call, std::array<Message, 2>& pair,
                                 const Update& update) {
-  auto& [outgoing, incoming] = pair;
+  Message &outgoing = pair[0], &incoming = pair[1];  // clang 14 captures no structured bindings
   detail::disseminate(nodes(), [&](int round, int to, int from) {
     MPI_Request sent = MPI_REQUEST_NULL, received = MPI_REQUEST_NULL;
     check(MPI_Irecv(&incoming, sizeof incoming, MPI_BYTE, from, round, ranks_.get(), &received),

@@ -188,9 +188,9 @@ call_mismatch team::mismatch_with(int from, bool from_agrees) {
 
 region_owner team::make_region(std::size_t bytes) {
   free_deferred();
-  constexpr std::size_t max_bytes = std::size_t{1} << 62;
-  const auto as_integer = [max_bytes](std::size_t n) {
-    return static_cast<std::int64_t>(std::min(n, max_bytes));
+  constexpr std::size_t largest_bytes = std::size_t{1} << 62;
+  const auto as_integer = [largest_bytes](std::size_t n) {
+    return static_cast<std::int64_t>(std::min(n, largest_bytes));
   };
   // The minimum of -n is minus the maximum of n. So one reduction gives the largest request and the
   // smallest limit.

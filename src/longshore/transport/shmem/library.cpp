@@ -24,8 +24,6 @@ namespace {
 
 constexpr int runtime_failure_status = 3;
 
-// Work array of allgather(). Static data are symmetric in OpenSHMEM.
-long gather_sync[SHMEM_COLLECT_SYNC_SIZE];
 // Always 0. progress() tests this variable only to let the library make progress.
 std::uint64_t never_written = 0;
 
@@ -136,18 +134,21 @@ std::string library::capacity_text() const {
 std::vector<std::uint64_t> library::allgather(std::uint64_t mine) {
   const auto ranks = static_cast<std::size_t>(size());
   const watchdog::section limit(watchdog_, "the start of OpenSHMEM");
-  auto* const memory =
-      static_cast<std::uint64_t*>(shmem_malloc((ranks + 1) * sizeof(std::uint64_t)));
+  // The work array is no static variable, because those of a shared library need not be symmetric.
+  const std::size_t bytes =
+      (ranks + 1) * sizeof(std::uint64_t) + SHMEM_COLLECT_SYNC_SIZE * sizeof(long);
+  auto* const memory = static_cast<std::uint64_t*>(shmem_malloc(bytes));
   if (memory == nullptr) {
-    fmt::print(stderr, "longshore: rank {}: no memory for {} bytes: {}\n", rank(),
-               (ranks + 1) * sizeof(std::uint64_t), capacity_text());
+    fmt::print(stderr, "longshore: rank {}: no memory for {} bytes: {}\n", rank(), bytes,
+               capacity_text());
     std::fflush(nullptr);
     abort(runtime_failure_status);
   }
-  for (long& word : gather_sync) word = SHMEM_SYNC_VALUE;
+  long* const sync = reinterpret_cast<long*>(memory + ranks + 1);
+  std::fill_n(sync, SHMEM_COLLECT_SYNC_SIZE, long{SHMEM_SYNC_VALUE});
   memory[ranks] = mine;
   shmem_barrier_all();
-  shmem_fcollect64(memory, memory + ranks, 1, 0, 0, size(), gather_sync);
+  shmem_fcollect64(memory, memory + ranks, 1, 0, 0, size(), sync);
   shmem_barrier_all();
   std::vector<std::uint64_t> gathered(memory, memory + ranks);
   shmem_free(memory);

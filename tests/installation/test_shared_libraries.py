@@ -1,0 +1,127 @@
+"""Another project uses Longshore as shared libraries, or builds it from its sources."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from repository import BUILD, REPOSITORY
+
+pytestmark = pytest.mark.consumer
+
+HERE = REPOSITORY / "tests" / "installation"
+CONSUMER = HERE / "consumer"
+# Compiling takes most of the time of these tests.
+QUICK_TO_COMPILE = ("-DCMAKE_BUILD_TYPE=Checked", "-DCMAKE_CXX_FLAGS_CHECKED=-O0", "-DLONGSHORE_ALL_LOOPS=OFF")
+
+
+def run(*command: str | Path, **variables: str) -> str:
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("LONGSHORE_")}
+    quiet = {"LONGSHORE_PIN": "0", "LONGSHORE_PROFILE": "off", "LONGSHORE_TRANSPORT": "threads", "LONGSHORE_RANKS": "4"}
+    root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    done = subprocess.run(
+        command, env=environment | quiet | root | variables, capture_output=True, text=True, check=False, timeout=1800
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def has_mpi() -> bool:
+    cache = (BUILD / "CMakeCache.txt").read_text(encoding="utf-8")
+    return bool(re.search(r"^LONGSHORE_MPI:BOOL=(ON|TRUE|1)$", cache, re.MULTILINE))
+
+
+def configure(source: Path, build: Path, *settings: str) -> None:
+    run("cmake", "-S", source, "-B", build, "-G", "Ninja", *settings)
+
+
+@pytest.fixture(scope="session")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Longshore as shared libraries, installed and then moved, without the folder of its build."""
+    folder = tmp_path_factory.mktemp("shared")
+    parts = ("TESTS", "BENCH", "EXAMPLES", "SHMEM", "UCX", "TBB")
+    settings = [*(f"-DLONGSHORE_{part}=OFF" for part in parts), f"-DLONGSHORE_MPI={'ON' if has_mpi() else 'OFF'}"]
+    configure(REPOSITORY, folder / "build", "-DBUILD_SHARED_LIBS=ON", *settings, *QUICK_TO_COMPILE)
+    run("cmake", "--build", folder / "build")
+    run("cmake", "--install", folder / "build", "--prefix", folder / "first")
+    shutil.rmtree(folder / "build")
+    return Path(shutil.move(folder / "first", folder / "moved"))
+
+
+def build_consumer(shared: Path, folder: Path, *settings: str) -> Path:
+    configure(CONSUMER, folder, f"-DCMAKE_PREFIX_PATH={shared}", *settings)
+    run("cmake", "--build", folder)
+    return folder / "consumer"
+
+
+def libraries(shared: Path) -> Path:
+    [library] = shared.rglob("liblongshore_c.so")
+    return library.parent
+
+
+def soname(library: Path) -> str:
+    [name] = re.findall(r"SONAME.*\[(.*)\]", run("readelf", "--dynamic", library))
+    return str(name)
+
+
+def test_the_names_to_load_change_with_the_version_of_the_interface(shared: Path) -> None:
+    text = (REPOSITORY / "CMakeLists.txt").read_text(encoding="utf-8")
+    [(major, minor)] = re.findall(r"project\(longshore VERSION (\d+)\.(\d+)", text)
+    assert soname(libraries(shared) / "liblongshore.so") == f"liblongshore.so.{major}.{minor}"
+    assert soname(libraries(shared) / "liblongshore_c.so") == f"liblongshore_c.so.{major}"
+
+
+@pytest.mark.parametrize("suffix", ["cpp", "c", "f90"])
+def test_a_consumer_of_shared_libraries_runs_four_ranks_on_threads(suffix: str, shared: Path, tmp_path: Path) -> None:
+    if suffix == "f90" and not list(shared.rglob("longshore.mod")):
+        pytest.skip("no Fortran compiler (apt-get install gfortran)")
+    languages = "-DCONSUMER_LANGUAGES=" + {"cpp": "CXX", "c": "C", "f90": "C;CXX"}[suffix]
+    program = build_consumer(shared, tmp_path, f"-DCONSUMER_SOURCE={CONSUMER / 'consumer'}.{suffix}", languages)
+    assert run(program) == "4 ranks on threads: sum 6, wrong 0\n"
+
+
+def test_pkg_config_names_the_shared_libraries_alone(shared: Path, tmp_path: Path) -> None:
+    if shutil.which("pkg-config") is None:
+        pytest.skip("pkg-config is not installed (apt-get install pkg-config)")
+    folder = libraries(shared)
+    for package, library in (("longshore", "-llongshore"), ("longshore-c", "-llongshore_c")):
+        named = run("pkg-config", "--libs-only-l", package, PKG_CONFIG_PATH=str(folder / "pkgconfig"))
+        assert named.split() == [library]
+    words = (f"-I{shared / 'include'}", f"-L{folder}", "-llongshore_c", f"-Wl,-rpath,{folder}")
+    run("gcc", CONSUMER / "consumer.c", "-o", tmp_path / "consumer", *words)
+    assert run(tmp_path / "consumer") == "4 ranks on threads: sum 6, wrong 0\n"
+
+
+def test_exceptions_and_types_pass_between_shared_libraries_with_hidden_visibility(
+    shared: Path, tmp_path: Path
+) -> None:
+    settings = ("-DCONSUMER_LIBRARIES=longshore::longshore;longshore::c", "-DCMAKE_CXX_VISIBILITY_PRESET=hidden")
+    program = build_consumer(shared, tmp_path, f"-DCONSUMER_SOURCE={CONSUMER / 'mixed.cpp'}", *settings)
+    assert run(program) == "mixed: right\n"
+    if has_mpi():
+        options = ("--oversubscribe",) if "Open MPI" in run("mpirun", "--version") else ()
+        assert "mixed: right" in run("mpirun", *options, "-n", "3", program, LONGSHORE_TRANSPORT="mpi")
+
+
+@pytest.mark.parametrize(("how", "kind"), [("fetch", "OFF"), ("add_subdirectory", "ON")])
+def test_another_project_builds_longshore_from_its_sources(how: str, kind: str, tmp_path: Path) -> None:
+    """Longshore adds no programs, tests and installed files to the project."""
+    settings = (f"-DHOW={how}", f"-DBUILD_SHARED_LIBS={kind}", "-DLONGSHORE_MPI=OFF", "-DLONGSHORE_UCX=OFF")
+    sources = (f"-DLONGSHORE_SOURCE={REPOSITORY}", f"-DCONSUMER_SOURCE={CONSUMER / 'one_pattern.cpp'}")
+    configure(HERE / "parent", tmp_path / "build", *settings, *sources, *QUICK_TO_COMPILE)
+    targets = set(
+        re.findall(r"^([\w-]+): phony$", run("ninja", "-C", tmp_path / "build", "-t", "targets", "all"), re.MULTILINE)
+    )
+    assert {"parent", "longshore_halo"} <= targets
+    assert not {name for name in targets if re.search("bench|example|quick_tests|_test", name)}
+    listed = run("ctest", "--test-dir", tmp_path / "build", "--show-only")
+    assert re.findall(r"Test +#\d+: (\w+)", listed) == ["parent"]
+    run("cmake", "--build", tmp_path / "build", "--target", "parent")
+    assert run(tmp_path / "build" / "parent") == "4 ranks on threads: sum 6, wrong 0\n"
+    run("cmake", "--install", tmp_path / "build", "--prefix", tmp_path / "installed")
+    files = [path.relative_to(tmp_path).as_posix() for path in (tmp_path / "installed").rglob("*") if path.is_file()]
+    assert files == ["installed/bin/parent"]
