@@ -136,12 +136,13 @@ AT(longshore_halo_options, low, 24);
 AT(longshore_halo_options, high, 32);
 AT(longshore_halo_options, tasks, 40);
 AT(longshore_halo_options, task_count, 48);
+AT(longshore_halo_options, width, 52);
 SIZE(longshore_traffic, 32);
 AT(longshore_traffic, messages, 0);
 AT(longshore_traffic, payload_bytes, 8);
 AT(longshore_traffic, wire_bytes, 16);
 AT(longshore_traffic, offnode_bytes, 24);
-SIZE(longshore_sort_options, 48);
+SIZE(longshore_sort_options, 80);
 AT(longshore_sort_options, exchange, 0);
 AT(longshore_sort_options, order, 8);
 AT(longshore_sort_options, max_key, 16);
@@ -149,12 +150,18 @@ AT(longshore_sort_options, sampled, 24);
 AT(longshore_sort_options, stable, 28);
 AT(longshore_sort_options, tasks, 32);
 AT(longshore_sort_options, task_count, 40);
-SIZE(longshore_stream_options, 32);
+AT(longshore_sort_options, splitters, 48);
+AT(longshore_sort_options, together, 56);
+AT(longshore_sort_options, seed, 64);
+AT(longshore_sort_options, barrier_before_exchange, 72);
+SIZE(longshore_stream_options, 48);
 AT(longshore_stream_options, kernel, 0);
 AT(longshore_stream_options, memory, 8);
 AT(longshore_stream_options, tasks, 16);
 AT(longshore_stream_options, task_count, 24);
 AT(longshore_stream_options, streaming, 28);
+AT(longshore_stream_options, stores, 32);
+AT(longshore_stream_options, first_touch, 40);
 #endif
 
 #define NUMBER(name, value) _Static_assert((name) == (value), #name)
