@@ -27,7 +27,7 @@ configure_package_config_file(
   "${PROJECT_BINARY_DIR}/longshore-config.cmake"
   INSTALL_DESTINATION ${LONGSHORE_PACKAGE_DIR} PATH_VARS LONGSHORE_FORTRAN_SOURCES)
 write_basic_package_version_file("${PROJECT_BINARY_DIR}/longshore-config-version.cmake"
-                                 COMPATIBILITY SameMinorVersion)
+                                 COMPATIBILITY SameMajorVersion)
 # The find_*.cmake files search, in the user's project, for libraries without a CMake package.
 install(FILES "${PROJECT_BINARY_DIR}/longshore-config.cmake"
               "${PROJECT_BINARY_DIR}/longshore-config-version.cmake"

@@ -100,7 +100,7 @@ typedef struct longshore_halo longshore_halo;
 typedef struct longshore_sorter longshore_sorter;
 typedef struct longshore_stream longshore_stream;
 
-/* The version of the library: "0.1.0". */
+/* The version of the library: "1.0.0". */
 const char* longshore_version(void);
 /* The message of the last call that failed in this thread; "" if none failed. */
 const char* longshore_error_message(void);

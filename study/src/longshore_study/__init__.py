@@ -1,3 +1,3 @@
 """The study tool of Longshore: runs, stores, compares and explains communication benchmarks."""
 
-__version__ = "0.1.0"
+__version__ = "1.0.0"
