@@ -136,6 +136,7 @@ AT(longshore_halo_options, low, 24);
 AT(longshore_halo_options, high, 32);
 AT(longshore_halo_options, tasks, 40);
 AT(longshore_halo_options, task_count, 48);
+AT(longshore_halo_options, width, 52);
 SIZE(longshore_traffic, 32);
 AT(longshore_traffic, messages, 0);
 AT(longshore_traffic, payload_bytes, 8);

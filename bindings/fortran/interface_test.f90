@@ -155,7 +155,9 @@ contains
     indices = [(mod(k*7919 + team%rank(), n), k=1, 100)]
     call table%gather(indices, values, strategy=strategy)
     call check(all(values == 0.5_real64*real(indices, real64)), 'gathered values')
-    call plan%create(table, strategy, buffer_items=16)
+    call plan%create(table, expected_requests=-1_int64, ierr=ierr)
+    call check_refused(ierr, 'expected_requests', 'a negative number of requests')
+    call plan%create(table, strategy, buffer_items=16, expected_requests=100_int64)
     values = 0
     call plan%run(indices(2:51), values(2:51))
     call check(all(values(2:51) == 0.5_real64*real(indices(2:51), real64)) .and. values(52) == 0, 'values by a plan')
