@@ -6,6 +6,7 @@
 #include <longshore/halo/detail/algorithms/rounds.hpp>
 #include <longshore/halo/detail/backends/channel_backend.hpp>
 #include <longshore/halo/detail/backends/direct_handshake.hpp>
+#include <longshore/halo/detail/backends/neighbour_handshake.hpp>
 #include <longshore/transport/waiter.hpp>
 #ifdef LONGSHORE_HAVE_MPI
 #include <longshore/halo/detail/mpi/backends.hpp>
@@ -203,10 +204,14 @@ std::vector<std::unique_ptr<exchange_backend>> make_mixed_backends(halo_mode mod
       rounds = std::move(within_node);
     }
 #endif
-    if (any_rank_has_messages(ranks, rounds))
+    if (any_rank_has_messages(ranks, rounds)) {
+      const std::vector<int> far_peers =
+          ranks.nodes().largest_node() > 1 ? handshake_of(grid)->far_peers() : std::vector<int>{};
       for (std::size_t r = 0; r < rounds.size(); ++r)
         if (!stays_within_ranks(grid, rounds[r]))
-          mixed[r]->add(std::make_unique<channel_backend>(ranks, rounds[r], options));
+          mixed[r]->add(
+              std::make_unique<channel_backend>(ranks, rounds[r], options, far_peers));
+    }
   }
   return {std::make_move_iterator(mixed.begin()), std::make_move_iterator(mixed.end())};
 }
