@@ -20,6 +20,7 @@
 #include <longshore/halo/halo_exchange.hpp>
 #include <longshore/halo/rank_locations.hpp>
 #include <longshore/halo/shareable_memory.hpp>
+#include <longshore/halo/shared_allocator.hpp>
 #include <longshore/machine/placement_search.hpp>
 #include <longshore/sort/bucket_sort.hpp>
 #include <longshore/stream/stream.hpp>

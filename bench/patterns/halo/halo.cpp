@@ -78,6 +78,11 @@ std::vector<factor> factors() {
        .defaults = {},
        .help = "language that allocates the fields, makes the plan and calls the exchange "
                "(default: c++, and not recorded)"},
+      {.name = "memory",
+       .allowed = {"shared", "own"},
+       .defaults = {},
+       .help = "memory of the fields: that of longshore::field, which neighbours map, or a "
+               "std::vector of the program (default: shared, and not recorded)"},
       {.name = "periodic",
        .type = triple,
        .defaults = {"1,1,1"},
@@ -107,6 +112,8 @@ std::optional<std::string> why_not_here(const variant& levels, const launch_fact
   if (levels.contains("contiguous") && algorithm != halo_algorithm::faces)
     return "contiguous buffers are one per face: they need --algorithm faces";
   if (auto reason = why_not_in_its_language(levels)) return reason;
+  if (levels.contains("memory") && levels.contains("contiguous"))
+    return "contiguous buffers are always in shared memory: leave out --memory";
   if (auto reason = why_no_tasks(levels.at("tasks").get<std::string>(), task_count_of(levels)))
     return reason;
   const auto grid = grid_of(levels);

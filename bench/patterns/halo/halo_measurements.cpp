@@ -55,8 +55,10 @@ class field_measurement final : public exchange_measurement {
     for (const auto cells : extents) bytes *= static_cast<double>(cells) + 2.0 * width_;
     check_memory(team, "the fields", bytes);
     std::vector<field_memory> memories;
+    const bool is_own = levels.contains("memory") && levels.at("memory") == "own";
     for (std::size_t i = 0; i < count; ++i) {
-      fields_.emplace_back(grid_, extents, width_);
+      fields_.push_back(is_own ? in_own_memory(extents)
+                               : shared_.emplace_back(grid_, extents, width_));
       memories.push_back(fields_.back().memory());
     }
     block_ = equal_block(grid_, extents);
@@ -90,12 +92,27 @@ class field_measurement final : public exchange_measurement {
   }
 
  private:
+  // A field in a std::vector, with the layout of class field.
+  field_view<T> in_own_memory(const std::array<std::size_t, 3>& extents) {
+    std::array<std::ptrdiff_t, 3> strides{};
+    std::ptrdiff_t cells = 1, first = 0;
+    for (int d = 0; d < 3; ++d) {
+      strides[d] = cells;
+      first += width_ * cells;
+      cells *= static_cast<std::ptrdiff_t>(extents[d]) + 2 * width_;
+    }
+    T* const memory = own_.emplace_back(static_cast<std::size_t>(cells)).data();
+    return {memory + first, extents, strides, width_};
+  }
+
   int width_;
   tasks workers_;
   double plan_seconds_ = 0;
   std::uint64_t tag_;
   domain_block block_;
-  std::vector<field<T>> fields_;
+  std::vector<field<T>> shared_;
+  std::vector<std::vector<T>> own_;
+  std::vector<field_view<T>> fields_;  // in shared_ or in own_
   std::unique_ptr<halo_exchange> exchange_;
 };
 

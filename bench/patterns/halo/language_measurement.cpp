@@ -151,6 +151,8 @@ std::optional<std::string> why_not_in_its_language(const variant& levels) {
   const std::string language = language_of(levels);
   if (language == "c++") return std::nullopt;
   if (levels.contains("contiguous")) return "contiguous buffers are measured in c++ alone";
+  if (levels.contains("memory") && levels.at("memory") != "shared")
+    return "language " + language + " has memory shared alone";
   const auto placement = levels.at("placement").get<std::string>();
   if (placement != "linear" && placement != "cart")
     return "language " + language + " has placements linear and cart, not " + placement;

@@ -1,11 +1,14 @@
 // Streaming (non-temporal) stores, which bypass the caches. Use streaming stores for output larger
-// than the caches: an ordinary store first reads the line that it overwrites.
+// than the caches, because an ordinary store first reads the line that it overwrites; and for
+// output that another core reads next, because an ordinary store first takes the line from the
+// other core, which then takes it back.
 #pragma once
 
 #include <longshore/core/bytes.hpp>
 
 #include <atomic>
 #include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 
@@ -55,6 +58,32 @@ inline void stream_line(void* to, const void* from) noexcept {
   for (int k = 0; k < 4; ++k) _mm_stream_si128(to_line + k, _mm_load_si128(from_line + k));
 #else
   std::memcpy(to, from, cache_line_bytes);
+#endif
+}
+
+/// Copies `bytes` bytes. Successive runs that follow each other in memory fill whole cache lines.
+/// REQUIRES: `to` and `bytes` are multiples of 4.
+inline void stream_run(std::byte* to, const std::byte* from, std::size_t bytes) noexcept {
+#if defined(__x86_64__)
+  const auto stream_value = [&]<class T>(T value) {
+    std::memcpy(&value, from, sizeof(T));
+    stream_store(reinterpret_cast<T*>(to), value);
+    to += sizeof(T), from += sizeof(T), bytes -= sizeof(T);
+  };
+  const auto misalignment = [&](std::size_t alignment) {
+    return reinterpret_cast<std::uintptr_t>(to) % alignment;
+  };
+  if (bytes >= 4 && misalignment(8) != 0) stream_value(std::uint32_t{});
+  while (bytes >= 8 && misalignment(sizeof(__m128i)) != 0) stream_value(std::uint64_t{});
+  for (; bytes >= sizeof(__m128i); bytes -= sizeof(__m128i)) {
+    _mm_stream_si128(reinterpret_cast<__m128i*>(to),
+                     _mm_loadu_si128(reinterpret_cast<const __m128i*>(from)));
+    to += sizeof(__m128i), from += sizeof(__m128i);
+  }
+  if (bytes >= 8) stream_value(std::uint64_t{});
+  if (bytes >= 4) stream_value(std::uint32_t{});
+#else
+  std::memcpy(to, from, bytes);
 #endif
 }
 

@@ -6,6 +6,7 @@
 #include <longshore/halo/detail/algorithms/choose_algorithm.hpp>
 #include <longshore/halo/detail/algorithms/plan_rounds.hpp>
 #include <longshore/halo/detail/backends/exchange_backend.hpp>
+#include <longshore/halo/detail/find_shareable.hpp>
 #include <longshore/transport/agree_on_errors.hpp>
 
 namespace longshore {
@@ -58,7 +59,10 @@ halo_exchange::halo_exchange(const rank_grid& grid, const halo_options& options,
                    : options.algorithm;
   detail::backend_options backend{.workers = options.workers};
   for (const auto& field : fields)
-    if (field.memory.bytes > 0) backend.shareable.push_back(field.memory);
+    if (field.memory.bytes > 0)
+      backend.shareable.push_back(field.memory);
+    else if (const auto memory = detail::find_shareable(field.first))
+      backend.shareable.push_back(*memory);
   auto rounds =
       detail::plan_rounds(algorithm_, grid, exchanged, options.reach, !is_mpi_mode(options.mode));
   for (const auto& round : rounds)

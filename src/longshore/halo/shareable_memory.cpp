@@ -5,6 +5,7 @@
 #include <longshore/core/bytes.hpp>
 #include <longshore/core/error.hpp>
 #include <longshore/halo/detail/backends/mapped_memory.hpp>
+#include <longshore/halo/detail/find_shareable.hpp>
 #include <longshore/machine/memory_sizes.hpp>
 
 #include <fcntl.h>
@@ -12,6 +13,10 @@
 #include <sys/stat.h>
 
 #include <unistd.h>
+
+#include <iterator>
+#include <map>
+#include <mutex>
 
 namespace longshore {
 namespace {
@@ -41,11 +46,37 @@ shared_memory_handle make_file(std::size_t bytes) {
   return handle;
 }
 
+struct handle_list {
+  std::mutex mutex;
+  std::map<std::uint64_t, shared_memory_handle> handles;  // indexed by the first address
+};
+
+// The memory of this process that other processes can map. Never destroyed, because static objects
+// may free their memory at the end.
+handle_list& list() {
+  static auto& all = *new handle_list;
+  return all;
+}
+
 }  // namespace
 
+std::optional<shared_memory_handle> detail::find_shareable(const std::byte* address) {
+  const auto number = reinterpret_cast<std::uint64_t>(address);
+  const std::lock_guard lock(list().mutex);
+  const auto next = list().handles.upper_bound(number);
+  if (next == list().handles.begin()) return std::nullopt;
+  const auto& handle = std::prev(next)->second;
+  if (number >= handle.address + handle.bytes) return std::nullopt;
+  return handle;
+}
+
 shareable_memory::shareable_memory(const team& ranks, std::size_t bytes) {
+  allocate(bytes, ranks.transport_name() != "threads" && ranks.nodes().my_rank_count() > 1);
+}
+
+void shareable_memory::allocate(std::size_t bytes, bool for_processes) {
   if (bytes == 0) return;
-  if (ranks.transport_name() != "threads" && ranks.nodes().my_rank_count() > 1) {
+  if (for_processes) {
     if (bytes > available_memory_bytes())
       fail(errc::out_of_memory,
            "shareable memory of {} bytes was requested, and {} bytes are available", bytes,
@@ -64,9 +95,11 @@ shareable_memory::shareable_memory(const team& ranks, std::size_t bytes) {
     }
     handle_.bytes = bytes;
     handle_.process = getpid();
-  } else if (bytes >= detail::huge_pages_from_bytes) {
-    prefer_huge_pages(data(), handle_.bytes);
+    return;
   }
+  if (bytes >= detail::huge_pages_from_bytes) prefer_huge_pages(data(), handle_.bytes);
+  const std::lock_guard lock(list().mutex);
+  list().handles.emplace(handle_.address, handle_);
 }
 
 void shareable_memory::aligned_delete::operator()(std::byte* memory) const noexcept {
@@ -75,6 +108,10 @@ void shareable_memory::aligned_delete::operator()(std::byte* memory) const noexc
 
 shareable_memory::~shareable_memory() {
   if (handle_.file < 0) return;
+  {
+    const std::lock_guard lock(list().mutex);
+    list().handles.erase(handle_.address);
+  }
   munmap(data(), handle_.bytes);
   close(static_cast<int>(handle_.file));
 }

@@ -24,6 +24,12 @@ struct shared_memory_handle {
   std::uint64_t device = 0, inode = 0;
 };
 
+namespace detail {
+struct any_process_t {};
+/// Requests memory that every process of the node can map, before a team exists.
+inline constexpr any_process_t any_process;
+}  // namespace detail
+
 /// Memory that other ranks of the node can map. All bytes are zero at first. A page lies on the
 /// NUMA node of the rank that writes the page first. Movable; addresses do not change.
 class shareable_memory {
@@ -31,6 +37,8 @@ class shareable_memory {
   shareable_memory() = default;
   /// Local. Throws errc::out_of_memory. If the system cannot share memory, the memory is private.
   shareable_memory(const team& ranks, std::size_t bytes);
+  /// For shared_allocator.
+  shareable_memory(detail::any_process_t, std::size_t bytes) { allocate(bytes, true); }
   ~shareable_memory();
   shareable_memory(shareable_memory&& other) noexcept { swap(other); }
   shareable_memory& operator=(shareable_memory&& other) noexcept {
@@ -47,6 +55,7 @@ class shareable_memory {
   }
 
  private:
+  void allocate(std::size_t bytes, bool for_processes);
   void swap(shareable_memory& other) noexcept {
     std::swap(handle_, other.handle_);
     std::swap(pages_, other.pages_);

@@ -85,6 +85,7 @@ FACTORS: dict[str, dict[str, Factor]] = {
         ),
         "reach": _words("faces edges corners"),
         "language": _words("c++ c fortran"),
+        "memory": _words("shared own"),
         "domain": _triple(1, LARGEST_COUNT),
         "halo": _count(1, 1024),
         "fields": _count(1, 4096),

@@ -2,6 +2,8 @@
 // slots. The constructor joins small messages to the same neighbour.
 #include <longshore/halo/detail/backends/channel_backend.hpp>
 
+#include <longshore/core/error.hpp>
+
 #include <algorithm>
 #include <cassert>
 
@@ -12,6 +14,9 @@ constexpr int slots_per_channel = 2;
 // Between nodes, messages of at least this size are not joined. The receiver can then begin
 // earlier, which gains more than a saved message.
 constexpr std::size_t unjoined_from_bytes = 16384;
+// Messages of at least this size to far peers are packed with streaming stores. Smaller messages
+// gain nothing.
+constexpr std::size_t streamed_from_bytes = 4096;
 
 // The earlier message to which `message` can be joined, or null. Both ends see the messages between
 // them in the same order and with the same sizes. So both ends join the same messages.
@@ -27,11 +32,16 @@ Message* joinable(std::vector<Message>& messages, const halo_message& message) {
 }  // namespace
 
 channel_backend::channel_backend(team& team, const halo_round& round,
-                                 const backend_options& options)
+                                 const backend_options& options, std::span<const int> far_peers)
     : delivery_(options.delivery), workers_(options.workers), received_(round.size(), nullptr) {
   // All ranks have the directions in the same order, and one message per direction. So the n-th
   // channel from rank A to rank B is the same at both ends, even if the ranks are neighbours in
   // several directions.
+  const auto stores_of = [&](const halo_message& message) {
+    const bool streams = can_stream_lines && message.size_bytes() >= streamed_from_bytes &&
+                         std::binary_search(far_peers.begin(), far_peers.end(), message.peer);
+    return streams ? copy_stores::streaming : copy_stores::ordinary;
+  };
   const auto may_join = [&](const halo_message& message) {
     return delivery_ == halo_delivery::unpacked && !team.nodes().is_local(message.peer);
   };
@@ -43,7 +53,7 @@ channel_backend::channel_backend(team& team, const halo_round& round,
       if (earlier != nullptr)
         earlier->message.append(out);
       else
-        outgoing_.push_back({out.peer, packed_message(out), nullptr});
+        outgoing_.push_back({out.peer, packed_message(out, stores_of(out)), nullptr});
     }
     if (in.exists()) {
       if (delivery_ == halo_delivery::unpacked) received_[pair] = in.contiguous();
@@ -58,7 +68,15 @@ channel_backend::channel_backend(team& team, const halo_round& round,
   std::vector<channel_end> to, from;
   for (const auto& out : outgoing_) to.push_back({out.peer, out.message.size_bytes()});
   for (const auto& in : incoming_) from.push_back({in.peer, in.message.size_bytes()});
-  channels_ = team.open_channels(to, from, slots_per_channel);
+  try {
+    channels_ = team.open_channels(to, from, slots_per_channel);
+  } catch (const error& e) {
+    if (e.code() != errc::usage) throw;
+    fail(errc::usage,
+         "{}: blocks that are neighbours along one dimension need equal extents along the others, "
+         "and the same fields and widths",
+         e.what());
+  }
   for (std::size_t i = 0; i < outgoing_.size(); ++i) outgoing_[i].channel = &channels_->sender(i);
   for (std::size_t i = 0; i < incoming_.size(); ++i) incoming_[i].channel = &channels_->receiver(i);
   pending_.reserve(incoming_.size());

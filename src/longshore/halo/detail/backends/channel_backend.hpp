@@ -14,14 +14,17 @@
 #include <longshore/transport/channel.hpp>
 
 #include <memory>
+#include <span>
 #include <vector>
 
 namespace longshore::detail {
 
 class channel_backend final : public polled_backend {
  public:
-  /// Collective. REQUIRES: no message of a rank to itself.
-  channel_backend(team& team, const halo_round& round, const backend_options& options);
+  /// Collective. REQUIRES: no message of a rank to itself. `far_peers` are the ranks of the node
+  /// whose caches are far from those of this rank (neighbour_handshake), in ascending order.
+  channel_backend(team& team, const halo_round& round, const backend_options& options,
+                  std::span<const int> far_peers);
 
   void start() override;
   void progress() override;

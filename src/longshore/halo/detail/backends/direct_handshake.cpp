@@ -2,9 +2,9 @@
 // memory that the neighbours describe, and pairs their cells with the halo of this rank.
 #include <longshore/halo/detail/backends/direct_handshake.hpp>
 
-#include <longshore/core/error.hpp>
 #include <longshore/halo/detail/backends/handshake_message.hpp>
 #include <longshore/halo/detail/backends/neighbour_handshake.hpp>
+#include <longshore/halo/detail/message_shape.hpp>
 
 #include <algorithm>
 #include <new>
@@ -156,11 +156,8 @@ void link_maker::add_link(std::size_t round, std::size_t peer, const mapped_hand
       fits = in.parts[i].extents == from.parts[i].extents &&
              in.parts[i].element_bytes == from.parts[i].element_bytes;
     if (!fits)
-      fail(
-          errc::usage,
-          "the halo cells of rank {} do not fit those of rank {}: blocks that are neighbours along "
-          "one dimension need equal extents along the others, and the same fields and widths",
-          link.peer, grid_.ranks().rank());
+      refuse_shape(link.peer, shape_of({link.peer, from.parts}), grid_.ranks().rank(),
+                   shape_of(in));
     for (std::size_t i = 0; i < in.parts.size(); ++i) link.copies.add(in.parts[i], from.parts[i]);
     parts.received[from.pair] = in.contiguous();
     in = {};

@@ -6,6 +6,9 @@
 #include <longshore/halo/detail/algorithms/rounds.hpp>
 #include <longshore/halo/detail/backends/channel_backend.hpp>
 #include <longshore/halo/detail/backends/direct_handshake.hpp>
+#include <longshore/halo/detail/backends/handshake_message.hpp>
+#include <longshore/halo/detail/backends/neighbour_handshake.hpp>
+#include <longshore/halo/detail/message_shape.hpp>
 #include <longshore/transport/waiter.hpp>
 #ifdef LONGSHORE_HAVE_MPI
 #include <longshore/halo/detail/mpi/backends.hpp>
@@ -150,6 +153,37 @@ bool any_rank_has_shareable(team& ranks, const backend_options& options) {
   return ranks.allreduce_value<int>(!options.shareable.empty(), reduction::max) != 0;
 }
 
+// Collective over neighbours. Throws errc::usage if a rank of the node sends messages that do not
+// fit the halo of this rank.
+void check_shapes(const rank_grid& grid, const std::vector<halo_round>& rounds) {
+  struct numbered_shape {
+    std::uint64_t round, pair;
+    message_shape shape;
+  };
+  neighbour_handshake& handshake = *handshake_of(grid);
+  std::vector<std::vector<std::byte>> descriptions;
+  for (const int peer : handshake.peers()) {
+    handshake_writer writer;
+    for (std::size_t r = 0; r < rounds.size(); ++r)
+      for (std::size_t i = 0; i < rounds[r].size(); ++i)
+        if (rounds[r][i].outgoing.peer == peer)
+          writer.add(numbered_shape{r, i, shape_of(rounds[r][i].outgoing)});
+    descriptions.push_back(writer.take());
+  }
+  const auto received = handshake.exchange(descriptions);
+  for (std::size_t p = 0; p < received.size(); ++p) {
+    handshake_reader reader(received[p]);
+    while (!reader.at_end()) {
+      const auto sent = reader.take<numbered_shape>();
+      const bool exists = sent.round < rounds.size() && sent.pair < rounds[sent.round].size();
+      const auto expected =
+          exists ? shape_of(rounds[sent.round][sent.pair].incoming) : message_shape{};
+      if (sent.shape != expected)
+        refuse_shape(handshake.peers()[p], sent.shape, grid.ranks().rank(), expected);
+    }
+  }
+}
+
 #ifdef LONGSHORE_HAVE_MPI
 // Removes the messages between ranks of one node from a round, and returns them.
 halo_round take_node_messages(const team& ranks, halo_round& round) {
@@ -203,10 +237,16 @@ std::vector<std::unique_ptr<exchange_backend>> make_mixed_backends(halo_mode mod
       rounds = std::move(within_node);
     }
 #endif
-    if (any_rank_has_messages(ranks, rounds))
+    if (any_rank_has_messages(ranks, rounds)) {
+      std::vector<int> far_peers;
+      if (ranks.nodes().largest_node() > 1) {
+        check_shapes(grid, rounds);
+        far_peers = handshake_of(grid)->far_peers();
+      }
       for (std::size_t r = 0; r < rounds.size(); ++r)
         if (!stays_within_ranks(grid, rounds[r]))
-          mixed[r]->add(std::make_unique<channel_backend>(ranks, rounds[r], options));
+          mixed[r]->add(std::make_unique<channel_backend>(ranks, rounds[r], options, far_peers));
+    }
   }
   return {std::make_move_iterator(mixed.begin()), std::make_move_iterator(mixed.end())};
 }

@@ -1,5 +1,6 @@
 // Tests copies between strided boxes against a loop over elements.
 #include <longshore/core/random.hpp>
+#include <longshore/core/streaming_store.hpp>
 #include <longshore/halo/detail/copy/copy_batch.hpp>
 #include <longshore/halo/detail/copy/strided_box.hpp>
 
@@ -77,6 +78,33 @@ TEST(StridedCopy, copies_every_element_and_nothing_else) {
   }
   EXPECT_GT(one_run, 10u);
   EXPECT_GT(moved, 2900u);
+}
+
+TEST(StridedCopy, with_streaming_stores_copies_the_same_bytes) {
+  random_stream random(2);
+  for (int round = 0; round < 2000; ++round) {
+    constexpr std::array<std::size_t, 5> sizes{4, 8, 12, 16, 24};
+    const std::size_t element_bytes = sizes[random.below(sizes.size())];
+    const std::array<std::size_t, 3> extents{1 + random.below(40), 1 + random.below(7),
+                                             1 + random.below(5)};
+    std::vector<std::byte> from_memory;
+    const auto from = random_box(random, extents, element_bytes, from_memory);
+    std::vector<std::byte> expected(from.size_bytes() + 200, std::byte{77}), streamed = expected;
+    // Aligned to 4 bytes, at any place in a cache line.
+    const std::size_t offset = 4 * random.below(17);
+    const auto to = from.contiguous_at(streamed.data() + offset);
+    copy_by_elements(from.contiguous_at(expected.data() + offset), from);
+    const strided_copy copy(to, from, copy_stores::streaming);
+    if (round % 2 == 0) {
+      copy(to.first, from.first);
+    } else {
+      const std::size_t pieces = copy.piece_count(), half = pieces / 2;
+      copy.copy_pieces(to.first, from.first, half, pieces);
+      copy.copy_pieces(to.first, from.first, 0, half);
+    }
+    fence_streaming_stores();
+    ASSERT_EQ(streamed, expected) << "round " << round;
+  }
 }
 
 TEST(StridedCopy, joins_dimensions_without_gaps) {

@@ -1,6 +1,7 @@
 // The prepared copies that pack and unpack a message, with one strided copy per part.
 #pragma once
 
+#include <longshore/core/streaming_store.hpp>
 #include <longshore/halo/detail/halo_round.hpp>
 #include <longshore/machine/tasks.hpp>
 
@@ -14,20 +15,30 @@ namespace longshore::detail {
 class packed_message {
  public:
   packed_message() = default;
-  explicit packed_message(const halo_message& message) { append(message); }
+  /// With streaming stores, pack() bypasses the caches of this core where the cells allow it: where
+  /// all elements have multiples of 4 bytes.
+  explicit packed_message(const halo_message& message,
+                          copy_stores pack_stores = copy_stores::ordinary)
+      : pack_stores_(pack_stores) {
+    append(message);
+  }
   /// Adds the parts of another message at the end.
   void append(const halo_message& message) {
     for (const auto& part : message.parts) {
-      parts_.push_back({part.first, bytes_, strided_copy(part.contiguous_at(nullptr), part),
+      const bool is_aligned = part.element_bytes % 4 == 0 && bytes_ % 4 == 0;
+      const auto stores = is_aligned ? pack_stores_ : copy_stores::ordinary;
+      parts_.push_back({part.first, bytes_, strided_copy(part.contiguous_at(nullptr), part, stores),
                         strided_copy(part, part.contiguous_at(nullptr))});
       bytes_ += part.size_bytes();
     }
   }
 
   [[nodiscard]] std::size_t size_bytes() const noexcept { return bytes_; }
+  /// With streaming stores, `message` is aligned to 4 bytes. Stores after pack() follow its stores.
   void pack(std::byte* message, tasks* workers = nullptr) const {
     for_shares(workers, [&](int task, int count) {
       for (const auto& p : parts_) copy_share(p.pack, message + p.offset, p.cells, task, count);
+      if (pack_stores_ == copy_stores::streaming) fence_streaming_stores();
     });
   }
   /// Packs a single part to its offset in the buffer `message`.
@@ -61,6 +72,7 @@ class packed_message {
     copy.copy_pieces(to, from, share.begin, share.end);
   }
 
+  copy_stores pack_stores_ = copy_stores::ordinary;
   std::vector<prepared_part> parts_;
   std::size_t bytes_ = 0;
 };

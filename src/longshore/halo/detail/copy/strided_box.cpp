@@ -2,6 +2,8 @@
 // length of a run.
 #include <longshore/halo/detail/copy/strided_box.hpp>
 
+#include <longshore/core/streaming_store.hpp>
+
 #include <algorithm>
 #include <cassert>
 #include <cstring>
@@ -36,8 +38,8 @@ bool strided_box::is_contiguous() const noexcept {
 // ends: its stride is the stride of the level times the count of the level. The joined level then
 // has more steps of the same stride. Below the first level is the run, which has no stride, only a
 // length.
-strided_copy::strided_copy(const strided_box& to, const strided_box& from)
-    : run_bytes_(to.element_bytes) {
+strided_copy::strided_copy(const strided_box& to, const strided_box& from, copy_stores stores)
+    : run_bytes_(to.element_bytes), stores_(stores) {
   assert(to.extents == from.extents && to.element_bytes == from.element_bytes);
   int levels = 0;
   for (int d = 0; d < 3; ++d) {
@@ -63,7 +65,7 @@ strided_copy::strided_copy(const strided_box& to, const strided_box& from)
     ++levels;
   }
   outermost_ = levels == 0 ? 0 : static_cast<std::size_t>(levels - 1);
-  kernel_ = kernel_for(run_bytes_);
+  kernel_ = kernel_for(run_bytes_, stores);
 }
 
 std::size_t strided_copy::piece_count() const noexcept {
@@ -76,7 +78,10 @@ void strided_copy::copy_pieces(std::byte* to, const std::byte* from, std::size_t
   if (is_one_run()) {
     const std::size_t first = begin * run_piece_bytes,
                       last = std::min(end * run_piece_bytes, run_bytes_);
-    std::memcpy(to + first, from + first, last - first);
+    strided_copy piece = *this;
+    piece.run_bytes_ = last - first;
+    piece.kernel_ = kernel_for(piece.run_bytes_, stores_);
+    piece(to + first, from + first);
     return;
   }
   strided_copy part = *this;
@@ -85,14 +90,12 @@ void strided_copy::copy_pieces(std::byte* to, const std::byte* from, std::size_t
   part(to + steps * to_strides_[outermost_], from + steps * from_strides_[outermost_]);
 }
 
-// The length of a run is `Length`, a constant for the compiler, or known only at run time if
-// `Length` is 0.
-template <std::size_t Length>
-void strided_copy::copy_runs(const strided_copy& copy, std::byte* to, const std::byte* from) {
-  const std::size_t length = Length == 0 ? copy.run_bytes_ : Length;
-  const auto [n0, n1, n2] = copy.counts_;
-  const auto [to0, to1, to2] = copy.to_strides_;
-  const auto [from0, from1, from2] = copy.from_strides_;
+template <class CopyRun>
+void strided_copy::for_each_run(std::byte* to, const std::byte* from,
+                                const CopyRun& copy_run) const {
+  const auto [n0, n1, n2] = counts_;
+  const auto [to0, to1, to2] = to_strides_;
+  const auto [from0, from1, from2] = from_strides_;
   for (std::size_t k = 0; k < n2; ++k, to += to2, from += from2) {
     std::byte* to_row = to;
     const std::byte* from_row = from;
@@ -100,16 +103,42 @@ void strided_copy::copy_runs(const strided_copy& copy, std::byte* to, const std:
       std::byte* to_run = to_row;
       const std::byte* from_run = from_row;
       for (std::size_t i = 0; i < n0; ++i, to_run += to0, from_run += from0)
-        std::memcpy(to_run, from_run, length);
+        copy_run(to_run, from_run);
     }
   }
+}
+
+// The length of a run is `Length`, a constant for the compiler, or known only at run time if
+// `Length` is 0.
+template <std::size_t Length>
+void strided_copy::copy_runs(const strided_copy& copy, std::byte* to, const std::byte* from) {
+  const std::size_t length = Length == 0 ? copy.run_bytes_ : Length;
+  copy.for_each_run(to, from, [&](std::byte* to_run, const std::byte* from_run) {
+    std::memcpy(to_run, from_run, length);
+  });
+}
+
+template <std::size_t Length>
+void strided_copy::stream_runs(const strided_copy& copy, std::byte* to, const std::byte* from) {
+  const std::size_t length = Length == 0 ? copy.run_bytes_ : Length;
+  copy.for_each_run(to, from, [&](std::byte* to_run, const std::byte* from_run) {
+    stream_run(to_run, from_run, length);
+  });
 }
 
 // The listed lengths are single elements of 1 to 8 bytes, and rows of 1 to 6 or 8 cells of float or
 // double: the width of a halo along x. In each case the compiler knows the length, and can copy a
 // run without a call of memcpy. Other lengths take the general loop, so a missing case costs time
 // only.
-strided_copy::kernel strided_copy::kernel_for(std::size_t run_bytes) {
+strided_copy::kernel strided_copy::kernel_for(std::size_t run_bytes, copy_stores stores) {
+  if (stores == copy_stores::streaming) {
+    switch (run_bytes) {
+      case 4: return &stream_runs<4>;
+      case 8: return &stream_runs<8>;
+      case 16: return &stream_runs<16>;
+      default: return &stream_runs<0>;
+    }
+  }
   switch (run_bytes) {
     case 1: return &copy_runs<1>;
     case 2: return &copy_runs<2>;

@@ -22,6 +22,14 @@ struct strided_box {
   [[nodiscard]] bool is_contiguous() const noexcept;
 };
 
+/// How a copy writes.
+enum class copy_stores {
+  ordinary,
+  /// Past the caches, for memory that another core reads next (core/streaming_store.hpp). The
+  /// caller orders the stores: fence_streaming_stores().
+  streaming
+};
+
 /// A prepared copy. The constructor joins dimensions that have no gaps in both boxes, and chooses
 /// the kernel by the length of the remaining contiguous runs. Usual lengths of up to 64 bytes, such
 /// as those of a face along x, are known to the compiler. Other runs are copied by memcpy. Nothing
@@ -29,8 +37,10 @@ struct strided_box {
 class strided_copy {
  public:
   strided_copy() = default;
-  /// REQUIRES: equal extents and element_bytes. The addresses of the boxes are not used.
-  strided_copy(const strided_box& to, const strided_box& from);
+  /// REQUIRES: equal extents and element_bytes. The addresses of the boxes are not used. With
+  /// streaming stores, all runs begin at multiples of 4 bytes and have multiples of 4 bytes.
+  strided_copy(const strided_box& to, const strided_box& from,
+               copy_stores stores = copy_stores::ordinary);
 
   /// Copies the box at `from` to the box at `to`. REQUIRES: the boxes do not overlap.
   void operator()(std::byte* to, const std::byte* from) const { kernel_(*this, to, from); }
@@ -55,11 +65,16 @@ class strided_copy {
  private:
   static constexpr std::size_t longest_short_run = 64;
   using kernel = void (*)(const strided_copy&, std::byte*, const std::byte*);
+  template <class CopyRun>
+  void for_each_run(std::byte* to, const std::byte* from, const CopyRun& copy_run) const;
   template <std::size_t Length>
   static void copy_runs(const strided_copy& copy, std::byte* to, const std::byte* from);
-  static kernel kernel_for(std::size_t run_bytes);
+  template <std::size_t Length>
+  static void stream_runs(const strided_copy& copy, std::byte* to, const std::byte* from);
+  static kernel kernel_for(std::size_t run_bytes, copy_stores stores);
 
   std::size_t run_bytes_ = 0;
+  copy_stores stores_ = copy_stores::ordinary;
   // The levels of the loops over runs: the number of steps of each level, and its strides. The
   // innermost level comes first. Levels that are not used have one step.
   std::array<std::size_t, 3> counts_{1, 1, 1};

@@ -4,7 +4,7 @@
 #include <longshore/halo/detail/mpi/mode_backend.hpp>
 
 #include <longshore/core/bytes.hpp>
-#include <longshore/core/error.hpp>
+#include <longshore/halo/detail/message_shape.hpp>
 #include <longshore/transport/mpi/team.hpp>
 
 #include <algorithm>
@@ -53,7 +53,7 @@ mode_backend::mode_backend(const round_setup& setup, buffering buffered)
     ++moved_.messages;
     detail::count_message(moved_, setup.grid.ranks(), out);
   }
-  check_sizes(setup.grid.ranks().rank());
+  check_shapes(setup.grid.ranks().rank());
   buffers_ = pages(buffer_bytes);
   std::byte* next = buffers_.data();
   for (auto* const calls : {&outgoing_, &incoming_})
@@ -112,18 +112,20 @@ std::vector<int> mode_backend::ranks_of(const std::vector<call_arguments>& messa
 }
 
 // MPI reports a message that is too long as a truncation error, and accepts one that is too short.
-// So the sizes are compared here.
-void mode_backend::check_sizes(int rank) {
+// So the shapes are compared here.
+void mode_backend::check_shapes(int rank) {
   const auto deadline = limit_time();
   for (std::size_t i = 0; i < count(); ++i) {
     const auto& out = outgoing_[i];
     const auto& in = incoming_[i];
-    int sent = 0;
-    check(MPI_Sendrecv(&out.bytes, 1, MPI_INT, out.rank, out.tag, &sent, 1, MPI_INT, in.rank,
-                       in.tag, comm(), MPI_STATUS_IGNORE),
+    const auto mine = detail::shape_of(round_[i].outgoing);
+    const auto expected = detail::shape_of(round_[i].incoming);
+    detail::message_shape sent;
+    check(MPI_Sendrecv(&mine, sizeof(mine), MPI_BYTE, out.rank, out.tag, &sent, sizeof(sent),
+                       MPI_BYTE, in.rank, in.tag, comm(), MPI_STATUS_IGNORE),
           "MPI_Sendrecv");
-    if (in.rank == MPI_PROC_NULL || sent == in.bytes) continue;
-    refuse_size(in.rank, static_cast<std::size_t>(sent), rank, static_cast<std::size_t>(in.bytes));
+    if (in.rank != MPI_PROC_NULL && sent != expected)
+      detail::refuse_shape(in.rank, sent, rank, expected);
   }
 }
 

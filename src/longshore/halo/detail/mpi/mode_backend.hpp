@@ -109,7 +109,7 @@ class mode_backend : public detail::exchange_backend {
   [[nodiscard]] watchdog::section limit_time() { return {watchdog_, "a halo exchange"}; }
 
  private:
-  void check_sizes(int rank);  // throws errc::usage; `rank` is this rank
+  void check_shapes(int rank);  // throws errc::usage; `rank` is this rank
   static std::vector<int> ranks_of(const std::vector<call_arguments>& messages);
 
   detail::halo_round round_;

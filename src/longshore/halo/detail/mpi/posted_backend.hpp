@@ -13,6 +13,7 @@
 #include <longshore/halo/detail/backends/exchange_backend.hpp>
 #include <longshore/halo/detail/backends/polled_backend.hpp>
 #include <longshore/halo/detail/copy/packed_message.hpp>
+#include <longshore/halo/detail/message_shape.hpp>
 #include <longshore/halo/detail/mpi/round_setup.hpp>
 #include <longshore/machine/pages.hpp>
 #include <longshore/transport/watchdog.hpp>
@@ -44,13 +45,14 @@ class posted_backend final : public detail::polled_backend {
   /// An MPI message, which joins one or several messages of the round.
   struct joined_message {
     int peer, tag;
+    detail::message_shape shape;  // of the first message; the bytes of all
     detail::packed_message cells;
     std::byte* contiguous;      // the cells if they need no packing, else null
     std::byte* data = nullptr;  // `contiguous`, or memory of buffers_
   };
   static void join(std::vector<joined_message>& messages, const detail::halo_message& message,
                    int tag);
-  void check_sizes(int rank);
+  void check_shapes(int rank);
   void make_buffers();
   void make_requests();
 

@@ -53,13 +53,4 @@ inline void wait_all(std::vector<MPI_Request>& requests) {
         "MPI_Waitall");
 }
 
-/// Throws errc::usage for a message whose sender and receiver disagree on its size.
-[[noreturn]] inline void refuse_size(int sender, std::size_t sent_bytes, int receiver,
-                                     std::size_t expected_bytes) {
-  fail(errc::usage,
-       "rank {} sends {} bytes of halo to rank {}, which expects {}: blocks that are neighbours "
-       "along one dimension need equal extents along the others, and the same fields and widths",
-       sender, sent_bytes, receiver, expected_bytes);
-}
-
 }  // namespace longshore::mpi

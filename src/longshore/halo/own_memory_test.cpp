@@ -1,0 +1,136 @@
+// Tests exchanges of fields in memory of the program: packed past the caches, and in memory of
+// shared_allocator, which neighbours read directly.
+#include <longshore/halo/detail/algorithms/plan_rounds.hpp>
+#include <longshore/halo/detail/backends/channel_backend.hpp>
+#include <longshore/halo/detail/find_shareable.hpp>
+#include <longshore/halo/halo_test.hpp>
+#include <longshore/halo/shared_allocator.hpp>
+#include <longshore/transport/spmd_test.hpp>
+#include <longshore/transport/waiter.hpp>
+
+#include <numeric>
+
+namespace longshore {
+namespace {
+
+using testing::expect_right;
+using testing::expect_right_exchanges;
+using testing::possible_modes;
+using testing::spmd;
+
+template <class Vector>
+field_view<typename Vector::value_type> view_of(Vector& cells,
+                                                const std::array<std::size_t, 3>& extents,
+                                                int width) {
+  std::array<std::ptrdiff_t, 3> strides{};
+  std::ptrdiff_t count = 1, first = 0;
+  for (int d = 0; d < 3; ++d) {
+    strides[d] = count;
+    first += width * count;
+    count *= static_cast<std::ptrdiff_t>(extents[d]) + 2 * width;
+  }
+  cells.resize(static_cast<std::size_t>(count));
+  return {cells.data() + first, extents, strides, width};
+}
+
+// The first and the last exchange of a field by channels whose peers are all far away. The grid is
+// not periodic, because a channel backend has no messages of a rank to itself. Returns the wrong
+// cell, or nothing. `fault` changes the messages.
+template <class T>
+std::optional<std::string> wrong_after_streaming(team& team, const auto& fault) {
+  const rank_grid grid(team, {.periodic = {false, false, false}});
+  std::vector<T> cells;
+  const auto u = view_of(cells, {24, 20, 22}, 3);
+  const detail::exchanged_field part{u.memory(), 3};
+  auto rounds = detail::plan_rounds(halo_algorithm::standard, grid, std::span(&part, 1));
+  fault(rounds[0]);
+  std::vector<int> all_ranks(static_cast<std::size_t>(team.size()));
+  std::iota(all_ranks.begin(), all_ranks.end(), 0);
+  detail::channel_backend backend(team, rounds[0], {}, all_ranks);
+  std::optional<std::string> wrong;
+  for (std::uint64_t tag = 1; tag <= 4; ++tag) {
+    fill_cells(u, grid, tag);
+    backend.start();
+    for (waiter wait(team, "a halo exchange");
+         backend.pending_receives() + backend.pending_sends() > 0; wait.pause())
+      backend.progress();
+    if (!wrong)
+      wrong = first_wrong_cell(u, equal_block(grid, u.extents()), tag, grid,
+                               halo_algorithm::standard, 3);
+  }
+  return wrong;
+}
+
+TEST(OwnMemory, packed_with_streaming_stores_has_right_cells) {
+  spmd([](team& team) {
+    const auto no_fault = [](auto&) {};
+    for (const auto& wrong : {wrong_after_streaming<double>(team, no_fault),
+                              wrong_after_streaming<float>(team, no_fault),
+                              wrong_after_streaming<std::uint8_t>(team, no_fault)})
+      EXPECT_FALSE(wrong.has_value()) << *wrong;
+  });
+}
+
+TEST(OwnMemory, wrong_packing_with_streaming_stores_is_found) {
+  spmd([](team& team) {
+    if (team.size() == 1) return;
+    const bool is_found = wrong_after_streaming<double>(team, [](auto& round) {
+                            for (auto& pair : round)
+                              if (pair.outgoing.exists())
+                                pair.outgoing.parts[0].first += sizeof(double);
+                          }).has_value();
+    EXPECT_TRUE(team.allreduce_value<int>(is_found, reduction::max) == 1);
+  });
+}
+
+TEST(OwnMemory, of_any_allocator_is_exchanged_in_every_mode) {
+  spmd([](team& team) {
+    const rank_grid grid(team);
+    for (const auto mode : possible_modes(grid)) {
+      std::vector<double> cells;
+      std::vector<float, shared_allocator<float>> shared;
+      expect_right_exchanges(3, view_of(cells, {24, 20, 22}, 2), grid, {.mode = mode});
+      expect_right_exchanges(3, view_of(shared, {24, 20, 22}, 2), grid, {.mode = mode});
+    }
+  });
+}
+
+TEST(OwnMemory, of_shared_allocator_needs_no_messages_on_a_node) {
+  spmd([](team& team) {
+    const rank_grid grid(team);
+    std::vector<double> cells;
+    std::vector<double, shared_allocator<double>> shared;
+    const halo_exchange packed(grid, {}, view_of(cells, {6, 6, 6}, 1));
+    const halo_exchange direct(grid, {}, view_of(shared, {6, 6, 6}, 1));
+    if (team.nodes().node_count() > 1) return;
+    EXPECT_EQ(direct.moved().messages, 0u);
+    EXPECT_EQ(packed.moved().messages > 0, team.transport_name() != "threads" && team.size() > 1);
+  });
+}
+
+TEST(SharedAllocator, containers_allocate_move_and_free_its_memory) {
+  using allocator = shared_allocator<double>;
+  static_assert(std::allocator_traits<allocator>::is_always_equal::value);
+  static_assert(allocator() == shared_allocator<char>());
+  std::vector<double, allocator> a(1000, 3.0);
+  const auto* const address = reinterpret_cast<const std::byte*>(a.data());
+  EXPECT_TRUE(detail::find_shareable(address).has_value());
+  EXPECT_TRUE(detail::find_shareable(address + 7999).has_value());
+  std::vector<double, allocator> b = std::move(a);
+  EXPECT_EQ(reinterpret_cast<const std::byte*>(b.data()), address);
+  auto c = b;
+  EXPECT_EQ(c, b);
+  std::swap(b, c);
+  c.resize(100000, 4.0);  // moves to other memory
+  EXPECT_EQ(c[999], 3.0);
+  EXPECT_EQ(c[99999], 4.0);
+  EXPECT_FALSE(detail::find_shareable(address).has_value());
+  c = {};
+  c.shrink_to_fit();
+  const double other = 0;
+  EXPECT_FALSE(detail::find_shareable(reinterpret_cast<const std::byte*>(&other)).has_value());
+  EXPECT_THROW(static_cast<void>(allocator().allocate(std::size_t{1} << 61)), error);
+}
+
+}  // namespace
+}  // namespace longshore
