@@ -22,6 +22,8 @@ void remember_failed_join() noexcept;
 /// Called with a NULL team. If the program has ignored a failed longshore_join, prints the error of
 /// that call and makes the process end with status 3.
 void report_ignored_join() noexcept;
+/// Whether the program has ended MPI while a team existed. Defined in longshore_mpi.cpp.
+[[nodiscard]] bool mpi_has_ended() noexcept;
 /// Ends all processes of an MPI job, if MPI is initialised and not finalised. Defined in
 /// longshore_mpi.cpp.
 void abort_mpi(int status);

@@ -11,6 +11,8 @@
 using namespace longshore;
 using namespace longshore::bindings;
 
+bool longshore::bindings::mpi_has_ended() noexcept { return mpi::has_ended(); }
+
 void longshore::bindings::abort_mpi(int status) {
   if (mpi::state_of_mpi() == mpi::mpi_state::running) MPI_Abort(MPI_COMM_WORLD, status);
 }

@@ -215,6 +215,12 @@ int longshore_finalize(longshore_team* team) {
       fail(errc::usage,
            "longshore_finalize of a team of longshore_run, which ends its team itself: remove this "
            "call");
+#ifdef LONGSHORE_HAVE_MPI
+    if (mpi_has_ended()) {
+      delete team;
+      fail(errc::usage, "longshore_finalize after MPI_Finalize: end each team before MPI ends");
+    }
+#endif
     team->complete();
     delete team;
   });
