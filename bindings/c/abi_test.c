@@ -1,7 +1,8 @@
 /* The binary interface of the C library, repeated: this file compiles only if longshore.h declares
- * the same functions, structs and numbers. Within a major version of Longshore, lines are added here
- * and none is changed, so programs that were compiled with an older header keep working. It is never
- * run. longshore_c.symbols lists the exported names. */
+ * the same functions, structs and numbers. Within a major version of Longshore, lines are added
+ * and none is changed, so programs that were compiled with an older header keep working. A new
+ * option takes the place of a reserved number. The file is never run. longshore_c.symbols lists
+ * the exported names. */
 #include "longshore.h"
 
 #include <stddef.h>
@@ -103,20 +104,23 @@ int64_t longshore_stream_wrong(longshore_stream*);
 #define AT(type, member, bytes) \
   _Static_assert(offsetof(struct type, member) == (bytes), #type ", " #member)
 
-SIZE(longshore_gather_options, 32);
+SIZE(longshore_gather_options, 64);
+AT(longshore_gather_options, reserved, 32);
 AT(longshore_gather_options, strategy, 0);
 AT(longshore_gather_options, buffer_items, 8);
 AT(longshore_gather_options, hops, 16);
 AT(longshore_gather_options, combine, 20);
 AT(longshore_gather_options, expected_requests, 24);
-SIZE(longshore_grid_options, 72);
+SIZE(longshore_grid_options, 104);
+AT(longshore_grid_options, reserved, 72);
 AT(longshore_grid_options, dimensions, 0);
 AT(longshore_grid_options, ranks, 4);
 AT(longshore_grid_options, open, 16);
 AT(longshore_grid_options, placement, 32);
 AT(longshore_grid_options, cells, 40);
 AT(longshore_grid_options, periodic, 64);
-SIZE(longshore_team_options, 24);
+SIZE(longshore_team_options, 56);
+AT(longshore_team_options, reserved, 24);
 AT(longshore_team_options, ranks_per_node, 0);
 AT(longshore_team_options, timeout_seconds, 8);
 AT(longshore_team_options, check_calls, 16);
@@ -128,7 +132,8 @@ AT(longshore_field, extents, 24);
 AT(longshore_field, strides, 48);
 AT(longshore_field, low, 72);
 AT(longshore_field, high, 84);
-SIZE(longshore_halo_options, 56);
+SIZE(longshore_halo_options, 88);
+AT(longshore_halo_options, reserved, 56);
 AT(longshore_halo_options, algorithm, 0);
 AT(longshore_halo_options, mode, 8);
 AT(longshore_halo_options, reach, 16);
@@ -142,7 +147,8 @@ AT(longshore_traffic, messages, 0);
 AT(longshore_traffic, payload_bytes, 8);
 AT(longshore_traffic, wire_bytes, 16);
 AT(longshore_traffic, offnode_bytes, 24);
-SIZE(longshore_sort_options, 80);
+SIZE(longshore_sort_options, 112);
+AT(longshore_sort_options, reserved, 80);
 AT(longshore_sort_options, exchange, 0);
 AT(longshore_sort_options, order, 8);
 AT(longshore_sort_options, max_key, 16);
@@ -154,7 +160,8 @@ AT(longshore_sort_options, splitters, 48);
 AT(longshore_sort_options, together, 56);
 AT(longshore_sort_options, seed, 64);
 AT(longshore_sort_options, barrier_before_exchange, 72);
-SIZE(longshore_stream_options, 48);
+SIZE(longshore_stream_options, 80);
+AT(longshore_stream_options, reserved, 48);
 AT(longshore_stream_options, kernel, 0);
 AT(longshore_stream_options, memory, 8);
 AT(longshore_stream_options, tasks, 16);

@@ -28,6 +28,7 @@ namespace longshore::bindings {
 gather_options options_of(const longshore_gather_options* given) {
   gather_options options;
   if (given == nullptr) return options;
+  check_reserved(given->reserved, "longshore_gather_options");
   options.strategy = gather_strategy_of(text_or(given->strategy, "auto"));
   if (given->buffer_items != 0)
     options.buffer_items = count_from(given->buffer_items, "buffer_items");
@@ -97,19 +98,23 @@ int longshore_array_free(longshore_array* array) {
 }
 
 int64_t longshore_array_size(const longshore_array* array) {
-  return array->visit([](const auto& a) { return static_cast<int64_t>(a.size()); });
+  return existing(array, "the array").visit([](const auto& a) {
+    return static_cast<int64_t>(a.size());
+  });
 }
 
 void* longshore_array_local(longshore_array* array) {
-  return array->visit([](auto& a) -> void* { return a.local().data(); });
+  return existing(array, "the array").visit([](auto& a) -> void* { return a.local().data(); });
 }
 
 int64_t longshore_array_local_size(const longshore_array* array) {
-  return array->visit([](const auto& a) { return static_cast<int64_t>(a.local().size()); });
+  return existing(array, "the array").visit([](const auto& a) {
+    return static_cast<int64_t>(a.local().size());
+  });
 }
 
 int64_t longshore_array_index(const longshore_array* array, int64_t offset) {
-  return array->visit([offset](const auto& a) -> int64_t {
+  return existing(array, "the array").visit([offset](const auto& a) -> int64_t {
     if (offset < 0 || offset >= static_cast<int64_t>(a.local().size())) return -1;
     return static_cast<int64_t>(
         a.map().index_of(a.team().rank(), static_cast<std::uint64_t>(offset)));
@@ -117,7 +122,7 @@ int64_t longshore_array_index(const longshore_array* array, int64_t offset) {
 }
 
 int longshore_array_owner(const longshore_array* array, int64_t index, int64_t* offset) {
-  return array->visit([index, offset](const auto& a) {
+  return existing(array, "the array").visit([index, offset](const auto& a) {
     if (index < 0 || index >= static_cast<int64_t>(a.size())) return -1;
     const location owner = a.map().owner_offset(static_cast<std::uint64_t>(index));
     if (offset != nullptr) *offset = static_cast<int64_t>(owner.offset);

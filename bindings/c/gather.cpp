@@ -54,7 +54,7 @@ int longshore_gather_run(longshore_gather_plan* plan, const int64_t* indices, in
 }
 
 const char* longshore_gather_strategy(const longshore_gather_plan* plan) {
-  return name_of(plan->strategy()).data();
+  return name_of(existing(plan, "the plan").strategy()).data();
 }
 
 int longshore_gather(longshore_array* table, const int64_t* indices, int64_t count, void* out,

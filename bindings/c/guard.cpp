@@ -25,8 +25,8 @@ constexpr int status_of_a_failed_run = 3;
 namespace longshore::bindings {
 namespace {
 
-// The last error of a thread, like errno in C. It is the only state of this binding outside of
-// teams.
+// The last error of a thread, like errno in C. The only other state of this binding outside of
+// teams is the error of the last join.
 struct stored_error {
   int code = LONGSHORE_OK;
   std::string message;
@@ -51,18 +51,18 @@ int store(int code, const char* what) noexcept {
 
 namespace {
 
-// Guards nothing that is fast: it is used after an error alone.
+// Locked only by joins and after errors.
 std::mutex join_mutex;
-std::string join_failure;  // "" if no join has failed, or if the failure was reported
+std::string join_failure;  // "" if the last join did not fail, or if its failure was reported
 
 void exit_with_failure() { std::exit(status_of_a_failed_run); }
 
 }  // namespace
 
-void remember_failed_join() noexcept {
+void remember_join(bool failed) noexcept {
   const std::scoped_lock lock(join_mutex);
   try {
-    join_failure = longshore_error_message();
+    join_failure = failed ? longshore_error_message() : "";
   } catch (const std::bad_alloc&) {
     join_failure = "out of memory";
   }
@@ -97,6 +97,14 @@ int store_error() noexcept {
   } catch (...) {
     return store(LONGSHORE_ERROR_TRANSPORT, "an exception that is not a std::exception");
   }
+}
+
+void check_reserved(const std::int64_t (&reserved)[4], const char* options) {
+  for (const std::int64_t number : reserved)
+    if (number != 0)
+      fail(errc::usage,
+           "{}: `reserved` is {}, not 0: initialise all options, such as struct {} o = {{0}};",
+           options, number, options);
 }
 
 std::size_t count_from(std::int64_t number, const char* what) {

@@ -17,13 +17,11 @@ namespace longshore::bindings {
 [[nodiscard]] int stored_code() noexcept;
 /// Clears the stored code and message of this thread.
 void forget_error() noexcept;
-/// Remembers the stored error as that of a failed longshore_join.
-void remember_failed_join() noexcept;
+/// Remembers whether the last longshore_join failed, and the stored error as its reason.
+void remember_join(bool failed) noexcept;
 /// Called with a NULL team. If the program has ignored a failed longshore_join, prints the error of
 /// that call and makes the process end with status 3.
 void report_ignored_join() noexcept;
-/// Whether the program has ended MPI while a team existed. Defined in longshore_mpi.cpp.
-[[nodiscard]] bool mpi_has_ended() noexcept;
 /// Ends all processes of an MPI job, if MPI is initialised and not finalised. Defined in
 /// longshore_mpi.cpp.
 void abort_mpi(int status);
@@ -44,6 +42,17 @@ template <class T>
 T& required(T* pointer, const char* what) {
   if (pointer == nullptr) fail(errc::usage, "{} is NULL", what);
   return *pointer;
+}
+
+/// Throws errc::usage unless all numbers are 0: the program has not initialised its options.
+void check_reserved(const std::int64_t (&reserved)[4], const char* options);
+
+/// The same for an object that another call has made.
+template <class T>
+T& required_object(T* object, const char* what) {
+  if (object == nullptr)
+    fail(errc::usage, "{} is NULL: check the code of the call that made it", what);
+  return *object;
 }
 
 /// Throws errc::usage for a number below 0. `what` names the number in the message.

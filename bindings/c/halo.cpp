@@ -51,6 +51,7 @@ constexpr int max_dimensions = 3;
 grid_options options_of(const longshore_grid_options* given) {
   grid_options options;
   if (given == nullptr) return options;
+  check_reserved(given->reserved, "longshore_grid_options");
   if (given->dimensions != 0) options.dimensions = given->dimensions;
   if (options.dimensions < 1 || options.dimensions > max_dimensions)
     fail(errc::usage, "a grid of {} dimensions: use 1, 2 or 3", options.dimensions);
@@ -74,6 +75,7 @@ grid_options options_of(const longshore_grid_options* given) {
 halo_options options_of(const longshore_halo_options* given) {
   halo_options options;
   if (given == nullptr) return options;
+  check_reserved(given->reserved, "longshore_halo_options");
   options.algorithm = halo_algorithm_from(text_or(given->algorithm, "standard"));
   options.mode = halo_mode_from(text_or(given->mode, "direct"));
   options.reach = halo_reach_from(text_or(given->reach, "corners"));
@@ -139,8 +141,8 @@ extern "C" {
 int longshore_grid_create(longshore_team* team, const struct longshore_grid_options* options,
                           longshore_grid** grid) {
   return guarded([&] {
+    required(grid, "the pointer for the grid") = nullptr;
     longshore_team& owner = checked(team);
-    required(grid, "the pointer for the grid");
     *grid = keep_grid(owner, rank_grid(owner.ranks, options_of(options)));
   });
 }
@@ -149,14 +151,17 @@ int longshore_grid_free(longshore_grid* grid) {
   return guarded([&] { longshore_team::free(grid); });
 }
 
-int longshore_grid_dimensions(const longshore_grid* grid) { return grid->ranks.dimensions(); }
+int longshore_grid_dimensions(const longshore_grid* grid) {
+  return existing(grid, "the grid").ranks.dimensions();
+}
 
 void longshore_grid_shape(const longshore_grid* grid, int shape[3]) {
-  for (int d = 0; d < max_dimensions; ++d) shape[d] = grid->ranks.shape()[d];
+  for (int d = 0; d < max_dimensions; ++d) shape[d] = existing(grid, "the grid").ranks.shape()[d];
 }
 
 void longshore_grid_coordinates(const longshore_grid* grid, int coordinates[3]) {
-  for (int d = 0; d < max_dimensions; ++d) coordinates[d] = grid->ranks.coordinates()[d];
+  for (int d = 0; d < max_dimensions; ++d)
+    coordinates[d] = existing(grid, "the grid").ranks.coordinates()[d];
 }
 
 int longshore_grid_neighbour(const longshore_grid* grid, const int step[3]) {
@@ -165,15 +170,15 @@ int longshore_grid_neighbour(const longshore_grid* grid, const int step[3]) {
     if (step[d] < -1 || step[d] > 1) return -1;
     direction.step[d] = static_cast<decltype(direction.step)::value_type>(step[d]);
   }
-  return grid->ranks.neighbour(direction);
+  return existing(grid, "the grid").ranks.neighbour(direction);
 }
 
 void longshore_grid_piece(const longshore_grid* grid, int dimension, int64_t cells, int64_t* first,
                           int64_t* count) {
   *first = *count = 0;
   if (dimension < 0 || dimension >= max_dimensions) return;
-  const int64_t ranks = grid->ranks.shape()[dimension];
-  const int64_t coordinate = grid->ranks.coordinates()[dimension];
+  const int64_t ranks = existing(grid, "the grid").ranks.shape()[dimension];
+  const int64_t coordinate = existing(grid, "the grid").ranks.coordinates()[dimension];
   const int64_t rest = cells % ranks;
   *first = coordinate * (cells / ranks) + std::min(coordinate, rest);
   *count = cells / ranks + (coordinate < rest ? 1 : 0);
@@ -182,8 +187,8 @@ void longshore_grid_piece(const longshore_grid* grid, int dimension, int64_t cel
 int longshore_memory_create(longshore_team* team, size_t bytes, longshore_memory** memory,
                             void** data) {
   return guarded([&] {
+    required(memory, "the pointer for the memory") = nullptr;
     longshore_team& owner = checked(team);
-    required(memory, "the pointer for the memory");
     *memory =
         owner.keep(std::make_unique<longshore_memory>(owner, std::max<std::size_t>(bytes, 1)));
     if (data != nullptr) *data = (*memory)->cells.data();
@@ -276,15 +281,15 @@ int longshore_halo_exchange(longshore_halo* plan) {
 }
 
 const char* longshore_halo_algorithm(const longshore_halo* plan) {
-  return name_of(plan->plan->algorithm()).data();
+  return name_of(existing(plan, "the plan").plan->algorithm()).data();
 }
 
 int longshore_halo_rounds(const longshore_halo* plan) {
-  return static_cast<int>(plan->plan->rounds());
+  return static_cast<int>(existing(plan, "the plan").plan->rounds());
 }
 
 void longshore_halo_moved(const longshore_halo* plan, struct longshore_traffic* moved) {
-  const traffic bytes = plan->plan->moved();
+  const traffic bytes = existing(plan, "the plan").plan->moved();
   *moved = {.messages = static_cast<int64_t>(bytes.messages),
             .payload_bytes = static_cast<int64_t>(bytes.payload_bytes),
             .wire_bytes = static_cast<int64_t>(bytes.wire_bytes),

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "guard.hpp"
+#include "longshore.h"
 
 #include <longshore/machine/tasks.hpp>
 #include <longshore/transport/team.hpp>
@@ -107,12 +108,20 @@ namespace longshore::bindings {
 /// The object behind a handle. Throws errc::usage for NULL, and in another thread than the team's.
 inline longshore_team& checked(longshore_team* team) {
   if (team == nullptr) report_ignored_join();
-  required(team, "the team").check_thread();
+  required_object(team, "the team").check_thread();
   return *team;
 }
 template <class Resource>
 Resource& checked(Resource* object, const char* what) {
-  required(object, what).team().check_thread();
+  required_object(object, what).team().check_thread();
+  return *object;
+}
+/// The object behind a handle, for functions that cannot return a code. With NULL, prints an error
+/// and ends all ranks.
+template <class Resource>
+Resource& existing(Resource* object, const char* what) {
+  const int code = guarded([&] { required_object(object, what); });
+  if (code != LONGSHORE_OK) longshore_end(code);
   return *object;
 }
 

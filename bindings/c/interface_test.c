@@ -547,8 +547,8 @@ static int sort(longshore_team* team, int type, size_t payload_bytes, int64_t ma
   return LONGSHORE_OK;
 }
 
-/* Sorts keys of which rank 0 has one, and the others have one value more often than a rank can take.
- * With sampled splitters, equal keys come to one rank or to several. */
+/* Sorts keys of which rank 0 has one, and the others have one value more often than a rank can
+ * take. With sampled splitters, equal keys come to one rank or to several. */
 static int splitters_by_name(longshore_team* team) {
   const struct longshore_sort_options ways[] = {{.splitters = "equal-width"},
                                                 {.splitters = "sampled"},

@@ -100,7 +100,7 @@ typedef struct longshore_halo longshore_halo;
 typedef struct longshore_sorter longshore_sorter;
 typedef struct longshore_stream longshore_stream;
 
-/* The version of the library: "1.0.0". */
+/* The version of the library, such as "1.2.3". */
 const char* longshore_version(void);
 /* The message of the last call that failed in this thread; "" if none failed. */
 const char* longshore_error_message(void);
@@ -143,6 +143,7 @@ struct longshore_team_options {
   double timeout_seconds;
   /* 1: compare every collective call between ranks; -1: do not. Else LONGSHORE_CHECK, else not */
   int check_calls;
+  int64_t reserved[4]; /* 0: room for options of later versions */
 };
 
 /* Ends a team that longshore_mpi.h created, and frees all objects made with the team. Collective.
@@ -221,6 +222,7 @@ struct longshore_gather_options {
   int combine;
   /* for "auto": the largest number of requests of a rank in one call; 0 means unknown */
   int64_t expected_requests;
+  int64_t reserved[4]; /* 0: room for options of later versions */
 };
 
 /* Gather, scatter, histogram and update work alike:
@@ -302,6 +304,7 @@ struct longshore_grid_options {
   /* a number for each dimension: 1 if the domain is periodic in it, 0 if it has borders. If NULL,
    * the domain is periodic in all dimensions */
   const int* periodic;
+  int64_t reserved[4]; /* 0: room for options of later versions */
 };
 
 /* Arranges the ranks of a team in a Cartesian grid. Collective. longshore_grid_create_cart of
@@ -364,8 +367,9 @@ struct longshore_halo_options {
   const int* high;
   /* the tasks that copy large messages: "serial" (default), "threads", "openmp", "tbb" */
   const char* tasks;
-  int task_count; /* per rank; 0 means the rank's share of the cores */
-  int width;      /* the width to exchange on every side; if 0, `low` and `high` count */
+  int task_count;      /* per rank; 0 means the rank's share of the cores */
+  int width;           /* the width to exchange on every side; if 0, `low` and `high` count */
+  int64_t reserved[4]; /* 0: room for options of later versions */
 };
 
 /* Creates a plan that exchanges `count` fields together. The fields may have different types.
@@ -419,6 +423,7 @@ struct longshore_sort_options {
   int64_t seed; /* of random orders and of samples; 0 means 122222 */
   /* if 1, a barrier stands before the exchange, so that its time excludes waiting for late ranks */
   int barrier_before_exchange;
+  int64_t reserved[4]; /* 0: room for options of later versions */
 };
 
 /* Creates a sorter, which sorts keys over all ranks any number of times and keeps its buffers.
@@ -456,6 +461,7 @@ struct longshore_stream_options {
   /* the tasks that write the pages first: "auto" (default: what a measurement favours), "serial",
    * "parallel" */
   const char* first_touch;
+  int64_t reserved[4]; /* 0: room for options of later versions */
 };
 
 /* Creates three arrays of `elements` elements on this rank, of type LONGSHORE_FLOAT32 or

@@ -11,8 +11,6 @@
 using namespace longshore;
 using namespace longshore::bindings;
 
-bool longshore::bindings::mpi_has_ended() noexcept { return mpi::has_ended(); }
-
 void longshore::bindings::abort_mpi(int status) {
   if (mpi::state_of_mpi() == mpi::mpi_state::running) MPI_Abort(MPI_COMM_WORLD, status);
 }
@@ -22,6 +20,7 @@ namespace {
 run_options options_of(const longshore_team_options* given) {
   run_options options;
   if (given == nullptr) return options;
+  check_reserved(given->reserved, "longshore_team_options");
   if (given->ranks_per_node < -1)
     fail(errc::usage,
          "a team with {} ranks per node: use 1 or more, 0 for the choice of the environment, or -1 "
@@ -57,7 +56,7 @@ int longshore_join(MPI_Comm communicator, const struct longshore_team_options* o
     required(team, "the pointer for the team") = nullptr;
     *team = new longshore_team(join(communicator, options_of(options)));
   });
-  if (code != LONGSHORE_OK) remember_failed_join();
+  remember_join(code != LONGSHORE_OK);
   return code;
 }
 

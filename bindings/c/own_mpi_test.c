@@ -85,12 +85,11 @@ static int check_options(void) {
   CHECK(longshore_team_nodes(team) == longshore_team_size(team));
   CHECK_OK(longshore_finalize(team));
   const struct longshore_team_options wrong[] = {
-      {.ranks_per_node = -2}, {.timeout_seconds = -0.5}, {.check_calls = 2}};
-  for (int i = 0; i < 3; ++i)
+      {.ranks_per_node = -2}, {.timeout_seconds = -0.5}, {.check_calls = 2}, {.reserved = {0, 1}}};
+  const char* const words[] = {"ranks per node", "timeout", "check_calls", "initialise all"};
+  for (int i = 0; i < 4; ++i)
     CHECK_REFUSED(longshore_join(MPI_COMM_WORLD, &wrong[i], &team), LONGSHORE_ERROR_USAGE,
-                  i == 0   ? "ranks per node"
-                  : i == 1 ? "timeout"
-                           : "check_calls");
+                  words[i]);
   return LONGSHORE_OK;
 }
 

@@ -55,7 +55,7 @@ int longshore_scatter_run(longshore_scatter_plan* plan, const int64_t* indices, 
 }
 
 const char* longshore_scatter_strategy(const longshore_scatter_plan* plan) {
-  return name_of(plan->strategy()).data();
+  return name_of(existing(plan, "the plan").strategy()).data();
 }
 
 int longshore_scatter(longshore_array* table, const int64_t* indices, int64_t count,

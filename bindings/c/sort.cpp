@@ -200,6 +200,7 @@ bucket_splitters splitters_of(const longshore_sort_options& given) {
 bucket_options options_of(const longshore_sort_options* given) {
   bucket_options options;
   if (given == nullptr) return options;
+  check_reserved(given->reserved, "longshore_sort_options");
   options.exchange = exchange_strategy_of(text_or(given->exchange, "auto"));
   options.order = exchange_order_of(text_or(given->order, "round-robin"));
   options.max_key = static_cast<std::uint64_t>(given->max_key);  // key_type_of() has checked it
@@ -246,8 +247,8 @@ int longshore_sorter_create(longshore_team* team, int key_type, size_t payload_b
                             const struct longshore_sort_options* options,
                             longshore_sorter** sorter) {
   return guarded([&] {
+    required(sorter, "the pointer for the sorter") = nullptr;
     longshore_team& owner = checked(team);
-    required(sorter, "the pointer for the sorter");
     *sorter = owner.keep(make(owner, key_type_of(key_type, options), payload_bytes, options));
   });
 }
@@ -278,6 +279,6 @@ int longshore_sorter_result(const longshore_sorter* sorter, void* keys, void* pa
 }
 
 const char* longshore_sorter_exchange(const longshore_sorter* sorter) {
-  return name_of(sorter->exchange()).data();
+  return name_of(existing(sorter, "the sorter").exchange()).data();
 }
 }

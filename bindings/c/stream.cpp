@@ -56,11 +56,12 @@ first_touch first_touch_of(const longshore_stream_options& given) {
 
 std::unique_ptr<longshore_stream> make(longshore_team& owner, int type, std::size_t elements,
                                        const longshore_stream_options& given) {
+  check_reserved(given.reserved, "longshore_stream_options");
   const std::string_view name = text_or(given.kernel, "triad");
   const auto kernel = stream_kernel_named(name);
   if (!kernel) fail(errc::usage, "stream kernel '{}': it is one of copy, scale, add, triad", name);
   const stream_options options{
-      .kernel = *kernel, .stores = stores_of(given), .touch = first_touch_of(given)};
+      .kernel = *kernel, .stores = stores_of(given), .first_touch = first_touch_of(given)};
   const std::string_view memory = text_or(given.memory, "malloc");
   tasks workers = tasks_named(owner.ranks, given.tasks, given.task_count);
   if (type == LONGSHORE_FLOAT32)
@@ -80,8 +81,8 @@ int longshore_stream_create(longshore_team* team, int type, int64_t elements,
                             const struct longshore_stream_options* options,
                             longshore_stream** stream) {
   return guarded([&] {
+    required(stream, "the pointer for the stream") = nullptr;
     longshore_team& owner = checked(team);
-    required(stream, "the pointer for the stream");
     const longshore_stream_options defaults{};
     *stream = owner.keep(make(owner, type, count_from(elements, "the number of elements"),
                               options == nullptr ? defaults : *options));
@@ -97,7 +98,7 @@ int longshore_stream_run(longshore_stream* stream) {
 }
 
 int64_t longshore_stream_bytes(const longshore_stream* stream) {
-  return static_cast<int64_t>(stream->bytes());
+  return static_cast<int64_t>(existing(stream, "the stream").bytes());
 }
 
 int64_t longshore_stream_wrong(longshore_stream* stream) {

@@ -4,6 +4,7 @@
 #include "longshore.h"
 #include "longshore_cxx.hpp"
 
+#include <longshore/transport/launch/join.hpp>
 #include <longshore/transport/launch/run.hpp>
 
 #include <fmt/core.h>
@@ -97,12 +98,8 @@ std::size_t bytes_of_blocks(const team& ranks, std::size_t bytes) {
 
 // For functions that cannot return a code.
 const team& ranks_of(const longshore_team* team) {
-  if (team == nullptr) {
-    report_ignored_join();
-    longshore_end(longshore_fail(LONGSHORE_ERROR_USAGE,
-                                 "the team is NULL: check the code of the call that made it"));
-  }
-  return team->ranks;
+  if (team == nullptr) report_ignored_join();
+  return existing(team, "the team").ranks;
 }
 
 }  // namespace
@@ -215,12 +212,10 @@ int longshore_finalize(longshore_team* team) {
       fail(errc::usage,
            "longshore_finalize of a team of longshore_run, which ends its team itself: remove this "
            "call");
-#ifdef LONGSHORE_HAVE_MPI
-    if (mpi_has_ended()) {
+    if (detail::mpi_has_ended()) {
       delete team;
       fail(errc::usage, "longshore_finalize after MPI_Finalize: end each team before MPI ends");
     }
-#endif
     team->complete();
     delete team;
   });

@@ -140,7 +140,7 @@ int longshore_update_run(longshore_update_plan* plan, const int64_t* indices, in
 }
 
 const char* longshore_update_strategy(const longshore_update_plan* plan) {
-  return name_of(plan->strategy()).data();
+  return name_of(existing(plan, "the plan").strategy()).data();
 }
 
 int longshore_update(longshore_array* table, const int64_t* indices, int64_t count,
@@ -166,7 +166,7 @@ int longshore_histogram_run(longshore_histogram_plan* plan, const int64_t* indic
 }
 
 const char* longshore_histogram_strategy(const longshore_histogram_plan* plan) {
-  return name_of(plan->strategy()).data();
+  return name_of(existing(plan, "the plan").strategy()).data();
 }
 
 int longshore_histogram(longshore_array* table, const int64_t* indices, int64_t count,

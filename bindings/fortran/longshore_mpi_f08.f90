@@ -28,13 +28,13 @@ contains
     call longshore_join(communicator%mpi_val, team, ranks_per_node, timeout_seconds, check_calls, ierr)
   end subroutine join_f08
 
-  subroutine cart_grid_f08(team, communicator, grid, order, ierr)
+  subroutine cart_grid_f08(team, communicator, grid, cart_order, ierr)
     type(longshore_team), intent(in) :: team
     type(MPI_Comm), intent(in) :: communicator
     type(longshore_grid), intent(inout) :: grid
-    character(len=*), intent(in), optional :: order
+    character(len=*), intent(in), optional :: cart_order
     integer, intent(out), optional :: ierr
-    call longshore_cart_grid(team, communicator%mpi_val, grid, order, ierr)
+    call longshore_cart_grid(team, communicator%mpi_val, grid, cart_order, ierr)
   end subroutine cart_grid_f08
 
 end module longshore_mpi_f08

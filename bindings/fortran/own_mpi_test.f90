@@ -60,7 +60,7 @@ contains
       if (order == 1) then
         call longshore_cart_grid(team, cart, grid)
       else
-        call longshore_cart_grid(team, cart%mpi_val, grid, order='reversed')
+        call longshore_cart_grid(team, cart%mpi_val, grid, cart_order='reversed')
       end if
       coordinates = grid%coordinates()
       found = grid%shape()

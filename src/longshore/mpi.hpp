@@ -24,8 +24,9 @@ namespace longshore {
 ///
 /// Collective over the communicator, and so is the destruction of the team. The options
 /// ranks_per_node, timeout_seconds and check_calls are used; for an option without a value the
-/// environment decides, as in longshore::run. MPI may be initialised with any thread level, if only
-/// one thread at a time makes calls of MPI or Longshore. The team duplicates the communicator, so
+/// environment decides, as in longshore::run. MPI may be initialised with any thread level. With
+/// MPI_THREAD_SINGLE and MPI_THREAD_FUNNELED the main thread makes all calls of MPI and Longshore,
+/// with the other levels one thread at a time does. The team duplicates the communicator, so
 /// the program may use or free its own at any time, and messages of both never mix. Several teams
 /// may exist. No rank is bound to a CPU.
 ///
@@ -39,15 +40,15 @@ namespace longshore {
 /// An error of one rank does not end the other ranks: they time out.
 ///
 /// Cost: a few collective calls of MPI, less than a millisecond on one node; memory: less than 100
-/// KiB per rank and 4 bytes for each rank of the communicator.
+/// KiB per rank and 16 bytes for each rank of the communicator.
 template <std::same_as<MPI_Comm> Communicator>
 [[nodiscard]] std::shared_ptr<team> join(Communicator communicator,
                                          const run_options& options = {}) {
   return detail::join(&communicator, mpi::headers_name, options);
 }
 
-/// The grid of a Cartesian communicator (MPI_Cart_create) for a team with the same ranks in the same
-/// order, such as join(cartesian). The grid has the shape, the periods and the neighbours of the
+/// The grid of a Cartesian communicator (MPI_Cart_create) for a team with the same ranks in the
+/// same order, such as join(cartesian). The grid has the shape, the periods and the neighbours of the
 /// communicator: with the default order, coordinate d of the grid is coordinate d of MPI, and
 /// grid.neighbour() one step along x is the destination of MPI_Cart_shift in direction 0. Pass
 /// cart_order::reversed if direction 0 is z instead (y in two dimensions), as in programs with
@@ -60,7 +61,7 @@ template <std::same_as<MPI_Comm> Communicator>
 template <std::same_as<MPI_Comm> Communicator>
 [[nodiscard]] rank_grid cart_grid(team& team, Communicator cartesian,
                                   cart_order order = cart_order::same) {
-  return detail::cart_grid(team, &cartesian, order);
+  return detail::cart_grid(team, &cartesian, mpi::headers_name, order);
 }
 
 }  // namespace longshore

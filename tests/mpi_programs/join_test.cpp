@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdlib>
 #include <string>
 #include <string_view>
@@ -75,6 +76,17 @@ TEST(Join, obeys_the_environment_where_the_program_leaves_the_choice) {
   EXPECT_NE(refusal_of(MPI_COMM_WORLD).find("LONGSHORE_TIMEOUT"), std::string::npos);
   unsetenv("LONGSHORE_RANKS_PER_NODE");
   unsetenv("LONGSHORE_TIMEOUT");
+}
+
+TEST(Join, refuses_options_out_of_range_and_ranks_that_differ) {
+  for (const run_options& wrong :
+       {run_options{.ranks_per_node = -1}, run_options{.timeout_seconds = -1},
+        run_options{.timeout_seconds = std::nan("")}})
+    EXPECT_NE(refusal_of(MPI_COMM_WORLD, wrong).find("it must be from 0"), std::string::npos);
+  const world world;
+  if (world.size == 1) return;
+  const std::string refused = refusal_of(MPI_COMM_WORLD, {.ranks_per_node = world.rank == 0});
+  EXPECT_NE(refused.find("is 0 on one rank and 1 on another"), std::string::npos) << refused;
 }
 
 // A pointer, or a communicator that was forgotten, is not an MPI_Comm.

@@ -20,10 +20,10 @@ CARELESS = BUILD / "tests" / "mpi_careless_program"
 pytestmark = pytest.mark.skipif(shutil.which("mpirun") is None, reason="no mpirun on this machine")
 
 
-def run(then: str, ranks: int, program: Path = LATE) -> subprocess.CompletedProcess[str]:
+def run(then: str, ranks: int, program: Path = LATE, **settings: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [*launcher(ranks), str(program), then],
-        env=ENVIRONMENT,
+        env=ENVIRONMENT | settings,
         capture_output=True,
         text=True,
         check=False,
@@ -67,3 +67,13 @@ def test_a_c_program_that_ignores_an_error_fails(fault: str) -> None:
         assert "MPI_COMM_NULL" in first
     assert len(others) == (1 if fault == "size" else 0)
     assert ("it went on" in done.stdout) == (fault != "size")
+
+
+@pytest.mark.thorough
+def test_a_rank_that_joins_too_late_gives_up_as_well() -> None:
+    if not CARELESS.exists():
+        pytest.skip("built without the C interface (LONGSHORE_C)")
+    done = run("slow", 2, CARELESS, LONGSHORE_TIMEOUT="1")
+    assert done.returncode != 0
+    for rank in range(2):
+        assert f"rank {rank}: rank {rank} waited 1 s for the other ranks" in done.stdout, done.stdout

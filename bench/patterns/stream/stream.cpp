@@ -48,9 +48,9 @@ stream_options options_of(const variant& levels) {
   return {
       .kernel = stream_kernel_named(levels.at("kernel").get<std::string>()).value(),
       .stores = levels.at("stores") == "streaming" ? store_kind::streaming : store_kind::ordinary,
-      .touch = touch.empty()         ? first_touch::automatic
-               : touch == "parallel" ? first_touch::parallel
-                                     : first_touch::serial};
+      .first_touch = touch.empty()         ? first_touch::automatic
+                     : touch == "parallel" ? first_touch::parallel
+                                           : first_touch::serial};
 }
 
 // The tasking layer of the last measurement of this rank, whose threads may still spin.

@@ -251,8 +251,9 @@ rank_grid grid_of_cart(team& ranks, const grid_arguments& given, std::size_t dim
          "cart together with ranks, periodic or placement: the communicator decides all of them");
   const cart_order order = cart_order_from(given.order);
   const mpi4py_communicator cart = communicator_of(given.cart, "Halo(cart=...)");
-  rank_grid grid = detail::cart_grid(
-      ranks, cart.address, order == cart_order::same ? cart_order::reversed : cart_order::same);
+  rank_grid grid =
+      detail::cart_grid(ranks, cart.address, cart.headers,
+                        order == cart_order::same ? cart_order::reversed : cart_order::same);
   if (grid.dimensions() != static_cast<int>(dimensions))
     fail(errc::usage, "cells of {} dimensions, on a Cartesian communicator of {} dimensions",
          dimensions, grid.dimensions());

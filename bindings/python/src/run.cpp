@@ -193,16 +193,17 @@ void end_all() {
     // The runtime is never freed, so that MPI is not finalised. After a failure the launcher then
     // ends all other processes.
     new std::shared_ptr(std::move(state.started));
-  if (failed) return;
+  if (failed) {
+    detail::forget_open_teams();  // mpi4py ends MPI now
+    return;
+  }
   const release_gil unlocked;
   while (!joined_teams.empty()) {
     team_owner& owner = *joined_teams.back();
-    try {
-      if (!owner.is_of_parent()) owner.end();
-    } catch (const error& e) {
-      if (e.code() != errc::usage) throw;
+    if (detail::mpi_has_ended())
       owner.abandon();  // the program has ended MPI, which was reported then
-    }
+    else if (!owner.is_of_parent())
+      owner.end();
     joined_teams.pop_back();
   }
   state.started.reset();

@@ -79,7 +79,7 @@ stream_result measure(team& ranks, const stream_request& request) {
                          .stores = request.stores.value_or(
                              store_kind_for(3 * sizeof(T) * request.elements * ranks_here,
                                             workers.count() * static_cast<int>(ranks_here))),
-                         .touch = request.touch};
+                         .first_touch = request.touch};
   stream<own_arrays<T>> arrays(own_arrays<T>(request.elements, request.memory), workers, options);
   stream_result result;
   arrays.run();  // not timed

@@ -88,6 +88,8 @@ void team_owner::abandon() noexcept {
     }
   } catch (...) {  // without the other ranks, freeing may fail
   }
+  // The end of a team of processes is collective.
+  if (team_->transport_name() != "threads") new std::shared_ptr(std::move(team_));
   team_.reset();
 }
 

@@ -153,6 +153,25 @@ def outlives() -> None:
     print("it went on")
 
 
+def raises() -> None:
+    from mpi4py import MPI  # noqa: PLC0415
+
+    team = longshore.Team(MPI.COMM_WORLD)
+    longshore.Table(team, 100)
+    raise RuntimeError("every rank says why")
+
+
+def leaves() -> None:
+    """Rank 0 comes to its end, and the others to a barrier."""
+    from mpi4py import MPI  # noqa: PLC0415
+
+    team = longshore.Team(MPI.COMM_WORLD)
+    table = longshore.Table(team, 100)
+    if team.rank != 0:
+        team.barrier()
+    del table
+
+
 def fails() -> None:
     def main(team: longshore.Team) -> None:
         team.barrier()
@@ -214,6 +233,8 @@ if __name__ == "__main__":
         "options": options,
         "cart_grid": cart_grid,
         "outlives": outlives,
+        "raises": raises,
+        "leaves": leaves,
         "fails": fails,
         "misuses": misuses,
         "views": views,

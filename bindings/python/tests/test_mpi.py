@@ -53,6 +53,23 @@ def test_a_program_that_has_mpi(case: str, said: str) -> None:
 
 
 @pytest.mark.thorough
+def test_an_exception_of_the_program_is_not_blamed_on_its_team() -> None:
+    pytest.importorskip("mpi4py")
+    done = start("raises")
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "every rank says why" in done.stderr
+    assert "MPI_Finalize was called" not in done.stderr
+
+
+@pytest.mark.thorough
+def test_a_rank_that_ends_early_is_told_the_calls() -> None:
+    pytest.importorskip("mpi4py")
+    done = start("leaves")
+    assert done.returncode != 0
+    assert "are not in the same collective call" in done.stderr, done.stderr
+
+
+@pytest.mark.thorough
 def test_a_team_that_outlives_mpi_is_an_error() -> None:
     pytest.importorskip("mpi4py")
     done = start("outlives")

@@ -25,9 +25,10 @@ cart_order cart_order_from(std::string_view name) {
 }
 
 rank_grid detail::cart_grid([[maybe_unused]] team& team, [[maybe_unused]] const void* communicator,
+                            [[maybe_unused]] const char* headers,
                             [[maybe_unused]] cart_order order) {
 #ifdef LONGSHORE_HAVE_MPI
-  mpi::cart_shape found = mpi::shape_of_communicator(team, communicator, order);
+  mpi::cart_shape found = mpi::shape_of_communicator(team, communicator, headers, order);
   return rank_grid(team, found.dimensions, found.periodic, std::move(found.placed));
 #else
   fail(errc::unsupported,

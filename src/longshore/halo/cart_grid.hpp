@@ -20,8 +20,9 @@ enum class cart_order {
 [[nodiscard]] cart_order cart_order_from(std::string_view name);
 
 namespace detail {
-/// `communicator` points to an MPI_Comm.
-[[nodiscard]] rank_grid cart_grid(team& team, const void* communicator, cart_order order);
+/// `communicator` points to an MPI_Comm. `headers`: as in detail::join of launch/join.hpp.
+[[nodiscard]] rank_grid cart_grid(team& team, const void* communicator, const char* headers,
+                                  cart_order order);
 }  // namespace detail
 
 }  // namespace longshore

@@ -15,7 +15,7 @@ class rank_grid;
 enum class cart_order;
 namespace detail {
 class neighbour_handshake;
-rank_grid cart_grid(team& team, const void* communicator, cart_order order);
+rank_grid cart_grid(team& team, const void* communicator, const char* headers, cart_order order);
 const std::shared_ptr<neighbour_handshake>& handshake_of(const rank_grid& grid);
 }  // namespace detail
 
@@ -35,8 +35,9 @@ const std::shared_ptr<neighbour_handshake>& handshake_of(const rank_grid& grid);
 
 /// The grid of a team, seen by one of its ranks. The placement decides which rank has which
 /// coordinates. By default rank = x + X (y + Y z) for the coordinates x, y, z in a grid of X, Y, Z
-/// ranks. cart_grid (longshore/mpi.hpp) makes the grid of a Cartesian communicator. Every query takes O(1). Memory per rank: none for placements linear and cart, else 4
-/// bytes for each rank of the team. The team must outlive the grid.
+/// ranks. cart_grid (longshore/mpi.hpp) makes the grid of a Cartesian communicator. Every query
+/// takes O(1). Memory per rank: none for placements linear and cart, else 4 bytes for each rank of
+/// the team. The team must outlive the grid.
 class rank_grid {
  public:
   /// REQUIRES: the same options on all ranks. Local for placements linear and cart, else
@@ -68,7 +69,7 @@ class rank_grid {
 
  private:
   friend rank_grid detail::cart_grid(longshore::team& team, const void* communicator,
-                                     cart_order order);
+                                     const char* headers, cart_order order);
   rank_grid(longshore::team& team, int dimensions, const std::array<bool, 3>& periodic,
             placed_grid placed);
 

@@ -86,7 +86,7 @@ void shareable_memory::allocate(std::size_t bytes, bool for_processes) {
     handle_.bytes = whole_pages;
   }
   if (handle_.address == 0) {  // no other process needs the memory, or the system made no file
-    if (bytes < small_below_bytes) {
+    if (bytes < small_below_bytes && !for_processes) {
       small_.reset(new (std::align_val_t{interference_bytes}) std::byte[bytes]{});
       handle_.address = reinterpret_cast<std::uint64_t>(small_.get());
     } else {

@@ -23,8 +23,8 @@ void free_shared(void* memory) noexcept;
 /// A C++20 allocator without state: all its objects are equal, and containers may exchange memory.
 ///
 /// allocate() and deallocate() are local, and any thread may call them. Each allocation costs whole
-/// pages, a file descriptor and some 10 us. So use it for arrays, not for many small objects. If the
-/// system cannot share memory, the memory is private, and halo messages are packed. Do not free
+/// pages, a file descriptor and some 10 us. So use it for arrays, not for many small objects. If
+/// the system cannot share memory, the memory is private, and halo messages are packed. Do not free
 /// memory while a plan uses it. After fork(2) parent and child share the memory.
 template <class T>
 class shared_allocator {

@@ -37,7 +37,7 @@ enum class first_touch {
 struct stream_options {
   stream_kernel kernel = stream_kernel::triad;
   store_kind stores = store_kind::ordinary;
-  first_touch touch = first_touch::automatic;
+  longshore::first_touch first_touch = longshore::first_touch::automatic;
 };
 
 /// The largest relative error of a right element, as in STREAM.
@@ -124,7 +124,8 @@ class stream {
   // With several NUMA nodes, all tasks write first regardless of the threshold: pages that one
   // thread wrote first are slow for tasks on other nodes.
   [[nodiscard]] bool should_touch_in_parallel() {
-    if (options_.touch != first_touch::automatic) return options_.touch == first_touch::parallel;
+    if (options_.first_touch != first_touch::automatic)
+      return options_.first_touch == first_touch::parallel;
     const std::size_t bytes = arrays_.local(0).size_bytes();
     if (bytes < page_bytes() * static_cast<std::size_t>(workers_.count())) return false;
     threshold_bytes_ = detail::measured_first_touch_threshold_bytes(workers_);

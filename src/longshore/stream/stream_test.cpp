@@ -51,7 +51,7 @@ TEST(Stream, every_kernel_is_right_on_every_tasking_layer_in_every_kind_of_memor
       tasks workers({.layer = layer, .count = count, .spin = false});
       for (const auto kernel : all_kernels) {
         stream run(own_arrays<double>(elements, policy), workers,
-                   {.kernel = kernel, .touch = first_touch::parallel});
+                   {.kernel = kernel, .first_touch = first_touch::parallel});
         for (int i = 0; i < 3; ++i) run.run();
         EXPECT_EQ(run.wrong_elements(), 0u) << name_of(kernel) << ", " << layer << ", " << policy;
         ++ran;
@@ -64,7 +64,7 @@ TEST(Stream, first_touch_follows_the_option_or_the_measured_threshold) {
   tasks workers({.layer = "threads", .count = 2}), calling_thread;
   constexpr std::size_t large = 300'000, tiny = 64;
   const auto touched = [](std::size_t elements, tasks& by, first_touch touch) {
-    stream run(own_arrays<double>(elements, "huge"), by, {.touch = touch});
+    stream run(own_arrays<double>(elements, "huge"), by, {.first_touch = touch});
     EXPECT_EQ(run.wrong_elements(), 0u);
     return std::pair{run.touched_in_parallel(), run.touch_threshold_bytes()};
   };

@@ -49,7 +49,7 @@ void waiter::fail_timeout(double waited_seconds) const {
   const std::string awaited = peer_ < 0 ? "the other ranks" : fmt::format("rank {}", peer_);
   fail(errc::timeout,
        "rank {} of {} waited {:.1f} s for {} from {}: a rank is stuck, far slower, or gone "
-       "(LONGSHORE_TIMEOUT={} is the deadline in seconds)",
+       "(the deadline is {} s: timeout_seconds, LONGSHORE_TIMEOUT)",
        team_.rank(), team_.size(), waited_seconds, operation_, awaited,
        team_.waiting().timeout_seconds);
 }

@@ -18,7 +18,8 @@ void refuse_shape(int sender, const message_shape& sent, int receiver,
                   const message_shape& expected) {
   fail(errc::usage,
        "the halo cells of rank {} do not fit those of rank {}: rank {} sends {} x {} x {} cells "
-       "({} bytes in all), and rank {} expects {} x {} x {} ({} bytes): blocks that are neighbours "
+       "along x, y, z ({} bytes in all), and rank {} expects {} x {} x {} ({} bytes): blocks that "
+       "are neighbours "
        "along one dimension need equal extents along the others, and the same fields and widths",
        sender, receiver, sender, sent.cells[0], sent.cells[1], sent.cells[2], sent.bytes, receiver,
        expected.cells[0], expected.cells[1], expected.cells[2], expected.bytes);

@@ -4,6 +4,7 @@
 #include <longshore/transport/launch/run.hpp>
 #include <longshore/transport/threads/run.hpp>
 #ifdef LONGSHORE_HAVE_MPI
+#include <longshore/transport/mpi/lifetime.hpp>
 #include <longshore/transport/mpi/run.hpp>
 #endif
 
@@ -30,6 +31,20 @@ std::shared_ptr<team> detail::join([[maybe_unused]] const void* communicator,
   return mpi::join(communicator, headers, options);
 #else
   fail(errc::unsupported, "a team of an MPI communicator: this Longshore was built without MPI");
+#endif
+}
+
+void detail::forget_open_teams() {
+#ifdef LONGSHORE_HAVE_MPI
+  mpi::forget_open_teams();
+#endif
+}
+
+bool detail::mpi_has_ended() noexcept {
+#ifdef LONGSHORE_HAVE_MPI
+  return mpi::has_ended();
+#else
+  return false;
 #endif
 }
 

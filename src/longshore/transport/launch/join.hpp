@@ -31,6 +31,10 @@ namespace detail {
 /// compiled with (transport/mpi/headers.hpp); null: unknown.
 [[nodiscard]] std::shared_ptr<team> join(const void* communicator, const char* headers,
                                          const run_options& options);
+/// For an interpreter whose program has failed: the end of MPI reports no team that exists now.
+void forget_open_teams();
+/// Whether MPI has ended while a team existed.
+[[nodiscard]] bool mpi_has_ended() noexcept;
 }  // namespace detail
 
 }  // namespace longshore

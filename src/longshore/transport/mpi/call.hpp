@@ -2,11 +2,13 @@
 #pragma once
 
 #include <longshore/core/error.hpp>
+#include <longshore/transport/mpi/headers.hpp>
 
 #include <mpi.h>
 
 #include <climits>
 #include <cstddef>
+#include <string_view>
 
 namespace longshore::mpi {
 
@@ -21,6 +23,16 @@ inline void check(int code, const char* call) {
   int length = 0;
   MPI_Error_string(code, text, &length);
   fail(errc::transport, "{} failed: {}", call, text);
+}
+
+/// Throws errc::usage if `headers`, the headers_name of a caller, is not null and not that of this
+/// library.
+inline void check_headers(const char* headers) {
+  if (headers != nullptr && std::string_view(headers) != headers_name)
+    fail(errc::usage,
+         "this program was compiled with the headers of {}, and Longshore with those of {}: build "
+         "both with one MPI library",
+         headers, headers_name);
 }
 
 /// `n` as an int, the type of counts in MPI. Throws errc::usage if `n` is too large.

@@ -5,14 +5,14 @@
 
 namespace longshore::mpi {
 
-/// "Open MPI"; "MPICH" for the libraries with its binary interface (Intel MPI, MVAPICH, Cray MPICH);
-/// "another MPI".
+/// "Open MPI"; "MPICH" for the libraries with its binary interface (Intel MPI, MVAPICH, Cray
+/// MPICH); "another MPI".
 #if defined(OPEN_MPI)
-constexpr const char* headers_name = "Open MPI";
+inline constexpr char headers_name[] = "Open MPI";
 #elif defined(MPICH_VERSION) || defined(I_MPI_VERSION) || defined(MVAPICH2_VERSION)
-constexpr const char* headers_name = "MPICH";
+inline constexpr char headers_name[] = "MPICH";
 #else
-constexpr const char* headers_name = "another MPI";
+inline constexpr char headers_name[] = "another MPI";
 #endif
 
 }  // namespace longshore::mpi

@@ -8,6 +8,7 @@
 
 #include <fmt/core.h>
 
+#include <array>
 #include <cstdio>
 #include <utility>
 
@@ -70,6 +71,11 @@ team::layout::layout(const communicator& ranks, const run_options& options) {
   enough_cores = share.enough_cores;
 
   check_calls = !all_of(ranks, !*options.check_calls);
+  // The minimum of -n is minus the maximum of n.
+  std::array<int, 2> per_node{*options.ranks_per_node, -*options.ranks_per_node};
+  check(MPI_Allreduce(MPI_IN_PLACE, per_node.data(), 2, MPI_INT, MPI_MIN, ranks.get()),
+        "MPI_Allreduce");
+  detail::check_ranks_per_node(per_node[0], -per_node[1]);
   if (all_of(ranks, host_memory != nullptr)) {
     host = std::move(physical_host);
   } else {

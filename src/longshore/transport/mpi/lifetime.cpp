@@ -57,6 +57,11 @@ void check_not_ended(const team& ranks, const char* call) {
          ranks.rank(), ranks.size(), call);
 }
 
+void forget_open_teams() {
+  const std::scoped_lock lock(mutex);
+  open_teams.clear();
+}
+
 open_team::open_team(team& ranks) : ranks_(ranks) {
   const std::scoped_lock lock(mutex);
   if (end_of_mpi == MPI_KEYVAL_INVALID) {

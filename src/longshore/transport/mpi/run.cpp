@@ -1,6 +1,5 @@
 // Starts and ends MPI, and runs a program with a team of all processes or of a communicator.
 #include <longshore/machine/affinity.hpp>
-#include <longshore/transport/mpi/headers.hpp>
 #include <longshore/transport/mpi/lifetime.hpp>
 #include <longshore/transport/mpi/run.hpp>
 #include <longshore/transport/mpi/team.hpp>
@@ -16,20 +15,14 @@ namespace longshore::mpi {
 namespace {
 
 // Throws errc::usage unless a team can be made of the communicator.
-void check_communicator(MPI_Comm ranks, const char* headers) {
-  if (headers != nullptr && std::string_view(headers) != headers_name)
-    fail(errc::usage,
-         "a team of an MPI communicator: this program was compiled with the headers of {}, and "
-         "Longshore with those of {}: build both with one MPI library",
-         headers, headers_name);
+void check_communicator(MPI_Comm ranks) {
   switch (state_of_mpi()) {
     case mpi_state::not_started:
-      fail(errc::usage,
-           "a team of an MPI communicator before MPI_Init: initialise MPI first, or call "
-           "longshore::join(options) without a communicator");
+      fail(errc::usage, "a team of an MPI communicator before MPI_Init: initialise MPI first");
     case mpi_state::ended:
       fail(errc::usage,
-           "a team of an MPI communicator after MPI_Finalize: make, use and end all teams before");
+           "a team of an MPI communicator after MPI_Finalize: make, use and end all teams before "
+           "MPI_Finalize");
     case mpi_state::running: break;
   }
   int rank = 0, is_inter = 0;
@@ -62,7 +55,7 @@ environment::environment() {
 }
 
 environment::~environment() {
-  if (owns_mpi_) MPI_Finalize();
+  if (owns_mpi_ && state_of_mpi() == mpi_state::running) MPI_Finalize();
 }
 
 bool is_launched() noexcept {
@@ -120,8 +113,9 @@ std::shared_ptr<longshore::team> join(const run_options& options) {
 
 std::shared_ptr<longshore::team> join(const void* communicator, const char* headers,
                                       const run_options& options) {
+  check_headers(headers);  // first: the communicator of another library may be smaller
   const MPI_Comm ranks = *static_cast<const MPI_Comm*>(communicator);
-  check_communicator(ranks, headers);
+  check_communicator(ranks);
   return team::make(ranks, options);
 }
 

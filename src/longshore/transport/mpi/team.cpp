@@ -55,29 +55,49 @@ MPI_Comm communicator_of(const longshore::team& team) noexcept {
 
 namespace {
 
-// A barrier with a deadline before the blocking calls that make a team. Without the barrier those
-// calls would wait for ever for a missing rank.
-void wait_for_all(MPI_Comm ranks, double timeout_seconds) {
-  MPI_Request request = MPI_REQUEST_NULL;
-  check(MPI_Ibarrier(ranks, &request), "MPI_Ibarrier");
+// Waits for a request of a call that all ranks must make to make a team.
+void wait_within(MPI_Comm ranks, MPI_Request request, double timeout_seconds) {
   const double began = monotonic_seconds();
   for (int done = 0;;) {
     check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
     if (done != 0) return;
-    if (timeout_seconds > 0 && monotonic_seconds() - began > timeout_seconds)
+    if (timeout_seconds > 0 && monotonic_seconds() - began > timeout_seconds) {
+      int rank = 0;
+      MPI_Comm_rank(ranks, &rank);
       fail(errc::timeout,
-           "the other ranks did not all come to make a team within {} s (LONGSHORE_TIMEOUT)",
-           timeout_seconds);
+           "rank {} waited {} s for the other ranks to make a team (timeout_seconds, "
+           "LONGSHORE_TIMEOUT)",
+           rank, timeout_seconds);
+    }
     sched_yield();
   }
+}
+
+// The duplicate of a communicator, within a deadline; the remaining calls that make a team block.
+// The barrier comes first: a rank that has given up has not begun the duplicate. So a late rank
+// gives up as well, instead of waiting in a blocking call for ever.
+communicator duplicate_within(MPI_Comm ranks, double timeout_seconds) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  check(MPI_Ibarrier(ranks, &request), "MPI_Ibarrier");
+  wait_within(ranks, request, timeout_seconds);
+  // On the heap, because MPI may store the communicator after a timeout. Then it is leaked.
+  auto copy = std::make_unique<MPI_Comm>(MPI_COMM_NULL);
+  check(MPI_Comm_idup(ranks, copy.get(), &request), "MPI_Comm_idup");
+  try {
+    wait_within(ranks, request, timeout_seconds);
+  } catch (...) {
+    static_cast<void>(copy.release());
+    throw;
+  }
+  MPI_Comm_set_errhandler(*copy, MPI_ERRORS_RETURN);
+  return communicator(*copy);
 }
 
 }  // namespace
 
 std::unique_ptr<team> team::make(MPI_Comm ranks, const run_options& given) {
   const run_options options = with_environment(given);
-  wait_for_all(ranks, *options.timeout_seconds);
-  communicator duplicate = communicator::duplicate(ranks);
+  communicator duplicate = duplicate_within(ranks, *options.timeout_seconds);
   layout facts(duplicate, options);
   return std::unique_ptr<team>(
       new team(std::move(duplicate), std::move(facts), *options.timeout_seconds));

@@ -88,6 +88,10 @@ team::layout::layout(library& lib, const run_options& options) {
   const std::vector<int> host_of(firsts.begin(), firsts.end());
   nodes = node_map(host_of, rank, *options.ranks_per_node);
 
+  const auto per_node = lib.allgather(static_cast<std::uint64_t>(*options.ranks_per_node));
+  const auto [fewest, most] = std::minmax_element(per_node.begin(), per_node.end());
+  detail::check_ranks_per_node(static_cast<int>(*fewest), static_cast<int>(*most));
+
   const auto checks = lib.allgather(*options.check_calls ? 1 : 0);
   check_calls =
       std::any_of(checks.begin(), checks.end(), [](std::uint64_t check) { return check != 0; });

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <string_view>
 
 namespace longshore::detail {
 namespace {
@@ -71,7 +72,10 @@ channel_backend::channel_backend(team& team, const halo_round& round,
   try {
     channels_ = team.open_channels(to, from, slots_per_channel);
   } catch (const error& e) {
-    if (e.code() != errc::usage) throw;
+    // Other errors of usage have nothing to do with the blocks.
+    if (e.code() != errc::usage ||
+        std::string_view(e.what()).find("slots of") == std::string_view::npos)
+      throw;
     fail(errc::usage,
          "{}: blocks that are neighbours along one dimension need equal extents along the others, "
          "and the same fields and widths",

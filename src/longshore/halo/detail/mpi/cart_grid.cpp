@@ -43,7 +43,8 @@ void check_ranks(const longshore::team& team, MPI_Comm cartesian) {
 }  // namespace
 
 cart_shape shape_of_communicator(const longshore::team& team, const void* communicator,
-                                 cart_order order) {
+                                 const char* headers, cart_order order) {
+  check_headers(headers);
   const MPI_Comm cartesian = *static_cast<const MPI_Comm*>(communicator);
   check_ranks(team, cartesian);
   int dimensions = 0;

@@ -17,6 +17,6 @@ struct cart_shape {
 
 /// `communicator` points to an MPI_Comm. Throws errc::usage for what longshore/mpi.hpp lists.
 [[nodiscard]] cart_shape shape_of_communicator(const team& team, const void* communicator,
-                                               cart_order order);
+                                               const char* headers, cart_order order);
 
 }  // namespace longshore::mpi
