@@ -4,6 +4,8 @@
 
 #include "longshore.h"
 
+#include <longshore/core/failing_exit.hpp>
+
 #include <fmt/core.h>
 
 #include <atomic>
@@ -55,8 +57,6 @@ namespace {
 std::mutex join_mutex;
 std::string join_failure;  // "" if the last join did not fail, or if its failure was reported
 
-void exit_with_failure() { std::exit(status_of_a_failed_run); }
-
 }  // namespace
 
 void remember_join(bool failed) noexcept {
@@ -73,7 +73,7 @@ void report_ignored_join() noexcept {
   if (join_failure.empty()) return;
   std::fprintf(stderr, "longshore: a team is used that was not made: %s\n", join_failure.c_str());
   join_failure.clear();
-  std::atexit(exit_with_failure);  // exit() in a handler runs the remaining handlers on Linux
+  fail_at_exit(status_of_a_failed_run);
 }
 
 int stored_code() noexcept { return error_of_this_thread().code; }

@@ -156,12 +156,13 @@ int longshore_grid_dimensions(const longshore_grid* grid) {
 }
 
 void longshore_grid_shape(const longshore_grid* grid, int shape[3]) {
-  for (int d = 0; d < max_dimensions; ++d) shape[d] = existing(grid, "the grid").ranks.shape()[d];
+  const rank_grid& ranks = existing(grid, "the grid").ranks;
+  for (int d = 0; d < max_dimensions; ++d) shape[d] = ranks.shape()[d];
 }
 
 void longshore_grid_coordinates(const longshore_grid* grid, int coordinates[3]) {
-  for (int d = 0; d < max_dimensions; ++d)
-    coordinates[d] = existing(grid, "the grid").ranks.coordinates()[d];
+  const rank_grid& ranks = existing(grid, "the grid").ranks;
+  for (int d = 0; d < max_dimensions; ++d) coordinates[d] = ranks.coordinates()[d];
 }
 
 int longshore_grid_neighbour(const longshore_grid* grid, const int step[3]) {
@@ -177,8 +178,8 @@ void longshore_grid_piece(const longshore_grid* grid, int dimension, int64_t cel
                           int64_t* count) {
   *first = *count = 0;
   if (dimension < 0 || dimension >= max_dimensions) return;
-  const int64_t ranks = existing(grid, "the grid").ranks.shape()[dimension];
-  const int64_t coordinate = existing(grid, "the grid").ranks.coordinates()[dimension];
+  const rank_grid& all = existing(grid, "the grid").ranks;
+  const int64_t ranks = all.shape()[dimension], coordinate = all.coordinates()[dimension];
   const int64_t rest = cells % ranks;
   *first = coordinate * (cells / ranks) + std::min(coordinate, rest);
   *count = cells / ranks + (coordinate < rest ? 1 : 0);

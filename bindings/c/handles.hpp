@@ -120,8 +120,7 @@ Resource& checked(Resource* object, const char* what) {
 /// and ends all ranks.
 template <class Resource>
 Resource& existing(Resource* object, const char* what) {
-  const int code = guarded([&] { required_object(object, what); });
-  if (code != LONGSHORE_OK) longshore_end(code);
+  if (object == nullptr) longshore_end(guarded([&] { required_object(object, what); }));
   return *object;
 }
 

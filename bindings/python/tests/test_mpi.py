@@ -22,6 +22,11 @@ def start(case: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+def start_with_mpi4py(case: str) -> subprocess.CompletedProcess[str]:
+    pytest.importorskip("mpi4py")
+    return start(case)
+
+
 @pytest.mark.parametrize(
     "case",
     [
@@ -46,16 +51,14 @@ def test_everything_works_on_processes(case: str) -> None:
     ],
 )
 def test_a_program_that_has_mpi(case: str, said: str) -> None:
-    pytest.importorskip("mpi4py")
-    done = start(case)
+    done = start_with_mpi4py(case)
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.count(said) == MPI_RANKS
 
 
 @pytest.mark.thorough
 def test_an_exception_of_the_program_is_not_blamed_on_its_team() -> None:
-    pytest.importorskip("mpi4py")
-    done = start("raises")
+    done = start_with_mpi4py("raises")
     assert done.returncode == 1, done.stdout + done.stderr
     assert "every rank says why" in done.stderr
     assert "MPI_Finalize was called" not in done.stderr
@@ -63,16 +66,14 @@ def test_an_exception_of_the_program_is_not_blamed_on_its_team() -> None:
 
 @pytest.mark.thorough
 def test_a_rank_that_ends_early_is_told_the_calls() -> None:
-    pytest.importorskip("mpi4py")
-    done = start("leaves")
+    done = start_with_mpi4py("leaves")
     assert done.returncode != 0
     assert "are not in the same collective call" in done.stderr, done.stderr
 
 
 @pytest.mark.thorough
 def test_a_team_that_outlives_mpi_is_an_error() -> None:
-    pytest.importorskip("mpi4py")
-    done = start("outlives")
+    done = start_with_mpi4py("outlives")
     assert done.returncode == 3, done.stdout + done.stderr
     assert "MPI_Finalize was called before the end of this team" in done.stderr
     assert "team.close()" in done.stderr

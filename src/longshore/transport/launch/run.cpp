@@ -117,8 +117,7 @@ runtime::runtime(run_options options) : options_(with_environment(std::move(opti
 
 runtime::~runtime() = default;
 
-void runtime::run(const run_options& given, const std::function<void(team&)>& body) {
-  const run_options options = with_environment(given);
+void runtime::run(const run_options& options, const std::function<void(team&)>& body) {
 #ifdef LONGSHORE_HAVE_MPI
   if (options_.transport == "mpi") {
     mpi::run(options, body);

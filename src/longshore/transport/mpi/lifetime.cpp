@@ -3,12 +3,11 @@
 #include <longshore/transport/mpi/lifetime.hpp>
 
 #include <longshore/core/error.hpp>
+#include <longshore/core/failing_exit.hpp>
 #include <longshore/transport/mpi/team.hpp>
 
 #include <algorithm>
 #include <atomic>
-#include <cstdio>
-#include <cstdlib>
 #include <mutex>
 #include <vector>
 
@@ -21,10 +20,6 @@ std::vector<team*> open_teams;
 int end_of_mpi = MPI_KEYVAL_INVALID;  // the attribute; valid until MPI ends
 std::atomic<bool> ended = false;
 
-// On Linux, exit() in a handler runs the remaining handlers, with the new status. So the libraries
-// of other languages still write what they have buffered.
-void exit_with_failure() { std::exit(runtime_failure_status); }
-
 int when_mpi_ends(MPI_Comm, int, void*, void*) {
   const std::scoped_lock lock(mutex);
   end_of_mpi = MPI_KEYVAL_INVALID;
@@ -34,7 +29,7 @@ int when_mpi_ends(MPI_Comm, int, void*, void*) {
       "MPI_Finalize was called before the end of this team: before MPI_Finalize, destroy every "
       "team, and all plans, arrays and grids that were made with it (C and Fortran: finalize the "
       "team; Python: team.close())");
-  std::atexit(exit_with_failure);
+  fail_at_exit(runtime_failure_status);
   return MPI_SUCCESS;
 }
 
