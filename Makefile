@@ -13,7 +13,7 @@ export OMPI_ALLOW_RUN_AS_ROOT_CONFIRM := 1
 # Progress and time of a build.
 export NINJA_STATUS := build: %p, step %f of %t, %e s: # with the space before this comment
 
-.PHONY: help setup build study test test-rest test-all docs release lint tidy format clean
+.PHONY: help setup build build-study study records test test-rest test-all docs release lint tidy format clean
 
 help: ## list the targets; `make` alone does the same
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 18
@@ -26,12 +26,18 @@ build: setup ## build the library, longshore-bench and examples, optimised, in b
 	@cmake --build --preset release
 	@ln -sfn ../../build/release/bench/longshore-bench .venv/bin/longshore-bench
 
-study: setup ## measure this machine (minutes): the best strategies; writes report.html
+build-study: setup ## build longshore-bench alone, for `study` and `records`, in build/study
 	@cmake --preset study -Wno-dev --log-level=WARNING >/dev/null
 	@cmake --build --preset study
 	@ln -sfn ../../build/study/bench/longshore-bench .venv/bin/longshore-bench
+
+study: build-study ## measure this machine (minutes): the best strategies; writes report.html
 	@longshore run studies/quick.toml --session "$$(date +%Y-%m-%dT%H-%M-%S)"; ran=$$?; \
 	longshore show quick --winners && longshore report quick --output report.html && exit $$ran
+
+records: build-study ## measure Longshore beside other programs on PATH (minutes on a quiet machine)
+	@longshore run studies/records.toml --session "$$(date +%Y-%m-%dT%H-%M-%S)"; ran=$$?; \
+	longshore show records --winners && longshore show records && exit $$ran
 
 test: ## run the checks and tests before a commit (minutes)
 	@tools/setup test

@@ -126,6 +126,29 @@ def test_check_mentions_a_missing_program(tmp_path: Path, capsys: pytest.Capture
     assert "'/nowhere/ig' of [[external]] one" in remarks[0]
 
 
+def test_an_optional_program_that_is_missing_is_left_out(place: Place, capsys: pytest.CaptureFixture[str]) -> None:
+    here = external("here", ["sh", "-c", "echo rate: 7"], "regex", pattern=r"rate: (\d+)", figure="rate", unit="1")
+    absent = external("absent", ["/nowhere/isx"], "isx", optional=True)
+    done = place.run(here + absent)
+    assert done.returncode == 0, done.stderr
+    assert "left out: '/nowhere/isx' of [[external]] absent was not found here" in done.stderr
+    assert [launch.cell["program"] for launch in place.launches()] == ["here"]
+    study = str(place.folder / "study.toml")
+    assert main(["check", study]) == 0
+    assert "absent was not found here; the study runs without it" in capsys.readouterr().out
+    assert main(["plan", study]) == 0
+    assert "left out: '/nowhere/isx' of [[external]] absent" in capsys.readouterr().out
+    assert place.run(here + absent.replace("optional = true", "optional = false"), "--session", "t").returncode == 1
+
+
+def test_a_study_of_missing_programs_alone_is_refused(place: Place) -> None:
+    absent = [external(name, [f"/nowhere/{name}"], "isx", optional=True) for name in ("one", "two")]
+    done = place.run("".join(absent))
+    assert done.returncode == 64
+    assert "'/nowhere/one' of [[external]] one, '/nowhere/two' of [[external]] two were not found here" in done.stderr
+    assert "install one or put it on PATH" in done.stderr
+
+
 def test_why_an_output_was_not_read_is_kept_with_the_launch(place: Place) -> None:
     done = place.run(external("osu", ["echo", "nothing of the kind"], "osu"))
     assert done.returncode == 1

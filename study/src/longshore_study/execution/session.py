@@ -23,7 +23,7 @@ from longshore_study.execution.session_folder import Target, store_study_file
 from longshore_study.execution.session_lock import session_lock
 from longshore_study.host.cores import available_cpus
 from longshore_study.host.doctor import WARN, load_average
-from longshore_study.planning.plan import Plan, PlannedLaunch, make_plan
+from longshore_study.planning.plan import Plan, PlannedLaunch, make_plan, missing_programs
 from longshore_study.planning.time_estimate import TimeEstimate
 from longshore_study.store.launch_store import Store, folder_name
 from longshore_study.store.provenance import store_provenance
@@ -175,6 +175,8 @@ def _announce(
     about = "about" if all(estimate.knows(cell) for cell in plan.cells) else "roughly"
     where = f"{target.study}, tag {target.tag}, session {target.session}"
     print_unless_closed(f"{where}: {', '.join(parts)}, {about} {expected}", sys.stderr)
+    if plan.left_out:
+        print_unless_closed(f"left out: {missing_programs(plan.left_out)}", sys.stderr)
     load = load_average(len(available_cpus()))
     if load.state == WARN:
         print_unless_closed(f"warning: load average {load.value}: {load.advice}", sys.stderr)

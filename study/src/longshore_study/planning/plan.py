@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 import math
 import random
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -119,6 +119,8 @@ class PlannedLaunch:
 class Plan:
     study: Study
     cells: list[Cell] = field(default_factory=list)
+    left_out: tuple[External, ...] = ()
+    """Optional programs that this machine lacks."""
 
     @property
     def launches_per_session(self) -> int:
@@ -150,20 +152,31 @@ class Plan:
 
 
 def make_plan(study: Study) -> Plan:
-    """All cells of a study, and control cells. Raises UsageError if there are none or too many."""
+    """All cells of a study, and control cells, without optional programs that this machine lacks.
+    Raises UsageError if there are none or too many."""
     _refuse_absurd_sizes(study)
+    left_out = tuple(block for block in study.externals if block.optional and block.is_missing)
+    externals = [block for block in study.externals if block not in left_out]
     cells_and_lines = [(cell, block.line) for block in study.patterns for cell in _cells_of_pattern(study, block)]
-    cells_and_lines += [(cell, block.line) for block in study.externals for cell in _cells_of_external(block)]
+    cells_and_lines += [(cell, block.line) for block in externals for cell in _cells_of_external(block)]
     unique = _without_duplicates(study, cells_and_lines)
+    if not unique and left_out:
+        raise UsageError(f"{study.path}: nothing to run: {missing_programs(left_out)}; install one or put it on PATH")
     if not unique:
         blocks: list[PatternBlock | External] = [*study.patterns, *study.externals]
         line = next(block.line for block in blocks if block.exclude)
         raise UsageError(f"{study.path}:{line}: the conditions of 'exclude' leave nothing to run")
-    plan = Plan(study, [*_control_cells(unique), *unique])
+    plan = Plan(study, [*_control_cells(unique), *unique], left_out)
     count = plan.launches_per_session * study.sessions
     if count > MAX_LAUNCHES:
         raise UsageError(f"{study.path}: {count} launches in all; at most {MAX_LAUNCHES} are allowed")
     return plan
+
+
+def missing_programs(externals: Sequence[External]) -> str:
+    """A sentence about programs that this machine lacks, or ""."""
+    names = ", ".join(f"'{external.command[0]}' of [[external]] {external.name}" for external in externals)
+    return f"{names} {'was' if len(externals) == 1 else 'were'} not found here" if names else ""
 
 
 def _refuse_absurd_sizes(study: Study) -> None:

@@ -100,6 +100,7 @@ class StudyReader(Values):
             "command",
             "format",
             "launch",
+            "optional",
             "ranks_per_node",
             "between",
             "exclude",
@@ -134,6 +135,7 @@ class StudyReader(Values):
             launch=launch,
             metric=read_metric(self, block, where, wanted, between),
             ranks_per_node=self.optional_integer(block, where, "ranks_per_node", most=LARGEST_RANKS),
+            optional=self.flag(block, where, "optional", default=False),
             line=line_of(self.lines, where),
         )
 

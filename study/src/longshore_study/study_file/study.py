@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import shutil
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -48,12 +49,22 @@ class External:
     """The metric to find in the output, for the formats regex and json."""
     ranks_per_node: int | None = None
     """For importers of outputs that lack this number."""
+    optional: bool = False
+    """Whether the study does without the program on a machine that lacks it."""
     line: int = 1
 
     @property
     def writes_file(self) -> bool:
         """Whether the command writes a file whose name is an argument."""
         return any("{output}" in argument for argument in self.command)
+
+    @property
+    def is_missing(self) -> bool:
+        """Whether this machine lacks the program. A factor may name the program, and a stack may
+        have it on its own PATH; such programs do not count as missing."""
+        name = self.command[0]
+        elsewhere = "{" in name or ("stack" in self.between and "/" not in name)
+        return not elsewhere and shutil.which(name) is None
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import shutil
 import sys
 from typing import Any
 
@@ -12,9 +11,8 @@ from longshore_study.base.errors import EXIT_OK, EXIT_USAGE, LongshoreError
 from longshore_study.base.terminal import count
 from longshore_study.execution.batch_session import refuse_too_few_nodes
 from longshore_study.execution.launch_resolver import make_launch_resolver
-from longshore_study.planning.plan import make_plan
+from longshore_study.planning.plan import make_plan, missing_programs
 from longshore_study.study_file.reader import StudyFileError, load
-from longshore_study.study_file.study import Study
 
 EXAMPLES = """examples:
   longshore check study.toml
@@ -57,17 +55,8 @@ def _check(path: str) -> dict[str, Any]:
         make_launch_resolver(plan, dry_run=plan.study.launcher.job is not None)
     except LongshoreError as error:
         remarks.append(str(error))
-    remarks += _missing_programs(plan.study)
+    for external in plan.study.externals:
+        if external.is_missing:
+            without = "; the study runs without it" if external.optional else ""
+            remarks.append(missing_programs([external]) + without)
     return {**answer, "remarks": remarks, "cells": len(plan.cells), "launches": plan.launches_per_session}
-
-
-def _missing_programs(study: Study) -> list[str]:
-    """The external programs that this machine lacks. If a launch has a stack, its programs are not
-    checked, because they may be on the PATH of the stack."""
-    missing = []
-    for external in study.externals:
-        name = external.command[0]
-        elsewhere = "{" in name or ("stack" in external.between and "/" not in name)
-        if not elsewhere and shutil.which(name) is None:
-            missing.append(f"'{name}' of [[external]] {external.name} was not found here")
-    return missing

@@ -14,7 +14,7 @@ from longshore_study.base import terminal
 from longshore_study.base.errors import EXIT_OK
 from longshore_study.execution.progress import duration
 from longshore_study.planning.launch_length import Advice, Length, advise
-from longshore_study.planning.plan import CONTROL, Plan, make_plan
+from longshore_study.planning.plan import CONTROL, Plan, make_plan, missing_programs
 from longshore_study.planning.power_analysis import OTHER_SESSIONS, PowerAnalysis, spread_of
 from longshore_study.planning.time_estimate import TimeEstimate
 from longshore_study.store.launch_store import Launch, Store
@@ -143,6 +143,8 @@ def _print(plan: Plan, answer: dict[str, Any], *, show_sweep: bool) -> None:
         source = f"{known} cells from stored launches, the others guessed (?)"
     total = f", {duration(answer['seconds_per_session'] * sessions)} in total" if sessions > 1 else ""
     print(f"expected time: {duration(answer['seconds_per_session'])} per session{total}; {source}")
+    if plan.left_out:
+        print(f"left out: {missing_programs(plan.left_out)}")
     _print_differences(answer)
 
 
