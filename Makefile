@@ -16,7 +16,7 @@ export NINJA_STATUS := build: %p, step %f of %t, %e s: # with the space before t
 .PHONY: help setup build build-study study records test test-rest test-all docs release lint tidy format clean
 
 help: ## list the targets; `make` alone does the same
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 18
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 20
 
 setup: ## install all tools for a build: by apt as root, else into .venv
 	@tools/setup build
