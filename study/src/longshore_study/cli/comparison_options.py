@@ -17,6 +17,12 @@ def add_comparison_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--ignore", action="append", default=[], metavar="FACTOR", help="merge rows that differ only in this factor"
     )
+    parser.add_argument(
+        "--noise-of",
+        metavar="CONDITION",
+        help="remove the noise of each launch as its rows that meet this show it, such as \"mode == 'channel'\", "
+        "instead of the noise probe: rows that the two states cannot change",
+    )
 
 
 def comparison_options(args: argparse.Namespace, metrics: tuple[str, ...] = ()) -> CompareOptions:
@@ -25,4 +31,5 @@ def comparison_options(args: argparse.Namespace, metrics: tuple[str, ...] = ()) 
         where=expression.parse(args.where) if args.where is not None else None,
         metrics=metrics,
         ignore=tuple(args.ignore),
+        noise_of=expression.parse(args.noise_of) if args.noise_of is not None else None,
     )

@@ -24,6 +24,7 @@ from longshore_study.base.expression import Expression
 from longshore_study.compare.common_shift import CommonShift, find_shift
 from longshore_study.compare.estimate import estimate
 from longshore_study.compare.judged_row import JudgedRow
+from longshore_study.compare.noise_rows import with_noise_of
 from longshore_study.compare.pairing import PairedRow, disjoint_factors, failed_without_row, pair
 from longshore_study.compare.row_effect import RowEffect, row_effects, sessions_in_turns
 from longshore_study.metrics.launch_metrics import (
@@ -55,6 +56,8 @@ class CompareOptions:
     """Metrics to compare besides the main metric of each pattern."""
     ignore: tuple[str, ...] = ()
     """Factors that do not distinguish rows."""
+    noise_of: Expression | None = None
+    """Selects the rows that show the noise of their launch. If None, the noise probe shows it."""
 
 
 @dataclass(frozen=True)
@@ -70,6 +73,8 @@ class Comparison:
     """The launches that are not in the rows, each with the reason."""
     damaged: int
     """The number of launches that cannot be read, or that failed in a cell without a row."""
+    noise_of: str | None = None
+    """The condition on the rows that show the noise of their launch. None: the noise probe does."""
 
     @property
     def verdict(self) -> str:
@@ -119,6 +124,8 @@ def compare(reference: Side, new: Side, options: CompareOptions | None = None) -
     require_metrics(options.metrics, [*reference.launches, *new.launches])
     by_study = reference.is_tag and new.is_tag
     measured = [measure(side.launches, metrics=options.metrics, with_study=by_study) for side in sides]
+    if options.noise_of is not None:
+        measured = [with_noise_of(measurements, options.noise_of) for measurements in measured]
     margin = options.margin if options.margin is not None else _margin_of(sides)
     rows = pair(measured, options.where, options.ignore)
     if not any(row.key.pattern != CONTROL for row in rows):
@@ -128,7 +135,8 @@ def compare(reference: Side, new: Side, options: CompareOptions | None = None) -
     damaged = sum(len(measurements.damaged) for measurements in measured)
     if options.where is None:  # a condition cannot select a failed launch, whose variants are not known
         damaged += len(failed_without_row(measured, rows, options.ignore))
-    return Comparison(reference, new, margin, judged, shift, _problems(sides, measured, judged), damaged)
+    noise_of = options.noise_of.text if options.noise_of is not None else None
+    return Comparison(reference, new, margin, judged, shift, _problems(sides, measured, judged), damaged, noise_of)
 
 
 def _margin_of(sides: Iterable[Side]) -> float:

@@ -37,6 +37,7 @@ def document(comparison: Comparison) -> dict[str, Any]:
         "pulse": {"rows": len(explained), "variance_explained": [min(explained), max(explained)]}
         if explained
         else None,
+        "noise_of": comparison.noise_of,
         "rows": [row_document(row) for row in comparison.rows],
         "differences": [difference.as_json() for difference in differences(comparison.reference, comparison.new)],
         "problems": comparison.problems,

@@ -178,10 +178,13 @@ def _print_summary(comparison: Comparison, *, verbose: bool) -> None:
     if shift.ratio is not None:
         size = f"{terminal.ratio_text(shift.ratio)}, 95 % interval {terminal.interval(shift.interval)}"
         print(f"common shift: {terminal.times(shift.ratio)} (ratio of speed {size}); {shift.reason}")
+    source = "noise probe (pulse)" if comparison.noise_of is None else f"noise of {comparison.noise_of}"
     if explained := comparison.pulse_explained:
         rows = terminal.count(len(explained), "row")
         share = f"{100 * explained[0]:.0f} to {100 * explained[-1]:.0f} %"
-        print(f"noise probe (pulse): removed from {rows}; it explained {share} of the variance between launches")
+        print(f"{source}: removed from {rows}; it explained {share} of the variance between launches")
+    elif comparison.noise_of is not None:
+        print(f"{source}: removed from no row; there are too few launches, or it changed between the two sides")
     for problem in _grouped(comparison.problems):
         print(f"warning: {problem}")
     _print_differences(comparison, everything=verbose)

@@ -1,0 +1,36 @@
+"""Rows that show the noise of their launch, in place of the noise probe.
+
+A variant that the compared states cannot change, such as Longshore's own exchange beside the modes
+of two MPI libraries, feels the same cores, caches and memory as the other variants of its launch.
+It follows their noise more closely than the noise probe does, which is short and small.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from dataclasses import replace
+
+from longshore_study.base.expression import Expression
+from longshore_study.compare.pairing import known_factors
+from longshore_study.metrics.launch_metrics import CONTROL, Measurements
+
+
+def with_noise_of(measured: Measurements, condition: Expression) -> Measurements:
+    """The measurements, in which the rows that meet the condition stand for the noise probe of the
+    other rows of their launch. A launch without such a row has no probe.
+
+    Raises LongshoreError if no row meets the condition.
+    """
+    main = [figure for figure in measured.figures if figure.main and figure.key.pattern != CONTROL]
+    chosen = set(condition.select([figure.key for figure in main], known_factors))
+    speeds: dict[str, list[float]] = defaultdict(list)
+    for figure in main:
+        if figure.key in chosen:
+            speeds[figure.launch].append(figure.goodness)
+    noise = {launch: math.fsum(values) / len(values) for launch, values in speeds.items()}
+    figures = [
+        figure if figure.key in chosen else replace(figure, pulse=noise.get(figure.launch))
+        for figure in measured.figures
+    ]
+    return replace(measured, figures=figures)
