@@ -20,6 +20,8 @@ struct block_counts {
   std::vector<std::size_t> outgoing, incoming;
   std::size_t received = 0;      ///< the sum of incoming
   std::size_t max_received = 0;  ///< the maximum of `received` over all ranks
+  /// The largest block of all ranks: the slots of messages need no more room. Or more than that.
+  std::size_t max_block = std::size_t{1} << 20;
   explicit block_counts(int ranks = 0)
       : outgoing(static_cast<std::size_t>(ranks)), incoming(outgoing.size()) {}
 };
@@ -122,7 +124,8 @@ struct block_exchange_options {
 ///   put-scan    2 (P - 1)                   n + 8 (P - 1)              8 P bytes
 ///   direct      P - 1 offsets, and a block  8 (P - 1), and the         8 P bytes
 ///               to each rank of other nodes bytes for other nodes
-///   sendrecv    one per 32 KiB              n                          2 slots of 32 KiB per peer,
+///   sendrecv    one per 32 KiB              n                          2 slots per peer, as long as
+///                                                                      blocks, at most 32 KiB;
 ///                                                                      4 for another node's
 ///   channel     one per 32 KiB              n                          as sendrecv
 ///   alltoallv   P - 1                       n                          that of the library

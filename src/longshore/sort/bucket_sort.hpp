@@ -34,7 +34,7 @@ namespace longshore {
 /// are of any trivially copyable type.
 ///
 /// Messages: before the messages of make_block_exchange, an alltoall of 8 bytes per pair of ranks
-/// and an allreduce of 24 bytes. Finding the range of the keys adds an allreduce of 16 bytes;
+/// and an allreduce of 32 bytes. Finding the range of the keys adds an allreduce of 16 bytes;
 /// sampled splitters add an allgather of 24 bytes per sample.
 ///
 /// Memory per rank: a buffer for the received items, and a buffer for the larger of given and

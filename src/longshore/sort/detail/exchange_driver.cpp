@@ -5,6 +5,7 @@
 #include <longshore/core/error.hpp>
 #include <longshore/sort/detail/choose_exchange.hpp>
 
+#include <algorithm>
 #include <array>
 #include <numeric>
 
@@ -56,9 +57,11 @@ void exchange_driver::exchange_counts(std::size_t items) {
                       std::size_t{0});
   counts_.received =
       std::accumulate(counts_.incoming.begin(), counts_.incoming.end(), std::size_t{0});
-  std::array<std::int64_t, 3> maxima{static_cast<std::int64_t>(counts_.received),
-                                     refused ? team_.rank() + 1 : 0,
-                                     static_cast<std::int64_t>(items)};
+  const std::size_t my_largest_block =
+      *std::max_element(counts_.outgoing.begin(), counts_.outgoing.end());
+  std::array<std::int64_t, 4> maxima{
+      static_cast<std::int64_t>(counts_.received), refused ? team_.rank() + 1 : 0,
+      static_cast<std::int64_t>(items), static_cast<std::int64_t>(my_largest_block)};
   team_.allreduce(std::span<std::int64_t>(maxima), reduction::max);
   if (refused) fail(errc::usage, "bucket sort on rank {}: {}", team_.rank(), key_refusal_);
   if (maxima[1] > 0)
@@ -66,6 +69,7 @@ void exchange_driver::exchange_counts(std::size_t items) {
          "bucket sort on rank {} was cancelled: rank {} has a key outside the range", team_.rank(),
          maxima[1] - 1);
   counts_.max_received = static_cast<std::size_t>(maxima[0]);
+  counts_.max_block = static_cast<std::size_t>(maxima[3]);
   if (options_.exchange == exchange_strategy::automatic)
     choose_strategy(static_cast<std::size_t>(maxima[2]));
   exchange_->prepare(counts_);

@@ -1,4 +1,4 @@
-// The exchanges sendrecv and channel: blocks travel as messages of some 32 KiB on channels.
+// The exchanges sendrecv and channel: blocks travel as messages of up to 32 KiB on channels.
 #pragma once
 
 #include <longshore/sort/block_exchange.hpp>
@@ -25,7 +25,9 @@ class message_exchange final : public block_exchange {
     return sources;
   }
   std::byte* grow_incoming(std::size_t bytes, std::size_t) override { return buffer_.grow(bytes); }
-  void prepare_transfer(const block_counts&) override {}
+  void prepare_transfer(const block_counts& counts) override {
+    streams_.make_room(counts.max_block * item_bytes_);
+  }
   void transfer(const std::byte* outgoing, const arrival_callback& arrived) override {
     const bool notifies = order_ == send_order::interleaved && arrived;
     for (std::size_t k = 0; k < streams_.to().size(); ++k) {

@@ -1,15 +1,18 @@
 // Cuts the streams of bytes for each peer into messages that fill a slot of a channel, and sends
 // and receives by turns until all streams have ended.
+#include <longshore/core/bytes.hpp>
 #include <longshore/sort/detail/message_streams.hpp>
 #include <longshore/transport/waiter.hpp>
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 namespace longshore::detail {
 namespace {
 
-constexpr std::size_t wanted_slot_bytes = std::size_t{32} << 10;
+constexpr std::size_t min_slot_bytes = cache_line_bytes,
+                      max_slot_bytes = std::size_t{32} << 10;
 constexpr int slots_per_channel = 2;
 
 std::vector<channel_end> ends_of(const std::vector<int>& peers, std::size_t slot_bytes) {
@@ -20,16 +23,17 @@ std::vector<channel_end> ends_of(const std::vector<int>& peers, std::size_t slot
 
 }  // namespace
 
-message_streams::message_streams(team& team, std::vector<int> to, std::vector<int> from,
-                                 std::size_t unit_bytes)
-    : team_(team),
-      to_(std::move(to)),
-      from_(std::move(from)),
-      slot_bytes_(std::max<std::size_t>(1, wanted_slot_bytes / unit_bytes) * unit_bytes),
-      channels_(team.open_channels(ends_of(to_, slot_bytes_), ends_of(from_, slot_bytes_),
-                                   slots_per_channel)),
-      senders_(to_.size()),
-      receivers_(from_.size()) {}
+// Slots grow by powers of two, so that blocks that grow from run to run open few channels anew.
+void message_streams::make_room(std::size_t longest_bytes) {
+  const std::size_t wanted =
+      std::bit_ceil(std::clamp(longest_bytes, min_slot_bytes, max_slot_bytes));
+  const std::size_t slot_bytes = std::max<std::size_t>(1, wanted / unit_bytes_) * unit_bytes_;
+  if (channels_ && slot_bytes <= slot_bytes_) return;
+  channels_.reset();
+  channels_ = team_.open_channels(ends_of(to_, slot_bytes), ends_of(from_, slot_bytes),
+                                  slots_per_channel);
+  slot_bytes_ = slot_bytes;
+}
 
 void message_streams::run(send_order order, const std::function<void(int, std::size_t)>& sent,
                           const std::function<void(std::byte*, std::size_t)>& received) {

@@ -15,7 +15,7 @@ namespace longshore::detail {
 /// One stream of bytes to each target and from each source. The pieces for one peer follow each
 /// other without gaps in messages that fill a slot, so many small pieces travel in one message. A
 /// sender waits when its receiver has no free slot. Memory: 2 slots per channel, twice that between
-/// nodes.
+/// nodes. A slot has room for the longest stream so far, at most some 32 KiB.
 class message_streams {
  public:
   struct outgoing_piece {
@@ -31,8 +31,19 @@ class message_streams {
     interleaved        ///< one message to each target in turn
   };
 
-  /// Collective. The size of a message is a multiple of `unit_bytes`, some 32 KiB.
-  message_streams(team& team, std::vector<int> to, std::vector<int> from, std::size_t unit_bytes);
+  /// The size of a message is a multiple of `unit_bytes`.
+  message_streams(team& team, std::vector<int> to, std::vector<int> from, std::size_t unit_bytes)
+      : team_(team),
+        to_(std::move(to)),
+        from_(std::move(from)),
+        unit_bytes_(unit_bytes),
+        senders_(to_.size()),
+        receivers_(from_.size()) {}
+
+  /// Collective, before the first run and before a run with longer streams. Opens the channels anew
+  /// if their slots are too small. `longest_bytes`: at least the bytes of any stream of the next
+  /// runs; the same on all ranks.
+  void make_room(std::size_t longest_bytes);
 
   /// The pieces that the next run sends to rank to()[k], and those that it receives from rank
   /// from()[k]. Sender and receiver give the same number of bytes.
@@ -76,7 +87,7 @@ class message_streams {
 
   team& team_;
   std::vector<int> to_, from_;
-  std::size_t slot_bytes_;
+  std::size_t unit_bytes_, slot_bytes_ = 0;
   std::unique_ptr<channel_set> channels_;
   std::vector<stream<outgoing_piece>> senders_;
   std::vector<stream<incoming_piece>> receivers_;

@@ -47,6 +47,17 @@ std::vector<int> relays_that_send_to(const team& team) {
   return relays;
 }
 
+// No relay of any node has more targets: a relay in the smallest node has the most.
+std::size_t most_targets_of_a_relay(const node_map& nodes) {
+  std::vector<int> node_sizes(static_cast<std::size_t>(nodes.node_count()));
+  for (int rank = 0; rank < nodes.rank_count(); ++rank) ++node_sizes[nodes.node_of(rank)];
+  const int smallest = *std::min_element(node_sizes.begin(), node_sizes.end());
+  std::size_t targets = 0;
+  for (const int size : node_sizes)
+    targets += static_cast<std::size_t>((size + smallest - 1) / smallest);
+  return targets;
+}
+
 }  // namespace
 
 two_hop_exchange::two_hop_exchange(team& team, std::size_t item_bytes)
@@ -71,7 +82,10 @@ two_hop_exchange::two_hop_exchange(team& team, std::size_t item_bytes)
 }
 
 // Sends each relay the sizes of this rank's blocks for the relay's targets.
-void two_hop_exchange::prepare_transfer(const block_counts&) {
+void two_hop_exchange::prepare_transfer(const block_counts& counts) {
+  const std::size_t block_bytes = std::max(counts.max_block * item_bytes_, sizeof(std::size_t));
+  to_relays_.make_room((most_targets_of_a_relay(team_.nodes()) + 1) * block_bytes);
+  to_nodes_.make_room(static_cast<std::size_t>(team_.nodes().largest_node()) * block_bytes);
   std::vector<std::vector<std::size_t>> sizes(sources_.size());  // indexed by the relay's place
   for (std::size_t place = 0; place < sources_.size(); ++place)
     for (const int target : targets_of_relay_[place]) sizes[place].push_back(bytes_to(target));
