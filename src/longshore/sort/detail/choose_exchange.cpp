@@ -36,6 +36,7 @@ double measure_seconds(team& team, exchange_strategy strategy, std::size_t block
   counts.outgoing.assign(ranks, block_bytes);
   counts.incoming = counts.outgoing;
   counts.received = counts.max_received = ranks * block_bytes;
+  counts.max_block = block_bytes;
   const auto candidate = make_block_exchange(team, {.strategy = strategy}, 1);
   double min_seconds = std::numeric_limits<double>::infinity();
   for (int trial = 0; trial < warmups + trials; ++trial) {
