@@ -1,6 +1,6 @@
 // aggregator: an engine with one stream of messages per pair of nodes, which all ranks of the two
-// nodes share. No scheme makes short messages fewer and fuller: aggregators of Chapel have a buffer
-// per core and node; conveyors and YGM have a stream per pair of ranks or more.
+// nodes share. No scheme makes messages fewer and fuller: aggregators of Chapel have a buffer per
+// core and node; conveyors and YGM have a stream per pair of ranks or more.
 #pragma once
 
 #include <longshore/aggregate/conveyor.hpp>
@@ -11,11 +11,19 @@ namespace longshore {
 /// node, to that node, to the destination. The ranks of a node own its streams in turn. Groups are
 /// always the nodes. Links per rank on the 3 hops, with L ranks per node and N nodes: up to L - 1;
 /// N / L (if L > N, one rank in L / N has one link, and the other ranks have none); L.
+///
+/// One hop is enough on one node, where no message leaves the node, and between nodes of one rank,
+/// where a pair of ranks is a pair of nodes. The engine then is a conveyor of one hop.
 class aggregator : public conveyor {
  public:
   /// Collective.
   aggregator(team& team, engine_options options)
-      : conveyor(team, (options.hops = 3, options.one_stream = true, options)) {}
+      : conveyor(team, (options.hops = hops_on(team.nodes()), options.one_stream = true, options)) {
+  }
+
+  [[nodiscard]] static int hops_on(const node_map& nodes) noexcept {
+    return nodes.node_count() == 1 || nodes.largest_node() == 1 ? 1 : 3;
+  }
 };
 
 }  // namespace longshore

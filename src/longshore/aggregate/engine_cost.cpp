@@ -1,5 +1,6 @@
 // Predicts links, buffers and messages of an engine: computes the routes of the ranks of the first
 // group, without sending, and takes their maxima and means.
+#include <longshore/aggregate/aggregator.hpp>
 #include <longshore/aggregate/detail/choose_groups.hpp>
 #include <longshore/aggregate/detail/porter.hpp>
 #include <longshore/aggregate/detail/route.hpp>
@@ -87,7 +88,7 @@ engine_cost predict_engine_cost(engine_kind kind, const engine_options& options,
   const std::vector<int> host_of_rank(static_cast<std::size_t>(ranks), 0);
   const node_map nodes(host_of_rank, 0, ranks_per_node);
   const int hops = kind == engine_kind::conveyor     ? options.hops
-                   : kind == engine_kind::aggregator ? 3
+                   : kind == engine_kind::aggregator ? aggregator::hops_on(nodes)
                                                      : 1;
   const detail::rank_groups groups =
       kind == engine_kind::conveyor ? detail::choose_groups(nodes, ranks, hops, options.group_ranks)

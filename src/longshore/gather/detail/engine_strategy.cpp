@@ -3,6 +3,7 @@
 // up.
 #include <longshore/gather/detail/engine_strategy.hpp>
 
+#include <longshore/aggregate/aggregator.hpp>
 #include <longshore/core/error.hpp>
 
 #include <cassert>
@@ -35,9 +36,7 @@ engine_options engine_options_for(const team& team, gather_strategy strategy,
       options.hops = given.hops != 0 ? given.hops : default_hops(team);
       break;
     case gather_strategy::aggregator:
-      // As in class aggregator: to the rank that owns the stream to the other node, to that node,
-      // and to the destination within that node.
-      options.hops = 3;
+      options.hops = aggregator::hops_on(team.nodes());
       options.one_stream = true;
       break;
     case gather_strategy::agp:
