@@ -8,7 +8,9 @@
 namespace longshore {
 
 node_map::node_map(std::span<const int> host_of, int my_rank, int ranks_per_node)
-    : node_of_(host_of.size()), local_index_(host_of.size()) {
+    : host_of_(host_of.begin(), host_of.end()),
+      node_of_(host_of.size()),
+      local_index_(host_of.size()) {
   struct open_node {
     int id, ranks;
   };

@@ -30,6 +30,10 @@ class node_map {
   [[nodiscard]] int my_rank_count() const noexcept { return static_cast<int>(my_ranks_.size()); }
   /// Whether `rank` is on the node of this rank, also true for this rank itself.
   [[nodiscard]] bool is_local(int rank) const noexcept { return node_of_[rank] == my_node_; }
+  /// Whether `rank` is on the host of this rank, in the same or in another virtual node.
+  [[nodiscard]] bool is_on_host(int rank) const noexcept {
+    return host_of_[rank] == host_of_[my_ranks_.front()];
+  }
   /// Lowest rank of each node, indexed by node.
   [[nodiscard]] std::span<const int> leaders() const noexcept { return leaders_; }
   /// Lowest rank of the node of this rank.
@@ -45,7 +49,7 @@ class node_map {
   [[nodiscard]] bool is_virtual() const noexcept { return virtual_; }
 
  private:
-  std::vector<int> node_of_, local_index_, my_ranks_, leaders_;
+  std::vector<int> host_of_, node_of_, local_index_, my_ranks_, leaders_;
   int node_count_ = 0, my_node_ = 0, largest_node_ = 0, ranks_on_host_ = 0;
   bool virtual_ = false;
 };

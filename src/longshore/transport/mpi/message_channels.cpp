@@ -3,6 +3,7 @@
 #include <longshore/core/bytes.hpp>
 #include <longshore/transport/mpi/message_channels.hpp>
 
+#include <algorithm>
 #include <cassert>
 
 namespace longshore::mpi {
@@ -15,6 +16,15 @@ std::size_t stride_bytes(std::size_t slot_bytes) {
   return round_up(closing_bytes(slot_bytes), cache_line_bytes);
 }
 
+// Longer slots travel as one message: their handshake costs less than the copies of eager pieces.
+constexpr std::size_t max_bytes_in_pieces = std::size_t{33} << 10;
+
+int bytes_of(const MPI_Status& status) {
+  int bytes = 0;
+  check(MPI_Get_count(&status, MPI_BYTE, &bytes), "MPI_Get_count");
+  return bytes;
+}
+
 }  // namespace
 
 std::size_t message_buffer_bytes(std::size_t slot_bytes, int slots) {
@@ -23,18 +33,33 @@ std::size_t message_buffer_bytes(std::size_t slot_bytes, int slots) {
   return slots * stride_bytes(slot_bytes);
 }
 
-message_sender::message_sender(channel_end end, int slots, std::byte* buffer, MPI_Comm comm,
-                               int tag)
+message_format::message_format(std::size_t slot, std::size_t eager_bytes) noexcept
+    : slot_bytes(slot), piece_bytes(closing_bytes(slot)), pieces(1) {
+  if (eager_bytes == 0 || piece_bytes > max_bytes_in_pieces) return;
+  pieces = (piece_bytes + eager_bytes - 1) / eager_bytes;
+  if (pieces > 1) piece_bytes = eager_bytes;
+}
+
+message_sender::message_sender(channel_end end, message_format format, int slots, std::byte* buffer,
+                               MPI_Comm comm, int tag)
     : channel_sender(end),
+      format_(format),
       buffer_(buffer),
       comm_(comm),
       tag_(tag),
-      requests_(slots, MPI_REQUEST_NULL) {}
+      requests_(static_cast<std::size_t>(slots) * format.pieces, MPI_REQUEST_NULL),
+      slots_(static_cast<std::size_t>(slots)) {}
 
 bool message_sender::is_free(std::size_t slot) {
-  if (requests_[slot] == MPI_REQUEST_NULL) return true;
-  int done = 0;
-  check(MPI_Test(&requests_[slot], &done, MPI_STATUS_IGNORE), "MPI_Test");
+  MPI_Request* const requests = requests_.data() + slot * format_.pieces;
+  // All earlier pieces are matched when the last is, and almost always complete.
+  MPI_Request& last = requests[format_.pieces - 1];
+  if (last == MPI_REQUEST_NULL && format_.pieces == 1) return true;
+  int done = 1;
+  if (last != MPI_REQUEST_NULL) check(MPI_Test(&last, &done, MPI_STATUS_IGNORE), "MPI_Test");
+  if (done != 0 && format_.pieces > 1)
+    check(MPI_Testall(static_cast<int>(format_.pieces - 1), requests, &done, MPI_STATUSES_IGNORE),
+          "MPI_Testall");
   return done != 0;
 }
 
@@ -48,10 +73,19 @@ void message_sender::commit(std::size_t bytes) {
 }
 
 void message_sender::send(std::size_t bytes) {
-  check(MPI_Issend(buffer_ + slot_ * stride_bytes(slot_bytes()), static_cast<int>(bytes), MPI_BYTE,
-                   peer(), tag_, comm_, &requests_[slot_]),
+  const std::byte* piece = buffer_ + slot_ * stride_bytes(slot_bytes());
+  MPI_Request* const requests = requests_.data() + slot_ * format_.pieces;
+  const std::size_t last = format_.pieces - 1;
+  for (std::size_t k = 0; k < last; ++k) {
+    const std::size_t part = std::min(bytes, format_.piece_bytes);
+    check(MPI_Isend(piece, static_cast<int>(part), MPI_BYTE, peer(), tag_, comm_, &requests[k]),
+          "MPI_Isend");
+    piece += part;
+    bytes -= part;
+  }
+  check(MPI_Issend(piece, static_cast<int>(bytes), MPI_BYTE, peer(), tag_, comm_, &requests[last]),
         "MPI_Issend");
-  slot_ = slot_ + 1 == requests_.size() ? 0 : slot_ + 1;
+  slot_ = slot_ + 1 == slots_ ? 0 : slot_ + 1;
 }
 
 bool message_sender::try_close() {
@@ -60,7 +94,7 @@ bool message_sender::try_close() {
     send(closing_bytes(slot_bytes()));
     close_sent_ = true;
   }
-  for (std::size_t slot = 0; slot < requests_.size(); ++slot)
+  for (std::size_t slot = 0; slot < slots_; ++slot)
     if (!is_free(slot)) return false;
   return true;
 }
@@ -83,30 +117,50 @@ void pending_receives::test_all() {
     receivers_[complete_[k]]->on_arrival(statuses_[k]);
 }
 
-message_receiver::message_receiver(channel_end end, int slots, std::byte* buffer, MPI_Comm comm,
-                                   int tag, pending_receives& pending)
+message_receiver::message_receiver(channel_end end, message_format format, int slots,
+                                   std::byte* buffer, MPI_Comm comm, int tag,
+                                   pending_receives& pending)
     : channel_receiver(end),
+      format_(format),
       buffer_(buffer),
       comm_(comm),
       tag_(tag),
       pending_(pending),
       index_(pending.add(*this)),
-      requests_(slots, MPI_REQUEST_NULL) {
-  for (std::size_t slot = 0; slot < requests_.size(); ++slot) post(slot);
-  pending_.set(index_, std::exchange(requests_[slot_], MPI_REQUEST_NULL));
+      requests_(static_cast<std::size_t>(slots) * format.pieces, MPI_REQUEST_NULL),
+      statuses_(format.pieces - 1),
+      slots_(static_cast<std::size_t>(slots)) {
+  for (std::size_t slot = 0; slot < slots_; ++slot) post(slot);
+  await_slot();
 }
 
+void message_receiver::await_slot() {
+  pending_.set(index_, std::exchange(requests_of(slot_)[format_.pieces - 1], MPI_REQUEST_NULL));
+}
+
+// The earlier pieces were sent before the last, so that this waits no longer than for their copy.
 void message_receiver::on_arrival(const MPI_Status& status) {
-  check(MPI_Get_count(&status, MPI_BYTE, &length_bytes_), "MPI_Get_count");
-  closed_ = static_cast<std::size_t>(length_bytes_) == closing_bytes(slot_bytes());
+  length_bytes_ = static_cast<std::size_t>(bytes_of(status));
+  if (!statuses_.empty()) {
+    check(MPI_Waitall(static_cast<int>(statuses_.size()), requests_of(slot_), statuses_.data()),
+          "MPI_Waitall");
+    for (const auto& piece : statuses_) length_bytes_ += static_cast<std::size_t>(bytes_of(piece));
+  }
+  closed_ = length_bytes_ == closing_bytes(slot_bytes());
   arrived_ = !closed_;
 }
 
 void message_receiver::post(std::size_t slot) {
-  check(MPI_Irecv(buffer_ + slot * stride_bytes(slot_bytes()),
-                  static_cast<int>(closing_bytes(slot_bytes())), MPI_BYTE, peer(), tag_, comm_,
-                  &requests_[slot]),
-        "MPI_Irecv");
+  std::byte* piece = buffer_ + slot * stride_bytes(slot_bytes());
+  std::size_t left = closing_bytes(slot_bytes());
+  for (std::size_t k = 0; k < format_.pieces; ++k) {
+    const std::size_t part = std::min(left, format_.piece_bytes);
+    check(MPI_Irecv(piece, static_cast<int>(part), MPI_BYTE, peer(), tag_, comm_,
+                    &requests_of(slot)[k]),
+          "MPI_Irecv");
+    piece += part;
+    left -= part;
+  }
 }
 
 std::optional<std::span<const std::byte>> message_receiver::front() {
@@ -118,15 +172,15 @@ std::optional<std::span<const std::byte>> message_receiver::front() {
     if (!arrived_) return std::nullopt;
   }
   return std::span<const std::byte>(buffer_ + slot_ * stride_bytes(slot_bytes()),
-                                    static_cast<std::size_t>(length_bytes_));
+                                    length_bytes_);
 }
 
 void message_receiver::release() {
   assert(arrived_);
   arrived_ = false;
   post(slot_);
-  slot_ = slot_ + 1 == requests_.size() ? 0 : slot_ + 1;
-  pending_.set(index_, std::exchange(requests_[slot_], MPI_REQUEST_NULL));
+  slot_ = slot_ + 1 == slots_ ? 0 : slot_ + 1;
+  await_slot();
 }
 
 bool message_receiver::try_close() {

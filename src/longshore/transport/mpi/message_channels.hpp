@@ -5,6 +5,12 @@
 // again. A synchronous send completes only when a posted receive has matched it. So the completion
 // is the credit: the sender's slot is free. At most `slots` messages per channel are unexpected at
 // the receiver, and the data of these messages stay in the sender's slots.
+//
+// Between virtual nodes of one host, messages of 4 to 32 KiB travel in pieces that MPI sends at
+// once: two to three times as fast as one message with a handshake (docs/results/transports.md).
+// Every message of a channel has the same number of pieces, of which the last may be empty, so that
+// each piece has a posted receive of its own. Only the last piece is a synchronous send: MPI
+// matches in order, so the last match is the last of all.
 #pragma once
 
 #include <longshore/transport/channel.hpp>
@@ -17,13 +23,24 @@
 
 namespace longshore::mpi {
 
+/// How the messages of a channel are cut into pieces. Both ends have the same format.
+struct message_format {
+  /// `eager_bytes`: the longest piece that MPI sends at once, or 0 for messages of one piece.
+  message_format(std::size_t slot_bytes, std::size_t eager_bytes) noexcept;
+
+  std::size_t slot_bytes;
+  std::size_t piece_bytes;  ///< of all pieces but the last
+  std::size_t pieces;       ///< of each message, at least 1
+};
+
 /// Bytes of all slots of one end. Throws errc::usage if a slot is too long for one MPI message.
 [[nodiscard]] std::size_t message_buffer_bytes(std::size_t slot_bytes, int slots);
 
 class message_sender final : public channel_sender {
  public:
   /// `buffer` has message_buffer_bytes(end.slot_bytes, slots) bytes, and must outlive the object.
-  message_sender(channel_end end, int slots, std::byte* buffer, MPI_Comm comm, int tag);
+  message_sender(channel_end end, message_format format, int slots, std::byte* buffer,
+                 MPI_Comm comm, int tag);
   std::byte* reserve() override;
   void commit(std::size_t bytes) override;
   /// Sends the closing message when a slot is free. True when the closing message and all others
@@ -34,17 +51,18 @@ class message_sender final : public channel_sender {
   [[nodiscard]] bool is_free(std::size_t slot);
   void send(std::size_t bytes);
 
+  message_format format_;
   std::byte* buffer_;
   MPI_Comm comm_;
   int tag_;
-  std::vector<MPI_Request> requests_;
-  std::size_t slot_ = 0;
+  std::vector<MPI_Request> requests_;  // indexed by slot, then by piece
+  std::size_t slots_, slot_ = 0;
   bool close_sent_ = false;
 };
 
 class message_receiver;
 
-/// The next receive of each channel of a set. One MPI call tests all these receives, after each
+/// The last receive of the next message of each channel of a set. One MPI call tests all these receives, after each
 /// receiver has been polled once. If each receiver tested only its own receive, every empty poll
 /// would cost an MPI call. On shared cores MPI yields the core in such a call, so a poll would cost
 /// a time slice.
@@ -52,7 +70,7 @@ class pending_receives {
  public:
   /// Returns the index of `receiver`, which must outlive the object.
   std::size_t add(message_receiver& receiver);
-  /// Sets the receive of the next message of receiver `index`.
+  /// Sets the last receive of the next message of receiver `index`.
   void set(std::size_t index, MPI_Request request) { requests_[index] = request; }
   /// Tests all receives, and calls on_arrival() of the receivers whose messages have arrived.
   void test_all();
@@ -70,29 +88,36 @@ class pending_receives {
 class message_receiver final : public channel_receiver {
  public:
   /// `pending` must outlive the object, and the object must not move.
-  message_receiver(channel_end end, int slots, std::byte* buffer, MPI_Comm comm, int tag,
-                   pending_receives& pending);
+  message_receiver(channel_end end, message_format format, int slots, std::byte* buffer,
+                   MPI_Comm comm, int tag, pending_receives& pending);
   std::optional<std::span<const std::byte>> front() override;
   void release() override;
   /// Drops messages that have arrived. True if the sender has closed. Then no receive is posted any
   /// more.
   bool try_close();
-  /// Called by pending_receives when the next message has arrived.
+  /// Called by pending_receives when the last piece of the next message has arrived.
   void on_arrival(const MPI_Status& status);
 
  private:
   void post(std::size_t slot);
+  // Hands the last receive of slot_ to pending_.
+  void await_slot();
+  [[nodiscard]] MPI_Request* requests_of(std::size_t slot) noexcept {
+    return requests_.data() + slot * format_.pieces;
+  }
 
+  message_format format_;
   std::byte* buffer_;
   MPI_Comm comm_;
   int tag_;
   pending_receives& pending_;
   std::size_t index_;  // in pending_
-  // Indexed by slot. The request of slot_ is null here, because pending_ has it.
+  // Indexed by slot, then by piece. The last request of slot_ is null here: pending_ has it.
   std::vector<MPI_Request> requests_;
-  std::size_t slot_ = 0;
+  std::vector<MPI_Status> statuses_;  // of the pieces before the last
+  std::size_t slots_, slot_ = 0;
   bool arrived_ = false, closed_ = false;
-  int length_bytes_ = 0;
+  std::size_t length_bytes_ = 0;
   std::uint64_t polled_at_ = 0;  // pending_.tests() at the last empty poll
 };
 

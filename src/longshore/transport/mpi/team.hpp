@@ -87,6 +87,12 @@ class team final : public longshore::team {
   /// Reports the failure and ends all processes.
   [[noreturn]] void abort_run(const std::string& failure);
 
+  /// The longest piece of a message to or from `peer` that MPI sends at once; 0 if that is not
+  /// known. Known for ranks of this host, which only virtual nodes and ranks that do not share
+  /// memory reach by messages.
+  [[nodiscard]] std::size_t piece_bytes_to(int peer) const noexcept {
+    return nodes().is_on_host(peer) ? host_piece_bytes_ : 0;
+  }
   /// Number of tags of a channel set. MPI guarantees tags up to 32767, so at most 511 sets can be
   /// open.
   static constexpr int tags_per_block = 64;
@@ -157,6 +163,7 @@ class team final : public longshore::team {
   std::unique_ptr<node_messages> messages_;
   bool check_calls_;
   longshore::watchdog watchdog_;
+  std::size_t host_piece_bytes_;
   std::vector<bool> tag_blocks_;
   int ranks_on_host_;
   detail::deferred_frees<collective_resource> deferred_frees_;
