@@ -28,7 +28,9 @@ def compared(slower: dict[str, float], seed: int, condition: str | None = f"mode
             mood = generator.gauss(0, 0.15)
             pulse = 0.5 * mood + generator.gauss(0, 0.15)
             results = [
-                halo(m, mood + generator.gauss(0, 0.03) - (math.log1p(slower.get(m, 0)) if tag == "after" else 0), pulse)
+                halo(
+                    m, mood + generator.gauss(0, 0.03) - (math.log1p(slower.get(m, 0)) if tag == "after" else 0), pulse
+                )
                 for m in (OWN, SLOWED, OTHER)
             ]
             started = f"2026-03-01T{index // 2:02d}:{index % 2 * 30 + minute:02d}:00Z"

@@ -11,8 +11,7 @@
 namespace longshore::detail {
 namespace {
 
-constexpr std::size_t min_slot_bytes = cache_line_bytes,
-                      max_slot_bytes = std::size_t{32} << 10;
+constexpr std::size_t min_slot_bytes = cache_line_bytes, max_slot_bytes = std::size_t{32} << 10;
 constexpr int slots_per_channel = 2;
 
 std::vector<channel_end> ends_of(const std::vector<int>& peers, std::size_t slot_bytes) {
@@ -30,8 +29,8 @@ void message_streams::make_room(std::size_t longest_bytes) {
   const std::size_t slot_bytes = std::max<std::size_t>(1, wanted / unit_bytes_) * unit_bytes_;
   if (channels_ && slot_bytes <= slot_bytes_) return;
   channels_.reset();
-  channels_ = team_.open_channels(ends_of(to_, slot_bytes), ends_of(from_, slot_bytes),
-                                  slots_per_channel);
+  channels_ =
+      team_.open_channels(ends_of(to_, slot_bytes), ends_of(from_, slot_bytes), slots_per_channel);
   slot_bytes_ = slot_bytes;
 }
 

@@ -46,10 +46,10 @@ constexpr std::size_t eager_header_bytes = 128;
 
 std::size_t smallest_host_piece(const communicator& ranks) {
   const std::size_t eager = eager_bytes_within_host();
-  auto piece = static_cast<unsigned long long>(
-      eager > 2 * eager_header_bytes
-          ? (eager - eager_header_bytes) / cache_line_bytes * cache_line_bytes
-          : 0);
+  auto piece = static_cast<unsigned long long>(eager > 2 * eager_header_bytes
+                                                   ? (eager - eager_header_bytes) /
+                                                         cache_line_bytes * cache_line_bytes
+                                                   : 0);
   check(MPI_Allreduce(MPI_IN_PLACE, &piece, 1, MPI_UNSIGNED_LONG_LONG, MPI_MIN, ranks.get()),
         "MPI_Allreduce");
   return piece;

@@ -171,8 +171,7 @@ std::optional<std::span<const std::byte>> message_receiver::front() {
     polled_at_ = pending_.tests();
     if (!arrived_) return std::nullopt;
   }
-  return std::span<const std::byte>(buffer_ + slot_ * stride_bytes(slot_bytes()),
-                                    length_bytes_);
+  return std::span<const std::byte>(buffer_ + slot_ * stride_bytes(slot_bytes()), length_bytes_);
 }
 
 void message_receiver::release() {

@@ -26,6 +26,7 @@ node_memory::node_memory(const communicator& node, std::size_t part_bytes)
   int unit = 0;
   void* first_part = nullptr;
   check(MPI_Win_shared_query(window_, 0, &size, &unit, &first_part), "MPI_Win_shared_query");
+  window_begin_ = static_cast<std::byte*>(first_part);
   base_ = reinterpret_cast<std::byte*>(
       round_up(reinterpret_cast<std::uintptr_t>(first_part), page_bytes()));
   // Has an effect only if the system allows huge pages for shared memory.

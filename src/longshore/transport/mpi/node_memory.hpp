@@ -24,10 +24,16 @@ class node_memory {
   [[nodiscard]] std::byte* part(int local_index) const noexcept {
     return base_ + local_index * stride_bytes_;
   }
+  /// The window of the memory; null for a node of one rank. All parts belong to its rank 0.
+  [[nodiscard]] MPI_Win window() const noexcept { return window_; }
+  /// Where part(local_index) begins in the window, in bytes.
+  [[nodiscard]] MPI_Aint displacement(int local_index) const noexcept {
+    return static_cast<MPI_Aint>(part(local_index) - window_begin_);
+  }
 
  private:
   std::size_t stride_bytes_;
-  std::byte* base_ = nullptr;
+  std::byte *base_ = nullptr, *window_begin_ = nullptr;
   MPI_Win window_ = MPI_WIN_NULL;
   pages private_;
   int unwinding_;

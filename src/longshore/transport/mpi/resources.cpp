@@ -22,8 +22,7 @@ std::size_t team::agree_on_memory(std::size_t shared_bytes, std::size_t own_byte
   // shared memory that the host does not have would end the process with a bus error.
   const auto ranks = static_cast<std::size_t>(ranks_on_host_);
   const std::size_t memory = available_memory_bytes() / ranks;
-  const std::size_t shareable =
-      nodes().my_rank_count() > 1 ? available_shared_memory_bytes() / ranks : memory;
+  const std::size_t shareable = host_.size() > 1 ? available_shared_memory_bytes() / ranks : memory;
   // The minimum of -n is minus the maximum of n.
   std::array<std::int64_t, 4> values{-as_integer(shared_bytes), -as_integer(own_bytes),
                                      as_integer(memory), as_integer(shareable)};

@@ -13,21 +13,23 @@ namespace {
 // The longest piece of one MPI call, whose count is an int.
 constexpr std::size_t piece_bytes = std::size_t{1} << 30;
 
-std::vector<std::byte*> direct_parts(const team& team, const node_memory& memory) {
+std::vector<std::byte*> direct_parts(const team& team, const segment_memory& memory) {
   std::vector<std::byte*> parts(team.size(), nullptr);
-  for (const int rank : team.nodes().my_ranks())
-    parts[rank] = memory.part(team.nodes().local_index(rank));
+  for (const int rank : team.nodes().my_ranks()) parts[rank] = memory.part(rank);
   return parts;
 }
 
 }  // namespace
 
-segment_memory::segment_memory(team& team, std::unique_ptr<node_memory> memory, std::size_t bytes)
-    : memory_(std::move(memory)) {
-  if (team.nodes().node_count() == 1) return;
+segment_memory::segment_memory(team& team, std::size_t bytes)
+    : nodes_(team.nodes()),
+      is_shared_window_(team.nodes().node_count() > 1 && team.host_comm().size() == team.size()),
+      memory_(is_shared_window_ ? team.host_comm() : team.node_comm(), bytes) {
+  if (is_shared_window_) window_ = memory_.window();
+  if (is_shared_window_ || team.nodes().node_count() == 1) return;
   const watchdog::section limit(team.watchdog(), "MPI_Win_create");
-  check(MPI_Win_create(memory_->part(team.nodes().local_index(team.rank())),
-                       static_cast<MPI_Aint>(bytes), 1, MPI_INFO_NULL, team.comm(), &window_),
+  check(MPI_Win_create(memory_.part(index_of(team.rank())), static_cast<MPI_Aint>(bytes), 1,
+                       MPI_INFO_NULL, team.comm(), &window_),
         "MPI_Win_create between nodes (Open MPI over TCP needs OMPI_MCA_osc=ucx,sm and more: "
         "docs/reference/transports.md)");
   MPI_Win_set_errhandler(window_, MPI_ERRORS_RETURN);
@@ -37,19 +39,20 @@ segment_memory::segment_memory(team& team, std::unique_ptr<node_memory> memory, 
 void segment_memory::close(team& team) {
   // The calls below have no deadline, so this barrier waits for all ranks first.
   team.checked_barrier({collective::free});
-  if (window_ != MPI_WIN_NULL) {
+  if (window_ != MPI_WIN_NULL && !is_shared_window_) {
     const watchdog::section limit(team.watchdog(), "freeing a segment");
     MPI_Win_unlock_all(window_);
     MPI_Win_free(&window_);
   }
-  memory_.reset();
 }
 
-segment::segment(team& team, std::unique_ptr<node_memory> memory, std::size_t bytes)
-    : longshore::segment(bytes, memory->part(team.nodes().local_index(team.rank())),
-                         direct_parts(team, *memory)),
+segment::segment(team& team, std::size_t bytes)
+    : segment(team, std::make_unique<segment_memory>(team, bytes), bytes) {}
+
+segment::segment(team& team, std::unique_ptr<segment_memory> memory, std::size_t bytes)
+    : longshore::segment(bytes, memory->part(team.rank()), direct_parts(team, *memory)),
       team_(team),
-      memory_(std::make_unique<segment_memory>(team, std::move(memory), bytes)),
+      memory_(std::move(memory)),
       window_(memory_->window()),
       watchdog_(team.watchdog()),
       unwinding_(std::uncaught_exceptions()) {}
@@ -65,8 +68,9 @@ void segment::put_start(int peer, std::size_t offset, const void* from, std::siz
   }
   detail::for_each_piece(bytes, piece_bytes, [&](std::size_t done, std::size_t length) {
     const int n = static_cast<int>(length);
-    check(MPI_Put(static_cast<const std::byte*>(from) + done, n, MPI_BYTE, peer,
-                  static_cast<MPI_Aint>(offset + done), n, MPI_BYTE, window_),
+    const auto to = memory_->target_of(peer, offset + done);
+    check(MPI_Put(static_cast<const std::byte*>(from) + done, n, MPI_BYTE, to.rank, to.offset, n,
+                  MPI_BYTE, window_),
           "MPI_Put");
   });
   pending_ = true;
@@ -81,8 +85,9 @@ void segment::get_start(int peer, std::size_t offset, void* to, std::size_t byte
   }
   detail::for_each_piece(bytes, piece_bytes, [&](std::size_t done, std::size_t length) {
     const int n = static_cast<int>(length);
-    check(MPI_Get(static_cast<std::byte*>(to) + done, n, MPI_BYTE, peer,
-                  static_cast<MPI_Aint>(offset + done), n, MPI_BYTE, window_),
+    const auto from = memory_->target_of(peer, offset + done);
+    check(MPI_Get(static_cast<std::byte*>(to) + done, n, MPI_BYTE, from.rank, from.offset, n,
+                  MPI_BYTE, window_),
           "MPI_Get");
   });
   pending_ = true;
@@ -92,14 +97,14 @@ void segment::put(int peer, std::size_t offset, const void* from, std::size_t by
   put_start(peer, offset, from, bytes);
   if (direct(peer) != nullptr) return;
   const watchdog::section limit(watchdog_, "MPI_Win_flush_local");
-  check(MPI_Win_flush_local(peer, window_), "MPI_Win_flush_local");
+  check(MPI_Win_flush_local(memory_->target_of(peer, 0).rank, window_), "MPI_Win_flush_local");
 }
 
 void segment::get(int peer, std::size_t offset, void* to, std::size_t bytes) {
   get_start(peer, offset, to, bytes);
   if (direct(peer) != nullptr) return;
   const watchdog::section limit(watchdog_, "MPI_Win_flush");
-  check(MPI_Win_flush(peer, window_), "MPI_Win_flush");
+  check(MPI_Win_flush(memory_->target_of(peer, 0).rank, window_), "MPI_Win_flush");
 }
 
 std::int64_t segment::fetch_add(int peer, std::size_t offset, std::int64_t amount) {
@@ -111,10 +116,10 @@ std::int64_t segment::fetch_add(int peer, std::size_t offset, std::int64_t amoun
         .fetch_add(amount, std::memory_order_acq_rel);
   std::int64_t previous = 0;
   const watchdog::section limit(watchdog_, "MPI_Fetch_and_op");
-  check(MPI_Fetch_and_op(&amount, &previous, MPI_INT64_T, peer, static_cast<MPI_Aint>(offset),
-                         MPI_SUM, window_),
+  const auto to = memory_->target_of(peer, offset);
+  check(MPI_Fetch_and_op(&amount, &previous, MPI_INT64_T, to.rank, to.offset, MPI_SUM, window_),
         "MPI_Fetch_and_op");
-  check(MPI_Win_flush(peer, window_), "MPI_Win_flush");
+  check(MPI_Win_flush(to.rank, window_), "MPI_Win_flush");
   return previous;
 }
 

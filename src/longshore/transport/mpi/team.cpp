@@ -347,8 +347,7 @@ std::unique_ptr<longshore::segment> team::allocate(std::size_t bytes) {
   const std::size_t largest = agree_on_memory(bytes, 0),
                     smallest = allreduce_value(bytes, reduction::min);
   if (smallest != largest) detail::fail_size_mismatch(rank(), bytes, smallest, largest);
-  auto memory = std::make_unique<node_memory>(node_, bytes);
-  return std::make_unique<segment>(*this, std::move(memory), bytes);
+  return std::make_unique<segment>(*this, bytes);
 }
 
 std::unique_ptr<channel_set> team::open_channels(std::span<const channel_end> to,

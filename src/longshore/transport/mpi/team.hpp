@@ -71,6 +71,8 @@ class team final : public longshore::team {
   [[nodiscard]] MPI_Comm comm() const noexcept { return ranks_.get(); }
   [[nodiscard]] MPI_Comm channel_comm() const noexcept { return channel_comm_.get(); }
   [[nodiscard]] const communicator& node_comm() const noexcept { return node_; }
+  /// The ranks of this host that share memory, in rank order.
+  [[nodiscard]] const communicator& host_comm() const noexcept { return host_; }
   [[nodiscard]] longshore::watchdog& watchdog() noexcept { return watchdog_; }
   /// A barrier that throws errc::usage if ranks pass different calls.
   void checked_barrier(const collective_call& call);
