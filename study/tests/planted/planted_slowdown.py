@@ -12,10 +12,10 @@ state with itself, measured under another tag in the same turns: nothing may be 
 on a quiet machine; needs mpicc and an MPI.
 
 What it takes is the machine's. On a virtual one, whose cores are near each other in some launches
-and far in others, figures of 32^3 cells differ by 15 % from launch to launch. The noise probe leaves
-7.5 % of that with launches of 60 samples, and 11 % with 20 samples. Mode channel, which the library
-does not delay, leaves 5 % with 20 samples (`compare --noise-of`). Then 40 short launches of each
-state show 8 % beyond a margin of 3 %.
+and far in others, figures of 32^3 cells differ by 15 % from launch to launch. The noise probe
+leaves 7.5 % of that with launches of 60 samples, and 11 % with 20 samples. Mode channel, which the
+library does not delay, leaves 5 % with 20 samples (`compare --noise-of`). Then 40 short launches of
+each state show 8 % beyond a margin of 3 %.
 """
 
 from __future__ import annotations
