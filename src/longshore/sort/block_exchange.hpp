@@ -49,6 +49,12 @@ class block_exchange {
   [[nodiscard]] std::span<std::byte* const> direct_destinations() const noexcept {
     return direct_destinations_;
   }
+  /// After prepare: the incoming items of each rank, where the caller may store anything instead of
+  /// its blocks, if that leaves each rank the number of items that prepare got. Empty unless the
+  /// caller can store to all ranks.
+  [[nodiscard]] std::span<std::byte* const> incoming_of_ranks() const noexcept {
+    return incoming_of_ranks_;
+  }
   [[deprecated("use direct_destinations")]] [[nodiscard]] std::span<std::byte* const> places()
       const noexcept {
     return direct_destinations_;
@@ -102,7 +108,7 @@ class block_exchange {
   // Where the blocks to and from each rank begin, in bytes; and the end of the last block.
   std::vector<std::size_t> outgoing_starts_, incoming_starts_;
   std::byte* incoming_ = nullptr;
-  std::vector<std::byte*> direct_destinations_;
+  std::vector<std::byte*> direct_destinations_, incoming_of_ranks_;
   traffic sent_;
 };
 

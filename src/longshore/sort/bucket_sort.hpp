@@ -7,6 +7,7 @@
 #include <longshore/core/error.hpp>
 #include <longshore/sort/detail/bucketizer.hpp>
 #include <longshore/sort/detail/exchange_driver.hpp>
+#include <longshore/sort/detail/part_bucketizer.hpp>
 #include <longshore/sort/detail/radix_sort.hpp>
 #include <longshore/sort/detail/splitters.hpp>
 #include <longshore/sort/keys.hpp>
@@ -34,8 +35,10 @@ namespace longshore {
 /// are of any trivially copyable type.
 ///
 /// Messages: before the messages of make_block_exchange, an alltoall of 8 bytes per pair of ranks
-/// and an allreduce of 32 bytes. Finding the range of the keys adds an allreduce of 16 bytes;
-/// sampled splitters add an allgather of 24 bytes per sample.
+/// and an allreduce of 40 bytes. Finding the range of the keys adds an allreduce of 16 bytes;
+/// sampled splitters add an allgather of 24 bytes per sample. sort() by exchange direct on one node
+/// stores items to parts of buckets, if each rank with items has 256 KiB of them: that adds two
+/// alltoalls of 8 bytes per part and pair of ranks; there are at most 2048 parts in all.
 ///
 /// Memory per rank: a buffer for the received items, and a buffer for the larger of given and
 /// received items; a buffer gets 1/64 more when it grows. With exchanges put, put-scan, direct and
@@ -58,6 +61,7 @@ class bucket_sorter {
       : driver_(team, checked(options), sizeof(Item)),
         radix_key_of_{projection},
         bucketizer_(driver_.workers(), static_cast<std::size_t>(team.size()), radix_key_of_),
+        part_bucketizer_(driver_.workers(), radix_key_of_),
         radix_(driver_.workers(), radix_key_of_) {}
 
   bucket_sorter(const bucket_sorter&) = delete;
@@ -74,7 +78,12 @@ class bucket_sorter {
   /// private memory is short. After errc::out_of_memory, leave the team.
   std::span<const Item> sort(std::span<const Item> items) {
     exchange_buckets(items, next_step::sort);
-    const std::span<const Item> sorted = radix_.sort(received().data(), scratch());
+    std::span<const Item> sorted = received();
+    if (part_starts_.empty())
+      sorted = radix_.sort(received().data(), scratch());
+    else
+      radix_.sort_split(received().data(), scratch(), part_starts_, my_range_.lowest, bucket_bits_,
+                        part_bucketizer_.part_bits());
     driver_.end_phase(&bucket_phases::local_sort);
     driver_.end(items.size());
     return sorted;
@@ -120,6 +129,7 @@ class bucket_sorter {
   using ranges = detail::bucket_ranges<radix_key>;
   using key_range = typename ranges::key_range;
   using section_list = std::vector<detail::section_ranges<radix_key>>;
+  using parts = detail::part_bucketizer<Item, radix_key_of_item>;
 
   [[nodiscard]] Item* scratch() const noexcept { return reinterpret_cast<Item*>(scratch_.data()); }
   [[nodiscard]] std::span<Item> received() noexcept {
@@ -128,27 +138,44 @@ class bucket_sorter {
 
   enum class next_step { none, sort };
 
-  // All phases before the local sort.
+  // All phases before the local sort. If the items were stored by part, part_starts_ has one number
+  // per part, and one more; else it is empty.
   void exchange_buckets(std::span<const Item> items, next_step next) {
     const bool will_sort = next == next_step::sort;
+    part_starts_.clear();
     driver_.begin();
     const section_list sections = divide_range(items);
-    const std::size_t first_bad = bucketizer_.count(items, sections, driver_.counts().outgoing);
+    const bool by_part = will_sort && may_store_by_part(items, sections);
+    const std::span<std::size_t> counts(driver_.counts().outgoing);
+    const std::size_t first_bad =
+        by_part ? part_bucketizer_.count(items, sections.front().ranges, counts)
+                : bucketizer_.count(items, sections, counts);
     if (first_bad < items.size()) refuse(items, first_bad);
     driver_.end_phase(&bucket_phases::count);
 
-    driver_.exchange_counts(items.size());
+    const bool all_by_part = driver_.exchange_counts(items.size(), by_part) &&
+                             !driver_.exchange().incoming_of_ranks().empty();
     const std::size_t received_items = driver_.counts().received;
-    scratch_.grow(std::max(team().size() > 1 ? items.size() : 0, will_sort ? received_items : 0) *
+    scratch_.grow(std::max(team().size() > 1 && !all_by_part ? items.size() : 0,
+                           will_sort ? received_items : 0) *
                   sizeof(Item));
+    std::vector<Item*> to;
+    if (all_by_part)
+      to = destinations_of_parts(sections.front().ranges);
+    else if (by_part)  // counts as other ranks did, for bucketize()
+      (void)bucketizer_.count(items, sections, counts);
     driver_.end_phase(&bucket_phases::offsets);
 
-    const std::byte* const outgoing = bucketize(items, sections);
+    const std::byte* outgoing = nullptr;
+    if (all_by_part)
+      part_bucketizer_.scatter(items, sections.front().ranges, to);
+    else
+      outgoing = bucketize(items, sections);
     if (driver_.options().barrier_before_exchange || driver_.options().meet) team().barrier();
     driver_.end_phase(&bucket_phases::bucketize);
 
     arrival_callback arrived;
-    if (will_sort) {
+    if (will_sort && !all_by_part) {
       radix_.expect(received_items, my_range_.lowest, my_range_.highest);
       arrived = [this](std::size_t position, std::size_t count) {
         radix_.count(received().data() + position, position, count);
@@ -156,6 +183,50 @@ class bucket_sorter {
     }
     driver_.exchange().run(outgoing, arrived);
     driver_.end_phase(&bucket_phases::exchange);
+  }
+
+  // Whether this rank wants to store its items by part. The other ranks and the exchange decide,
+  // too.
+  [[nodiscard]] bool may_store_by_part(std::span<const Item> items,
+                                       const section_list& sections) const {
+    constexpr std::size_t min_bytes = std::size_t{256} << 10;  // fewer do not need a split
+    const exchange_strategy exchange = driver_.options().exchange;
+    return (exchange == exchange_strategy::direct || exchange == exchange_strategy::automatic) &&
+           team().nodes().node_count() == 1 && sections.size() == 1 &&
+           (items.empty() || items.size_bytes() >= min_bytes) &&
+           parts::finest_part_bits(sections.front().ranges) > 0;
+  }
+
+  // Collective. Returns where this rank stores the items of each bucket and part. A part has the
+  // items of all ranks in the order of ranks.
+  [[nodiscard]] std::vector<Item*> destinations_of_parts(const ranges& of) {
+    bucket_bits_ = of.bits_of_bucket();
+    part_bucketizer_.join_parts(
+        std::clamp(detail::radix_sorter<Item, radix_key_of_item>::split_bits_for(
+                       driver_.counts().max_received, bucket_bits_),
+                   1, part_bucketizer_.part_bits()));
+    const std::size_t count = part_bucketizer_.parts(),
+                      size = static_cast<std::size_t>(team().size());
+    // indexed by rank, then by part
+    std::vector<std::size_t> to_rank(size * count), from_rank(size * count);
+    for (std::size_t k = 0; k < to_rank.size(); ++k)
+      to_rank[k] = part_bucketizer_.items_in(k / count, k % count);
+    driver_.exchange_numbers(to_rank, from_rank);
+    // The number of items becomes the position of the first.
+    part_starts_.resize(count + 1);
+    std::size_t next = 0;
+    for (std::size_t part = 0; part < count; ++part) {
+      part_starts_[part] = next;
+      for (std::size_t rank = 0; rank < size; ++rank)
+        next += std::exchange(from_rank[rank * count + part], next);
+    }
+    part_starts_[count] = next;
+    driver_.exchange_numbers(from_rank, to_rank);
+    std::vector<Item*> destinations(to_rank.size());
+    for (std::size_t k = 0; k < to_rank.size(); ++k)
+      destinations[k] =
+          reinterpret_cast<Item*>(driver_.exchange().incoming_of_ranks()[k / count]) + to_rank[k];
+    return destinations;
   }
 
   // Stores each item in its bucket: in the memory of the receiver if this rank can store there,
@@ -258,9 +329,12 @@ class bucket_sorter {
   detail::exchange_driver driver_;
   radix_key_of_item radix_key_of_;
   detail::bucketizer<Item, radix_key_of_item> bucketizer_;
+  parts part_bucketizer_;
   detail::radix_sorter<Item, radix_key_of_item> radix_;
-  detail::growable_buffer scratch_;  // for items in bucket order, then for the local sort
-  key_range my_range_{};             // the radix keys that this rank may receive
+  detail::growable_buffer scratch_;       // for items in bucket order, then for the local sort
+  key_range my_range_{};                  // the radix keys that this rank may receive
+  std::vector<std::size_t> part_starts_;  // of the received items, if they were stored by part
+  int bucket_bits_ = 0;                   // then: the bits in which keys of a bucket differ
 };
 
 /// Collective. Sorts once and returns this rank's part, as bucket_sorter::sort does. For repeated

@@ -99,28 +99,84 @@ TEST(BucketSort, sorts_more_keys_than_fit_into_the_cache) {
   });
 }
 
-TEST(BucketSort, a_key_out_of_range_is_reported_and_the_sorter_can_be_used_again) {
+// Each rank has as many keys as it takes to store them by part, or none.
+std::vector<named_keys<std::uint32_t>> large_key_sets() {
+  constexpr std::size_t many = 66'000;
+  return {{"uneven",
+           [](int rank, int) {
+             return random_keys<std::uint32_t>(rank, many + 999 * static_cast<std::size_t>(rank),
+                                               1u << 28);
+           }},
+          {"a range that no part divides",
+           [](int rank, int) { return random_keys<std::uint32_t>(rank, many, 1'000'003); }},
+          {"none on the first rank",
+           [](int rank, int ranks) {
+             return random_keys<std::uint32_t>(rank, rank == 0 && ranks > 1 ? 0 : many, 1u << 20);
+           }},
+          {"too few on the last rank",
+           [](int rank, int ranks) {
+             return random_keys<std::uint32_t>(rank, rank == ranks - 1 ? 10 : many, 1u << 20);
+           }},
+          {"most in one part", [](int rank, int) {
+             auto keys = random_keys<std::uint32_t>(rank, rank == 0 ? 300'000 : many, 1u << 20);
+             for (std::size_t i = 0; i < keys.size(); ++i)
+               if (i % 16 != 0) keys[i] = 77'000 + keys[i] % 256;
+             return keys;
+           }}};
+}
+
+TEST(BucketSort, stores_many_keys_by_part) {
   spmd([](team& team) {
-    bucket_sorter<std::int32_t> sorter(team, {.max_key = max_key});
-    for (const std::int32_t bad : {-1, static_cast<std::int32_t>(max_key)}) {
-      auto keys = random_keys<std::int32_t>(team.rank(), 300, max_key);
-      const bool has_bad_key = team.rank() == team.size() - 1;
-      if (has_bad_key) keys[200] = bad;
-      try {
-        static_cast<void>(sorter.sort(keys));
-        ADD_FAILURE();
-      } catch (const error& e) {
-        EXPECT_EQ(e.code(), has_bad_key ? errc::usage : errc::peer_failed);
-        if (has_bad_key) {
-          EXPECT_NE(std::string(e.what()).find("key " + std::to_string(bad) + " at position 200"),
-                    std::string::npos)
-              << e.what();
-        }
+    for (const auto& keys : large_key_sets()) {
+      const auto expected = all_sorted(keys, team.size());
+      for (const auto& options :
+           {bucket_options{.exchange = exchange_strategy::direct},
+            bucket_options{.exchange = exchange_strategy::automatic, .max_key = 1u << 28}}) {
+        bucket_sorter<std::uint32_t> sorter(team, options);
+        check(team, sorter, keys, name_of(options.exchange).data(), expected);
       }
     }
-    const named_keys<std::int32_t> good{
-        "good", [](int rank, int) { return random_keys<std::int32_t>(rank, 300, max_key); }};
-    check(team, sorter, good, "put");
+    // Each pair of ranks exchanges three alltoalls, that is a count and two numbers per part, and
+    // the offsets of the exchange.
+    const auto keys = large_key_sets().front();
+    bucket_sorter<std::uint32_t> sorter(
+        team, {.exchange = exchange_strategy::direct, .max_key = 1u << 28});
+    static_cast<void>(sorter.sort(keys.of(team.rank(), team.size())));
+    const auto peers = static_cast<std::uint64_t>(team.size() - 1);
+    if (team.nodes().node_count() == 1) {
+      EXPECT_EQ(sorter.moved().messages, 4 * peers);
+    }
+  });
+}
+
+// With many keys, exchange direct stores them by part.
+void check_refused_keys(team& team, exchange_strategy exchange, std::size_t count) {
+  bucket_sorter<std::int32_t> sorter(team, {.exchange = exchange, .max_key = max_key});
+  for (const std::int32_t bad : {-1, static_cast<std::int32_t>(max_key)}) {
+    auto keys = random_keys<std::int32_t>(team.rank(), count, max_key);
+    const bool has_bad_key = team.rank() == team.size() - 1;
+    if (has_bad_key) keys[200] = bad;
+    try {
+      static_cast<void>(sorter.sort(keys));
+      ADD_FAILURE();
+    } catch (const error& e) {
+      EXPECT_EQ(e.code(), has_bad_key ? errc::usage : errc::peer_failed);
+      if (has_bad_key) {
+        EXPECT_NE(std::string(e.what()).find("key " + std::to_string(bad) + " at position 200"),
+                  std::string::npos)
+            << e.what();
+      }
+    }
+  }
+  const named_keys<std::int32_t> good{
+      "good", [](int rank, int) { return random_keys<std::int32_t>(rank, 300, max_key); }};
+  check(team, sorter, good, "put");
+}
+
+TEST(BucketSort, a_key_out_of_range_is_reported_and_the_sorter_can_be_used_again) {
+  spmd([](team& team) {
+    check_refused_keys(team, exchange_strategy::put, 300);
+    check_refused_keys(team, exchange_strategy::direct, 70'000);
   });
 }
 

@@ -6,6 +6,7 @@
 #include <longshore/sort/detail/radix_key.hpp>
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -54,7 +55,21 @@ class bucket_ranges {
   [[nodiscard]] RadixKey highest() const noexcept { return highest_; }
   // A key below `lowest` has a distance above the span too, because unsigned numbers wrap around.
   [[nodiscard]] bool contains(RadixKey key) const noexcept {
-    return distance(key) <= static_cast<RadixKey>(highest_ - lowest_);
+    return distance(key) <= distance(highest_);
+  }
+
+  /// The position of the first item whose radix key no bucket holds; items.size() if there is none.
+  template <class Item, class RadixKeyOf>
+  [[nodiscard]] std::size_t first_outside(std::span<const Item> items,
+                                          const RadixKeyOf& radix_key_of) const {
+    RadixKey max_distance = 0;
+    for (const Item& item : items)
+      max_distance = std::max(max_distance, distance(radix_key_of(item)));
+    if (max_distance <= distance(highest_)) return items.size();
+    return static_cast<std::size_t>(
+        std::find_if(items.begin(), items.end(),
+                     [&](const Item& item) { return !contains(radix_key_of(item)); }) -
+        items.begin());
   }
 
   /// The radix keys that a bucket may hold. For an empty bucket, any single radix key.
@@ -89,6 +104,34 @@ class bucket_ranges {
     else
       body([last = last_.data(), count = last_.size(), first = empty_buckets_](RadixKey key) {
         return first + search(last, count, key);
+      });
+  }
+
+  /// Whether buckets can be divided into parts (with_part_of): there is one, or all have the same
+  /// width.
+  [[nodiscard]] bool can_be_divided() const noexcept {
+    return buckets() == 1 || (can_divide_ && empty_buckets_ == 0);
+  }
+  /// The bits in which radix keys of one bucket differ from its lowest. REQUIRES: can_be_divided().
+  [[nodiscard]] int bits_of_bucket() const noexcept {
+    return static_cast<int>(std::bit_width(buckets() == 1 ? span() : width_.divisor() - 1));
+  }
+  /// Calls body(part_of) once. part_of(radix key) is bucket * 2^part_bits + part: the part is the
+  /// highest `part_bits` of the bits_of_bucket() bits. REQUIRES: can_be_divided(), part_bits <=
+  /// bits_of_bucket().
+  template <class Body>
+  void with_part_of(int part_bits, const Body& body) const {
+    const int shift = bits_of_bucket() - part_bits;
+    if (buckets() == 1 || width_.is_power_of_two())
+      body([lowest = lowest_, shift](RadixKey key) {
+        return static_cast<std::size_t>(static_cast<RadixKey>(key - lowest)) >> shift;
+      });
+    else
+      body([lowest = lowest_, width = width_, shift, part_bits](RadixKey key) {
+        const std::uint64_t distance = static_cast<RadixKey>(key - lowest),
+                            bucket = width.quotient_of_half_range(distance);
+        return static_cast<std::size_t>((bucket << part_bits) +
+                                        ((distance - bucket * width.divisor()) >> shift));
       });
   }
 

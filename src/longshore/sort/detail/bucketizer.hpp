@@ -121,19 +121,8 @@ class bucketizer {
                           std::span<std::size_t> counts) const {
     for (std::size_t begin = 0; begin < items.size(); begin += chunk_items) {
       const auto chunk = items.subspan(begin, std::min(chunk_items, items.size() - begin));
-      radix_key max_distance = 0;
-      const radix_key lowest = ranges.lowest(),
-                      span = static_cast<radix_key>(ranges.highest() - lowest);
-      // A key below `lowest` gets a distance above `span`, because unsigned numbers wrap around.
-      for (const Item& item : chunk)
-        max_distance = std::max(max_distance, static_cast<radix_key>(radix_key_of_(item) - lowest));
-      if (max_distance > span)
-        return begin +
-               static_cast<std::size_t>(std::find_if(chunk.begin(), chunk.end(),
-                                                     [&](const Item& item) {
-                                                       return !ranges.contains(radix_key_of_(item));
-                                                     }) -
-                                        chunk.begin());
+      const std::size_t outside = ranges.first_outside(chunk, radix_key_of_);
+      if (outside < chunk.size()) return begin + outside;
       if (ranges.buckets() <= max_compared)
         count_by_comparing(chunk, ranges, counts);
       else

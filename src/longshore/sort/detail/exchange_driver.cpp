@@ -32,6 +32,7 @@ exchange_driver::exchange_driver(team& team, const bucket_options& options, std:
 
 void exchange_driver::begin() {
   phases_ = waits_ = {};
+  numbers_ = {};
   key_refusal_.clear();
   sent_before_ = exchange_ ? exchange_->sent() : traffic{};
   phase_began_ = team_.now();
@@ -48,20 +49,20 @@ void exchange_driver::end_phase(double bucket_phases::*phase) {
   if (phase == &bucket_phases::bucketize) sent_before_exchange_ = exchange_->sent();
 }
 
-void exchange_driver::exchange_counts(std::size_t items) {
+bool exchange_driver::exchange_counts(std::size_t items, bool divides) {
   const bool refused = !key_refusal_.empty();
   if (refused) std::fill(counts_.outgoing.begin(), counts_.outgoing.end(), std::size_t{0});
-  team_.alltoall(std::as_bytes(std::span(counts_.outgoing)),
-                 std::as_writable_bytes(std::span(counts_.incoming)));
+  exchange_numbers(counts_.outgoing, counts_.incoming);
   std::exclusive_scan(counts_.outgoing.begin(), counts_.outgoing.end(), starts_.begin(),
                       std::size_t{0});
   counts_.received =
       std::accumulate(counts_.incoming.begin(), counts_.incoming.end(), std::size_t{0});
   const std::size_t my_largest_block =
       *std::max_element(counts_.outgoing.begin(), counts_.outgoing.end());
-  std::array<std::int64_t, 4> maxima{
-      static_cast<std::int64_t>(counts_.received), refused ? team_.rank() + 1 : 0,
-      static_cast<std::int64_t>(items), static_cast<std::int64_t>(my_largest_block)};
+  std::array<std::int64_t, 5> maxima{static_cast<std::int64_t>(counts_.received),
+                                     refused ? team_.rank() + 1 : 0,
+                                     static_cast<std::int64_t>(items),
+                                     static_cast<std::int64_t>(my_largest_block), divides ? 0 : 1};
   team_.allreduce(std::span<std::int64_t>(maxima), reduction::max);
   if (refused) fail(errc::usage, "bucket sort on rank {}: {}", team_.rank(), key_refusal_);
   if (maxima[1] > 0)
@@ -73,6 +74,23 @@ void exchange_driver::exchange_counts(std::size_t items) {
   if (options_.exchange == exchange_strategy::automatic)
     choose_strategy(static_cast<std::size_t>(maxima[2]));
   exchange_->prepare(counts_);
+  return maxima[4] == 0;
+}
+
+void exchange_driver::exchange_numbers(std::span<const std::size_t> to,
+                                       std::span<std::size_t> from) {
+  team_.alltoall(std::as_bytes(to), std::as_writable_bytes(from));
+  count_small_messages(numbers_, to.size_bytes() / static_cast<std::size_t>(team_.size()));
+}
+
+// One message to each other rank.
+void exchange_driver::count_small_messages(traffic& moved, std::size_t bytes) const noexcept {
+  for (int peer = 0; peer < team_.size(); ++peer) {
+    if (peer == team_.rank()) continue;
+    moved.messages += 1;
+    moved.wire_bytes += bytes;
+    if (!team_.nodes().is_local(peer)) moved.offnode_bytes += bytes;
+  }
 }
 
 void exchange_driver::choose_strategy(std::size_t max_items_of_rank) {
@@ -90,12 +108,7 @@ void exchange_driver::end(std::size_t items) {
   moved_ = exchange_->sent() - sent_before_;
   moved_in_exchange_ = exchange_->sent() - sent_before_exchange_;
   moved_.payload_bytes = moved_in_exchange_.payload_bytes = items * item_bytes_;
-  for (int peer = 0; peer < team_.size(); ++peer) {  // the exchange of the counts
-    if (peer == team_.rank()) continue;
-    moved_.messages += 1;
-    moved_.wire_bytes += sizeof(std::size_t);
-    if (!team_.nodes().is_local(peer)) moved_.offnode_bytes += sizeof(std::size_t);
-  }
+  moved_ += numbers_;
 }
 
 }  // namespace longshore::detail

@@ -29,7 +29,12 @@ class exchange_driver {
   /// Collective. Completes counts() from counts().outgoing, chooses the exchange if the option is
   /// auto, and prepares the exchange. `items`: the number of this rank's items. Throws errc::usage
   /// on a rank that refused a key, and errc::peer_failed on the other ranks.
-  void exchange_counts(std::size_t items);
+  ///
+  /// `divides`: whether this rank has counted its items by part. Returns whether all ranks have.
+  bool exchange_counts(std::size_t items, bool divides = false);
+  /// Collective. Sends each rank its share of `to`, in the order of ranks, and receives a share of
+  /// `from` from each rank. All shares have the same size.
+  void exchange_numbers(std::span<const std::size_t> to, std::span<std::size_t> from);
   /// Ends the operation. `items`: the number of this rank's items.
   void end(std::size_t items);
 
@@ -50,6 +55,7 @@ class exchange_driver {
   [[nodiscard]] exchange_strategy strategy() const noexcept { return strategy_; }
 
  private:
+  void count_small_messages(traffic& moved, std::size_t bytes) const noexcept;
   void choose_strategy(std::size_t max_items_of_rank);
 
   team& team_;
@@ -64,6 +70,7 @@ class exchange_driver {
   double phase_began_ = 0, waited_before_phase_ = 0;
   bucket_phases phases_, waits_;
   traffic sent_before_, sent_before_exchange_, moved_, moved_in_exchange_;
+  traffic numbers_;  // of the exchanges of counts and numbers
 };
 
 }  // namespace longshore::detail

@@ -21,10 +21,13 @@ void put_scan_exchange::prepare_transfer(const block_counts&) {
   count_to_all(sizeof(std::size_t));
   if (!is_direct_) return;
   direct_destinations_.resize(offsets_.size());
+  incoming_of_ranks_.resize(offsets_.size());
   for (int target = 0; target < team_.size(); ++target) {
     std::byte* const memory = buffer_.memory().direct(target);
     direct_destinations_[target] = memory == nullptr ? nullptr : memory + offsets_[target];
+    incoming_of_ranks_[target] = memory;
   }
+  if (team_.nodes().node_count() > 1) incoming_of_ranks_.clear();
 }
 
 void put_scan_exchange::transfer(const std::byte* outgoing, const arrival_callback&) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <longshore/machine/tasks.hpp>
+#include <longshore/sort/detail/growable_buffer.hpp>
 #include <longshore/sort/detail/lsd_radix_sort.hpp>
 #include <longshore/sort/detail/radix_key.hpp>
 #include <longshore/sort/detail/write_combining_scatter.hpp>
@@ -19,9 +20,9 @@
 
 namespace longshore::detail {
 
-/// Cost: the split reads each item twice and writes it once; then each item is moved once in the
-/// cache per 9 further bits that vary among the keys. Memory per task, kept between sorts: some 300
-/// KiB.
+/// Cost: the split reads each item twice and writes it once; then each item is read once more, moved
+/// once in the cache per 9 further bits that vary among the keys, and written once. Memory per task,
+/// kept between sorts: some 300 KiB, and as much as the largest part, at most 1 MiB.
 template <class Item, class RadixKeyOf>
 class radix_sorter {
  public:
@@ -58,6 +59,18 @@ class radix_sorter {
     }
   }
 
+  /// The highest bits by which sort() splits `items` items with keys of `bits` bits; 0: not at all.
+  [[nodiscard]] static int split_bits_for(std::size_t items, int bits) noexcept {
+    return choose_split(items, bits);
+  }
+  /// Sorts items in place that are split already: part p lies from parts[starts[p]] to
+  /// parts[starts[p + 1]], and has the items with p in the highest split_bits of the `bits` bits of
+  /// (radix key - lowest). Overwrites `scratch`, which has room for all items.
+  void sort_split(Item* parts, Item* scratch, const std::vector<std::size_t>& starts,
+                  radix_key lowest, int bits, int split_bits) {
+    sort_split(parts, scratch, starts, {starts.back(), lowest, bits, split_bits});
+  }
+
   /// Sorts the announced items. Returns the result, which lies in `items` or in `scratch`; both are
   /// overwritten. REQUIRES: `items` and `scratch` have room for all items, are aligned to a cache
   /// line and do not overlap.
@@ -89,6 +102,7 @@ class radix_sorter {
     std::vector<Item*> to;            // the destination of the next item of each part
     write_combining_scatter<Item> scatter;
     lsd_radix_sorter<Item, RadixKeyOf> sorter;
+    growable_buffer scratch;
   };
 
   // The number of bits for the split: enough for parts that fit into the cache; more if that saves
@@ -134,21 +148,29 @@ class radix_sorter {
       return sort_all(items, scratch, inner, false);
     }
     const std::vector<std::size_t> starts = split(items, scratch, range);
-    // The passes over a part of usual size leave the part in `result`.
-    Item* const result = radix_passes(range.low_bits()) % 2 == 0 ? scratch : items;
+    sort_split(scratch, items, starts, range);
+    return scratch;
+  }
+
+  void sort_split(Item* parts, Item* scratch, const std::vector<std::size_t>& starts,
+                  const item_range& range) {
+    if (range.low_bits() == 0) return;
     std::vector<std::size_t> oversized;
-    for (std::size_t part = 0; part < range.parts(); ++part)
-      if ((starts[part + 1] - starts[part]) * sizeof(Item) > oversized_bytes &&
-          range.low_bits() > 0)
+    std::size_t largest = 0;  // of the others
+    for (std::size_t part = 0; part < range.parts(); ++part) {
+      const std::size_t count = starts[part + 1] - starts[part];
+      if (count * sizeof(Item) > oversized_bytes)
         oversized.push_back(part);
-    sort_parts(items, scratch, result, starts, range, !oversized.empty());
-    for (const std::size_t part : oversized) {
-      const std::size_t begin = starts[part];
-      item_range inner{starts[part + 1] - begin, range.lowest, range.low_bits()};
-      inner.split_bits = choose_split(inner.items, inner.bits);
-      move_to(result + begin, sort_all(scratch + begin, items + begin, inner, false), inner.items);
+      else
+        largest = std::max(largest, count);
     }
-    return result;
+    sort_parts(parts, starts, range, largest);
+    for (const std::size_t part : oversized) {
+      Item* const items = parts + starts[part];
+      item_range inner{starts[part + 1] - starts[part], range.lowest, range.low_bits()};
+      inner.split_bits = choose_split(inner.items, inner.bits);
+      move_to(items, sort_all(items, scratch + starts[part], inner, false), inner.items);
+    }
   }
 
   void count_shares(const Item* items, const item_range& range) {
@@ -192,21 +214,23 @@ class radix_sorter {
     return starts;
   }
 
-  // Sorts all parts that are not oversized. Each task takes the next part when it is free.
-  void sort_parts(Item* items, Item* scratch, Item* result, const std::vector<std::size_t>& starts,
-                  const item_range& range, bool has_oversized) {
+  // Sorts all parts of at most `largest` items, in place. Each task takes the next part when it is
+  // free, and uses scratch memory of its own, which stays in the cache.
+  void sort_parts(Item* parts, const std::vector<std::size_t>& starts, const item_range& range,
+                  std::size_t largest) {
     std::atomic<std::size_t> next_part = 0;
     workers_.run([&](int task) {
-      auto& sorter = tasks_[static_cast<std::size_t>(task)].sorter;
+      auto& state = tasks_[static_cast<std::size_t>(task)];
+      Item* const scratch = reinterpret_cast<Item*>(state.scratch.grow(largest * sizeof(Item)));
       for (std::size_t part = 0;
            (part = next_part.fetch_add(1, std::memory_order_relaxed)) < range.parts();) {
-        const std::size_t begin = starts[part], count = starts[part + 1] - begin;
-        if (has_oversized && count * sizeof(Item) > oversized_bytes && range.low_bits() > 0)
-          continue;
-        move_to(result + begin,
-                sorter.sort(scratch + begin, items + begin, count, radix_key_of_, range.lowest,
-                            range.low_bits()),
-                count);
+        Item* const items = parts + starts[part];
+        const std::size_t count = starts[part + 1] - starts[part];
+        if (count > largest) continue;
+        move_to(
+            items,
+            state.sorter.sort(items, scratch, count, radix_key_of_, range.lowest, range.low_bits()),
+            count);
       }
     });
   }

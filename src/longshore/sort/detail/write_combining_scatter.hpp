@@ -23,9 +23,10 @@ template <class Item>
 class write_combining_scatter {
  public:
   void grow(std::size_t buckets) {
-    if (buckets <= first_.size()) return;
+    if (buckets <= next_.size()) return;
     lines_ = pages();
     lines_ = pages(buckets * block_bytes);
+    base_.resize(buckets);
     first_.resize(buckets);
     next_.resize(buckets);
   }
@@ -36,65 +37,90 @@ class write_combining_scatter {
   template <class BucketOf>
   void run(std::span<const Item> items, std::span<Item* const> to,
            const BucketOf& bucket_of) noexcept {
-    std::copy(to.begin(), to.end(), first_.begin());
-    std::copy(to.begin(), to.end(), next_.begin());
-    Item* const lines = reinterpret_cast<Item*>(lines_.data());
-    Item** const next = next_.data();
-    for (const Item& item : items) {
-      const std::size_t bucket = bucket_of(item);
-      Item* const destination = next[bucket]++;
-      const std::size_t index = index_in_block(destination, bucket);
-      lines[bucket * block_items + index] = item;
-      if (index == block_items - 1) store_block(bucket, destination + 1);
+    for (std::size_t bucket = 0; bucket < to.size(); ++bucket) {
+      first_[bucket] = next_[bucket] = index_in_line(to[bucket]);
+      base_[bucket] = to[bucket] - first_[bucket];
+    }
+    for (std::size_t begin = 0; begin < items.size(); begin += max_batch_items) {
+      if (begin > 0) move_bases(to.size());
+      run_batch(items.subspan(begin, std::min(max_batch_items, items.size() - begin)), bucket_of);
     }
     for (std::size_t bucket = 0; bucket < to.size(); ++bucket) {
-      const std::size_t filled = index_in_block(next[bucket], bucket);
-      copy_part(bucket, std::max(first_[bucket], next[bucket] - filled), next[bucket]);
+      const std::uint32_t end = next_[bucket];
+      copy_part(bucket, std::max(first_[bucket], end - end % block_items), end);
     }
     fence_streaming_stores();
   }
 
   /// Sets ends[b] to the end of the items that the last run stored to bucket b.
   void copy_ends_to(std::span<Item*> ends) const noexcept {
-    std::copy_n(next_.begin(), ends.size(), ends.begin());
+    for (std::size_t bucket = 0; bucket < ends.size(); ++bucket)
+      ends[bucket] = base_[bucket] + next_[bucket];
   }
 
  private:
   static constexpr bool fills_lines = cache_line_bytes % sizeof(Item) == 0;
-  static constexpr std::size_t block_items =
+  static constexpr std::uint32_t block_items =
       fills_lines ? cache_line_bytes / sizeof(Item)
                   : std::max<std::size_t>(1, 4 * cache_line_bytes / sizeof(Item));
   static constexpr std::size_t block_bytes =
       fills_lines ? cache_line_bytes : round_up(block_items * sizeof(Item), cache_line_bytes);
+  // Positions of 32 bits, and not pointers: more of them fit into the cache. After a batch, the
+  // positions begin anew.
+  static constexpr std::size_t max_batch_items = std::size_t{1} << 31;
 
-  // The index in the collecting block of the item that goes to `destination`. Items that fill lines
-  // have the same index in the collecting line as in the line of `destination`. Other items are
-  // counted from the beginning of the bucket.
-  [[nodiscard]] std::size_t index_in_block(const Item* destination,
-                                           std::size_t bucket) const noexcept {
+  // Items that fill lines have the same index in the collecting line as in the line of their
+  // destination. Other items are counted from the beginning of the bucket.
+  [[nodiscard]] static std::uint32_t index_in_line(const Item* destination) noexcept {
     if constexpr (fills_lines)
       return reinterpret_cast<std::uintptr_t>(destination) / sizeof(Item) % block_items;
-    return static_cast<std::size_t>(destination - first_[bucket]) % block_items;
+    return 0;
   }
 
-  // Stores the full block of a bucket, which ends at `end`. If the bucket begins in the middle of
-  // this line, the earlier bytes of the line belong to another bucket and stay as they are.
-  void store_block(std::size_t bucket, Item* end) noexcept {
-    Item* const begin = end - block_items;
+  template <class BucketOf>
+  void run_batch(std::span<const Item> items, const BucketOf& bucket_of) noexcept {
+    Item* const lines = reinterpret_cast<Item*>(lines_.data());
+    std::uint32_t* const next = next_.data();
+    for (const Item& item : items) {
+      const std::size_t bucket = bucket_of(item);
+      const std::uint32_t position = next[bucket], index = position % block_items;
+      lines[bucket * block_items + index] = item;
+      next[bucket] = position + 1;
+      if (index == block_items - 1) [[unlikely]]
+        store_block(bucket, position + 1);
+    }
+  }
+  void move_bases(std::size_t buckets) noexcept {
+    for (std::size_t bucket = 0; bucket < buckets; ++bucket) {
+      const std::uint32_t stored = next_[bucket] - next_[bucket] % block_items;
+      base_[bucket] += stored;
+      next_[bucket] -= stored;
+      if (stored > 0) first_[bucket] = 0;
+    }
+  }
+
+  // Stores the full block of a bucket, which ends at position `end`. If the bucket begins in the
+  // middle of this line, the earlier bytes of the line belong to another bucket and stay as they
+  // are.
+  void store_block(std::size_t bucket, std::uint32_t end) noexcept {
+    const std::uint32_t begin = end - block_items;
     if (can_stream_lines && fills_lines && begin >= first_[bucket])
-      stream_line(begin, lines_.data() + bucket * block_bytes);
+      stream_line(base_[bucket] + begin, lines_.data() + bucket * block_bytes);
     else
       copy_part(bucket, std::max(first_[bucket], begin), end);
   }
-  void copy_part(std::size_t bucket, Item* begin, Item* end) noexcept {
+  void copy_part(std::size_t bucket, std::uint32_t begin, std::uint32_t end) noexcept {
     const Item* const block = reinterpret_cast<const Item*>(lines_.data()) + bucket * block_items;
     if (begin < end)
-      std::memcpy(static_cast<void*>(begin), block + index_in_block(begin, bucket),
+      std::memcpy(static_cast<void*>(base_[bucket] + begin), block + begin % block_items,
                   static_cast<std::size_t>(end - begin) * sizeof(Item));
   }
 
   pages lines_;
-  std::vector<Item*> first_, next_;
+  // Of each bucket: its memory, from the beginning of a line on; the positions in this memory of its
+  // first item and of the next one.
+  std::vector<Item*> base_;
+  std::vector<std::uint32_t> first_, next_;
 };
 
 }  // namespace longshore::detail
