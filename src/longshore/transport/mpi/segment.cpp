@@ -24,11 +24,11 @@ std::vector<std::byte*> direct_parts(const team& team, const segment_memory& mem
 segment_memory::segment_memory(team& team, std::size_t bytes)
     : nodes_(team.nodes()),
       is_shared_window_(team.nodes().node_count() > 1 && team.host_comm().size() == team.size()),
-      memory_(is_shared_window_ ? team.host_comm() : team.node_comm(), bytes) {
-  if (is_shared_window_) window_ = memory_.window();
+      memory_(std::in_place, is_shared_window_ ? team.host_comm() : team.node_comm(), bytes) {
+  if (is_shared_window_) window_ = memory_->window();
   if (is_shared_window_ || team.nodes().node_count() == 1) return;
   const watchdog::section limit(team.watchdog(), "MPI_Win_create");
-  check(MPI_Win_create(memory_.part(index_of(team.rank())), static_cast<MPI_Aint>(bytes), 1,
+  check(MPI_Win_create(memory_->part(index_of(team.rank())), static_cast<MPI_Aint>(bytes), 1,
                        MPI_INFO_NULL, team.comm(), &window_),
         "MPI_Win_create between nodes (Open MPI over TCP needs OMPI_MCA_osc=ucx,sm and more: "
         "docs/reference/transports.md)");
@@ -44,6 +44,7 @@ void segment_memory::close(team& team) {
     MPI_Win_unlock_all(window_);
     MPI_Win_free(&window_);
   }
+  memory_.reset();  // collective, too
 }
 
 segment::segment(team& team, std::size_t bytes)

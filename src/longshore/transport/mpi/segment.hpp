@@ -6,6 +6,7 @@
 #include <longshore/transport/segment.hpp>
 
 #include <memory>
+#include <optional>
 
 namespace longshore::mpi {
 
@@ -22,7 +23,7 @@ class segment_memory final : public collective_resource {
   /// Null if all ranks are on one node.
   [[nodiscard]] MPI_Win window() const noexcept { return window_; }
   /// The part of a rank of this node.
-  [[nodiscard]] std::byte* part(int rank) const noexcept { return memory_.part(index_of(rank)); }
+  [[nodiscard]] std::byte* part(int rank) const noexcept { return memory_->part(index_of(rank)); }
   /// The rank and the offset in window() of byte `offset` of the part of `peer`.
   struct target {
     int rank;
@@ -30,7 +31,7 @@ class segment_memory final : public collective_resource {
   };
   [[nodiscard]] target target_of(int peer, std::size_t offset) const noexcept {
     if (!is_shared_window_) return {peer, static_cast<MPI_Aint>(offset)};
-    return {0, memory_.displacement(peer) + static_cast<MPI_Aint>(offset)};
+    return {0, memory_->displacement(peer) + static_cast<MPI_Aint>(offset)};
   }
 
  private:
@@ -40,7 +41,7 @@ class segment_memory final : public collective_resource {
 
   const node_map& nodes_;
   bool is_shared_window_;
-  node_memory memory_;
+  std::optional<node_memory> memory_;  // until close()
   MPI_Win window_ = MPI_WIN_NULL;
 };
 
