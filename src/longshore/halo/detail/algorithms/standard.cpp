@@ -31,7 +31,9 @@ std::vector<halo_round> standard_rounds_copied_last(const rank_grid& grid,
     if (leaves_rank) directions.push_back(direction);
   }
   std::vector<halo_round> rounds = {make_round(grid, fields, directions)};
-  for (int d = grid.dimensions() - 1; d >= 0; --d) {
+  // The rows along x are the shortest. They are copied first, without the halo along y and z. Later
+  // copies take whole rows or planes.
+  for (int d = 0; d < grid.dimensions(); ++d) {
     if (!has_one_rank[d]) continue;
     rounds.push_back(make_round(grid, fields, directions_along(d), filled));
     filled[d] = true;

@@ -32,8 +32,8 @@ struct direct_link {
   int peer = -1;
   direct_signals* signals_from_peer = nullptr;  ///< in the memory of this rank
   direct_signals* signals_to_peer = nullptr;    ///< in the memory of the peer
-  copy_batch copies;        ///< from the peer's memory; empty if this rank reads nothing
-  bool peer_reads = false;  ///< whether the peer reads cells of this rank
+  copy_batch copies{copy_source::other_rank};   ///< empty if this rank reads nothing
+  bool peer_reads = false;                      ///< whether the peer reads cells of this rank
 };
 
 class direct_backend final : public polled_backend {

@@ -14,6 +14,9 @@ constexpr std::size_t tasks_from_bytes = 256 * 1024;
 // face of one block. A wrong guess costs time only, because interleaved copies are independent.
 constexpr std::ptrdiff_t max_row_bytes = 16 * 1024;
 
+// Far enough that the stores of one row do not delay the loads of a later one.
+constexpr std::ptrdiff_t runs_ahead = 16;
+
 bool may_share_rows(const std::byte* a, const std::byte* b) {
   const auto distance = reinterpret_cast<std::intptr_t>(a) - reinterpret_cast<std::intptr_t>(b);
   return std::abs(distance) <= max_row_bytes;
@@ -27,12 +30,15 @@ void copy_batch::add(const strided_box& to, const strided_box& from) {
   bytes_ += to.size_bytes();
   for (std::size_t i = 0; i < copies_.size(); i += 1 + copies_[i].interleaved) {
     placed_copy& first = copies_[i];
-    // Copies with the same number of pieces can take turns piece by piece (run_share).
-    const bool same_rows = first.prepared.has_rows_of_short_runs() &&
-                           added.prepared.has_rows_of_short_runs() &&
-                           may_share_rows(first.to, added.to) &&
-                           first.prepared.piece_count() == added.prepared.piece_count();
-    if (!same_rows) continue;
+    if (!may_share_rows(first.to, added.to)) continue;
+    // Two copies with the same steps form a group of their own. Other copies with the same number
+    // of pieces can take turns piece by piece (run_share).
+    const bool fits = first.prepared.pairs_with(added.prepared)
+                          ? first.interleaved == 0
+                          : first.prepared.has_rows_of_short_runs() &&
+                                added.prepared.has_rows_of_short_runs() &&
+                                first.prepared.piece_count() == added.prepared.piece_count();
+    if (!fits) continue;
     const auto position = copies_.begin() + static_cast<std::ptrdiff_t>(i + 1 + first.interleaved);
     ++first.interleaved;
     copies_.insert(position, added);
@@ -59,6 +65,14 @@ void copy_batch::run_share(int task, int count) const {
     const index_range share = static_share(first.prepared.piece_count(), task, count);
     if (first.interleaved == 0) {
       first.prepared.copy_pieces(first.to, first.from, share.begin, share.end);
+      continue;
+    }
+    const placed_copy& second = copies_[i + 1];
+    if (first.interleaved == 1 && first.prepared.pairs_with(second.prepared)) {
+      const std::ptrdiff_t prefetched = source_ == copy_source::own_memory ? runs_ahead : 0;
+      first.prepared.copy_pair(first.to, first.from,
+                               {second.to - first.to, second.from - first.from, prefetched},
+                               share.begin, share.end);
       continue;
     }
     for (std::size_t piece = share.begin; piece < share.end; ++piece)

@@ -11,8 +11,17 @@
 
 namespace longshore::detail {
 
+/// Where the copied cells are.
+enum class copy_source {
+  own_memory,
+  /// Lines that the other rank may write at this moment are not loaded before they are needed: the
+  /// other rank would take them back in between.
+  other_rank
+};
+
 class copy_batch {
  public:
+  explicit copy_batch(copy_source source = copy_source::own_memory) : source_(source) {}
   /// REQUIRES: `to` and `from` have equal extents and element_bytes. No copy of the batch writes
   /// bytes that another copy of the batch reads or writes.
   void add(const strided_box& to, const strided_box& from);
@@ -31,6 +40,7 @@ class copy_batch {
   };
   void run_share(int task, int count) const;
 
+  copy_source source_;
   // Invariant: a sequence of groups, which are interleaved. The first copy of a group tells how
   // many copies follow in the group, and all copies of a group have the same number of pieces.
   std::vector<placed_copy> copies_;

@@ -107,6 +107,40 @@ TEST(StridedCopy, with_streaming_stores_copies_the_same_bytes) {
   }
 }
 
+TEST(StridedCopy, a_pair_copies_the_same_bytes_as_two_copies) {
+  // The low and the high face along x, as wide as a kernel for pairs exists and wider.
+  constexpr std::size_t rows = 21, planes = 3;
+  std::size_t pairs = 0;
+  for (const std::size_t element_bytes : {1, 2, 4, 8, 12})
+    for (std::size_t width = 1; width <= 9; ++width) {
+      const std::size_t row_bytes = element_bytes * (3 * width + 20);
+      const auto row = static_cast<std::ptrdiff_t>(row_bytes),
+                 element = static_cast<std::ptrdiff_t>(element_bytes);
+      std::vector<std::byte> from(row_bytes * (rows + 2) * planes), to(from.size(), std::byte{77});
+      for (std::size_t i = 0; i < from.size(); ++i) from[i] = static_cast<std::byte>(i * i >> 3);
+      const strided_box shape{nullptr,
+                              element_bytes,
+                              {width, rows, planes},
+                              {element, row, row * static_cast<std::ptrdiff_t>(rows + 2)}};
+      const auto at = [&](std::vector<std::byte>& memory, std::size_t offset) {
+        auto box = shape;
+        box.first = memory.data() + offset;
+        return box;
+      };
+      const std::array offsets{std::size_t{0}, element_bytes * (2 * width + 19)};
+      auto expected = to;
+      copy_batch batch;
+      for (const std::size_t offset : offsets) {
+        copy_by_elements(at(expected, offset), at(from, offsets[1] - offset));
+        batch.add(at(to, offset), at(from, offsets[1] - offset));
+      }
+      pairs += strided_copy(shape, shape).pairs_with(strided_copy(shape, shape));
+      batch.run(nullptr);
+      ASSERT_EQ(to, expected) << width << " elements of " << element_bytes << " bytes";
+    }
+  EXPECT_GT(pairs, 20u);
+}
+
 TEST(StridedCopy, joins_dimensions_without_gaps) {
   std::vector<std::byte> a(8 * 60), b(8 * 60);
   const strided_box box = strided_box{nullptr, 8, {3, 4, 5}, {}}.contiguous_at(a.data());

@@ -30,6 +30,14 @@ enum class copy_stores {
   streaming
 };
 
+/// A second box that is copied together with a first one, run by run.
+struct second_box {
+  /// The distances from the first box, in bytes.
+  std::ptrdiff_t to = 0, from = 0;
+  /// The cells of the first box are loaded into the cache this many runs ahead.
+  std::ptrdiff_t prefetched_runs = 0;
+};
+
 /// A prepared copy. The constructor joins dimensions that have no gaps in both boxes, and chooses
 /// the kernel by the length of the remaining contiguous runs. Usual lengths of up to 64 bytes, such
 /// as those of a face along x, are known to the compiler. Other runs are copied by memcpy. Nothing
@@ -43,7 +51,7 @@ class strided_copy {
                copy_stores stores = copy_stores::ordinary);
 
   /// Copies the box at `from` to the box at `to`. REQUIRES: the boxes do not overlap.
-  void operator()(std::byte* to, const std::byte* from) const { kernel_(*this, to, from); }
+  void operator()(std::byte* to, const std::byte* from) const { kernels_.single(*this, to, from); }
   [[nodiscard]] std::size_t size_bytes() const noexcept {
     return run_bytes_ * counts_[0] * counts_[1] * counts_[2];
   }
@@ -52,6 +60,14 @@ class strided_copy {
   [[nodiscard]] std::size_t piece_count() const noexcept;
   /// Copies the pieces [begin, end). `to` and `from` are the starts of the whole boxes.
   void copy_pieces(std::byte* to, const std::byte* from, std::size_t begin, std::size_t end) const;
+  /// Whether this copy and `other` have the same steps and short runs of the same length. Two such
+  /// copies can be done together, run by run: usually those of the low and the high face of a block.
+  [[nodiscard]] bool pairs_with(const strided_copy& other) const noexcept;
+  /// Copies the pieces [begin, end) of two boxes with the steps of this copy. Faster than two
+  /// copies, because a row of both boxes is loaded into the cache once. REQUIRES: pairs_with() for
+  /// the second copy; no copy writes what the other reads or writes.
+  void copy_pair(std::byte* to, const std::byte* from, const second_box& second, std::size_t begin,
+                 std::size_t end) const;
   /// Whether the copy has several dimensions of short runs. If two such copies have the same rows,
   /// interleaving them is faster, because they share the rows in the cache.
   [[nodiscard]] bool has_rows_of_short_runs() const noexcept {
@@ -64,14 +80,30 @@ class strided_copy {
 
  private:
   static constexpr std::size_t longest_short_run = 64;
-  using kernel = void (*)(const strided_copy&, std::byte*, const std::byte*);
-  template <class CopyRun>
-  void for_each_run(std::byte* to, const std::byte* from, const CopyRun& copy_run) const;
+  struct kernels {
+    void (*single)(const strided_copy&, std::byte* to, const std::byte* from);
+    // Null if runs of this length have no kernel for pairs.
+    void (*pair)(const strided_copy&, std::byte* to, const std::byte* from,
+                 const second_box& second);
+  };
+  static kernels kernels_for(std::size_t run_bytes, copy_stores stores);
+  template <class CopyRow>
+  void for_each_row(std::byte* to, const std::byte* from, const CopyRow& copy_row) const;
   template <std::size_t Length>
   static void copy_runs(const strided_copy& copy, std::byte* to, const std::byte* from);
   template <std::size_t Length>
   static void stream_runs(const strided_copy& copy, std::byte* to, const std::byte* from);
-  static kernel kernel_for(std::size_t run_bytes, copy_stores stores);
+  template <std::size_t Length>
+  static void copy_pairs(const strided_copy& copy, std::byte* to, const std::byte* from,
+                         const second_box& second);
+  // The copy of pieces [begin, end) alone, and their offsets in the boxes. REQUIRES: not one run.
+  [[nodiscard]] strided_copy pieces(std::size_t begin, std::size_t end) const noexcept;
+  [[nodiscard]] std::ptrdiff_t to_offset(std::size_t piece) const noexcept {
+    return static_cast<std::ptrdiff_t>(piece) * to_strides_[outermost_];
+  }
+  [[nodiscard]] std::ptrdiff_t from_offset(std::size_t piece) const noexcept {
+    return static_cast<std::ptrdiff_t>(piece) * from_strides_[outermost_];
+  }
 
   std::size_t run_bytes_ = 0;
   copy_stores stores_ = copy_stores::ordinary;
@@ -80,7 +112,7 @@ class strided_copy {
   std::array<std::size_t, 3> counts_{1, 1, 1};
   std::array<std::ptrdiff_t, 3> to_strides_{}, from_strides_{};
   std::size_t outermost_ = 0;  // the last level that is used; 0 for a single run
-  kernel kernel_ = nullptr;
+  kernels kernels_{};
 };
 
 }  // namespace longshore::detail
