@@ -2,6 +2,7 @@
 // and receives by turns until all streams have ended.
 #include <longshore/core/bytes.hpp>
 #include <longshore/sort/detail/message_streams.hpp>
+#include <longshore/transport/stream_ends.hpp>
 #include <longshore/transport/waiter.hpp>
 
 #include <algorithm>
@@ -14,12 +15,6 @@ namespace {
 constexpr std::size_t min_slot_bytes = cache_line_bytes, max_slot_bytes = std::size_t{32} << 10;
 constexpr int slots_per_channel = 2;
 
-std::vector<channel_end> ends_of(const std::vector<int>& peers, std::size_t slot_bytes) {
-  std::vector<channel_end> ends;
-  for (const int peer : peers) ends.push_back({peer, slot_bytes});
-  return ends;
-}
-
 }  // namespace
 
 // Slots grow by powers of two, so that blocks that grow from run to run open few channels anew.
@@ -29,8 +24,12 @@ void message_streams::make_room(std::size_t longest_bytes) {
   const std::size_t slot_bytes = std::max<std::size_t>(1, wanted / unit_bytes_) * unit_bytes_;
   if (channels_ && slot_bytes <= slot_bytes_) return;
   channels_.reset();
-  channels_ =
-      team_.open_channels(ends_of(to_, slot_bytes), ends_of(from_, slot_bytes), slots_per_channel);
+  const node_map& nodes = team_.nodes();
+  const int between_hosts = slots_between_hosts(
+      slot_bytes, static_cast<std::size_t>(nodes.most_ranks_off_host()), slots_per_channel);
+  channels_ = team_.open_channels(
+      stream_ends(nodes, to_, slot_bytes, slots_per_channel, between_hosts),
+      stream_ends(nodes, from_, slot_bytes, slots_per_channel, between_hosts), slots_per_channel);
   slot_bytes_ = slot_bytes;
 }
 

@@ -40,15 +40,15 @@ message_format::message_format(std::size_t slot, std::size_t eager_bytes) noexce
   if (pieces > 1) piece_bytes = eager_bytes;
 }
 
-message_sender::message_sender(channel_end end, message_format format, int slots, std::byte* buffer,
+message_sender::message_sender(channel_end end, message_format format, std::byte* buffer,
                                MPI_Comm comm, int tag)
     : channel_sender(end),
       format_(format),
       buffer_(buffer),
       comm_(comm),
       tag_(tag),
-      requests_(static_cast<std::size_t>(slots) * format.pieces, MPI_REQUEST_NULL),
-      slots_(static_cast<std::size_t>(slots)) {}
+      requests_(static_cast<std::size_t>(end.slots) * format.pieces, MPI_REQUEST_NULL),
+      slots_(static_cast<std::size_t>(end.slots)) {}
 
 bool message_sender::is_free(std::size_t slot) {
   MPI_Request* const requests = requests_.data() + slot * format_.pieces;
@@ -117,9 +117,8 @@ void pending_receives::test_all() {
     receivers_[complete_[k]]->on_arrival(statuses_[k]);
 }
 
-message_receiver::message_receiver(channel_end end, message_format format, int slots,
-                                   std::byte* buffer, MPI_Comm comm, int tag,
-                                   pending_receives& pending)
+message_receiver::message_receiver(channel_end end, message_format format, std::byte* buffer,
+                                   MPI_Comm comm, int tag, pending_receives& pending)
     : channel_receiver(end),
       format_(format),
       buffer_(buffer),
@@ -127,9 +126,9 @@ message_receiver::message_receiver(channel_end end, message_format format, int s
       tag_(tag),
       pending_(pending),
       index_(pending.add(*this)),
-      requests_(static_cast<std::size_t>(slots) * format.pieces, MPI_REQUEST_NULL),
+      requests_(static_cast<std::size_t>(end.slots) * format.pieces, MPI_REQUEST_NULL),
       statuses_(format.pieces - 1),
-      slots_(static_cast<std::size_t>(slots)) {
+      slots_(static_cast<std::size_t>(end.slots)) {
   for (std::size_t slot = 0; slot < slots_; ++slot) post(slot);
   await_slot();
 }

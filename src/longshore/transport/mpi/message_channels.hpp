@@ -38,9 +38,8 @@ struct message_format {
 
 class message_sender final : public channel_sender {
  public:
-  /// `buffer` has message_buffer_bytes(end.slot_bytes, slots) bytes, and must outlive the object.
-  message_sender(channel_end end, message_format format, int slots, std::byte* buffer,
-                 MPI_Comm comm, int tag);
+  /// `buffer` has message_buffer_bytes(end.slot_bytes, end.slots) bytes, and must outlive the object.
+  message_sender(channel_end end, message_format format, std::byte* buffer, MPI_Comm comm, int tag);
   std::byte* reserve() override;
   void commit(std::size_t bytes) override;
   /// Sends the closing message when a slot is free. True when the closing message and all others
@@ -88,8 +87,8 @@ class pending_receives {
 class message_receiver final : public channel_receiver {
  public:
   /// `pending` must outlive the object, and the object must not move.
-  message_receiver(channel_end end, message_format format, int slots, std::byte* buffer,
-                   MPI_Comm comm, int tag, pending_receives& pending);
+  message_receiver(channel_end end, message_format format, std::byte* buffer, MPI_Comm comm,
+                   int tag, pending_receives& pending);
   std::optional<std::span<const std::byte>> front() override;
   void release() override;
   /// Drops messages that have arrived. True if the sender has closed. Then no receive is posted any
