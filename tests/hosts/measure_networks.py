@@ -98,7 +98,11 @@ def row_of(result: Record) -> Row:
     if pattern == "control":
         return (variant["kernel"], variant.get("over", "channel"))
     if pattern == "gather":
-        return (variant["operation"], variant["strategy"])
+        return (
+            variant["operation"],
+            variant["strategy"],
+            *([str(variant["buffer_items"])] if variant.get("buffer_items", 1024) != 1024 else []),
+        )
     if pattern == "sort":
         return ("sort", variant["exchange"])
     return (f"halo {variant['domain']}", variant["algorithm"], variant["mode"])
@@ -124,7 +128,9 @@ def measure(
     """The result records of one launch. Raises SystemExit if the launch fails."""
     records = network.folder / "records.json"
     records.unlink(missing_ok=True)
-    settings = {"LONGSHORE_TIMEOUT": "120", "LONGSHORE_PIN": "0", "LONGSHORE_PROFILE": "off"}
+    profile = network.folder / "profile"
+    profile.unlink(missing_ok=True)
+    settings = {"LONGSHORE_TIMEOUT": "120", "LONGSHORE_PIN": "0", "LONGSHORE_PROFILE": str(profile)}
     words = [program, *options, "--transport", transport, "--repetitions", str(repetitions), "--json", str(records)]
     done = wait_for(network.mpirun(*words, ranks_per_host=ranks_per_host, environment=settings), LAUNCH_SECONDS)
     if done.returncode != 0:
