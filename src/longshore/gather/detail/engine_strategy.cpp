@@ -7,6 +7,7 @@
 #include <longshore/core/error.hpp>
 
 #include <cassert>
+#include <cstdint>
 
 namespace longshore::detail {
 namespace {
@@ -45,6 +46,20 @@ engine_options engine_options_for(const team& team, gather_strategy strategy,
     case gather_strategy::automatic: break;  // not asynchronous
   }
   return options;
+}
+
+std::size_t default_buffer_items(const node_map& nodes, gather_strategy strategy,
+                                 std::size_t element_bytes) noexcept {
+  constexpr std::size_t items_on_host = 1024;
+  if (nodes.most_ranks_off_host() == 0) return items_on_host;
+  // A round of exstack waits for the delay of the network, so it should carry much.
+  std::size_t items = strategy == gather_strategy::exstack ? 65'536 : 8192;
+  // exstack has two buffers for each rank and direction, of offsets and elements.
+  constexpr std::size_t max_bytes = std::size_t{16} << 20, buffers_per_rank = 4;
+  const std::size_t bytes_per_item = (sizeof(std::uint32_t) + element_bytes) * buffers_per_rank *
+                                     static_cast<std::size_t>(nodes.rank_count());
+  while (items > items_on_host && items * bytes_per_item > max_bytes) items /= 2;
+  return items;
 }
 
 void throw_peer_failed(const char* operation, const team& team, int failed_rank) {
