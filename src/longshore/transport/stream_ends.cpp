@@ -5,8 +5,9 @@
 
 namespace longshore {
 
-int slots_between_hosts(std::size_t slot_bytes, std::size_t links, int min_slots) {
-  constexpr std::size_t bytes_under_way = std::size_t{2} << 20, max_slots = 64;
+int slots_between_hosts(std::size_t slot_bytes, std::size_t links, int min_slots,
+                        std::size_t bytes_under_way) {
+  constexpr std::size_t max_slots = 64;
   const std::size_t affordable =
       bytes_under_way / std::max<std::size_t>(1, slot_bytes) / std::max<std::size_t>(1, links);
   return std::max(min_slots, static_cast<int>(std::min(affordable, max_slots)));

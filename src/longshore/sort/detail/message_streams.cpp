@@ -14,6 +14,8 @@ namespace {
 
 constexpr std::size_t min_slot_bytes = cache_line_bytes, max_slot_bytes = std::size_t{32} << 10;
 constexpr int slots_per_channel = 2;
+// Between hosts. More would no longer fit the cache, which costs fast networks more than it gains.
+constexpr std::size_t bytes_under_way = std::size_t{512} << 10;
 
 }  // namespace
 
@@ -25,8 +27,9 @@ void message_streams::make_room(std::size_t longest_bytes) {
   if (channels_ && slot_bytes <= slot_bytes_) return;
   channels_.reset();
   const node_map& nodes = team_.nodes();
-  const int between_hosts = slots_between_hosts(
-      slot_bytes, static_cast<std::size_t>(nodes.most_ranks_off_host()), slots_per_channel);
+  const int between_hosts =
+      slots_between_hosts(slot_bytes, static_cast<std::size_t>(nodes.most_ranks_off_host()),
+                          slots_per_channel, bytes_under_way);
   channels_ = team_.open_channels(
       stream_ends(nodes, to_, slot_bytes, slots_per_channel, between_hosts),
       stream_ends(nodes, from_, slot_bytes, slots_per_channel, between_hosts), slots_per_channel);
