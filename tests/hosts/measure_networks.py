@@ -37,7 +37,6 @@ MPI_MODES = (
     *("sendrecv", "redblack", "isend-recv", "irecv-send", "pairwise", "waitall", "persistent"),
     *("neighbor", "subarray"),
 )
-HALO_LINES = (("standard", "channel"), ("staged", "channel"), ("hybrid", "channel"), ("auto", "channel"))
 
 
 @dataclass(frozen=True)
@@ -45,6 +44,7 @@ class Settings:
     """What a launch measures. The sizes are for each rank."""
 
     requests: int
+    buffer_items: str
     keys: int
     stream_bytes: int
     domains: str
@@ -80,7 +80,7 @@ def launches(pattern: str, transport: str, settings: Settings) -> Iterator[list[
         strategies = "exstack,exstack2,conveyor,aggregator,auto"
         yield [
             *("gather", "--operation", "gather,histogram,scatter", "--strategy", strategies),
-            *("--requests", str(settings.requests)),
+            *("--requests", str(settings.requests), "--buffer-items", settings.buffer_items),
         ]
     if pattern == "sort":
         exchanges = "put,put-scan,sendrecv,alltoallv,channel,two-hop,auto"
@@ -98,11 +98,8 @@ def row_of(result: Record) -> Row:
     if pattern == "control":
         return (variant["kernel"], variant.get("over", "channel"))
     if pattern == "gather":
-        return (
-            variant["operation"],
-            variant["strategy"],
-            *([str(variant["buffer_items"])] if variant.get("buffer_items", 1024) != 1024 else []),
-        )
+        items = variant.get("buffer_items", 0)  # absent with auto
+        return (variant["operation"], variant["strategy"], *([f"{items} items"] if items else []))
     if pattern == "sort":
         return ("sort", variant["exchange"])
     return (f"halo {variant['domain']}", variant["algorithm"], variant["mode"])
@@ -122,16 +119,14 @@ def take(result: Record, hosts_count: int, network: Network, program: str) -> No
     network.bytes_per_second[program, row].append(sent / hosts_count / seconds)
 
 
-def measure(
-    network: HostNetwork, program: str, options: list[str], transport: str, ranks_per_host: int, repetitions: int
-) -> list[Record]:
+def measure(network: HostNetwork, command: list[str], transport: str, ranks_per_host: int) -> list[Record]:
     """The result records of one launch. Raises SystemExit if the launch fails."""
     records = network.folder / "records.json"
     records.unlink(missing_ok=True)
     profile = network.folder / "profile"
     profile.unlink(missing_ok=True)
     settings = {"LONGSHORE_TIMEOUT": "120", "LONGSHORE_PIN": "0", "LONGSHORE_PROFILE": str(profile)}
-    words = [program, *options, "--transport", transport, "--repetitions", str(repetitions), "--json", str(records)]
+    words = [*command, "--transport", transport, "--json", str(records)]
     done = wait_for(network.mpirun(*words, ranks_per_host=ranks_per_host, environment=settings), LAUNCH_SECONDS)
     if done.returncode != 0:
         raise SystemExit(f"{' '.join(words)} failed:\n{done.stdout[-2000:]}{done.stderr[-4000:]}")
@@ -152,7 +147,7 @@ def print_table(network: Network, programs: list[str], streams: bool) -> None:
         group = (program, row[0])
         if row[1] != "auto":
             best[group] = min(best.get(group, 1e300), median(seconds))
-        if row[-1] in MPI_MODES:
+        if row[0].startswith("halo") and row[2] in MPI_MODES:
             best_of_mpi[group] = min(best_of_mpi.get(group, 1e300), median(seconds))
     for row in rows:
         words = [f"{' '.join(row):36}"]
@@ -164,7 +159,7 @@ def print_table(network: Network, programs: list[str], streams: bool) -> None:
                 rate = median(network.bytes_per_second[program, row])
                 text += f" {1e-6 * rate:7.1f} MB/s"
                 text += f" {rate / stream_of(network, program):5.2f}" if streams else ""
-            if group in best_of_mpi:
+            if group in best_of_mpi and row[2] not in MPI_MODES:
                 text += f"  x{seconds / best_of_mpi[group]:5.2f} of MPI"
             if row[1] == "auto":
                 text += f"  x{seconds / best[group]:5.2f} of best"
@@ -184,6 +179,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--rounds", type=int, default=3, help="launches of each program")
     parser.add_argument("--repetitions", type=int, default=3, help="in a launch")
     parser.add_argument("--requests", type=int, default=1000000, help="of gather, for each rank")
+    parser.add_argument("--buffer-items", default="0", help="of gather; 0: as the library chooses")
     parser.add_argument("--keys", type=int, default=2000000, help="of sort, for each rank")
     parser.add_argument("--stream-bytes", type=int, default=8000000, help="of the plain stream, for each rank")
     parser.add_argument("--domains", default="32,32,32;64,64,64", help="of halo, for each rank")
@@ -196,7 +192,9 @@ def main() -> None:
     if reason is not None:
         raise SystemExit(reason)
     programs = dict(word.split("=", 1) for word in given.program or [f"built={PROGRAM}"])
-    settings = Settings(given.requests, given.keys, given.stream_bytes, given.domains, given.repetitions)
+    settings = Settings(
+        given.requests, given.buffer_items, given.keys, given.stream_bytes, given.domains, given.repetitions
+    )
     patterns = ["latency", "stream", *given.patterns.split(",")]
     for rate in given.rates.split(","):
         for delay in map(float, given.delays.split(",")):
@@ -208,15 +206,13 @@ def main() -> None:
                     for transport in given.transports.split(","):
                         print(f"{rate}, delay {delay} s, {given.hosts} hosts x {ranks_per_host} ranks, {transport}")
                         network = Network()
-                        for _ in range(given.rounds):
-                            for pattern in patterns:
-                                for options in launches(pattern, transport, settings):
-                                    for name, program in programs.items():
-                                        results = measure(
-                                            joined, program, options, transport, ranks_per_host, given.repetitions
-                                        )
-                                        for result in results:
-                                            take(result, given.hosts, network, name)
+                        for number in range(given.rounds):
+                            turns = list(programs.items())[:: -1 if number % 2 else 1]
+                            for options in (o for p in patterns for o in launches(p, transport, settings)):
+                                for name, program in turns:
+                                    words = [program, *options, "--repetitions", str(given.repetitions)]
+                                    for result in measure(joined, words, transport, ranks_per_host):
+                                        take(result, given.hosts, network, name)
                         print_table(network, list(programs), True)
 
 

@@ -48,16 +48,14 @@ engine_options engine_options_for(const team& team, gather_strategy strategy,
   return options;
 }
 
-std::size_t default_buffer_items(const node_map& nodes, gather_strategy strategy,
-                                 std::size_t element_bytes) noexcept {
-  constexpr std::size_t items_on_host = 1024;
+std::size_t default_buffer_items(const node_map& nodes, std::size_t element_bytes) noexcept {
+  constexpr std::size_t items_on_host = 1024, max_items = 8192;
   if (nodes.most_ranks_off_host() == 0) return items_on_host;
-  // A round of exstack waits for the delay of the network, so it should carry much.
-  std::size_t items = strategy == gather_strategy::exstack ? 65'536 : 8192;
-  // exstack has two buffers for each rank and direction, of offsets and elements.
+  // exstack has the most buffers: two for each rank and direction, of offsets and elements.
   constexpr std::size_t max_bytes = std::size_t{16} << 20, buffers_per_rank = 4;
   const std::size_t bytes_per_item = (sizeof(std::uint32_t) + element_bytes) * buffers_per_rank *
                                      static_cast<std::size_t>(nodes.rank_count());
+  std::size_t items = max_items;
   while (items > items_on_host && items * bytes_per_item > max_bytes) items /= 2;
   return items;
 }

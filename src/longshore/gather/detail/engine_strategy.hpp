@@ -17,7 +17,7 @@ namespace longshore::detail {
                                                 const gather_options& options);
 
 /// The number of items per buffer if the caller gives none (gather_options::buffer_items).
-[[nodiscard]] std::size_t default_buffer_items(const node_map& nodes, gather_strategy strategy,
+[[nodiscard]] std::size_t default_buffer_items(const node_map& nodes,
                                                std::size_t element_bytes) noexcept;
 
 /// A rank without valid requests throws this in place of a request. The engine then serves the

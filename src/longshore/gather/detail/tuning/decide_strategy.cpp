@@ -155,15 +155,13 @@ gather_decision decide_strategy(team& team, const decision_inputs& inputs,
   // 2. Check the options. They are the same on all ranks, so either all ranks throw or none.
   if (const auto reason = inputs.why_not(options.strategy, decision.all_reachable))
     fail(errc::unsupported, "{}: {}", inputs.operation, *reason);
-  const auto buffer_items_of = [&](gather_strategy strategy) {
-    return options.buffer_items > 0
-               ? options.buffer_items
-               : default_buffer_items(team.nodes(), strategy, inputs.element_bytes);
-  };
+  const std::size_t buffer_items = options.buffer_items > 0
+                                       ? options.buffer_items
+                                       : default_buffer_items(team.nodes(), inputs.element_bytes);
 
   // 3. A strategy that the caller names needs no decision.
   if (options.strategy != gather_strategy::automatic) {
-    decision.by_size.fill({options.strategy, buffer_items_of(options.strategy), options.hops});
+    decision.by_size.fill({options.strategy, buffer_items, options.hops});
     return decision;
   }
 
@@ -173,7 +171,7 @@ gather_decision decide_strategy(team& team, const decision_inputs& inputs,
                              .node_ranks = team.nodes().largest_node(),
                              .all_reachable = decision.all_reachable};
   decision.from = gather_decision::origin::rule;
-  decision.by_size.fill(rule_choice(layout, buffer_items_of(gather_strategy::exstack)));
+  decision.by_size.fill(rule_choice(layout, buffer_items));
   team_profile& profile = profile_of(team);
   if (profile.off || inputs.table_items == 0) return decision;
 
