@@ -215,7 +215,8 @@ int longshore_array_owner(const longshore_array* array, int64_t index, int64_t* 
 struct longshore_gather_options {
   /* "auto" (default), "agp", "exstack", "exstack2", "conveyor", "aggregator", "direct" */
   const char* strategy;
-  /* items per destination in the buffers of aggregating strategies; 0 means 1024 */
+  /* items per destination in the buffers of aggregating strategies; if 0, the library chooses: 1024
+   * on one host, more between hosts */
   int64_t buffer_items;
   int hops; /* of "conveyor", 1 to 3; if 0, the library chooses */
   /* if 1, requests in one buffer for the same element are combined before they are sent */

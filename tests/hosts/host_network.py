@@ -96,6 +96,7 @@ class HostNetwork:
     switch: Host
     head: Host
     hosts: list[Host] = field(default_factory=list)
+    delays: bool = False  # joined by a switch in user space instead of a bridge
     started: list[subprocess.Popen[str]] = field(default_factory=list)  # by mpirun()
 
     def command(self, host: Host, *command: str) -> list[str]:
@@ -176,11 +177,15 @@ class HostNetwork:
         self.run_on(self.switch, "ip", "link", "set", f"port{host.number}", "up")
 
     def limit(self, rate: str) -> None:
-        """Limits sending and receiving of each host to `rate`, in the notation of tc ("1gbit")."""
+        """Limits sending and receiving of each host to `rate`, in the notation of tc ("1gbit").
+
+        With a delay, limits sending only.
+        """
         shape = ("root", "tbf", "rate", rate, "burst", "128kb", "latency", "50ms")
         for host in self.hosts:
             self.run_on(host, "tc", "qdisc", "replace", "dev", "eth0", *shape)
-            self.run_on(self.switch, "tc", "qdisc", "replace", "dev", f"port{host.number}", *shape)
+            if not self.delays:
+                self.run_on(self.switch, "tc", "qdisc", "replace", "dev", f"port{host.number}", *shape)
 
     def __post_init__(self) -> None:
         self._processes_of = {host.name: Path(f"/proc/{host.pid}/ns/pid").readlink() for host in self.hosts}
@@ -295,9 +300,8 @@ def _join_by_delay(network: HostNetwork, seconds: float) -> subprocess.Popen[str
 
 @contextlib.contextmanager
 def hosts(count: int, folder: Path, *, rate: str | None = None, delay_seconds: float = 0) -> Iterator[HostNetwork]:
-    """Makes hosts h0, h1, ... joined by a switch that limits the rate or delays each packet."""
+    """Makes hosts h0, h1, ... joined by a switch that limits the rate and delays each packet."""
     assert 1 <= count <= MAX_HOSTS
-    assert rate is None or delay_seconds == 0
     names = {HEAD: HEAD_NUMBER} | {f"h{i}": i + 1 for i in range(count)}
     _write_names(folder, names)
     with contextlib.ExitStack() as stack:
@@ -305,7 +309,7 @@ def hosts(count: int, folder: Path, *, rate: str | None = None, delay_seconds: f
         for name, number in [("switch", 0), *names.items()]:
             started.append(_start(name, number, folder))
             stack.callback(_stop, started[-1].holder)
-        network = HostNetwork(folder, started[0], started[1], started[2:])
+        network = HostNetwork(folder, started[0], started[1], started[2:], delay_seconds > 0)
         stack.callback(_stop_groups, network.started)
         _write_agent(folder, network.hosts)
         if delay_seconds > 0:

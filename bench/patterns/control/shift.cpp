@@ -8,6 +8,7 @@
 #include <longshore/machine/pages.hpp>
 #include <longshore/sort/block_exchange.hpp>
 #include <longshore/sort/options.hpp>
+#include <longshore/transport/stream_ends.hpp>
 #include <longshore/transport/waiter.hpp>
 
 #include <fmt/core.h>
@@ -199,9 +200,11 @@ class channel_shift final : public shift_measurement {
  public:
   channel_shift(team& ranks, const std::string& pair, std::size_t bytes)
       : shift_measurement(ranks, pair, bytes), received_(buffer_bytes(), true) {
-    const std::vector<channel_end> to{{target_, std::min(bytes, slot_bytes)}},
-        from{{source_, std::min(bytes, slot_bytes)}};
-    channels_ = ranks.open_channels(to, from, slots);
+    const auto end = [&](int peer) {
+      return stream_ends(ranks.nodes(), {&peer, 1}, std::min(bytes, slot_bytes), slots,
+                         slots_between_hosts(slot_bytes, 1, slots));
+    };
+    channels_ = ranks.open_channels(end(target_), end(source_), slots);
   }
   [[nodiscard]] traffic moved() const override {
     traffic moved = shift_measurement::moved();

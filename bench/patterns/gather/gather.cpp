@@ -59,8 +59,9 @@ std::vector<factor> factors() {
       {.name = "buffer-items",
        .type = integer,
        .defaults = {"1024"},
-       .help = "per destination, for aggregating strategies",
-       .low = 1,
+       .help = "per destination, for aggregating strategies; 0: the library chooses, 1024 or, "
+               "between hosts, more",
+       .low = 0,
        .high = 1L << 24},
       {.name = "hops",
        .type = integer,
@@ -111,8 +112,9 @@ std::unique_ptr<measurement> make(team& ranks, const variant& levels, const laun
 std::size_t needed_symmetric_bytes(const variant& levels, int ranks) {
   constexpr std::size_t item_bytes = 32, slots = 8;
   const auto peers = static_cast<std::size_t>(ranks);
-  const std::size_t buffer_items =
+  std::size_t buffer_items =
       levels.contains("buffer_items") ? levels.at("buffer_items").get<std::size_t>() : 4096;
+  if (buffer_items == 0) buffer_items = 8192;
   return levels.at("table").get<std::size_t>() * sizeof(std::int64_t) * (1 + peers) +
          peers * slots * buffer_items * item_bytes;
 }

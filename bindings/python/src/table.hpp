@@ -25,7 +25,7 @@ using bindings::operation;
 /// The options of a plan.
 struct plan_key {
   gather_strategy strategy = gather_strategy::automatic;
-  std::size_t buffer_items = 1024;
+  std::size_t buffer_items = 0;
   int hops = 0;
   bool combine = false;
   operation update = operation::sum;  // for updates only

@@ -80,7 +80,7 @@ std::span<const std::int64_t> indices_in(const array_to_read& array) {
 }
 
 plan_key key_of(std::string_view strategy, std::int64_t buffer_items, int hops, bool combine) {
-  if (buffer_items < 1) fail(errc::usage, "buffer_items {}: at least 1", buffer_items);
+  if (buffer_items < 0) fail(errc::usage, "buffer_items {}: at least 0", buffer_items);
   return {gather_strategy_of(strategy), static_cast<std::size_t>(buffer_items), hops, combine,
           operation::sum};
 }
@@ -228,7 +228,7 @@ std::string text_of(const rank_table& self) {
 constexpr const char* options_text = R"(
 strategy: 'agp', 'exstack', 'exstack2', 'conveyor', 'aggregator' or 'direct', whose messages and
     memory are in docs/reference/gather.md. 'auto' measures once per layout which is fastest.
-buffer_items, hops, combine: options of the strategy.
+buffer_items, hops, combine: options of the strategy; with 0, the library chooses.
 barrier: whether barriers run before and after the operation, so that the operation sees all stored
     data and no later changes. If False, the caller makes the barriers.
 
@@ -327,11 +327,11 @@ array([[1.5, 1.5],
 )",
       options_text);
   module.def("gather", &gather, "table"_a, "indices"_a, "out"_a = nb::none(), nb::kw_only(),
-             "strategy"_a = "auto", "buffer_items"_a = 1024, "hops"_a = 0, "combine"_a = false,
+             "strategy"_a = "auto", "buffer_items"_a = 0, "hops"_a = 0, "combine"_a = false,
              "barrier"_a = true,
              nb::sig("def gather(table: Table, indices: numpy.ndarray, out: numpy.ndarray | None = "
                      "None, *, strategy: str = 'auto', "
-                     "buffer_items: int = 1024, hops: int = 0, combine: bool = False, barrier: "
+                     "buffer_items: int = 0, hops: int = 0, combine: bool = False, barrier: "
                      "bool = True) -> numpy.ndarray"),
              gather_text.c_str());
   static const std::string scatter_text = fmt::format(
@@ -351,11 +351,11 @@ array([8, 0, 7], dtype=int32)
 )",
       options_text);
   module.def("scatter", &scatter, "table"_a, "indices"_a, "values"_a, nb::kw_only(),
-             "strategy"_a = "auto", "buffer_items"_a = 1024, "hops"_a = 0, "combine"_a = false,
+             "strategy"_a = "auto", "buffer_items"_a = 0, "hops"_a = 0, "combine"_a = false,
              "barrier"_a = true,
              nb::sig("def scatter(table: Table, indices: numpy.ndarray, values: numpy.ndarray, *, "
                      "strategy: str = 'auto', "
-                     "buffer_items: int = 1024, hops: int = 0, combine: bool = False, barrier: "
+                     "buffer_items: int = 0, hops: int = 0, combine: bool = False, barrier: "
                      "bool = True) -> None"),
              scatter_text.c_str());
   static const std::string update_text = fmt::format(
@@ -384,12 +384,12 @@ array([0, 0, 1])
       options_text);
   module.def(
       "update", &update, "table"_a, "indices"_a, "values"_a, "op"_a, nb::kw_only(),
-      "strategy"_a = "auto", "buffer_items"_a = 1024, "hops"_a = 0, "combine"_a = false,
+      "strategy"_a = "auto", "buffer_items"_a = 0, "hops"_a = 0, "combine"_a = false,
       "barrier"_a = true,
       nb::sig(
           "def update(table: Table, indices: numpy.ndarray, values: int | float | numpy.ndarray, "
           "op: str | collections.abc.Callable[..., typing.Any], *, strategy: str = 'auto', "
-          "buffer_items: int = 1024, "
+          "buffer_items: int = 0, "
           "hops: int = 0, combine: bool = False, barrier: bool = True) -> None"),
       update_text.c_str());
   static const std::string histogram_text = fmt::format(
@@ -411,11 +411,11 @@ array([1, 0, 3])
 )",
       options_text);
   module.def("histogram", &histogram, "table"_a, "indices"_a, "amount"_a = 1, nb::kw_only(),
-             "strategy"_a = "auto", "buffer_items"_a = 1024, "hops"_a = 0, "combine"_a = false,
+             "strategy"_a = "auto", "buffer_items"_a = 0, "hops"_a = 0, "combine"_a = false,
              "barrier"_a = true,
              nb::sig("def histogram(table: Table, indices: numpy.ndarray, amount: int | float | "
                      "numpy.ndarray = 1, *, "
-                     "strategy: str = 'auto', buffer_items: int = 1024, hops: int = 0, combine: "
+                     "strategy: str = 'auto', buffer_items: int = 0, hops: int = 0, combine: "
                      "bool = False, barrier: bool = "
                      "True) -> None"),
              histogram_text.c_str());

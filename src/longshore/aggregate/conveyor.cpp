@@ -4,6 +4,7 @@
 #include <longshore/aggregate/detail/choose_groups.hpp>
 #include <longshore/aggregate/engine_cost.hpp>
 #include <longshore/core/error.hpp>
+#include <longshore/transport/stream_ends.hpp>
 
 #include <array>
 #include <fstream>
@@ -14,6 +15,15 @@ namespace longshore {
 namespace {
 
 constexpr std::size_t min_elastic_words = 4;
+constexpr int max_hops = 3;
+
+// The slots of a link within a host, if items are relayed to other hosts: enough that the network
+// stays busy while a relaying rank has no core. Up to 1 MiB per rank and hop, for `links` links.
+int relay_slots(std::size_t slot_bytes, std::size_t links, int min_slots) {
+  constexpr std::size_t relayed_bytes = std::size_t{1} << 20, max_slots = 16;
+  const std::size_t affordable = relayed_bytes / slot_bytes / std::max<std::size_t>(1, links);
+  return std::max(min_slots, static_cast<int>(std::min(affordable, max_slots)));
+}
 
 // Whether all ranks run under one kernel, so that their clocks agree.
 bool clocks_agree(team& team) {
@@ -76,6 +86,13 @@ void conveyor::open_hops(detail::stream_count streams) {
   const detail::route route(groups_, team_.rank(), options_.hops, options_.with_source, streams);
   has_several_hops_ = route.hops() > 1;
   std::size_t link_count = 0, buffers = 0, largest_tag = 0;
+  // What all ranks must agree on: the minimum of buffer_items, as the maximum of its negative, and
+  // the maxima of the links of each hop between hosts and within hosts.
+  std::array<std::int64_t, 1 + 2 * max_hops> agreed{};
+  const auto on_host = [&](int peer) { return team_.nodes().is_on_host(peer); };
+  const auto count_on_host = [&](const std::vector<int>& peers) {
+    return std::count_if(peers.begin(), peers.end(), on_host);
+  };
   for (int h = 0; h < route.hops(); ++h) {
     const auto& links = route.links(h);
     link_count += links.to.size();
@@ -83,18 +100,23 @@ void conveyor::open_hops(detail::stream_count streams) {
     buffers += links.to.size() + static_cast<std::size_t>(std::count_if(
                                      links.from.begin(), links.from.end(),
                                      [&](int peer) { return !team_.nodes().is_local(peer); }));
+    const std::int64_t to_host = count_on_host(links.to), from_host = count_on_host(links.from);
+    agreed[1 + h] = std::max(static_cast<std::int64_t>(links.to.size()) - to_host,
+                             static_cast<std::int64_t>(links.from.size()) - from_host);
+    agreed[1 + max_hops + h] = std::max(to_host, from_host);
     largest_tag = std::max(largest_tag, links.tag_bytes);
   }
   buffers *= static_cast<std::size_t>(options_.slots);
-  options_.buffer_items = team_.allreduce_value(
-      detail::choose_buffer_items(options_.buffer_items, options_.memory_bytes, buffers,
-                                  options_.item_bytes + largest_tag),
-      reduction::min);
+  agreed[0] = -static_cast<std::int64_t>(detail::choose_buffer_items(
+      options_.buffer_items, options_.memory_bytes, buffers, options_.item_bytes + largest_tag));
+  team_.allreduce(agreed, reduction::max);
+  options_.buffer_items = static_cast<std::size_t>(-agreed[0]);
   if (options_.elastic) options_.buffer_items = std::max(options_.buffer_items, min_elastic_words);
-  memory_bytes_ = buffers * round_up(detail::message_layout{options_.item_bytes,
-                                                            options_.buffer_items, largest_tag}
-                                         .slot_bytes(),
-                                     cache_line_bytes);
+  const std::size_t slot_stride = round_up(
+      detail::message_layout{options_.item_bytes, options_.buffer_items, largest_tag}.slot_bytes(),
+      cache_line_bytes);
+  const bool has_several_hosts =
+      std::any_of(&agreed[1], &agreed[1 + max_hops], [](std::int64_t links) { return links > 0; });
   buffers_.resize(link_count);
   std::uint32_t first_link = 0;
   // Push times are recorded only on hops that relay no items: this rank pushes all items of such a
@@ -104,9 +126,24 @@ void conveyor::open_hops(detail::stream_count streams) {
     const auto& links = route.links(h);
     // Tags of elastic items are in the headers of the pieces.
     const std::size_t tag_bytes = options_.elastic ? 0 : links.tag_bytes;
+    const auto links_between_hosts = static_cast<std::size_t>(agreed[1 + h]),
+               links_within_hosts = static_cast<std::size_t>(agreed[1 + max_hops + h]);
+    const int host_slots = slots_between_hosts(slot_stride, links_between_hosts, options_.slots),
+              local_slots = has_several_hops_ && has_several_hosts
+                                ? relay_slots(slot_stride, links_within_hosts, options_.slots)
+                                : options_.slots;
+    const auto slots_of = [&](int peer) {
+      return static_cast<std::size_t>(on_host(peer) ? local_slots : host_slots);
+    };
+    for (const int peer : links.to) memory_bytes_ += slots_of(peer) * slot_stride;
+    for (const int peer : links.from)
+      if (!team_.nodes().is_local(peer)) memory_bytes_ += slots_of(peer) * slot_stride;
+    items_between_hosts_ +=
+        links_between_hosts * static_cast<std::size_t>(host_slots) * options_.buffer_items;
     const detail::porter_options porter_options{
         .format = {options_.item_bytes, options_.buffer_items, tag_bytes},
-        .slots = options_.slots,
+        .slots = local_slots,
+        .slots_between_hosts = host_slots,
         .buffers_per_timed_item = relays_nothing ? options_.buffers_per_timed_item : 0};
     hops_.push_back(
         {.porter = std::make_unique<detail::porter>(

@@ -36,7 +36,8 @@ namespace detail {
 /// Messages per rank and epoch, on each hop: one per buffer that fills, and one last message per
 /// link, which may be empty. Bytes on the wire: the items; with 2 or 3 hops, a tag of 1 to 4 bytes
 /// per item, which says where relaying ranks send the item; and 1 byte per message. Memory per
-/// rank: options.slots buffers per link, twice as many for a link between nodes. link_count() and
+/// rank: options.slots buffers per link, twice as many for a link between nodes. Links between hosts
+/// get more: on each hop up to 2 MiB for outgoing and 2 MiB for incoming messages (stream_ends.hpp). link_count() and
 /// memory_bytes() give the sums. If a function that was passed to drain throws, the engine can only
 /// be destroyed.
 class conveyor {
@@ -99,6 +100,8 @@ class conveyor {
   [[nodiscard]] int hops() const noexcept { return static_cast<int>(hops_.size()); }
   /// Links of all hops, including links to this rank itself.
   [[nodiscard]] std::size_t link_count() const noexcept { return buffers_.size(); }
+  /// Items that fill all slots of the links between hosts, of the rank that has the most of these.
+  [[nodiscard]] std::size_t items_between_hosts() const noexcept { return items_between_hosts_; }
   /// The memory of the buffers of this rank.
   [[nodiscard]] std::size_t memory_bytes() const noexcept { return memory_bytes_; }
   [[nodiscard]] engine_stats stats() const;
@@ -311,7 +314,7 @@ class conveyor {
   std::unique_ptr<detail::termination_detector> termination_;  // if items_create_items
   bool ended_ = false, epoch_failed_ = false;
   int failed_rank_ = -1;
-  std::size_t last_activity_ = 0, memory_bytes_ = 0;
+  std::size_t last_activity_ = 0, memory_bytes_ = 0, items_between_hosts_ = 0;
   double seconds_without_slot_ = 0, seconds_nothing_arrived_ = 0;
   time_histogram latency_;
   struct {

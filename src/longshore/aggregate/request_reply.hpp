@@ -33,7 +33,8 @@ struct request_reply_options {
   /// Options of both engines. request_reply sets item_bytes, with_source and ship_when_idle itself.
   engine_options engine;
   /// Maximum of outstanding requests of a rank, rounded up to a power of two. If 0, the window is
-  /// large enough to fill one buffer on each link, at least 4096 and at most 65536.
+  /// large enough to fill one buffer on each link, at least 4096 and at most 65536. Between hosts,
+  /// it is large enough to fill all slots of the links, and at most 262144.
   std::size_t window_items = 0;
   /// If > 0, a request is not sent while an equal request to the same rank is outstanding; one
   /// reply serves both. A rank remembers this number of requests, rounded up to a power of two.
@@ -184,9 +185,13 @@ class request_reply {
     // As many outstanding requests as `all_buffers` fill a buffer on each link, if requests are
     // spread evenly. A larger window gains nothing and no longer fits the cache.
     const std::size_t all_buffers = engine.options().buffer_items * engine.link_count();
-    const std::size_t wanted = options.window_items > 0
-                                   ? options.window_items
-                                   : std::clamp<std::size_t>(all_buffers, 4096, 65536);
+    std::size_t wanted = options.window_items;
+    if (wanted == 0) {
+      wanted = std::clamp<std::size_t>(all_buffers, 4096, 65536);
+      // Between hosts, requests and replies are under way for the time of a round trip.
+      if constexpr (requires { engine.items_between_hosts(); })
+        wanted = std::max(wanted, std::min<std::size_t>(engine.items_between_hosts(), 262144));
+    }
     return std::bit_ceil(std::min(wanted, max_number_range));
   }
 

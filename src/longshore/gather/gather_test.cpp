@@ -183,6 +183,22 @@ TEST(Gather, an_index_into_an_empty_table_is_an_error) {
   });
 }
 
+TEST(Gather, a_plan_chooses_the_size_of_buffers_if_none_is_given) {
+  spmd([](team& team) {
+    const dist_array<std::int64_t, cyclic> table(team, 10);
+    for (const auto strategy : {gather_strategy::exstack, gather_strategy::conveyor}) {
+      gather_plan plan(table, {.strategy = strategy});
+      const std::size_t chosen = plan.choice().buffer_items;
+      if (team.nodes().most_ranks_off_host() == 0)
+        EXPECT_EQ(chosen, 1024u);
+      else
+        EXPECT_TRUE(chosen >= 1024 && chosen <= 8192) << chosen;
+      gather_plan given(table, {.strategy = strategy, .buffer_items = 77});
+      EXPECT_EQ(given.choice().buffer_items, 77u);
+    }
+  });
+}
+
 TEST(Gather, impossible_options_are_refused_on_all_ranks) {
   spmd([](team& team) {
     const dist_array<std::int64_t, cyclic> table(team, 10);
@@ -191,8 +207,6 @@ TEST(Gather, impossible_options_are_refused_on_all_ranks) {
       testing::expect_error(code, [&] { gather_plan plan(table, options); });
     };
     expect({.strategy = gather_strategy::conveyor, .hops = 4}, errc::usage);
-    expect({.strategy = gather_strategy::exstack2, .buffer_items = 0}, errc::usage);
-    expect({.strategy = gather_strategy::exstack, .buffer_items = 0}, errc::usage);
     if (team.nodes().node_count() > 1)
       expect({.strategy = gather_strategy::direct}, errc::unsupported);
   });

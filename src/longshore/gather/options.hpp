@@ -17,8 +17,10 @@ struct gather_options {
   /// With `automatic`, measurements on this machine choose the strategy. They also choose
   /// buffer_items and hops; values given here are then ignored.
   gather_strategy strategy = gather_strategy::automatic;
-  /// Capacity of the buffer for each destination, with strategies that aggregate.
-  std::size_t buffer_items = 1024;
+  /// Capacity of the buffer for each destination, with strategies that aggregate. If 0, the plan
+  /// chooses 1024. Between hosts it chooses up to 8192, because a network carries few large messages
+  /// faster than many small ones; the buffers of a rank then take about 16 MiB at most.
+  std::size_t buffer_items = 0;
   /// The number of hops of strategy conveyor: 1, 2 or 3. If 0, the plan chooses. It chooses 2 hops
   /// for more than 128 ranks, if there are several nodes with several ranks each, and else 1 hop.
   int hops = 0;

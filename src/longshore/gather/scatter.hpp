@@ -64,8 +64,7 @@ class scatter_plan : public detail::plan_handle<detail::scatter_implementation<
   }
 
   /// Collective; all ranks pass the same options, except expected_requests. Throws, on all ranks:
-  /// errc::unsupported if the strategy is not available here, errc::usage if buffer_items is 0,
-  /// errc::out_of_memory.
+  /// errc::unsupported if the strategy is not available here, or errc::out_of_memory.
   ///
   /// Strategy auto reads earlier measurements from a file, the profile (LONGSHORE_PROFILE). If the
   /// file does not have this layout of ranks and nodes, auto measures for a fraction of a second.

@@ -198,7 +198,7 @@ TEST(Scatter, impossible_options_are_refused_on_all_ranks) {
       SCOPED_TRACE(name_of(options.strategy));
       testing::expect_error(code, [&] { scatter_plan plan(into, options); });
     };
-    expect(table, {.strategy = gather_strategy::exstack, .buffer_items = 0}, errc::usage);
+    expect(table, {.strategy = gather_strategy::conveyor, .hops = 4}, errc::usage);
     expect(wide, {.strategy = gather_strategy::agp}, errc::unsupported);
     if (team.nodes().node_count() > 1)
       expect(table, {.strategy = gather_strategy::direct}, errc::unsupported);

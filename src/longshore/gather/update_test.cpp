@@ -259,8 +259,7 @@ TEST(Update, impossible_options_are_refused_on_all_ranks) {
       SCOPED_TRACE(name_of(options.strategy));
       testing::expect_error(code, [&] { update_plan plan(of, op, options); });
     };
-    expect(table, op::add{}, {.strategy = gather_strategy::exstack, .buffer_items = 0},
-           errc::usage);
+    expect(table, op::add{}, {.strategy = gather_strategy::conveyor, .hops = 4}, errc::usage);
     expect(wide, add_components{}, {.strategy = gather_strategy::agp}, errc::unsupported);
     if (team.nodes().node_count() > 1) {
       expect(table, op::add{}, {.strategy = gather_strategy::direct}, errc::unsupported);

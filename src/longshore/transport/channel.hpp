@@ -33,6 +33,8 @@ namespace longshore {
 struct channel_end {
   int peer = 0;                ///< the rank at the other end; may be this rank
   std::size_t slot_bytes = 0;  ///< bytes of the largest message
+  /// slots of this channel, the same at both ends; if 0, as many as the call gives to all channels
+  int slots = 0;
 };
 
 /// The sending end. Only one thread may use it.

@@ -513,6 +513,30 @@ TEST(Channel, credits_arrive_from_a_rank_that_only_polls_another_channel) {
   });
 }
 
+// With many slots, credits may wait for each other. A receiver that releases one message and then
+// waits for the next must get it.
+TEST(Channel, a_released_slot_can_be_used_again_however_many_slots_there_are) {
+  spmd([](team& team) {
+    const int size = team.size(), rank = team.rank();
+    for (const int slots : {1, 3, 8, 21}) {
+      SCOPED_TRACE(slots);
+      // The second pair of channels has slots of its own.
+      const int next = (rank + 1) % size, previous = (rank + size - 1) % size;
+      const channel_end to[] = {{next, sizeof(int)}, {next, sizeof(int), slots + 1}},
+                        from[] = {{previous, sizeof(int)}, {previous, sizeof(int), slots + 1}};
+      const auto channels = team.open_channels(to, from, slots);
+      for (std::size_t c = 0; c < 2; ++c) {
+        const int own_slots = slots + static_cast<int>(c), messages = 4 * own_slots;
+        for (int i = 0; i < own_slots; ++i) send_int(team, channels->sender(c), i);
+        for (int i = 0; i < messages; ++i) {
+          EXPECT_EQ(receive_int(team, channels->receiver(c)), i);
+          if (i + own_slots < messages) send_int(team, channels->sender(c), i + own_slots);
+        }
+      }
+    }
+  });
+}
+
 TEST(Channel, several_channels_of_one_pair_are_matched_in_order) {
   spmd([](team& team) {
     const int size = team.size(), rank = team.rank();

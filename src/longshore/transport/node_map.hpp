@@ -42,6 +42,8 @@ class node_map {
   [[nodiscard]] int largest_node() const noexcept { return largest_node_; }
   /// Number of ranks on the host of this rank, in all of the host's virtual nodes.
   [[nodiscard]] int ranks_on_host() const noexcept { return ranks_on_host_; }
+  /// Number of ranks on other hosts, of the rank that has most of these.
+  [[nodiscard]] int most_ranks_off_host() const noexcept { return most_ranks_off_host_; }
   [[deprecated("use ranks_on_host()")]] int ranks_of_machine() const noexcept {
     return ranks_on_host_;
   }
@@ -50,7 +52,8 @@ class node_map {
 
  private:
   std::vector<int> host_of_, node_of_, local_index_, my_ranks_, leaders_;
-  int node_count_ = 0, my_node_ = 0, largest_node_ = 0, ranks_on_host_ = 0;
+  int node_count_ = 0, my_node_ = 0, largest_node_ = 0, ranks_on_host_ = 0,
+      most_ranks_off_host_ = 0;
   bool virtual_ = false;
 };
 

@@ -2,6 +2,7 @@
 #include <longshore/machine/affinity.hpp>
 #include <longshore/transport/detail/cpu_share.hpp>
 #include <longshore/transport/node_map.hpp>
+#include <longshore/transport/stream_ends.hpp>
 
 #include <gtest/gtest.h>
 
@@ -43,6 +44,33 @@ TEST(NodeMap, virtual_nodes_as_large_as_the_host_are_not_virtual) {
   const node_map nodes(hosts, 3, 4);
   EXPECT_EQ(nodes.node_count(), 1);
   EXPECT_FALSE(nodes.is_virtual());
+}
+
+TEST(NodeMap, counts_the_ranks_on_other_hosts) {
+  const std::vector<int> one_host(5, 0), uneven{0, 0, 0, 1, 1, 2};
+  EXPECT_EQ(node_map(one_host, 0, 2).most_ranks_off_host(), 0) << "virtual nodes share the host";
+  EXPECT_EQ(node_map(uneven, 0, 0).most_ranks_off_host(), 5) << "of rank 5";
+}
+
+TEST(StreamEnds, slots_between_hosts_share_a_number_of_bytes) {
+  constexpr std::size_t bytes = std::size_t{2} << 20;
+  EXPECT_EQ(slots_between_hosts(bytes / 10, 1, 2), 10);
+  EXPECT_EQ(slots_between_hosts(bytes / 10, 2, 2), 5);
+  EXPECT_EQ(slots_between_hosts(bytes / 10, 10, 2), 2) << "never fewer than min_slots";
+  EXPECT_EQ(slots_between_hosts(16, 1, 2), 64) << "never more than 64";
+  EXPECT_EQ(slots_between_hosts(16, 0, 100), 100);
+  EXPECT_EQ(slots_between_hosts(1000, 1, 2, 9000), 9);
+}
+
+TEST(StreamEnds, only_peers_on_other_hosts_get_more_slots) {
+  const std::vector<int> hosts{0, 0, 1}, peers{0, 1, 2};
+  const auto ends = stream_ends(node_map(hosts, 0, 1), peers, 32, 2, 7);
+  ASSERT_EQ(ends.size(), 3u);
+  for (int peer = 0; peer < 3; ++peer) {
+    EXPECT_EQ(ends[peer].peer, peer);
+    EXPECT_EQ(ends[peer].slot_bytes, 32u);
+    EXPECT_EQ(ends[peer].slots, peer == 2 ? 7 : 2);
+  }
 }
 
 TEST(CpuShare, shares_cover_all_cpus_and_do_not_overlap) {

@@ -4,6 +4,7 @@
 #include <longshore/aggregate/detail/porter.hpp>
 #include <longshore/core/error.hpp>
 #include <longshore/core/random.hpp>
+#include <longshore/transport/stream_ends.hpp>
 
 #include <algorithm>
 #include <cassert>
@@ -19,13 +20,6 @@ constexpr std::uint8_t push_time_flag = 2;
 constexpr std::uint8_t epoch_flag = 4;
 constexpr std::uint8_t failed_flag = 8;
 
-std::vector<channel_end> channel_ends(std::span<const int> peers, std::size_t slot_bytes) {
-  std::vector<channel_end> ends;
-  ends.reserve(peers.size());
-  for (const int peer : peers) ends.push_back({peer, slot_bytes});
-  return ends;
-}
-
 }  // namespace
 
 porter::porter(team& team, std::span<const int> to, std::span<const int> from,
@@ -38,8 +32,11 @@ porter::porter(team& team, std::span<const int> to, std::span<const int> from,
       // begins with another state.
       random_(mix_bits(team.rank() + 1)) {
   assert(buffers.size() == to.size());
-  channels_ = team.open_channels(channel_ends(to, format_.slot_bytes()),
-                                 channel_ends(from, format_.slot_bytes()), options.slots);
+  const auto ends_of = [&](std::span<const int> peers) {
+    return stream_ends(team.nodes(), peers, format_.slot_bytes(), options.slots,
+                       options.slots_between_hosts);
+  };
+  channels_ = team.open_channels(ends_of(to), ends_of(from), options.slots);
   for (std::size_t i = 0; i < to.size(); ++i) {
     buffers_[i].tag_bytes = format_.tag_bytes;
     links_.push_back({.channel = &channels_->sender(i),

@@ -70,7 +70,8 @@ struct peer_inbox {
 
 struct porter_options {
   message_layout format;
-  int slots;
+  int slots;                        ///< per link within a host
+  int slots_between_hosts;          ///< per link to or from another host
   unsigned buffers_per_timed_item;  ///< if 0, no item is timed
 };
 

@@ -20,7 +20,11 @@ struct one_hop {
       : all_ranks(ranks_of(team)),
         buffers(all_ranks.size()),
         porter(team, all_ranks, all_ranks,
-               {.format = {8, 4, 0}, .slots = 1, .buffers_per_timed_item = 0}, buffers) {}
+               {.format = {8, 4, 0},
+                .slots = 1,
+                .slots_between_hosts = 1,
+                .buffers_per_timed_item = 0},
+               buffers) {}
 
   void append(std::size_t i) {
     ASSERT_TRUE(buffers[i].next != buffers[i].end || porter.open(i));

@@ -7,6 +7,7 @@
 #include <longshore/core/error.hpp>
 
 #include <cassert>
+#include <cstdint>
 
 namespace longshore::detail {
 namespace {
@@ -45,6 +46,18 @@ engine_options engine_options_for(const team& team, gather_strategy strategy,
     case gather_strategy::automatic: break;  // not asynchronous
   }
   return options;
+}
+
+std::size_t default_buffer_items(const node_map& nodes, std::size_t element_bytes) noexcept {
+  constexpr std::size_t items_on_host = 1024, max_items = 8192;
+  if (nodes.most_ranks_off_host() == 0) return items_on_host;
+  // exstack has the most buffers: two for each rank and direction, of offsets and elements.
+  constexpr std::size_t max_bytes = std::size_t{16} << 20, buffers_per_rank = 4;
+  const std::size_t bytes_per_item = (sizeof(std::uint32_t) + element_bytes) * buffers_per_rank *
+                                     static_cast<std::size_t>(nodes.rank_count());
+  std::size_t items = max_items;
+  while (items > items_on_host && items * bytes_per_item > max_bytes) items /= 2;
+  return items;
 }
 
 void throw_peer_failed(const char* operation, const team& team, int failed_rank) {

@@ -16,6 +16,10 @@ namespace longshore::detail {
 [[nodiscard]] engine_options engine_options_for(const team& team, gather_strategy strategy,
                                                 const gather_options& options);
 
+/// The number of items per buffer if the caller gives none (gather_options::buffer_items).
+[[nodiscard]] std::size_t default_buffer_items(const node_map& nodes,
+                                               std::size_t element_bytes) noexcept;
+
 /// A rank without valid requests throws this in place of a request. The engine then serves the
 /// other ranks to the end of the call.
 struct invalid_request {};

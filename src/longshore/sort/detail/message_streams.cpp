@@ -2,6 +2,7 @@
 // and receives by turns until all streams have ended.
 #include <longshore/core/bytes.hpp>
 #include <longshore/sort/detail/message_streams.hpp>
+#include <longshore/transport/stream_ends.hpp>
 #include <longshore/transport/waiter.hpp>
 
 #include <algorithm>
@@ -13,12 +14,8 @@ namespace {
 
 constexpr std::size_t min_slot_bytes = cache_line_bytes, max_slot_bytes = std::size_t{32} << 10;
 constexpr int slots_per_channel = 2;
-
-std::vector<channel_end> ends_of(const std::vector<int>& peers, std::size_t slot_bytes) {
-  std::vector<channel_end> ends;
-  for (const int peer : peers) ends.push_back({peer, slot_bytes});
-  return ends;
-}
+// Between hosts. More would no longer fit the cache, which costs fast networks more than it gains.
+constexpr std::size_t bytes_under_way = std::size_t{512} << 10;
 
 }  // namespace
 
@@ -29,8 +26,13 @@ void message_streams::make_room(std::size_t longest_bytes) {
   const std::size_t slot_bytes = std::max<std::size_t>(1, wanted / unit_bytes_) * unit_bytes_;
   if (channels_ && slot_bytes <= slot_bytes_) return;
   channels_.reset();
-  channels_ =
-      team_.open_channels(ends_of(to_, slot_bytes), ends_of(from_, slot_bytes), slots_per_channel);
+  const node_map& nodes = team_.nodes();
+  const int between_hosts =
+      slots_between_hosts(slot_bytes, static_cast<std::size_t>(nodes.most_ranks_off_host()),
+                          slots_per_channel, bytes_under_way);
+  channels_ = team_.open_channels(
+      stream_ends(nodes, to_, slot_bytes, slots_per_channel, between_hosts),
+      stream_ends(nodes, from_, slot_bytes, slots_per_channel, between_hosts), slots_per_channel);
   slot_bytes_ = slot_bytes;
 }
 

@@ -89,10 +89,6 @@ void check_root(int root, int size) {
     fail(errc::usage, "a broadcast from rank {}: the ranks are 0 to {}", root, size - 1);
 }
 
-void check_slots(int slots) {
-  if (slots < 1) fail(errc::usage, "a channel needs at least 1 slot, not {}", slots);
-}
-
 void fail_size_mismatch(int rank, std::size_t bytes, std::size_t smallest, std::size_t largest) {
   fail(errc::usage,
        "a segment must have the same size on all ranks: rank {} requests {} bytes, the ranks "

@@ -83,9 +83,6 @@ struct call_mismatch {
 /// Throws errc::usage unless `root` is a rank of a team of `size` ranks.
 void check_root(int root, int size);
 
-/// Throws errc::usage unless a channel can have `slots` slots.
-void check_slots(int slots);
-
 /// Throws errc::usage: `rank` requests a segment of `bytes`, the ranks request `smallest` to
 /// `largest`.
 [[noreturn]] void fail_size_mismatch(int rank, std::size_t bytes, std::size_t smallest,

@@ -86,27 +86,27 @@ void ring_receiver::release() {
   header_->consumed.store(++consumed_, std::memory_order_release);
 }
 
-std::size_t ring_channels::needed_bytes(std::span<const channel_end> to, int slots) {
+std::size_t ring_channels::needed_bytes(std::span<const channel_end> to) {
   std::size_t bytes = directory_bytes(to.size());
   for (const auto& end : to) {
-    if (end.slot_bytes > max_bytes / slots) return max_bytes;
-    bytes = std::min(max_bytes, bytes + ring_layout(end.slot_bytes, slots).total_bytes);
+    if (end.slot_bytes > max_bytes / static_cast<std::size_t>(end.slots)) return max_bytes;
+    bytes = std::min(max_bytes, bytes + ring_layout(end.slot_bytes, end.slots).total_bytes);
   }
   return bytes;
 }
 
 ring_channels::ring_channels(std::span<const channel_end> to, std::span<const channel_end> from,
-                             int slots, int my_rank, const std::function<std::byte*(int)>& part_of,
+                             int my_rank, const std::function<std::byte*(int)>& part_of,
                              const std::function<void()>& barrier) {
   std::byte* const my_part = part_of(my_rank);
   const directory my_directory(my_part);
   *my_directory.count = to.size();
   std::size_t offset = directory_bytes(to.size());
   for (std::size_t i = 0; i < to.size(); ++i) {
-    my_directory.entries[i] = {to[i].peer, to[i].slot_bytes, static_cast<std::uint64_t>(slots),
-                               offset};
-    senders.emplace_back(to[i], slots, my_part + offset);
-    offset += ring_layout(to[i].slot_bytes, slots).total_bytes;
+    my_directory.entries[i] = {to[i].peer, to[i].slot_bytes,
+                               static_cast<std::uint64_t>(to[i].slots), offset};
+    senders.emplace_back(to[i], my_part + offset);
+    offset += ring_layout(to[i].slot_bytes, to[i].slots).total_bytes;
   }
   barrier();
   std::map<int, int> channels_from;  // indexed by peer: number of channels so far
@@ -117,12 +117,13 @@ ring_channels::ring_channels(std::span<const channel_end> to, std::span<const ch
     if (entry == nullptr)
       fail(errc::usage, "rank {} opens channel {} from rank {}, which opens no such channel to it",
            my_rank, index, end.peer);
-    if (entry->slot_bytes != end.slot_bytes || entry->slots != static_cast<std::uint64_t>(slots))
+    if (entry->slot_bytes != end.slot_bytes ||
+        entry->slots != static_cast<std::uint64_t>(end.slots))
       fail(errc::usage,
            "channel {} from rank {} to rank {}: the sender has {} slots of {} bytes, the receiver "
            "{} of {}",
-           index, end.peer, my_rank, entry->slots, entry->slot_bytes, slots, end.slot_bytes);
-    receivers.emplace_back(end, slots, peer_part + entry->offset);
+           index, end.peer, my_rank, entry->slots, entry->slot_bytes, end.slots, end.slot_bytes);
+    receivers.emplace_back(end, peer_part + entry->offset);
   }
 }
 

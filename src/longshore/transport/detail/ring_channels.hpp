@@ -47,8 +47,8 @@ class ring_end {
 
 class ring_sender final : public channel_sender, private ring_end {
  public:
-  ring_sender(channel_end end, int slots, std::byte* ring)
-      : channel_sender(end), ring_end(end.slot_bytes, slots, ring) {}
+  ring_sender(channel_end end, std::byte* ring)
+      : channel_sender(end), ring_end(end.slot_bytes, end.slots, ring) {}
   std::byte* reserve() override;
   void commit(std::size_t bytes) override;
 
@@ -58,8 +58,8 @@ class ring_sender final : public channel_sender, private ring_end {
 
 class ring_receiver final : public channel_receiver, private ring_end {
  public:
-  ring_receiver(channel_end end, int slots, std::byte* ring)
-      : channel_receiver(end), ring_end(end.slot_bytes, slots, ring) {}
+  ring_receiver(channel_end end, std::byte* ring)
+      : channel_receiver(end), ring_end(end.slot_bytes, end.slots, ring) {}
   std::optional<std::span<const std::byte>> front() override;
   void release() override;
 
@@ -72,14 +72,14 @@ class ring_receiver final : public channel_receiver, private ring_end {
 class ring_channels {
  public:
   /// Bytes of shared memory that this rank needs for its `to` ends, at most 2^62.
-  static std::size_t needed_bytes(std::span<const channel_end> to, int slots);
+  static std::size_t needed_bytes(std::span<const channel_end> to);
 
   /// Collective over the ranks that share memory. `part_of(rank)` is the address of a rank's part
   /// of the memory: at least needed_bytes() of that rank, zeroed. Each rank writes the offsets of
   /// its rings into its part, calls `barrier`, and reads the offsets of its incoming rings in the
   /// parts of the senders. Throws errc::usage if the two ends of a channel do not match.
-  ring_channels(std::span<const channel_end> to, std::span<const channel_end> from, int slots,
-                int my_rank, const std::function<std::byte*(int)>& part_of,
+  ring_channels(std::span<const channel_end> to, std::span<const channel_end> from, int my_rank,
+                const std::function<std::byte*(int)>& part_of,
                 const std::function<void()>& barrier);
 
   // In the order of `to` and of `from`.

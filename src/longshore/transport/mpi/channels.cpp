@@ -20,14 +20,14 @@ std::vector<int> tags_of(std::span<const channel_end> ends, int block) {
 }
 
 // The bytes of all buffers. Throws errc::unsupported if there are too many channels to one rank.
-std::size_t needed_bytes(std::span<const channel_end> ends, int slots) {
+std::size_t needed_bytes(std::span<const channel_end> ends) {
   std::size_t bytes = 0;
   std::map<int, int> channels_to;
   for (const auto& end : ends) {
     if (++channels_to[end.peer] > team::tags_per_block)
       fail(errc::unsupported, "more than {} channels to rank {} in one call: open them in several",
            team::tags_per_block, end.peer);
-    bytes += message_buffer_bytes(end.slot_bytes, slots);
+    bytes += message_buffer_bytes(end.slot_bytes, end.slots);
   }
   return bytes;
 }
@@ -35,17 +35,17 @@ std::size_t needed_bytes(std::span<const channel_end> ends, int slots) {
 }  // namespace
 
 channel_ends::channel_ends(team& team, const detail::ends_by_locality& to,
-                           const detail::ends_by_locality& from, int slots) {
+                           const detail::ends_by_locality& from) {
   const std::size_t ring_bytes =
-      team.agree_on_memory(detail::ring_channels::needed_bytes(to.local, slots),
-                           needed_bytes(to.remote, slots) + needed_bytes(from.remote, slots));
+      team.agree_on_memory(detail::ring_channels::needed_bytes(to.local),
+                           needed_bytes(to.remote) + needed_bytes(from.remote));
   memory_ = std::make_unique<node_memory>(team.node_comm(), ring_bytes);
   const auto part_of = [&](int peer) { return memory_->part(team.nodes().local_index(peer)); };
   constexpr collective_call call{collective::open_channels};
-  rings = std::make_unique<detail::ring_channels>(to.local, from.local, slots, team.rank(), part_of,
+  rings = std::make_unique<detail::ring_channels>(to.local, from.local, team.rank(), part_of,
                                                   [&] { team.checked_barrier(call); });
   try {
-    open_remote(team, to.remote, from.remote, slots);
+    open_remote(team, to.remote, from.remote);
     team.checked_barrier(call);
   } catch (...) {
     // Leaked, because requests are active on the buffers.
@@ -55,16 +55,16 @@ channel_ends::channel_ends(team& team, const detail::ends_by_locality& to,
 }
 
 void channel_ends::open_remote(team& team, std::span<const channel_end> to,
-                               std::span<const channel_end> from, int slots) {
-  buffers_ = pages(needed_bytes(to, slots) + needed_bytes(from, slots));
+                               std::span<const channel_end> from) {
+  buffers_ = pages(needed_bytes(to) + needed_bytes(from));
   tag_block_ = team.take_tag_block();
   std::byte* next = buffers_.data();
   const auto make = [&](auto& opened, std::span<const channel_end> ends, auto&... more) {
     const auto tags = tags_of(ends, tag_block_);
     for (std::size_t i = 0; i < ends.size(); ++i) {
       const message_format format(ends[i].slot_bytes, team.piece_bytes_to(ends[i].peer));
-      opened.emplace_back(ends[i], format, slots, next, team.channel_comm(), tags[i], more...);
-      next += message_buffer_bytes(ends[i].slot_bytes, slots);
+      opened.emplace_back(ends[i], format, next, team.channel_comm(), tags[i], more...);
+      next += message_buffer_bytes(ends[i].slot_bytes, ends[i].slots);
     }
   };
   make(message_receivers, from, pending);
@@ -91,11 +91,10 @@ channel_ends::~channel_ends() {
   static_cast<void>(memory_.release());
 }
 
-channels::channels(team& team, std::span<const channel_end> to, std::span<const channel_end> from,
-                   int slots)
+channels::channels(team& team, std::span<const channel_end> to, std::span<const channel_end> from)
     : team_(team), unwinding_(std::uncaught_exceptions()) {
   ends_ = std::make_unique<channel_ends>(team, detail::split_by_locality(team.nodes(), to),
-                                         detail::split_by_locality(team.nodes(), from), slots);
+                                         detail::split_by_locality(team.nodes(), from));
   senders_ = detail::merge_ends<channel_sender>(
       team.nodes(), to, [next = ends_->rings->senders.begin()]() mutable { return &*next++; },
       [next = ends_->message_senders.begin()]() mutable { return &*next++; });

@@ -15,8 +15,8 @@ namespace longshore::mpi {
 class channel_ends final : public collective_resource {
  public:
   /// Collective over the team.
-  channel_ends(team& team, const detail::ends_by_locality& to, const detail::ends_by_locality& from,
-               int slots);
+  channel_ends(team& team, const detail::ends_by_locality& to,
+               const detail::ends_by_locality& from);
   ~channel_ends() override;
   void close(team& team) override;
 
@@ -26,8 +26,7 @@ class channel_ends final : public collective_resource {
   std::deque<message_receiver> message_receivers;
 
  private:
-  void open_remote(team& team, std::span<const channel_end> to, std::span<const channel_end> from,
-                   int slots);
+  void open_remote(team& team, std::span<const channel_end> to, std::span<const channel_end> from);
 
   int tag_block_ = 0;
   std::unique_ptr<node_memory> memory_;
@@ -37,9 +36,8 @@ class channel_ends final : public collective_resource {
 
 class channels final : public channel_set {
  public:
-  /// Collective over the team.
-  channels(team& team, std::span<const channel_end> to, std::span<const channel_end> from,
-           int slots);
+  /// Collective over the team. Each end has its number of slots.
+  channels(team& team, std::span<const channel_end> to, std::span<const channel_end> from);
   ~channels() override;
 
  private:

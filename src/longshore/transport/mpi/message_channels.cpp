@@ -19,6 +19,9 @@ std::size_t stride_bytes(std::size_t slot_bytes) {
 // Longer slots travel as one message: their handshake costs less than the copies of eager pieces.
 constexpr std::size_t max_bytes_in_pieces = std::size_t{33} << 10;
 
+// With fewer slots each message is synchronous, so that each slot is free as early as possible.
+constexpr std::size_t min_slots_of_groups = 8;
+
 int bytes_of(const MPI_Status& status) {
   int bytes = 0;
   check(MPI_Get_count(&status, MPI_BYTE, &bytes), "MPI_Get_count");
@@ -40,17 +43,30 @@ message_format::message_format(std::size_t slot, std::size_t eager_bytes) noexce
   if (pieces > 1) piece_bytes = eager_bytes;
 }
 
-message_sender::message_sender(channel_end end, message_format format, int slots, std::byte* buffer,
+message_sender::message_sender(channel_end end, message_format format, std::byte* buffer,
                                MPI_Comm comm, int tag)
     : channel_sender(end),
       format_(format),
       buffer_(buffer),
       comm_(comm),
       tag_(tag),
-      requests_(static_cast<std::size_t>(slots) * format.pieces, MPI_REQUEST_NULL),
-      slots_(static_cast<std::size_t>(slots)) {}
+      requests_(static_cast<std::size_t>(end.slots) * format.pieces, MPI_REQUEST_NULL),
+      slots_(static_cast<std::size_t>(end.slots)),
+      group_slots_(slots_ < min_slots_of_groups || format.pieces > 1 ? 1 : slots_ / 4) {}
+
+// The requests of a group become null together, before the first slot of the group is used again.
+bool message_sender::is_group_free(std::size_t slot) {
+  if (requests_[slot] == MPI_REQUEST_NULL) return true;
+  const std::size_t first = slot / group_slots_ * group_slots_;
+  int done = 0;
+  check(MPI_Testall(static_cast<int>(std::min(group_slots_, slots_ - first)), &requests_[first],
+                    &done, MPI_STATUSES_IGNORE),
+        "MPI_Testall");
+  return done != 0;
+}
 
 bool message_sender::is_free(std::size_t slot) {
+  if (group_slots_ > 1) return is_group_free(slot);
   MPI_Request* const requests = requests_.data() + slot * format_.pieces;
   // All earlier pieces are matched when the last is, and almost always complete.
   MPI_Request& last = requests[format_.pieces - 1];
@@ -69,10 +85,10 @@ std::byte* message_sender::reserve() {
 
 void message_sender::commit(std::size_t bytes) {
   assert(bytes <= slot_bytes() && !close_sent_);
-  send(bytes);
+  send(bytes, (slot_ + 1) % group_slots_ == 0 || slot_ + 1 == slots_);
 }
 
-void message_sender::send(std::size_t bytes) {
+void message_sender::send(std::size_t bytes, bool is_synchronous) {
   const std::byte* piece = buffer_ + slot_ * stride_bytes(slot_bytes());
   MPI_Request* const requests = requests_.data() + slot_ * format_.pieces;
   const std::size_t last = format_.pieces - 1;
@@ -83,15 +99,16 @@ void message_sender::send(std::size_t bytes) {
     piece += part;
     bytes -= part;
   }
-  check(MPI_Issend(piece, static_cast<int>(bytes), MPI_BYTE, peer(), tag_, comm_, &requests[last]),
-        "MPI_Issend");
+  const auto start = is_synchronous ? MPI_Issend : MPI_Isend;
+  check(start(piece, static_cast<int>(bytes), MPI_BYTE, peer(), tag_, comm_, &requests[last]),
+        is_synchronous ? "MPI_Issend" : "MPI_Isend");
   slot_ = slot_ + 1 == slots_ ? 0 : slot_ + 1;
 }
 
 bool message_sender::try_close() {
   if (!close_sent_) {
     if (reserve() == nullptr) return false;
-    send(closing_bytes(slot_bytes()));
+    send(closing_bytes(slot_bytes()), true);
     close_sent_ = true;
   }
   for (std::size_t slot = 0; slot < slots_; ++slot)
@@ -117,9 +134,8 @@ void pending_receives::test_all() {
     receivers_[complete_[k]]->on_arrival(statuses_[k]);
 }
 
-message_receiver::message_receiver(channel_end end, message_format format, int slots,
-                                   std::byte* buffer, MPI_Comm comm, int tag,
-                                   pending_receives& pending)
+message_receiver::message_receiver(channel_end end, message_format format, std::byte* buffer,
+                                   MPI_Comm comm, int tag, pending_receives& pending)
     : channel_receiver(end),
       format_(format),
       buffer_(buffer),
@@ -127,9 +143,9 @@ message_receiver::message_receiver(channel_end end, message_format format, int s
       tag_(tag),
       pending_(pending),
       index_(pending.add(*this)),
-      requests_(static_cast<std::size_t>(slots) * format.pieces, MPI_REQUEST_NULL),
+      requests_(static_cast<std::size_t>(end.slots) * format.pieces, MPI_REQUEST_NULL),
       statuses_(format.pieces - 1),
-      slots_(static_cast<std::size_t>(slots)) {
+      slots_(static_cast<std::size_t>(end.slots)) {
   for (std::size_t slot = 0; slot < slots_; ++slot) post(slot);
   await_slot();
 }

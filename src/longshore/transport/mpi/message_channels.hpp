@@ -6,6 +6,11 @@
 // is the credit: the sender's slot is free. At most `slots` messages per channel are unexpected at
 // the receiver, and the data of these messages stay in the sender's slots.
 //
+// A synchronous send costs the receiver an answer. So with eight slots or more, only the last
+// message of a quarter of the slots is synchronous: MPI matches in order, so its completion frees
+// the whole quarter. That is early enough. The sender needs a slot again after `slots` further
+// messages; if the receiver has released that slot, all messages of the quarter are matched.
+//
 // Between virtual nodes of one host, messages of 4 to 32 KiB travel in pieces that MPI sends at
 // once: two to three times as fast as one message with a handshake (docs/results/transports.md).
 // Every message of a channel has the same number of pieces, of which the last may be empty, so that
@@ -38,9 +43,8 @@ struct message_format {
 
 class message_sender final : public channel_sender {
  public:
-  /// `buffer` has message_buffer_bytes(end.slot_bytes, slots) bytes, and must outlive the object.
-  message_sender(channel_end end, message_format format, int slots, std::byte* buffer,
-                 MPI_Comm comm, int tag);
+  /// `buffer` has message_buffer_bytes(end.slot_bytes, end.slots) bytes, and must outlive the object.
+  message_sender(channel_end end, message_format format, std::byte* buffer, MPI_Comm comm, int tag);
   std::byte* reserve() override;
   void commit(std::size_t bytes) override;
   /// Sends the closing message when a slot is free. True when the closing message and all others
@@ -49,7 +53,8 @@ class message_sender final : public channel_sender {
 
  private:
   [[nodiscard]] bool is_free(std::size_t slot);
-  void send(std::size_t bytes);
+  [[nodiscard]] bool is_group_free(std::size_t slot);
+  void send(std::size_t bytes, bool is_synchronous);
 
   message_format format_;
   std::byte* buffer_;
@@ -57,6 +62,7 @@ class message_sender final : public channel_sender {
   int tag_;
   std::vector<MPI_Request> requests_;  // indexed by slot, then by piece
   std::size_t slots_, slot_ = 0;
+  std::size_t group_slots_;  // of a group in which only the last message is synchronous
   bool close_sent_ = false;
 };
 
@@ -88,8 +94,8 @@ class pending_receives {
 class message_receiver final : public channel_receiver {
  public:
   /// `pending` must outlive the object, and the object must not move.
-  message_receiver(channel_end end, message_format format, int slots, std::byte* buffer,
-                   MPI_Comm comm, int tag, pending_receives& pending);
+  message_receiver(channel_end end, message_format format, std::byte* buffer, MPI_Comm comm,
+                   int tag, pending_receives& pending);
   std::optional<std::span<const std::byte>> front() override;
   void release() override;
   /// Drops messages that have arrived. True if the sender has closed. Then no receive is posted any

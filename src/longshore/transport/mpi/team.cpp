@@ -1,6 +1,7 @@
 // Barriers and collectives over MPI, and the making of teams. Collectives use nonblocking MPI
 // calls, so that waits have a deadline. On one node, short collectives use shared memory instead of
 // MPI.
+#include <longshore/transport/detail/channel_slots.hpp>
 #include <longshore/transport/detail/dissemination.hpp>
 #include <longshore/transport/mpi/channels.hpp>
 #include <longshore/transport/mpi/layout.hpp>
@@ -352,10 +353,10 @@ std::unique_ptr<longshore::segment> team::allocate(std::size_t bytes) {
 
 std::unique_ptr<channel_set> team::open_channels(std::span<const channel_end> to,
                                                  std::span<const channel_end> from, int slots) {
-  detail::check_slots(slots);
+  const auto senders = detail::with_slots(to, slots), receivers = detail::with_slots(from, slots);
   free_deferred();
   checked_barrier({collective::open_channels});
-  return std::make_unique<channels>(*this, to, from, slots);
+  return std::make_unique<channels>(*this, senders, receivers);
 }
 
 int team::take_tag_block() {

@@ -3,6 +3,7 @@
 #include <longshore/transport/one_sided/block_exchange.hpp>
 
 #include <longshore/core/error.hpp>
+#include <longshore/transport/stream_ends.hpp>
 #include <longshore/transport/waiter.hpp>
 
 #include <algorithm>
@@ -24,12 +25,18 @@ block_exchange::block_exchange(longshore::team& ranks) : team_(ranks) {
   const std::size_t copies = 4 * pieces_in_flight * static_cast<std::size_t>(ranks.size());
   piece_bytes_ = std::clamp(max_memory_bytes / copies, min_piece_bytes, max_piece_bytes);
   const int size = ranks.size(), rank = ranks.rank();
-  std::vector<channel_end> to, from;
+  std::vector<int> to, from;
   for (int i = 1; i < size; ++i) {
-    to.push_back({(rank + i) % size, piece_bytes_});
-    from.push_back({(rank + size - i) % size, piece_bytes_});
+    to.push_back((rank + i) % size);
+    from.push_back((rank + size - i) % size);
   }
-  channels_ = ranks.open_channels(to, from, pieces_in_flight);
+  const int between_hosts = slots_between_hosts(
+      piece_bytes_, static_cast<std::size_t>(ranks.nodes().most_ranks_off_host()),
+      pieces_in_flight);
+  const auto ends_of = [&](std::span<const int> peers) {
+    return stream_ends(ranks.nodes(), peers, piece_bytes_, pieces_in_flight, between_hosts);
+  };
+  channels_ = ranks.open_channels(ends_of(to), ends_of(from), pieces_in_flight);
 }
 
 // Each rank begins with the next rank, so that no rank receives from all ranks at once.

@@ -4,7 +4,8 @@
 // barriers of all ranks, and gets are slow over TCP.
 //
 // Cost: a message per piece of at most 56 KiB, and a copy at both ends. Memory per rank: 4 pieces
-// for each rank and direction (8 between nodes). With many ranks, pieces are shorter.
+// for each rank and direction (8 between nodes). With many ranks, pieces are shorter. Between hosts
+// there are more pieces (stream_ends.hpp).
 #pragma once
 
 #include <longshore/transport/channel.hpp>

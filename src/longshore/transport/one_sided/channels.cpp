@@ -29,11 +29,11 @@ struct directory_header {
   std::uint64_t senders, receivers;
 };
 
-std::size_t remote_bytes(std::span<const channel_end> ends, int slots) {
+std::size_t remote_bytes(std::span<const channel_end> ends) {
   std::size_t bytes = ends.size() * sizeof(directory_entry) + interference_bytes;
   for (const auto& end : ends) {
-    if (end.slot_bytes > max_bytes / slots / 2) return max_bytes;
-    bytes = std::min(max_bytes, bytes + signal_layout(end.slot_bytes, slots).total_bytes);
+    if (end.slot_bytes > max_bytes / static_cast<std::size_t>(end.slots) / 2) return max_bytes;
+    bytes = std::min(max_bytes, bytes + signal_layout(end.slot_bytes, end.slots).total_bytes);
   }
   return bytes;
 }
@@ -98,23 +98,22 @@ class peer_directories {
 
 }  // namespace
 
-channels::channels(team& team, std::span<const channel_end> to, std::span<const channel_end> from,
-                   int slots)
+channels::channels(team& team, std::span<const channel_end> to, std::span<const channel_end> from)
     : team_(team), unwinding_(std::uncaught_exceptions()) {
   const detail::ends_by_locality outgoing = detail::split_by_locality(team.nodes(), to),
                                  incoming = detail::split_by_locality(team.nodes(), from);
-  const std::size_t ring_bytes = detail::ring_channels::needed_bytes(outgoing.local, slots);
+  const std::size_t ring_bytes = detail::ring_channels::needed_bytes(outgoing.local);
   const std::size_t rings_offset = interference_bytes;
   memory_ = team.make_region(std::min(max_bytes, rings_offset + std::min(max_bytes, ring_bytes) +
-                                                     remote_bytes(outgoing.remote, slots) +
-                                                     remote_bytes(incoming.remote, slots)))
+                                                     remote_bytes(outgoing.remote) +
+                                                     remote_bytes(incoming.remote)))
                 .take();
   try {
     rings_ = std::make_unique<detail::ring_channels>(
-        outgoing.local, incoming.local, slots, team.rank(),
+        outgoing.local, incoming.local, team.rank(),
         [&](int peer) { return memory_->direct(peer) + rings_offset; },
         [&] { team.checked_barrier({collective::open_channels}); });
-    open_remote(outgoing.remote, incoming.remote, slots,
+    open_remote(outgoing.remote, incoming.remote,
                 rings_offset + round_up(ring_bytes, interference_bytes));
     team.checked_barrier({collective::open_channels});
   } catch (...) {
@@ -133,21 +132,21 @@ channels::channels(team& team, std::span<const channel_end> to, std::span<const 
 // 2. Publish offsets and numbers of the ends in the directory; barrier.
 // 3. Look up the other end of each end, and connect the two ends.
 void channels::open_remote(std::span<const channel_end> to, std::span<const channel_end> from,
-                           int slots, std::size_t directory_offset) {
+                           std::size_t directory_offset) {
   std::vector<directory_entry> directory;
   std::vector<std::unique_ptr<message_channel_sender>> senders;
   std::vector<std::unique_ptr<message_channel_receiver>> receivers;
   std::size_t offset = round_up(
       directory_offset + (to.size() + from.size()) * sizeof(directory_entry), interference_bytes);
   const auto lay_out = [&](const channel_end& end, const auto& make) {
-    const signal_layout layout(end.slot_bytes, slots);
+    const signal_layout layout(end.slot_bytes, end.slots);
     std::byte* const begin = memory_->local() + offset + layout.first_slot;
     std::uint64_t number = 0;
     if (team_.lib().prefers_messages(end.peer))
-      number = make(slot_memory{slots, begin, layout.slot_stride});
+      number = make(slot_memory{end.slots, begin, layout.slot_stride});
     directory.push_back({.peer = end.peer,
                          .slot_bytes = end.slot_bytes,
-                         .slots = static_cast<std::uint64_t>(slots),
+                         .slots = static_cast<std::uint64_t>(end.slots),
                          .offset = offset,
                          .number = number});
     offset += layout.total_bytes;
@@ -171,8 +170,8 @@ void channels::open_remote(std::span<const channel_end> to, std::span<const chan
   std::map<int, int> channels_to, channels_from;                 // indexed by peer
   std::map<std::pair<int, int>, signal_sender*> signal_senders;  // indexed by peer and channel
   const auto memory_of = [&](const directory_entry& own, const directory_entry& other) {
-    return signal_end(own.slot_bytes, slots, team_.lib(), team_.credits(), *memory_, own.offset,
-                      other.offset);
+    return signal_end(own.slot_bytes, static_cast<int>(own.slots), team_.lib(), team_.credits(),
+                      *memory_, own.offset, other.offset);
   };
   auto sender = senders.begin();
   auto receiver = receivers.begin();

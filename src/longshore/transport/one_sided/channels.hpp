@@ -13,13 +13,12 @@ namespace longshore::one_sided {
 
 class channels final : public channel_set {
  public:
-  /// Collective over the team.
-  channels(team& team, std::span<const channel_end> to, std::span<const channel_end> from,
-           int slots);
+  /// Collective over the team. Each end has its number of slots.
+  channels(team& team, std::span<const channel_end> to, std::span<const channel_end> from);
   ~channels() override;
 
  private:
-  void open_remote(std::span<const channel_end> to, std::span<const channel_end> from, int slots,
+  void open_remote(std::span<const channel_end> to, std::span<const channel_end> from,
                    std::size_t directory_offset);
 
   team& team_;

@@ -2,6 +2,7 @@
 // allocates and frees regions with checks on all ranks, and runs a program until its end or its
 // first failure.
 #include <longshore/machine/affinity.hpp>
+#include <longshore/transport/detail/channel_slots.hpp>
 #include <longshore/transport/detail/cpu_share.hpp>
 #include <longshore/transport/one_sided/barrier.hpp>
 #include <longshore/transport/one_sided/channels.hpp>
@@ -248,10 +249,10 @@ std::unique_ptr<longshore::segment> team::allocate(std::size_t bytes) {
 
 std::unique_ptr<channel_set> team::open_channels(std::span<const channel_end> to,
                                                  std::span<const channel_end> from, int slots) {
-  detail::check_slots(slots);
+  const auto senders = detail::with_slots(to, slots), receivers = detail::with_slots(from, slots);
   free_deferred();
   checked_barrier({collective::open_channels});
-  return std::make_unique<channels>(*this, to, from, slots);
+  return std::make_unique<channels>(*this, senders, receivers);
 }
 
 void team::abort_run(const std::string& failure) {

@@ -1,6 +1,7 @@
 // Collectives, segments and channels of ranks that are threads. A rank shows the others a pointer
 // to its data between two barriers, and the others copy from there.
 #include <longshore/core/error.hpp>
+#include <longshore/transport/detail/channel_slots.hpp>
 #include <longshore/transport/detail/ring_channels.hpp>
 #include <longshore/transport/threads/segment.hpp>
 #include <longshore/transport/threads/team.hpp>
@@ -158,14 +159,14 @@ std::unique_ptr<longshore::segment> team::allocate(std::size_t bytes) {
 
 std::unique_ptr<channel_set> team::open_channels(std::span<const channel_end> to,
                                                  std::span<const channel_end> from, int slots) {
-  detail::check_slots(slots);
+  const auto senders = detail::with_slots(to, slots), receivers = detail::with_slots(from, slots);
   checked_barrier({collective::open_channels});
   const std::size_t bytes =
-      allreduce_value(detail::ring_channels::needed_bytes(to, slots), reduction::max);
+      allreduce_value(detail::ring_channels::needed_bytes(senders), reduction::max);
   auto block = make_on_rank_0<shared_block>(
       *this, shared_, [&] { return std::make_shared<shared_block>(bytes, size()); });
   auto rings = std::make_unique<detail::ring_channels>(
-      to, from, slots, rank(), [&](int peer) { return block->part(peer); },
+      senders, receivers, rank(), [&](int peer) { return block->part(peer); },
       [&] { checked_barrier({collective::open_channels}); });
   // No rank writes into a ring before its reader has looked up the ring.
   checked_barrier({collective::open_channels});

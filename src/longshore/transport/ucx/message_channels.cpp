@@ -21,6 +21,8 @@ constexpr unsigned message_id = 7;
 constexpr std::size_t default_part_bytes = std::size_t{56} << 10;
 // A credit is sent alone after this many empty polls without a message that carries it.
 constexpr unsigned max_idle_polls = 64;
+// With fewer slots, credits do not wait for each other.
+constexpr std::uint32_t min_slots_of_groups = 8;
 
 }  // namespace
 
@@ -72,9 +74,14 @@ void active_messages::remove(const message_receiver& end) {
 }
 
 // A credit that is sent alone costs as much as a small message. So the credit waits for a message
-// if a message soon followed the last credit, and if the sender has a free slot.
+// if a message soon followed the last credit, and if the sender has a free slot. With many slots,
+// the credits of a quarter of them wait for each other.
 void active_messages::return_credit(message_receiver& end) {
-  if (!end.piggybacks_soon_ || end.consumed_ - end.credit_sent_ == end.slots_) {
+  const std::uint32_t unsent = end.consumed_ - end.credit_sent_;
+  const bool is_due = end.slots_ < min_slots_of_groups
+                          ? !end.piggybacks_soon_ || unsent == end.slots_
+                          : unsent >= end.slots_ / 4;
+  if (is_due) {
     send_credit(end);
     return;
   }

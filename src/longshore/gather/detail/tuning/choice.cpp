@@ -117,11 +117,18 @@ gather_choice rule_choice(const gather_layout& layout, std::size_t buffer_items)
 }
 
 std::vector<gather_choice> candidates(const gather_layout& layout, std::size_t element_bytes,
-                                      std::size_t memory_bytes, why_not_function why_not) {
+                                      std::size_t memory_bytes, why_not_function why_not,
+                                      bool between_hosts) {
   using enum gather_strategy;
   std::vector<gather_choice> possible = {{direct}, {agp}};
-  for (const std::size_t items : {1024, 4096, 256, 16'384}) possible.push_back({exstack, items});
-  for (const std::size_t items : {1024, 4096}) {
+  // In order of priority. A network carries few large messages faster than many small ones, and the
+  // rounds of exstack wait for its delay.
+  using sizes = std::vector<std::size_t>;
+  const sizes exstack_items =
+                  between_hosts ? sizes{8192, 65'536, 1024} : sizes{1024, 4096, 256, 16'384},
+              engine_items = between_hosts ? sizes{8192, 2048} : sizes{1024, 4096};
+  for (const std::size_t items : exstack_items) possible.push_back({exstack, items});
+  for (const std::size_t items : engine_items) {
     const bool several_nodes = layout.nodes > 1 && layout.node_ranks > 1;
     possible.push_back({exstack2, items});
     if (layout.ranks >= ranks_for_two_hops) possible.push_back({conveyor, items, 2});

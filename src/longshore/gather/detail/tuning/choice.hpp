@@ -58,11 +58,13 @@ using why_not_function = std::optional<std::string> (*)(gather_strategy, bool al
 
 /// The choices to measure, simplest first: all possible strategies, and several sizes of buffers
 /// for strategies that aggregate. The buffers of one choice stay within `memory_bytes` per rank,
-/// and the buffers of all choices within four times `memory_bytes`.
+/// and the buffers of all choices within four times `memory_bytes`. `between_hosts`: whether the
+/// ranks are on several hosts; the buffers are then larger.
 [[nodiscard]] std::vector<gather_choice> candidates(const gather_layout& layout,
                                                     std::size_t element_bytes,
                                                     std::size_t memory_bytes,
-                                                    why_not_function why_not);
+                                                    why_not_function why_not,
+                                                    bool between_hosts = false);
 
 /// Selects as few different choices as possible, so that the choice for a class is at most 5 %
 /// slower there than the best. Among choices within 4 % of the best, the simplest is selected. A

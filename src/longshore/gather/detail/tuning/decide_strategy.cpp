@@ -6,6 +6,7 @@
 
 #include <longshore/core/environment.hpp>
 #include <longshore/core/error.hpp>
+#include <longshore/gather/detail/engine_strategy.hpp>
 #include <longshore/gather/detail/tuning/profile.hpp>
 #include <longshore/gather/detail/tuning/profile_file.hpp>
 #include <longshore/machine/memory_sizes.hpp>
@@ -105,8 +106,8 @@ tuning_size tuning_size_for(const team& team, const decision_inputs& inputs,
 std::vector<timed_choice> measure(team& team, const decision_inputs& inputs,
                                   const team_profile& profile, const gather_layout& layout,
                                   const prepare_candidates& prepare) {
-  const auto choices =
-      candidates(layout, inputs.element_bytes, max_candidate_bytes, inputs.why_not);
+  const auto choices = candidates(layout, inputs.element_bytes, max_candidate_bytes, inputs.why_not,
+                                  team.nodes().most_ranks_off_host() > 0);
   try {
     const tuning_size size = tuning_size_for(team, inputs, profile.last_level_bytes);
     return measure_candidates(team, choices, prepare(size),
@@ -154,13 +155,13 @@ gather_decision decide_strategy(team& team, const decision_inputs& inputs,
   // 2. Check the options. They are the same on all ranks, so either all ranks throw or none.
   if (const auto reason = inputs.why_not(options.strategy, decision.all_reachable))
     fail(errc::unsupported, "{}: {}", inputs.operation, *reason);
-  if (options.buffer_items == 0)
-    fail(errc::usage, "{}: buffer_items is 0: give at least 1, or leave the default of 1024",
-         inputs.operation);
+  const std::size_t buffer_items = options.buffer_items > 0
+                                       ? options.buffer_items
+                                       : default_buffer_items(team.nodes(), inputs.element_bytes);
 
   // 3. A strategy that the caller names needs no decision.
   if (options.strategy != gather_strategy::automatic) {
-    decision.by_size.fill({options.strategy, options.buffer_items, options.hops});
+    decision.by_size.fill({options.strategy, buffer_items, options.hops});
     return decision;
   }
 
@@ -170,7 +171,7 @@ gather_decision decide_strategy(team& team, const decision_inputs& inputs,
                              .node_ranks = team.nodes().largest_node(),
                              .all_reachable = decision.all_reachable};
   decision.from = gather_decision::origin::rule;
-  decision.by_size.fill(rule_choice(layout, options.buffer_items));
+  decision.by_size.fill(rule_choice(layout, buffer_items));
   team_profile& profile = profile_of(team);
   if (profile.off || inputs.table_items == 0) return decision;
 

@@ -38,8 +38,7 @@ using prepare_candidates = std::function<make_candidate(const tuning_size&)>;
 /// or LONGSHORE_TUNE is 1, unless the profile is off. Measuring takes a fraction of a second
 /// (LONGSHORE_TUNING_SECONDS, default 0.6) and the time to prepare the candidates. Memory while
 /// measuring: tables of at most twice the last-level cache, and 4 x 64 MiB of buffers per rank.
-/// Throws, on all ranks, errc::unsupported if the strategy is not possible here, and errc::usage if
-/// buffer_items is 0.
+/// Throws errc::unsupported, on all ranks, if the strategy is not possible here.
 [[nodiscard]] gather_decision decide_strategy(team& team, const decision_inputs& inputs,
                                               const gather_options& options,
                                               const prepare_candidates& prepare);

@@ -1,0 +1,15 @@
+// The numbers of slots of the channels of one call of team::open_channels().
+#pragma once
+
+#include <longshore/transport/channel.hpp>
+
+#include <span>
+#include <vector>
+
+namespace longshore::detail {
+
+/// The ends with the slots that their channels get: those of the end, or else `slots`. Throws
+/// errc::usage unless each channel gets at least one.
+[[nodiscard]] std::vector<channel_end> with_slots(std::span<const channel_end> ends, int slots);
+
+}  // namespace longshore::detail
