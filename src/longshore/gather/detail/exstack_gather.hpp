@@ -146,7 +146,7 @@ class exstack_gather {
         out[i] = reinterpret_cast<const T*>(next[rank_of(i)])[reply_positions_[i - begin]];
       return;
     }
-    with_cursors<T>(next.data(), ranks, buffer_items_, [&](auto cursors) {
+    with_cursors<T, cursor_use::read>(next.data(), ranks, buffer_items_, [&](auto cursors) {
       for (std::size_t i = begin; i < end; ++i) out[i] = *cursors.take(rank_of(i));
     });
   }
