@@ -17,7 +17,9 @@ struct gather_options {
   /// With `automatic`, measurements on this machine choose the strategy. They also choose
   /// buffer_items and hops; values given here are then ignored.
   gather_strategy strategy = gather_strategy::automatic;
-  /// Capacity of the buffer for each destination, with strategies that aggregate.
+  /// Capacity of the buffer for each destination, with strategies that aggregate. If a rank has a
+  /// buffer for every rank, and these would take more than 4 MiB, buffers are only as large as the
+  /// calls need: as expected_requests says, or else as the largest call so far.
   std::size_t buffer_items = 1024;
   /// The number of hops of strategy conveyor: 1, 2 or 3. If 0, the plan chooses. It chooses 2 hops
   /// for more than 128 ranks, if there are several nodes with several ranks each, and else 1 hop.

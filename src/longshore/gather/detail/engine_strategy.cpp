@@ -15,9 +15,11 @@ namespace {
 // measures conveyors of several numbers of hops.
 constexpr int max_ranks_of_one_hop = 128;
 
-// Buffers per link of an engine of several hops. A link carries the items of several ranks, and
-// there are few links, so more buffers cost little memory and save waits (measured with 4 ranks on
-// 2 cores: a gather by aggregator takes half of the time that it takes with 2 buffers).
+// Buffers per link of an engine of several hops, with few ranks. A link carries the items of several
+// ranks, so more buffers save waits (measured with 4 ranks on 2 cores: a gather by aggregator takes
+// half to two thirds of the time that it takes with 2 buffers). With more ranks there are more
+// links, and 2 buffers for each suffice.
+constexpr int max_ranks_of_more_slots = 16;
 constexpr int slots_of_several_hops = 8;
 
 int default_hops(const team& team) {
@@ -49,7 +51,8 @@ engine_options engine_options_for(const team& team, gather_strategy strategy,
     case gather_strategy::direct:
     case gather_strategy::automatic: break;  // not asynchronous
   }
-  if (options.hops > 1) options.slots = slots_of_several_hops;
+  if (options.hops > 1 && team.size() <= max_ranks_of_more_slots)
+    options.slots = slots_of_several_hops;
   return options;
 }
 

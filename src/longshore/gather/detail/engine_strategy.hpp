@@ -16,6 +16,12 @@ namespace longshore::detail {
 [[nodiscard]] engine_options engine_options_for(const team& team, gather_strategy strategy,
                                                 const gather_options& options);
 
+/// Whether that engine has several hops, and hence buffers for few links, not for each rank.
+[[nodiscard]] inline bool has_several_hops(const team& team, gather_strategy strategy,
+                                           const gather_options& options) {
+  return engine_options_for(team, strategy, options).hops > 1;
+}
+
 /// A rank without valid requests throws this in place of a request. The engine then serves the
 /// other ranks to the end of the call.
 struct invalid_request {};
