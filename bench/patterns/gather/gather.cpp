@@ -108,13 +108,18 @@ std::unique_ptr<measurement> make(team& ranks, const variant& levels, const laun
 }
 
 // The table, the copies of elements that updates keep for each peer, and buffers: up to four slots
-// per peer and direction.
+// per peer and direction. With many peers, buffers follow the number of requests: they are at most
+// four times as large as the requests, or have some 64 items.
 std::size_t needed_symmetric_bytes(const variant& levels, int ranks) {
   constexpr std::size_t item_bytes = 32, slots = 8;
   const auto peers = static_cast<std::size_t>(ranks);
-  std::size_t buffer_items =
+  std::size_t max_items =
       levels.contains("buffer_items") ? levels.at("buffer_items").get<std::size_t>() : 4096;
-  if (buffer_items == 0) buffer_items = 8192;
+  if (max_items == 0) max_items = 8192;
+  const std::size_t buffer_items =
+      peers * max_items * sizeof(std::int64_t) < (std::size_t{1} << 20)
+          ? max_items
+          : std::min(max_items, 64 + 4 * levels.at("requests").get<std::size_t>() / peers);
   return levels.at("table").get<std::size_t>() * sizeof(std::int64_t) * (1 + peers) +
          peers * slots * buffer_items * item_bytes;
 }

@@ -8,6 +8,7 @@
 #include <longshore/aggregate/detail/porter.hpp>
 #include <longshore/aggregate/detail/route.hpp>
 #include <longshore/aggregate/detail/store_item.hpp>
+#include <longshore/aggregate/detail/tagged_batch.hpp>
 #include <longshore/aggregate/detail/termination_detector.hpp>
 #include <longshore/aggregate/engine_options.hpp>
 
@@ -130,6 +131,33 @@ class conveyor {
     const detail::tagged_buffer& to = buffers_[rank];
     if (to.next == to.end) filled(static_cast<std::uint32_t>(rank));
   }
+  // How many items a batch may push, at most `wanted`. 0 if a batch does not pay.
+  template <trivially_copyable Item>
+  [[nodiscard]] std::size_t tagged_batch_size(std::size_t wanted) {
+    return detail::tagged_batch::size(buffers_, sizeof(Item), wanted, [this](std::size_t link) {
+      return open(static_cast<std::uint32_t>(link));
+    });
+  }
+  template <trivially_copyable Item, class Append>
+  void push_tagged_batch(Append&& append) {
+    detail::tagged_batch batch(buffers_.data());
+    const first_step* const first_steps = first_steps_.data();
+    const auto push = [&batch, first_steps](int rank, const Item& item) {
+      const first_step step = first_steps[rank];
+      detail::store_item(batch.take(step.link, step.tag, sizeof(Item)), item);
+    };
+    const auto commit = [&] {
+      batch.commit(buffers_, sizeof(Item),
+                   [this](std::size_t link) { filled(static_cast<std::uint32_t>(link)); });
+    };
+    try {
+      append(push);
+    } catch (...) {
+      commit();
+      throw;
+    }
+    commit();
+  }
   template <trivially_copyable Item, class IsSame, class Merge>
   [[nodiscard]] bool push_or_merge(int rank, const Item& item, std::uint32_t& recent,
                                    IsSame&& is_same, Merge&& merge) {
@@ -208,6 +236,7 @@ class conveyor {
     if (to.next == to.end && !open(link)) [[unlikely]]
       return false;
     std::byte *const next = to.next, *const end = to.end;
+    __builtin_prefetch(next + cache_line_bytes, 1);
     to.next = next + sizeof(Item);
     detail::store_item(next, item);
     if (next + sizeof(Item) == end) [[unlikely]]
@@ -294,6 +323,12 @@ class conveyor {
   void relay();
   template <std::size_t ItemBytes>
   void relay_items(std::size_t from, detail::peer_inbox& inbox);
+  template <std::size_t ItemBytes>
+  std::uint32_t relay_batch(std::size_t from, detail::peer_inbox& inbox,
+                            const tag_converter& convert);
+  template <std::size_t ItemBytes>
+  bool relay_checked(std::size_t from, detail::peer_inbox& inbox, const tag_converter& convert,
+                     std::uint32_t max_items);
   void relay_pieces(std::size_t from, detail::peer_inbox& inbox);
   [[nodiscard]] tag_converter tags_after(std::size_t from, const detail::peer_inbox& inbox) const;
   void add_latency(detail::peer_inbox& inbox);

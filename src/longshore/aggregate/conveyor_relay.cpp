@@ -5,6 +5,7 @@
 namespace longshore {
 
 using detail::peer_inbox;
+using detail::tagged_batch;
 using detail::tagged_buffer;
 
 void conveyor::relay() {
@@ -42,16 +43,70 @@ conveyor::tag_converter conveyor::tags_after(std::size_t from, const peer_inbox&
 
 template <std::size_t ItemBytes>
 void conveyor::relay_items(std::size_t from, peer_inbox& inbox) {
+  const tag_converter convert = tags_after(from, inbox);
+  while (inbox.next < inbox.count)
+    if (relay_batch<ItemBytes>(from, inbox, convert) == 0 &&
+        !relay_checked<ItemBytes>(from, inbox, convert, tagged_batch::min_items))
+      return;
+}
+
+// Relays items without a check per item, and returns their number: 0 if a batch does not pay.
+template <std::size_t ItemBytes>
+std::uint32_t conveyor::relay_batch(std::size_t from, peer_inbox& inbox,
+                                    const tag_converter& convert_tag) {
   const hop_state& in = hops_[from];
   const hop_state& out = hops_[from + 1];
-  const tag_converter convert = tags_after(from, inbox);
+  const std::size_t item_bytes = ItemBytes == 0 ? options_.item_bytes : ItemBytes,
+                    tag_bytes = in.porter->format().tag_bytes,
+                    links =
+                        (from + 2 < hops_.size() ? hops_[from + 2].first_link : buffers_.size()) -
+                        out.first_link;
+  const std::span<tagged_buffer> buffers = std::span(buffers_).subspan(out.first_link, links);
+  const std::uint32_t first = inbox.next, timed_item = inbox.timed.position;
+  // The timed item is the last of its batch, so that it is the last of its buffer when its time is
+  // recorded.
+  const bool has_timed_item = timed_item < inbox.count && timed_item >= first;
+  const auto count = static_cast<std::uint32_t>(tagged_batch::size(
+      buffers, item_bytes, (has_timed_item ? timed_item + 1 : inbox.count) - first,
+      [&out](std::size_t link) { return out.porter->open(link); }));
+  if (count == 0) return 0;
+  const tag_converter convert = convert_tag;
+  const std::uint32_t link_mask = convert.destination_mask & convert.link_mask;
+  const std::byte* const items = inbox.items;
+  tagged_batch batch(buffers.data());
+  for (std::uint32_t k = first; k < first + count; ++k) {
+    const std::uint32_t tag = tag_at(in, inbox, k, tag_bytes);
+    std::byte* const to = batch.take(tag & link_mask, convert(tag), item_bytes);
+    std::memcpy(to, items + k * item_bytes, item_bytes);
+  }
+  inbox.next = first + count;
+  const bool timed = has_timed_item && inbox.next == timed_item + 1;
+  const std::uint32_t timed_link = timed ? tag_at(in, inbox, timed_item, tag_bytes) & link_mask : 0;
+  batch.commit(buffers, item_bytes, [&](std::size_t link) {
+    if (timed && link == timed_link) out.porter->set_push_time(link, inbox.timed.seconds);
+    out.porter->filled(link);
+  });
+  // If the buffer was filled, its time was recorded above, and the buffer is gone.
+  if (timed && buffers[timed_link].next != buffers[timed_link].end)
+    out.porter->set_push_time(timed_link, inbox.timed.seconds);
+  return count;
+}
+
+// Relays at most `max_items` items. Returns false if a buffer is full and cannot be sent.
+template <std::size_t ItemBytes>
+bool conveyor::relay_checked(std::size_t from, peer_inbox& inbox, const tag_converter& convert_tag,
+                             std::uint32_t max_items) {
+  const hop_state& in = hops_[from];
+  const hop_state& out = hops_[from + 1];
+  const tag_converter convert = convert_tag;
   const std::size_t item_bytes = ItemBytes == 0 ? options_.item_bytes : ItemBytes,
                     tag_bytes = in.porter->format().tag_bytes;
   tagged_buffer* const buffers = buffers_.data() + out.first_link;
   const std::byte* const items = inbox.items;
-  const std::uint32_t count = inbox.count, timed_item = inbox.timed.position;
+  const std::uint32_t timed_item = inbox.timed.position,
+                      end_item = inbox.next + std::min(max_items, inbox.count - inbox.next);
   std::uint32_t k = inbox.next;
-  for (; k < count; ++k) {
+  for (; k < end_item; ++k) {
     const std::uint32_t tag = tag_at(in, inbox, k, tag_bytes);
     const std::uint32_t link = tag & convert.destination_mask & convert.link_mask;
     tagged_buffer& to = buffers[link];
@@ -66,6 +121,7 @@ void conveyor::relay_items(std::size_t from, peer_inbox& inbox) {
     if (next + item_bytes == end) out.porter->filled(link);
   }
   inbox.next = k;
+  return k == end_item;
 }
 
 void conveyor::relay_pieces(std::size_t from, peer_inbox& inbox) {

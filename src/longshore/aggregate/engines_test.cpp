@@ -51,6 +51,12 @@ std::size_t deliver_and_check(team& team, Engine& engine, const traffic_pattern&
   return items_arrived;
 }
 
+// Whether the engine knows the source of an item without option with_source.
+bool has_one_hop(const team& team, const std::string& name) {
+  return name == "exstack" || name == "exstack2" || name.find(" 1 hops") != name.npos ||
+         (name == "aggregator" && aggregator::hops_on(team.nodes()) == 1);
+}
+
 TEST(Engines, deliver_every_item_once_and_in_order_in_every_epoch) {
   spmd([](team& team) {
     std::int64_t moved = 0;
@@ -60,9 +66,7 @@ TEST(Engines, deliver_every_item_once_and_in_order_in_every_epoch) {
                          .buffer_items = with_source ? 5u : 1u,
                          .with_source = with_source},
                         [&](auto& engine, const std::string& name) {
-                          const bool known = with_source || name == "exstack" ||
-                                             name == "exstack2" ||
-                                             name.find(" 1 hops") != name.npos;
+                          const bool known = with_source || has_one_hop(team, name);
                           for (const auto& pattern : traffic_patterns()) {
                             SCOPED_TRACE(name + ", " + pattern.name);
                             moved += static_cast<std::int64_t>(
@@ -70,6 +74,29 @@ TEST(Engines, deliver_every_item_once_and_in_order_in_every_epoch) {
                           }
                         });
     EXPECT_GT(team.allreduce_value(moved, reduction::sum), 1000);
+  });
+}
+
+// Loops write many items at once where all buffers have room, and one by one elsewhere.
+TEST(Engines, deliver_every_item_once_and_in_order_with_large_buffers) {
+  spmd([](team& team) {
+    const std::vector<traffic_pattern> patterns = {
+        {"even", [](int, int, int) { return 900; }},
+        {"to itself and the last",
+         [](int from, int to, int size) { return from == to || to == size - 1 ? 700 : 3; }}};
+    std::int64_t moved = 0;
+    for (const bool with_source : {false, true})
+      with_every_engine(
+          team, {.item_bytes = sizeof(item), .buffer_items = 150, .with_source = with_source},
+          [&](auto& engine, const std::string& name) {
+            const bool known = with_source || has_one_hop(team, name);
+            for (const auto& pattern : patterns) {
+              SCOPED_TRACE(name + ", " + pattern.name);
+              moved += static_cast<std::int64_t>(
+                  deliver_and_check(team, engine, pattern, 3 + with_source, known));
+            }
+          });
+    EXPECT_GT(team.allreduce_value(moved, reduction::sum), 10000);
   });
 }
 

@@ -78,6 +78,20 @@ struct engine_access {
   /// To be called after items were appended to buffer_to(rank).
   static void appended_to(auto& engine, int rank) { engine.appended_to(rank); }
 
+  /// For an engine without rank buffers, which has tagged buffers: how many items the next batch
+  /// may push, at most `wanted`; 0 if a batch does not pay.
+  template <class Item, class Engine>
+  static auto tagged_batch_size(Engine& engine, std::size_t wanted)
+      -> decltype(engine.template tagged_batch_size<Item>(wanted)) {
+    return engine.template tagged_batch_size<Item>(wanted);
+  }
+  /// Calls append(push), which may call push(rank, item) as often as tagged_batch_size() said. The
+  /// items that it pushed leave also if it throws.
+  template <class Item>
+  static void push_tagged_batch(auto& engine, auto&& append) {
+    engine.template push_tagged_batch<Item>(append);
+  }
+
   /// As push, but may merge the item into an earlier one. If the item at position `recent` of the
   /// same buffer goes to the same rank and is_same(const Item&) holds for that item, merge(Item&)
   /// changes that item and nothing is appended. Otherwise `recent` becomes the position of the new

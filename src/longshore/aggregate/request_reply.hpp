@@ -33,8 +33,9 @@ struct request_reply_options {
   /// Options of both engines. request_reply sets item_bytes, with_source and ship_when_idle itself.
   engine_options engine;
   /// Maximum of outstanding requests of a rank, rounded up to a power of two. If 0, the window is
-  /// large enough to fill one buffer on each link, at least 4096 and at most 65536. Between hosts,
-  /// it is large enough to fill all slots of the links, and at most 262144.
+  /// large enough to fill one buffer on each link (two with several hops), at least 4096 and at
+  /// most 65536. Between hosts, it is large enough to fill all slots of the links, and at most
+  /// 262144.
   std::size_t window_items = 0;
   /// If > 0, a request is not sent while an equal request to the same rank is outstanding; one
   /// reply serves both. A rank remembers this number of requests, rounded up to a power of two.
@@ -136,6 +137,7 @@ class request_reply {
 
  private:
   using request_batch = detail::item_batch_writer<Request, Engine>;
+  using reply_batch = detail::item_batch_writer<Reply, Engine>;
   static constexpr std::uint32_t end_of_chain = 0xffffffff;
   // fetch() is called this number of requests before make_reply(): early enough to hide a load from
   // memory, and late enough that the cache line is still there.
@@ -183,8 +185,10 @@ class request_reply {
   }
   static std::size_t window_of(const request_reply_options& options, const Engine& engine) {
     // As many outstanding requests as `all_buffers` fill a buffer on each link, if requests are
-    // spread evenly. A larger window gains nothing and no longer fits the cache.
-    const std::size_t all_buffers = engine.options().buffer_items * engine.link_count();
+    // spread evenly. A larger window gains nothing and no longer fits the cache. With several hops,
+    // requests and replies fill buffers on the way at the same time.
+    const std::size_t ways = detail::engine_access::has_rank_buffers(engine) ? 1 : 2;
+    const std::size_t all_buffers = ways * engine.options().buffer_items * engine.link_count();
     std::size_t wanted = options.window_items;
     if (wanted == 0) {
       wanted = std::clamp<std::size_t>(all_buffers, 4096, 65536);
@@ -221,7 +225,7 @@ class request_reply {
     // The number of the request from which on send_batch() is tried again. send_batch() writes many
     // requests directly into buffers, if all buffers have room. Otherwise requests are pushed one
     // by one.
-    std::size_t next_batch = with_window || ranks > request_batch::max_ranks ? end : sent_;
+    std::size_t next_batch = with_window ? end : sent_;
     while (sent_ < end) {
       if (unsent_requests_.empty()) {
         if (sent_ >= next_batch) {
@@ -285,17 +289,35 @@ class request_reply {
     if constexpr (SourceOf::is_single)
       if (detail::engine_access::has_rank_buffers(replies_))
         return reply_in_place(source_of(0), requests, make_reply);
-    std::size_t replied = 0;
-    while (push_unsent_replies() && replied < requests.size()) {
-      const std::size_t count = std::min(detail::group_items, requests.size() - replied);
-      if constexpr (requires { make_reply.fetch(requests[replied]); })
-        for (std::size_t k = replied + fetch_ahead;
-             k < std::min(replied + fetch_ahead + count, requests.size()); ++k)
+    const int ranks = replies_.ranks().size();
+    const auto reply = [&](std::size_t k) {
+      const int source = source_of(k);
+      return addressed<Reply>{source, Reply(make_reply(source, requests[k]))};
+    };
+    const auto fetch = [&](std::size_t first, std::size_t count) {
+      if constexpr (requires { make_reply.fetch(requests[first]); })
+        for (std::size_t k = first + fetch_ahead;
+             k < std::min(first + fetch_ahead + count, requests.size()); ++k)
           make_reply.fetch(requests[k]);
-      const auto reply = [&](std::size_t k) {
-        const int source = source_of(k);
-        return addressed<Reply>{source, Reply(make_reply(source, requests[k]))};
-      };
+    };
+    std::size_t replied = 0, next_batch = 0;
+    while (push_unsent_replies() && replied < requests.size()) {
+      if (replied >= next_batch) {
+        if (const std::size_t items =
+                reply_batch::batch_size(replies_, ranks, requests.size() - replied)) {
+          const auto fetch_and_reply = [&](std::size_t k) {
+            fetch(k, 1);
+            return reply(k);
+          };
+          reply_batch::write(
+              replies_, ranks, replied, replied + items, fetch_and_reply,
+              [](int, std::size_t, std::size_t) {}, [](int, std::size_t) {});
+          continue;
+        }
+        next_batch = replied + reply_batch::min_items;
+      }
+      const std::size_t count = std::min(detail::group_items, requests.size() - replied);
+      fetch(replied, count);
       unsent_replies_.make(reply, replied, count);
       replied += count;
     }

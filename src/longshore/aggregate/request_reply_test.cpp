@@ -66,9 +66,13 @@ void check_requests(team& team, const char* name, engine_options engine,
 }
 
 TEST(RequestReply, each_reply_arrives_once_in_order_or_with_its_number) {
+  struct sizes {
+    std::size_t combine, buffer_items;
+  };
   spmd([](team& team) {
-    for (const std::size_t combine : {0, 16}) {
-      const engine_options options{.buffer_items = combine > 0 ? 13u : 1u};
+    // Large buffers take many items at once.
+    for (const auto [combine, buffer_items] : {sizes{0, 1}, sizes{0, 150}, sizes{16, 13}}) {
+      const engine_options options{.buffer_items = buffer_items};
       check_requests<exstack_engine>(team, "exstack", options, combine);
       check_requests<exstack2>(team, "exstack2", options, combine);
       for (const int hops : {2, 3}) {

@@ -89,6 +89,46 @@ TEST(Gather, every_strategy_reads_the_elements_on_every_distribution) {
   });
 }
 
+// Buffers that would be very large are made anew when calls grow, also after a call that failed.
+TEST(Gather, buffers_follow_the_size_of_calls) {
+  spmd([](team& team) {
+    constexpr std::uint64_t n = 5000;
+    dist_array<std::int64_t, block> table(team, n);
+    fill(table);
+    for (const auto strategy :
+         {gather_strategy::exstack, gather_strategy::exstack2, gather_strategy::aggregator})
+      for (const std::size_t expected : {0, 700}) {
+        gather_plan plan(table, {.strategy = strategy,
+                                 .buffer_items = std::size_t{1} << 17,
+                                 .expected_requests = expected});
+        std::uint64_t messages = 0;
+        const auto check = [&](std::size_t count, double skew) {
+          const auto indices = testing::random_indices({team.rank(), team.size(), n}, count, skew);
+          std::vector<std::int64_t> out(indices.size());
+          plan(indices, out);
+          ASSERT_EQ(first_difference(out, elements<std::int64_t>(indices)), std::ssize(out))
+              << name_of(strategy) << ", " << count << " requests";
+          messages += plan.moved().messages;
+        };
+        check(10, 1);
+        check(team.rank() == 0 ? 20'000 : 0, 1);
+        check(400, 4);
+        std::vector<std::int64_t> out(3);
+        EXPECT_THROW(plan(std::vector<std::int64_t>{0, n, 1}, out), error);
+        check(6000, 4);
+        check(0, 1);
+        check(20'000, 1);
+        std::uint64_t counted = 0;  // statistics include those of former buffers
+        const exchange_stats stats = plan.stats();
+        for (const auto* const engine : {&stats.requests, &stats.replies})
+          for (const auto& hop : engine->hops) counted += hop.messages;
+        EXPECT_GE(counted, messages);
+        EXPECT_TRUE(messages > 0 || team.size() == 1);
+      }
+    team.barrier();
+  });
+}
+
 TEST(Gather, works_for_elements_of_any_size) {
   spmd([](team& team) {
     check_gather<std::array<char, 3>>(team, 500, block{});

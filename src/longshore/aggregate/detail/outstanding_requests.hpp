@@ -3,6 +3,8 @@
 // requests, so one load gives the number of the request that a reply answers.
 #pragma once
 
+#include <longshore/core/bytes.hpp>
+
 #include <algorithm>
 #include <bit>
 #include <cstddef>
@@ -50,8 +52,10 @@ class outstanding_requests {
     /// Records the number of a request to `rank`. `ahead` counts the requests to this rank that
     /// were recorded since the last add_sent().
     void operator()(int rank, std::size_t ahead, std::uint32_t number) const noexcept {
-      numbers[static_cast<std::size_t>(rank) * ring_size +
-              ((rings[rank].sent + static_cast<std::uint32_t>(ahead)) & mask)] = number;
+      std::uint32_t* const to = numbers + static_cast<std::size_t>(rank) * ring_size +
+                                ((rings[rank].sent + static_cast<std::uint32_t>(ahead)) & mask);
+      __builtin_prefetch(to + cache_line_bytes / sizeof(std::uint32_t), 1);
+      *to = number;
     }
   };
   [[nodiscard]] number_writer writer() noexcept {

@@ -1,5 +1,5 @@
-// push_many: pushes many items at once, for deliver and request_reply. If each rank has a buffer
-// and there are few ranks, whole batches of items are written without a check per item.
+// push_many: pushes many items at once, for deliver and request_reply. If there are few buffers,
+// whole batches of items are written without a check per item.
 #pragma once
 
 #include <longshore/aggregate/detail/store_item.hpp>
@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <span>
 #include <type_traits>
 
 namespace longshore {
@@ -22,6 +23,12 @@ concept may_have_rank_buffers = requires(Engine& engine, int rank) {
   engine_access::buffer_to(engine, rank).next;
 };
 
+/// A type of engine that may have tagged buffers, if it has no rank buffers.
+template <class Engine, class Item>
+concept may_have_tagged_buffers = requires(Engine& engine) {
+  engine_access::tagged_batch_size<Item>(engine, std::size_t{});
+};
+
 /// How many items are made before the first of them is written. So the loads that make these items
 /// overlap and do not wait behind stores.
 inline constexpr std::size_t group_items = 8;
@@ -31,71 +38,124 @@ inline constexpr std::size_t group_items = 8;
 template <class F>
 using loop_copy = std::conditional_t<std::is_trivially_copyable_v<F> && sizeof(F) <= 64, F, F&>;
 
-/// Writes batches of items for few ranks. All items of a batch fit the buffer of any single rank,
-/// so no item needs a check. One register counts the items of all ranks.
+/// Calls append(item_of(i), i) for all i in [i, end), and advances i. Items are made in groups.
+template <class Item, class ItemOf, class Append>
+void append_in_groups(std::size_t& i, std::size_t end, ItemOf& item_of, Append&& append) {
+  for (; i + group_items <= end; i += group_items) {
+    addressed<Item> group[group_items];
+#pragma GCC unroll 8
+    for (std::size_t k = 0; k < group_items; ++k) group[k] = item_of(i + k);
+#pragma GCC unroll 8
+    for (std::size_t k = 0; k < group_items; ++k) append(group[k], i + k);
+  }
+  for (; i < end; ++i) append(item_of(i), i);
+}
+
+/// Writes batches of items for up to 256 ranks, or over few links of an engine of several hops. All
+/// items of a batch fit any single buffer, so no item needs a check. With few buffers, one register
+/// counts the items of all buffers.
 template <class Item, may_have_rank_buffers Engine>
 struct item_batch_writer {
-  using cursors = packed_cursors<Item, 8>;  // up to 8 ranks, 255 items
-  static constexpr int max_ranks = cursors::max_ranks;
+  using few_cursors = packed_cursors<Item, 8>;  // up to 8 ranks, 255 items
+  using many_cursors = array_cursors<Item, cursor_use::write>;
+  static constexpr int max_few_ranks = few_cursors::max_ranks, max_ranks = 256;
   static constexpr std::size_t min_items = 32;  // smaller batches are slower
 
   /// The size of the next batch, at most `wanted`. 0 if the batch would be too small, or if there
-  /// are too many ranks.
+  /// are too many buffers.
   [[nodiscard]] static std::size_t batch_size(Engine& engine, int ranks, std::size_t wanted) {
-    if (ranks > cursors::max_ranks || !engine_access::has_rank_buffers(engine)) return 0;
-    std::size_t items = std::min(wanted, cursors::max_items);
-    for (int rank = 0; rank < ranks && items >= min_items; ++rank) {
+    if constexpr (may_have_tagged_buffers<Engine, Item>)
+      if (!engine_access::has_rank_buffers(engine))
+        return engine_access::template tagged_batch_size<Item>(engine, wanted);
+    if (ranks > max_ranks) return 0;
+    // A batch begins and ends with a loop over all ranks.
+    const std::size_t min_batch = std::max(min_items, static_cast<std::size_t>(ranks));
+    std::size_t items = ranks <= max_few_ranks ? std::min(wanted, few_cursors::max_items) : wanted;
+    for (int rank = 0; rank < ranks && items >= min_batch; ++rank) {
       const auto& to = engine_access::buffer_to(engine, rank);
       items = std::min(items, static_cast<std::size_t>(to.end - to.next) / sizeof(Item));
     }
-    return items < min_items ? 0 : items;
+    return items < min_batch ? 0 : items;
   }
 
   /// Appends item_of(i), an addressed<Item>, for all i in [first, end), and sets `first` to `end`.
-  /// Calls on_append(rank, k, i) for each item i, which is the k-th item of this batch to `rank`.
-  /// Then calls on_commit(rank, items) for each rank that gets items. If item_of throws, `first`
-  /// becomes the index of the first item that was not appended. REQUIRES: end - first is at most
-  /// batch_size().
+  /// Calls on_append(rank, k, i) for each item i, and on_commit(rank, items) for groups of items to
+  /// one rank that were appended. k counts the items to `rank` since the last on_commit() for it.
+  /// If item_of throws, `first` becomes the index of the first item that was not appended.
+  /// REQUIRES: end - first is at most batch_size().
   template <class ItemOf, class OnAppend, class OnCommit>
   static void write(Engine& engine, int ranks, std::size_t& first, std::size_t end, ItemOf& item_of,
                     OnAppend on_append, OnCommit on_commit) {
     loop_copy<ItemOf> make_item = item_of;
-    std::array<std::byte*, cursors::max_ranks> begin{};
-    for (int rank = 0; rank < ranks; ++rank)
-      begin[rank] = engine_access::buffer_to(engine, rank).next;
-    cursors next(begin.data());
-    const auto append = [&next, &on_append](const addressed<Item>& to_rank, std::size_t i) {
-      on_append(to_rank.rank, next.taken(to_rank.rank), i);
-      store_item(reinterpret_cast<std::byte*>(next.take(to_rank.rank)), to_rank.item);
-    };
-    std::size_t i = first;
-    try {
-      for (; i + group_items <= end; i += group_items) {
-        addressed<Item> group[group_items];
-#pragma GCC unroll 8
-        for (std::size_t k = 0; k < group_items; ++k) group[k] = make_item(i + k);
-#pragma GCC unroll 8
-        for (std::size_t k = 0; k < group_items; ++k) append(group[k], i + k);
+    if constexpr (may_have_tagged_buffers<Engine, Item>)
+      if (!engine_access::has_rank_buffers(engine)) {
+        engine_access::template push_tagged_batch<Item>(engine, [&](const auto& push) {
+          append_in_groups<Item>(first, end, make_item,
+                                 [&](const addressed<Item>& to_rank, std::size_t i) {
+                                   on_append(to_rank.rank, std::size_t{0}, i);
+                                   push(to_rank.rank, to_rank.item);
+                                   on_commit(to_rank.rank, std::size_t{1});
+                                 });
+        });
+        return;
       }
-      for (; i < end; ++i) append(make_item(i), i);
-    } catch (...) {
-      first = i;
-      commit(engine, ranks, begin, next, on_commit);
-      throw;
+    if (ranks <= max_few_ranks) {
+      std::array<std::byte*, max_few_ranks> begin;
+      for (int rank = 0; rank < ranks; ++rank)
+        begin[rank] = engine_access::buffer_to(engine, rank).next;
+      few_cursors next(begin.data());
+      write_with(next, engine, std::span<std::byte* const>(begin).first(ranks), first, end,
+                 make_item, on_append, on_commit);
+    } else {
+      std::array<std::byte*, max_ranks> begin, addresses;
+      for (int rank = 0; rank < ranks; ++rank)
+        begin[rank] = addresses[rank] = engine_access::buffer_to(engine, rank).next;
+      many_cursors next(addresses.data());
+      write_with(next, engine, std::span<std::byte* const>(begin).first(ranks), first, end,
+                 make_item, on_append, on_commit);
     }
-    first = i;
-    commit(engine, ranks, begin, next, on_commit);
   }
 
  private:
-  template <class OnCommit>
-  [[gnu::noinline]] static void commit(Engine& engine, int ranks,
-                                       const std::array<std::byte*, cursors::max_ranks>& begin,
-                                       cursors next, OnCommit& on_commit) {
-    for (int rank = 0; rank < ranks; ++rank) {
+  // begin[rank]: the address of the first item to `rank`.
+  template <class Cursors, class MakeItem, class OnAppend, class OnCommit>
+  static void write_with(Cursors& next, Engine& engine, std::span<std::byte* const> begin,
+                         std::size_t& first, std::size_t end, MakeItem& make_item,
+                         OnAppend& on_append, OnCommit& on_commit) {
+    std::size_t i = first;
+    try {
+      append_in_groups<Item>(
+          i, end, make_item,
+          [&next, &on_append, begin](const addressed<Item>& to_rank, std::size_t k) {
+            on_append(to_rank.rank, taken(next, begin, to_rank.rank), k);
+            store_item(reinterpret_cast<std::byte*>(next.take(to_rank.rank)), to_rank.item);
+          });
+    } catch (...) {
+      first = i;
+      commit(next, engine, begin, on_commit);
+      throw;
+    }
+    first = i;
+    commit(next, engine, begin, on_commit);
+  }
+
+  static std::size_t taken(const few_cursors& next, std::span<std::byte* const>,
+                           int rank) noexcept {
+    return next.taken(rank);
+  }
+  static std::size_t taken(const many_cursors& next, std::span<std::byte* const> begin,
+                           int rank) noexcept {
+    return static_cast<std::size_t>(next.next(rank) - begin[rank]) / sizeof(Item);
+  }
+
+  template <class Cursors, class OnCommit>
+  [[gnu::noinline]] static void commit(Cursors next, Engine& engine,
+                                       std::span<std::byte* const> begin, OnCommit& on_commit) {
+    for (std::size_t peer = 0; peer < begin.size(); ++peer) {
+      const int rank = static_cast<int>(peer);
       std::byte* const end = next.next(rank);
-      if (end == begin[rank]) continue;
-      on_commit(rank, static_cast<std::size_t>(end - begin[rank]) / sizeof(Item));
+      if (end == begin[peer]) continue;
+      on_commit(rank, static_cast<std::size_t>(end - begin[peer]) / sizeof(Item));
       engine_access::buffer_to(engine, rank).next = end;
       engine_access::appended_to(engine, rank);
     }

@@ -12,6 +12,7 @@
 #include <longshore/gather/detail/table_view.hpp>
 #include <longshore/gather/exchange_stats.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <memory>
@@ -55,7 +56,7 @@ class engine_requests {
                   const gather_options& given, bool has_constant_requests)
       : table_(table) {
     engine_options options = engine_options_for(table.team(), strategy, given);
-    options.slots = request_slots;
+    options.slots = std::max(options.slots, request_slots);
     options.item_bytes = offset_bytes(table.map()) + sizeof(T);
     value_engine_ = std::make_unique<conveyor>(table.team(), options);
     options.item_bytes = offset_bytes(table.map());

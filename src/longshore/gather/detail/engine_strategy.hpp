@@ -19,6 +19,11 @@ namespace longshore::detail {
 /// The number of items per buffer if the caller gives none (gather_options::buffer_items).
 [[nodiscard]] std::size_t default_buffer_items(const node_map& nodes,
                                                std::size_t element_bytes) noexcept;
+/// Whether that engine has several hops, and hence buffers for few links, not for each rank.
+[[nodiscard]] inline bool has_several_hops(const team& team, gather_strategy strategy,
+                                           const gather_options& options) {
+  return engine_options_for(team, strategy, options).hops > 1;
+}
 
 /// A rank without valid requests throws this in place of a request. The engine then serves the
 /// other ranks to the end of the call.

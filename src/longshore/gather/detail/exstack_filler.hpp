@@ -45,9 +45,9 @@ class exstack_filler {
       return end;
     };
     if constexpr (sizeof(Offset) < sizeof(std::uint64_t))
-      return with_cursors<Item>(next_.data(), ranks_, buffer_items_, push_all);
+      return with_cursors<Item, cursor_use::write>(next_.data(), ranks_, buffer_items_, push_all);
     else
-      return push_all(array_cursors<Item>(next_.data()));
+      return push_all(array_cursors<Item, cursor_use::write>(next_.data()));
   }
 
   /// Memory of one pointer per rank, which callers may use between calls of fill().

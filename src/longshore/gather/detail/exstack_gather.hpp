@@ -51,17 +51,24 @@ class exstack_gather {
   }
 
   /// Takes part in operator() of the other ranks, which then throw errc::peer_failed.
-  void run_as_failed() { stack_.exchange(progress::failed); }
+  void run_as_failed() {
+    rounds_ = 0;
+    stack_.exchange(progress::failed);
+  }
 
   [[nodiscard]] const traffic& sent() const noexcept { return stack_.sent(); }
   [[nodiscard]] const exchange_stats& stats() const noexcept { return stats_; }
+  /// The rounds of the last call, the same on all ranks; 0 if the call failed.
+  [[nodiscard]] std::size_t rounds() const noexcept { return rounds_; }
 
  private:
   template <class Offset, class Locate>
   void run(Locate locate, std::span<const std::int64_t> indices, std::span<T> out) {
     std::size_t replied = 0;
+    std::size_t rounds = 0;
+    rounds_ = 0;
     progress progress_of_all = progress::more;
-    while (progress_of_all == progress::more) {
+    for (; progress_of_all == progress::more; ++rounds) {
       exstack_access::count_exchanges_in(
           stack_, stats_.requests, {.item_bytes = sizeof(Offset), .capacity_items = buffer_items_});
       const std::size_t requested = fill_requests<Offset>(locate, indices, replied);
@@ -80,6 +87,7 @@ class exstack_gather {
       store_replies(locate, indices.data(), out.data(), replied, requested);
       replied = requested;
     }
+    rounds_ = rounds;
   }
 
   // Fills the buffers with offsets, for the indices from position `first` on. Returns as
@@ -146,7 +154,7 @@ class exstack_gather {
         out[i] = reinterpret_cast<const T*>(next[rank_of(i)])[reply_positions_[i - begin]];
       return;
     }
-    with_cursors<T>(next.data(), ranks, buffer_items_, [&](auto cursors) {
+    with_cursors<T, cursor_use::read>(next.data(), ranks, buffer_items_, [&](auto cursors) {
       for (std::size_t i = begin; i < end; ++i) out[i] = *cursors.take(rank_of(i));
     });
   }
@@ -156,6 +164,7 @@ class exstack_gather {
   exstack stack_;
   exstack_filler filler_;
   exchange_stats stats_;
+  std::size_t rounds_ = 0;
   std::optional<recent_items> recent_;  // only with combining
   // Only with combining, for each index of a round: the position of its value in the reply message.
   std::vector<std::uint32_t> reply_positions_;

@@ -80,10 +80,15 @@ class exstack_requests {
   }
 
   /// Takes part in run() of the other ranks, which then throw errc::peer_failed.
-  void run_as_failed() { stack_.exchange(progress::failed); }
+  void run_as_failed() {
+    rounds_ = 0;
+    stack_.exchange(progress::failed);
+  }
 
   [[nodiscard]] const traffic& sent() const noexcept { return stack_.sent(); }
   [[nodiscard]] const exchange_stats& stats() const noexcept { return stats_; }
+  /// The rounds of the last call, the same on all ranks; 0 if the call failed.
+  [[nodiscard]] std::size_t rounds() const noexcept { return rounds_; }
 
  private:
   template <class Offset, class Request, class Locate>
@@ -95,8 +100,10 @@ class exstack_requests {
          .capacity_items = buffer_items_,
          .header_bytes = header_bytes<typename Request::header>});
     std::size_t sent = 0;
+    std::size_t rounds = 0;
+    rounds_ = 0;
     progress progress_of_all = progress::more;
-    while (progress_of_all == progress::more) {
+    for (; progress_of_all == progress::more; ++rounds) {
       write_headers(request);
       sent = fill_requests<Offset>(locate, indices, sent, request);
       if (sent == fill_failed) {
@@ -110,6 +117,7 @@ class exstack_requests {
       for (int peer = 0; peer < table_.team().size(); ++peer)
         apply_arrived<Offset>(stack_.arrived<std::byte>(peer), request, prefetch);
     }
+    rounds_ = rounds;
   }
 
   template <class Request>
@@ -167,6 +175,7 @@ class exstack_requests {
   exstack stack_;
   exstack_filler filler_;
   exchange_stats stats_;
+  std::size_t rounds_ = 0;
   std::optional<recent_items> recent_;  // only with combining
 };
 

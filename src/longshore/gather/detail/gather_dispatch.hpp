@@ -3,6 +3,7 @@
 #pragma once
 
 #include <longshore/gather/detail/agp_gather.hpp>
+#include <longshore/gather/detail/buffer_sizing.hpp>
 #include <longshore/gather/detail/direct_gather.hpp>
 #include <longshore/gather/detail/engine_gather.hpp>
 #include <longshore/gather/detail/exstack_gather.hpp>
@@ -30,9 +31,22 @@ class gather_dispatch final : public gather_implementation<T> {
       return;
     }
     options = apply_choice(options, this->choice());
+    // Two slots of requests and two of replies, which an exstack shares.
+    constexpr std::size_t link_bytes_per_item = 2 * (sizeof(std::uint32_t) + sizeof(T));
     if (strategy_ == gather_strategy::exstack)
-      exstack_.emplace(table_, options.buffer_items, options.combine);
-    if (is_asynchronous(strategy_)) engine_.emplace(table_, strategy_, options);
+      exstack_.emplace(buffer_sizing(table_.team(), options, link_bytes_per_item),
+                       [this, options](auto& exchange, std::size_t buffer_items) {
+                         exchange.emplace(table_, buffer_items, options.combine);
+                       });
+    if (is_asynchronous(strategy_))
+      engine_.emplace(
+          buffer_sizing(
+              table_.team(), options,
+              has_several_hops(table_.team(), strategy_, options) ? 0 : link_bytes_per_item),
+          [this, options](auto& exchange, std::size_t buffer_items) mutable {
+            options.buffer_items = buffer_items;
+            exchange.emplace(table_, strategy_, options);
+          });
     if (strategy_ == gather_strategy::direct) direct_.emplace(table_);
     cache_share_bytes_ =
         last_level_cache_bytes() / static_cast<std::size_t>(table.team().nodes().my_rank_count());
@@ -42,6 +56,8 @@ class gather_dispatch final : public gather_implementation<T> {
     if (this->has_plans_by_size())
       return this->template with_plan_for<base>(indices.size(),
                                                 [&](base& plan) { plan.run(indices, out); });
+    exstack_.prepare(indices.size());
+    engine_.prepare(indices.size());
     if (out.size() != indices.size()) {
       if (exstack_) exstack_->run_as_failed();
       if (engine_) engine_->run_as_failed();
@@ -78,8 +94,8 @@ class gather_dispatch final : public gather_implementation<T> {
 
   table_view<T, Distribution> table_;
   gather_strategy strategy_;
-  std::optional<exstack_gather<T, Distribution>> exstack_;
-  std::optional<engine_gather<T, Distribution>> engine_;
+  sized_exchange<exstack_gather<T, Distribution>> exstack_;
+  sized_exchange<engine_gather<T, Distribution>> engine_;
   std::optional<direct_gather<T, Distribution>> direct_;
   std::size_t cache_share_bytes_ = 0;  // this rank's share of the last-level cache
 };

@@ -96,10 +96,8 @@ template <class Engine, class Use>
 
 /// The statistics of a plan that has an exstack, an engine, or neither.
 template <class Exstack, class Engine>
-[[nodiscard]] exchange_stats stats_of(const std::optional<Exstack>& exstack,
-                                      const std::optional<Engine>& engine) {
-  if (exstack) return exstack->stats();
-  return engine ? engine->stats() : exchange_stats{};
+[[nodiscard]] exchange_stats stats_of(const Exstack& exstack, const Engine& engine) {
+  return exstack ? exstack.stats() : engine.stats();
 }
 
 enum class values_role { input, output };

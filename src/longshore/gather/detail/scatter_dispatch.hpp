@@ -3,6 +3,7 @@
 #pragma once
 
 #include <longshore/gather/detail/agp_requests.hpp>
+#include <longshore/gather/detail/buffer_sizing.hpp>
 #include <longshore/gather/detail/direct_scatter.hpp>
 #include <longshore/gather/detail/engine_requests.hpp>
 #include <longshore/gather/detail/exstack_requests.hpp>
@@ -29,17 +30,30 @@ class scatter_dispatch final : public scatter_implementation<T> {
       return;
     }
     options = apply_choice(options, this->choice());
-    constexpr bool has_constant_requests = false;
+    constexpr std::size_t link_bytes_per_item = request_slots * (sizeof(std::uint32_t) + sizeof(T));
     if (is_asynchronous(strategy_))
-      engine_.emplace(table_, strategy_, options, has_constant_requests);
+      engine_.emplace(
+          buffer_sizing(
+              table_.team(), options,
+              has_several_hops(table_.team(), strategy_, options) ? 0 : link_bytes_per_item),
+          [this, options](auto& exchange, std::size_t buffer_items) mutable {
+            options.buffer_items = buffer_items;
+            // false: a scatter has no requests without values
+            exchange.emplace(table_, strategy_, options, false);
+          });
     else if (strategy_ != gather_strategy::agp && !scatters_by_stores<T>(strategy_))
-      exstack_.emplace(table_, options.buffer_items, options.combine);
+      exstack_.emplace(buffer_sizing(table_.team(), options, link_bytes_per_item),
+                       [this, options](auto& exchange, std::size_t buffer_items) {
+                         exchange.emplace(table_, buffer_items, options.combine);
+                       });
   }
 
   void run(std::span<const std::int64_t> indices, std::span<const T> values) override {
     if (this->has_plans_by_size())
       return this->template with_plan_for<base>(indices.size(),
                                                 [&](base& plan) { plan.run(indices, values); });
+    exstack_.prepare(indices.size());
+    engine_.prepare(indices.size());
     if (values.size() != indices.size()) {
       if (exstack_) exstack_->run_as_failed();
       if (engine_) engine_->run_as_failed();
@@ -79,8 +93,8 @@ class scatter_dispatch final : public scatter_implementation<T> {
 
   table_view<T, Distribution> table_;
   gather_strategy strategy_;
-  std::optional<exstack_requests<T, Distribution>> exstack_;
-  std::optional<engine_requests<T, Distribution>> engine_;
+  sized_exchange<exstack_requests<T, Distribution>> exstack_;
+  sized_exchange<engine_requests<T, Distribution>> engine_;
 };
 
 template <trivially_copyable T, distribution Distribution>

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <longshore/gather/detail/agp_requests.hpp>
+#include <longshore/gather/detail/buffer_sizing.hpp>
 #include <longshore/gather/detail/engine_requests.hpp>
 #include <longshore/gather/detail/exstack_requests.hpp>
 #include <longshore/gather/detail/tuning/tuning_table.hpp>
@@ -32,9 +33,18 @@ class update_dispatch final : public update_implementation<T> {
     options = apply_choice(options, this->choice());
     combine_ = options.combine;
     if (options.strategy == gather_strategy::agp) return;
+    constexpr std::size_t link_bytes_per_item = request_slots * (sizeof(std::uint32_t) + sizeof(T));
     if (is_asynchronous(options.strategy)) {
-      const bool has_constant_requests = !combine_;  // combined requests have values
-      engine_.emplace(table_, options.strategy, options, has_constant_requests);
+      engine_.emplace(
+          buffer_sizing(
+              table_.team(), options,
+              has_several_hops(table_.team(), options.strategy, options) ? 0 : link_bytes_per_item),
+          [this, options](auto& exchange, std::size_t buffer_items) mutable {
+            options.buffer_items = buffer_items;
+            // combined requests have values
+            const bool has_constant_requests = !options.combine;
+            exchange.emplace(table_, options.strategy, options, has_constant_requests);
+          });
       return;
     }
     if constexpr (has_identity<Op, T>)
@@ -43,11 +53,16 @@ class update_dispatch final : public update_implementation<T> {
         copies_.emplace(table_, op);
     // Strategy direct with a larger table uses exstack, too: owners that apply requests from shared
     // buffers are faster than atomic operations.
-    if (!copies_) exstack_.emplace(table_, options.buffer_items, options.combine);
+    if (!copies_)
+      exstack_.emplace(buffer_sizing(table_.team(), options, link_bytes_per_item),
+                       [this, options](auto& exchange, std::size_t buffer_items) {
+                         exchange.emplace(table_, buffer_items, options.combine);
+                       });
   }
 
   void run(std::span<const std::int64_t> indices, std::span<const T> values) override {
     if (this->has_plans_by_size()) return run_plan_for_size(indices, values);
+    prepare_buffers(indices);
     if (values.size() != indices.size()) {
       if (copies_) copies_->run_as_failed();
       if (exstack_) exstack_->run_as_failed();
@@ -60,6 +75,7 @@ class update_dispatch final : public update_implementation<T> {
 
   void run(std::span<const std::int64_t> indices, const T& amount) override {
     if (this->has_plans_by_size()) return run_plan_for_size(indices, amount);
+    prepare_buffers(indices);
     if (combine_ || (engine_ && !engine_->is_same_on_all_ranks(amount)))
       run_with_values(indices, update_values<T>::same_for_all(&amount));
     else
@@ -87,6 +103,11 @@ class update_dispatch final : public update_implementation<T> {
   }
   [[nodiscard]] exchange_stats strategy_stats() const override {
     return stats_of(exstack_, engine_);
+  }
+
+  void prepare_buffers(std::span<const std::int64_t> indices) {
+    exstack_.prepare(indices.size());
+    engine_.prepare(indices.size());
   }
 
   void run_plan_for_size(std::span<const std::int64_t> indices, const auto& values) {
@@ -133,8 +154,8 @@ class update_dispatch final : public update_implementation<T> {
   table_view<T, Distribution> table_;
   Op op_;
   bool combine_ = false;
-  std::optional<exstack_requests<T, Distribution>> exstack_;
-  std::optional<engine_requests<T, Distribution>> engine_;
+  sized_exchange<exstack_requests<T, Distribution>> exstack_;
+  sized_exchange<engine_requests<T, Distribution>> engine_;
   std::optional<copies> copies_;
 };
 

@@ -179,4 +179,29 @@ std::optional<choices_by_size> choices_for_all_sizes(std::span<const timed_choic
   return selected;
 }
 
+std::optional<gather_choice> choice_for_requests(std::span<const timed_choice> measured,
+                                                 std::size_t requests) {
+  std::size_t below = 0, above = std::numeric_limits<std::size_t>::max();
+  for (const auto& timed : measured) {
+    if (timed.requests <= requests) below = std::max(below, timed.requests);
+    if (timed.requests >= requests) above = std::min(above, timed.requests);
+  }
+  // A call takes a constant time and a time per request.
+  std::vector<timed_choice> predicted;
+  for (const auto& lower : measured)
+    for (const auto& upper : measured) {
+      if (lower.choice != upper.choice || lower.requests != below || upper.requests != above)
+        continue;
+      const double part = above == below ? 0
+                                         : static_cast<double>(requests - below) /
+                                               static_cast<double>(above - below);
+      predicted.push_back({.choice = lower.choice,
+                           .requests = requests,
+                           .seconds = lower.seconds + part * (upper.seconds - lower.seconds)});
+    }
+  if (predicted.empty()) return std::nullopt;
+  const std::size_t c = request_class_of(requests);
+  return best_for(regrets_of(predicted), c, c + 1).first;
+}
+
 }  // namespace longshore::detail

@@ -89,6 +89,22 @@ TEST(Choice, a_class_without_measurements_follows_its_neighbour) {
       (choices_by_size{rounds, large_rounds, large_rounds, large_rounds}));
 }
 
+TEST(Choice, for_a_known_number_of_requests_times_are_interpolated) {
+  // At 10'000 and at 100'000 requests others are best than in between: lines cross at 19'000.
+  const auto times = measured({{rounds, {1, 1, 11, -1}}, {loads, {1, 1.9, 2.9, -1}}});
+  EXPECT_EQ(choice_for_requests(times, 10'000), rounds);
+  EXPECT_EQ(choice_for_requests(times, 12'000), rounds);
+  EXPECT_EQ(choice_for_requests(times, 30'000), loads);
+  EXPECT_EQ(choice_for_requests(times, 100'000), loads);
+  EXPECT_FALSE(choice_for_requests(times, 500));
+  EXPECT_FALSE(choice_for_requests(times, 200'000));
+  EXPECT_FALSE(choice_for_requests({}, 1000));
+  // A choice that was dropped before the larger number does not count.
+  EXPECT_EQ(
+      choice_for_requests(measured({{rounds, {1, 1, -1, -1}}, {loads, {2, 2, 3, -1}}}), 20'000),
+      loads);
+}
+
 TEST(Choice, without_measurements_direct_is_taken_if_all_memory_is_reachable) {
   EXPECT_EQ(rule_choice({.ranks = 4, .nodes = 1, .node_ranks = 4, .all_reachable = true}), loads);
   EXPECT_EQ(rule_choice({.ranks = 4, .nodes = 2, .node_ranks = 2, .all_reachable = false}), rounds);

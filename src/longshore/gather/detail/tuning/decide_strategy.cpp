@@ -196,8 +196,8 @@ gather_decision decide_strategy(team& team, const decision_inputs& inputs,
     return inputs.why_not(timed.choice.strategy, decision.all_reachable).has_value();
   });
 
-  // 6. Choose for each class of requests. If the number of requests is known, the choice for its
-  // class serves all calls.
+  // 6. Choose for each class of requests. If the number of requests is known, the choice for this
+  // number serves all calls.
   const auto choices = choices_for_all_sizes(measured);
   if (!choices) return decision;
   const auto& keys_of_this_run = profile.measured_in_this_run;
@@ -205,9 +205,11 @@ gather_decision decide_strategy(team& team, const decision_inputs& inputs,
       std::find(keys_of_this_run.begin(), keys_of_this_run.end(), key) != keys_of_this_run.end();
   decision.from = is_new ? gather_decision::origin::measured : gather_decision::origin::profile;
   decision.by_size = *choices;
-  if (expected_requests > 0)
-    decision.by_size.fill(
-        decision.by_size[request_class_of(static_cast<std::size_t>(expected_requests))]);
+  if (expected_requests > 0) {
+    const auto requests = static_cast<std::size_t>(expected_requests);
+    decision.by_size.fill(choice_for_requests(measured, requests)
+                              .value_or(decision.by_size[request_class_of(requests)]));
+  }
   return decision;
 }
 

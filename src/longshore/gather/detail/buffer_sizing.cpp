@@ -1,0 +1,64 @@
+// Chooses the capacity of buffers from the number of requests of a call.
+#include <longshore/gather/detail/buffer_sizing.hpp>
+
+#include <longshore/transport/team.hpp>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+
+namespace longshore::detail {
+namespace {
+
+// Buffers of a rank that take no more than this always have their full size.
+constexpr std::size_t full_sized_bytes = std::size_t{4} << 20;
+constexpr std::size_t min_items = 32;
+// Buffers of an exstack grow if a call takes more rounds: then the requests are not spread evenly.
+constexpr std::size_t max_rounds = 2;
+
+}  // namespace
+
+buffer_sizing::buffer_sizing(team& team, const gather_options& options,
+                             std::size_t link_bytes_per_item)
+    : ranks_(static_cast<std::size_t>(team.size())),
+      max_items_(options.buffer_items),
+      items_(max_items_) {
+  if (link_bytes_per_item == 0 || max_items_ * link_bytes_per_item * ranks_ <= full_sized_bytes)
+    return;
+  const auto expected =
+      team.allreduce_value(static_cast<std::int64_t>(options.expected_requests), reduction::max);
+  items_ = items_for(static_cast<double>(expected));
+  if (expected == 0 && items_ < max_items_) agreement_.emplace(team);
+}
+
+std::size_t buffer_sizing::items_for(double requests) const {
+  const double mean = requests / static_cast<double>(ranks_);
+  // With random ranks, about one buffer in 30'000 gets more items.
+  const double most = mean + 4 * std::sqrt(mean);
+  if (most >= static_cast<double>(max_items_)) return max_items_;
+  return std::min(max_items_,
+                  std::max(min_items, std::bit_ceil(static_cast<std::size_t>(most) + 1)));
+}
+
+bool buffer_sizing::grows_for(std::size_t requests) {
+  if (!agreement_) return false;
+  const std::size_t call_class = agreement_->class_of_call(requests);
+  if (call_class + 1 == request_classes) return grow_to(max_items_);
+  // The boundary of this class and the next.
+  return grow_to(items_for(std::sqrt(static_cast<double>(measured_requests[call_class]) *
+                                     static_cast<double>(measured_requests[call_class + 1]))));
+}
+
+bool buffer_sizing::grows_after(std::size_t rounds) {
+  return rounds > max_rounds && grow_to(std::min(4 * items_, max_items_));
+}
+
+bool buffer_sizing::grow_to(std::size_t items) {
+  if (items <= items_) return false;
+  items_ = items;
+  if (items_ == max_items_) agreement_.reset();
+  return true;
+}
+
+}  // namespace longshore::detail

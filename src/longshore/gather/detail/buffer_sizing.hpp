@@ -1,0 +1,83 @@
+// buffer_sizing: how many items a buffer for each rank holds. With many ranks, full-sized buffers
+// would take far more memory than the requests of a call.
+#pragma once
+
+#include <longshore/gather/detail/tuning/plans_by_size.hpp>
+#include <longshore/gather/exchange_stats.hpp>
+#include <longshore/gather/options.hpp>
+
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <utility>
+
+namespace longshore::detail {
+
+/// options.buffer_items, unless the buffers of a rank would then take more than 4 MiB. Else as many
+/// items as one message to each rank needs in a call of options.expected_requests requests to
+/// random ranks. If that number is unknown, buffers begin small and grow with the calls; the ranks
+/// then agree on the size of a call as plans of strategy auto do (class size_agreement).
+class buffer_sizing {
+ public:
+  /// Collective. `link_bytes_per_item`: the bytes of all buffers to one rank, per item of capacity;
+  /// 0 for an engine of several hops, which has few buffers.
+  buffer_sizing(team& team, const gather_options& options, std::size_t link_bytes_per_item);
+
+  [[nodiscard]] std::size_t items() const noexcept { return items_; }
+  /// Collective. Whether items() has grown for a call of `requests` requests.
+  bool grows_for(std::size_t requests);
+  /// Collective, with the same `rounds` on all ranks. Whether items() has grown because the last
+  /// call took so many rounds.
+  bool grows_after(std::size_t rounds);
+
+ private:
+  bool grow_to(std::size_t items);
+  [[nodiscard]] std::size_t items_for(double requests) const;
+
+  std::size_t ranks_, max_items_, items_;
+  std::optional<size_agreement> agreement_;  // if the size of calls is unknown
+};
+
+/// The buffers of a plan for one strategy, or nothing. Made anew when they have to grow.
+template <class Exchange>
+class sized_exchange {
+ public:
+  /// Makes the exchange in its argument, with buffers of so many items.
+  using make_exchange = std::function<void(std::optional<Exchange>&, std::size_t items)>;
+
+  /// Collective.
+  void emplace(const buffer_sizing& sizing, make_exchange make) {
+    sizing_.emplace(sizing);
+    make_ = std::move(make);
+    make_(exchange_, sizing_->items());
+  }
+  /// Collective; to be called before each use, with the requests of this rank.
+  void prepare(std::size_t requests) {
+    if (!exchange_) return;
+    bool grows = sizing_->grows_for(requests);
+    if constexpr (requires { exchange_->rounds(); })
+      grows = sizing_->grows_after(exchange_->rounds()) || grows;
+    if (!grows) return;
+    stats_of_former_ += exchange_->stats();
+    exchange_.reset();
+    make_(exchange_, sizing_->items());
+  }
+
+  [[nodiscard]] explicit operator bool() const noexcept { return exchange_.has_value(); }
+  [[nodiscard]] Exchange& operator*() noexcept { return *exchange_; }
+  [[nodiscard]] Exchange* operator->() noexcept { return &*exchange_; }
+  /// Since emplace().
+  [[nodiscard]] exchange_stats stats() const {
+    exchange_stats sum = stats_of_former_;
+    if (exchange_) sum += exchange_->stats();
+    return sum;
+  }
+
+ private:
+  std::optional<buffer_sizing> sizing_;
+  make_exchange make_;
+  std::optional<Exchange> exchange_;
+  exchange_stats stats_of_former_;
+};
+
+}  // namespace longshore::detail
