@@ -143,12 +143,12 @@ def print_table(network: Network, programs: list[str], streams: bool) -> None:
     rows = sorted({row for _, row in network.seconds}, key=lambda row: (row[0] not in ("pingpong", "shift"), row))
     best: dict[tuple[str, str], float] = {}
     best_of_mpi: dict[tuple[str, str], float] = {}
-    for (program, row), seconds in network.seconds.items():
+    for (program, row), times in network.seconds.items():
         group = (program, row[0])
         if row[1] != "auto":
-            best[group] = min(best.get(group, 1e300), median(seconds))
+            best[group] = min(best.get(group, 1e300), median(times))
         if row[0].startswith("halo") and row[2] in MPI_MODES:
-            best_of_mpi[group] = min(best_of_mpi.get(group, 1e300), median(seconds))
+            best_of_mpi[group] = min(best_of_mpi.get(group, 1e300), median(times))
     for row in rows:
         words = [f"{' '.join(row):36}"]
         for program in programs:
