@@ -108,20 +108,6 @@ TEST(OwnMemory, of_shared_allocator_needs_no_messages_on_a_node) {
   });
 }
 
-TEST(OwnMemory, in_mode_channel_large_messages_of_long_rows_are_read_directly) {
-  spmd([](team& team) {
-    const rank_grid grid(team, {.ranks = {1, 1, team.size()}});
-    const halo_options options{.mode = halo_mode::channel};
-    // Faces across z of 16 KiB, in rows of 256 and of 64 bytes.
-    field<double> long_rows(grid, {32, 64, 4}, 1), short_rows(grid, {8, 256, 4}, 1);
-    expect_right_exchanges(3, long_rows, grid, options);
-    expect_right_exchanges(3, short_rows, grid, options);
-    if (team.nodes().node_count() > 1) return;
-    EXPECT_EQ(halo_exchange(grid, options, long_rows).moved().messages, 0u);
-    EXPECT_EQ(halo_exchange(grid, options, short_rows).moved().messages > 0, team.size() > 1);
-  });
-}
-
 TEST(SharedAllocator, containers_allocate_move_and_free_its_memory) {
   using allocator = shared_allocator<double>;
   static_assert(std::allocator_traits<allocator>::is_always_equal::value);

@@ -14,17 +14,12 @@
 #include <longshore/halo/detail/mpi/backends.hpp>
 #endif
 
-#include <algorithm>
-
 namespace longshore::detail {
 namespace {
 
-// In mode channel, receivers copy messages of at least this size from the sender's memory, if all
-// runs of contiguous cells have at least the size below. Shorter runs share their cache lines with
-// cells that the sender writes. The saved copy gains more than the sender loses by waiting for the
-// receiver.
+// In mode channel, receivers copy contiguous messages of at least this size from the sender's
+// memory. The saved copy gains more than the sender loses by waiting for the receiver.
 constexpr std::size_t exposed_from_bytes = 16384;
-constexpr std::size_t exposed_run_bytes = 128;
 
 class mixed_backend final : public exchange_backend {
  public:
@@ -142,15 +137,6 @@ traffic mixed_backend::moved() const {
   return total;
 }
 
-// Whether all cells of a message lie in runs of at least exposed_run_bytes.
-bool has_long_runs(const halo_message& message) {
-  return std::all_of(message.parts.begin(), message.parts.end(), [](const strided_box& part) {
-    const std::size_t row_bytes = part.extents[0] * part.element_bytes;
-    const bool has_rows = part.strides_bytes[0] == static_cast<std::ptrdiff_t>(part.element_bytes);
-    return part.is_contiguous() || (has_rows && row_bytes >= exposed_run_bytes);
-  });
-}
-
 // Collective. Whether any rank has a message in its rounds.
 bool any_rank_has_messages(team& ranks, const std::vector<halo_round>& rounds) {
   if (ranks.size() == 1) return false;
@@ -234,7 +220,7 @@ std::vector<std::unique_ptr<exchange_backend>> make_mixed_backends(halo_mode mod
   if (can_expose && (mode == halo_mode::direct || any_rank_has_shareable(ranks, options))) {
     const auto filter = [mode](const halo_message& message) {
       return mode == halo_mode::direct ||
-             (message.size_bytes() >= exposed_from_bytes && has_long_runs(message));
+             (message.contiguous() != nullptr && message.size_bytes() >= exposed_from_bytes);
     };
     add(make_direct_backends(grid, rounds, options, filter));
   }
