@@ -37,10 +37,11 @@ namespace detail {
 /// Messages per rank and epoch, on each hop: one per buffer that fills, and one last message per
 /// link, which may be empty. Bytes on the wire: the items; with 2 or 3 hops, a tag of 1 to 4 bytes
 /// per item, which says where relaying ranks send the item; and 1 byte per message. Memory per
-/// rank: options.slots buffers per link, twice as many for a link between nodes. Links between hosts
-/// get more: on each hop up to 2 MiB for outgoing and 2 MiB for incoming messages (stream_ends.hpp). link_count() and
-/// memory_bytes() give the sums. If a function that was passed to drain throws, the engine can only
-/// be destroyed.
+/// rank: options.slots buffers per link, twice as many for a link between nodes. Links between
+/// hosts get more, beyond options.memory_bytes: on each hop up to 2 MiB for outgoing and 2 MiB for
+/// incoming messages (stream_ends.hpp), and up to 1 MiB where ranks of a host relay them.
+/// link_count() and memory_bytes() give the sums. If a function that was passed to drain throws,
+/// the engine can only be destroyed.
 class conveyor {
  public:
   /// Collective. Throws errc::usage for invalid options.

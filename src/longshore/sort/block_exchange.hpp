@@ -130,8 +130,8 @@ struct block_exchange_options {
 ///   put-scan    2 (P - 1)                   n + 8 (P - 1)              8 P bytes
 ///   direct      P - 1 offsets, and a block  8 (P - 1), and the         8 P bytes
 ///               to each rank of other nodes bytes for other nodes
-///   sendrecv    one per 32 KiB              n                          2 slots per peer, as long as
-///                                                                      blocks, at most 32 KiB;
+///   sendrecv    one per 32 KiB              n                          2 slots per peer (as long
+///                                                                      as blocks, at most 32 KiB);
 ///                                                                      4 for another node's
 ///   channel     one per 32 KiB              n                          as sendrecv
 ///   alltoallv   P - 1                       n                          that of the library

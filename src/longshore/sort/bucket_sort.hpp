@@ -43,8 +43,9 @@ namespace longshore {
 /// Memory per rank: a buffer for the received items, and a buffer for the larger of given and
 /// received items; a buffer gets 1/64 more when it grows. With exchanges put, put-scan, direct and
 /// rma the first buffer has room for the largest number of items that any rank receives. Each task
-/// takes some 300 KiB and 100 bytes per rank, and more for items whose size does not divide a cache
-/// line (such as 12 bytes, or more than a line).
+/// takes some 600 KiB and 100 bytes per rank, scratch memory for its largest part (at most 1 MiB),
+/// and more for items whose size does not divide a cache line (such as 12 bytes, or more than a
+/// line).
 template <class Item, class Projection = std::identity>
 requires bucket_item<Item, Projection>
 class bucket_sorter {

@@ -12,8 +12,8 @@
 // Steps 2 and 4 have one implementation for each kind of connection:
 //   detail/ring_channels          within a node: both ranks use the slots in shared memory, a
 //                                 message is copied once, and a credit is a counter in memory
-//   mpi/message_channels          between nodes: a synchronous send into a posted receive; the
-//                                 completion of the send is the credit
+//   mpi/message_channels          between nodes: sends into posted receives; the completion of a
+//                                 synchronous send is the credit for the messages up to it
 //   one_sided/signal_channels     between nodes: a put of the message, then a put of a signal word
 //   ucx/message_channels          between nodes, over TCP: active messages
 //

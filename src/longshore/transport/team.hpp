@@ -104,8 +104,9 @@ class team {
   [[nodiscard]] virtual std::unique_ptr<segment> allocate(std::size_t bytes) = 0;
 
   /// Collective. Opens a channel to each rank in `to` and from each rank in `from`. A channel has
-  /// `slots` slots, unless its ends have a number of their own (channel_end::slots). If rank a lists several channels to rank b, the k-th of these connects to the
-  /// k-th channel from a that b lists. Both ends of a channel must have the same slot_bytes.
+  /// `slots` slots, unless its ends have a number of their own (channel_end::slots). If rank a
+  /// lists several channels to rank b, the k-th of these connects to the k-th channel from a that b
+  /// lists. Both ends of a channel must have the same slot_bytes.
   [[nodiscard]] virtual std::unique_ptr<channel_set> open_channels(
       std::span<const channel_end> to, std::span<const channel_end> from, int slots) = 0;
 

@@ -112,6 +112,10 @@ void porter::send(std::size_t i, std::uint8_t flags, int failed_rank) {
   tagged_buffer& buffer = buffers_[i];
   link_state& link = links_[i];
   const std::size_t items = static_cast<std::size_t>(buffer.next - link.begin) / format_.item_bytes;
+  if (items == 0 && flags == 0) {  // opened for a batch that had no item for this rank
+    close(i);
+    return;
+  }
   const std::size_t tags_size = items * format_.tag_bytes;
   std::byte* end = buffer.next;
   if (tags_size > 0) {
@@ -133,13 +137,17 @@ void porter::send(std::size_t i, std::uint8_t flags, int failed_rank) {
   *end++ = static_cast<std::byte>(flags);
   const auto bytes = static_cast<std::size_t>(end - link.begin);
   link.channel->commit(bytes);
-  unlink(i);
-  link.awaits_timed_item = false;
-  buffer.next = buffer.end = nullptr;
+  close(i);
   if (link.to_self)
     ++stats_.own_copies;
   else
     stats_.count_message(items, format_.item_bytes, format_.capacity_items, bytes, link.off_node);
+}
+
+void porter::close(std::size_t i) {
+  unlink(i);
+  links_[i].awaits_timed_item = false;
+  buffers_[i].next = buffers_[i].end = nullptr;
 }
 
 void porter::send_all() {

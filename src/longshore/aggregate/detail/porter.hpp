@@ -171,6 +171,7 @@ class porter {
   void send(std::size_t i, std::uint8_t flags, int failed_rank);
   peer_inbox* open_message(peer_inbox& inbox);
   void unlink(std::size_t i);
+  void close(std::size_t i);  // without sending it
 
   team& team_;
   message_layout format_;

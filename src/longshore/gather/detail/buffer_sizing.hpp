@@ -51,19 +51,22 @@ class sized_exchange {
     make_ = std::move(make);
     make_(exchange_, sizing_->items());
   }
-  /// Collective; to be called before each use, with the requests of this rank.
+  /// Collective; to be called before each use, with the requests of this rank. Throws
+  /// errc::out_of_memory on all ranks if there is no memory for larger buffers; the next call tries
+  /// again.
   void prepare(std::size_t requests) {
-    if (!exchange_) return;
-    bool grows = sizing_->grows_for(requests);
+    if (!make_) return;
+    bool grows = sizing_->grows_for(requests) || !exchange_;
     if constexpr (requires { exchange_->rounds(); })
-      grows = sizing_->grows_after(exchange_->rounds()) || grows;
+      if (exchange_) grows = sizing_->grows_after(exchange_->rounds()) || grows;
     if (!grows) return;
-    stats_of_former_ += exchange_->stats();
+    if (exchange_) stats_of_former_ += exchange_->stats();
     exchange_.reset();
     make_(exchange_, sizing_->items());
   }
 
-  [[nodiscard]] explicit operator bool() const noexcept { return exchange_.has_value(); }
+  /// Whether emplace() was called.
+  [[nodiscard]] explicit operator bool() const noexcept { return static_cast<bool>(make_); }
   [[nodiscard]] Exchange& operator*() noexcept { return *exchange_; }
   [[nodiscard]] Exchange* operator->() noexcept { return &*exchange_; }
   /// Since emplace().

@@ -16,10 +16,10 @@ namespace {
 // measures conveyors of several numbers of hops.
 constexpr int max_ranks_of_one_hop = 128;
 
-// Buffers per link of an engine of several hops, with few ranks. A link carries the items of several
-// ranks, so more buffers save waits (measured with 4 ranks on 2 cores: a gather by aggregator takes
-// half to two thirds of the time that it takes with 2 buffers). With more ranks there are more
-// links, and 2 buffers for each suffice.
+// Buffers per link of an engine of several hops, with few ranks. A link carries the items of
+// several ranks, so more buffers save waits (measured with 4 ranks on 2 cores: a gather by
+// aggregator takes half to two thirds of the time that it takes with 2 buffers). With more ranks
+// there are more links, and 2 buffers for each suffice.
 constexpr int max_ranks_of_more_slots = 16;
 constexpr int slots_of_several_hops = 8;
 

@@ -15,7 +15,8 @@ namespace longshore::detail {
 /// One stream of bytes to each target and from each source. The pieces for one peer follow each
 /// other without gaps in messages that fill a slot, so many small pieces travel in one message. A
 /// sender waits when its receiver has no free slot. Memory: 2 slots per channel, twice that between
-/// nodes; between hosts, up to 512 KiB of slots per rank and direction. A slot has room for the longest stream so far, at most some 32 KiB.
+/// nodes; between hosts, up to 512 KiB of slots per rank and direction. A slot has room for the
+/// longest stream so far, at most some 32 KiB.
 class message_streams {
  public:
   struct outgoing_piece {

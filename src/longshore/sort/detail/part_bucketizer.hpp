@@ -129,8 +129,8 @@ class part_bucketizer {
   // Returns the position of the first item outside the range of all buckets, or items.size().
   [[nodiscard]] std::size_t count_share(std::span<const Item> items, const ranges& of,
                                         std::span<std::size_t> counts) const {
-    // Neighbours are counted in different tables: a counter that is incremented twice in a row would
-    // wait for its own store. Counters of 32 bits: more of them fit into the cache.
+    // Neighbours are counted in different tables: a counter that is incremented twice in a row
+    // would wait for its own store. Counters of 32 bits: more of them fit into the cache.
     std::vector<std::uint32_t> even(counts.size()), odd(counts.size());
     const auto add_counts = [&] {
       for (std::size_t k = 0; k < counts.size(); ++k)

@@ -117,8 +117,8 @@ class write_combining_scatter {
   }
 
   pages lines_;
-  // Of each bucket: its memory, from the beginning of a line on; the positions in this memory of its
-  // first item and of the next one.
+  // Of each bucket: its memory, from the beginning of a line on; the positions in this memory of
+  // its first item and of the next one.
   std::vector<Item*> base_;
   std::vector<std::uint32_t> first_, next_;
 };

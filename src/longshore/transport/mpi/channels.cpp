@@ -37,7 +37,7 @@ std::size_t needed_bytes(std::span<const channel_end> ends) {
 channel_ends::channel_ends(team& team, const detail::ends_by_locality& to,
                            const detail::ends_by_locality& from) {
   const std::size_t ring_bytes =
-      team.agree_on_memory(detail::ring_channels::needed_bytes(to.local),
+      team.agree_on_memory(team.node_comm(), detail::ring_channels::needed_bytes(to.local),
                            needed_bytes(to.remote) + needed_bytes(from.remote));
   memory_ = std::make_unique<node_memory>(team.node_comm(), ring_bytes);
   const auto part_of = [&](int peer) { return memory_->part(team.nodes().local_index(peer)); };

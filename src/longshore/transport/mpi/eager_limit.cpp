@@ -9,6 +9,8 @@
 namespace longshore::mpi {
 namespace {
 
+#ifdef OPEN_MPI
+
 // The component for shared memory of Open MPI 4, and of Open MPI 5.
 constexpr const char* variable_names[] = {"btl_vader_eager_limit", "btl_sm_eager_limit"};
 
@@ -32,9 +34,13 @@ std::optional<std::size_t> control_variable(const char* name) {
   return found;
 }
 
+#endif
+
 }  // namespace
 
+// The variables of other libraries have other names, and some libraries have no MPI_T.
 std::size_t eager_bytes_within_host() {
+#ifdef OPEN_MPI
   int provided = 0;
   if (MPI_T_init_thread(MPI_THREAD_SINGLE, &provided) != MPI_SUCCESS) return 0;
   std::size_t bytes = 0;
@@ -42,6 +48,9 @@ std::size_t eager_bytes_within_host() {
     if (const auto value = control_variable(name)) bytes = *value;
   MPI_T_finalize();
   return bytes;
+#else
+  return 0;
+#endif
 }
 
 }  // namespace longshore::mpi

@@ -43,7 +43,8 @@ struct message_format {
 
 class message_sender final : public channel_sender {
  public:
-  /// `buffer` has message_buffer_bytes(end.slot_bytes, end.slots) bytes, and must outlive the object.
+  /// `buffer` has message_buffer_bytes(end.slot_bytes, end.slots) bytes, and must outlive the
+  /// object.
   message_sender(channel_end end, message_format format, std::byte* buffer, MPI_Comm comm, int tag);
   std::byte* reserve() override;
   void commit(std::size_t bytes) override;
@@ -68,10 +69,10 @@ class message_sender final : public channel_sender {
 
 class message_receiver;
 
-/// The last receive of the next message of each channel of a set. One MPI call tests all these receives, after each
-/// receiver has been polled once. If each receiver tested only its own receive, every empty poll
-/// would cost an MPI call. On shared cores MPI yields the core in such a call, so a poll would cost
-/// a time slice.
+/// The last receive of the next message of each channel of a set. One MPI call tests all these
+/// receives, after each receiver has been polled once. If each receiver tested only its own
+/// receive, every empty poll would cost an MPI call. On shared cores MPI yields the core in such a
+/// call, so a poll would cost a time slice.
 class pending_receives {
  public:
   /// Returns the index of `receiver`, which must outlive the object.

@@ -22,6 +22,7 @@ node_memory::node_memory(const communicator& node, std::size_t part_bytes)
   check(MPI_Win_allocate_shared(static_cast<MPI_Aint>(bytes), 1, MPI_INFO_NULL, node.get(),
                                 &own_part, &window_),
         "MPI_Win_allocate_shared");
+  MPI_Win_set_errhandler(window_, MPI_ERRORS_RETURN);
   MPI_Aint size = 0;
   int unit = 0;
   void* first_part = nullptr;

@@ -14,7 +14,8 @@ constexpr std::size_t max_bytes = std::numeric_limits<std::int64_t>::max();
 
 }  // namespace
 
-std::size_t team::agree_on_memory(std::size_t shared_bytes, std::size_t own_bytes) {
+std::size_t team::agree_on_memory(const communicator& sharing, std::size_t shared_bytes,
+                                  std::size_t own_bytes) {
   const auto as_integer = [](std::size_t bytes) {
     return static_cast<std::int64_t>(std::min(bytes, max_bytes));
   };
@@ -22,7 +23,8 @@ std::size_t team::agree_on_memory(std::size_t shared_bytes, std::size_t own_byte
   // shared memory that the host does not have would end the process with a bus error.
   const auto ranks = static_cast<std::size_t>(ranks_on_host_);
   const std::size_t memory = available_memory_bytes() / ranks;
-  const std::size_t shareable = host_.size() > 1 ? available_shared_memory_bytes() / ranks : memory;
+  const std::size_t shareable =
+      sharing.size() > 1 ? available_shared_memory_bytes() / ranks : memory;
   // The minimum of -n is minus the maximum of n.
   std::array<std::int64_t, 4> values{-as_integer(shared_bytes), -as_integer(own_bytes),
                                      as_integer(memory), as_integer(shareable)};

@@ -24,7 +24,7 @@ std::vector<std::byte*> direct_parts(const team& team, const segment_memory& mem
 segment_memory::segment_memory(team& team, std::size_t bytes)
     : nodes_(team.nodes()),
       is_shared_window_(team.nodes().node_count() > 1 && team.host_comm().size() == team.size()),
-      memory_(std::in_place, is_shared_window_ ? team.host_comm() : team.node_comm(), bytes) {
+      memory_(std::in_place, sharing_ranks(team), bytes) {
   if (is_shared_window_) window_ = memory_->window();
   if (is_shared_window_ || team.nodes().node_count() == 1) return;
   const watchdog::section limit(team.watchdog(), "MPI_Win_create");

@@ -12,13 +12,18 @@ namespace longshore::mpi {
 
 /// The memory of a segment, and with several nodes a window over all ranks for one-sided calls.
 ///
-/// If all nodes are virtual nodes of one host, the window is the shared memory itself: its one-sided
-/// calls take some 0.04 us. Calls on a window that MPI_Win_create makes of memory of another process
-/// take a system call each, some 2 us (Open MPI 4.1). Ranks of other virtual nodes still get no
-/// address.
+/// If all nodes are virtual nodes of one host, the window is the shared memory itself: its
+/// one-sided calls take some 0.04 us. Calls on a window that MPI_Win_create makes of memory of
+/// another process take a system call each, some 2 us (Open MPI 4.1). Ranks of other virtual nodes
+/// still get no address.
 class segment_memory final : public collective_resource {
  public:
   segment_memory(team& team, std::size_t bytes);
+  /// The ranks that share the memory of a segment: those of the host if all nodes are on one host,
+  /// else those of the node.
+  [[nodiscard]] static const communicator& sharing_ranks(const team& team) {
+    return team.host_comm().size() == team.size() ? team.host_comm() : team.node_comm();
+  }
   void close(team& team) override;
   /// Null if all ranks are on one node.
   [[nodiscard]] MPI_Win window() const noexcept { return window_; }

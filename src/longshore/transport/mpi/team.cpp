@@ -345,7 +345,7 @@ void team::allreduce(std::span<double> values, reduction operation) {
 std::unique_ptr<longshore::segment> team::allocate(std::size_t bytes) {
   free_deferred();
   checked_barrier({collective::allocate});
-  const std::size_t largest = agree_on_memory(bytes, 0),
+  const std::size_t largest = agree_on_memory(segment_memory::sharing_ranks(*this), bytes, 0),
                     smallest = allreduce_value(bytes, reduction::min);
   if (smallest != largest) detail::fail_size_mismatch(rank(), bytes, smallest, largest);
   return std::make_unique<segment>(*this, bytes);

@@ -76,10 +76,11 @@ class team final : public longshore::team {
   [[nodiscard]] longshore::watchdog& watchdog() noexcept { return watchdog_; }
   /// A barrier that throws errc::usage if ranks pass different calls.
   void checked_barrier(const collective_call& call);
-  /// Collective. Returns the largest `shared_bytes` (memory that a node shares) of any rank. Throws
-  /// errc::out_of_memory on all ranks unless each rank of every host can have this number of shared
-  /// bytes and the largest `own_bytes` of any rank.
-  [[nodiscard]] std::size_t agree_on_memory(std::size_t shared_bytes, std::size_t own_bytes);
+  /// Collective. Returns the largest `shared_bytes` (memory that the ranks of `sharing` share) of
+  /// any rank. Throws errc::out_of_memory on all ranks unless each rank of every host can have this
+  /// number of shared bytes and the largest `own_bytes` of any rank.
+  [[nodiscard]] std::size_t agree_on_memory(const communicator& sharing, std::size_t shared_bytes,
+                                            std::size_t own_bytes);
   /// Collective. Closes and frees a resource; an exceeded deadline aborts the run. If `unwinding`
   /// (an exception is in flight), the call is local and defers the free
   /// (detail/deferred_frees.hpp).

@@ -180,7 +180,8 @@ gather_decision decide_strategy(team& team, const decision_inputs& inputs,
   const std::size_t host_bytes =
       inputs.largest_part_items * inputs.element_bytes * ranks_per_host(team);
   const profile_key key{
-      .operation = inputs.measured_operation,
+      .operation = std::string(inputs.measured_operation) +
+                   (team.nodes().most_ranks_off_host() > 0 ? "-between-hosts" : ""),
       .table = table_class(host_bytes, profile.last_level_bytes),
       .element_bytes = std::bit_ceil(std::max(inputs.element_bytes, sizeof(std::int64_t))),
       .layout = layout,

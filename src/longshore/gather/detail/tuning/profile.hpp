@@ -15,7 +15,7 @@ namespace longshore::detail {
 /// The conditions of a measurement.
 struct profile_key {
   /// gather, scatter, update, or update-copies: an update of a table of which each rank can have a
-  /// copy
+  /// copy. Followed by -between-hosts if ranks are on several hosts: other choices are measured.
   std::string operation;
   std::string table;  ///< L1, L2, LLC or memory: the smallest cache that the table of a host fits
   std::size_t element_bytes = 8;  ///< a power of two, at least 8

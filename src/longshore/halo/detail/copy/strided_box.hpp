@@ -61,7 +61,8 @@ class strided_copy {
   /// Copies the pieces [begin, end). `to` and `from` are the starts of the whole boxes.
   void copy_pieces(std::byte* to, const std::byte* from, std::size_t begin, std::size_t end) const;
   /// Whether this copy and `other` have the same steps and short runs of the same length. Two such
-  /// copies can be done together, run by run: usually those of the low and the high face of a block.
+  /// copies can be done together, run by run: usually those of the low and the high face of a
+  /// block.
   [[nodiscard]] bool pairs_with(const strided_copy& other) const noexcept;
   /// Copies the pieces [begin, end) of two boxes with the steps of this copy. Faster than two
   /// copies, because a row of both boxes is loaded into the cache once. REQUIRES: pairs_with() for
