@@ -74,7 +74,7 @@ FACTORS: dict[str, dict[str, Factor]] = {
         "block_items": _count(),
         "index_pattern": _words("uniform zipf"),
         "combine": _words("no yes"),
-        "buffer_items": _count(1, 2**24),
+        "buffer_items": _count(0, 2**24),
         "hops": _count(1, 3),
     },
     "halo": {
