@@ -107,7 +107,9 @@ class part_bucketizer {
       state.scatter.grow(to.size());
       of.with_part_of(part_bits_, [&](const auto& part_of) {
         state.scatter.run(share_of(items, task), state.destinations,
-                          [&](const Item& item) { return part_of(radix_key_of_(item)); });
+                          [part_of, radix_key_of = radix_key_of_](const Item& item) {
+                            return part_of(radix_key_of(item));
+                          });
       });
     });
   }

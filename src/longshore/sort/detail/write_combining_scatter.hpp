@@ -79,10 +79,10 @@ class write_combining_scatter {
   }
 
   template <class BucketOf>
-  void run_batch(std::span<const Item> items, const BucketOf& bucket_of) noexcept {
+  void run_batch(std::span<const Item> items, const BucketOf bucket_of) noexcept {
     Item* const lines = reinterpret_cast<Item*>(lines_.data());
     std::uint32_t* const next = next_.data();
-    for_each_ahead(items.data(), items.size(), [&](const Item& item, std::size_t) {
+    for_each_ahead(items.data(), items.size(), [=, this](const Item& item, std::size_t) {
       const std::size_t bucket = bucket_of(item);
       const std::uint32_t position = next[bucket], index = position % block_items;
       lines[bucket * block_items + index] = item;
