@@ -62,10 +62,23 @@ class bucket_ranges {
   template <class Item, class RadixKeyOf>
   [[nodiscard]] std::size_t first_outside(std::span<const Item> items,
                                           const RadixKeyOf& radix_key_of) const {
-    RadixKey max_distance = 0;
-    for (const Item& item : items)
-      max_distance = std::max(max_distance, distance(radix_key_of(item)));
-    if (max_distance <= distance(highest_)) return items.size();
+    const RadixKey span = distance(highest_);
+    constexpr auto high_bit = static_cast<RadixKey>(RadixKey{1} << (8 * sizeof(RadixKey) - 1));
+    bool outside = false;
+    if (span < high_bit) {  // vectors of every processor can subtract, but not find a maximum
+      RadixKey bits = 0;    // the highest is set if a distance is above the span
+      for (const Item& item : items) {
+        const RadixKey from_lowest = distance(radix_key_of(item));
+        bits |= static_cast<RadixKey>(from_lowest | (span - from_lowest));
+      }
+      outside = (bits & high_bit) != 0;
+    } else {
+      RadixKey max_distance = 0;
+      for (const Item& item : items)
+        max_distance = std::max(max_distance, distance(radix_key_of(item)));
+      outside = max_distance > span;
+    }
+    if (!outside) return items.size();
     return static_cast<std::size_t>(
         std::find_if(items.begin(), items.end(),
                      [&](const Item& item) { return !contains(radix_key_of(item)); }) -

@@ -2,6 +2,8 @@
 // radix_sorter for each of its parts.
 #pragma once
 
+#include <longshore/sort/detail/read_ahead.hpp>
+
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -23,9 +25,10 @@ class lsd_radix_sorter {
   using radix_key = typename RadixKeyOf::type;
 
   /// Sorts `count` items by the lowest `bits` bits of (radix key - lowest). Returns where the
-  /// result begins, which is `from` or `to`. REQUIRES: all higher bits are equal.
+  /// result begins, which is `from` or `to`. Requests the memory from `next` on, to be sorted next,
+  /// unless null. REQUIRES: all higher bits are equal.
   Item* sort(Item* from, Item* to, std::size_t count, const RadixKeyOf& radix_key_of,
-             radix_key lowest, int bits) {
+             radix_key lowest, int bits, const Item* next = nullptr) {
     if (bits == 0 || count < 2) return from;
     if (count < insertion_sort_below) {
       insertion_sort(from, count, radix_key_of);
@@ -33,10 +36,10 @@ class lsd_radix_sorter {
     }
     const int passes = radix_passes(bits), digit_bits = (bits + passes - 1) / passes;
     if (passes == 1)
-      return sort_by_digits<1>(from, to, count, radix_key_of, lowest, digit_bits, passes);
+      return sort_by_digits<1>(from, to, count, radix_key_of, lowest, digit_bits, passes, next);
     if (passes == 2)
-      return sort_by_digits<2>(from, to, count, radix_key_of, lowest, digit_bits, passes);
-    return sort_by_digits<0>(from, to, count, radix_key_of, lowest, digit_bits, passes);
+      return sort_by_digits<2>(from, to, count, radix_key_of, lowest, digit_bits, passes, next);
+    return sort_by_digits<0>(from, to, count, radix_key_of, lowest, digit_bits, passes, next);
   }
 
  private:
@@ -47,17 +50,17 @@ class lsd_radix_sorter {
   // 0.
   template <int Passes>
   Item* sort_by_digits(Item* from, Item* to, std::size_t count, const RadixKeyOf& radix_key_of,
-                       radix_key lowest, int digit_bits, int run_passes) {
+                       radix_key lowest, int digit_bits, int run_passes, const Item* next_items) {
     const int passes = Passes > 0 ? Passes : run_passes;
     const auto mask = static_cast<std::uint32_t>((1u << digit_bits) - 1);
     const auto distance = [radix_key_of, lowest](const Item& item) {
       return static_cast<radix_key>(radix_key_of(item) - lowest);
     };
     for (int pass = 0; pass < passes; ++pass) std::fill_n(counts_[pass].begin(), mask + 1, 0u);
-    for (std::size_t i = 0; i < count; ++i) {
-      std::uint64_t rest = distance(from[i]);
+    for_each_ahead(from, count, [&](const Item& item, std::size_t) {
+      std::uint64_t rest = distance(item);
       for (int pass = 0; pass < passes; ++pass, rest >>= digit_bits) ++counts_[pass][rest & mask];
-    }
+    });
     const std::uint64_t any_distance = distance(from[0]);
     for (int pass = 0; pass < passes; ++pass) {
       const int shift = pass * digit_bits;
@@ -66,10 +69,13 @@ class lsd_radix_sorter {
       std::uint32_t begin = 0;
       for (std::uint32_t digit = 0; digit <= mask; ++digit)
         begin += std::exchange(next[digit], begin);
-      for (std::size_t i = 0; i < count; ++i) {
-        const Item item = from[i];
+      const auto move = [=](const Item& item, std::size_t) {
         to[next[(distance(item) >> shift) & mask]++] = item;
-      }
+      };
+      if (const Item* const ahead = std::exchange(next_items, nullptr); ahead != nullptr)
+        for_each_ahead(from, count, ahead, move);
+      else
+        for_each_ahead(from, count, move);
       std::swap(from, to);
     }
     return from;

@@ -5,6 +5,7 @@
 
 #include <longshore/machine/tasks.hpp>
 #include <longshore/sort/detail/bucket_ranges.hpp>
+#include <longshore/sort/detail/read_ahead.hpp>
 #include <longshore/sort/detail/write_combining_scatter.hpp>
 
 #include <algorithm>
@@ -106,7 +107,9 @@ class part_bucketizer {
       state.scatter.grow(to.size());
       of.with_part_of(part_bits_, [&](const auto& part_of) {
         state.scatter.run(share_of(items, task), state.destinations,
-                          [&](const Item& item) { return part_of(radix_key_of_(item)); });
+                          [part_of, radix_key_of = radix_key_of_](const Item& item) {
+                            return part_of(radix_key_of(item));
+                          });
       });
     });
   }
@@ -116,8 +119,9 @@ class part_bucketizer {
   static constexpr int max_index_bits = 11;
   // Fewer parts would not save the receiver its split.
   static constexpr int min_part_bits = 4;
-  // Each chunk is read twice: the keys are checked, and then counted.
-  static constexpr std::size_t chunk_items = 4096;
+  // Each chunk is read twice from the first-level cache: the keys are checked, and then counted.
+  static constexpr std::size_t chunk_items =
+      std::max<std::size_t>(16, std::bit_floor((std::size_t{8} << 10) / sizeof(Item)));
   static constexpr std::size_t max_counter = std::size_t{1} << 31;
 
   struct task_state {
@@ -131,22 +135,21 @@ class part_bucketizer {
                                         std::span<std::size_t> counts) const {
     // Neighbours are counted in different tables: a counter that is incremented twice in a row
     // would wait for its own store. Counters of 32 bits: more of them fit into the cache.
-    std::vector<std::uint32_t> even(counts.size()), odd(counts.size());
+    std::vector<std::uint32_t> tables(2 * counts.size());
+    std::uint32_t* const of_lane[] = {tables.data(), tables.data() + counts.size()};
     const auto add_counts = [&] {
       for (std::size_t k = 0; k < counts.size(); ++k)
-        counts[k] += std::size_t{std::exchange(even[k], 0)} + std::exchange(odd[k], 0);
+        counts[k] += std::size_t{std::exchange(of_lane[0][k], 0)} + std::exchange(of_lane[1][k], 0);
     };
     std::size_t counted = 0;
     of.with_part_of(part_bits_, [&](const auto& part_of) {
       while (counted < items.size()) {
         const auto chunk = items.subspan(counted, std::min(chunk_items, items.size() - counted));
         if (of.first_outside(chunk, radix_key_of_) < chunk.size()) break;
-        std::size_t i = 0;
-        for (; i + 1 < chunk.size(); i += 2) {
-          ++even[part_of(radix_key_of_(chunk[i]))];
-          ++odd[part_of(radix_key_of_(chunk[i + 1]))];
-        }
-        if (i < chunk.size()) ++even[part_of(radix_key_of_(chunk[i]))];
+        for_each_ahead(chunk.data(), chunk.size(), chunk.data() + chunk.size(),
+                       [&](const Item& item, std::size_t lane) {
+                         ++of_lane[lane][part_of(radix_key_of_(item))];
+                       });
         counted += chunk.size();
         if (counted % max_counter == 0) add_counts();
       }

@@ -7,6 +7,7 @@
 #include <longshore/sort/detail/growable_buffer.hpp>
 #include <longshore/sort/detail/lsd_radix_sort.hpp>
 #include <longshore/sort/detail/radix_key.hpp>
+#include <longshore/sort/detail/read_ahead.hpp>
 #include <longshore/sort/detail/write_combining_scatter.hpp>
 
 #include <algorithm>
@@ -134,7 +135,8 @@ class radix_sorter {
                   const item_range& range) const {
     std::size_t* const by_part = counts.data();
     const auto part_of_item = part_of(range);
-    for (std::size_t i = 0; i < count; ++i) ++by_part[part_of_item(items[i])];
+    for_each_ahead(items, count,
+                   [&](const Item& item, std::size_t) { ++by_part[part_of_item(item)]; });
   }
 
   Item* sort_all(Item* items, Item* scratch, const item_range& range, bool counted) {
@@ -222,14 +224,17 @@ class radix_sorter {
     workers_.run([&](int task) {
       auto& state = tasks_[static_cast<std::size_t>(task)];
       Item* const scratch = reinterpret_cast<Item*>(state.scratch.grow(largest * sizeof(Item)));
-      for (std::size_t part = 0;
-           (part = next_part.fetch_add(1, std::memory_order_relaxed)) < range.parts();) {
+      const auto take_part = [&] { return next_part.fetch_add(1, std::memory_order_relaxed); };
+      std::size_t next = take_part();
+      for (std::size_t part; (part = next) < range.parts();) {
+        next = take_part();
         Item* const items = parts + starts[part];
         const std::size_t count = starts[part + 1] - starts[part];
         if (count > largest) continue;
         move_to(
             items,
-            state.sorter.sort(items, scratch, count, radix_key_of_, range.lowest, range.low_bits()),
+            state.sorter.sort(items, scratch, count, radix_key_of_, range.lowest, range.low_bits(),
+                              next < range.parts() ? parts + starts[next] : nullptr),
             count);
       }
     });

@@ -5,6 +5,7 @@
 #include <longshore/core/bytes.hpp>
 #include <longshore/core/streaming_store.hpp>
 #include <longshore/machine/pages.hpp>
+#include <longshore/sort/detail/read_ahead.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -78,17 +79,17 @@ class write_combining_scatter {
   }
 
   template <class BucketOf>
-  void run_batch(std::span<const Item> items, const BucketOf& bucket_of) noexcept {
+  void run_batch(std::span<const Item> items, const BucketOf bucket_of) noexcept {
     Item* const lines = reinterpret_cast<Item*>(lines_.data());
     std::uint32_t* const next = next_.data();
-    for (const Item& item : items) {
+    for_each_ahead(items.data(), items.size(), [=, this](const Item& item, std::size_t) {
       const std::size_t bucket = bucket_of(item);
       const std::uint32_t position = next[bucket], index = position % block_items;
       lines[bucket * block_items + index] = item;
       next[bucket] = position + 1;
       if (index == block_items - 1) [[unlikely]]
         store_block(bucket, position + 1);
-    }
+    });
   }
   void move_bases(std::size_t buckets) noexcept {
     for (std::size_t bucket = 0; bucket < buckets; ++bucket) {
