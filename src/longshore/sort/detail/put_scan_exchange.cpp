@@ -31,13 +31,13 @@ void put_scan_exchange::prepare_transfer(const block_counts&) {
 }
 
 void put_scan_exchange::transfer(const std::byte* outgoing, const arrival_callback&) {
-  if (!is_direct_) copy_own_block(outgoing, nullptr);
   for (const int target : targets_) {
     if (bytes_to(target) == 0 || (is_direct_ && direct_destinations_[target] != nullptr)) continue;
     buffer_.memory().put_start(target, offsets_[target], outgoing + outgoing_starts_[target],
                                bytes_to(target));
     count_message(target, bytes_to(target));
   }
+  if (!is_direct_) copy_own_block(outgoing, nullptr);
   buffer_.memory().quiet();
 }
 

@@ -6,6 +6,7 @@
 #include <longshore/halo/detail/mpi/neighbor_backend.hpp>
 #include <longshore/halo/detail/mpi/nonblocking_backend.hpp>
 #include <longshore/halo/detail/mpi/partitioned_backend.hpp>
+#include <longshore/halo/detail/mpi/piece_size.hpp>
 #include <longshore/halo/detail/mpi/posted_backend.hpp>
 #include <longshore/halo/detail/mpi/rma_backend.hpp>
 #include <longshore/halo/detail/mpi/subarray_backend.hpp>
@@ -69,11 +70,13 @@ std::vector<std::unique_ptr<detail::exchange_backend>> make_backends(
 
 std::vector<std::unique_ptr<detail::polled_backend>> make_posted_backends(
     const rank_grid& grid, const std::vector<detail::halo_round>& rounds,
-    const detail::backend_options& options) {
-  std::vector<std::unique_ptr<detail::polled_backend>> backends;
-  for (const auto& setup : make_round_setups(grid, rounds, options.workers))
-    backends.push_back(std::make_unique<posted_backend>(setup));
-  return backends;
+    const detail::backend_options& options, std::optional<std::size_t> piece_bytes) {
+  const auto setups = make_round_setups(grid, rounds, options.workers);
+  std::vector<std::unique_ptr<posted_backend>> backends;
+  for (const auto& setup : setups) backends.push_back(std::make_unique<posted_backend>(setup));
+  if (!piece_bytes) piece_bytes = choose_piece_bytes(setups);  // the messages fit by now
+  for (const auto& backend : backends) backend->make_requests(*piece_bytes);
+  return {std::make_move_iterator(backends.begin()), std::make_move_iterator(backends.end())};
 }
 
 }  // namespace longshore::mpi

@@ -23,10 +23,10 @@ namespace longshore::mpi {
     const detail::backend_options& options);
 
 /// Collective. Makes a posted backend for each round, which modes channel and direct use between
-/// nodes. REQUIRES: a team of the mpi transport, no messages of a rank to itself, delivery
-/// unpacked.
+/// nodes. Messages travel in pieces of `piece_bytes`, or as choose_piece_bytes finds best. REQUIRES: a
+/// team of the mpi transport, no messages of a rank to itself, delivery unpacked.
 [[nodiscard]] std::vector<std::unique_ptr<detail::polled_backend>> make_posted_backends(
     const rank_grid& grid, const std::vector<detail::halo_round>& rounds,
-    const detail::backend_options& options);
+    const detail::backend_options& options, std::optional<std::size_t> piece_bytes = {});
 
 }  // namespace longshore::mpi

@@ -38,7 +38,6 @@ posted_backend::posted_backend(const round_setup& setup)
   moved_.messages = outgoing_.size();
   check_shapes(setup.grid.ranks().rank());
   make_buffers();
-  make_requests();
 }
 
 // Both ends see the messages between them in the same order and with the same sizes. So both ends
@@ -94,52 +93,69 @@ void posted_backend::make_buffers() {
     }
 }
 
-void posted_backend::make_requests() {
-  requests_.assign(incoming_.size() + outgoing_.size(), MPI_REQUEST_NULL);
-  completed_.resize(requests_.size());
-  is_in_flight_.assign(requests_.size(), false);
-  auto* request = requests_.data();
-  for (const auto& in : incoming_)
-    check(MPI_Recv_init(in.data, mpi::count(in.cells.size_bytes(), "a halo message"), MPI_BYTE,
-                        in.peer, in.tag, comm_->get(), request++),
-          "MPI_Recv_init");
-  for (const auto& out : outgoing_) {
+void posted_backend::make_requests(std::size_t piece_bytes) {
+  const auto add = [&](const joined_message& m, std::size_t index, const auto& init,
+                       const char* operation) {
+    const std::size_t bytes = m.cells.size_bytes(), piece = std::min(bytes, piece_bytes);
+    for (std::size_t begin = 0; begin < bytes; begin += piece) {
+      check(init(m.data + begin, mpi::count(std::min(piece, bytes - begin), "a halo message"),
+                 MPI_BYTE, m.peer, m.tag, comm_->get(), &requests_.emplace_back(MPI_REQUEST_NULL)),
+            operation);
+      message_of_.push_back(index);
+    }
+  };
+  for (std::size_t i = 0; i < incoming_.size(); ++i) {
+    first_receives_.push_back(requests_.size());
+    add(incoming_[i], i, &MPI_Recv_init, "MPI_Recv_init");
+  }
+  first_receives_.push_back(requests_.size());
+  for (std::size_t i = 0; i < outgoing_.size(); ++i) {
+    first_sends_.push_back(requests_.size());
     const bool is_answered =
         std::any_of(incoming_.begin(), incoming_.end(),
-                    [&](const joined_message& in) { return in.peer == out.peer; });
-    const auto init = is_answered ? &MPI_Send_init : &MPI_Ssend_init;
-    check(init(out.data, mpi::count(out.cells.size_bytes(), "a halo message"), MPI_BYTE, out.peer,
-               out.tag, comm_->get(), request++),
-          "MPI_Send_init");
+                    [&](const joined_message& in) { return in.peer == outgoing_[i].peer; });
+    add(outgoing_[i], i, is_answered ? &MPI_Send_init : &MPI_Ssend_init, "MPI_Send_init");
   }
+  first_sends_.push_back(requests_.size());
+  completed_.resize(requests_.size());
+  is_in_flight_.assign(requests_.size(), false);
+  missing_pieces_.resize(incoming_.size());
 }
 
 posted_backend::~posted_backend() {
   if (has_ended()) return;
-  for (std::size_t i = 0; i < requests_.size(); ++i) {
-    if (requests_[i] == MPI_REQUEST_NULL) continue;
+  for (std::size_t k = 0; k < requests_.size(); ++k) {
+    if (requests_[k] == MPI_REQUEST_NULL) continue;
     // A receive that was posted for the next exchange gets no message any more.
-    if (receives_are_posted_ && i < incoming_.size() && incoming_[i].contiguous == nullptr) {
-      MPI_Cancel(&requests_[i]);
-      MPI_Wait(&requests_[i], MPI_STATUS_IGNORE);
+    if (receives_are_posted_ && k < receive_count() &&
+        incoming_[message_of_[k]].contiguous == nullptr) {
+      MPI_Cancel(&requests_[k]);
+      MPI_Wait(&requests_[k], MPI_STATUS_IGNORE);
     }
-    MPI_Request_free(&requests_[i]);
+    MPI_Request_free(&requests_[k]);
   }
+}
+
+void posted_backend::start_requests(std::size_t first, std::size_t end) {
+  check(MPI_Startall(static_cast<int>(end - first), requests_.data() + first), "MPI_Startall");
 }
 
 void posted_backend::start() {
   assert(in_flight_ == 0);
   // Contiguous messages arrive in the cells, which belong to the user between exchanges. So only
   // receives into buffers are posted early, by progress().
-  for (std::size_t i = 0; i < incoming_.size(); ++i)
+  for (std::size_t i = 0; i < incoming_.size(); ++i) {
     if (!receives_are_posted_ || incoming_[i].contiguous != nullptr)
-      check(MPI_Start(&requests_[i]), "MPI_Start");
+      start_requests(first_receives_[i], first_receives_[i + 1]);
+    missing_pieces_[i] = first_receives_[i + 1] - first_receives_[i];
+  }
   for (std::size_t i = 0; i < outgoing_.size(); ++i) {
     if (outgoing_[i].contiguous == nullptr) outgoing_[i].cells.pack(outgoing_[i].data, workers_);
-    check(MPI_Start(&requests_[incoming_.size() + i]), "MPI_Start");
+    start_requests(first_sends_[i], first_sends_[i + 1]);
   }
   receives_are_posted_ = false;
   pending_receives_ = incoming_.size();
+  pending_sends_ = requests_.size() - receive_count();
   in_flight_ = requests_.size();
   is_in_flight_.assign(requests_.size(), true);
 }
@@ -154,14 +170,20 @@ void posted_backend::progress() {
     const auto index = static_cast<std::size_t>(completed_[i]);
     --in_flight_;
     is_in_flight_[index] = false;
-    if (index >= incoming_.size()) continue;
+    if (index >= receive_count()) {
+      --pending_sends_;
+      continue;
+    }
+    const std::size_t message = message_of_[index];
+    if (--missing_pieces_[message] > 0) continue;
     --pending_receives_;
-    const auto& in = incoming_[index];
+    const auto& in = incoming_[message];
     if (in.contiguous == nullptr) in.cells.unpack(in.data, workers_);
   }
   if (in_flight_ > 0) return;
   for (std::size_t i = 0; i < incoming_.size(); ++i)
-    if (incoming_[i].contiguous == nullptr) check(MPI_Start(&requests_[i]), "MPI_Start");
+    if (incoming_[i].contiguous == nullptr)
+      start_requests(first_receives_[i], first_receives_[i + 1]);
   receives_are_posted_ = true;
 }
 
@@ -170,8 +192,7 @@ int posted_backend::awaited_peer() const {
   const auto first = static_cast<std::size_t>(
       std::find(is_in_flight_.begin(), is_in_flight_.end(), true) - is_in_flight_.begin());
   if (first == requests_.size()) return -1;
-  return first < incoming_.size() ? incoming_[first].peer
-                                  : outgoing_[first - incoming_.size()].peer;
+  return (first < receive_count() ? incoming_ : outgoing_)[message_of_[first]].peer;
 }
 
 }  // namespace longshore::mpi

@@ -3,9 +3,10 @@
 // of messages that are unpacked are posted early, at the end of the exchange before.
 //
 // Small messages to the same neighbour, in any direction, are joined to one message. Each message
-// is unpacked on arrival, while other messages are still in flight.
+// is unpacked on arrival, while other messages are still in flight. Long messages may travel in
+// pieces that MPI sends without asking the receiver.
 //
-// Cost: at most one message per direction. Memory per rank: the messages that need packing.
+// Cost: at most one message per direction, or one per piece. Memory per rank: the messages that need packing.
 // Messages to a rank that sends none back are sent synchronously, so that the receiver is at most
 // one exchange behind.
 #pragma once
@@ -28,13 +29,14 @@ class posted_backend final : public detail::polled_backend {
   /// between them.
   explicit posted_backend(const round_setup& setup);
   ~posted_backend() override;
+  /// Once, before the first exchange. Longer messages travel in pieces of `piece_bytes`, which is
+  /// the same on all ranks.
+  void make_requests(std::size_t piece_bytes);
 
   void start() override;
   void progress() override;
   [[nodiscard]] std::size_t pending_receives() const override { return pending_receives_; }
-  [[nodiscard]] std::size_t pending_sends() const override {
-    return in_flight_ - pending_receives_;
-  }
+  [[nodiscard]] std::size_t pending_sends() const override { return pending_sends_; }
   [[nodiscard]] int awaited_peer() const override;
   [[nodiscard]] const std::byte* received(std::size_t pair) const override {
     return received_[pair];
@@ -54,18 +56,25 @@ class posted_backend final : public detail::polled_backend {
                    int tag);
   void check_shapes(int rank);
   void make_buffers();
-  void make_requests();
+  void start_requests(std::size_t first, std::size_t end);
+  [[nodiscard]] std::size_t receive_count() const noexcept { return first_receives_.back(); }
 
   std::shared_ptr<const communicator> comm_;
   watchdog& watchdog_;
   tasks* workers_;
   std::vector<joined_message> incoming_, outgoing_;
   pages buffers_;
-  std::vector<MPI_Request> requests_;  // of incoming_, then of outgoing_
-  std::vector<int> completed_;         // the result of MPI_Testsome
-  std::vector<bool> is_in_flight_;     // indexed by request
-  std::size_t pending_receives_ = 0;
-  std::size_t in_flight_ = 0;  // pending receives and sends
+  // The pieces of incoming_, then of outgoing_; the message of each piece, in its list.
+  std::vector<MPI_Request> requests_;
+  std::vector<std::size_t> message_of_;
+  // Indexed by message: its first request; then the end of the last.
+  std::vector<std::size_t> first_receives_, first_sends_;
+  std::vector<std::size_t> missing_pieces_;  // indexed by incoming message
+  std::vector<int> completed_;               // the result of MPI_Testsome
+  std::vector<bool> is_in_flight_;           // indexed by request
+  std::size_t pending_receives_ = 0;         // messages
+  std::size_t pending_sends_ = 0;            // pieces
+  std::size_t in_flight_ = 0;                // pieces of both
   // Whether the receives that need unpacking are already posted for the next exchange.
   bool receives_are_posted_ = false;
   std::vector<const std::byte*> received_;  // indexed by message pair

@@ -45,5 +45,39 @@ TEST(PostedBackend, the_late_neighbour_is_reported) {
   });
 }
 
+// Pieces of sizes that divide a message, leave a short rest, or hold all of it.
+TEST(PostedBackend, messages_in_pieces_arrive_whole) {
+  spmd([](team& team) {
+    if (team.transport_name() != "mpi" || team.size() < 2) return;
+    const rank_grid grid(team, {.dimensions = 1, .ranks = {team.size(), 1, 1}});
+    constexpr int width = 12;
+    field<double> u(grid, {40, 1, 1}, halo_widths({width, 0, 0}, {width, 0, 0}));
+    const detail::exchanged_field part{u.memory(), u.widths()};
+    for (const std::size_t piece_bytes : {8, 24, 40, 96, 1000}) {
+      const auto backends = mpi::make_posted_backends(
+          grid, detail::plan_rounds(halo_algorithm::standard, grid, std::span(&part, 1)), {},
+          piece_bytes);
+      for (int exchange = 0; exchange < 3; ++exchange) {
+        const auto value = [&](int rank, int cell) {
+          return 1000.0 * rank + cell + 0.1 * exchange;
+        };
+        for (int x = -width; x < 40 + width; ++x)
+          u(x) = x < 0 || x >= 40 ? -1 : value(team.rank(), x);
+        backends[0]->start();
+        for (waiter wait(team, "the neighbours");
+             backends[0]->pending_receives() + backends[0]->pending_sends() > 0; wait.pause())
+          backends[0]->progress();
+        const int low = (team.rank() + team.size() - 1) % team.size(),
+                  high = (team.rank() + 1) % team.size();
+        for (int x = 0; x < width; ++x) {
+          ASSERT_EQ(u(x - width), value(low, 40 - width + x));
+          ASSERT_EQ(u(40 + x), value(high, x));
+        }
+      }
+      team.barrier();
+    }
+  });
+}
+
 }  // namespace
 }  // namespace longshore

@@ -1,0 +1,105 @@
+// Times the messages of a plan, whole and in pieces by turns, and keeps the choice for the team.
+#include <longshore/halo/detail/mpi/piece_size.hpp>
+#include <longshore/machine/pages.hpp>
+#include <longshore/transport/team_attribute.hpp>
+#include <longshore/transport/waiter.hpp>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <limits>
+#include <map>
+#include <memory>
+
+namespace longshore::mpi {
+namespace {
+
+// Less than 64 KiB with the header of a message: the longest piece that Open MPI sends at once over
+// TCP. A library with another limit gets pieces only if they turn out to be faster.
+constexpr std::size_t piece_bytes = 63 << 10;
+// Pieces cost copies, which take cycles from other work. So they must gain more than this.
+constexpr double min_gain = 1.1;
+constexpr int warmups = 1, trials = 5, exchanges_per_trial = 3;
+
+struct kept_choices {
+  std::map<int, std::size_t> by_size;  // the key is the bit width of the longest message
+};
+
+// Transfers all messages of a round between scratch buffers.
+void transfer(const round_setup& setup, std::size_t piece, const std::byte* outgoing,
+              std::byte* incoming, std::vector<MPI_Request>& requests) {
+  requests.clear();
+  const auto for_each_piece = [&](const detail::halo_message& message, const auto& start) {
+    for (std::size_t begin = 0; message.exists() && begin < message.size_bytes(); begin += piece)
+      start(begin, count(std::min(piece, message.size_bytes() - begin), "a halo message"));
+  };
+  for (const auto& [direction, out, in] : setup.round)
+    for_each_piece(in, [&, peer = in.peer, tag = setup.first_tag + direction.index()](
+                           std::size_t begin, int bytes) {
+      check(MPI_Irecv(incoming + begin, bytes, MPI_BYTE, peer, tag, setup.comm->get(),
+                      &requests.emplace_back()),
+            "MPI_Irecv");
+    });
+  for (const auto& [direction, out, in] : setup.round)
+    for_each_piece(out, [&, peer = out.peer, tag = setup.first_tag + direction.index()](
+                            std::size_t begin, int bytes) {
+      check(MPI_Isend(outgoing + begin, bytes, MPI_BYTE, peer, tag, setup.comm->get(),
+                      &requests.emplace_back()),
+            "MPI_Isend");
+    });
+  for (waiter wait(setup.grid.ranks(), "a halo plan"); !test_all(requests); wait.pause()) {
+  }
+}
+
+}  // namespace
+
+std::size_t choose_piece_bytes(std::span<const round_setup> rounds) {
+  longshore::team& ranks = rounds.front().grid.ranks();
+  if (ranks.nodes().most_ranks_off_host() == 0) return whole_messages;
+  std::size_t longest = 0;  // of all messages, because the buffers must hold all
+  std::int64_t longest_off_host = 0;
+  for (const auto& setup : rounds)
+    for (const auto& pair : setup.round)
+      for (const auto* const message : {&pair.outgoing, &pair.incoming}) {
+        if (!message->exists()) continue;
+        longest = std::max(longest, message->size_bytes());
+        if (!ranks.nodes().is_on_host(message->peer))
+          longest_off_host =
+              std::max(longest_off_host, static_cast<std::int64_t>(message->size_bytes()));
+      }
+  longest_off_host = ranks.allreduce_value(longest_off_host, reduction::max);
+  if (longest_off_host <= static_cast<std::int64_t>(piece_bytes)) return whole_messages;
+  auto& known = detail::team_attribute<kept_choices>(ranks).by_size;
+  const auto size_class =
+      static_cast<int>(std::bit_width(static_cast<std::uint64_t>(longest_off_host)));
+  if (const auto found = known.find(size_class); found != known.end()) return found->second;
+
+  // What arrives is not read, so all messages share the buffers. After a failure the buffers are
+  // leaked, because requests are active on them.
+  auto buffers = std::make_unique<std::array<pages, 2>>(std::array{pages(longest), pages(longest)});
+  std::vector<MPI_Request> requests;
+  constexpr std::array sizes{whole_messages, piece_bytes};
+  std::array<double, 2> shortest;
+  shortest.fill(std::numeric_limits<double>::infinity());
+  const auto time = [&](std::size_t piece) {
+    ranks.barrier();
+    const double began = ranks.now();
+    for (int i = 0; i < exchanges_per_trial; ++i)
+      for (const auto& setup : rounds)
+        transfer(setup, piece, (*buffers)[0].data(), (*buffers)[1].data(), requests);
+    return ranks.allreduce_value(ranks.now() - began, reduction::max);
+  };
+  try {
+    for (int trial = 0; trial < warmups + trials; ++trial)
+      for (std::size_t k = 0; k < sizes.size(); ++k) {
+        const double seconds = time(sizes[k]);
+        if (trial >= warmups) shortest[k] = std::min(shortest[k], seconds);
+      }
+  } catch (...) {
+    static_cast<void>(buffers.release());
+    throw;
+  }
+  return known[size_class] = shortest[1] * min_gain < shortest[0] ? piece_bytes : whole_messages;
+}
+
+}  // namespace longshore::mpi
