@@ -200,6 +200,35 @@ TEST(Bucketizer, count_returns_the_position_of_a_key_out_of_range) {
     }
 }
 
+template <class Key>
+void check_outside(Key lowest, Key highest) {
+  const auto ranges = bucket_ranges<Key>::of_equal_width(lowest, highest, 1);
+  std::vector<Key> keys(100, lowest);
+  keys[70] = highest;
+  EXPECT_EQ(ranges.first_outside(std::span<const Key>(keys), whole_item<Key>{}), keys.size());
+  for (const Key bad : {static_cast<Key>(lowest - 1), static_cast<Key>(highest + 1)}) {
+    keys[60] = bad;
+    EXPECT_EQ(ranges.first_outside(std::span<const Key>(keys), whole_item<Key>{}), 60)
+        << +lowest << " to " << +highest << ": " << +bad;
+  }
+}
+
+template <class Key>
+void check_outside_of_ranges() {
+  constexpr Key half = Key{1} << (8 * sizeof(Key) - 1), most = static_cast<Key>(~Key{0});
+  for (const Key lowest : {Key{0}, Key{3}, half})
+    for (const Key span : {Key{0}, Key{5}, static_cast<Key>(half - 1), half,
+                           static_cast<Key>(half + 1), static_cast<Key>(most - 4)})
+      if (span <= most - lowest) check_outside<Key>(lowest, static_cast<Key>(lowest + span));
+}
+
+TEST(Bucketizer, finds_keys_beside_a_range_of_any_width) {
+  check_outside_of_ranges<std::uint8_t>();
+  check_outside_of_ranges<std::uint16_t>();
+  check_outside_of_ranges<std::uint32_t>();
+  check_outside_of_ranges<std::uint64_t>();
+}
+
 // The expected bucket of an item is the number of splitters that are not above its item_position.
 TEST(Splitters, divide_items_in_the_order_of_key_rank_and_position) {
   random_stream random(3);

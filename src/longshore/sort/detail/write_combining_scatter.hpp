@@ -47,8 +47,7 @@ class write_combining_scatter {
       run_batch(items.subspan(begin, std::min(max_batch_items, items.size() - begin)), bucket_of);
     }
     for (std::size_t bucket = 0; bucket < to.size(); ++bucket) {
-      const std::uint32_t end = next_[bucket];
-      copy_part(bucket, std::max(first_[bucket], end - end % block_items), end);
+      copy_part(bucket, std::max(first_[bucket], begin_of_block(bucket)), next_[bucket]);
     }
     fence_streaming_stores();
   }
@@ -85,25 +84,31 @@ class write_combining_scatter {
     for_each_ahead(items.data(), items.size(), [=, this](const Item& item, std::size_t) {
       const std::size_t bucket = bucket_of(item);
       const std::uint32_t position = next[bucket], index = position % block_items;
+      if (index == 0) [[unlikely]]
+        store_block(bucket, position);
       lines[bucket * block_items + index] = item;
       next[bucket] = position + 1;
-      if (index == block_items - 1) [[unlikely]]
-        store_block(bucket, position + 1);
     });
   }
   void move_bases(std::size_t buckets) noexcept {
     for (std::size_t bucket = 0; bucket < buckets; ++bucket) {
-      const std::uint32_t stored = next_[bucket] - next_[bucket] % block_items;
+      const std::uint32_t stored = begin_of_block(bucket);
       base_[bucket] += stored;
       next_[bucket] -= stored;
       if (stored > 0) first_[bucket] = 0;
     }
   }
 
-  // Stores the full block of a bucket, which ends at position `end`. If the bucket begins in the
-  // middle of this line, the earlier bytes of the line belong to another bucket and stay as they
-  // are.
+  // The position at which the block begins that was not stored yet.
+  [[nodiscard]] std::uint32_t begin_of_block(std::size_t bucket) const noexcept {
+    const std::uint32_t end = next_[bucket];
+    return end == 0 ? 0 : (end - 1) - (end - 1) % block_items;
+  }
+  // Stores the full block of a bucket, which ends at position `end`; nothing if the bucket begins
+  // there. If the bucket begins in the middle of this line, the earlier bytes of the line belong to
+  // another bucket and stay as they are.
   void store_block(std::size_t bucket, std::uint32_t end) noexcept {
+    if (end == first_[bucket]) return;
     const std::uint32_t begin = end - block_items;
     if (can_stream_lines && fills_lines && begin >= first_[bucket])
       stream_line(base_[bucket] + begin, lines_.data() + bucket * block_bytes);
