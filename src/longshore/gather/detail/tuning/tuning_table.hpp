@@ -58,6 +58,7 @@ class tuning_table {
     for (std::size_t i = 0; i < size.requests; ++i)
       all_indices()[i] = static_cast<std::int64_t>(random.below(table.size()));
     table.team().barrier();
+    touch_parts();
   }
 
   [[nodiscard]] std::span<const std::int64_t> indices(std::size_t count) const {
@@ -73,6 +74,16 @@ class tuning_table {
   static constexpr std::uint64_t seed = 122'222;
   [[nodiscard]] std::int64_t* all_indices() const {
     return reinterpret_cast<std::int64_t*>(indices_memory_.data());
+  }
+  // Reads from each page of the parts that this rank can reach. Otherwise the first candidate that
+  // accesses other parts would wait for the system to map their pages, and be dropped as slow.
+  void touch_parts() const {
+    constexpr std::size_t page_bytes = 4096;
+    const segment& memory = table.segment();
+    for (int rank = 0; rank < table.team().size(); ++rank)
+      if (const volatile std::byte* const part = memory.direct(rank))
+        for (std::size_t at = 0; at < memory.size_bytes(); at += page_bytes)
+          static_cast<void>(part[at]);
   }
   pages indices_memory_, values_memory_;
 };
