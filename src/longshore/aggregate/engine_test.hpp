@@ -71,8 +71,14 @@ void with_every_conveyor(team& team, engine_options options, Body&& body) {
       body(engine, "conveyor of " + std::to_string(hops) + " hops in groups of " +
                        std::to_string(group_ranks));
     }
-  aggregator engine(team, options);
-  body(engine, "aggregator");
+  {
+    aggregator engine(team, options);
+    body(engine, "aggregator");
+  }
+  options.hops = 3;
+  options.one_stream = true;
+  conveyor engine(team, options);  // as an aggregator on more ranks
+  body(engine, "conveyor of one stream per pair of nodes");
 }
 
 /// As with_every_conveyor, and also calls body with an exstack.

@@ -79,6 +79,9 @@ TEST(RequestReply, each_reply_arrives_once_in_order_or_with_its_number) {
         engine_options with_hops = options;
         with_hops.hops = hops;
         check_requests<conveyor>(team, "conveyor", with_hops, combine);
+        if (hops < 3) continue;
+        with_hops.one_stream = true;  // as an aggregator on more ranks
+        check_requests<conveyor>(team, "conveyor of one stream", with_hops, combine);
       }
       check_requests<aggregator>(team, "aggregator", options, combine);
     }

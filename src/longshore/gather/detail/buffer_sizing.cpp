@@ -34,8 +34,10 @@ buffer_sizing::buffer_sizing(team& team, const gather_options& options,
 
 std::size_t buffer_sizing::items_for(double requests) const {
   const double mean = requests / static_cast<double>(ranks_);
-  // With random ranks, about one buffer in 30'000 gets more items.
-  const double most = mean + 4 * std::sqrt(mean);
+  // With random ranks, the fullest of all ranks^2 buffers: the items of a buffer have a Poisson
+  // distribution. A single buffer that is too small costs all ranks another round.
+  const double deviations = 2 * std::sqrt(std::log(static_cast<double>(ranks_)));
+  const double most = mean + deviations * std::sqrt(mean) + deviations * deviations / 6;
   if (most >= static_cast<double>(max_items_)) return max_items_;
   return std::min(max_items_,
                   std::max(min_items, std::bit_ceil(static_cast<std::size_t>(most) + 1)));

@@ -12,10 +12,6 @@
 namespace longshore::detail {
 namespace {
 
-// The default of gather_options::hops changes here. Strategy auto does not use this number: it
-// measures conveyors of several numbers of hops.
-constexpr int max_ranks_of_one_hop = 128;
-
 // Buffers per link of an engine of several hops, with few ranks. A link carries the items of
 // several ranks, so more buffers save waits (measured with 4 ranks on 2 cores: a gather by
 // aggregator takes half to two thirds of the time that it takes with 2 buffers). With more ranks
@@ -23,13 +19,13 @@ constexpr int max_ranks_of_one_hop = 128;
 constexpr int max_ranks_of_more_slots = 16;
 constexpr int slots_of_several_hops = 8;
 
+// Of gather_options::hops. Strategy auto measures conveyors of several numbers of hops instead.
 int default_hops(const team& team) {
   // With one hop a rank has a link, and so a buffer, to every rank. With very many links the
   // buffers are sent before they are full. A second hop makes fewer links, but copies every item
-  // once more. The second hop is worthwhile only between nodes of several ranks: only then are the
-  // groups of the route nodes, so that the first hop stays in the memory of the node.
-  const bool groups_are_nodes = team.nodes().node_count() > 1 && team.nodes().largest_node() > 1;
-  return groups_are_nodes && team.size() > max_ranks_of_one_hop ? 2 : 1;
+  // once more. The second hop is worthwhile only where an aggregator has hops: between nodes of
+  // several ranks, so that the first hop stays in the memory of the node.
+  return aggregator::hops_on(team.nodes()) > 1 ? 2 : 1;
 }
 
 }  // namespace

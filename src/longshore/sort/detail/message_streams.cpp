@@ -48,9 +48,11 @@ void message_streams::run(send_order order, const std::function<void(int, std::s
       bool moved = false;
       if (order == send_order::interleaved) {
         for (const std::size_t k : sending) moved |= send_message(k, sent);
-      } else if (!sending.empty()) {
-        while (!senders_[sending.front()].ended() && send_message(sending.front(), sent))
-          moved = true;
+      } else {
+        for (const std::size_t k : sending) {
+          while (!senders_[k].ended() && send_message(k, sent)) moved = true;
+          if (!senders_[k].ended()) break;
+        }
       }
       std::erase_if(sending, [&](std::size_t k) { return senders_[k].ended(); });
       for (const std::size_t k : receiving) moved |= receive_message(k, received);

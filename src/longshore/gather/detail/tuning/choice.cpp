@@ -3,6 +3,7 @@
 // strategy is preferred if times are about equal.
 #include <longshore/gather/detail/tuning/choice.hpp>
 
+#include <longshore/aggregate/aggregator.hpp>
 #include <longshore/aggregate/engine_cost.hpp>
 
 #include <algorithm>
@@ -129,11 +130,13 @@ std::vector<gather_choice> candidates(const gather_layout& layout, std::size_t e
               engine_items = between_hosts ? sizes{8192, 2048} : sizes{1024, 4096};
   for (const std::size_t items : exstack_items) possible.push_back({exstack, items});
   for (const std::size_t items : engine_items) {
-    const bool several_nodes = layout.nodes > 1 && layout.node_ranks > 1;
+    // Else an aggregator is an exstack2.
+    const bool aggregator_has_hops = layout.nodes > 1 && layout.node_ranks > 1 &&
+                                     layout.ranks > longshore::aggregator::max_ranks_of_one_hop;
     possible.push_back({exstack2, items});
     if (layout.ranks >= ranks_for_two_hops) possible.push_back({conveyor, items, 2});
     if (layout.ranks >= ranks_for_three_hops) possible.push_back({conveyor, items, 3});
-    if (several_nodes) possible.push_back({aggregator, items});
+    if (aggregator_has_hops) possible.push_back({aggregator, items});
   }
   // Candidates are listed by priority: if memory for all is short, the later ones are left out.
   std::vector<gather_choice> kept;
