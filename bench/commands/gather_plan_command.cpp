@@ -34,8 +34,9 @@ struct plan_request {
 
 struct plan_row {
   std::string strategy;
-  int hops;
   std::vector<engine_cost> engines;  // one per kind of items: see item_bytes_of()
+
+  [[nodiscard]] std::size_t hops() const { return engines.front().hops.size(); }
 
   [[nodiscard]] std::size_t memory_bytes() const {
     std::size_t bytes = 0;
@@ -66,12 +67,9 @@ std::vector<plan_row> rows_of(const plan_request& asked) {
   std::vector<plan_row> rows;
   for (const auto& strategy : asked.strategies) {
     const engine_kind kind = kind_of(strategy);
-    // Only a conveyor has a choice of hops. An aggregator always takes 3, an exstack 1.
-    const auto hops = kind == engine_kind::conveyor
-                          ? asked.hops
-                          : std::vector{kind == engine_kind::aggregator ? 3 : 1};
-    for (const int hop_count : hops) {
-      plan_row row{strategy, hop_count, {}};
+    // Only a conveyor has a choice of hops. The other engines choose.
+    for (const int hop_count : kind == engine_kind::conveyor ? asked.hops : std::vector{1}) {
+      plan_row row{strategy, {}};
       for (const std::size_t bytes : item_bytes_of(asked.operation)) {
         const bool has_replies = asked.operation == "gather";
         const engine_options options{.item_bytes = bytes,
@@ -96,7 +94,7 @@ std::string table_of(const plan_request& asked, const std::vector<plan_row>& row
   text += fmt::format("{:<12}{:>5}{:>14}   {:>4}{:>8}{:>10}{:>12}{:>8}\n", "strategy", "hops",
                       "buffers MiB", "hop", "links", "off-node", "messages", "fill");
   for (const auto& row : rows) {
-    std::string head = fmt::format("{:<12}{:>5}{:>14.2f}", row.strategy, row.hops,
+    std::string head = fmt::format("{:<12}{:>5}{:>14.2f}", row.strategy, row.hops(),
                                    static_cast<double>(row.memory_bytes()) / mebibyte);
     const auto& first = row.engines.front().hops;
     for (std::size_t h = 0; h < first.size(); ++h) {
@@ -121,7 +119,7 @@ json json_of(const plan_request& asked, const std::vector<plan_row>& rows) {
             {"plans", json::array()}};
   for (const auto& row : rows) {
     json row_plan{{"strategy", row.strategy},
-                  {"hops", row.hops},
+                  {"hops", row.hops()},
                   {"buffer_items", row.engines.front().buffer_items},
                   {"memory_bytes", row.memory_bytes()},
                   {"engines", json::array()}};
