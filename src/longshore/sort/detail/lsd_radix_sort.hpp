@@ -39,6 +39,8 @@ class lsd_radix_sorter {
       return sort_by_digits<1>(from, to, count, radix_key_of, lowest, digit_bits, passes, next);
     if (passes == 2)
       return sort_by_digits<2>(from, to, count, radix_key_of, lowest, digit_bits, passes, next);
+    if (passes == 3)
+      return sort_by_digits<3>(from, to, count, radix_key_of, lowest, digit_bits, passes, next);
     return sort_by_digits<0>(from, to, count, radix_key_of, lowest, digit_bits, passes, next);
   }
 

@@ -18,7 +18,9 @@ inline constexpr std::size_t read_ahead_bytes = 2048;
 template <class Item, class Body>
 inline void for_each_ahead(const Item* items, std::size_t count, const void* ahead,
                            const Body& body) {
-  constexpr std::size_t step = std::max<std::size_t>(2, cache_line_bytes / sizeof(Item) / 2 * 2);
+  // At most 16 items, which the compiler unrolls. An even number, for the lanes.
+  constexpr std::size_t step =
+      std::clamp<std::size_t>(cache_line_bytes / sizeof(Item) / 2 * 2, 2, 16);
   const auto* next = static_cast<const std::byte*>(ahead);
   std::size_t i = 0;
   for (; i + step <= count; i += step, next += step * sizeof(Item)) {
