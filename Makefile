@@ -13,7 +13,7 @@ export OMPI_ALLOW_RUN_AS_ROOT_CONFIRM := 1
 # Progress and time of a build.
 export NINJA_STATUS := build: %p, step %f of %t, %e s: # with the space before this comment
 
-.PHONY: help setup build build-study study records test test-rest test-all docs release lint tidy format clean
+.PHONY: help setup build build-study study records published test test-rest test-all docs release lint tidy format clean
 
 help: ## list the targets; `make` alone does the same
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 20
@@ -38,6 +38,9 @@ study: build-study ## measure this machine (minutes): the best strategies; write
 records: build-study ## measure Longshore beside other programs on PATH (minutes on a quiet machine)
 	@longshore run studies/records.toml --session "$$(date +%Y-%m-%dT%H-%M-%S)"; ran=$$?; \
 	longshore show records --winners && longshore show records && exit $$ran
+
+published: build-study ## predict published results on simulated machines (minutes), beside them
+	@tools/published
 
 test: ## run the checks and tests before a commit (minutes)
 	@tools/setup test

@@ -1,10 +1,11 @@
-// longshore-bench-faulty: longshore-bench with two patterns that fail on request. Tests check with
-// the pattern ring that failures of a run are reported, and with the pattern sort that wrong
+// longshore-bench-faulty: longshore-bench with patterns that fail on request. Tests check with the
+// pattern ring that failures of a run are reported, and with the patterns sort and ghost that wrong
 // results are found. Built with the tests only, and never installed.
 #include <longshore/core/error.hpp>
 
 #include "commands/run_program.hpp"
 #include "harness/pattern.hpp"
+#include "patterns/ghost/ghost_measurement.hpp"
 #include "patterns/sort/sort_measurement.hpp"
 
 #include <algorithm>
@@ -15,6 +16,13 @@
 
 namespace longshore::bench {
 namespace {
+
+factor fixed_word(std::string name, std::string level) {
+  return {.name = std::move(name),
+          .allowed = {level},
+          .defaults = {level},
+          .help = "as longshore-bench has it"};
+}
 
 // Passes a token around a ring of ranks through a segment. The factor "fault" selects the failure.
 class ring final : public measurement {
@@ -143,12 +151,6 @@ pattern make_spoiled_sort_pattern() {
   using kind = factor::kind;
   pattern sort_pattern{
       "sort", "a sort whose result is changed", {}, {"longshore-bench sort --fault none"}, {}, {}};
-  const auto fixed_word = [](std::string name, std::string level) {
-    return factor{.name = std::move(name),
-                  .allowed = {level},
-                  .defaults = {level},
-                  .help = "as longshore-bench has it"};
-  };
   sort_pattern.factors = {
       {.name = "fault",
        .allowed = {"none", "lost", "doubled", "changed", "swapped", "torn", "unstable"},
@@ -170,11 +172,67 @@ pattern make_spoiled_sort_pattern() {
   return sort_pattern;
 }
 
+// A ghost exchange of longshore-bench. The factor "fault" selects how its result is changed before
+// the verification.
+class spoiled_ghosts final : public ghost_measurement<double> {
+ public:
+  spoiled_ghosts(team& team, const variant& levels, const launch_facts& facts)
+      : ghost_measurement(team, levels, facts),
+        fault_(levels.at("fault")),
+        is_last_rank_(team.rank() == team.size() - 1) {}
+
+ private:
+  // Two fields, of which the last one is changed on the last rank.
+  void spoil(std::span<const std::span<double>> fields) override {
+    if (!is_last_rank_) return;
+    const std::span<double> elements = fields.back().first(owned()),
+                            ghosts = fields.back().subspan(owned());
+    const auto differ = [](double a, double b) { return a != b; };
+    const auto ghost = std::adjacent_find(ghosts.begin(), ghosts.end(), differ);
+    if (fault_ == "stale") *ghost = -1;
+    if (fault_ == "swapped") std::swap(*ghost, *std::next(ghost));
+    if (fault_ == "other-field") ghosts[0] = fields.front()[owned()];
+    if (fault_ == "element") elements.back() += 1;
+  }
+
+  std::string fault_;
+  bool is_last_rank_;
+};
+
+pattern make_spoiled_ghost_pattern() {
+  pattern spoiled{.name = "ghost",
+                  .help = "a ghost exchange whose result is changed",
+                  .factors = {},
+                  .examples = {"longshore-bench ghost --fault none"},
+                  .why_not = {},
+                  .make = [](team& team, const variant& levels,
+                             const launch_facts& facts) -> std::unique_ptr<measurement> {
+                    return std::make_unique<spoiled_ghosts>(team, levels, facts);
+                  }};
+  spoiled.factors = {
+      {.name = "fault",
+       .allowed = {"none", "stale", "swapped", "other-field", "element"},
+       .defaults = {"none"},
+       .help = "the change of the result"},
+      {.name = "operation",
+       .allowed = {"update", "accumulate"},
+       .defaults = {"update"},
+       .help = "as longshore-bench has it"},
+      {.name = "ghosts", .type = factor::kind::integer, .defaults = {"50"}, .help = "per rank"},
+      {.name = "elements", .type = factor::kind::integer, .defaults = {"100"}, .help = "per rank"},
+      {.name = "fields", .type = factor::kind::integer, .defaults = {"2"}, .help = "at least 2"},
+      fixed_word("strategy", "standard"),
+      fixed_word("mesh", "random"),
+      fixed_word("placement", "linear")};
+  return spoiled;
+}
+
 }  // namespace
 }  // namespace longshore::bench
 
 int main(int argc, char** argv) {
   const std::vector<longshore::bench::pattern> patterns{
-      longshore::bench::make_ring_pattern(), longshore::bench::make_spoiled_sort_pattern()};
+      longshore::bench::make_ring_pattern(), longshore::bench::make_spoiled_sort_pattern(),
+      longshore::bench::make_spoiled_ghost_pattern()};
   return longshore::bench::run_program(argc, argv, patterns);
 }

@@ -1,4 +1,6 @@
-// longshore-bench: measures the patterns of the library, and plans placement and aggregation.
+// longshore-bench: measures the patterns of the library, plans placement and aggregation, and
+// writes the file of this machine for simulations.
+#include "commands/calibrate_command.hpp"
 #include "commands/gather_plan_command.hpp"
 #include "commands/placement_command.hpp"
 #include "commands/run_program.hpp"
@@ -17,6 +19,8 @@ int main(int argc, char** argv) {
     return run_placement_command(words.subspan(1));
   if (asks_for_gather_plan(words)) return run_gather_plan_command(words.subspan(1));
   const std::vector<pattern> patterns{stream_pattern(), gather_pattern(), halo_pattern(),
-                                      sort_pattern(), control_pattern()};
+                                      sort_pattern(),   ghost_pattern(),  control_pattern()};
+  if (!words.empty() && std::string_view(words.front()) == "calibrate")
+    return run_calibrate_command(words.subspan(1), patterns);
   return run_program(argc, argv, patterns);
 }

@@ -11,10 +11,10 @@ if(LONGSHORE_FORTRAN)
 endif()
 # The components for find_package(longshore COMPONENTS ...): targets of this build, and those that
 # other builds have.
-set(LONGSHORE_BUILT_COMPONENTS core machine transport launch array aggregate stream gather halo sort
-                               threads)
+set(LONGSHORE_BUILT_COMPONENTS core machine transport launch array aggregate stream gather halo
+                               ghost sort threads)
 set(LONGSHORE_MISSING_COMPONENTS "")
-foreach(component mpi shmem ucx c fortran)
+foreach(component mpi shmem ucx simulated c fortran)
   string(TOUPPER ${component} option)
   if(LONGSHORE_${option} OR (component STREQUAL fortran AND TARGET longshore_fortran_source))
     list(APPEND LONGSHORE_BUILT_COMPONENTS ${component})
@@ -31,6 +31,7 @@ write_basic_package_version_file("${PROJECT_BINARY_DIR}/longshore-config-version
 # The find_*.cmake files search, in the user's project, for libraries without a CMake package.
 install(FILES "${PROJECT_BINARY_DIR}/longshore-config.cmake"
               "${PROJECT_BINARY_DIR}/longshore-config-version.cmake"
+              "${PROJECT_SOURCE_DIR}/cmake/find_boost_context.cmake"
               "${PROJECT_SOURCE_DIR}/cmake/find_hwloc.cmake"
               "${PROJECT_SOURCE_DIR}/cmake/find_openshmem.cmake"
               "${PROJECT_SOURCE_DIR}/cmake/find_ucx.cmake"

@@ -224,7 +224,7 @@ function(longshore_spmd_test program name transport layouts labels)
   list(SORT ranks COMPARE NATURAL ORDER DESCENDING)
   list(GET ranks 0 ranks)
   set(command $<TARGET_FILE:${program}> --transport ${transport} --layouts ${joined} ${ARGN})
-  if(NOT transport STREQUAL "threads")
+  if(NOT transport MATCHES "^(threads|simulated)$")
     set(command ${LONGSHORE_${transport}_RUN} ${MPIEXEC_NUMPROC_FLAG} ${ranks}
                 ${LONGSHORE_MPIEXEC_FLAGS} ${command})
   endif()
@@ -235,7 +235,8 @@ function(longshore_spmd_test program name transport layouts labels)
 endfunction()
 
 # longshore_add_tests(LAYER LINKS targets... [UNIT files...] [THREADED files...] [SPMD files...]
-#                     [CALLS_MPI] [RANKS n...] [RANKS_PER_NODE k...] [FEW_RANKS suites...])
+#                     [CALLS_MPI] [RANKS n...] [RANKS_PER_NODE k...] [FEW_RANKS suites...]
+#                     [AT_64_RANKS tests...])
 #
 # Makes two programs of GoogleTest.
 #
@@ -246,13 +247,16 @@ endfunction()
 # threads and mpi in the layouts above. `make test` runs a few layouts (nearly all for layer
 # transport), and `make test-all` runs the rest (label layouts). On shmem and ucx, only the tests of
 # layer transport run, with one start for each number of ranks (label one_sided). FEW_RANKS are
-# suites of SPMD that need no more than four ranks.
+# suites of SPMD that need no more than four ranks. AT_64_RANKS are the tests of SPMD that run on 64
+# simulated ranks, as patterns of GoogleTest: the other tests of a layer with this list have more
+# messages than 64 ranks can send in seconds. Without the list, all tests run there.
 function(longshore_add_tests layer)
   if(NOT LONGSHORE_TESTS)
     return()
   endif()
   cmake_parse_arguments(
-    ARG "CALLS_MPI" "" "LINKS;UNIT;THREADED;SPMD;RANKS;RANKS_PER_NODE;FEW_RANKS" ${ARGN})
+    ARG "CALLS_MPI" "" "LINKS;UNIT;THREADED;SPMD;RANKS;RANKS_PER_NODE;FEW_RANKS;AT_64_RANKS"
+    ${ARGN})
   set(unit ${ARG_UNIT} ${ARG_THREADED})
   if(LONGSHORE_SANITIZE STREQUAL "thread")
     set(unit ${ARG_THREADED})
@@ -320,6 +324,24 @@ function(longshore_add_tests layer)
     longshore_spmd_test(${program} ${layer}.${transport}.many_ranks ${transport} "${many}"
                         "${layer};layouts" ${without_few_ranks})
   endforeach()
+  # One thread runs all simulated ranks, so ThreadSanitizer has nothing to find. The tests of the
+  # benchmark program are about real time.
+  if(LONGSHORE_SIMULATED AND NOT layer STREQUAL "bench"
+     AND NOT LONGSHORE_SANITIZE STREQUAL "thread")
+    longshore_spmd_test(${program} ${layer}.simulated simulated "1;2;3;4:2;7:2" ${layer})
+    if(NOT LONGSHORE_SANITIZE)
+      set(many "4;7;7:1")
+      if(ARG_AT_64_RANKS)
+        list(JOIN ARG_AT_64_RANKS ":" at_64_ranks)
+        longshore_spmd_test(${program} ${layer}.simulated.64_ranks simulated "64:8"
+                            "${layer};layouts" "--gtest_filter=${at_64_ranks}")
+      else()
+        list(APPEND many "64:8")
+      endif()
+      longshore_spmd_test(${program} ${layer}.simulated.many_ranks simulated "${many}"
+                          "${layer};layouts" ${without_few_ranks})
+    endif()
+  endif()
   if(NOT layer STREQUAL "transport" AND NOT LONGSHORE_TEST_ALL_LAYOUTS AND NOT LONGSHORE_SANITIZE)
     return()
   endif()
@@ -339,6 +361,7 @@ endfunction()
 # knows only the ranks of its own test, and a collective would take a time slice. Tests ignore the
 # user's profile of strategy auto, and do not measure. Ranks compare all their collective calls.
 set(LONGSHORE_TEST_ENVIRONMENT
+    LONGSHORE_MACHINE=${PROJECT_SOURCE_DIR}/tests/machines/small.toml
     LONGSHORE_CHECK=1 LONGSHORE_PIN=0 LONGSHORE_TIMEOUT=60 LONGSHORE_PROFILE=off
     OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_mpi_yield_when_idle=1)
 

@@ -20,7 +20,7 @@ set(CPACK_COMPONENTS_ALL longshore_development)
 # The first line of a description is its summary. Debian wants lines of less than 80 columns.
 set(LONGSHORE_PARTS
     "Longshore moves data between the ranks of a parallel program. It has many\n\
-strategies for four patterns: stream, gather, halo exchange and sort. Ranks\n\
+strategies for five patterns: stream, gather, halo, ghosts and sort. Ranks\n\
 are threads, or processes over MPI, OpenSHMEM or UCX.")
 set(CPACK_DEBIAN_LONGSHORE_DEVELOPMENT_PACKAGE_NAME liblongshore-dev)
 set(CPACK_DEBIAN_LONGSHORE_DEVELOPMENT_PACKAGE_SECTION libdevel)
@@ -83,6 +83,9 @@ if(LONGSHORE_SHMEM)
 endif()
 if(LONGSHORE_UCX)
   list(APPEND CPACK_LONGSHORE_NEEDED_FILES "${LONGSHORE_UCX_INCLUDE}/ucp/api/ucp.h")
+endif()
+if(LONGSHORE_SIMULATED)
+  list(APPEND CPACK_LONGSHORE_NEEDED_FILES "${LONGSHORE_BOOST_CONTEXT_LIBRARY}")
 endif()
 if(LONGSHORE_HWLOC)
   list(APPEND CPACK_LONGSHORE_NEEDED_FILES "${LONGSHORE_HWLOC_INCLUDE}/hwloc.h")

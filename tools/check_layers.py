@@ -26,7 +26,7 @@ STEPS: tuple[tuple[str, ...], ...] = (
     ("transport",),
     ("array",),
     ("aggregate",),
-    ("stream", "gather", "halo", "sort"),
+    ("stream", "gather", "halo", "ghost", "sort"),
     ("longshore.hpp", "mpi.hpp"),
     ("bindings",),
     ("bench",),
@@ -42,7 +42,7 @@ BENCH_STEP_OF = {folder: step for step, folders in enumerate(BENCH_STEPS) for fo
 CHOOSER = "launch"
 
 # Folders of transport/ that several transports share, with these transports.
-BASES = {"one_sided": ("shmem", "ucx")}
+BASES = {"one_sided": ("shmem", "ucx", "simulated")}
 
 # Headers of communication libraries, and the name of the folders that may include them:
 # transport/mpi/, halo/detail/mpi/, ...
@@ -51,7 +51,7 @@ FOREIGN_HEADERS = (
     (re.compile(r"shmem\.h$|shmemx\.h$"), "shmem"),
     (re.compile(r"uc[pstm]/"), "ucx"),
 )
-FOREIGN_FOLDER_PARENTS = ("transport", "halo", "sort")
+FOREIGN_FOLDER_PARENTS = ("transport", "halo", "ghost", "sort")
 # Transports whose processes another library starts.
 STARTED_BY = {("transport", "ucx"): "mpi"}
 
@@ -65,7 +65,8 @@ TARGET = re.compile(r"\blongshore(?:::|_)(\w+)")
 LAYER_OF_TARGET = {"longshore": "longshore.hpp"}
 LAYER_OF_TARGET |= dict.fromkeys(("c", "fortran"), "bindings")
 LAYER_OF_TARGET |= dict.fromkeys(
-    (CHOOSER, "one_sided", "threads", "mpi", "shmem", "ucx", "openshmem", "ucp"), "transport"
+    (CHOOSER, "one_sided", "threads", "mpi", "shmem", "ucx", "simulated", "openshmem", "ucp", "boost_context"),
+    "transport",
 )
 
 

@@ -128,6 +128,11 @@ run_options launch_of(const typed_options& typed) {
            fmt::format("{}", fmt::join(available, ", ")));
     options.transport = *transport;
   }
+  if (const auto machine = value_of(typed, "machine")) {
+    if (options.transport != "simulated")
+      fail(errc::usage, "--machine: for transport simulated only; add --transport simulated");
+    options.machine = *machine;
+  }
   options.ranks = static_cast<int>(number(typed, "ranks", 1, max_ranks_of_a_run, options.ranks));
   options.ranks_per_node = static_cast<int>(
       number(typed, "ranks-per-node", 1, max_ranks_of_a_run, *options.ranks_per_node));

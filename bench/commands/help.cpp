@@ -42,18 +42,20 @@ std::string wrapped(const std::string& text, std::size_t width) {
 }  // namespace
 
 const std::vector<std::string>& known_transports() {
-  static const std::vector<std::string> names{"threads", "mpi", "shmem", "ucx"};
+  static const std::vector<std::string> names{"threads", "mpi", "shmem", "ucx", "simulated"};
   return names;
 }
 
 const std::vector<common_option>& common_options() {
   static const std::vector<common_option> options{
       {"transport", "NAME",
-       "threads, mpi, shmem or ucx; default: mpi under an MPI launcher, else threads"},
+       "threads, mpi, shmem, ucx or simulated; default: mpi under an MPI launcher, else threads"},
+      {"machine", "FILE", "the machine file, for transport simulated"},
       {"ranks", "N",
-       "number of ranks, for transport threads (a launcher has its own option); default: all "
-       "cores"},
-      {"ranks-per-node", "N", "virtual nodes of N ranks; default: the real nodes"},
+       "number of ranks, for transports threads and simulated (a launcher has its own\noption); "
+       "default: all cores, or the whole machine"},
+      {"ranks-per-node", "N",
+       "virtual nodes of N ranks; default: the real nodes, or those of the machine file"},
       {"repetitions", "N", "timed rounds over all variants; default: 10"},
       {"warmup", "N", "untimed rounds before them; default: 1"},
       {"iterations", "N",
@@ -72,6 +74,7 @@ const char* argument_name(const factor& factor) {
     case factor::kind::word: return "LEVEL,...";
     case factor::kind::integer: return "N,...";
     case factor::kind::triple: return "X,Y,Z,...";
+    case factor::kind::text: return "NAME,...";
   }
   return "";
 }
@@ -105,6 +108,8 @@ std::string program_help(std::span<const pattern> patterns) {
       "examples\n"
       "  longshore-bench placement --help                  plans the placement of a grid of ranks; "
       "starts no ranks\n"
+      "  longshore-bench calibrate --help                  writes the file of this machine, for "
+      "transport simulated\n"
       "  longshore-bench --list                            patterns, factors and levels of this "
       "build, as JSON\n"
       "  longshore-bench --version\n\n"

@@ -32,7 +32,7 @@ std::vector<json> sample_levels(const factor& factor) {
   if (factor.always_available) return {};
   if (factor.type == factor::kind::word) return {factor.allowed.begin(), factor.allowed.end()};
   if (!factor.defaults.empty()) return {default_levels(factor).front()};
-  if (factor.type == factor::kind::triple) return {};
+  if (factor.type == factor::kind::triple || factor.type == factor::kind::text) return {};
   return {std::clamp(sample_integer, std::max(factor.low, 1L),
                      factor.high == 0 ? max_integer_level : factor.high)};
 }
@@ -137,6 +137,8 @@ json listed(const pattern& pattern) {
     if (factor.type == factor::kind::word) {
       entry["type"] = "word";
       entry["levels"] = word_levels(factor, able);
+    } else if (factor.type == factor::kind::text) {
+      entry["type"] = "text";
     } else {
       entry["type"] = factor.type == factor::kind::integer ? "integer" : "triple";
       const bool no_range = factor.low == 0 && factor.high == 0;

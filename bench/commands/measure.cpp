@@ -42,14 +42,14 @@ class launch {
 
   int run() {
     const int processes = processes_launched();
-    if (processes > 1 && asked_.launch.transport == "threads")
+    if (processes > 1 && detail::is_one_process(asked_.launch.transport))
       fail(errc::usage,
-           "--transport: 'threads' would be {} separate runs under a launcher that starts {} "
+           "--transport: '{}' would be {} separate runs under a launcher that starts {} "
            "processes; leave out the launcher, "
            "or take mpi",
-           processes, processes);
+           asked_.launch.transport, processes, processes);
     runtime ranks(runtime_options(processes));
-    ranks_are_threads_ = ranks.options().transport == "threads";
+    ranks_are_one_process_ = detail::is_one_process(ranks.options().transport);
     try {
       ranks.run([this](team& team) { run_rank(team); });
     } catch (const std::exception& e) {
@@ -66,9 +66,7 @@ class launch {
   // --ranks.
   [[nodiscard]] run_options runtime_options(int processes) const {
     run_options options = asked_.launch;
-    const bool ranks_are_processes =
-        options.transport.empty() ? processes > 0 : options.transport != "threads";
-    if (ranks_are_processes) options.ranks = 0;  // as many as the launcher started
+    if (ranks_are_processes(options.transport)) options.ranks = 0;  // as many as were started
     if (options.transport == "shmem")
       options.symmetric_bytes =
           symmetric_bytes(*asked_.measured, asked_.factors, std::max(1, processes)) +
@@ -110,12 +108,16 @@ class launch {
     const variants chosen = choose_variants(team, *asked_.measured, agreed.factors, facts);
     slow_start.reset();
     if (first) {
-      file_->write(launch_record(team, asked_.options, places, clock, process_));
-      announce(facts, chosen);
+      json record = launch_record(team, asked_.options, places, clock, process_);
+      if (team.simulated() != nullptr)
+        record["simulated"] = {{"machine", team.library_version()},
+                               {"file", with_environment(asked_.launch).machine}};
+      file_->write(record);
+      announce(team, facts, chosen);
       for (const auto& skipped : chosen.skipped) recorder_->skipped(skipped);
     }
     const sweep_setting setting{*asked_.measured, facts, agreed.options, clock,
-                                ranks_are_threads_ ? 1 : places.max_ranks_on_host};
+                                ranks_are_one_process_ ? 1 : places.max_ranks_on_host};
     sweep_outcome outcome = sweep(team, setting, chosen, first ? &*recorder_ : nullptr);
     outcome.skipped += static_cast<int>(chosen.skipped.size());
     if (first) conclude(outcome);
@@ -152,13 +154,16 @@ class launch {
     return file_->takes_standard_output() ? stderr : stdout;
   }
 
-  void announce(const launch_facts& facts, const variants& chosen) const {
+  void announce(const team& ranks, const launch_facts& facts, const variants& chosen) const {
     const auto counted = [](std::size_t n, const char* what) {
       return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
     };
-    fmt::print(table_file(), "{}: {}, {}, transport {}, {}{}, {}\n", asked_.measured->name,
+    fmt::print(table_file(), "{}: {}, {}, transport {}{}, {}{}, {}\n", asked_.measured->name,
                counted(static_cast<std::size_t>(facts.ranks), "rank"),
                counted(static_cast<std::size_t>(facts.nodes), "node"), facts.transport,
+               ranks.simulated() == nullptr
+                   ? ""
+                   : fmt::format(" (machine {}: seconds are simulated)", ranks.library_version()),
                counted(chosen.to_run.size(), "variant"),
                chosen.skipped.empty() ? "" : fmt::format(" ({} skipped)", chosen.skipped.size()),
                counted(static_cast<std::size_t>(asked_.options.repetitions), "repetition"));
@@ -193,7 +198,7 @@ class launch {
   void record_failure(const std::exception& e) {
     record_file* const file = open_file_;
     const auto* longshore_error = dynamic_cast<const error*>(&e);
-    if (file == nullptr || (ranks_are_threads_ && longshore_error != nullptr &&
+    if (file == nullptr || (ranks_are_one_process_ && longshore_error != nullptr &&
                             longshore_error->code() == errc::peer_failed))
       return;
     try {
@@ -206,7 +211,7 @@ class launch {
 
   request asked_;
   process_facts process_;
-  bool ranks_are_threads_ = true;
+  bool ranks_are_one_process_ = true;
   std::atomic<bool> any_rank_started_{false};
   std::atomic<record_file*> open_file_{nullptr};
   std::atomic<int> status_{runtime_failure};  // all ranks of a process store the same status

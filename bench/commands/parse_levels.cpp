@@ -45,6 +45,7 @@ json parse_level(const factor& factor, std::string_view text, std::string_view p
       refuse(factor, text, part, suggestion(part, factor.allowed));
     return std::string(part);
   }
+  if (factor.type == factor::kind::text) return std::string(part);
   const auto [low, high] = range_of(factor);
   const auto value = whole_number(part, low, high);
   if (!value) refuse(factor, text, part);
@@ -114,6 +115,7 @@ long parse_number(std::string_view option, std::string_view text, long low, long
 std::string allowed_text(const factor& factor) {
   if (factor.type == factor::kind::word)
     return fmt::format("one of {}", fmt::join(factor.allowed, ", "));
+  if (factor.type == factor::kind::text) return "a text without commas";
   const auto [low, high] = range_of(factor);
   if (factor.type == factor::kind::integer)
     return fmt::format("a whole number from {} to {}", low, high);

@@ -34,7 +34,7 @@ int exit_status_of(const char* command, const Plan& plan) {
     return all_right;
   } catch (const error& e) {
     fmt::print(stderr, "longshore-bench: {}: {}\n", command, e.what());
-    return e.code() == errc::usage || e.code() == errc::unsupported ? nothing_ran : runtime_failure;
+    return status_of(e);
   }
 }
 

@@ -3,6 +3,7 @@
 #include "commands/started_processes.hpp"
 
 #include <longshore/core/environment.hpp>
+#include <longshore/transport/launch/run.hpp>
 
 #include <fmt/core.h>
 
@@ -24,6 +25,10 @@ int processes_launched() {
   for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"})
     if (const auto size = environment_text(name)) return std::max(1, std::atoi(size->c_str()));
   return 0;
+}
+
+bool ranks_are_processes(const std::string& transport) {
+  return transport.empty() ? processes_launched() > 0 : !detail::is_one_process(transport);
 }
 
 void print_error(const std::string& message) {

@@ -11,6 +11,9 @@ namespace longshore::bench {
 /// Number of processes that the launcher started; 0 without a launcher.
 [[nodiscard]] int processes_launched();
 
+/// Whether a launcher decides the number of ranks, if they use `transport`; "" means not chosen.
+[[nodiscard]] bool ranks_are_processes(const std::string& transport);
+
 /// Prints an error message on the first process. All other processes wait for two seconds: some
 /// launchers end all processes when one ends with an error, and the message would be lost.
 void print_error(const std::string& message);

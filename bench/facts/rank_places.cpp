@@ -52,6 +52,7 @@ rank_places find_rank_places(team& team, std::span<const int> cpus_at_start) {
   }
   places.max_ranks_on_host = team.broadcast_value(places.max_ranks_on_host);
   places.core_of = team.allgather_value(bound_core());
+  if (team.rank() != 0) places.core_of = {};
   const auto cpus = allowed_cpus();
   places.binding = gather_texts(team, binding_word(this_host(), cpus));
   places.bound_by = gather_texts(team, bench::bound_by(this_host(), cpus_at_start, cpus));

@@ -9,8 +9,8 @@
 
 namespace longshore::bench {
 
-/// Complete on rank 0 only. Other ranks have only max_ranks_on_host and core_of: with thousands of
-/// ranks as threads of one process, each thread would otherwise hold lists of all ranks.
+/// Complete on rank 0 only. Other ranks have only max_ranks_on_host: with thousands of ranks in one
+/// process, each rank would otherwise hold lists of all ranks.
 struct rank_places {
   int max_ranks_on_host = 0;
   std::vector<std::string> hosts;  ///< distinct names, in the order of their lowest rank

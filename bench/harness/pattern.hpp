@@ -2,6 +2,7 @@
 // product, order, timing and records are the same for all patterns.
 #pragma once
 
+#include <longshore/core/name_lookup.hpp>
 #include <longshore/transport/team.hpp>
 
 #include "harness/measurement.hpp"
@@ -16,10 +17,19 @@
 
 namespace longshore::bench {
 
+/// The names of a list whose entries have a `name` or are texts: the levels of a factor.
+template <class List>
+[[nodiscard]] std::vector<std::string> names_in(const List& entries) {
+  std::vector<std::string> names;
+  for (const auto& entry : entries) names.emplace_back(listed_name(entry));
+  return names;
+}
+
 /// One factor of a pattern: an option --name that takes a comma-separated list of levels.
 struct factor {
-  /// One level of a triple is X,Y,Z: "64,64,64".
-  enum class kind { word, integer, triple };
+  /// One level of a triple is X,Y,Z: "64,64,64". A text is anything without a comma, such as the
+  /// name of a file.
+  enum class kind { word, integer, triple, text };
   /// Name as typed, without dashes: "task-count". Records have underscores: "task_count".
   std::string name;
   kind type = kind::word;

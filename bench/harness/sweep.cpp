@@ -42,10 +42,15 @@ class sweeper {
       : team_(team),
         setting_(setting),
         listener_(listener),
-        counters_(team),
         memory_before_(process_memory_bytes()) {
     for (const auto& levels : chosen.to_run) states_.emplace_back(levels);
-    if (setting.options.noise_probe && team.size() > 1) probe_.emplace(team);
+    // A simulated machine has no noise and no counters.
+    if (team.simulated() == nullptr) {
+      counters_.emplace(team);
+      if (setting.options.noise_probe && team.size() > 1) probe_.emplace(team);
+    }
+    // Simulated times must not depend on the memory that happens to be free on this host.
+    keep_ = team.simulated() == nullptr || states_.size() == 1;
     // The limit of 2^60 keeps the conversion to a signed number safe.
     budget_bytes_ = team_.allreduce_value(
         static_cast<std::int64_t>(
@@ -154,12 +159,17 @@ class sweeper {
     team_.barrier();  // so that no rank writes into memory while its owner resets it
     state.measured->run();
     verify(state);
-    const long requested = setting_.options.iterations;
-    state.iterations = requested == 0 ? calibrate(team_, *state.measured, repetition_seconds)
-                       : state.measured->repeatable() ? requested
-                                                      : 1;
+    state.iterations = iterations_of(*state.measured);
     decide_what_to_keep();
     if (!keep_) state.measured.reset();
+  }
+
+  // How many operations a repetition has.
+  long iterations_of(measurement& measured) {
+    const long requested = setting_.options.iterations;
+    if (requested > 0) return measured.repeatable() ? requested : 1;
+    // Without noise, one operation tells as much as many.
+    return team_.simulated() != nullptr ? 1 : calibrate(team_, measured, repetition_seconds);
   }
 
   // Measurements stay alive between visits while all together hold a small part of the memory.
@@ -180,8 +190,8 @@ class sweeper {
   void visit_timed(variant_state& state) {
     make_again(state);
     if (probe_) state.probe_seconds.push_back(probe_->measure());
-    state.repetitions.push_back(
-        time_repetition(team_, *state.measured, state.iterations, &counters_, &state.counts));
+    state.repetitions.push_back(time_repetition(team_, *state.measured, state.iterations,
+                                                counters_ ? &*counters_ : nullptr, &state.counts));
   }
 
   void visit_untimed(variant_state& state) {
@@ -221,7 +231,7 @@ class sweeper {
     result.moved = traffic_of_all_ranks(team_, state.measured->moved());
     result.metrics = state.measured->metrics(result.seconds);
     result.facts = state.measured->facts();
-    result.facts["counters"] = counters_.per_operation(state.counts);
+    if (counters_) result.facts["counters"] = counters_->per_operation(state.counts);
     warn(result);
     ++outcome_.ran;
     if (!state.correct) ++outcome_.wrong;
@@ -245,7 +255,8 @@ class sweeper {
   const sweep_setting& setting_;
   observer* listener_;
   std::optional<noise_probe> probe_;  // nothing if not requested, or with one rank
-  run_counters counters_;             // constructed before all measurements: their tasks count
+  // Constructed before all measurements: their tasks count.
+  std::optional<run_counters> counters_;
   std::size_t memory_before_;
   std::int64_t budget_bytes_ = 0;
   bool keep_ = true;

@@ -2,10 +2,13 @@
 // more operations until they last long enough.
 #include "harness/timing.hpp"
 
+#include <longshore/core/clock.hpp>
+
 #include "harness/statistics.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <vector>
 
 namespace longshore::bench {
@@ -24,6 +27,8 @@ repetition time_repetition(team& team, measurement& measured, long iterations,
     counters->start();
   else
     team.barrier();
+  const double real_start = monotonic_seconds();
+  const std::uint64_t events = team.simulated() != nullptr ? team.simulated()->events() : 0;
   const double start = team.now();
   for (long i = 0; i < iterations; ++i) measured.run();
   const double stop = team.now();
@@ -44,6 +49,11 @@ repetition time_repetition(team& team, measurement& measured, long iterations,
     return values;
   };
   repetition timed = repetition_of(column_of_ranks(0));
+  if (team.simulated() != nullptr) {  // all ranks have come to the end of the repetition
+    timed.real_seconds = (monotonic_seconds() - real_start) / static_cast<double>(iterations);
+    timed.events =
+        static_cast<double>(team.simulated()->events() - events) / static_cast<double>(iterations);
+  }
   for (std::size_t phase = 0; phase < phases.size(); ++phase) {
     const auto seconds = column_of_ranks(phase + 1);
     const auto [min, max] = std::minmax_element(seconds.begin(), seconds.end());

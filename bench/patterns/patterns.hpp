@@ -9,6 +9,7 @@ namespace longshore::bench {
 [[nodiscard]] pattern gather_pattern();
 [[nodiscard]] pattern halo_pattern();
 [[nodiscard]] pattern sort_pattern();
+[[nodiscard]] pattern ghost_pattern();
 [[nodiscard]] pattern control_pattern();
 
 }  // namespace longshore::bench

@@ -69,6 +69,10 @@ void recorder::sample(const variant& levels, int repetition, std::size_t positio
               {"position", position}};
   record["seconds"] = {{"max", seconds.max}, {"median", seconds.median}, {"min", seconds.min}};
   if (!seconds.phases.empty()) record["phases"] = by_name(seconds.phases);
+  if (seconds.real_seconds > 0) {
+    record["real_seconds"] = seconds.real_seconds;
+    record["events"] = seconds.events;
+  }
   file_.write(record);
 }
 

@@ -9,6 +9,7 @@
 
 /* A redeclaration of another type is an error. */
 typedef int (*longshore_main)(longshore_team*, void*);
+typedef void (*longshore_ghost_function)(void*, const struct longshore_ghost_batch*);
 const char* longshore_version(void);
 const char* longshore_error_message(void);
 int longshore_fail(int, const char*);
@@ -86,6 +87,41 @@ int longshore_halo_exchange(longshore_halo*);
 const char* longshore_halo_algorithm(const longshore_halo*);
 int longshore_halo_rounds(const longshore_halo*);
 void longshore_halo_moved(const longshore_halo*, struct longshore_traffic*);
+int longshore_ghost_graph_create(longshore_team*, int64_t, const int64_t*, int64_t,
+                                 longshore_ghost_graph**);
+int longshore_ghost_graph_create_ids(longshore_team*, const int64_t*, int64_t, const int64_t*,
+                                     int64_t, longshore_ghost_graph**);
+int longshore_ghost_graph_create_pairs(longshore_team*, int64_t, const int*, const int64_t*,
+                                       int64_t, longshore_ghost_graph**);
+int longshore_ghost_graph_remake(const longshore_ghost_graph*, const int64_t*, int64_t,
+                                 longshore_ghost_graph**);
+int longshore_ghost_graph_remake_pairs(const longshore_ghost_graph*, const int*, const int64_t*,
+                                       int64_t, longshore_ghost_graph**);
+int longshore_ghost_graph_copy(const longshore_ghost_graph*, longshore_ghost_graph**);
+int longshore_ghost_graph_free(longshore_ghost_graph*);
+int64_t longshore_ghost_graph_owned(const longshore_ghost_graph*);
+int64_t longshore_ghost_graph_ghosts(const longshore_ghost_graph*);
+const int* longshore_ghost_graph_owners(const longshore_ghost_graph*, int*);
+const int* longshore_ghost_graph_readers(const longshore_ghost_graph*, int*);
+int longshore_ghost_graph_needed_by(const longshore_ghost_graph*, int, int64_t*, int64_t*);
+int64_t longshore_ghost_graph_memory_bytes(const longshore_ghost_graph*);
+int longshore_ghost_create(const longshore_ghost_graph*, const struct longshore_ghost_options*,
+                           const struct longshore_ghost_field*, int, longshore_ghost**);
+int longshore_ghost_free(longshore_ghost*);
+int longshore_ghost_remake(longshore_ghost*, const longshore_ghost_graph*,
+                           const struct longshore_ghost_field*, int);
+int longshore_ghost_start_update(longshore_ghost*);
+int longshore_ghost_start_accumulate(longshore_ghost*, int);
+int longshore_ghost_start_accumulate_by(longshore_ghost*, longshore_ghost_function, void*);
+int longshore_ghost_test(longshore_ghost*, int*);
+int longshore_ghost_wait(longshore_ghost*);
+int longshore_ghost_update(longshore_ghost*);
+int longshore_ghost_accumulate(longshore_ghost*, int);
+int longshore_ghost_accumulate_by(longshore_ghost*, longshore_ghost_function, void*);
+const char* longshore_ghost_strategy(const longshore_ghost*);
+int longshore_ghost_neighbours(const longshore_ghost*);
+int64_t longshore_ghost_memory_bytes(const longshore_ghost*);
+int longshore_ghost_moved(const longshore_ghost*, const char*, struct longshore_traffic*);
 int longshore_sorter_create(longshore_team*, int, size_t, const struct longshore_sort_options*,
                             longshore_sorter**);
 int longshore_sorter_free(longshore_sorter*);
@@ -147,6 +183,28 @@ AT(longshore_traffic, messages, 0);
 AT(longshore_traffic, payload_bytes, 8);
 AT(longshore_traffic, wire_bytes, 16);
 AT(longshore_traffic, offnode_bytes, 24);
+SIZE(longshore_ghost_field, 48);
+AT(longshore_ghost_field, owned, 0);
+AT(longshore_ghost_field, ghosts, 8);
+AT(longshore_ghost_field, type, 16);
+AT(longshore_ghost_field, items, 20);
+AT(longshore_ghost_field, element_bytes, 24);
+AT(longshore_ghost_field, owned_stride_bytes, 32);
+AT(longshore_ghost_field, ghost_stride_bytes, 40);
+SIZE(longshore_ghost_options, 48);
+AT(longshore_ghost_options, reserved, 16);
+AT(longshore_ghost_options, strategy, 0);
+AT(longshore_ghost_options, updates, 8);
+AT(longshore_ghost_options, accumulates, 12);
+SIZE(longshore_ghost_batch, 64);
+AT(longshore_ghost_batch, field, 0);
+AT(longshore_ghost_batch, count, 8);
+AT(longshore_ghost_batch, elements, 16);
+AT(longshore_ghost_batch, element_stride_bytes, 24);
+AT(longshore_ghost_batch, element_index, 32);
+AT(longshore_ghost_batch, ghosts, 40);
+AT(longshore_ghost_batch, ghost_stride_bytes, 48);
+AT(longshore_ghost_batch, ghost_index, 56);
 SIZE(longshore_sort_options, 112);
 AT(longshore_sort_options, reserved, 80);
 AT(longshore_sort_options, exchange, 0);

@@ -1,9 +1,9 @@
-// Functions longshore_grid_..., longshore_memory_... (memory that all ranks of the node can read),
-// longshore_field_... and longshore_halo_...: checks what the program gives and calls
-// longshore::halo_exchange.
+// Functions longshore_grid_..., longshore_field_... and longshore_halo_...: checks what the program
+// gives and calls longshore::halo_exchange.
 #include "grid.hpp"
 #include "handles.hpp"
 #include "longshore.h"
+#include "memory.hpp"
 
 #include <longshore/halo/halo_exchange.hpp>
 
@@ -17,13 +17,6 @@ struct longshore_grid final : resource {
   longshore_grid(longshore_team& owner, rank_grid grid)
       : resource(owner, "grid"), ranks(std::move(grid)) {}
   rank_grid ranks;
-};
-
-struct longshore_memory final : resource {
-  longshore_memory(longshore_team& owner, std::size_t size_bytes)
-      : resource(owner, "memory"), bytes(size_bytes), cells(owner.ranks, size_bytes) {}
-  std::size_t bytes;
-  shareable_memory cells;
 };
 
 struct longshore_halo final : resource {
@@ -121,15 +114,6 @@ field_memory memory_of(const longshore_field& field, int dimensions) {
   return memory;
 }
 
-// The longshore_memory that contains the cell; null if there is none.
-longshore_memory* find_memory(const longshore_team& owner, const std::byte* cell) {
-  for (const auto& object : owner.resources)
-    if (auto* const memory = dynamic_cast<longshore_memory*>(object.get()))
-      if (cell >= memory->cells.data() && cell < memory->cells.data() + memory->bytes)
-        return memory;
-  return nullptr;
-}
-
 }  // namespace
 
 longshore_grid* longshore::bindings::keep_grid(longshore_team& team, rank_grid grid) {
@@ -183,25 +167,6 @@ void longshore_grid_piece(const longshore_grid* grid, int dimension, int64_t cel
   const int64_t rest = cells % ranks;
   *first = coordinate * (cells / ranks) + std::min(coordinate, rest);
   *count = cells / ranks + (coordinate < rest ? 1 : 0);
-}
-
-int longshore_memory_create(longshore_team* team, size_t bytes, longshore_memory** memory,
-                            void** data) {
-  return guarded([&] {
-    required(memory, "the pointer for the memory") = nullptr;
-    longshore_team& owner = checked(team);
-    *memory =
-        owner.keep(std::make_unique<longshore_memory>(owner, std::max<std::size_t>(bytes, 1)));
-    if (data != nullptr) *data = (*memory)->cells.data();
-  });
-}
-
-int longshore_memory_free(longshore_memory* memory) {
-  return guarded([&] { longshore_team::free(memory); });
-}
-
-longshore_memory* longshore_memory_of(const longshore_team* team, const void* cell) {
-  return find_memory(*team, static_cast<const std::byte*>(cell));
 }
 
 void longshore_field_dense(struct longshore_field* field, void* cells, int type,

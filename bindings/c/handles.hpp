@@ -42,6 +42,14 @@ class resource {
   [[nodiscard]] const char* kind() const noexcept { return kind_; }
   [[nodiscard]] int dependents() const noexcept { return dependents_; }
 
+ protected:
+  /// Replaces the objects that must outlive this object.
+  void depend_on(std::vector<const resource*> dependencies) {
+    for (const resource* dependency : dependencies) ++dependency->dependents_;
+    for (const resource* dependency : dependencies_) --dependency->dependents_;
+    dependencies_ = std::move(dependencies);
+  }
+
  private:
   longshore_team& team_;
   const char* kind_;

@@ -1,6 +1,6 @@
 /* The C interface of Longshore: teams of ranks, distributed arrays, gather, scatter, histogram and
- * update, halo exchange, sorting, STREAM. The header is C99 and also valid C++. The Fortran module
- * is generated from this header.
+ * update, halo exchange, ghost exchange, sorting, STREAM. The header is C99 and also valid C++. The
+ * Fortran module is generated from this header.
  *
  * Conventions
  *
@@ -23,7 +23,7 @@
  *   before the objects that it uses. Creating and freeing are collective unless documented
  *   otherwise. The end of the run or of the team frees all remaining objects. ..._free accepts
  *   NULL. When a call has returned, the library no longer uses the memory that the program gave to
- *   the call; halo plans are the exception.
+ *   the call; plans of halos and ghosts are the exception.
  * - Collective calls are made by all ranks of the team in the same order.
  * - Threads. Use a team, and the objects made with it, only in the thread in which the team was
  *   made. In another thread, functions that can fail return LONGSHORE_ERROR_USAGE.
@@ -77,8 +77,8 @@ enum longshore_type {
   LONGSHORE_BYTES = 11 /* elements of any type; their size is given in another argument */
 };
 
-/* Operations that combine two values. Allreduce has sum, minimum and maximum. Updates have all six
- * operations; XOR, OR and AND combine the bits of integers. */
+/* Operations that combine two values. Allreduce has sum, minimum and maximum, accumulated ghosts
+ * have also OR. Updates have all six operations; XOR, OR and AND combine the bits of integers. */
 enum longshore_reduction {
   LONGSHORE_SUM = 1,
   LONGSHORE_MIN = 2,
@@ -97,6 +97,8 @@ typedef struct longshore_update_plan longshore_update_plan;
 typedef struct longshore_grid longshore_grid;
 typedef struct longshore_memory longshore_memory;
 typedef struct longshore_halo longshore_halo;
+typedef struct longshore_ghost_graph longshore_ghost_graph;
+typedef struct longshore_ghost longshore_ghost;
 typedef struct longshore_sorter longshore_sorter;
 typedef struct longshore_stream longshore_stream;
 
@@ -328,9 +330,9 @@ int longshore_grid_neighbour(const longshore_grid* grid, const int step[3]);
 void longshore_grid_piece(const longshore_grid* grid, int dimension, int64_t cells, int64_t* first,
                           int64_t* count);
 
-/* Allocates memory for fields that other ranks of the node can read. Plans recognise the fields by
- * their addresses. Mode "direct" does not pack these fields for other processes. The memory is
- * initially zero, and aligned to at least 64 bytes. Local. */
+/* Allocates memory for fields of halos and ghosts that other ranks of the node can read. Plans
+ * recognise the fields by their addresses. Mode and strategy "direct" do not pack these fields for
+ * other processes. The memory is initially zero, and aligned to at least 64 bytes. Local. */
 int longshore_memory_create(longshore_team* team, size_t bytes, longshore_memory** memory,
                             void** data);
 /* Local. Free the plans for fields in the memory first. */
@@ -403,6 +405,151 @@ struct longshore_traffic {
 };
 /* Stores the traffic of this rank in one exchange. */
 void longshore_halo_moved(const longshore_halo* plan, struct longshore_traffic* moved);
+
+/* ---- ghost exchange ---- */
+
+/* Exchanges of any shape, for meshes, sparse matrices and graphs: docs/guides/unstructured-mesh.md.
+ * A rank owns elements, numbered from 0, and has ghosts: copies of elements that other ranks own.
+ *
+ * - A graph says which rank needs which elements of which rank. A rank lists its ghosts in any
+ *   order. A ghost may be listed twice, and may be an element of the rank itself. Ranks may own
+ *   nothing and need nothing.
+ * - A plan exchanges one or several fields, which have an element for each owned element and for
+ *   each ghost of a graph. Several plans may use one graph, which may be freed before its plans.
+ *
+ * If a rank gives wrong elements (a rank that does not exist, an index beyond the table, an element
+ * owned twice), all ranks get LONGSHORE_ERROR_USAGE, and the message names the rank and the index.
+ * docs/reference/ghost.md has the strategies and their costs. */
+
+/* Creates a graph. `owned`: the number of elements of this rank. `ghosts`: `count` global indices,
+ * which number the elements of rank 0 first, then those of rank 1, and so on. Collective. */
+int longshore_ghost_graph_create(longshore_team* team, int64_t owned, const int64_t* ghosts,
+                                 int64_t count, longshore_ghost_graph** graph);
+/* The same for global indices that the program has chosen: ids[i] is the index of this rank's
+ * element i, any number that is not negative. A directory that is distributed over the ranks finds
+ * the owners of the ghosts. Collective. */
+int longshore_ghost_graph_create_ids(longshore_team* team, const int64_t* ids, int64_t owned,
+                                     const int64_t* ghosts, int64_t count,
+                                     longshore_ghost_graph** graph);
+/* The same for owners that the program knows: ghost i is element elements[i] of rank ranks[i].
+ * Collective. */
+int longshore_ghost_graph_create_pairs(longshore_team* team, int64_t owned, const int* ranks,
+                                       const int64_t* elements, int64_t count,
+                                       longshore_ghost_graph** graph);
+/* Creates a graph with other ghosts for the owned elements of `graph`. Cheap when few ghosts
+ * change. The ghosts are given in the form in which those of `graph` were given: global indices, or
+ * ranks and elements. Collective. */
+int longshore_ghost_graph_remake(const longshore_ghost_graph* graph, const int64_t* ghosts,
+                                 int64_t count, longshore_ghost_graph** remade);
+int longshore_ghost_graph_remake_pairs(const longshore_ghost_graph* graph, const int* ranks,
+                                       const int64_t* elements, int64_t count,
+                                       longshore_ghost_graph** remade);
+/* Another handle for the same graph, for code that keeps graphs of others. Local; both handles are
+ * freed. */
+int longshore_ghost_graph_copy(const longshore_ghost_graph* graph, longshore_ghost_graph** copy);
+/* Collective. */
+int longshore_ghost_graph_free(longshore_ghost_graph* graph);
+/* The number of elements that this rank owns, and the number of its ghosts. */
+int64_t longshore_ghost_graph_owned(const longshore_ghost_graph* graph);
+int64_t longshore_ghost_graph_ghosts(const longshore_ghost_graph* graph);
+/* The other ranks that own ghosts of this rank, and those that have ghosts of this rank's elements,
+ * in ascending order. Stores their number in *count. The memory belongs to the graph. */
+const int* longshore_ghost_graph_owners(const longshore_ghost_graph* graph, int* count);
+const int* longshore_ghost_graph_readers(const longshore_ghost_graph* graph, int* count);
+/* The elements of this rank that are ghosts on rank `reader`, in the order of that rank's ghosts.
+ * Stores their number in *count, and the elements in `elements` unless it is NULL. Local. */
+int longshore_ghost_graph_needed_by(const longshore_ghost_graph* graph, int reader,
+                                    int64_t* elements, int64_t* count);
+/* The memory of the graph on this rank. */
+int64_t longshore_ghost_graph_memory_bytes(const longshore_ghost_graph* graph);
+
+/* A field, in memory of the program. Neighbours on a node read memory of longshore_memory_create
+ * directly; other memory of processes is packed. */
+struct longshore_ghost_field {
+  void* owned;          /* the first owned element; NULL if this rank owns no element */
+  void* ghosts;         /* the first ghost; NULL if this rank has no ghosts */
+  int type;             /* enum longshore_type */
+  int items;            /* the numbers of an element, which follow each other; 0 means 1 */
+  size_t element_bytes; /* for LONGSHORE_BYTES; otherwise 0 */
+  /* the distance between elements, and between ghosts, in bytes, of any sign; if 0, the elements
+   * are contiguous */
+  int64_t owned_stride_bytes;
+  int64_t ghost_stride_bytes;
+};
+
+struct longshore_ghost_options {
+  /* "direct" (default), "standard", "node-aware-2", "node-aware", "mpi-waitall",
+   * "mpi-persistent", "mpi-neighbor", "auto" */
+  const char* strategy;
+  int updates;         /* -1: the plan makes no updates. Takes less memory */
+  int accumulates;     /* -1: the plan accumulates nothing. Takes less memory */
+  int64_t reserved[4]; /* 0: room for options of later versions */
+};
+
+/* Creates a plan that exchanges `count` fields together. The fields may have different types.
+ * Collective: all ranks give the same options, and fields of the same kinds in the same order. The
+ * memory of the fields must stay valid until the plan is freed. */
+int longshore_ghost_create(const longshore_ghost_graph* graph,
+                           const struct longshore_ghost_options* options,
+                           const struct longshore_ghost_field* fields, int count,
+                           longshore_ghost** plan);
+/* Collective. LONGSHORE_ERROR_USAGE between start and wait. */
+int longshore_ghost_free(longshore_ghost* plan);
+/* Continues with another graph, and with `count` fields in other memory. If `fields` is NULL, the
+ * fields keep their addresses, where they have memory for the ghosts of the graph. Collective. */
+int longshore_ghost_remake(longshore_ghost* plan, const longshore_ghost_graph* graph,
+                           const struct longshore_ghost_field* fields, int count);
+
+/* Copies the elements of all ranks to their ghosts. Until the operation is complete, do not write
+ * owned elements, and neither read nor write ghosts. */
+int longshore_ghost_start_update(longshore_ghost* plan);
+/* Combines each element with all ghosts of it: element = reduction(element, ghost). `reduction` is
+ * LONGSHORE_SUM, LONGSHORE_MIN, LONGSHORE_MAX or LONGSHORE_OR, on all ranks the same. Ghosts are
+ * taken one after another in the order of their ranks, so that sums do not depend on the strategy
+ * or on time, not even by rounding. Ghosts keep their values. Until the operation is complete, do
+ * not write ghosts, and neither read nor write owned elements. */
+int longshore_ghost_start_accumulate(longshore_ghost* plan, int reduction);
+
+/* Pairs of an element and a ghost. Pair i, below `count`, has the element at `elements` +
+ * element_index[i] * element_stride_bytes and the ghost at `ghosts` + ghost_index[i] *
+ * ghost_stride_bytes. Without a list of indices (NULL), i stands for the index. Several pairs may
+ * have the same element. */
+struct longshore_ghost_batch {
+  int field; /* the number of the field, from 0 */
+  int64_t count;
+  void* elements;
+  int64_t element_stride_bytes;
+  const uint32_t* element_index;
+  const void* ghosts;
+  int64_t ghost_stride_bytes;
+  const uint32_t* ghost_index;
+};
+/* Combines the pairs of a batch one after another: changes the elements. */
+typedef void (*longshore_ghost_function)(void* context, const struct longshore_ghost_batch* batch);
+/* The same with a function of the program, which start, test and wait call once per batch. */
+int longshore_ghost_start_accumulate_by(longshore_ghost* plan, longshore_ghost_function function,
+                                        void* context);
+
+/* Makes progress without waiting, and stores 1 in *complete if the operation is complete, else
+ * 0. */
+int longshore_ghost_test(longshore_ghost* plan, int* complete);
+/* Waits until the operation is complete on this rank, and its memory may be used again. */
+int longshore_ghost_wait(longshore_ghost* plan);
+/* Each of these calls starts an operation and waits for it. */
+int longshore_ghost_update(longshore_ghost* plan);
+int longshore_ghost_accumulate(longshore_ghost* plan, int reduction);
+int longshore_ghost_accumulate_by(longshore_ghost* plan, longshore_ghost_function function,
+                                  void* context);
+
+/* The strategy; for "auto", the strategy that was chosen. */
+const char* longshore_ghost_strategy(const longshore_ghost* plan);
+/* The number of other ranks with which this rank exchanges messages, or whose memory it reads. */
+int longshore_ghost_neighbours(const longshore_ghost* plan);
+/* The memory of the plan on this rank, without the graph and the fields. */
+int64_t longshore_ghost_memory_bytes(const longshore_ghost* plan);
+/* Stores the traffic of this rank in one operation: "update" (default) or "accumulate". */
+int longshore_ghost_moved(const longshore_ghost* plan, const char* operation,
+                          struct longshore_traffic* moved);
 
 /* ---- sorting ---- */
 

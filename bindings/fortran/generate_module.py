@@ -73,9 +73,10 @@ PLANS[2] |= {
 PLANS[3] |= {"how": "how, ", "how_declared": "integer(c_int), intent(in) :: how", "operation": ", operation"}
 MORE = [{"more": f"u{number}"} for number in range(2, 9)]  # the fields of a call after the first one
 PHASES = [{"phase": "start"}, {"phase": "exchange"}]
+GHOSTS = [{"start": "start_"}, {"start": ""}]  # begins an operation, or completes it
 LOOPS = {
     "type": TYPES, "field": TYPES + COMPLEX, "rank": RANKS, "value": VALUES, "plan": PLANS, "more": MORE,
-    "phase": PHASES,
+    "phase": PHASES, "ghost": GHOSTS,
 }  # fmt: skip
 
 MAX_LINE_LENGTH = 132  # the limit of Fortran 2008
@@ -132,7 +133,7 @@ def function_lines(result: str, name: str, arguments: str) -> list[str]:
         kind, _, argument = re.sub(r"\[\d?\]$", "", parameter).rpartition(" ")
         if "*" in parameter or "[" in parameter:
             kind, argument = "type(c_ptr)", argument.lstrip("*")
-        elif kind == "longshore_main":
+        elif kind in ("longshore_main", "longshore_ghost_function"):
             kind = "type(c_funptr)"
         else:
             kind = C_VALUES[kind]

@@ -1,28 +1,13 @@
 ! Tests the Fortran module on any transport: checks the result of each pattern against values that
 ! the test computes itself, and checks that wrong arguments are refused.
 module interface_checks
+  use checks
   use longshore
   use, intrinsic :: iso_c_binding, only: c_f_pointer, c_loc
-  use, intrinsic :: iso_fortran_env, only: error_unit, int32, int64, real32, real64
+  use, intrinsic :: iso_fortran_env, only: int32, int64, real32, real64
   implicit none
   logical :: fault = .false.  ! option --fault: a cell is made wrong, and the test must fail
 contains
-
-  subroutine check(fact, what)
-    logical, intent(in) :: fact
-    character(len=*), intent(in) :: what
-    if (fact) return
-    write (error_unit, '(4a)') 'check failed: ', what, '; last error: ', trim(longshore_error_message())
-    flush (error_unit)
-    error stop 1
-  end subroutine check
-
-  ! Checks that a call was refused with a message that contains these words.
-  subroutine check_refused(ierr, words, what)
-    integer, intent(in) :: ierr
-    character(len=*), intent(in) :: words, what
-    call check(ierr == longshore_error_usage .and. index(longshore_error_message(), words) > 0, what)
-  end subroutine check_refused
 
   subroutine collectives(team)
     type(longshore_team), intent(inout) :: team

@@ -8,11 +8,18 @@ set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "")
 # Sets `result` to the Debian package of `file`, with its version as the least one. A package of
 # Longshore cannot depend on a library that is in no Debian package.
 function(longshore_debian_package file result)
-  file(REAL_PATH "${file}" file)
-  # Debian has /lib as a link to /usr/lib; dpkg knows a file by one of both names.
-  string(REGEX REPLACE "^/usr(/s?bin/|/lib)" "\\1" other_name "${file}")
-  execute_process(COMMAND dpkg-query --search "${file}" "${other_name}" OUTPUT_VARIABLE owners
-                  ERROR_QUIET)
+  # A link belongs to the package for development, and may lead to a file of the shared library. No
+  # package owns a link of update-alternatives; its file has an owner.
+  file(REAL_PATH "${file}" real_file)
+  foreach(name IN ITEMS "${file}" "${real_file}")
+    # Debian has /lib as a link to /usr/lib; dpkg knows a file by one of both names.
+    string(REGEX REPLACE "^/usr(/s?bin/|/lib)" "\\1" other_name "${name}")
+    execute_process(COMMAND dpkg-query --search "${name}" "${other_name}" OUTPUT_VARIABLE owners
+                    ERROR_QUIET)
+    if(owners)
+      break()
+    endif()
+  endforeach()
   if(NOT owners MATCHES "^([a-z0-9+.-]+)[:,]")
     message(FATAL_ERROR
             "Longshore was built with ${file}, which belongs to no Debian package, so a Debian "

@@ -26,6 +26,7 @@ class Longshore(CMakePackage):
     variant("mpi", default=True, description="Build the mpi transport")
     variant("shmem", default=False, description="Build the shmem transport")
     variant("ucx", default=False, description="Build the ucx transport")
+    variant("simulated", default=False, description="Build the simulated transport")
     variant("hwloc", default=True, description="Read the topology of the machine")
     variant("openmp", default=True, description="Build the tasking layer openmp")
     variant("tbb", default=False, description="Build the tasking layer tbb")
@@ -45,6 +46,8 @@ class Longshore(CMakePackage):
     depends_on("mpi@3.1:", when="+mpi")
     depends_on("openmpi+openshmem", when="+shmem")
     depends_on("ucx@1.13:", when="+ucx")
+    depends_on("boost+context", when="+simulated")
+    depends_on("tomlplusplus", when="+simulated")
     depends_on("hwloc", when="+hwloc")
     depends_on("intel-oneapi-tbb@2021:", when="+tbb")
     depends_on("cli11@2:", when="+bench")
@@ -58,7 +61,19 @@ class Longshore(CMakePackage):
 
     def cmake_args(self):
         """Sets every option, so that CMake does not enable parts that it happens to find."""
-        names = ("mpi", "shmem", "ucx", "hwloc", "openmp", "tbb", "c", "fortran", "bench", "all_loops")
+        names = (
+            "mpi",
+            "shmem",
+            "ucx",
+            "simulated",
+            "hwloc",
+            "openmp",
+            "tbb",
+            "c",
+            "fortran",
+            "bench",
+            "all_loops",
+        )
         args = [self.define_from_variant(f"LONGSHORE_{name.upper()}", name) for name in names]
         args.append(self.define_from_variant("BUILD_SHARED_LIBS", "shared"))
         return [*args, self.define("LONGSHORE_TESTS", False), self.define("LONGSHORE_EXAMPLES", False)]

@@ -16,11 +16,13 @@
 #include <longshore/gather/scatter.hpp>
 #include <longshore/gather/streams.hpp>
 #include <longshore/gather/update.hpp>
+#include <longshore/ghost/ghost_exchange.hpp>
 #include <longshore/halo/face_exchange.hpp>
 #include <longshore/halo/halo_exchange.hpp>
 #include <longshore/halo/rank_locations.hpp>
 #include <longshore/halo/shareable_memory.hpp>
 #include <longshore/halo/shared_allocator.hpp>
+#include <longshore/machine/graph_placement.hpp>
 #include <longshore/machine/placement_search.hpp>
 #include <longshore/sort/bucket_sort.hpp>
 #include <longshore/stream/stream.hpp>

@@ -22,12 +22,22 @@ import signal
 import sys
 import time
 
-NO_FACTORS = ("--transport", "--ranks", "--ranks-per-node", "--repetitions", "--warmup", "--seed", "--json")
+NO_FACTORS = (
+    "--transport",
+    "--machine",
+    "--ranks",
+    "--ranks-per-node",
+    "--repetitions",
+    "--warmup",
+    "--seed",
+    "--json",
+)
 METRICS = {
     "stream": ("bandwidth", "GB/s", "higher"),
     "gather": ("injection_bandwidth", "GB/s", "higher"),
     "halo": ("process_bandwidth", "MiB/s", "higher"),
     "sort": ("keys_per_second", "1/s", "higher"),
+    "ghost": ("ghost_bandwidth", "GB/s", "higher"),
 }
 
 
@@ -91,6 +101,10 @@ def main() -> int:
                         file.write("a rank that does not end when it is asked to\n")
             time.sleep(600)
     start = {"record": "launch", "schema": 1, "program": {"name": "fake"}, "transport": transport, "seed": seed}
+    if machine := options.get("--machine"):
+        with open(machine, encoding="utf-8") as file:
+            name = file.read().partition('name = "')[2].partition('"')[0]
+        start |= {"simulated": {"machine": f"{name} 1", "file": machine}, "ranks": int(options["--ranks"])}
     if "FAKE_BENCH_SLOW" in os.environ:
         recorded = {k: v for k, v in os.environ.items() if k.startswith(("OMPI_MCA_", "LONGSHORE_"))}
         start["environment"] = recorded

@@ -82,14 +82,48 @@ def store_launch(  # noqa: PLR0917 - a test names study and cell only where they
     study: str = "s",
     *,
     end: bool = True,
+    simulated: Mapping[str, str] | None = None,
     **more: Any,
 ) -> Path:
     envelope = {
         "study": study, "tag": tag, "session": session, "cell": dict(cell or {"program": "halo", "ranks": 2}),
         "launch_index": index, "exit_status": 0, **more,
     }  # fmt: skip
-    lines = ['{"record":"launch","schema":1}', *(dump(result) for result in results)]
+    header: dict[str, Any] = {"record": "launch", "schema": 1} | ({"simulated": simulated} if simulated else {})
+    lines = [dump(header), *(dump(result) for result in results)]
     return store.write_launch(envelope, [*lines, dump(end_record())] if end else lines)
+
+
+def simulate(  # noqa: PLR0917 - as store_launch
+    store: Store,
+    tag: str,
+    results: list[dict[str, Any]],
+    machine: str = "cray",
+    version: str = "1",
+    index: int = 0,
+    *,
+    study: str = "s",
+    **cell: Any,
+) -> Path:
+    """Stores a launch that ran on a simulated machine."""
+    factors = {"program": "halo", "transport": "simulated", "machine": machine, "ranks": 2} | cell
+    about = {"machine": f"{machine} {version}", "file": f"machines/{machine}.toml"}
+    return store_launch(store, tag, "day", results, index, factors, study, simulated=about)
+
+
+MACHINE = """[machine]
+name = "{name}"
+version = "1"
+nodes = 16
+ranks_per_node = 4
+"""
+"""The part of a machine file that the study tool reads."""
+
+
+def write_machine(path: Path, name: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(MACHINE.format(name=name))
+    return path
 
 
 def import_published_images(store_path: Path) -> None:

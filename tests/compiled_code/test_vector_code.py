@@ -1,5 +1,7 @@
 """for_each over distributed arrays compiles to the same machine code as a loop over local arrays.
 
+So does a loop that charges the clock of a simulated machine once per batch.
+
 Times on a shared machine cannot show a difference of one percent, but the instructions of the
 innermost loop can. The tests read them from the object file of vector_code.cpp, which is optimised
 like a release.
@@ -24,6 +26,12 @@ MULTIPLIES = {  # two or more doubles at once
     "x86_64": re.compile(r"v?(mulpd|fn?m(add|sub)\d*pd)$"),
     "aarch64": re.compile(r"fml[as]$|fmul$"),
 }
+CALL_BY_POINTER = {
+    "x86_64": re.compile(r"(call|jmp)q? +\*"),
+    "aarch64": re.compile(r"bl?r +x"),
+}
+# Beside the test of the pointer, a compiler may keep the exits of the loop apart or join them.
+MOST_BRANCHES_OF_A_CHARGE = 2
 
 pytestmark = [
     pytest.mark.thorough,
@@ -108,3 +116,18 @@ def test_for_each_over_distributed_arrays_has_the_code_of_the_loop_over_local_on
 def test_a_loop_that_looks_up_every_element_is_not_vectorised(functions: dict[str, list[Instruction]]) -> None:
     assert vector_loop(functions, "looked_up_loop") is None
     assert innermost_loops(functions["looked_up_loop"]), "its loop was found, and has no vectors"
+
+
+def test_a_charge_per_batch_is_one_branch_beside_the_loop(functions: dict[str, list[Instruction]]) -> None:
+    """The branch is taken on the transport `simulated` alone, and the call is beyond it."""
+    charged, local = functions["charged_loop"], functions["local_loop"]
+    assert vector_loop(functions, "charged_loop") == vector_loop(functions, "local_loop")
+
+    def calls(body: list[Instruction]) -> list[Instruction]:
+        """Calls through a pointer: the charge is virtual, also as the last jump of a function."""
+        return [one for one in body if CALL_BY_POINTER[platform.machine()].match(f"{one.mnemonic} {one.operands}")]
+
+    assert not calls(local)
+    assert len(calls(charged)) == 1
+    branches = [sum(one.jumps_to is not None for one in body) for body in (charged, local)]
+    assert branches[0] - branches[1] <= MOST_BRANCHES_OF_A_CHARGE, branches

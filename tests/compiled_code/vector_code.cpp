@@ -1,6 +1,7 @@
-// The same triad over local and over distributed arrays. test_vector_code.py compares the machine
-// code.
+// The same triad over local and over distributed arrays, and with the charge of a simulated machine.
+// test_vector_code.py compares the machine code.
 #include <longshore/array/for_each.hpp>
+#include <longshore/transport/team.hpp>
 
 #include <cstddef>
 
@@ -30,6 +31,18 @@ extern "C" void local_loop(double* a, const double* b, const double* c, double q
 #pragma GCC ivdep
 #endif
   for (std::size_t i = 0; i < n; ++i) a[i] = b[i] + q * c[i];
+}
+
+// The same loop with a charge per batch, as the loops of strategies have it.
+extern "C" void charged_loop(longshore::team* ranks, double* a, const double* b, const double* c,
+                             double q, std::size_t n);
+extern "C" void charged_loop(longshore::team* ranks, double* a, const double* b, const double* c,
+                             double q, std::size_t n) {
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC ivdep
+#endif
+  for (std::size_t i = 0; i < n; ++i) a[i] = b[i] + q * c[i];
+  ranks->charge(longshore::work::copied_bytes, n * sizeof(double));
 }
 
 // Explicit instances, so that the object file has a section for each.

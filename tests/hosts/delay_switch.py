@@ -5,6 +5,9 @@ It replaces netem, which not every kernel has.
 Usage: delay_switch.py SECONDS PID...
 Makes eth0 in the network of each process, prints `ready`, and runs until it is killed.
 The switch itself adds some 50 microseconds. Port i has the address 02:00:00:00:00:i.
+
+A network has no part in the cores of its hosts. So the switch takes precedence over the ranks where
+the system permits it, and takes few cycles: the kernel hands over a train of packets as one.
 """
 
 from __future__ import annotations
@@ -22,9 +25,12 @@ from collections import deque
 from pathlib import Path
 
 TUNSETIFF = 0x400454CA
-TAP_WITHOUT_HEADER = 0x0002 | 0x1000
+TUNSETOFFLOAD = 0x400454D0
+TAP_OF_TRAINS = 0x0002 | 0x1000 | 0x4000  # without packet information, with a header for a train
+TRAINS_OF_TCP = 0x1 | 0x2 | 0x4  # without checksums; IPv4 and IPv6
+HEADER_BYTES = 10  # of the kernel, in front of each packet
 CLONE_NEWNET = 0x40000000
-LARGEST_PACKET_BYTES = 65536
+LARGEST_PACKET_BYTES = 65536 + 64
 PACKETS_AT_ONCE = 32
 
 
@@ -35,7 +41,8 @@ def open_port(number: int, pid: int) -> int:
         if libc.setns(network.fileno(), CLONE_NEWNET) != 0:
             raise OSError(ctypes.get_errno(), f"the network of process {pid} cannot be entered")
     port = os.open("/dev/net/tun", os.O_RDWR | os.O_NONBLOCK)
-    fcntl.ioctl(port, TUNSETIFF, struct.pack("16sH22x", b"eth0", TAP_WITHOUT_HEADER))
+    fcntl.ioctl(port, TUNSETIFF, struct.pack("16sH22x", b"eth0", TAP_OF_TRAINS))
+    fcntl.ioctl(port, TUNSETOFFLOAD, TRAINS_OF_TCP)
     link = [
         "ip",
         "link",
@@ -54,12 +61,21 @@ def open_port(number: int, pid: int) -> int:
 
 def targets(packet: bytes, source: int, ports: list[int]) -> list[int]:
     """The ports that get a packet: the addressed port, or all other ports for a broadcast."""
-    if packet[0] & 1:
+    address = packet[HEADER_BYTES : HEADER_BYTES + 6]
+    if address[0] & 1:
         return [port for number, port in enumerate(ports) if number != source]
-    return [ports[packet[5]]] if packet[0] == 2 and packet[5] < len(ports) else []
+    return [ports[address[5]]] if address[0] == 2 and address[5] < len(ports) else []
+
+
+def take_precedence() -> None:
+    with contextlib.suppress(OSError):
+        os.setpriority(os.PRIO_PROCESS, 0, -20)
+    with contextlib.suppress(OSError):
+        os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(1))
 
 
 def main(delay_seconds: float, pids: list[int]) -> None:
+    take_precedence()
     ports = [open_port(number, pid) for number, pid in enumerate(pids)]
     print("ready", flush=True)
     numbers = {port: number for number, port in enumerate(ports)}

@@ -2,7 +2,8 @@
 
 Prints, per network and transport, the share of the network that each strategy uses: its bytes
 between hosts per second, over those of a plain stream of large messages. For modes of halo it
-prints the time as a multiple of MPI's best mode; for `auto`, as a multiple of the best strategy.
+prints the time as a multiple of MPI's best mode, which is measured over transport mpi; for `auto`,
+as a multiple of the best strategy. The last lines name the rows that miss a goal.
 
 The hosts are namespaces of this machine (host_network.py), so this program needs root. If several
 programs are given, they run by turns, and the table has a column for each.
@@ -33,6 +34,9 @@ Record = dict[str, Any]
 Row = tuple[str, ...]  # what was measured, for example ("gather", "conveyor")
 
 STREAMS = ("channel", "alltoallv")
+# The goals of rows, relative to the plain stream and to the best strategy.
+GOAL_OF_SHARE = 0.8
+GOAL_OF_AUTO = 1.1
 MPI_MODES = (
     *("sendrecv", "redblack", "isend-recv", "irecv-send", "pairwise", "waitall", "persistent"),
     *("neighbor", "subarray"),
@@ -48,7 +52,13 @@ class Settings:
     keys: int
     stream_bytes: int
     domains: str
+    fields: str
     repetitions: int
+    only: frozenset[str]  # strategies, exchanges and algorithms to measure; if empty, all
+
+    def of(self, *names: str) -> str:
+        """The names that are to be measured, with commas."""
+        return ",".join(name for name in names if not self.only or name in self.only)
 
 
 @dataclass
@@ -59,37 +69,24 @@ class Network:
     bytes_per_second: defaultdict[tuple[str, Row], list[float]] = field(default_factory=lambda: defaultdict(list))
 
 
-def launches(pattern: str, transport: str, settings: Settings) -> Iterator[list[str]]:
-    """The options of the launches that measure a pattern."""
+def launches(pattern: str, transport: str, settings: Settings) -> Iterator[tuple[str, list[str]]]:
+    """The launches that measure a pattern: a transport and options."""
     if pattern == "stream":
         over = ",".join(STREAMS)
-        yield [
-            "control",
-            "--kernel",
-            "shift",
-            "--over",
-            over,
-            "--pair",
-            "remote",
-            "--bytes",
-            str(settings.stream_bytes),
-        ]
+        words = ["control", "--kernel", "shift", "--over", over, "--pair", "remote"]
+        yield transport, [*words, "--bytes", str(settings.stream_bytes)]
     if pattern == "latency":
-        yield ["control", "--kernel", "pingpong"]
-    if pattern == "gather":
-        strategies = "exstack,exstack2,conveyor,aggregator,auto"
-        yield [
-            *("gather", "--operation", "gather,histogram,scatter", "--strategy", strategies),
-            *("--requests", str(settings.requests), "--buffer-items", settings.buffer_items),
-        ]
-    if pattern == "sort":
-        exchanges = "put,put-scan,sendrecv,alltoallv,channel,two-hop,auto"
-        yield ["sort", "--exchange", exchanges, "--keys", str(settings.keys), "--meet", "yes"]
-    if pattern == "halo":
-        common = ["halo", "--domain", settings.domains.replace(";", ",")]
-        yield [*common, "--algorithm", "standard,staged,hybrid,auto", "--mode", "channel"]
-        if transport == "mpi":
-            yield [*common, "--algorithm", "standard,staged", "--mode", ",".join(MPI_MODES)]
+        yield transport, ["control", "--kernel", "pingpong"]
+    if pattern == "gather" and (names := settings.of("exstack", "exstack2", "conveyor", "aggregator", "auto")):
+        words = ["gather", "--operation", "gather,histogram,scatter", "--strategy", names]
+        yield transport, [*words, "--requests", str(settings.requests), "--buffer-items", settings.buffer_items]
+    exchanges = ("put", "put-scan", "sendrecv", "alltoallv", "channel", "two-hop", "auto")
+    if pattern == "sort" and (names := settings.of(*exchanges)):
+        yield transport, ["sort", "--exchange", names, "--keys", str(settings.keys), "--meet", "yes"]
+    if pattern == "halo" and (names := settings.of("standard", "staged", "hybrid", "auto")):
+        common = ["halo", "--domain", settings.domains.replace(";", ","), "--fields", settings.fields]
+        yield transport, [*common, "--algorithm", names, "--mode", "channel"]
+        yield "mpi", [*common, "--algorithm", "standard,staged", "--mode", ",".join(MPI_MODES)]
 
 
 def row_of(result: Record) -> Row:
@@ -102,7 +99,8 @@ def row_of(result: Record) -> Row:
         return (variant["operation"], variant["strategy"], *([f"{items} items"] if items else []))
     if pattern == "sort":
         return ("sort", variant["exchange"])
-    return (f"halo {variant['domain']}", variant["algorithm"], variant["mode"])
+    fields = f" {variant['fields']} fields" if variant["fields"] > 1 else ""
+    return (f"halo {variant['domain']}{fields}", variant["algorithm"], variant["mode"])
 
 
 def take(result: Record, hosts_count: int, network: Network, program: str) -> None:
@@ -139,8 +137,12 @@ def stream_of(network: Network, program: str) -> float:
     return max(median(network.bytes_per_second[program, ("shift", over)]) for over in STREAMS)
 
 
-def print_table(network: Network, programs: list[str], streams: bool) -> None:
-    rows = sorted({row for _, row in network.seconds}, key=lambda row: (row[0] not in ("pingpong", "shift"), row))
+def is_control(row: Row) -> bool:
+    return row[0] in ("pingpong", "shift")
+
+
+def print_table(network: Network, programs: list[str]) -> None:
+    rows = sorted({row for _, row in network.seconds}, key=lambda row: (not is_control(row), row))
     best: dict[tuple[str, str], float] = {}
     best_of_mpi: dict[tuple[str, str], float] = {}
     for (program, row), times in network.seconds.items():
@@ -149,22 +151,32 @@ def print_table(network: Network, programs: list[str], streams: bool) -> None:
             best[group] = min(best.get(group, 1e300), median(times))
         if row[0].startswith("halo") and row[2] in MPI_MODES:
             best_of_mpi[group] = min(best_of_mpi.get(group, 1e300), median(times))
+    misses: list[str] = []
     for row in rows:
         words = [f"{' '.join(row):36}"]
         for program in programs:
             seconds = median(network.seconds[program, row])
             group = (program, row[0])
-            text = f"{1e3 * seconds:9.3f} ms"
+            figures = []
             if row[0] != "pingpong":
                 rate = median(network.bytes_per_second[program, row])
-                text += f" {1e-6 * rate:7.1f} MB/s"
-                text += f" {rate / stream_of(network, program):5.2f}" if streams else ""
+                share = rate / stream_of(network, program)
+                figures.append(f"{1e-6 * rate:7.1f} MB/s {share:5.2f}")
+                if not row[0].startswith("halo") and not is_control(row) and share < GOAL_OF_SHARE:
+                    misses.append(f"{program}: {' '.join(row)}: {share:.2f} of the stream")
             if group in best_of_mpi and row[2] not in MPI_MODES:
-                text += f"  x{seconds / best_of_mpi[group]:5.2f} of MPI"
-            if row[1] == "auto":
-                text += f"  x{seconds / best[group]:5.2f} of best"
+                figures.append(f" x{seconds / best_of_mpi[group]:5.2f} of MPI")
+                if seconds > best_of_mpi[group]:
+                    misses.append(f"{program}: {' '.join(row)}: {seconds / best_of_mpi[group]:.2f} of MPI's best")
+            if row[1] == "auto" and group in best:
+                figures.append(f" x{seconds / best[group]:5.2f} of best")
+                if seconds > GOAL_OF_AUTO * best[group]:
+                    misses.append(f"{program}: {' '.join(row)}: {seconds / best[group]:.2f} of the best")
+            text = " ".join([f"{1e3 * seconds:9.3f} ms", *figures])
             words.append(f"{text:46}")
         print(" | ".join(words), flush=True)
+    for miss in misses:
+        print(f"misses  {miss}", flush=True)
 
 
 def arguments() -> argparse.Namespace:
@@ -183,6 +195,10 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--keys", type=int, default=2000000, help="of sort, for each rank")
     parser.add_argument("--stream-bytes", type=int, default=8000000, help="of the plain stream, for each rank")
     parser.add_argument("--domains", default="32,32,32;64,64,64", help="of halo, for each rank")
+    parser.add_argument("--fields", default="1", help="of halo")
+    parser.add_argument(
+        "--only", default="", metavar="NAME,...", help="strategies, exchanges and algorithms to measure"
+    )
     return parser.parse_args()
 
 
@@ -193,7 +209,14 @@ def main() -> None:
         raise SystemExit(reason)
     programs = dict(word.split("=", 1) for word in given.program or [f"built={PROGRAM}"])
     settings = Settings(
-        given.requests, given.buffer_items, given.keys, given.stream_bytes, given.domains, given.repetitions
+        requests=given.requests,
+        buffer_items=given.buffer_items,
+        keys=given.keys,
+        stream_bytes=given.stream_bytes,
+        domains=given.domains,
+        fields=given.fields,
+        repetitions=given.repetitions,
+        only=frozenset(filter(None, given.only.split(","))),
     )
     patterns = ["latency", "stream", *given.patterns.split(",")]
     for rate in given.rates.split(","):
@@ -206,14 +229,15 @@ def main() -> None:
                     for transport in given.transports.split(","):
                         print(f"{rate}, delay {delay} s, {given.hosts} hosts x {ranks_per_host} ranks, {transport}")
                         network = Network()
+                        wanted = [launch for p in patterns for launch in launches(p, transport, settings)]
                         for number in range(given.rounds):
                             turns = list(programs.items())[:: -1 if number % 2 else 1]
-                            for options in (o for p in patterns for o in launches(p, transport, settings)):
+                            for over, options in wanted:
                                 for name, program in turns:
                                     words = [program, *options, "--repetitions", str(given.repetitions)]
-                                    for result in measure(joined, words, transport, ranks_per_host):
+                                    for result in measure(joined, words, over, ranks_per_host):
                                         take(result, given.hosts, network, name)
-                        print_table(network, list(programs), True)
+                        print_table(network, list(programs))
 
 
 if __name__ == "__main__":

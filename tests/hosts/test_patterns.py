@@ -1,4 +1,4 @@
-"""Every strategy, mode and exchange of the four patterns is verified between hosts.
+"""Every strategy, mode and exchange of the five patterns is verified between hosts.
 
 The bytes counted as off-node are those that cross between hosts.
 """
@@ -23,6 +23,9 @@ HALO_MODES = [
     *("channel", "direct", "sendrecv", "redblack", "isend-recv", "irecv-send", "pairwise", "waitall", "persistent"),
     *("neighbor", "subarray", "rma-fence", "rma-pscw", "rma-flush"),
 ]
+GHOST_STRATEGIES = [
+    *("standard", "direct", "node-aware-2", "node-aware", "mpi-waitall", "mpi-persistent", "mpi-neighbor"),
+]
 # All levels run between two hosts. Four hosts add messages to several targets.
 PATTERNS = {
     2: {
@@ -36,8 +39,12 @@ PATTERNS = {
             *("--domain", "12,10,8", "--fields", "2"),
         ],
         "sort": [
-            *("--exchange", "put,sendrecv,alltoallv,rma,channel", "--order", "round-robin,xor"),
+            *("--exchange", "put,put-scan,sendrecv,alltoallv,rma,channel,two-hop", "--order", "round-robin,xor"),
             *("--keys", "500"),
+        ],
+        "ghost": [
+            *("--strategy", ",".join(GHOST_STRATEGIES), "--operation", "update,accumulate"),
+            *("--mesh", "random,tetrahedra", "--elements", "300", "--ghosts", "100", "--fields", "2"),
         ],
     },
     4: {
@@ -46,12 +53,16 @@ PATTERNS = {
             *("--requests", "200", "--table", "100", "--hops", "2", "--buffer-items", "16"),
         ],
         "halo": ["--algorithm", "standard,staged", "--domain", "12,10,8", "--mode", "channel,waitall"],
-        "sort": ["--exchange", "put,channel,alltoallv", "--keys", "1000"],
+        "sort": ["--exchange", "put,channel,alltoallv,two-hop", "--keys", "100000"],
+        "ghost": [
+            *("--strategy", "standard,node-aware-2,node-aware,mpi-persistent"),
+            *("--elements", "300", "--ghosts", "100", "--placement", "auto"),
+        ],
     },
 }
 # All levels of this factor must run, except that levels of ONLY_MPI need the transport mpi.
-FACTOR = {"stream": "scope", "gather": "strategy", "halo": "mode", "sort": "exchange"}
-ONLY_MPI = {"halo": set(HALO_MODES) - {"channel", "direct"}, "sort": {"rma"}}
+FACTOR = {"stream": "scope", "gather": "strategy", "halo": "mode", "sort": "exchange", "ghost": "strategy"}
+ONLY_MPI = {"halo": set(HALO_MODES) - {"channel", "direct"}, "sort": {"rma"}, "ghost": set(GHOST_STRATEGIES[4:])}
 CASES = [(count, pattern) for count, patterns in PATTERNS.items() for pattern in patterns]
 
 

@@ -52,6 +52,22 @@ def test_a_file_gives_its_package_and_the_least_version(tmp_path: Path) -> None:
     assert f"TOOLS_PACKAGE_RECOMMENDS=coreutils (>= {coreutils})" in done.stderr.splitlines()
 
 
+def owner(file: Path) -> str:
+    done = subprocess.run(["dpkg-query", "--search", file], capture_output=True, text=True, check=False)
+    return done.stdout.split(":")[0]
+
+
+@needs_dpkg
+def test_a_link_gives_its_own_package_and_not_that_of_its_file(tmp_path: Path) -> None:
+    links = (link for link in Path("/usr/lib").glob("*-linux-gnu/lib*.so") if link.is_symlink())
+    link = next((link for link in links if owner(link) and owner(link) != owner(link.resolve())), None)
+    if link is None:
+        pytest.skip("no library for development is installed")
+    needed = f'set(CPACK_LONGSHORE_NEEDED_FILES "{link}")'
+    done = run_script(tmp_path, "dependencies.cmake", needed, show("DEVELOPMENT_PACKAGE_DEPENDS"))
+    assert f"DEVELOPMENT_PACKAGE_DEPENDS={owner(link)} (" in done.stderr
+
+
 @needs_dpkg
 def test_a_library_without_a_debian_package_is_refused(tmp_path: Path) -> None:
     own = tmp_path / "mpi.h"

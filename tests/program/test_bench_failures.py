@@ -54,6 +54,31 @@ def test_verification_names_each_fault_of_a_sorted_result(run: Run, tmp_path: Pa
     assert {r["variant"]["fault"]: r["verified"] for r in results} == {"none": True, fault: False}
 
 
+@pytest.mark.parametrize(
+    ("operation", "fault", "told"),
+    [
+        ("update", "stale", "is -1, not"),
+        ("update", "swapped", "the ghost of element"),
+        ("update", "other-field", "the ghost of element"),
+        ("update", "element", "element 99 of part 2 is"),
+        ("accumulate", "stale", "is -1, not"),
+        ("accumulate", "swapped", "the ghost of element"),
+        ("accumulate", "element", "element 99 of part 2 is"),
+    ],
+)
+def test_verification_finds_each_wrong_value_of_a_ghost_exchange(
+    run: Run, tmp_path: Path, operation: str, fault: str, told: str
+) -> None:
+    options = ["--operation", operation, "--fault", f"none,{fault}", "--repetitions", "1", "--json", "r"]
+    done = run(FAULTY, "ghost", *options, ranks=3)
+    assert done.returncode == 1
+    said = own_lines(done.stderr)
+    assert any(line.startswith(f"longshore-bench: wrong result: ghost fault={fault} ") for line in said)
+    assert any(line.startswith("longshore-bench: ghost: rank 2: field 1: ") and told in line for line in said)
+    results = of_kind(read_records(tmp_path / "r"), "result")
+    assert {r["variant"]["fault"]: r["verified"] for r in results} == {"none": True, fault: False}
+
+
 def test_without_verification_no_result_is_called_verified(run: Run, tmp_path: Path) -> None:
     done = run(FAULTY, "ring", "--fault", "none,wrong", "--no-verify", "--json", "r")
     assert done.returncode == 0

@@ -32,7 +32,7 @@ def listed() -> dict[str, Any]:
 
 
 def test_the_list_names_patterns_transports_and_available_levels(listed: dict[str, Any]) -> None:
-    assert [p["name"] for p in listed["patterns"]] == ["stream", "gather", "halo", "sort", "control"]
+    assert [p["name"] for p in listed["patterns"]] == ["stream", "gather", "halo", "sort", "ghost", "control"]
     assert {t["name"]: t["available"] for t in listed["transports"]}["threads"] is True
     for pattern in listed["patterns"]:
         for factor in pattern["factors"]:
@@ -58,6 +58,7 @@ SMALL = {
     "gather": ("--strategy", "agp,exstack,direct,auto", "--requests", "1000", "--table", "100"),
     "halo": ("--algorithm", "standard,faces", "--domain", "6,5,4", "--halo", "1,2", "--fields", "1,3"),
     "sort": ("--exchange", "put,direct,channel,auto", "--payload", "0,8", "--splitters", "sampled", "--keys", "1000"),
+    "ghost": ("--strategy", "standard,direct,auto", "--mesh", "random,tetrahedra", "--elements", "600"),
     "control": ("--bytes", "1000"),
 }
 
@@ -146,6 +147,7 @@ def test_the_command_line_of_the_first_process_holds_for_all(tmp_path: Path, ben
         ("gather", ("--requests", "1000000000000")),
         ("halo", ("--domain", "100000,100000,100000")),
         ("sort", ("--keys", "1000000000000")),
+        ("ghost", ("--elements", "1000000000000")),
     ],
 )
 def test_a_size_beyond_the_memory_is_one_line_and_status_3(

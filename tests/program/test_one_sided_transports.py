@@ -27,10 +27,11 @@ SMALL = {
     "--buffer-items 64",
     "halo": "--algorithm standard,staged,sequenced,staged-sequenced,faces --domain 6,5,7 --halo 2 --fields 2",
     "sort": "--order round-robin,random,xor,incast --keys 3000",
+    "ghost": "--operation update,accumulate --mesh random,tetrahedra --elements 500 --ghosts 200 --fields 2",
     "control": "--kernel pingpong,put,shift,barrier,fetch-add --over put,channel,alltoallv,raw --bytes 8,5000 "
     "--pair near,remote",
 }
-STRATEGY = {"gather": "strategy", "halo": "mode", "sort": "exchange"}
+STRATEGY = {"gather": "strategy", "halo": "mode", "sort": "exchange", "ghost": "strategy"}
 ENDED_BY_THE_DEADLINE = ("never-comes", "never-receives", "stops-in-alltoallv")
 ONCE = "--repetitions 1 --warmup 0 --json"
 # Levels that calls of MPI define. All other levels must run.
@@ -39,6 +40,7 @@ ONLY_MPI = {
     | {"partitioned", "subarray", "rma-fence", "rma-pscw", "rma-flush"},
     "sort": {"sendrecv", "rma"},
     "gather": set(),
+    "ghost": {"mpi-waitall", "mpi-persistent", "mpi-neighbor"},
 }
 
 

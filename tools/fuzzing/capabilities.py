@@ -18,7 +18,7 @@ class Factor:
     name: str
     option: str
     type: str
-    """word, integer or triple."""
+    """word, integer, triple or text."""
     default: tuple[str, ...]
     """The default levels as typed. Empty if the program selects a level itself."""
     levels: tuple[tuple[str, tuple[str, ...]], ...] = ()

@@ -66,13 +66,16 @@ def factor_options(random_numbers: random.Random, pattern: Pattern, transport: s
     # Factors drawn first may get more levels. The command line keeps the order of the listing.
     order = random_numbers.sample(pattern.factors, len(pattern.factors))
     for factor in order:
+        if factor.type == "text":  # the name of a file, which no draw could guess
+            continue
         if not size_hint_of(factor.name).always and random_numbers.random() >= SHARE_GIVEN:
             continue
         count = random_numbers.randint(2, min(3, room)) if room > 1 and random_numbers.random() < SHARE_OF_LISTS else 1
         levels = dict.fromkeys(draw_level(random_numbers, factor, transport, ranks) for _ in range(count))
         room //= len(levels)  # levels that were drawn twice count once
         options.append((factor.option, tuple(levels)))
-    options = use_placement_by_levels(random_numbers, options, ranks)
+    if pattern.factor_of("--node"):
+        options = use_placement_by_levels(random_numbers, options, ranks)
     options = drop_options_without_their_need(random_numbers, pattern.name, options)
     position = {factor.option: index for index, factor in enumerate(pattern.factors)}
     return sorted(options, key=lambda option: position[option[0]])

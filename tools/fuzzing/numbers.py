@@ -42,6 +42,8 @@ SIZE_HINTS = {
     "fields": SizeHint(6),
     "contiguous": SizeHint(20_000),
     "bytes": SizeHint(300_000, always=True),
+    "ghosts": SizeHint(5_000, always=True),
+    "reach": SizeHint(5),
 }
 
 

@@ -36,6 +36,7 @@ NEEDS = (
     Need("sort", ("--task-count",), "--tasks", TASK_LAYERS),
     Need("stream", ("--task-count",), "--tasks", TASK_LAYERS),
     Need("gather", ("--block-items",), "--distribution", ("block-cyclic",)),
+    Need("ghost", ("--reach",), "--mesh", ("random", "hexahedra", "tetrahedra")),
     Need("gather", ("--hops",), "--strategy", ("conveyor",)),
 )
 

@@ -76,8 +76,12 @@ class copy_measurement final : public measurement {
     return bytes;
   }
 
-  void copy_plainly() { std::memcpy(to_.data(), from_.data(), bytes_); }
+  void copy_plainly() {
+    team_.charge(work::copied_bytes, bytes_);
+    std::memcpy(to_.data(), from_.data(), bytes_);
+  }
   void copy_streaming() {
+    team_.charge(work::copied_bytes, bytes_);
     const std::size_t items = bytes_ / sizeof(double), rest = bytes_ % sizeof(double);
     const auto* const from = reinterpret_cast<const double*>(from_.data());
     stream_(reinterpret_cast<double*>(to_.data()), from, from, 1, items);

@@ -18,6 +18,10 @@ struct fitted_gap {
 /// Fits the line g + (bytes - 1) G by least squares of relative errors, so that short messages
 /// count as much as long messages. Ignores gaps of 0 or less, which were not measured. Returns
 /// zeros for fewer than two sizes.
-[[nodiscard]] fitted_gap fit_gaps(std::span<const gap_of_size> gaps);
+///
+/// A processor that spends `overhead_seconds` per message sends no faster. So gaps that are about
+/// as short as that are no part of the line, if at least two others are left; g is then at least
+/// the overhead.
+[[nodiscard]] fitted_gap fit_gaps(std::span<const gap_of_size> gaps, double overhead_seconds = 0);
 
 }  // namespace longshore::bench

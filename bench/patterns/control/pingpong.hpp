@@ -7,6 +7,7 @@
 #pragma once
 
 #include "harness/measurement.hpp"
+#include "patterns/control/message_copy.hpp"
 
 #include <longshore/core/random.hpp>
 #include <longshore/transport/team.hpp>
@@ -75,13 +76,14 @@ class pingpong final : public measurement {
   // The first bytes are the count.
   void send(std::uint64_t value) {
     std::memcpy(outgoing_.data(), &value, sizeof value);
-    std::memcpy(transfer_.begin(), outgoing_.data(), outgoing_.size());
+    copy_message(team_, peer_, transfer_.begin(), outgoing_.data(), outgoing_.size());
     transfer_.send(outgoing_.size());
   }
   std::uint64_t receive() {
     const std::span<const std::byte> message = transfer_.receive();
     is_right_ = message.size() == incoming_.size() && is_right_;
-    std::memcpy(incoming_.data(), message.data(), std::min(message.size(), incoming_.size()));
+    copy_message(team_, peer_, incoming_.data(), message.data(),
+                 std::min(message.size(), incoming_.size()));
     transfer_.release();
     std::uint64_t value = 0;
     std::memcpy(&value, incoming_.data(), sizeof value);

@@ -1,6 +1,7 @@
 // Kernel shift, with one class for each kind of transfer, and the kernels barrier and fetch-add.
 // The base class of shifts puts the caches into the state that they have in a program.
 #include "patterns/control/shift.hpp"
+#include "patterns/control/message_copy.hpp"
 
 #include <longshore/core/error.hpp>
 #include <longshore/core/random.hpp>
@@ -190,7 +191,7 @@ class copy_shift final : public shift_measurement {
 
  private:
   [[nodiscard]] std::byte* incoming() override { return memory_->local(); }
-  void send() override { std::memcpy(memory_->local(), outgoing(), bytes_); }
+  void send() override { copy_message(team_, team_.rank(), memory_->local(), outgoing(), bytes_); }
   std::unique_ptr<segment> memory_;
 };
 
@@ -227,7 +228,7 @@ class channel_shift final : public shift_measurement {
           std::byte* const slot = to.reserve();
           if (slot == nullptr) break;
           const std::size_t part = std::min(slot_bytes, bytes_ - sent);
-          std::memcpy(slot, outgoing() + sent, part);
+          copy_message(team_, to.peer(), slot, outgoing() + sent, part);
           to.commit(part);
           sent += part;
           moved = true;
@@ -235,7 +236,8 @@ class channel_shift final : public shift_measurement {
         while (arrived < bytes_) {
           const auto message = from.front();
           if (!message) break;
-          std::memcpy(received_.data() + arrived, message->data(), message->size());
+          copy_message(team_, from.peer(), received_.data() + arrived, message->data(),
+                       message->size());
           arrived += message->size();
           from.release();
           moved = true;

@@ -7,12 +7,6 @@
 namespace longshore::bench {
 namespace {
 
-std::vector<std::string> strategy_names() {
-  std::vector<std::string> names;
-  for (const auto& known : gather_strategies) names.emplace_back(known.name);
-  return names;
-}
-
 std::vector<factor> factors() {
   using enum factor::kind;
   return {
@@ -21,7 +15,7 @@ std::vector<factor> factors() {
        .defaults = {"gather"},
        .help = "gather reads the elements, scatter writes them, histogram increments them"},
       {.name = "strategy",
-       .allowed = strategy_names(),
+       .allowed = names_in(gather_strategies),
        .defaults = {"auto"},
        .help = "how requests reach the owner of an element"},
       {.name = "requests",

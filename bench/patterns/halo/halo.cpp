@@ -10,31 +10,25 @@
 #include <longshore/halo/mode.hpp>
 #include <longshore/machine/tasks.hpp>
 
-#include <span>
-
 namespace longshore::bench {
 namespace {
-
-std::vector<std::string> words(std::span<const std::string_view> names) {
-  return {names.begin(), names.end()};
-}
 
 std::vector<factor> factors() {
   using enum factor::kind;
   constexpr long max_ranks = 1 << 24;
   std::vector<factor> factors = {
       {.name = "algorithm",
-       .allowed = words(halo_algorithm_names()),
+       .allowed = names_in(halo_algorithm_names()),
        .defaults = {},  // settle() sets it
        .help = "which messages, in which rounds; auto measures and takes the fastest (default: "
                "standard, or faces with "
                "--contiguous)"},
       {.name = "mode",
-       .allowed = words(halo_mode_names()),
+       .allowed = names_in(halo_mode_names()),
        .defaults = {"channel"},
        .help = "which calls carry a message"},
       {.name = "reach",
-       .allowed = words(halo_reach_names()),
+       .allowed = names_in(halo_reach_names()),
        .defaults = {"corners"},
        .help = "parts of the halo that the stencil reads: fewer parts need fewer messages"},
       {.name = "domain",
@@ -96,7 +90,7 @@ std::vector<factor> factors() {
        .low = 0,
        .high = max_ranks},
       {.name = "placement",
-       .allowed = words(grid_placement_names()),
+       .allowed = names_in(grid_placement_names()),
        .defaults = {"linear"},
        .help = "places of ranks in the grid: x fastest, MPI's Cartesian order, the least traffic "
                "between distant ranks, or by "

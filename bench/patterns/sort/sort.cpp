@@ -13,13 +13,6 @@ namespace {
 
 constexpr long default_max_key = 1L << 28;
 
-template <class Table>
-std::vector<std::string> names_in(const Table& table) {
-  std::vector<std::string> names;
-  for (const auto& known : table) names.emplace_back(known.name);
-  return names;
-}
-
 std::vector<factor> factors() {
   using enum factor::kind;
   return {

@@ -1,4 +1,4 @@
-"""Communication patterns of parallel programs: gather, scatter, update, halo, sort, stream.
+"""Communication patterns of parallel programs: gather, scatter, update, halo, ghost, sort, stream.
 
 Ranks are threads of this process, or processes over MPI. The same script runs on both::
 
@@ -20,6 +20,8 @@ from __future__ import annotations
 from importlib.metadata import version as _version
 
 from longshore._core import (
+    Ghost,
+    GhostGraph,
     Halo,
     StreamResult,
     Table,
@@ -50,6 +52,8 @@ __version__ = _version("longshore")
 __all__ = [
     "DeadlineError",
     "Error",
+    "Ghost",
+    "GhostGraph",
     "Halo",
     "OutOfMemoryError",
     "PeerFailedError",

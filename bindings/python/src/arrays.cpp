@@ -6,7 +6,6 @@
 #include <fmt/ranges.h>
 #include <nanobind/stl/string.h>
 
-#include <optional>
 #include <string>
 #include <type_traits>
 
@@ -77,12 +76,16 @@ std::string names_of(std::span<const element> types) {
   refuse_type(name, what, allowed);
 }
 
+nb::handle array_class() {
+  static PyObject* known = nullptr;  // never freed; guarded by the GIL
+  if (known == nullptr) known = of_numpy("ndarray").release().ptr();
+  return known;
+}
+
 // Refuses masked arrays, because the library would ignore the mask.
 void refuse_mask(nb::handle given, const char* what) {
-  static PyObject* array_class = nullptr;  // never freed; guarded by the GIL
-  if (array_class == nullptr) array_class = of_numpy("ndarray").release().ptr();
-  if (given.type().ptr() == array_class || PyObject_IsInstance(given.ptr(), array_class) != 1 ||
-      !nb::hasattr(given, "mask"))
+  if (given.type().is(array_class()) ||
+      PyObject_IsInstance(given.ptr(), array_class().ptr()) != 1 || !nb::hasattr(given, "mask"))
     return;
   type_error(
       fmt::format("{}: a masked array, whose mask would be ignored; array.filled() and "
@@ -189,6 +192,54 @@ array_to_read contiguous_for_reading(nb::handle array, const char* what,
 array_to_write contiguous_for_writing(nb::handle array, const char* what,
                                       std::span<const element> allowed) {
   return require_contiguous(view_of<std::byte, nb::ndarray<>>(array, what, allowed), what);
+}
+
+array_rows rows_for_writing(nb::handle array, const char* what) {
+  refuse_mask(array, what);
+  if (PyObject_IsInstance(array.ptr(), array_class().ptr()) != 1)
+    type_error(fmt::format("{}: a NumPy array is needed, got {}", what, type_name_of(array)));
+  const nb::object type = array.attr("dtype");
+  const auto name = nb::cast<std::string>(nb::str(type));
+  const auto item_bytes = nb::cast<std::size_t>(type.attr("itemsize"));
+  array_rows found;
+  found.type = element_named(name);
+  const bool is_structured = nb::cast<std::string>(type.attr("kind")) == "V";
+  if (!found.type && !is_structured) refuse(array, what, all_elements);
+  if (nb::cast<bool>(type.attr("hasobject")))
+    type_error(fmt::format("{}: elements of {} hold Python objects", what, name));
+  if (!nb::cast<bool>(array.attr("flags").attr("writeable")))
+    throw nb::value_error(fmt::format("{}: the array is read-only", what).c_str());
+  const nb::object shape = array.attr("shape"), strides = array.attr("strides");
+  if (nb::len(shape) == 0)
+    throw nb::value_error(
+        fmt::format("{}: an array with an axis for the elements is needed", what).c_str());
+  found.rows = nb::cast<std::size_t>(shape[0]);
+  for (std::size_t axis = nb::len(shape); axis-- > 1;) {
+    const auto extent = nb::cast<std::size_t>(shape[axis]);
+    if (extent != 1 && found.rows > 0 &&
+        nb::cast<std::ptrdiff_t>(strides[axis]) !=
+            static_cast<std::ptrdiff_t>(found.numbers * item_bytes))
+      throw nb::value_error(
+          fmt::format("{}: the rows of the array must be contiguous; array.copy() has such rows",
+                      what)
+              .c_str());
+    found.numbers *= extent;
+  }
+  found.row_bytes = found.numbers * item_bytes;
+  if (found.row_bytes == 0)
+    throw nb::value_error(fmt::format("{}: the rows of the array are empty", what).c_str());
+  found.stride_bytes = found.rows > 1 ? nb::cast<std::ptrdiff_t>(strides[0])
+                                      : static_cast<std::ptrdiff_t>(found.row_bytes);
+  const auto address = nb::cast<std::uintptr_t>(array.attr("ctypes").attr("data"));
+  const auto alignment = found.type ? nb::cast<std::size_t>(type.attr("alignment")) : 1;
+  if (found.rows > 0 && (address % alignment != 0 ||
+                         found.stride_bytes % static_cast<std::ptrdiff_t>(alignment) != 0))
+    throw nb::value_error(fmt::format("{}: numbers of {} must lie at multiples of {} bytes; a "
+                                      "structured type made with align=True has such numbers",
+                                      what, name, alignment)
+                              .c_str());
+  found.data = reinterpret_cast<std::byte*>(address);
+  return found;
 }
 
 nb::object new_array(const std::vector<std::size_t>& shape, element type) {

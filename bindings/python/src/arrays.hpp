@@ -9,6 +9,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -94,6 +95,20 @@ using array_to_write = array_memory<std::byte>;
                                                    std::span<const element> allowed = all_elements);
 [[nodiscard]] array_to_write contiguous_for_writing(
     nb::handle array, const char* what, std::span<const element> allowed = all_elements);
+
+/// The memory of an array whose rows, the parts along its first axis, are moved as a whole. Rows may
+/// have any stride in bytes.
+struct array_rows {
+  std::byte* data = nullptr;
+  std::size_t rows = 0;
+  std::ptrdiff_t stride_bytes = 0;
+  std::size_t row_bytes = 0;
+  std::optional<element> type;  ///< of the numbers in a row; nothing for structured types
+  std::size_t numbers = 1;      ///< in a row
+};
+/// Throws TypeError unless `array` is an array of numbers or of a structured type, and ValueError if
+/// it is read-only, if its rows are not contiguous, or if its numbers are not aligned.
+[[nodiscard]] array_rows rows_for_writing(nb::handle array, const char* what);
 
 /// numpy.empty(shape, dtype).
 [[nodiscard]] nb::object new_array(const std::vector<std::size_t>& shape, element type);

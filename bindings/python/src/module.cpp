@@ -1,6 +1,7 @@
 // Defines the extension module longshore._core: each bind_...() adds a class or functions.
 // longshore/__init__.py exports the names of the module.
 #include "errors.hpp"
+#include "ghost.hpp"
 #include "halo.hpp"
 #include "rank_team.hpp"
 #include "sort.hpp"
@@ -15,6 +16,7 @@ NB_MODULE(_core, module) {
   bind_run(module);
   bind_table(module);
   bind_halo(module);
+  bind_ghost(module);
   bind_sort(module);
   bind_stream(module);
 }

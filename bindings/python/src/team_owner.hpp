@@ -102,6 +102,7 @@ class collective_handle {
   collective_handle(collective_handle&&) noexcept = default;
 
   [[nodiscard]] team_owner& owner() const noexcept { return *owner_; }
+  [[nodiscard]] const std::shared_ptr<team_owner>& shared_owner() const noexcept { return owner_; }
   Object* operator->() const noexcept { return object_.get(); }
   [[nodiscard]] const std::shared_ptr<Object>& object() const noexcept { return object_; }
 

@@ -28,6 +28,18 @@ def check_everything(team: longshore.Team) -> None:
     halo.exchange(u)
     axes = [np.arange(s.start - 1, s.stop + 1) % n for s, n in zip(halo.owned, cells.shape, strict=True)]
     assert np.array_equal(u, cells[np.ix_(*axes)])
+    graph = longshore.GhostGraph(team, 2, np.arange(2 * team.size))
+    for strategy in ("direct", "standard", "mpi-persistent", "auto"):
+        own = np.zeros(2 + graph.ghosts, "int32")
+        ghost = longshore.Ghost(graph, [own, own.astype("float64")], strategy=strategy)
+        for x in ghost.fields:
+            x[:2] = 2 * team.rank + np.arange(2)
+        ghost.update()
+        for x in ghost.fields:
+            assert np.array_equal(x[2:], np.arange(2 * team.size))
+        ghost.accumulate("add")
+        for x in ghost.fields:
+            assert np.array_equal(x[:2], (team.size + 1) * (2 * team.rank + np.arange(2)))
     keys = np.random.default_rng(team.rank).normal(size=200)
     mine = longshore.sort(team, keys)
     assert team.allreduce(len(mine)) == 200 * team.size

@@ -84,6 +84,11 @@ def big_file(tmp_path: Path) -> Path:
 
 # For each example: its line of output, its arguments, and a fault that its verification must find.
 EXPECTED = {
+    "conjugate_gradients.py": (
+        r"conjugate_gradients: ranks=RANKS rows=576 steps=\d+ residual=\d.\de-1\d",
+        [],
+        ("np.sin(0.1 * indices)", "np.sin(0.1 * indices + team.rank)"),
+    ),
     "gather.py": (
         r"gather: ranks=RANKS requests=2000 strategy=\w+",
         ["2000"],
@@ -104,6 +109,7 @@ STARTS = [
     pytest.param("sort.py", "mpi", marks=pytest.mark.thorough),
     *(pytest.param(example, "1", marks=pytest.mark.thorough) for example in sorted(EXPECTED)),
     pytest.param("heat.py", "7", marks=pytest.mark.thorough),
+    *(pytest.param("conjugate_gradients.py", ranks, marks=pytest.mark.thorough) for ranks in ("2", "3", "7", "mpi")),
 ]
 
 

@@ -2,6 +2,7 @@
 // last buffers of each link, or by counting messages if items create items.
 #include <longshore/aggregate/conveyor.hpp>
 #include <longshore/aggregate/detail/choose_groups.hpp>
+#include <longshore/aggregate/detail/outstanding_requests.hpp>
 #include <longshore/aggregate/engine_cost.hpp>
 #include <longshore/core/error.hpp>
 #include <longshore/transport/stream_ends.hpp>
@@ -61,7 +62,7 @@ bool detail::is_same_everywhere(team& team, std::string_view text) {
 
 conveyor::conveyor(team& team, const engine_options& options)
     : conveyor(team, options,
-               options.one_stream ? detail::rank_groups(team.nodes(), team.size())
+               options.one_stream ? detail::rank_groups(team.nodes())
                                   : detail::choose_groups(team.nodes(), team.size(), options.hops,
                                                           options.group_ranks),
                options.one_stream ? detail::stream_count::one : detail::stream_count::many) {}
@@ -83,8 +84,9 @@ conveyor::conveyor(team& team, const engine_options& options, const detail::rank
 }
 
 void conveyor::open_hops(detail::stream_count streams) {
-  const detail::route route(groups_, team_.rank(), options_.hops, options_.with_source, streams);
+  detail::route route(groups_, team_.rank(), options_.hops, options_.with_source, streams);
   has_several_hops_ = route.hops() > 1;
+  keep_first_steps(route);
   std::size_t link_count = 0, buffers = 0, largest_tag = 0;
   // What all ranks must agree on: the minimum of buffer_items, as the maximum of its negative, and
   // the maxima of the links of each hop between hosts and within hosts.
@@ -115,6 +117,12 @@ void conveyor::open_hops(detail::stream_count streams) {
   const std::size_t slot_stride = round_up(
       detail::message_layout{options_.item_bytes, options_.buffer_items, largest_tag}.slot_bytes(),
       cache_line_bytes);
+  if (team_.simulated() != nullptr) {
+    const std::size_t bytes_per_rank =
+        sizeof(first_step) +
+        (options_.carries_replies ? detail::outstanding_requests::min_bytes_per_rank : 0);
+    team_.simulated()->require_memory(static_cast<std::size_t>(team_.size()) * bytes_per_rank);
+  }
   const bool has_several_hosts =
       std::any_of(&agreed[1], &agreed[1 + max_hops], [](std::int64_t links) { return links > 0; });
   buffers_.resize(link_count);
@@ -144,7 +152,8 @@ void conveyor::open_hops(detail::stream_count streams) {
         .format = {options_.item_bytes, options_.buffer_items, tag_bytes},
         .slots = local_slots,
         .slots_between_hosts = host_slots,
-        .buffers_per_timed_item = relays_nothing ? options_.buffers_per_timed_item : 0};
+        .buffers_per_timed_item = relays_nothing ? options_.buffers_per_timed_item : 0,
+        .carries_replies = options_.carries_replies};
     hops_.push_back(
         {.porter = std::make_unique<detail::porter>(
              team_, links.to, links.from, porter_options,
@@ -157,18 +166,38 @@ void conveyor::open_hops(detail::stream_count streams) {
     first_link += static_cast<std::uint32_t>(links.to.size());
     relays_nothing = relays_nothing && links.from.empty();
   }
-  for (detail::route::step step : route.first_steps()) {
+  tick();
+}
+
+// Before the collective calls: on a simulated machine, all ranks are in these at the same time.
+void conveyor::keep_first_steps(detail::route& route) {
+  std::array<std::uint32_t, max_hops> first_links{};  // indexed by hop
+  for (int h = 1; h < route.hops(); ++h)
+    first_links[h] = first_links[h - 1] + static_cast<std::uint32_t>(route.links(h - 1).to.size());
+  const auto first_steps = std::make_shared<first_step[]>(route.first_steps().size());
+  first_step* next = first_steps.get();
+  for (detail::route::step step : route.take_first_steps()) {
     // The link of the first hop would name the source. An item that starts on a later hop needs the
     // source in its tag.
     if (options_.with_source && step.hop > 0) {
-      // The shift is made in 64 bits, because destination_bits may be 32.
       const auto source = step.hop == 1 ? groups_.position_of(team_.rank()) : team_.rank();
-      step.tag |= static_cast<std::uint32_t>(static_cast<std::uint64_t>(source)
-                                             << hops_[step.hop].destination_bits);
+      // The shift is made in 64 bits, because destination_bits may be 32.
+      step.tag |=
+          static_cast<std::uint32_t>(static_cast<std::uint64_t>(source)
+                                     << route.links(static_cast<int>(step.hop)).destination_bits);
     }
-    first_steps_.push_back({hops_[step.hop].first_link + step.link, step.tag});
+    *next++ = {first_links[step.hop] + step.link, step.tag};
   }
-  tick();
+  first_steps_ = first_steps;
+}
+
+void conveyor::share_routes(const conveyor& other) noexcept {
+  const auto is_same = [](const first_step& a, const first_step& b) {
+    return a.link == b.link && a.tag == b.tag;
+  };
+  if (std::equal(&first_steps_[0], &first_steps_[0] + team_.size(), &other.first_steps_[0],
+                 is_same))
+    first_steps_ = other.first_steps_;
 }
 
 bool conveyor::open(std::uint32_t link) {

@@ -142,7 +142,7 @@ class conveyor {
   template <trivially_copyable Item, class Append>
   void push_tagged_batch(Append&& append) {
     detail::tagged_batch batch(buffers_.data());
-    const first_step* const first_steps = first_steps_.data();
+    const first_step* const first_steps = first_steps_.get();
     const auto push = [&batch, first_steps](int rank, const Item& item) {
       const first_step step = first_steps[rank];
       detail::store_item(batch.take(step.link, step.tag, sizeof(Item)), item);
@@ -184,6 +184,7 @@ class conveyor {
     recent = position;
     return true;
   }
+  void share_routes(const conveyor& other) noexcept;
   void fail_epoch();
   [[nodiscard]] int failed_rank() const noexcept { return failed_rank_; }
   void add_wait(double seconds, bool for_slot) noexcept {
@@ -249,11 +250,11 @@ class conveyor {
   std::size_t for_each_arrived(Consume&& consume) {
     detail::porter& last = *hops_.back().porter;
     std::size_t delivered = 0;
-    for (std::size_t polls = std::min(last.peer_count(), max_polls); polls > 0; --polls)
-      if (detail::peer_inbox* inbox = last.poll(last.next_peer())) {
-        delivered += consume(*inbox);
-        if (inbox->next == inbox->count) last.release(*inbox);
-      }
+    std::size_t polls = std::min(last.peer_count(), max_polls);
+    while (detail::peer_inbox* const inbox = last.poll_next(polls)) {
+      delivered += consume(*inbox);
+      if (inbox->next == inbox->count) last.release(*inbox);
+    }
     return delivered;
   }
 
@@ -313,6 +314,7 @@ class conveyor {
   }
 
   void open_hops(detail::stream_count streams);
+  void keep_first_steps(detail::route& route);
   [[nodiscard]] std::size_t hop_of(std::uint32_t link) const noexcept {
     std::size_t h = hops_.size() - 1;
     while (link < hops_[h].first_link) --h;
@@ -344,8 +346,8 @@ class conveyor {
   engine_options options_;
   detail::rank_groups groups_;
   bool has_several_hops_;
-  std::vector<detail::tagged_buffer> buffers_;  // indexed by link; first all links of hop 0
-  std::vector<first_step> first_steps_;         // indexed by rank
+  std::vector<detail::tagged_buffer> buffers_;       // indexed by link; first all links of hop 0
+  std::shared_ptr<const first_step[]> first_steps_;  // indexed by rank
   std::vector<hop_state> hops_;
   std::unique_ptr<detail::termination_detector> termination_;  // if items_create_items
   bool ended_ = false, epoch_failed_ = false;

@@ -11,9 +11,8 @@ using detail::tagged_buffer;
 void conveyor::relay() {
   for (std::size_t from = 0; from + 1 < hops_.size(); ++from) {
     detail::porter& in = *hops_[from].porter;
-    for (std::size_t polls = std::min(in.peer_count(), max_polls); polls > 0; --polls) {
-      peer_inbox* const inbox = in.poll(in.next_peer());
-      if (inbox == nullptr) continue;
+    std::size_t polls = std::min(in.peer_count(), max_polls);
+    while (peer_inbox* const inbox = in.poll_next(polls)) {
       if (options_.elastic)
         relay_pieces(from, *inbox);
       else

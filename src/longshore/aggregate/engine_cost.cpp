@@ -92,7 +92,7 @@ engine_cost predict_engine_cost(engine_kind kind, const engine_options& options,
                                                      : 1;
   const detail::rank_groups groups =
       kind == engine_kind::conveyor ? detail::choose_groups(nodes, ranks, hops, options.group_ranks)
-                                    : detail::rank_groups(nodes, ranks);
+                                    : detail::rank_groups(nodes);
   const auto streams =
       kind == engine_kind::aggregator ? detail::stream_count::one : detail::stream_count::many;
   const group_costs first_group =

@@ -30,6 +30,10 @@ struct traffic_pattern {
   const char* name;
   std::function<std::size_t(int from, int to, int size)> count;
 };
+/// Whether a pattern of pairs has items from `from` to `to`: of all pairs on up to 8 ranks, and of 8
+/// ranks for each rank on more, so that the traffic does not grow with the square of the ranks.
+inline bool are_partners(int from, int to, int size) { return (from * 7 + to * 13) % size < 8; }
+
 inline const std::vector<traffic_pattern>& traffic_patterns() {
   static const std::vector<traffic_pattern> patterns = {
       {"nothing", [](int, int, int) { return 0; }},
@@ -37,9 +41,15 @@ inline const std::vector<traffic_pattern>& traffic_patterns() {
       {"all to the last", [](int, int to, int size) { return to == size - 1 ? 101 : 0; }},
       {"one to all", [](int from, int, int) { return from == 0 ? 43 : 0; }},
       {"uneven",
-       [](int from, int to, int) { return static_cast<std::size_t>((from * 7 + to * 13) % 50); }},
+       [](int from, int to, int size) {
+         const int items = are_partners(from, to, size) ? (from * 7 + to * 13) % 50 : 0;
+         return static_cast<std::size_t>(items);
+       }},
       {"skewed",
-       [](int from, int to, int size) { return std::size_t{1} << ((from + to) % size + 2); }},
+       [](int from, int to, int size) {
+         if (!are_partners(from, to, size)) return std::size_t{0};
+         return std::size_t{1} << ((from + to) % std::min(size, 8) + 2);
+       }},
   };
   return patterns;
 }

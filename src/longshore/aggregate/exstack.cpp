@@ -72,6 +72,15 @@ void exstack::open_buffers() {
   }
 }
 
+// On a simulated machine: the cost of the items in the bytes of a message.
+void exstack::charge(work kind, std::size_t bytes) {
+  if (team_.simulated() == nullptr) return;
+  if (stats_ != nullptr)
+    team_.charge(carries_replies_ ? work::replies : kind, bytes / sizes_.item_bytes);
+  else
+    team_.charge(work::copied_bytes, bytes);
+}
+
 void exstack::send_all(progress my_progress) {
   const int size = team_.size(), me = team_.rank();
   for (int step = 1; step <= size; ++step) {
@@ -79,6 +88,7 @@ void exstack::send_all(progress my_progress) {
     *buffers_[peer].next = static_cast<std::byte>(my_progress);
     const auto bytes =
         static_cast<std::size_t>(buffers_[peer].next - begins_[peer]) + trailer_bytes;
+    charge(work::pushed_items, bytes - trailer_bytes);
     channels_->sender(static_cast<std::size_t>(peer)).commit(bytes);
     if (peer == me) {
       if (stats_ != nullptr) ++stats_->hops.front().own_copies;
@@ -103,9 +113,16 @@ progress exstack::receive_all() {
   bool all_done = true;
   failed_rank_ = -1;
   wait_timer timer(team_, stats_ != nullptr ? &stats_->seconds_nothing_arrived : nullptr);
+  // In the order in which peers send to this rank.
+  const auto receiver_at = [&](int step) -> channel_receiver& {
+    return channels_->receiver(static_cast<std::size_t>((me + size - step) % size));
+  };
   for (int step = 0; step < size; ++step) {
-    const int peer = (me + size - step) % size;  // in the order in which peers send to this rank
-    channel_receiver& from = channels_->receiver(static_cast<std::size_t>(peer));
+    if (const int later = step + channel_receiver::peers_ahead;
+        later < size && !team_.waiting().spin)
+      receiver_at(later).prefetch();
+    channel_receiver& from = receiver_at(step);
+    const int peer = from.peer();
     std::optional<std::span<const std::byte>> message;
     for (waiter wait(team_, "an exstack buffer", peer); !(message = from.front()); wait.pause())
       timer.start();
@@ -114,6 +131,7 @@ progress exstack::receive_all() {
     if (of_peer == progress::failed && (failed_rank_ < 0 || peer < failed_rank_))
       failed_rank_ = peer;
     arrived_[peer] = message->first(message->size() - trailer_bytes);
+    charge(work::pulled_items, arrived_[peer].size());
   }
   if (failed_rank_ >= 0) return progress::failed;
   return all_done ? progress::done : progress::more;

@@ -97,6 +97,7 @@ class exstack {
     std::byte* end;
   };
 
+  void charge(work kind, std::size_t bytes);
   void send_all(progress my_progress);
   progress receive_all();
   void open_buffers();
@@ -113,6 +114,7 @@ class exstack {
   traffic sent_;
   engine_stats* stats_ = nullptr;  // null if count_exchanges_in() was not called
   detail::message_sizes sizes_ = {};
+  bool carries_replies_ = false;
 };
 
 /// The calls of exstack that only loops of this library make, not its users.
@@ -128,9 +130,11 @@ struct detail::exstack_access {
     return stack.begins_[rank];
   }
   /// Makes `stack` count its exchanges in `stats` from now on. `sizes` describes the messages.
-  /// `stats` must outlive these exchanges.
-  static void count_exchanges_in(exstack& stack, engine_stats& stats, const message_sizes& sizes) {
+  /// `stats` must outlive these exchanges. `replies`: whether the items are replies to requests.
+  static void count_exchanges_in(exstack& stack, engine_stats& stats, const message_sizes& sizes,
+                                 bool replies = false) {
     stats.hops.resize(1);
+    stack.carries_replies_ = replies;
     stack.stats_ = &stats;
     stack.sizes_ = sizes;
   }

@@ -36,7 +36,8 @@ TEST(Exstack, delivers_every_item_once_and_in_order_in_every_epoch) {
   spmd([](team& team) {
     exstack stack(team, 5 * sizeof(item) + 3);  // 5 items and some spare bytes
     std::int64_t moved = 0;
-    for (std::uint64_t seed = 0; seed < 10; ++seed)
+    const std::uint64_t seeds = team.size() <= 8 ? 10 : 1;  // each exchange has ranks^2 messages
+    for (std::uint64_t seed = 0; seed < seeds; ++seed)
       for (const auto& pattern : traffic_patterns()) {
         const auto arrived = send_items(team, stack, destinations(team, pattern, seed));
         for (int peer = 0; peer < team.size(); ++peer) {

@@ -102,6 +102,13 @@ struct engine_access {
     return engine.push_or_merge(rank, item, recent, is_same, merge);
   }
 
+  /// Lets `engine` use the memory of the same routes of `other`, an engine of the same team, if it
+  /// has routes.
+  template <class Engine>
+  static void share_routes(Engine& engine, const Engine& other) noexcept {
+    if constexpr (requires { engine.share_routes(other); }) engine.share_routes(other);
+  }
+
   /// Says that this rank cannot push all its items; its last buffers tell the other ranks. Call
   /// fail_epoch before advance(true). Throws errc::unsupported with items_create_items, because
   /// such an epoch ends without last buffers.

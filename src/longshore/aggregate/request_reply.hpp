@@ -37,6 +37,9 @@ struct request_reply_options {
   /// most 65536. Between hosts, it is large enough to fill all slots of the links, and at most
   /// 262144.
   std::size_t window_items = 0;
+  /// If > 0, calls have about so many requests, and a window chosen by request_reply is no larger,
+  /// but at least 4096.
+  std::size_t expected_requests = 0;
   /// If > 0, a request is not sent while an equal request to the same rank is outstanding; one
   /// reply serves both. A rank remembers this number of requests, rounded up to a power of two.
   std::size_t combine_entries = 0;
@@ -56,10 +59,12 @@ class request_reply {
   /// Collective.
   request_reply(team& team, const request_reply_options& options)
       : requests_(team, with_items(options.engine, sizeof(Request))),
-        replies_(team, with_items(options.engine, sizeof(Reply))),
+        replies_(team, for_replies(with_items(options.engine, sizeof(Reply)))),
         window_items_(window_of(options, requests_)),
         outstanding_(team.size(), window_items_),
-        recent_(options.combine_entries) {}
+        recent_(options.combine_entries) {
+    detail::engine_access::share_routes(replies_, requests_);
+  }
 
   /// Collective. Makes the requests make_request(0), ..., make_request(n - 1) in this order, each
   /// an addressed<Request>, and sends them. The destination calls make_reply(source, request) ->
@@ -183,18 +188,25 @@ class request_reply {
     options.elastic = options.items_create_items = false;  // requests have one size
     return options;
   }
+  static engine_options for_replies(engine_options options) {
+    options.carries_replies = true;
+    return options;
+  }
   static std::size_t window_of(const request_reply_options& options, const Engine& engine) {
     // As many outstanding requests as `all_buffers` fill a buffer on each link, if requests are
     // spread evenly. A larger window gains nothing and no longer fits the cache. With several hops,
     // requests and replies fill buffers on the way at the same time.
     const std::size_t ways = detail::engine_access::has_rank_buffers(engine) ? 1 : 2;
     const std::size_t all_buffers = ways * engine.options().buffer_items * engine.link_count();
+    constexpr std::size_t min_items = 4096;
     std::size_t wanted = options.window_items;
     if (wanted == 0) {
-      wanted = std::clamp<std::size_t>(all_buffers, 4096, 65536);
+      wanted = std::clamp<std::size_t>(all_buffers, min_items, 65536);
       // Between hosts, requests and replies are under way for the time of a round trip.
       if constexpr (requires { engine.items_between_hosts(); })
         wanted = std::max(wanted, std::min<std::size_t>(engine.items_between_hosts(), 262144));
+      if (options.expected_requests > 0)
+        wanted = std::min(wanted, std::max(min_items, options.expected_requests));
     }
     return std::bit_ceil(std::min(wanted, max_number_range));
   }
@@ -229,8 +241,7 @@ class request_reply {
     while (sent_ < end) {
       if (unsent_requests_.empty()) {
         if (sent_ >= next_batch) {
-          if (const std::size_t items = request_batch::batch_size(
-                  requests_, ranks, std::min(end - sent_, outstanding_.room()))) {
+          if (const std::size_t items = batch_size(ranks, end - sent_)) {
             send_batch(ranks, sent_ + items, make_request);
             continue;
           }
@@ -257,6 +268,14 @@ class request_reply {
       window_[position].arrived = false;
     }
     return true;
+  }
+
+  // room() looks at all ranks, so it is called only if a batch pays.
+  [[nodiscard]] std::size_t batch_size(int ranks, std::size_t wanted) {
+    const std::size_t items = request_batch::batch_size(requests_, ranks, wanted);
+    if (items == 0) return 0;
+    const std::size_t room = outstanding_.room();
+    return items <= room ? items : request_batch::batch_size(requests_, ranks, room);
   }
 
   template <class MakeRequest>

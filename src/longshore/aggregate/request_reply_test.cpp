@@ -65,6 +65,28 @@ void check_requests(team& team, const char* name, engine_options engine,
   }
 }
 
+TEST(RequestReply, calls_may_have_more_requests_than_expected) {
+  spmd([](team& team) {
+    const engine_options engine{.buffer_items = 64, .hops = 2};
+    request_reply<conveyor, std::uint32_t, std::uint64_t> exchange(
+        team, {.engine = engine, .expected_requests = 1});
+    constexpr std::size_t n = 9000;  // more than the window
+    std::uint64_t sum = 0;
+    exchange.operator()<reply_order::arrived>(
+        n,
+        [&](std::size_t i) {
+          return addressed<std::uint32_t>{static_cast<int>(i) % team.size(),
+                                          static_cast<std::uint32_t>(i)};
+        },
+        [](int, std::uint32_t request) { return std::uint64_t{2} * request; },
+        [&](std::size_t i, std::uint64_t reply) {
+          ASSERT_EQ(reply, 2 * i);
+          sum += reply;
+        });
+    EXPECT_EQ(sum, n * (n - 1));
+  });
+}
+
 TEST(RequestReply, each_reply_arrives_once_in_order_or_with_its_number) {
   struct sizes {
     std::size_t combine, buffer_items;
@@ -111,14 +133,12 @@ TEST(Elastic, items_of_any_size_arrive_whole_and_in_order) {
             for (int epoch = 0; epoch < 2; ++epoch) {
               const std::size_t n = 60 * size;
               std::vector<std::int64_t> arrived(size);
+              std::map<int, std::int64_t> numbers;  // of items sent so far, by rank
               std::size_t i = 0, wrong = 0;
               waiter wait(team, "elastic items");
               for (bool more = true; more;) {
                 for (; i < n; ++i) {
                   const int to = static_cast<int>((i * 7 + i / size) % size);
-                  // How many items went to each rank so far.
-                  static thread_local std::map<int, std::int64_t> numbers;
-                  if (i == 0) numbers.clear();
                   if (!engine.push_bytes(to, elastic_item(team.rank(), to, numbers[to], max_bytes)))
                     break;
                   ++numbers[to];

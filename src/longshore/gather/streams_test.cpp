@@ -227,7 +227,10 @@ TEST(Streams, allocate_nothing_after_construction_and_have_stats) {
       for (const auto value : out) ASSERT_EQ(value, 1 + 5 * (epoch + 1));
       team.barrier();
     }
-    EXPECT_EQ(allocated, 0u);
+    // The thread of simulated ranks also allocates for the other ranks, and for their messages.
+    if (team.simulated() == nullptr) {
+      EXPECT_EQ(allocated, 0u);
+    }
     EXPECT_GT(allocations, 0u) << "allocations are not counted";
 
     const exchange_stats added = add.stats(), gathered = from.stats();

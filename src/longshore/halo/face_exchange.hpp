@@ -4,8 +4,8 @@
 
 #include <longshore/halo/mode.hpp>
 #include <longshore/halo/rank_grid.hpp>
-#include <longshore/halo/shareable_memory.hpp>
 #include <longshore/machine/pages.hpp>
+#include <longshore/transport/shareable_memory.hpp>
 #include <longshore/transport/traffic.hpp>
 
 #include <cstddef>

@@ -5,7 +5,7 @@
 #include <longshore/core/error.hpp>
 #include <longshore/halo/halo_widths.hpp>
 #include <longshore/halo/rank_grid.hpp>
-#include <longshore/halo/shareable_memory.hpp>
+#include <longshore/transport/shareable_memory.hpp>
 
 #include <array>
 #include <cstddef>

@@ -6,8 +6,8 @@
 #include <longshore/halo/detail/algorithms/choose_algorithm.hpp>
 #include <longshore/halo/detail/algorithms/plan_rounds.hpp>
 #include <longshore/halo/detail/backends/exchange_backend.hpp>
-#include <longshore/halo/detail/find_shareable.hpp>
 #include <longshore/transport/agree_on_errors.hpp>
+#include <longshore/transport/find_shareable.hpp>
 
 namespace longshore {
 namespace {

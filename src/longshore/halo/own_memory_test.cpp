@@ -2,9 +2,9 @@
 // shared_allocator, which neighbours read directly.
 #include <longshore/halo/detail/algorithms/plan_rounds.hpp>
 #include <longshore/halo/detail/backends/channel_backend.hpp>
-#include <longshore/halo/detail/find_shareable.hpp>
 #include <longshore/halo/halo_test.hpp>
-#include <longshore/halo/shared_allocator.hpp>
+#include <longshore/transport/find_shareable.hpp>
+#include <longshore/transport/shared_allocator.hpp>
 #include <longshore/transport/spmd_test.hpp>
 #include <longshore/transport/waiter.hpp>
 
@@ -104,7 +104,7 @@ TEST(OwnMemory, of_shared_allocator_needs_no_messages_on_a_node) {
     const halo_exchange direct(grid, {}, view_of(shared, {6, 6, 6}, 1));
     if (team.nodes().node_count() > 1) return;
     EXPECT_EQ(direct.moved().messages, 0u);
-    EXPECT_EQ(packed.moved().messages > 0, team.transport_name() != "threads" && team.size() > 1);
+    EXPECT_EQ(packed.moved().messages > 0, !team.is_one_process() && team.size() > 1);
   });
 }
 

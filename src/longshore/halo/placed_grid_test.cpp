@@ -50,7 +50,7 @@ TEST(PlacedGrid, every_rank_has_one_position_under_every_placement) {
       for (const int dimensions : {1, 2, 3})
         for (const bool has_cells : {false, true}) {
           grid_options options{.dimensions = dimensions, .placement = placement};
-          if (has_cells) options.cells = {40, 400, 60};
+          if (has_cells) options.cells = {80, 400, 60};
           const rank_grid grid(team, options);
           ASSERT_EQ(grid.rank_at(grid.coordinates()), team.rank()) << name_of(placement);
           std::vector<int> seen;

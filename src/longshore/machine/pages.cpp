@@ -36,6 +36,9 @@ std::size_t huge_page_bytes() {
 pages::pages(std::size_t bytes, bool huge) : bytes_(bytes) {
   if (bytes == 0) return;
   require_available_memory(bytes);
+  // Less than a huge page never gets one, and would divide the address space of the process into
+  // more parts than the kernel allows, if thousands of ranks are in it.
+  huge = huge && bytes >= huge_page_bytes();
   const std::size_t alignment = huge ? huge_page_bytes() : page_bytes();
   mapping_bytes_ = round_up(bytes, page_bytes()) + (huge ? alignment : 0);
   mapping_ =
@@ -49,6 +52,19 @@ pages::pages(std::size_t bytes, bool huge) : bytes_(bytes) {
   data_ =
       reinterpret_cast<std::byte*>(round_up(reinterpret_cast<std::uintptr_t>(mapping_), alignment));
   if (huge) prefer_huge_pages(data_, bytes);
+}
+
+pages pages::reserved(std::size_t bytes) {
+  pages memory;
+  if (bytes == 0) return memory;
+  void* const mapping = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (mapping == MAP_FAILED)
+    fail(errc::out_of_memory, "the kernel refused {} bytes of address space (ulimit -v)", bytes);
+  memory.mapping_ = mapping;
+  memory.data_ = static_cast<std::byte*>(mapping);
+  memory.mapping_bytes_ = memory.bytes_ = bytes;
+  return memory;
 }
 
 pages pages::from_huge_page_pool(std::size_t bytes) {

@@ -16,13 +16,16 @@ namespace longshore {
 class pages {
  public:
   pages() = default;
-  /// Maps at least `bytes` bytes, aligned to a page. If `huge`, aligns to a huge page and requests
-  /// transparent huge pages, which the kernel may deny. Throws errc::out_of_memory if less memory
-  /// is available.
+  /// Maps at least `bytes` bytes, aligned to a page. If `huge`, and the bytes fill a huge page,
+  /// aligns to a huge page and requests transparent huge pages, which the kernel may deny. Throws
+  /// errc::out_of_memory if less memory is available.
   explicit pages(std::size_t bytes, bool huge = false);
   /// Maps at least `bytes` bytes of explicit huge pages, reserved at once. Throws
   /// errc::out_of_memory if the pool has too few.
   [[nodiscard]] static pages from_huge_page_pool(std::size_t bytes);
+  /// As pages(bytes), without the check of available memory: for memory of which most is never
+  /// touched, and which the caller has checked.
+  [[nodiscard]] static pages reserved(std::size_t bytes);
   ~pages();
   pages(pages&& other) noexcept { swap(other); }
   pages& operator=(pages&& other) noexcept {

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
 #include <numeric>
 #include <string>
@@ -17,6 +18,7 @@ using testing::all_sorted;
 using testing::key_sets;
 using testing::named_keys;
 using testing::random_keys;
+using testing::sorted_sets;
 using testing::spmd;
 
 std::vector<bucket_options> usable_options(const team& team) {
@@ -55,7 +57,11 @@ void check(team& team, bucket_sorter<Key>& sorter, const named_keys<Key>& keys,
 }
 
 TEST(BucketSort, sorts_with_every_exchange_in_every_order) {
-  spmd([](team& team) {
+  sorted_sets<std::int32_t> expected;
+  spmd([&](team& team) {
+    const auto check_set = [&](auto& sorter, const auto& keys, const std::string& name) {
+      check(team, sorter, keys, name.c_str(), expected.of(keys, team.size()));
+    };
     const auto options = usable_options(team);
     // put, put-scan, sendrecv, channel and rma (on mpi) have all orders; alltoallv, direct, auto
     // and two-hop (on nodes of several ranks) have one.
@@ -72,12 +78,12 @@ TEST(BucketSort, sorts_with_every_exchange_in_every_order) {
       const auto sets = key_sets<std::int32_t>();
       // For the other orders one set of keys is enough to show that every target is served.
       if (option.order != exchange_order::round_robin) {
-        check(team, sorter, sets[4], name.c_str());
+        check_set(sorter, sets[4], name);
         continue;
       }
-      for (const auto& keys : sets) check(team, sorter, keys, name.c_str());
+      for (const auto& keys : sets) check_set(sorter, keys, name);
       EXPECT_NE(sorter.strategy(), exchange_strategy::automatic);
-      check(team, sorter, sets.front(), name.c_str());  // now all buffers are large enough
+      check_set(sorter, sets.front(), name);  // now all buffers are large enough
     }
   });
 }
@@ -94,7 +100,7 @@ TEST(BucketSort, sorts_more_keys_than_fit_into_the_cache) {
       const auto& phases = sorter.phases();
       for (const double seconds :
            {phases.count, phases.offsets, phases.bucketize, phases.exchange, phases.local_sort})
-        EXPECT_GT(seconds, 0);
+        EXPECT_TRUE(seconds > 0 || (seconds == 0 && team.simulated() != nullptr));
     }
   });
 }
@@ -254,6 +260,43 @@ TEST(BucketSort, two_hop_sends_one_message_per_target_of_a_relay) {
     EXPECT_EQ(sorter.moved().wire_bytes,
               peers * 8 + node_peers * 4 + relayed_by_others * (8 + 4) +
                   relayed_by_me * 4 * static_cast<std::uint64_t>(nodes.my_rank_count()));
+  });
+}
+
+// The blocks of a relay itself leave early, but no message leaves before it is full.
+TEST(BucketSort, two_hop_sends_full_messages_while_both_hops_are_under_way) {
+  spmd([](team& team) {
+    if (why_not(exchange_strategy::two_hop, exchange_order::round_robin, exchange_layout_of(team)))
+      return;
+    constexpr std::uint64_t keys_per_block = 20'000, block_bytes = keys_per_block * 4;
+    const auto messages_for = [](std::uint64_t blocks) {
+      constexpr std::uint64_t slot_bytes = 32 << 10;
+      return (blocks * block_bytes + slot_bytes - 1) / slot_bytes;
+    };
+    std::vector<std::uint32_t> keys;
+    for (int rank = 0; rank < team.size(); ++rank)
+      keys.insert(keys.end(), keys_per_block, static_cast<std::uint32_t>(rank));
+    bucket_sorter<std::uint32_t> sorter(team, {.exchange = exchange_strategy::two_hop,
+                                               .max_key = static_cast<std::uint64_t>(team.size())});
+    const auto& nodes = team.nodes();
+    const auto node_ranks = static_cast<std::uint64_t>(nodes.my_rank_count());
+    std::vector<std::uint64_t> relayed_by(
+        static_cast<std::size_t>(node_ranks));  // indexed by place
+    for (int rank = 0; rank < team.size(); ++rank)
+      if (!nodes.is_local(rank)) ++relayed_by[nodes.local_index(rank) % nodes.my_rank_count()];
+    std::uint64_t messages = static_cast<std::uint64_t>(team.size() - 1);  // with counts
+    for (const int rank : nodes.my_ranks()) {
+      const std::uint64_t targets = relayed_by[nodes.local_index(rank)];
+      messages += rank == team.rank() ? targets * messages_for(node_ranks)
+                                      : std::uint64_t{targets > 0} + messages_for(targets + 1);
+    }
+    for (int repetition = 0; repetition < 3; ++repetition) {
+      const auto sorted = sorter.sort(keys);
+      EXPECT_EQ(sorter.moved().messages, messages);
+      EXPECT_EQ(sorted.size(), keys_per_block * static_cast<std::uint64_t>(team.size()));
+      EXPECT_EQ(std::count(sorted.begin(), sorted.end(), static_cast<std::uint32_t>(team.rank())),
+                static_cast<std::ptrdiff_t>(sorted.size()));
+    }
   });
 }
 

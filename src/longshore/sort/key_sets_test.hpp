@@ -6,6 +6,9 @@
 #include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <map>
+#include <mutex>
+#include <string>
 #include <vector>
 
 namespace longshore::testing {
@@ -63,5 +66,21 @@ std::vector<Key> all_sorted(const named_keys<Key>& keys, int ranks) {
   std::sort(all.begin(), all.end());
   return all;
 }
+
+/// all_sorted() of several sets with different names. The ranks of a process share the result.
+template <class Key>
+class sorted_sets {
+ public:
+  const std::vector<Key>& of(const named_keys<Key>& keys, int ranks) {
+    const std::lock_guard lock(mutex_);
+    const auto [known, is_new] = sorted_.try_emplace(keys.name);
+    if (is_new) known->second = all_sorted(keys, ranks);
+    return known->second;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<std::string, std::vector<Key>> sorted_;
+};
 
 }  // namespace longshore::testing

@@ -8,14 +8,32 @@
 #include <cstdint>
 #include <exception>
 #include <new>
+#include <optional>
+#include <string>
 #include <string_view>
 
 namespace longshore {
 
+[[nodiscard]] std::string out_of_memory_text(std::string_view operation, int rank);
 [[nodiscard]] std::exception_ptr out_of_memory_on(std::string_view operation, int rank);
 /// Throws on a rank where nothing failed, because `failed_rank` failed with `code`.
 [[noreturn]] void throw_for_failed_rank(std::string_view operation, int rank,
                                         std::int64_t failed_rank, errc code);
+
+namespace detail {
+
+/// The lowest rank that failed, and its code. Without a failure, `rank` is -1.
+struct lowest_failure {
+  int rank = -1;
+  errc code = {};
+};
+/// Collective: one allreduce of 8 bytes. `code` is this rank's failure, or nothing.
+[[nodiscard]] lowest_failure agree_on_lowest_failure(team& ranks, std::optional<errc> code);
+
+/// Collective. Throws on all ranks the error of the lowest rank that has one.
+void throw_first_error(team& ranks, const std::optional<error>& failure);
+
+}  // namespace detail
 
 /// Collective: one allreduce of 8 bytes. Calls `step`, which must not make collective calls and may
 /// throw on some ranks only. If `step` throws on any rank, all ranks throw, and can continue with
@@ -24,9 +42,6 @@ namespace longshore {
 /// has that code, else errc::peer_failed. Messages name the `operation`, for example "a halo plan".
 template <class Step>
 void agree_on_errors(team& ranks, std::string_view operation, Step&& step) {
-  // One integer holds rank and code, so every code must be below code_count.
-  constexpr std::int64_t code_count = 16;
-  static_assert(static_cast<std::int64_t>(errc::transport) < code_count, "the last code of errc");
   std::exception_ptr own_error;
   errc code = errc::transport;  // of other exceptions; the other ranks then throw peer_failed
   try {
@@ -40,14 +55,28 @@ void agree_on_errors(team& ranks, std::string_view operation, Step&& step) {
   } catch (...) {
     own_error = std::current_exception();
   }
-  // The lowest failed rank contributes the largest value.
-  const std::int64_t failure =
-      own_error ? (ranks.size() - ranks.rank()) * code_count + static_cast<std::int64_t>(code) : 0;
-  const auto lowest_failure = ranks.allreduce_value(failure, reduction::max);
+  const auto lowest =
+      detail::agree_on_lowest_failure(ranks, own_error ? std::optional(code) : std::nullopt);
   if (own_error) std::rethrow_exception(own_error);
-  if (lowest_failure == 0) return;
-  throw_for_failed_rank(operation, ranks.rank(), ranks.size() - lowest_failure / code_count,
-                        static_cast<errc>(lowest_failure % code_count));
+  if (lowest.rank >= 0) throw_for_failed_rank(operation, ranks.rank(), lowest.rank, lowest.code);
+}
+
+/// Collective. As agree_on_errors(), but all ranks throw the error of the lowest failed rank, with
+/// its code and its text. The text should therefore name the rank. Costs a broadcast more, only if a
+/// rank failed.
+template <class Step>
+void agree_on_first_error(team& ranks, std::string_view operation, Step&& step) {
+  std::optional<error> failure;
+  try {
+    step();
+  } catch (const error& e) {
+    failure = e;
+  } catch (const std::bad_alloc&) {
+    failure.emplace(errc::out_of_memory, out_of_memory_text(operation, ranks.rank()));
+  } catch (const std::exception& e) {
+    failure.emplace(errc::transport, e.what());
+  }
+  detail::throw_first_error(ranks, failure);
 }
 
 }  // namespace longshore

@@ -68,5 +68,28 @@ TEST(AgreeOnErrors, names_the_lowest_of_several_failed_ranks) {
   });
 }
 
+TEST(AgreeOnErrors, all_ranks_throw_the_first_error_with_its_text) {
+  spmd([](team& team) {
+    agree_on_first_error(team, "a test", [] {});
+    for (int faulty = 0; faulty < team.size(); ++faulty) try {
+        agree_on_first_error(team, "a test", [&] {
+          if (team.rank() >= faulty) fail(errc::unsupported, "rank {} has it", team.rank());
+        });
+        ADD_FAILURE() << "no error";
+      } catch (const error& e) {
+        EXPECT_EQ(e.code(), errc::unsupported);
+        EXPECT_EQ(std::string(e.what()), "rank " + std::to_string(faulty) + " has it");
+      }
+    try {
+      agree_on_first_error(team, "a test", [&] {
+        if (team.rank() == team.size() - 1) throw std::bad_alloc();
+      });
+      ADD_FAILURE() << "no error";
+    } catch (const error& e) {
+      EXPECT_EQ(e.code(), errc::out_of_memory);
+    }
+  });
+}
+
 }  // namespace
 }  // namespace longshore

@@ -65,9 +65,20 @@ class channel_receiver {
   /// The oldest message that has arrived and is not yet released, if there is one. Gives the same
   /// message until release(). Never blocks.
   [[nodiscard]] virtual std::optional<std::span<const std::byte>> front() = 0;
+  /// If ranks share cores, a rank finds little of the messages of many peers in its caches. So a loop
+  /// over peers requests the memory of a message so many peers earlier, by prefetch().
+  static constexpr int peers_ahead = 8;
+  /// A hint that front() will be called soon: requests the memory that front() and the reader of a
+  /// small message touch first. Does nothing where messages do not come through memory.
+  virtual void prefetch() const noexcept {}
   /// Returns the slot of front() to the sender. The credit may leave as late as this rank's next
   /// wait. REQUIRES: front() gave a message since the last release.
   virtual void release() = 0;
+  /// On a simulated machine, front() sets `*may_have_message` to false if it has found nothing to
+  /// do, and a message that arrives sets it to true. Meanwhile simulated_rank::poll() may take the
+  /// place of front(), so that a rank with thousands of channels does not look at each of them. On
+  /// other transports it stays as it is. Null ends this.
+  virtual void watch(bool* /*may_have_message*/) {}
 
   [[nodiscard]] int peer() const noexcept { return end_.peer; }
   [[nodiscard]] std::size_t slot_bytes() const noexcept { return end_.slot_bytes; }

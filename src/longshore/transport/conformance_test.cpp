@@ -50,6 +50,14 @@ int receive_int(team& team, channel_receiver& receiver) {
   return value;
 }
 
+// Lets time pass, on a real or a simulated clock.
+void sleep_for_seconds(team& team, double seconds) {
+  if (team.simulated() != nullptr)
+    team.charge_seconds(seconds);
+  else
+    std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
+}
+
 // The code of the error that a call throws; errc{} without an error.
 template <class Call>
 errc code_of(const Call& call) {
@@ -98,16 +106,15 @@ TEST(Team, no_rank_leaves_a_barrier_before_all_have_arrived) {
 
 TEST(Team, seconds_waited_for_a_late_rank_are_counted) {
   spmd([](team& team) {
-    constexpr double late_seconds = 0.02;
     EXPECT_EQ(team.allreduce_value(team.waited_seconds() < 0 ? 1 : 0, reduction::max), 0);
     // A rank that the kernel does not run in time arrives late and does not wait. Then the test
-    // tries again.
+    // tries again, with twice the time.
     bool all_waited = false;
-    for (int attempt = 0; attempt < 20 && !all_waited; ++attempt) {
+    for (double late_seconds = 0.01; late_seconds < 5 && !all_waited; late_seconds *= 2) {
       team.barrier();
       const double before = team.waited_seconds(), began = team.now();
       const bool late = team.rank() == 0;
-      if (late) std::this_thread::sleep_for(std::chrono::duration<double>(late_seconds));
+      if (late) sleep_for_seconds(team, late_seconds);
       team.barrier();
       const double waited = team.waited_seconds() - before, lasted = team.now() - began;
       EXPECT_LE(waited, lasted);
@@ -155,8 +162,7 @@ TEST(Team, consecutive_collectives_do_not_disturb_each_other) {
     const int size = team.size(), rank = team.rank();
     const std::int64_t total = static_cast<std::int64_t>(size) * (size - 1) / 2;
     for (int round = 0; round < 12; ++round) {
-      if (round % 3 == 0 && rank == round % size)
-        std::this_thread::sleep_for(std::chrono::milliseconds(2));
+      if (round % 3 == 0 && rank == round % size) sleep_for_seconds(team, 2e-3);
       const std::size_t many = round % 4 == 0 ? 20'000 : 3;
       const auto value = [round](int of, std::size_t i) {
         return round * 1'000'000 + of * 10'000 + static_cast<int>(i % 7'919);
@@ -635,7 +641,7 @@ TEST(Channel, messages_arrive_after_their_sender_was_destroyed_by_an_exception) 
       }
       if (sends) fail(errc::usage, "the sender leaves");
       // meanwhile messages in flight fill the buffers of the network
-      if (receives) std::this_thread::sleep_for(std::chrono::milliseconds(100));
+      if (receives) sleep_for_seconds(team, 0.1);
       for (int message = 0; receives && message < slots; ++message) {
         const auto received = wait_front(team, channels->receiver(0));
         ASSERT_EQ(received.size(), slot_bytes);

@@ -4,45 +4,61 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 namespace longshore {
 
-node_map::node_map(std::span<const int> host_of, int my_rank, int ranks_per_node)
-    : host_of_(host_of.begin(), host_of.end()),
-      node_of_(host_of.size()),
-      local_index_(host_of.size()) {
-  struct open_node {
-    int id, ranks;
-  };
-  std::map<int, open_node> current;  // indexed by host: the node that is being filled
-  std::vector<int> rank_counts;      // indexed by node
-  std::map<int, int> host_ranks;     // indexed by host
+node_map::node_map(std::span<const int> host_of, int my_rank, int ranks_per_node) {
+  facts found;
+  auto& [node_of, local_index, members] = found.nodes;
+  found.host_of.assign(host_of.begin(), host_of.end());
+  node_of.resize(host_of.size());
+  local_index.resize(host_of.size());
+  std::map<int, int> open_nodes;  // indexed by host: the node that is being filled
+  std::map<int, int> host_ranks;  // indexed by host
   for (int rank = 0; rank < static_cast<int>(host_of.size()); ++rank) {
     ++host_ranks[host_of[rank]];
-    auto [entry, is_new] = current.try_emplace(host_of[rank], open_node{node_count_, 0});
-    if (!is_new && ranks_per_node > 0 && entry->second.ranks == ranks_per_node) {
-      entry->second = {node_count_, 0};
-      is_new = true;
-      virtual_ = true;
+    const auto next_node = static_cast<int>(members.size());
+    auto [open, is_new] = open_nodes.try_emplace(host_of[rank], next_node);
+    if (!is_new && ranks_per_node > 0 &&
+        static_cast<int>(members[open->second].size()) == ranks_per_node) {
+      open->second = next_node;
+      is_new = found.is_virtual = true;
     }
     if (is_new) {
-      leaders_.push_back(rank);
-      rank_counts.push_back(0);
-      ++node_count_;
+      found.leaders.push_back(rank);
+      members.emplace_back();
     }
-    node_of_[rank] = entry->second.id;
-    local_index_[rank] = entry->second.ranks++;
-    ++rank_counts[entry->second.id];
+    node_of[rank] = open->second;
+    local_index[rank] = static_cast<int>(members[open->second].size());
+    members[open->second].push_back(rank);
   }
-  my_node_ = node_of_[my_rank];
-  for (int rank = 0; rank < static_cast<int>(host_of.size()); ++rank)
-    if (node_of_[rank] == my_node_) my_ranks_.push_back(rank);
-  ranks_on_host_ = host_ranks[host_of[my_rank]];
+  for (const auto& ranks : members)
+    found.largest_node = std::max(found.largest_node, static_cast<int>(ranks.size()));
   const auto smallest_host =
       std::min_element(host_ranks.begin(), host_ranks.end(),
                        [](const auto& a, const auto& b) { return a.second < b.second; });
-  most_ranks_off_host_ = rank_count() - smallest_host->second;
-  largest_node_ = *std::max_element(rank_counts.begin(), rank_counts.end());
+  found.most_ranks_off_host = static_cast<int>(host_of.size()) - smallest_host->second;
+  ranks_on_host_ = host_ranks[host_of[my_rank]];
+  facts_ = std::make_shared<const facts>(std::move(found));
+  place(my_rank);
+}
+
+node_map::node_map(const node_map& other, int my_rank) : facts_(other.facts_) {
+  place(my_rank);
+  ranks_on_host_ =
+      my_host_ == other.my_host_
+          ? other.ranks_on_host_
+          : static_cast<int>(std::count(facts_->host_of.begin(), facts_->host_of.end(), my_host_));
+}
+
+void node_map::place(int my_rank) {
+  node_of_ = facts_->nodes.group_of.data();
+  local_index_ = facts_->nodes.position_of.data();
+  rank_count_ = static_cast<int>(facts_->host_of.size());
+  node_count_ = static_cast<int>(facts_->leaders.size());
+  my_node_ = node_of_[my_rank];
+  my_host_ = facts_->host_of[my_rank];
 }
 
 }  // namespace longshore

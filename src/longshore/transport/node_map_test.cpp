@@ -26,6 +26,23 @@ TEST(NodeMap, maps_ranks_that_alternate_between_hosts) {
   EXPECT_FALSE(nodes.is_virtual());
 }
 
+TEST(NodeMap, of_another_rank_shares_the_memory_of_the_first) {
+  const std::vector<int> hosts = {0, 1, 1, 0, 1};
+  const node_map first(hosts, 0, 0);
+  for (int rank = 0; rank < 5; ++rank) {
+    const node_map own(hosts, rank, 0), shared(first, rank);
+    EXPECT_EQ(shared.my_node(), own.my_node());
+    EXPECT_EQ(shared.ranks_on_host(), own.ranks_on_host());
+    EXPECT_EQ(shared.my_leader(), own.my_leader());
+    EXPECT_EQ(shared.is_on_host(4), own.is_on_host(4));
+    EXPECT_EQ(std::vector<int>(shared.my_ranks().begin(), shared.my_ranks().end()),
+              std::vector<int>(own.my_ranks().begin(), own.my_ranks().end()));
+    EXPECT_EQ(shared.ranks_of(1).data(), first.ranks_of(1).data());
+  }
+  EXPECT_EQ(std::vector<int>(first.ranks_of(1).begin(), first.ranks_of(1).end()),
+            (std::vector<int>{1, 2, 4}));
+}
+
 TEST(NodeMap, cuts_each_host_into_virtual_nodes_of_which_the_last_may_be_smaller) {
   const std::vector<int> hosts = {5, 5, 5, 9, 9, 9, 9};
   const node_map nodes(hosts, 2, 2);

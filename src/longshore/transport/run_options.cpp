@@ -34,6 +34,7 @@ run_options with_environment(run_options options) {
   if (!options.timeout_seconds)
     options.timeout_seconds =
         environment_number("LONGSHORE_TIMEOUT", 0, max_seconds).value_or(default_timeout_seconds);
+  if (options.machine.empty()) options.machine = environment_text("LONGSHORE_MACHINE").value_or("");
   if (!options.check_calls)
     options.check_calls = environment_integer("LONGSHORE_CHECK", 0, 1).value_or(0) != 0;
   return options;

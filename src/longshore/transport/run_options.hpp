@@ -10,9 +10,13 @@ namespace longshore {
 /// The options of a run or of a team. For an option of type std::optional without a value the
 /// environment decides, and else the default.
 struct run_options {
-  /// "threads", "mpi", "shmem" or "ucx". If empty: mpi under an MPI launcher, else threads.
+  /// "threads", "mpi", "shmem", "ucx" or "simulated". If empty: mpi under an MPI launcher, else
+  /// threads.
   std::string transport = {};
-  int ranks = 0;  ///< threads only; 0 means the number of usable cores
+  /// Threads, where 0 means the number of usable cores; simulated, where 0 means the whole machine.
+  int ranks = 0;
+  /// Simulated only: the machine file. Else LONGSHORE_MACHINE.
+  std::string machine = {};
   /// Ranks of a virtual node; 0 means real nodes. Else LONGSHORE_RANKS_PER_NODE, else 0. The same
   /// on all ranks.
   std::optional<int> ranks_per_node = {};

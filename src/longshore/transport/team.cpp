@@ -6,12 +6,14 @@
 
 namespace longshore {
 
-team::team(int rank, int size, node_map nodes, wait_policy waiting, std::vector<int> cpus)
+team::team(int rank, int size, node_map nodes, wait_policy waiting, std::vector<int> cpus,
+           detail::simulated_rank* simulated)
     : rank_(rank),
       size_(size),
       nodes_(std::move(nodes)),
       waiting_(waiting),
-      cpus_(std::move(cpus)) {}
+      cpus_(std::move(cpus)),
+      simulated_(simulated) {}
 
 team::~team() = default;
 

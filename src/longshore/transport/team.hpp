@@ -8,6 +8,7 @@
 #include <longshore/transport/node_map.hpp>
 #include <longshore/transport/reduction.hpp>
 #include <longshore/transport/segment.hpp>
+#include <longshore/transport/simulated_rank.hpp>
 
 #include <concepts>
 #include <cstddef>
@@ -64,7 +65,7 @@ class team {
   /// Ranks share CPUs if there are more ranks than CPUs. Never empty.
   [[nodiscard]] std::span<const int> cpus() const noexcept { return cpus_; }
 
-  /// The name of the transport as users type it: "threads", "mpi", "shmem", "ucx".
+  /// The name of the transport as users type it: "threads", "mpi", "shmem", "ucx", "simulated".
   [[nodiscard]] virtual std::string_view transport_name() const noexcept = 0;
   /// The underlying library and its version; empty if there is no library.
   [[nodiscard]] virtual std::string library_version() const = 0;
@@ -115,6 +116,34 @@ class team {
   virtual void progress() = 0;
   [[deprecated("use progress()")]] void attend() { progress(); }
 
+  /// The simulated machine; null on all other transports.
+  [[nodiscard]] detail::simulated_rank* simulated() const noexcept { return simulated_; }
+  /// Adds the cost of work of this rank's processor to its simulated clock. Does nothing on other
+  /// transports. To be called once per batch, not per element.
+  void charge(work kind, std::size_t amount) {
+    if (simulated_ != nullptr) [[unlikely]]
+      simulated_->charge(kind, amount);
+  }
+  /// As charge(work::copied_bytes, bytes), from or to memory that `peer` uses, too, if `peer` is a
+  /// rank of this node.
+  void charge_copy(int peer, std::size_t bytes) {
+    if (simulated_ != nullptr) [[unlikely]]
+      simulated_->charge_copy(peer, bytes);
+  }
+  /// As charge_copy(), for cells of a halo.
+  void charge_cells(int peer, const detail::copied_cells& cells) {
+    if (simulated_ != nullptr) [[unlikely]]
+      simulated_->charge_cells(peer, cells);
+  }
+  /// Adds `seconds` to the simulated clock: work whose duration is known. Does nothing on other
+  /// transports.
+  void charge_seconds(double seconds) {
+    if (simulated_ != nullptr) [[unlikely]]
+      simulated_->charge_seconds(seconds);
+  }
+  /// Whether all ranks are in this process, and can use each other's addresses.
+  [[nodiscard]] virtual bool is_one_process() const noexcept { return simulated_ != nullptr; }
+
   // The same collectives for values.
 
   template <trivially_copyable T>
@@ -144,13 +173,15 @@ class team {
   }
 
  protected:
-  team(int rank, int size, node_map nodes, wait_policy waiting, std::vector<int> cpus);
+  team(int rank, int size, node_map nodes, wait_policy waiting, std::vector<int> cpus,
+       detail::simulated_rank* simulated = nullptr);
 
  private:
   int rank_, size_;
   node_map nodes_;
   wait_policy waiting_;
   std::vector<int> cpus_;
+  detail::simulated_rank* simulated_;
   double waited_seconds_ = 0;
   friend class waiter;
 

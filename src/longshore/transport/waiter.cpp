@@ -22,13 +22,30 @@ constexpr long sleep_nanoseconds = 50'000;
 }  // namespace
 
 void waiter::read_clock() noexcept {
-  last_seconds_ = monotonic_seconds();
+  last_seconds_ = team_.now();
   if (began_seconds_ < 0) began_seconds_ = last_seconds_;
 }
 
-void waiter::add_to_team() noexcept { team_.waited_seconds_ += last_seconds_ - began_seconds_; }
+void waiter::add_to_team() noexcept {
+  team_.waited_seconds_ += last_seconds_ - began_seconds_;
+  if (team_.simulated() != nullptr) team_.simulated()->wait_ended();
+}
+
+// The first pauses of a wait do not block, because some loops do pending work before they are idle,
+// such as sending partial buffers.
+void waiter::pause_simulated() {
+  constexpr unsigned pauses_before_block = 2;
+  team_.progress();
+  read_clock();
+  if (yields_++ >= pauses_before_block) team_.simulated()->block(operation_, peer_);
+  read_clock();
+}
 
 void waiter::yield() {
+  if (team_.simulated() != nullptr) {
+    pause_simulated();
+    return;
+  }
   team_.progress();
   read_clock();
   const double timeout = team_.waiting().timeout_seconds, waited = last_seconds_ - began_seconds_;

@@ -47,6 +47,7 @@ class waiter {
   // Adds the time until the last pause to team::waited_seconds(). The time after it may be work.
   void add_to_team() noexcept;
   void yield();
+  void pause_simulated();
   [[noreturn]] void fail_timeout(double waited_seconds) const;
 
   team& team_;

@@ -22,6 +22,7 @@ METRIC = {
     "gather": "injection_bandwidth",
     "halo": "process_bandwidth",
     "sort": "keys_per_second",
+    "ghost": "ghost_bandwidth",
 }
 
 
@@ -129,6 +130,11 @@ def test_the_bound_is_the_copy_of_the_same_launching_and_session(store: Store) -
         ("halo", 1e9 / 2**20, {"ranks": 4, "ranks_per_node": 2}, 4.0),
         ("halo", 1.0, {}, None),
         ("sort", 1e9, {}, 28.0),
+        ("ghost", 8.0, {}, 72.0),
+        ("ghost", 8.0, {"operation": "accumulate", "type": "int32"}, 8.0 * (2 * 64 + 4) / 4),
+        ("ghost", 8.0, {"mesh": "band", "type": "float"}, 16.0),
+        ("ghost", 8.0, {"elements": 1000, "ghosts": 500, "ranks": 2}, 24.0),
+        ("ghost", 8.0, {"elements": 1000, "ghosts": 500, "ranks": 9}, 72.0),
         ("unknown", 1.0, {}, None),
     ],
 )

@@ -159,6 +159,14 @@ def test_a_time_estimate_learns_from_observed_launches() -> None:
     assert forecast.total(plan.cells) == 2.0 * len(plan.cells)
 
 
+def test_a_guessed_time_grows_with_the_elements_of_a_mesh() -> None:
+    def guess(elements: int) -> float:
+        text = f'[[pattern]]\nprogram="ghost"\nbetween={{ranks=2}}\nwithin={{elements={elements}, mesh="band"}}\n'
+        return TimeEstimate().total(cell for cell in plan_of(text).cells if cell.program == "ghost")
+
+    assert 0 < guess(1_000) < guess(10_000_000)
+
+
 def stored(cell_id: str, session: str, medians: list[float]) -> list[Launch]:
     variant: dict[str, str] = {"kernel": "copy"}
     return [

@@ -216,10 +216,11 @@ def test_the_template_and_the_quick_study_are_right() -> None:
         for name in ("strategy", "algorithm", "mode", "exchange"):
             levels.setdefault(block.program, set()).update(block.within.get(name, []))
     here = {False: {"threads", "mpi"}}
-    assert places == {"stream": here} | {name: here | {True: {"mpi"}} for name in ("gather", "halo", "sort")}
+    assert places == {"stream": here} | {name: here | {True: {"mpi"}} for name in ("gather", "halo", "sort", "ghost")}
     assert levels["gather"] == {"agp", "exstack", "conveyor", "direct", "auto"}
     assert levels["halo"] >= {"auto", "direct", "channel", "waitall", "persistent"}
     assert levels["sort"] == {"direct", "put", "alltoallv", "auto"}
+    assert levels["ghost"] >= {"auto", "direct", "standard", "mpi-persistent"}
 
 
 @pytest.mark.parametrize(

@@ -14,8 +14,9 @@
 namespace longshore::detail {
 
 /// Memory: 4 bytes x ranks x ring size. A ring holds twice a rank's even share of the window, and
-/// at least 64 requests. That also suffices for a rank to which many ranks send requests, since a
-/// full ring of each sender keeps that rank busy. (A larger ring would only use more cache.)
+/// at least 64 requests, or fewer if all rings would take more than 256 KiB, but never less than 8.
+/// That also suffices for a rank to which many ranks send requests, since a full ring of each sender
+/// keeps that rank busy. (A larger ring would only use more cache.)
 class outstanding_requests {
   struct ring {
     // The number of outstanding requests is sent - replied. Both counts may wrap around.
@@ -23,10 +24,12 @@ class outstanding_requests {
   };
 
  public:
+  static constexpr std::size_t min_ring_size = 8,
+                               min_bytes_per_rank =
+                                   min_ring_size * sizeof(std::uint32_t) + sizeof(ring);
+
   outstanding_requests(int ranks, std::size_t window_items)
-      : ring_size_(
-            std::min(window_items, std::bit_ceil(std::max<std::size_t>(
-                                       64, 2 * window_items / static_cast<std::size_t>(ranks))))),
+      : ring_size_(ring_size_for(static_cast<std::size_t>(ranks), window_items)),
         mask_(static_cast<std::uint32_t>(ring_size_ - 1)),
         numbers_(static_cast<std::size_t>(ranks) * ring_size_),
         rings_(static_cast<std::size_t>(ranks)) {}
@@ -82,6 +85,13 @@ class outstanding_requests {
   }
 
  private:
+  static std::size_t ring_size_for(std::size_t ranks, std::size_t window_items) {
+    const std::size_t at_least =
+        std::clamp<std::size_t>(std::bit_floor(65536 / ranks), min_ring_size, 64);
+    const std::size_t share = std::bit_ceil(2 * window_items / ranks);
+    return std::min(window_items, std::max(at_least, share));
+  }
+
   std::size_t ring_size_;  // a power of two
   std::uint32_t mask_;
   std::vector<std::uint32_t> numbers_;  // ring after ring

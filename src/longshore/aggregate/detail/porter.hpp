@@ -73,6 +73,7 @@ struct porter_options {
   int slots;                        ///< per link within a host
   int slots_between_hosts;          ///< per link to or from another host
   unsigned buffers_per_timed_item;  ///< if 0, no item is timed
+  bool carries_replies = false;     ///< engine_options::carries_replies
 };
 
 class porter {
@@ -118,12 +119,30 @@ class porter {
     if (inbox.has_message) return &inbox;
     return inbox.ended ? nullptr : open_message(inbox);
   }
+  /// Polls up to `polls` peers by turns, and counts `polls` down. The inbox of the first of them
+  /// that has a message, or null.
+  peer_inbox* poll_next(std::size_t& polls) {
+    while (polls > 0) {
+      if (may_have_message_ != nullptr) [[unlikely]] {
+        polls -= skip_quiet_peers(polls);
+        if (polls == 0) break;
+      }
+      --polls;
+      if (peer_inbox* const inbox = poll(next_peer())) return inbox;
+    }
+    return nullptr;
+  }
   /// To be called when the last item of the message was consumed.
   void release(peer_inbox& inbox);
   /// The peer to poll next. All peers take turns, so no peer is preferred.
   [[nodiscard]] std::size_t next_peer() noexcept {
     const std::size_t i = next_peer_;
     next_peer_ = next_peer_ + 1 == inboxes_.size() ? 0 : next_peer_ + 1;
+    if (fetches_ahead_) {
+      const std::size_t later = i + channel_receiver::peers_ahead;
+      const peer_inbox& inbox = inboxes_[later < inboxes_.size() ? later : later - inboxes_.size()];
+      if (!inbox.ended) inbox.channel->prefetch();
+    }
     return i;
   }
   /// The lowest failed rank that messages of this epoch named so far, or nobody.
@@ -170,16 +189,22 @@ class porter {
 
   void send(std::size_t i, std::uint8_t flags, int failed_rank);
   peer_inbox* open_message(peer_inbox& inbox);
+  // On a simulated machine: polls as many of the next `polls` peers as have no message and lie in a
+  // row, and returns their number.
+  std::size_t skip_quiet_peers(std::size_t polls);
   void unlink(std::size_t i);
   void close(std::size_t i);  // without sending it
 
   team& team_;
   message_layout format_;
   unsigned buffers_per_timed_item_;
+  bool fetches_ahead_;
+  work pushes_ = work::conveyor_pushes, pulls_ = work::conveyor_pulls;  // what items cost
   std::span<tagged_buffer> buffers_;
-  std::unique_ptr<channel_set> channels_;
   std::vector<link_state> links_;
   std::vector<peer_inbox> inboxes_;
+  std::unique_ptr<bool[]> may_have_message_;  // on a simulated machine: channel_receiver::watch()
+  std::unique_ptr<channel_set> channels_;     // destroyed first: it writes to may_have_message_
   std::uint32_t oldest_link_ = no_link, newest_link_ = no_link;  // of the links with open buffers
   std::size_t next_peer_ = 0, ended_peers_ = 0;
   std::size_t finished_links_ = 0, first_link_;

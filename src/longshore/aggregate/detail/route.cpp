@@ -43,38 +43,34 @@ struct streams_between {
   }
 };
 
-}  // namespace
-
-rank_groups::rank_groups(const node_map& nodes, int ranks)
-    : members_(static_cast<std::size_t>(nodes.node_count())) {
-  for (int rank = 0; rank < ranks; ++rank) {
-    group_of_.push_back(nodes.node_of(rank));
-    position_of_.push_back(nodes.local_index(rank));
-    members_[nodes.node_of(rank)].push_back(rank);
-  }
-}
-
-rank_groups::rank_groups(int ranks, int group_ranks) {
+std::shared_ptr<const rank_partition> groups_of_size(int ranks, int group_ranks) {
   if (ranks < 1 || group_ranks < 1)
     fail(errc::usage, "{} ranks cannot form groups of {}: give at least 1 of each", ranks,
          group_ranks);
+  auto groups = std::make_shared<rank_partition>();
   for (int rank = 0; rank < ranks; ++rank) {
-    if (rank % group_ranks == 0) members_.emplace_back();
-    group_of_.push_back(rank / group_ranks);
-    position_of_.push_back(rank % group_ranks);
-    members_.back().push_back(rank);
+    if (rank % group_ranks == 0) groups->members.emplace_back();
+    groups->group_of.push_back(rank / group_ranks);
+    groups->position_of.push_back(rank % group_ranks);
+    groups->members.back().push_back(rank);
   }
+  return groups;
 }
 
+}  // namespace
+
+rank_groups::rank_groups(int ranks, int group_ranks)
+    : rank_groups(groups_of_size(ranks, group_ranks)) {}
+
 int rank_groups::smallest() const noexcept {
-  std::size_t ranks = members_.front().size();
-  for (const auto& group : members_) ranks = std::min(ranks, group.size());
+  std::size_t ranks = groups_->members.front().size();
+  for (const auto& group : groups_->members) ranks = std::min(ranks, group.size());
   return static_cast<int>(ranks);
 }
 
 int rank_groups::largest() const noexcept {
   std::size_t ranks = 0;
-  for (const auto& group : members_) ranks = std::max(ranks, group.size());
+  for (const auto& group : groups_->members) ranks = std::max(ranks, group.size());
   return static_cast<int>(ranks);
 }
 

@@ -9,7 +9,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace longshore::detail {
@@ -17,13 +19,13 @@ namespace longshore::detail {
 /// A partition of the ranks into groups, normally the nodes. Groups may differ in size.
 class rank_groups {
  public:
-  /// One group per node.
-  explicit rank_groups(const node_map& nodes, int ranks);
+  /// One group per node. Shares the memory of `nodes`.
+  explicit rank_groups(const node_map& nodes) : rank_groups(nodes.partition()) {}
   /// Groups of `group_ranks` consecutive ranks; the last group has the remainder.
   rank_groups(int ranks, int group_ranks);
 
-  [[nodiscard]] int ranks() const noexcept { return static_cast<int>(group_of_.size()); }
-  [[nodiscard]] int count() const noexcept { return static_cast<int>(members_.size()); }
+  [[nodiscard]] int ranks() const noexcept { return static_cast<int>(groups_->group_of.size()); }
+  [[nodiscard]] int count() const noexcept { return static_cast<int>(groups_->members.size()); }
   [[nodiscard]] int group_of(int rank) const noexcept { return group_of_[rank]; }
   /// The position of `rank` in its group.
   [[nodiscard]] int position_of(int rank) const noexcept { return position_of_[rank]; }
@@ -35,8 +37,15 @@ class rank_groups {
   [[nodiscard]] int largest() const noexcept;
 
  private:
-  std::vector<int> group_of_, position_of_;
-  std::vector<std::vector<int>> members_;
+  explicit rank_groups(std::shared_ptr<const rank_partition> groups)
+      : groups_(std::move(groups)),
+        group_of_(groups_->group_of.data()),
+        position_of_(groups_->position_of.data()),
+        members_(groups_->members.data()) {}
+
+  std::shared_ptr<const rank_partition> groups_;
+  const int *group_of_, *position_of_;  // of groups_, as the next
+  const std::vector<int>* members_;
 };
 
 /// How many streams of messages connect two groups on a route of 3 hops.
@@ -97,6 +106,8 @@ class route {
   [[nodiscard]] const hop_links& links(int hop) const noexcept { return links_[hop]; }
   /// Indexed by destination.
   [[nodiscard]] std::span<const step> first_steps() const noexcept { return first_steps_; }
+  /// The route has no first steps any more.
+  [[nodiscard]] std::vector<step> take_first_steps() noexcept { return std::move(first_steps_); }
 
  private:
   void make_one_hop();

@@ -65,6 +65,7 @@ class engine_gather {
                 const gather_options& given)
       : table_(table) {
     const request_reply_options options{.engine = engine_options_for(table.team(), strategy, given),
+                                        .expected_requests = given.expected_requests,
                                         .combine_entries = given.combine ? combine_entries : 0};
     if (has_32_bit_offsets(table.map()))
       exchange32_.emplace(table.team(), options);

@@ -82,7 +82,7 @@ class exstack_gather {
         throw_peer_failed("gather", table_.team(), stack_.failed_rank());
       reply_to_requests<Offset>();
       exstack_access::count_exchanges_in(
-          stack_, stats_.replies, {.item_bytes = sizeof(T), .capacity_items = buffer_items_});
+          stack_, stats_.replies, {.item_bytes = sizeof(T), .capacity_items = buffer_items_}, true);
       stack_.exchange(progress_of_all);
       store_replies(locate, indices.data(), out.data(), replied, requested);
       replied = requested;
@@ -128,7 +128,11 @@ class exstack_gather {
   [[gnu::noinline]] void reply_to_requests() {
     const T* const local_part = table_.local().data();
     exstack_access::send_buffer* const buffers = exstack_access::buffers(stack_);
-    for (int peer = 0; peer < table_.team().size(); ++peer) {
+    const int ranks = table_.team().size();
+    for (int peer = 0; peer < ranks; ++peer) {
+      // With many ranks, most buffers are in no cache.
+      if (const int later = peer + channel_receiver::peers_ahead; later < ranks)
+        __builtin_prefetch(buffers[later].next, 1);
       const std::span<const Offset> offsets = stack_.arrived<Offset>(peer);
       T* const values = reinterpret_cast<T*>(buffers[peer].next);
       for (std::size_t k = 0; k < offsets.size(); ++k) values[k] = local_part[offsets[k]];

@@ -67,6 +67,7 @@ class scatter_dispatch final : public scatter_implementation<T> {
     } else if (engine_) {
       moved_ = traffic_of(*engine_, scatter);
     } else if constexpr (is_one_word<T>) {
+      table_.team().charge(work::table_accesses, indices.size());
       if (strategy_ == gather_strategy::agp)
         scatter_agp("scatter", table_, indices, values, moved_);
       else

@@ -128,8 +128,10 @@ class update_by_private_copies {
       // Every rank begins with its own copy, so no two ranks read the same copy at the same time.
       for (int step = 0; step < team.size(); ++step)
         if (const int rank = (team.rank() + step) % team.size();
-            state_of(rank) == rank_state::updated_copy)
+            state_of(rank) == rank_state::updated_copy) {
           merge_copy_of(rank);
+          team.charge(work::table_accesses, 2 * table_.local().size());  // a load and a store
+        }
     ++calls_;
     team.barrier();  // No rank may update a copy that is being merged.
     return failed_rank;

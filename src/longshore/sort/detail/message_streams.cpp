@@ -36,38 +36,69 @@ void message_streams::make_room(std::size_t longest_bytes) {
   slot_bytes_ = slot_bytes;
 }
 
-void message_streams::run(send_order order, const std::function<void(int, std::size_t)>& sent,
-                          const std::function<void(std::byte*, std::size_t)>& received) {
-  std::vector<std::size_t> sending, receiving;  // the streams that have not ended
-  for (std::size_t k = 0; k < senders_.size(); ++k)
-    if (!senders_[k].ended()) sending.push_back(k);
+void message_streams::run(send_order order, const sent_callback& sent,
+                          const received_callback& received) {
+  begin();
+  while (!has_ended())
+    for (waiter wait(team_, "a free slot or a message"); !advance(order, sent, received);
+         wait.pause()) {
+    }
+  clear();
+}
+
+void message_streams::begin(bool awaits_pieces) {
+  awaits_pieces_ = awaits_pieces;
+  find_sending();
+  receiving_.clear();
   for (std::size_t k = 0; k < receivers_.size(); ++k)
-    if (!receivers_[k].ended()) receiving.push_back(k);
-  while (!sending.empty() || !receiving.empty()) {
-    for (waiter wait(team_, "a free slot or a message");; wait.pause()) {
-      bool moved = false;
-      if (order == send_order::interleaved) {
-        for (const std::size_t k : sending) moved |= send_message(k, sent);
-      } else {
-        for (const std::size_t k : sending) {
-          while (!senders_[k].ended() && send_message(k, sent)) moved = true;
-          if (!senders_[k].ended()) break;
-        }
-      }
-      std::erase_if(sending, [&](std::size_t k) { return senders_[k].ended(); });
-      for (const std::size_t k : receiving) moved |= receive_message(k, received);
-      std::erase_if(receiving, [&](std::size_t k) { return receivers_[k].ended(); });
-      if (moved) break;
+    if (!receivers_[k].ended()) receiving_.push_back(k);
+}
+
+void message_streams::add_last_pieces() {
+  awaits_pieces_ = false;
+  find_sending();
+}
+
+// A stream that awaits pieces has not ended.
+void message_streams::find_sending() {
+  sending_.clear();
+  for (std::size_t k = 0; k < senders_.size(); ++k)
+    if (awaits_pieces_ || !senders_[k].ended()) sending_.push_back(k);
+}
+
+bool message_streams::advance(send_order order, const sent_callback& sent,
+                              const received_callback& received) {
+  bool moved = false;
+  if (order == send_order::interleaved) {
+    for (const std::size_t k : sending_) moved |= send_message(k, sent);
+  } else {
+    for (const std::size_t k : sending_) {
+      while (!senders_[k].ended() && send_message(k, sent)) moved = true;
+      if (!senders_[k].ended()) break;
     }
   }
+  if (!awaits_pieces_) std::erase_if(sending_, [&](std::size_t k) { return senders_[k].ended(); });
+  for (const std::size_t k : receiving_) moved |= receive_message(k, received);
+  std::erase_if(receiving_, [&](std::size_t k) { return receivers_[k].ended(); });
+  return moved;
+}
+
+void message_streams::clear() noexcept {
   for (auto& sender : senders_) sender.clear();
   for (auto& receiver : receivers_) receiver.clear();
 }
 
+bool message_streams::fills_slot(const stream<outgoing_piece>& from) const noexcept {
+  std::size_t bytes = 0;
+  for (std::size_t i = from.current; i < from.pieces.size() && bytes < slot_bytes_; ++i)
+    bytes += from.pieces[i].bytes - (i == from.current ? from.done_bytes : 0);
+  return bytes >= slot_bytes_;
+}
+
 // Fills and sends a slot if a slot is free. Returns whether a message was sent.
-bool message_streams::send_message(std::size_t k,
-                                   const std::function<void(int, std::size_t)>& sent) {
+bool message_streams::send_message(std::size_t k, const sent_callback& sent) {
   auto& from = senders_[k];
+  if (awaits_pieces_ && !fills_slot(from)) return false;
   std::byte* const slot = channels_->sender(k).reserve();
   if (slot == nullptr) return false;
   std::size_t filled = 0;
@@ -78,17 +109,18 @@ bool message_streams::send_message(std::size_t k,
     filled += part;
     from.done_bytes += part;
   }
+  team_.charge(work::copied_bytes, filled);
   channels_->sender(k).commit(filled);
   sent(to_[k], filled);
   return true;
 }
 
 // Stores a message if a message has arrived. Returns whether a message was stored.
-bool message_streams::receive_message(
-    std::size_t k, const std::function<void(std::byte*, std::size_t)>& received) {
+bool message_streams::receive_message(std::size_t k, const received_callback& received) {
   const auto message = channels_->receiver(k).front();
   if (!message) return false;
   auto& to = receivers_[k];
+  team_.charge_copy(channels_->receiver(k).peer(), message->size());
   for (std::size_t taken = 0; taken < message->size() && !to.ended();) {
     const auto& piece = to.pieces[to.current];
     const std::size_t part = std::min(message->size() - taken, piece.bytes - to.done_bytes);

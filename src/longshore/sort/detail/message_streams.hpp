@@ -57,12 +57,32 @@ class message_streams {
   [[nodiscard]] const std::vector<int>& to() const noexcept { return to_; }
   [[nodiscard]] const std::vector<int>& from() const noexcept { return from_; }
 
-  /// Sends and receives all pieces, then forgets the pieces. Calls sent(target, bytes) for each
-  /// message. Unless `received` is empty, calls received(data, bytes) after each part of an
-  /// incoming piece was stored. If the sizes of all pieces are multiples of unit_bytes, so are the
-  /// sizes of the parts. The peers of all streams must call run(), too.
-  void run(send_order order, const std::function<void(int, std::size_t)>& sent,
-           const std::function<void(std::byte*, std::size_t)>& received);
+  using sent_callback = std::function<void(int target, std::size_t bytes)>;
+  using received_callback = std::function<void(std::byte* data, std::size_t bytes)>;
+
+  /// Sends and receives all pieces, then forgets the pieces. Calls `sent` for each message. Unless
+  /// `received` is empty, calls it after each part of an incoming piece was stored. If the sizes of
+  /// all pieces are multiples of unit_bytes, so are the sizes of the parts. The peers of all
+  /// streams must call run(), too.
+  void run(send_order order, const sent_callback& sent, const received_callback& received);
+
+  /// run() in steps, for callers that wait for several objects at a time: begin() when all incoming
+  /// and the first outgoing pieces are listed; advance() until has_ended(); then clear().
+  ///
+  /// `awaits_pieces`: further outgoing pieces will be added, to the end of each list, before
+  /// add_last_pieces(). Until then only full messages are sent, so that messages are as few as if
+  /// all pieces had been there from the beginning.
+  void begin(bool awaits_pieces = false);
+  void add_last_pieces();
+  /// Sends and receives messages without a wait. Returns whether there were any.
+  bool advance(send_order order, const sent_callback& sent, const received_callback& received);
+  [[nodiscard]] bool awaits_pieces() const noexcept { return awaits_pieces_; }
+  [[nodiscard]] bool has_ended() const noexcept {
+    return !awaits_pieces_ && sending_.empty() && receiving_.empty();
+  }
+  /// Whether all pieces from from()[k] have arrived.
+  [[nodiscard]] bool has_received(std::size_t k) noexcept { return receivers_[k].ended(); }
+  void clear() noexcept;
 
  private:
   template <class Piece>
@@ -83,8 +103,10 @@ class message_streams {
     }
   };
 
-  bool send_message(std::size_t k, const std::function<void(int, std::size_t)>& sent);
-  bool receive_message(std::size_t k, const std::function<void(std::byte*, std::size_t)>& received);
+  void find_sending();
+  [[nodiscard]] bool fills_slot(const stream<outgoing_piece>& from) const noexcept;
+  bool send_message(std::size_t k, const sent_callback& sent);
+  bool receive_message(std::size_t k, const received_callback& received);
 
   team& team_;
   std::vector<int> to_, from_;
@@ -92,6 +114,8 @@ class message_streams {
   std::unique_ptr<channel_set> channels_;
   std::vector<stream<outgoing_piece>> senders_;
   std::vector<stream<incoming_piece>> receivers_;
+  std::vector<std::size_t> sending_, receiving_;  // the streams that have not ended
+  bool awaits_pieces_ = false;
 };
 
 }  // namespace longshore::detail

@@ -36,6 +36,7 @@ void put_exchange::transfer(const std::byte* outgoing, const arrival_callback&) 
   if (bytes_to(me) > 0) {
     const std::size_t offset = reserve(me, bytes_to(me));
     std::memcpy(incoming_ + offset, outgoing + outgoing_starts_[me], bytes_to(me));
+    team_.charge(work::copied_bytes, bytes_to(me));
   }
   for (const int target : targets_) {
     if (bytes_to(target) == 0) continue;

@@ -1,9 +1,9 @@
 // The exchange two-hop: finds the relays, tells them the sizes of blocks, sends blocks to the
 // relays, and from there to the other nodes.
 #include <longshore/sort/detail/two_hop_exchange.hpp>
+#include <longshore/transport/waiter.hpp>
 
 #include <algorithm>
-#include <cstring>
 #include <numeric>
 
 namespace longshore::detail {
@@ -27,9 +27,8 @@ std::vector<int> targets_relayed_by(const team& team) {
   const auto& nodes = team.nodes();
   std::vector<int> targets;
   for (int step = 1; step < nodes.node_count(); ++step)
-    for (int rank = 0; rank < team.size(); ++rank)
-      if (nodes.node_of(rank) == (nodes.my_node() + step) % nodes.node_count() &&
-          relay_place(nodes, rank, nodes.my_rank_count()) == nodes.local_index(team.rank()))
+    for (const int rank : nodes.ranks_of((nodes.my_node() + step) % nodes.node_count()))
+      if (relay_place(nodes, rank, nodes.my_rank_count()) == nodes.local_index(team.rank()))
         targets.push_back(rank);
   return targets;
 }
@@ -66,6 +65,7 @@ two_hop_exchange::two_hop_exchange(team& team, std::size_t item_bytes)
       targets_of_relay_(sources_.size()),
       relay_targets_(targets_relayed_by(team)),
       relayed_bytes_(sources_.size() * relay_targets_.size()),
+      staged_(sources_.size()),
       to_relays_(team, others_of_node(team), others_of_node(team), item_bytes),
       to_nodes_(team, relay_targets_, relays_that_send_to(team), item_bytes) {
   const auto& nodes = team.nodes();
@@ -100,68 +100,101 @@ void two_hop_exchange::prepare_transfer(const block_counts& counts) {
          relay_targets_.size() * sizeof(std::size_t)});
   const std::size_t my_place = place_of(team_.rank());
   std::copy(sizes[my_place].begin(), sizes[my_place].end(), relayed_from(my_place));
-  run(to_relays_);
-  staging_.grow(std::accumulate(relayed_bytes_.begin(), relayed_bytes_.end(), std::size_t{0}));
+  to_relays_.run(
+      message_streams::send_order::interleaved,
+      [this](int target, std::size_t bytes) { count_message(target, bytes); }, nullptr);
+  std::size_t staged_bytes = 0;
+  for (const int source : to_relays_.from()) staged_bytes += relayed_bytes_from(place_of(source));
+  staging_.grow(staged_bytes);
 }
 
+// The blocks of this rank need no relay: they leave for other nodes while the first hop is under
+// way. The blocks of the other ranks of the node follow in the order of places after this rank's,
+// each when it has arrived.
 void two_hop_exchange::transfer(const std::byte* outgoing, const arrival_callback&) {
+  list_first_hop(outgoing);
+  list_second_hop(outgoing);
+  to_relays_.begin();
+  to_nodes_.begin(true);
+  advance();
   copy_own_block(outgoing, nullptr);
-  send_to_relays(outgoing);
-  send_to_nodes();
+  std::size_t relayed = 1;  // places whose blocks are listed for the second hop
+  while (!to_relays_.has_ended() || !to_nodes_.has_ended())
+    for (waiter wait(team_, "a free slot or a message");; wait.pause()) {
+      bool moved = advance();
+      for (; relayed < sources_.size() && has_arrived(place_after_mine(relayed)); ++relayed)
+        add_relayed(place_after_mine(relayed));
+      if (relayed == sources_.size() && to_nodes_.awaits_pieces()) {
+        to_nodes_.add_last_pieces();
+        moved = true;
+      }
+      if (moved) break;
+    }
+  to_relays_.clear();
+  to_nodes_.clear();
 }
 
-// The staging memory holds, for each target in turn, the blocks of the ranks of this node in rank
-// order.
-void two_hop_exchange::send_to_relays(const std::byte* outgoing) {
-  std::vector<std::vector<message_streams::incoming_piece>> staged(sources_.size());
-  std::byte* next = staging_.data();
-  for (std::size_t t = 0; t < relay_targets_.size(); ++t)
-    for (std::size_t place = 0; place < sources_.size(); ++place) {
-      const std::size_t bytes = relayed_from(place)[t];
-      staged[place].push_back({next, bytes});
-      next += bytes;
-    }
+// The staging memory holds the blocks of each other rank of this node in turn, in the order of
+// relay_targets_. Blocks for other nodes leave first, because they have the longer way.
+void two_hop_exchange::list_first_hop(const std::byte* outgoing) {
   for (std::size_t k = 0; k < to_relays_.to().size(); ++k) {
     const int relay = to_relays_.to()[k];
     auto& pieces = to_relays_.outgoing(k);
-    pieces.push_back({outgoing + outgoing_starts_[relay], bytes_to(relay)});
     for (const int target : targets_of_relay_[place_of(relay)])
       pieces.push_back({outgoing + outgoing_starts_[target], bytes_to(target)});
+    pieces.push_back({outgoing + outgoing_starts_[relay], bytes_to(relay)});
   }
+  std::byte* next = staging_.data();
   for (std::size_t k = 0; k < to_relays_.from().size(); ++k) {
     const int source = to_relays_.from()[k];
-    auto& pieces = to_relays_.incoming(k);
-    pieces.push_back({incoming_ + incoming_starts_[source], bytes_from(source)});
-    for (const auto& piece : staged[place_of(source)]) pieces.push_back(piece);
-  }
-  const auto& own_pieces = staged[place_of(team_.rank())];
-  for (std::size_t t = 0; t < relay_targets_.size(); ++t)
-    if (own_pieces[t].bytes > 0)
-      std::memcpy(own_pieces[t].data, outgoing + outgoing_starts_[relay_targets_[t]],
-                  own_pieces[t].bytes);
-  run(to_relays_);
-}
-
-void two_hop_exchange::send_to_nodes() {
-  const std::byte* next = staging_.data();
-  for (std::size_t t = 0; t < relay_targets_.size(); ++t) {
-    std::size_t bytes = 0;
-    for (std::size_t place = 0; place < sources_.size(); ++place) bytes += relayed_from(place)[t];
-    to_nodes_.outgoing(t).push_back({next, bytes});
+    const std::size_t place = place_of(source);
+    staged_[place] = next;
+    const std::size_t bytes = relayed_bytes_from(place);
+    to_relays_.incoming(k).push_back({next, bytes});
+    to_relays_.incoming(k).push_back({incoming_ + incoming_starts_[source], bytes_from(source)});
     next += bytes;
   }
-  const auto& nodes = team_.nodes();
-  for (std::size_t k = 0; k < to_nodes_.from().size(); ++k)
-    for (int source = 0; source < team_.size(); ++source)
-      if (nodes.node_of(source) == nodes.node_of(to_nodes_.from()[k]))
-        to_nodes_.incoming(k).push_back({incoming_ + incoming_starts_[source], bytes_from(source)});
-  run(to_nodes_);
 }
 
-void two_hop_exchange::run(message_streams& streams) {
-  streams.run(
-      message_streams::send_order::interleaved,
-      [this](int target, std::size_t bytes) { count_message(target, bytes); }, nullptr);
+void two_hop_exchange::list_second_hop(const std::byte* outgoing) {
+  for (std::size_t t = 0; t < relay_targets_.size(); ++t)
+    to_nodes_.outgoing(t).push_back(
+        {outgoing + outgoing_starts_[relay_targets_[t]], bytes_to(relay_targets_[t])});
+  const auto& nodes = team_.nodes();
+  for (std::size_t k = 0; k < to_nodes_.from().size(); ++k) {
+    const int relay = to_nodes_.from()[k];
+    const auto ranks = nodes.ranks_of(nodes.node_of(relay));
+    std::vector<int> of_node(ranks.begin(), ranks.end());
+    std::rotate(of_node.begin(), std::find(of_node.begin(), of_node.end(), relay), of_node.end());
+    for (const int source : of_node)
+      to_nodes_.incoming(k).push_back({incoming_ + incoming_starts_[source], bytes_from(source)});
+  }
+}
+
+std::size_t two_hop_exchange::relayed_bytes_from(std::size_t place) {
+  const std::size_t* const bytes = relayed_from(place);
+  return std::accumulate(bytes, bytes + relay_targets_.size(), std::size_t{0});
+}
+
+void two_hop_exchange::add_relayed(std::size_t place) {
+  const std::byte* next = staged_[place];
+  for (std::size_t t = 0; t < relay_targets_.size(); ++t) {
+    to_nodes_.outgoing(t).push_back({next, relayed_from(place)[t]});
+    next += relayed_from(place)[t];
+  }
+}
+
+// Whether the blocks of the other rank at `place` have arrived, also those for this rank.
+bool two_hop_exchange::has_arrived(std::size_t place) {
+  return to_relays_.has_received(place < place_of(team_.rank()) ? place : place - 1);
+}
+
+bool two_hop_exchange::advance() {
+  const auto sent = [this](int target, std::size_t bytes) { count_message(target, bytes); };
+  bool moved = false;
+  for (auto* const streams : {&to_nodes_, &to_relays_})
+    moved |= streams->advance(message_streams::send_order::interleaved, sent, nullptr);
+  return moved;
 }
 
 }  // namespace longshore::detail

@@ -6,9 +6,13 @@
 #include <algorithm>
 #include <cassert>
 #include <map>
+#include <utility>
 
 namespace longshore::detail {
 namespace {
+
+// Fewer rings fit a near cache with words of their own.
+constexpr std::size_t min_packed_rings = 32;
 
 // The reported size if the real size would overflow: more than any machine has, and small enough to
 // be added and reduced.
@@ -17,7 +21,8 @@ constexpr std::size_t max_bytes = std::size_t{1} << 62;
 // The directory at the start of a rank's part lists its rings, in the order of its `to` ends.
 struct directory_entry {
   std::int64_t peer;
-  std::uint64_t slot_bytes, slots, offset;
+  std::uint64_t slot_bytes, slots;
+  ring_layout::offsets at;
 };
 
 std::size_t directory_bytes(std::size_t entries) {
@@ -42,73 +47,174 @@ const directory_entry* find_ring(const directory& of_sender, int receiver, int i
   return nullptr;
 }
 
+// On a simulated machine: the address of channel_receiver::watch(), or null.
+bool*& watched_by(std::atomic<std::uint64_t>* produced) {
+  return reinterpret_cast<bool**>(produced)[-1];
+}
+
+void announce_message(std::atomic<std::uint64_t>* produced, std::uint64_t value, int peer,
+                      simulated_rank& simulated) {
+  simulated.change(produced, peer, [produced, value] {
+    produced->store(value, std::memory_order_relaxed);
+    if (bool* const may_have_message = watched_by(produced)) *may_have_message = true;
+    return true;
+  });
+}
+
+// On a simulated machine: whether the sender needs a slot.
+std::uint64_t& wanted_by(std::atomic<std::uint64_t>* consumed) {
+  return reinterpret_cast<std::uint64_t*>(consumed)[1];
+}
+
+void announce_credit(std::atomic<std::uint64_t>* consumed, std::uint64_t value, int peer,
+                     simulated_rank& simulated) {
+  simulated.change(consumed, peer, [consumed, value] {
+    consumed->store(value, std::memory_order_relaxed);
+    return std::exchange(wanted_by(consumed), 0) != 0;
+  });
+}
+
+ring_memory memory_at(std::byte* part, const ring_layout::offsets& at) {
+  return {.consumed = reinterpret_cast<std::atomic<std::uint64_t>*>(part + at.consumed),
+          .produced = reinterpret_cast<std::atomic<std::uint64_t>*>(part + at.produced),
+          .length_bytes = reinterpret_cast<std::uint64_t*>(part + at.produced) + 1,
+          .slots = part + at.slots};
+}
+
 }  // namespace
 
-ring_layout::ring_layout(std::size_t slot_bytes, int slots)
-    : slot_stride(round_up(slot_bytes, cache_line_bytes)),
-      first_slot(round_up(offsetof(ring_header, length_bytes) + slots * sizeof(std::uint64_t),
-                          interference_bytes)),
-      total_bytes(round_up(first_slot + slots * slot_stride, interference_bytes)) {}
+ring_layout::ring_layout(std::size_t first_offset, std::span<const channel_end> to,
+                         ring_packing packing)
+    : packing_(packing), consumed_(first_offset), produced_(first_offset), slots_(first_offset) {
+  if (packing == ring_packing::spread) return;
+  produced_ = round_up(consumed_ + to.size() * consumed_stride(), interference_bytes);
+  slots_ = produced_;
+  for (const auto& end : to) slots_ += words_bytes(end);
+  slots_ = round_up(slots_, interference_bytes);
+}
 
-ring_end::ring_end(std::size_t slot_bytes, int slots, std::byte* ring)
-    : header_(reinterpret_cast<ring_header*>(ring)), slots_(slots) {
-  const ring_layout layout(slot_bytes, slots);
-  slots_begin_ = ring + layout.first_slot;
-  stride_ = layout.slot_stride;
+// The address of watch(), if simulated; the number of messages; the length of each slot.
+std::size_t ring_layout::words_bytes(const channel_end& end) const noexcept {
+  return ((is_simulated() ? 2 : 1) + static_cast<std::size_t>(end.slots)) * sizeof(std::uint64_t);
+}
+
+ring_layout::offsets ring_layout::next(const channel_end& end) {
+  if (packing_ == ring_packing::spread) {
+    consumed_ = round_up(slots_, interference_bytes);
+    produced_ = consumed_ + interference_bytes;
+    slots_ = round_up(produced_ + words_bytes(end), interference_bytes);
+  }
+  const offsets placed{consumed_, produced_ + (is_simulated() ? sizeof(bool*) : 0), slots_};
+  consumed_ += consumed_stride();
+  produced_ += words_bytes(end);
+  slots_ += static_cast<std::size_t>(end.slots) * slot_stride(end.slot_bytes, is_simulated());
+  return placed;
 }
 
 std::byte* ring_sender::reserve() {
   if (produced_ - consumed_seen_ == slots_) {
-    consumed_seen_ = header_->consumed.load(std::memory_order_acquire);
-    if (produced_ - consumed_seen_ == slots_) return nullptr;
+    if (simulated_ != nullptr) [[unlikely]]
+      simulated_->poll();
+    consumed_seen_ = memory_.consumed->load(std::memory_order_acquire);
+    if (produced_ - consumed_seen_ == slots_) {
+      if (simulated_ != nullptr) [[unlikely]]
+        wanted_by(memory_.consumed) = 1;
+      return nullptr;
+    }
+  }
+  if (simulated_ != nullptr) [[unlikely]] {
+    auto& slot = simulated_slot();
+    if (slot == nullptr) slot = simulated_->take_slot(slot_bytes());
+    return slot;
   }
   return current_slot();
 }
 
+void ring_sender::return_slot() noexcept {
+  // While all slots are in use, the current one has a message.
+  if (produced_ - consumed_seen_ == slots_ || simulated_slot() == nullptr) return;
+  simulated_->return_slot(std::exchange(simulated_slot(), nullptr), slot_bytes());
+}
+
 void ring_sender::commit(std::size_t bytes) {
   assert(bytes <= slot_bytes() && produced_ - consumed_seen_ < slots_);
-  header_->length_bytes[slot_] = bytes;
+  memory_.length_bytes[slot_] = bytes;
   advance();
-  header_->produced.store(++produced_, std::memory_order_release);
+  ++produced_;
+  if (simulated_ != nullptr) [[unlikely]] {
+    simulated_->charge(work::near_messages, 1);
+    announce_message(memory_.produced, produced_, peer(), *simulated_);
+    return;
+  }
+  memory_.produced->store(produced_, std::memory_order_release);
 }
 
 std::optional<std::span<const std::byte>> ring_receiver::front() {
   if (consumed_ == produced_seen_) {
-    produced_seen_ = header_->produced.load(std::memory_order_acquire);
-    if (consumed_ == produced_seen_) return std::nullopt;
+    if (simulated_ != nullptr) [[unlikely]]
+      simulated_->poll();
+    produced_seen_ = memory_.produced->load(std::memory_order_acquire);
+    if (consumed_ == produced_seen_) {
+      if (simulated_ != nullptr && watched_by(memory_.produced) != nullptr) [[unlikely]]
+        *watched_by(memory_.produced) = false;
+      return std::nullopt;
+    }
   }
-  return std::span<const std::byte>(current_slot(), header_->length_bytes[slot_]);
+  const std::byte* slot = current_slot();
+  if (simulated_ != nullptr) [[unlikely]]
+    slot = simulated_slot();
+  return std::span<const std::byte>(slot, memory_.length_bytes[slot_]);
+}
+
+void ring_receiver::watch(bool* may_have_message) {
+  if (simulated_ != nullptr) watched_by(memory_.produced) = may_have_message;
 }
 
 void ring_receiver::release() {
   assert(consumed_ < produced_seen_);
+  if (simulated_ != nullptr) [[unlikely]]
+    simulated_->return_slot(std::exchange(simulated_slot(), nullptr), slot_bytes());
   advance();
-  header_->consumed.store(++consumed_, std::memory_order_release);
+  ++consumed_;
+  if (simulated_ != nullptr) [[unlikely]]
+    announce_credit(memory_.consumed, consumed_, peer(), *simulated_);
+  else
+    memory_.consumed->store(consumed_, std::memory_order_release);
 }
 
-std::size_t ring_channels::needed_bytes(std::span<const channel_end> to) {
-  std::size_t bytes = directory_bytes(to.size());
+ring_packing ring_channels::packing_for(const team& team, std::span<const channel_end> to) {
+  if (team.simulated() != nullptr) return ring_packing::simulated;
+  return !team.waiting().spin && to.size() >= min_packed_rings ? ring_packing::packed
+                                                               : ring_packing::spread;
+}
+
+std::size_t ring_channels::needed_bytes(std::span<const channel_end> to, ring_packing packing) {
+  ring_layout layout(directory_bytes(to.size()), to, packing);
   for (const auto& end : to) {
     if (end.slot_bytes > max_bytes / static_cast<std::size_t>(end.slots)) return max_bytes;
-    bytes = std::min(max_bytes, bytes + ring_layout(end.slot_bytes, end.slots).total_bytes);
+    layout.next(end);
+    if (layout.end_offset() > max_bytes) return max_bytes;
   }
-  return bytes;
+  return round_up(layout.end_offset(), interference_bytes);
 }
 
 ring_channels::ring_channels(std::span<const channel_end> to, std::span<const channel_end> from,
-                             int my_rank, const std::function<std::byte*(int)>& part_of,
-                             const std::function<void()>& barrier) {
+                             int my_rank, ring_packing packing,
+                             const std::function<std::byte*(int)>& part_of,
+                             const std::function<void()>& barrier, simulated_rank* simulated) {
   std::byte* const my_part = part_of(my_rank);
   const directory my_directory(my_part);
   *my_directory.count = to.size();
-  std::size_t offset = directory_bytes(to.size());
+  ring_layout layout(directory_bytes(to.size()), to, packing);
+  senders.reserve(to.size());
   for (std::size_t i = 0; i < to.size(); ++i) {
+    const auto at = layout.next(to[i]);
     my_directory.entries[i] = {to[i].peer, to[i].slot_bytes,
-                               static_cast<std::uint64_t>(to[i].slots), offset};
-    senders.emplace_back(to[i], my_part + offset);
-    offset += ring_layout(to[i].slot_bytes, to[i].slots).total_bytes;
+                               static_cast<std::uint64_t>(to[i].slots), at};
+    senders.emplace_back(to[i], memory_at(my_part, at), simulated);
   }
   barrier();
+  receivers.reserve(from.size());
   std::map<int, int> channels_from;  // indexed by peer: number of channels so far
   for (const auto& end : from) {
     const int index = channels_from[end.peer]++;
@@ -123,8 +229,13 @@ ring_channels::ring_channels(std::span<const channel_end> to, std::span<const ch
            "channel {} from rank {} to rank {}: the sender has {} slots of {} bytes, the receiver "
            "{} of {}",
            index, end.peer, my_rank, entry->slots, entry->slot_bytes, end.slots, end.slot_bytes);
-    receivers.emplace_back(end, peer_part + entry->offset);
+    receivers.emplace_back(end, memory_at(peer_part, entry->at), simulated);
   }
+}
+
+void ring_channels::close_simulated() noexcept {
+  for (auto& sender : senders) sender.return_slot();
+  for (auto& receiver : receivers) receiver.watch(nullptr);
 }
 
 }  // namespace longshore::detail

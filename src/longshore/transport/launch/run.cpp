@@ -13,6 +13,9 @@
 #ifdef LONGSHORE_HAVE_UCX
 #include <longshore/transport/ucx/run.hpp>
 #endif
+#ifdef LONGSHORE_HAVE_SIMULATED
+#include <longshore/transport/simulated/run.hpp>
+#endif
 
 #include <fmt/ranges.h>
 
@@ -60,7 +63,14 @@ std::vector<std::string> available_transports() {
 #ifdef LONGSHORE_HAVE_UCX
       "ucx",
 #endif
+#ifdef LONGSHORE_HAVE_SIMULATED
+      "simulated",
+#endif
   };
+}
+
+bool detail::is_one_process(std::string_view transport) noexcept {
+  return transport == "threads" || transport == "simulated";
 }
 
 run_options options_from_environment() {
@@ -133,6 +143,12 @@ void runtime::run(const run_options& options, const std::function<void(team&)>& 
 #ifdef LONGSHORE_HAVE_UCX
   if (options_.transport == "ucx") {
     ucx::run(*environment_->ucx, options, body);
+    return;
+  }
+#endif
+#ifdef LONGSHORE_HAVE_SIMULATED
+  if (options_.transport == "simulated") {
+    simulated::run(options, body);
     return;
   }
 #endif

@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace longshore {
@@ -17,6 +18,11 @@ namespace longshore {
 /// The transport of a run: `requested`, or if `requested` is empty, the transport of the launcher,
 /// or threads without a launcher. Throws errc::usage for a transport that this build does not have.
 [[nodiscard]] std::string chosen_transport(const std::string& requested);
+
+namespace detail {
+/// Whether all ranks of a transport live in one process, so that no launcher starts them.
+[[nodiscard]] bool is_one_process(std::string_view transport) noexcept;
+}  // namespace detail
 
 /// Options from the environment: LONGSHORE_TRANSPORT, LONGSHORE_RANKS, LONGSHORE_RANKS_PER_NODE,
 /// LONGSHORE_TIMEOUT (seconds), LONGSHORE_CHECK (0, 1), LONGSHORE_PIN (0, 1, scatter, compact).

@@ -4,8 +4,8 @@
 //
 //     --layouts 1,3,7:2    all tests on 1 rank, on 3, and on 7 with virtual nodes of 2 ranks
 //
-// On threads a layout starts its number of ranks. On mpi the first launched ranks run the layout,
-// while the other ranks wait. On shmem and ucx all ranks take part.
+// On threads and simulated a layout starts its number of ranks. On mpi the first launched ranks run
+// the layout, while the other ranks wait. On shmem and ucx all ranks take part.
 #include <longshore/core/error.hpp>
 #include <longshore/transport/launch/run.hpp>
 #include <longshore/transport/spmd_test.hpp>
@@ -131,7 +131,7 @@ int run_all(int argc, char** argv) {
   ::testing::InitGoogleTest(&argc, argv);
   runtime started(parsed.options);
   int rank = 0, ranks = 0;
-  if (started.options().transport != "threads")
+  if (!detail::is_one_process(started.options().transport))
     started.run([&](team& team) {
       rank = team.rank();
       ranks = team.size();

@@ -36,14 +36,15 @@ std::size_t needed_bytes(std::span<const channel_end> ends) {
 
 channel_ends::channel_ends(team& team, const detail::ends_by_locality& to,
                            const detail::ends_by_locality& from) {
+  const auto packing = detail::ring_channels::packing_for(team, to.local);
   const std::size_t ring_bytes =
-      team.agree_on_memory(team.node_comm(), detail::ring_channels::needed_bytes(to.local),
+      team.agree_on_memory(team.node_comm(), detail::ring_channels::needed_bytes(to.local, packing),
                            needed_bytes(to.remote) + needed_bytes(from.remote));
   memory_ = std::make_unique<node_memory>(team.node_comm(), ring_bytes);
   const auto part_of = [&](int peer) { return memory_->part(team.nodes().local_index(peer)); };
   constexpr collective_call call{collective::open_channels};
-  rings = std::make_unique<detail::ring_channels>(to.local, from.local, team.rank(), part_of,
-                                                  [&] { team.checked_barrier(call); });
+  rings = std::make_unique<detail::ring_channels>(to.local, from.local, team.rank(), packing,
+                                                  part_of, [&] { team.checked_barrier(call); });
   try {
     open_remote(team, to.remote, from.remote);
     team.checked_barrier(call);

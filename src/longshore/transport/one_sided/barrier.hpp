@@ -46,6 +46,8 @@ void team::barrier_between_nodes(const collective_call& call, call_mismatch& mis
          barrier_count_;
          wait.pause())
       library_.progress();
+    if (simulated() != nullptr) [[unlikely]]
+      simulated()->charge_receive(0);
     if (signal != signals[0] && !mismatch.found) [[unlikely]]
       mismatch = mismatch_with(from, barrier_signal::agrees(signal));
   });

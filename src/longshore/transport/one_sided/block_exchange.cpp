@@ -70,9 +70,11 @@ void block_exchange::exchange(const std::byte* outgoing,
     return moved;
   };
   static_cast<void>(step());
-  if (outgoing_bytes[rank] > 0)
+  if (outgoing_bytes[rank] > 0) {
     std::memmove(incoming + incoming_offsets[rank], outgoing + outgoing_offsets[rank],
                  outgoing_bytes[rank]);
+    team_.charge(work::copied_bytes, outgoing_bytes[rank]);
+  }
   while (!sending.empty() || !receiving.empty())
     for (waiter wait(team_, "the blocks of an alltoall"); !step(); wait.pause()) {
     }
@@ -83,6 +85,7 @@ bool block_exchange::send_piece(remaining_block& block) {
   std::byte* const slot = channel.reserve();
   if (slot == nullptr) return false;
   const std::size_t bytes = std::min(piece_bytes_, block.bytes);
+  team_.charge(work::copied_bytes, bytes);
   std::memcpy(slot, block.next, bytes);
   channel.commit(bytes);
   block.next += bytes;
@@ -100,6 +103,7 @@ bool block_exchange::receive_piece(remaining_block& block) {
          "alltoall: rank {} sends a piece of {} bytes, and rank {} expects {}: the two ranks pass "
          "different counts",
          channel.peer(), piece->size(), team_.rank(), expected);
+  team_.charge_copy(channel.peer(), expected);
   std::memcpy(block.next, piece->data(), expected);
   block.next += expected;
   block.bytes -= expected;

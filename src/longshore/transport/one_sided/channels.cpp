@@ -6,6 +6,7 @@
 #include <longshore/transport/one_sided/channels.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <exception>
 #include <map>
@@ -16,42 +17,101 @@ namespace {
 // The reported size if the real size would overflow.
 constexpr std::size_t max_bytes = std::size_t{1} << 62;
 
-// A rank's part has a directory of its ends of channels between nodes, senders first. Peers look up
-// the other ends in this directory.
+// A rank's part has a directory of its ends of channels between nodes, in which peers look up the
+// other ends. It is ordered by the node of the peer, senders before receivers, else as the rank
+// gave the ends.
 struct directory_entry {
   std::int64_t peer;
   std::uint64_t slot_bytes, slots, offset;
   std::uint64_t number;  // of a message_channel end, else 0
 };
-// At the start of every part.
-struct directory_header {
-  std::uint64_t directory_offset;
+// At the start of every part, one for each node and one more: where in the part the entries of ends
+// with ranks of this node begin. They end where those of the next node begin.
+struct directory_range {
   std::uint64_t senders, receivers;
 };
 
-std::size_t remote_bytes(std::span<const channel_end> ends) {
-  std::size_t bytes = ends.size() * sizeof(directory_entry) + interference_bytes;
-  for (const auto& end : ends) {
-    if (end.slot_bytes > max_bytes / static_cast<std::size_t>(end.slots) / 2) return max_bytes;
-    bytes = std::min(max_bytes, bytes + signal_layout(end.slot_bytes, end.slots).total_bytes);
-  }
-  return bytes;
+std::size_t ranges_bytes(const node_map& nodes) {
+  return round_up((static_cast<std::size_t>(nodes.node_count()) + 1) * sizeof(directory_range),
+                  interference_bytes);
 }
 
 enum class direction { sends, receives };
 
-// The directories of peers, fetched once per peer. Only entries for this rank are stored, because
-// all entries of all peers could be many.
+std::size_t bytes_of(const signal_layout& layout, direction end) {
+  return end == direction::sends ? layout.sender_bytes : layout.receiver_bytes;
+}
+
+std::size_t remote_bytes(std::span<const channel_end> ends, direction all, bool is_simulated) {
+  std::size_t bytes = ends.size() * sizeof(directory_entry) + interference_bytes;
+  for (const auto& end : ends) {
+    if (end.slot_bytes > max_bytes / static_cast<std::size_t>(end.slots) / 2) return max_bytes;
+    const signal_layout layout(end.slot_bytes, end.slots, is_simulated);
+    bytes = std::min(max_bytes, bytes + bytes_of(layout, all));
+  }
+  return bytes;
+}
+
+// On a simulated machine, slots have memory while a message is in them. The memory of the channels
+// of a rank, with a message in each.
+std::size_t simulated_bytes(std::span<const channel_end> to, std::span<const channel_end> from) {
+  std::size_t bytes = to.size() * sizeof(signal_sender) + from.size() * sizeof(signal_receiver);
+  for (const auto& end : to)
+    bytes = std::min(max_bytes, bytes + std::min(max_bytes, end.slot_bytes));
+  return bytes;
+}
+
+// Writes the directory at `offset` of this rank's part, which begins at `part`.
+void publish(std::byte* part, std::size_t offset, const node_map& nodes,
+             std::span<const directory_entry> senders, std::span<const directory_entry> receivers) {
+  // Of each node, the ends in the order of their publication.
+  std::vector<std::vector<const directory_entry*>> of_node(
+      static_cast<std::size_t>(nodes.node_count()));
+  std::vector<directory_range> ranges(of_node.size() + 1);
+  const auto node_of = [&](const directory_entry& end) {
+    return nodes.node_of(static_cast<int>(end.peer));
+  };
+  for (const auto& end : senders) of_node[node_of(end)].push_back(&end);
+  for (std::size_t node = 0; node < of_node.size(); ++node)
+    ranges[node].receivers = of_node[node].size();  // for now, the number of senders
+  for (const auto& end : receivers) of_node[node_of(end)].push_back(&end);
+  for (std::size_t node = 0; node < of_node.size(); ++node) {
+    ranges[node].senders = offset;
+    ranges[node].receivers = offset + ranges[node].receivers * sizeof(directory_entry);
+    for (const auto* const end : of_node[node]) {
+      std::memcpy(part + offset, end, sizeof *end);
+      offset += sizeof *end;
+    }
+  }
+  ranges.back().senders = offset;
+  std::memcpy(part, ranges.data(), ranges.size() * sizeof(directory_range));
+}
+
+// The entries for this rank in the directories of peers.
 class peer_directories {
  public:
-  peer_directories(region& memory, int rank) : memory_(memory), rank_(rank) {}
+  // `own` is the directory of this rank.
+  peer_directories(region& memory, library& lib, const node_map& nodes,
+                   std::span<const directory_entry> own)
+      : rank_(lib.rank()) {
+    for (const auto& end : own) directories_.try_emplace(static_cast<int>(end.peer));
+    // Entries for other ranks of this node arrive, too, and could be many.
+    constexpr std::size_t peers_at_once = 64;
+    std::vector<fetched_entries> fetched;
+    for (auto& [peer, kept] : directories_) {
+      fetched.push_back({peer, &kept});
+      if (fetched.size() == peers_at_once) fetch(memory, lib, nodes, fetched);
+    }
+    fetch(memory, lib, nodes, fetched);
+  }
 
   // The peer's entry for `own`, which is channel `index` with that peer. The other end has
   // direction `other`. Throws errc::usage if the peer has no such end, or an end with a different
   // size; errc::transport if the two ranks reach each other by different networks.
-  const directory_entry& other_end(const directory_entry& own, direction other, int index) {
+  const directory_entry& other_end(const directory_entry& own, direction other, int index) const {
     const auto peer = static_cast<int>(own.peer);
-    const auto& ends = other == direction::sends ? of_peer(peer).senders : of_peer(peer).receivers;
+    const auto& found = directories_.at(peer);
+    const auto& ends = other == direction::sends ? found.senders : found.receivers;
     if (static_cast<std::size_t>(index) >= ends.size())
       fail(errc::usage, "rank {} opens channel {} {} rank {}, which opens no such channel", rank_,
            index, other == direction::sends ? "from" : "to", peer);
@@ -73,25 +133,36 @@ class peer_directories {
   struct directory {
     std::vector<directory_entry> senders, receivers;
   };
+  struct fetched_entries {
+    int peer;
+    directory* kept;
+    std::array<directory_range, 2> ranges{};
+    std::vector<directory_entry> entries{};
+  };
 
-  const directory& of_peer(int peer) {
-    const auto [found, is_new] = directories_.try_emplace(peer);
-    if (is_new) fetch(peer, found->second);
-    return found->second;
-  }
-  void fetch(int peer, directory& fetched) {
-    directory_header header{};
-    memory_.get(peer, 0, &header, sizeof header);
-    std::vector<directory_entry> entries(header.senders + header.receivers);
-    if (!entries.empty())
-      memory_.get(peer, header.directory_offset, entries.data(),
-                  entries.size() * sizeof(directory_entry));
-    for (std::size_t i = 0; i < entries.size(); ++i)
-      if (entries[i].peer == rank_)
-        (i < header.senders ? fetched.senders : fetched.receivers).push_back(entries[i]);
+  // Gets of all peers are under way at the same time: of the places of entries, then of entries.
+  void fetch(region& memory, library& lib, const node_map& nodes,
+             std::vector<fetched_entries>& fetched) const {
+    for (auto& [peer, kept, ranges, entries] : fetched)
+      memory.get_start(peer, static_cast<std::size_t>(nodes.my_node()) * sizeof(directory_range),
+                       ranges.data(), sizeof ranges);
+    lib.quiet();
+    for (auto& [peer, kept, ranges, entries] : fetched) {
+      const std::size_t begin = ranges[0].senders, bytes = ranges[1].senders - begin;
+      entries.resize(bytes / sizeof(directory_entry));
+      if (bytes > 0) memory.get_start(peer, begin, entries.data(), bytes);
+    }
+    lib.quiet();
+    for (auto& [peer, kept, ranges, entries] : fetched) {
+      const std::size_t senders =
+          (ranges[0].receivers - ranges[0].senders) / sizeof(directory_entry);
+      for (std::size_t i = 0; i < entries.size(); ++i)
+        if (entries[i].peer == rank_)
+          (i < senders ? kept->senders : kept->receivers).push_back(entries[i]);
+    }
+    fetched.clear();
   }
 
-  region& memory_;
   int rank_;
   std::map<int, directory> directories_;  // indexed by peer
 };
@@ -102,20 +173,27 @@ channels::channels(team& team, std::span<const channel_end> to, std::span<const 
     : team_(team), unwinding_(std::uncaught_exceptions()) {
   const detail::ends_by_locality outgoing = detail::split_by_locality(team.nodes(), to),
                                  incoming = detail::split_by_locality(team.nodes(), from);
-  const std::size_t ring_bytes = detail::ring_channels::needed_bytes(outgoing.local);
-  const std::size_t rings_offset = interference_bytes;
-  memory_ = team.make_region(std::min(max_bytes, rings_offset + std::min(max_bytes, ring_bytes) +
-                                                     remote_bytes(outgoing.remote) +
-                                                     remote_bytes(incoming.remote)))
+  const auto packing = detail::ring_channels::packing_for(team, outgoing.local);
+  const std::size_t ring_bytes = detail::ring_channels::needed_bytes(outgoing.local, packing);
+  const std::size_t rings_offset = ranges_bytes(team.nodes());
+  const bool is_simulated = team.simulated() != nullptr;
+  const std::size_t needed_bytes = rings_offset + std::min(max_bytes, ring_bytes) +
+                                   remote_bytes(outgoing.remote, direction::sends, is_simulated) +
+                                   remote_bytes(incoming.remote, direction::receives, is_simulated);
+  memory_ = team.make_region(std::min(max_bytes, needed_bytes),
+                             is_simulated ? simulated_bytes(to, from) : 0)
                 .take();
   try {
     rings_ = std::make_unique<detail::ring_channels>(
-        outgoing.local, incoming.local, team.rank(),
+        outgoing.local, incoming.local, team.rank(), packing,
         [&](int peer) { return memory_->direct(peer) + rings_offset; },
-        [&] { team.checked_barrier({collective::open_channels}); });
-    open_remote(outgoing.remote, incoming.remote,
-                rings_offset + round_up(ring_bytes, interference_bytes));
+        [&] { team.checked_barrier({collective::open_channels}); }, team.simulated());
+    const std::size_t directory_offset = rings_offset + round_up(ring_bytes, interference_bytes);
+    open_remote(outgoing.remote, incoming.remote, directory_offset);
     team.checked_barrier({collective::open_channels});
+    memory_->forget(0, rings_offset);
+    memory_->forget(directory_offset,
+                    (outgoing.remote.size() + incoming.remote.size()) * sizeof(directory_entry));
   } catch (...) {
     team.release(std::move(memory_), true);
     throw;
@@ -138,8 +216,8 @@ void channels::open_remote(std::span<const channel_end> to, std::span<const chan
   std::vector<std::unique_ptr<message_channel_receiver>> receivers;
   std::size_t offset = round_up(
       directory_offset + (to.size() + from.size()) * sizeof(directory_entry), interference_bytes);
-  const auto lay_out = [&](const channel_end& end, const auto& make) {
-    const signal_layout layout(end.slot_bytes, end.slots);
+  const auto lay_out = [&](const channel_end& end, direction side, const auto& make) {
+    const signal_layout layout(end.slot_bytes, end.slots, team_.simulated() != nullptr);
     std::byte* const begin = memory_->local() + offset + layout.first_slot;
     std::uint64_t number = 0;
     if (team_.lib().prefers_messages(end.peer))
@@ -149,24 +227,21 @@ void channels::open_remote(std::span<const channel_end> to, std::span<const chan
                          .slots = static_cast<std::uint64_t>(end.slots),
                          .offset = offset,
                          .number = number});
-    offset += layout.total_bytes;
+    offset += bytes_of(layout, side);
   };
   for (const auto& end : to)
-    lay_out(end, [&](slot_memory memory) {
+    lay_out(end, direction::sends, [&](slot_memory memory) {
       return senders.emplace_back(team_.lib().make_sender(end, memory))->number();
     });
   for (const auto& end : from)
-    lay_out(end, [&](slot_memory memory) {
+    lay_out(end, direction::receives, [&](slot_memory memory) {
       return receivers.emplace_back(team_.lib().make_receiver(end, memory))->number();
     });
-  const directory_header header{directory_offset, to.size(), from.size()};
-  std::memcpy(memory_->local(), &header, sizeof header);
-  if (!directory.empty())
-    std::memcpy(memory_->local() + directory_offset, directory.data(),
-                directory.size() * sizeof(directory_entry));
+  publish(memory_->local(), directory_offset, team_.nodes(), std::span(directory).first(to.size()),
+          std::span(directory).subspan(to.size()));
   team_.checked_barrier({collective::open_channels});
 
-  peer_directories peers(*memory_, team_.rank());
+  const peer_directories peers(*memory_, team_.lib(), team_.nodes(), directory);
   std::map<int, int> channels_to, channels_from;                 // indexed by peer
   std::map<std::pair<int, int>, signal_sender*> signal_senders;  // indexed by peer and channel
   const auto memory_of = [&](const directory_entry& own, const directory_entry& other) {
@@ -209,6 +284,10 @@ void channels::open_remote(std::span<const channel_end> to, std::span<const chan
 }
 
 channels::~channels() {
+  if (team_.simulated() != nullptr) {
+    if (rings_) rings_->close_simulated();
+    for (const auto& receiver : remote_receivers_) receiver->watch(nullptr);
+  }
   team_.release(std::move(memory_), std::uncaught_exceptions() > unwinding_);
 }
 

@@ -19,7 +19,7 @@ class channels final : public channel_set {
 
  private:
   void open_remote(std::span<const channel_end> to, std::span<const channel_end> from,
-                   std::size_t directory_offset);
+                   std::size_t offset);
 
   team& team_;
   std::unique_ptr<region> memory_;

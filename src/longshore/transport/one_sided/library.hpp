@@ -6,10 +6,13 @@
 
 #include <longshore/transport/channel.hpp>
 #include <longshore/transport/detail/raw_calls.hpp>
+#include <longshore/transport/node_map.hpp>
+#include <longshore/transport/simulated_rank.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -51,6 +54,16 @@ class region {
   /// `bytes` may be 0.
   virtual void put_with_signal(int peer, std::size_t offset, const void* from, std::size_t bytes,
                                std::size_t signal_offset, const std::uint64_t* signal) = 0;
+  /// Only of a simulated machine. As a put of `bytes` bytes, but the peer gets the message itself,
+  /// which joins the detail::simulated_arrivals at `offset`.
+  virtual void give(int /*peer*/, std::size_t /*offset*/, detail::simulated_message& /*message*/,
+                    std::size_t /*bytes*/) {}
+  /// Only of a simulated machine. As put_with_signal() of no bytes. The signal ends a wait of the
+  /// peer only if the word behind it is not 0, and then sets that word to 0.
+  virtual void give_credit(int /*peer*/, std::size_t /*offset*/, std::uint64_t /*credit*/) {}
+  /// Local. No rank needs this range of this rank's part any more, and its contents are undefined
+  /// from now on. A simulated machine frees its pages.
+  virtual void forget(std::size_t /*offset*/, std::size_t /*bytes*/) {}
 
  protected:
   explicit region(std::byte* local) : local_(local) {}
@@ -113,6 +126,10 @@ class library {
   /// Collective. The numbers of all ranks, indexed by rank. Waits without a deadline. Called only
   /// at the start.
   [[nodiscard]] virtual std::vector<std::uint64_t> allgather(std::uint64_t mine) = 0;
+  /// The map of this rank, with the arguments of node_map. Ranks of one process may share memory.
+  [[nodiscard]] virtual node_map make_node_map(std::span<const int> host_of, int ranks_per_node) {
+    return {host_of, rank(), ranks_per_node};
+  }
 
   /// Whether channels with `peer` should use messages of the library instead of puts, because puts
   /// need the peer's CPU. The same on both ranks.
@@ -131,6 +148,12 @@ class library {
   /// not be freed.
   [[nodiscard]] virtual bool is_sending() const { return false; }
   [[nodiscard]] virtual bool is_receiving() const { return false; }
+
+  /// The rank of a simulated machine, if the library is one.
+  [[nodiscard]] virtual detail::simulated_rank* simulated() { return nullptr; }
+  /// If ranks are no processes: ends this rank alone, and does not return. The run ends with the
+  /// first failure of a rank.
+  virtual void end_rank() {}
 
   /// Waits until all operations that this rank has started on any region are complete, at this rank
   /// and at the targets.

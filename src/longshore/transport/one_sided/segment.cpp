@@ -30,6 +30,8 @@ segment::segment(team& team, region_owner memory, std::size_t bytes)
 inline bool segment::put_direct(int peer, std::size_t offset, const void* from,
                                 std::size_t bytes) const {
   check(peer, offset, bytes);
+  if (team_.simulated() != nullptr) [[unlikely]]
+    return bytes == 0;  // also within a node, a put takes time until the peer sees it
   std::byte* const part = direct(peer);
   if (part != nullptr && bytes > 0) std::memcpy(part + offset, from, bytes);
   return part != nullptr || bytes == 0;
@@ -38,6 +40,10 @@ inline bool segment::put_direct(int peer, std::size_t offset, const void* from,
 inline bool segment::get_direct(int peer, std::size_t offset, void* to, std::size_t bytes) const {
   check(peer, offset, bytes);
   const std::byte* const part = direct(peer);
+  if (part != nullptr && team_.simulated() != nullptr) [[unlikely]] {
+    team_.charge_copy(peer, bytes);
+    team_.simulated()->synchronise();
+  }
   if (part != nullptr && bytes > 0) std::memcpy(to, part + offset, bytes);
   return part != nullptr || bytes == 0;
 }
@@ -70,7 +76,7 @@ std::int64_t segment::fetch_add(int peer, std::size_t offset, std::int64_t amoun
     check_integer(peer, offset);
   // Atomics of the processor and of a network are not atomic with respect to each other, so all
   // ranks use the same kind.
-  if (team_.nodes().node_count() == 1)
+  if (team_.nodes().node_count() == 1 && team_.simulated() == nullptr)
     return std::atomic_ref(*reinterpret_cast<std::int64_t*>(direct(peer) + offset))
         .fetch_add(amount, std::memory_order_acq_rel);
   return memory_->fetch_add(peer, offset, amount);

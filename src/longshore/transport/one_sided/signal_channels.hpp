@@ -59,12 +59,15 @@ class signal_format {
 };
 
 /// The layout of the memory of one end: a cache line that receives credits, a cache line from which
-/// this end puts credits, a signal word for each slot, and the slots.
+/// this end puts credits, a signal word for each slot, and the slots. On a simulated machine, a
+/// slot has memory while a message is in it. Then the sender's end has the word that receives
+/// credits, and a word that is not 0 while the sender needs a credit; the receiver's end is a
+/// detail::simulated_arrivals.
 struct signal_layout {
-  signal_layout(std::size_t slot_bytes, int slots);
+  signal_layout(std::size_t slot_bytes, int slots, bool is_simulated);
   static constexpr std::size_t own_credit_offset = cache_line_bytes,
                                words_offset = 2 * cache_line_bytes;
-  std::size_t first_slot, slot_stride, total_bytes;
+  std::size_t first_slot, slot_stride, sender_bytes, receiver_bytes;
 };
 
 class signal_receiver;
@@ -93,7 +96,7 @@ class signal_end {
 
  protected:
   [[nodiscard]] std::size_t slot_offset() const noexcept {
-    return layout_.first_slot + slot_ * layout_.slot_stride;
+    return first_slot_ + slot_ * slot_stride_;
   }
   void advance() noexcept { slot_ = slot_ + 1 == slots_ ? 0 : slot_ + 1; }
 
@@ -101,17 +104,20 @@ class signal_end {
   deferred_credits& deferred_credits_;
   region& memory_;
   signal_format format_;
-  signal_layout layout_;
   std::byte* own_end_;
-  std::size_t peer_offset_;
+  std::size_t peer_offset_, first_slot_, slot_stride_;
   std::uint64_t slots_;
   std::size_t slot_ = 0;
+  detail::simulated_rank* simulated_;
 };
 
 class signal_sender final : public channel_sender, private signal_end {
  public:
   signal_sender(channel_end end, const signal_end& memory)
       : channel_sender(end), signal_end(memory) {}
+  ~signal_sender() override {
+    if (taken_slot_ != nullptr) simulated_->return_slot(taken_slot_, slot_bytes());
+  }
   /// Pairs this end with the receiver of a channel in the reverse direction. Then the messages of
   /// either channel carry the credits of the other.
   void pair_with(signal_receiver& reverse) noexcept { reverse_ = &reverse; }
@@ -125,6 +131,7 @@ class signal_sender final : public channel_sender, private signal_end {
 
  private:
   signal_receiver* reverse_ = nullptr;
+  std::byte* taken_slot_ = nullptr;  // on a simulated machine: the reserved slot
   std::uint64_t produced_ = 0, consumed_seen_ = 0;
 };
 
@@ -136,6 +143,9 @@ class signal_receiver final : public channel_receiver, private signal_end {
   void pair_with(signal_sender& reverse) noexcept { reverse_ = &reverse; }
   std::optional<std::span<const std::byte>> front() override;
   void release() override;
+  void watch(bool* may_have_message) override {
+    if (simulated_ != nullptr) arrivals().may_have_message = may_have_message;
+  }
   /// The credit for the signal word of a message to the sender. Counts the credit as sent.
   [[nodiscard]] std::uint64_t piggyback_credit() noexcept { return credit_sent_ = consumed_; }
   /// Gives the paired sender the credits of all messages that have arrived.
@@ -149,10 +159,16 @@ class signal_receiver final : public channel_receiver, private signal_end {
     return 2 * (consumed_ - credit_sent_) >= slots_;
   }
   [[nodiscard]] std::uint64_t word_of(std::size_t slot) const noexcept;
+  [[nodiscard]] std::byte* current_slot() const noexcept;
+  // On a simulated machine.
+  [[nodiscard]] detail::simulated_arrivals& arrivals() const noexcept {
+    return *reinterpret_cast<detail::simulated_arrivals*>(own_end_);
+  }
 
   signal_sender* reverse_ = nullptr;
   std::uint64_t consumed_ = 0, credit_sent_ = 0;
   std::uint64_t credits_read_ = 0;  // number of messages whose credit has been taken
+  std::uint64_t charged_ = 0;       // on a simulated machine: messages whose overhead was charged
   bool is_deferred_ = false;        // this receiver is in deferred_credits_
   unsigned empty_polls_ = 0;
 };

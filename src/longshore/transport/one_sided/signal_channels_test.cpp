@@ -109,9 +109,10 @@ struct rank_with_channels {
   rank_with_channels(std::byte* mine, std::byte* others, int slots, bool paired)
       : memory(mine, others, out),
         to({0, slot_bytes}, signal_end(slot_bytes, slots, lib, deferred, memory, 0,
-                                       signal_layout(slot_bytes, slots).total_bytes)),
-        from({0, slot_bytes}, signal_end(slot_bytes, slots, lib, deferred, memory,
-                                         signal_layout(slot_bytes, slots).total_bytes, 0)) {
+                                       signal_layout(slot_bytes, slots, false).receiver_bytes)),
+        from({0, slot_bytes},
+             signal_end(slot_bytes, slots, lib, deferred, memory,
+                        signal_layout(slot_bytes, slots, false).receiver_bytes, 0)) {
     if (!paired) return;
     to.pair_with(from);
     from.pair_with(to);
@@ -144,7 +145,7 @@ struct rank_with_channels {
 };
 
 void exchange(int slots, bool paired) {
-  const std::size_t bytes_per_rank = 2 * signal_layout(slot_bytes, slots).total_bytes;
+  const std::size_t bytes_per_rank = 2 * signal_layout(slot_bytes, slots, false).receiver_bytes;
   const large_space space(2 * bytes_per_rank);
   if (!space) GTEST_SKIP() << "this machine does not overcommit address space";
   std::array ranks{std::make_unique<rank_with_channels>(

@@ -87,7 +87,7 @@ team::layout::layout(library& lib, const run_options& options) {
   host_leader = first;
   const auto firsts = lib.allgather(static_cast<std::uint64_t>(first));
   const std::vector<int> host_of(firsts.begin(), firsts.end());
-  nodes = node_map(host_of, rank, *options.ranks_per_node);
+  nodes = lib.make_node_map(host_of, *options.ranks_per_node);
 
   const auto per_node = lib.allgather(static_cast<std::uint64_t>(*options.ranks_per_node));
   const auto [fewest, most] = std::minmax_element(per_node.begin(), per_node.end());
@@ -121,7 +121,8 @@ std::unique_ptr<team> team::make(library& lib, const run_options& given) {
 
 team::team(library& lib, layout facts, const run_options& options)
     : longshore::team(lib.rank(), lib.size(), std::move(facts.nodes),
-                      {*options.timeout_seconds, facts.enough_cores}, std::move(facts.cpus)),
+                      {*options.timeout_seconds, facts.enough_cores && lib.simulated() == nullptr},
+                      std::move(facts.cpus), lib.simulated()),
       library_(lib),
       control_(std::move(facts.control)),
       ranks_on_host_(facts.ranks_on_host),
@@ -191,23 +192,23 @@ call_mismatch team::mismatch_with(int from, bool from_agrees) {
   return mismatch;
 }
 
-region_owner team::make_region(std::size_t bytes) {
+region_owner team::make_region(std::size_t bytes, std::size_t later_bytes) {
   free_deferred();
   constexpr std::size_t largest_bytes = std::size_t{1} << 62;
   const auto as_integer = [largest_bytes](std::size_t n) {
     return static_cast<std::int64_t>(std::min(n, largest_bytes));
   };
-  // The minimum of -n is minus the maximum of n. So one reduction gives the largest request and the
-  // smallest limit.
-  std::array<std::int64_t, 2> values{-as_integer(bytes),
+  // The minimum of -n is minus the maximum of n. So one reduction gives the largest requests and
+  // the smallest limit.
+  std::array<std::int64_t, 3> values{-as_integer(bytes), -as_integer(bytes + later_bytes),
                                      as_integer(library_.available_bytes(ranks_on_host_))};
   allreduce(values, reduction::min);
-  const auto [negative_bytes, available] = values;
+  const auto [negative_bytes, negative_sum, available] = values;
   bytes = static_cast<std::size_t>(-negative_bytes);
-  if (-negative_bytes > available)
+  if (-negative_sum > available)
     fail(errc::out_of_memory,
          "a rank requests {} bytes of shared memory, and a host has {} for each of its ranks: {}",
-         bytes, available, library_.capacity_text());
+         -negative_sum, available, library_.capacity_text());
   region_owner made(*this, library_.allocate(bytes));
   if (allreduce_value<int>(made ? 1 : 0, reduction::min) == 1) return made;
   if (made)
@@ -256,6 +257,7 @@ std::unique_ptr<channel_set> team::open_channels(std::span<const channel_end> to
 }
 
 void team::abort_run(const std::string& failure) {
+  library_.end_rank();
   if (control_of(host_leader_).failure_reported.exchange(1) == 0)
     fmt::print(stderr, "longshore: rank {} of {}: {}\n", rank(), size(), failure);
   std::fflush(nullptr);

@@ -1,5 +1,5 @@
-// The team of the transports shmem and ucx: ranks are processes, connected by a library of
-// one-sided communication. Ranks of one node share memory; ranks of different nodes put and get.
+// The team of the transports shmem, ucx and simulated: a library of one-sided communication joins
+// the ranks. Ranks of one node share memory; ranks of different nodes put and get.
 #pragma once
 
 #include <longshore/core/error.hpp>
@@ -38,6 +38,10 @@ class team final : public longshore::team {
   std::string_view transport_name() const noexcept override { return library_.transport_name(); }
   std::string library_version() const override { return library_.version(); }
 
+  double now() const override {
+    return simulated() != nullptr ? simulated()->now() : longshore::team::now();
+  }
+
   void barrier() override { checked_barrier({}); }
   void broadcast(std::span<std::byte> data, int root) override;
   void allgather(std::span<const std::byte> data, std::span<std::byte> gathered) override;
@@ -59,8 +63,8 @@ class team final : public longshore::team {
   /// A barrier that throws errc::usage if ranks pass different calls.
   void checked_barrier(const collective_call& call);
   /// Collective. A region of the largest `bytes` of any rank. Throws errc::out_of_memory on all
-  /// ranks if a rank does not have the memory.
-  [[nodiscard]] region_owner make_region(std::size_t bytes);
+  /// ranks if a rank does not have the memory, or not the `later_bytes` that it takes later.
+  [[nodiscard]] region_owner make_region(std::size_t bytes, std::size_t later_bytes = 0);
   /// Collective. Frees a region; an exceeded deadline aborts the run. If `unwinding` (an exception
   /// is in flight), the call is local and defers the free (detail/deferred_frees.hpp).
   void release(std::unique_ptr<region> memory, bool unwinding);

@@ -12,6 +12,8 @@ namespace {
 
 // Parts of this size are streamed or accessed at random. Huge pages avoid most of the TLB misses.
 constexpr std::size_t min_huge_bytes = std::size_t{1} << 20;
+// With many small parts, a core visits them all by turns.
+constexpr std::size_t min_shared_huge_bytes = std::size_t{16} << 20;
 
 std::vector<std::byte*> direct_parts(const team& team, const shared_block& block) {
   std::vector<std::byte*> parts(team.size(), nullptr);
@@ -33,9 +35,11 @@ std::size_t stride_of(std::size_t part_bytes, int parts) {
 
 }  // namespace
 
-shared_block::shared_block(std::size_t part_bytes, int parts)
+shared_block::shared_block(std::size_t part_bytes, int parts, bool ranks_share_cores)
     : stride_bytes(stride_of(part_bytes, parts)),
-      memory(stride_bytes * parts, part_bytes >= min_huge_bytes) {}
+      memory(stride_bytes * parts,
+             part_bytes >= min_huge_bytes ||
+                 (ranks_share_cores && stride_bytes * parts >= min_shared_huge_bytes)) {}
 
 segment::segment(const team& team, std::shared_ptr<shared_block> block, std::size_t bytes)
     : longshore::segment(bytes, block->part(team.rank()), direct_parts(team, *block)),

@@ -11,7 +11,9 @@ namespace longshore::threads {
 
 /// The mapping of a segment. The last rank that releases the mapping frees it.
 struct shared_block {
-  shared_block(std::size_t part_bytes, int parts);
+  /// `ranks_share_cores`: then small parts may lie in one huge page. Otherwise each page lies near
+  /// the core of its rank.
+  shared_block(std::size_t part_bytes, int parts, bool ranks_share_cores);
   [[nodiscard]] std::byte* part(int rank) const noexcept {
     return memory.data() + rank * stride_bytes;
   }

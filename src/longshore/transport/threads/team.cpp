@@ -152,8 +152,9 @@ std::unique_ptr<longshore::segment> team::allocate(std::size_t bytes) {
   const auto smallest = allreduce_value(bytes, reduction::min),
              largest = allreduce_value(bytes, reduction::max);
   if (smallest != largest) detail::fail_size_mismatch(rank(), bytes, smallest, largest);
-  auto block = make_on_rank_0<shared_block>(
-      *this, shared_, [&] { return std::make_shared<shared_block>(bytes, size()); });
+  auto block = make_on_rank_0<shared_block>(*this, shared_, [&] {
+    return std::make_shared<shared_block>(bytes, size(), !waiting().spin);
+  });
   return std::make_unique<segment>(*this, std::move(block), bytes);
 }
 
@@ -161,12 +162,14 @@ std::unique_ptr<channel_set> team::open_channels(std::span<const channel_end> to
                                                  std::span<const channel_end> from, int slots) {
   const auto senders = detail::with_slots(to, slots), receivers = detail::with_slots(from, slots);
   checked_barrier({collective::open_channels});
+  const auto packing = detail::ring_channels::packing_for(*this, senders);
   const std::size_t bytes =
-      allreduce_value(detail::ring_channels::needed_bytes(senders), reduction::max);
-  auto block = make_on_rank_0<shared_block>(
-      *this, shared_, [&] { return std::make_shared<shared_block>(bytes, size()); });
+      allreduce_value(detail::ring_channels::needed_bytes(senders, packing), reduction::max);
+  auto block = make_on_rank_0<shared_block>(*this, shared_, [&] {
+    return std::make_shared<shared_block>(bytes, size(), !waiting().spin);
+  });
   auto rings = std::make_unique<detail::ring_channels>(
-      senders, receivers, rank(), [&](int peer) { return block->part(peer); },
+      senders, receivers, rank(), packing, [&](int peer) { return block->part(peer); },
       [&] { checked_barrier({collective::open_channels}); });
   // No rank writes into a ring before its reader has looked up the ring.
   checked_barrier({collective::open_channels});

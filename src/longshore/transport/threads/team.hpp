@@ -17,6 +17,7 @@ class team final : public longshore::team {
 
   std::string_view transport_name() const noexcept override { return "threads"; }
   std::string library_version() const override { return ""; }
+  bool is_one_process() const noexcept override { return true; }
 
   void barrier() override { checked_barrier({}); }
   void broadcast(std::span<std::byte> data, int root) override;

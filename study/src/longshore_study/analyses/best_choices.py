@@ -16,6 +16,7 @@ from longshore_study.base import terminal
 from longshore_study.base.json_values import canonical
 from longshore_study.compare.contrast import contrasts
 from longshore_study.metrics.launch_metrics import LEFT_TO_AUTO
+from longshore_study.store.simulated import heading
 from longshore_study.study_file.factors import FACTORS
 
 _GIVEN = ("transport", "stack")
@@ -102,7 +103,7 @@ def best_choices(ranked: Sequence[RankedVariant]) -> list[BestChoice]:
     first."""
     by_work: dict[str, list[RankedVariant]] = {}
     for entry in ranked:
-        given = {name: entry.how.get(name) for name in _GIVEN}
+        given = {name: entry.how.get(name) for name in _GIVEN} | {"simulated": entry.simulated}
         by_work.setdefault(canonical({"pattern": entry.pattern, "work": entry.work, "given": given}), []).append(entry)
     groups = list(by_work.values())
     names = {pattern: _Names(ranked, pattern) for pattern in {entry.pattern for entry in ranked}}
@@ -158,28 +159,30 @@ class _Names:
     def __init__(self, ranked: Iterable[RankedVariant], pattern: str) -> None:
         entries = [entry for entry in ranked if entry.pattern == pattern]
         order = [*FACTORS[pattern], *sorted({name for entry in entries for name in (*entry.how, *entry.work)})]
-        self._how = _varying([entry.how for entry in entries], order)
-        self._work = _varying([entry.work for entry in entries], order)
+        self._how = varying_names([entry.how for entry in entries], order)
+        self._work = varying_names([entry.work for entry in entries], order)
 
     def chosen(self, entry: RankedVariant) -> str:
-        return " + ".join(_level_names(entry.how, [name for name in self._how if name not in _GIVEN]))
+        return " + ".join(level_names(entry.how, [name for name in self._how if name not in (*_GIVEN, "machine")]))
 
     def problem(self, entry: RankedVariant) -> str:
         return ", ".join(
-            _level_names(entry.work, [name for name in self._work if name not in ("nodes", "ranks_per_node")])
+            level_names(entry.work, [name for name in self._work if name not in ("nodes", "ranks_per_node")])
         )
 
     def where(self, entry: RankedVariant) -> str:
+        if entry.simulated is not None:
+            return ", ".join(filter(None, (_nodes_text(entry), heading(entry.simulated))))
         given = (str(entry.how[name]) for name in _GIVEN if entry.how.get(name))
         return ", ".join(filter(None, (_nodes_text(entry), *given)))
 
 
-def _varying(rows: Sequence[Mapping[str, Any]], order: Sequence[str]) -> list[str]:
+def varying_names(rows: Sequence[Mapping[str, Any]], order: Sequence[str]) -> list[str]:
     names = dict.fromkeys(name for name in order if any(name in row for row in rows))
     return [name for name in names if len({terminal.factor(row[name]) for row in rows if name in row}) > 1]
 
 
-def _level_names(factors: Mapping[str, Any], names: Iterable[str]) -> list[str]:
+def level_names(factors: Mapping[str, Any], names: Iterable[str]) -> list[str]:
     """The levels as texts. Only numbers get the name of their factor."""
     texts = {name: terminal.factor(factors[name]) for name in names if name in factors}
     return [
@@ -195,4 +198,5 @@ def _nodes_text(entry: RankedVariant) -> str:
         return ""
     if count == 1:
         return "one node"
-    return f"{count} {'virtual nodes' if 'ranks_per_node' in entry.work else 'nodes'}"
+    virtual = "ranks_per_node" in entry.work and entry.simulated is None
+    return f"{count} {'virtual nodes' if virtual else 'nodes'}"

@@ -91,7 +91,7 @@ class HistoryTable:
     margin: float
     measured: Measurements
     warnings: list[str] = field(default_factory=list)
-    """Events with a factor that no row has."""
+    """Events with a factor that no row has, and launches that are left out."""
 
 
 def build(
@@ -110,12 +110,15 @@ def build(
         margin = margins.pop() if len(margins) == 1 else DEFAULT_MARGIN
     wanted = tuple(metrics)
     require_metrics(wanted, launches)
-    measured = measure(launches, metrics=wanted)
+    real = [launch for launch in launches if launch.simulated is None]
+    measured = measure(real, metrics=wanted)
     times = _times(launches)
     groups: dict[Key, list[Figure]] = defaultdict(list)
     for figure in measured.figures:
         groups[figure.key].append(figure)
     warnings = _unknown_factors(events, groups)
+    if len(real) < len(launches):
+        warnings.append("simulated launches are left out: they change with the program and the machine file only")
     if where is not None:
         groups = defaultdict(list, {key: groups[key] for key in where.select(list(groups), known_factors)})
     order = {tag: index for index, tag in enumerate(tags)}

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from longshore_study.base.json_values import canonical
-from longshore_study.metrics.launch_metrics import MAIN_METRICS, Figure, pattern_rank
+from longshore_study.metrics.launch_metrics import MAIN_METRICS, Figure, kind_of, pattern_rank
 from longshore_study.metrics.variant_rows import reading_order
 from longshore_study.stats import effect
 
@@ -41,6 +41,8 @@ class Mean:
     """None if the data do not show how much launches, or sessions, differ."""
     pooled: Mapping[str, int]
     """The number of levels of each factor whose levels were merged."""
+    simulated: str | None = None
+    """The simulated machine."""
 
     @property
     def mean(self) -> float:
@@ -81,7 +83,7 @@ def _factors_text(figure: Figure, pooled: Collection[str]) -> str:
 
 
 def _mean(figures: Sequence[Figure], pooled: Collection[str]) -> Mean:
-    first = figures[0]
+    first, simulated = figures[0], kind_of(figures, "a mean")
     levels = {name: {canonical({"": figure.key.shown_factors.get(name)}) for figure in figures} for name in pooled}
     by_session: dict[str, list[float]] = defaultdict(list)
     for figure in figures:
@@ -99,7 +101,8 @@ def _mean(figures: Sequence[Figure], pooled: Collection[str]) -> Mean:
         values=tuple(figure.value for figure in figures),
         sessions=len(by_session),
         geometric=math.exp(math.fsum(units) / len(units)),
-        interval=_interval(units),
+        interval=None if simulated else _interval(units),
+        simulated=simulated,
         pooled={name: len(of_factor) for name, of_factor in levels.items() if len(of_factor) > 1},
     )
 

@@ -15,7 +15,7 @@ from longshore_study.base.json_values import canonical, number_in
 from longshore_study.metrics.launch_metrics import CONTROL
 from longshore_study.store.launch_store import Launch
 
-LAYOUT = ("transport", "stack", "nodes", "ranks", "ranks_per_node", "environment")
+LAYOUT = ("transport", "machine", "stack", "nodes", "ranks", "ranks_per_node", "environment")
 """The factors of a launch in which a prediction and its parameters must agree."""
 FIGURES = {"shift": "shift_us", "barrier": "barrier_us", "fetch-add": "fetch_add_us"}
 """By kernel, the figure with its time."""

@@ -87,27 +87,27 @@ def per_node(figure: Figure, layout: Layout) -> tuple[float, str]:
         case "sort", "keys_per_second":
             return 1.0 / layout.nodes, figure.unit
         case _:
-            return 1.0, figure.unit  # figures of stream and gather are per node already
+            return 1.0, figure.unit  # figures of stream, gather and ghost are per node already
 
 
 def curves_of(launches: Iterable[Launch], measured: Measurements) -> list[Curve]:
     """The curves with at least two points. Only main metrics that are rates have curves, and
     controls have none."""
-    layouts = {str(launch.path): layout for launch in launches if (layout := _layout(launch)) is not None}
-    groups: dict[tuple[str, str, str, str], list[Figure]] = {}
+    layouts = {str(launch.path): layout for launch in launches if (layout := layout_of(launch)) is not None}
+    groups: dict[tuple[str, str, str, str, str | None], list[Figure]] = {}
     for figure in measured.figures:
         key = figure.key
         if figure.main and figure.better == "higher" and key.pattern != CONTROL and figure.launch in layouts:
-            groups.setdefault((key.study, figure.tag, key.pattern, key.metric), []).append(figure)
+            groups.setdefault((key.study, figure.tag, key.pattern, key.metric, figure.simulated), []).append(figure)
     curves: list[Curve] = []
-    for (study, tag, pattern, metric), figures in groups.items():
-        axis = _axis([layouts[f.launch] for f in figures])
+    for (study, tag, pattern, metric, _), figures in groups.items():
+        axis = axis_of([layouts[f.launch] for f in figures])
         if axis is not None:
             curves += _curves(Curve(study, tag, pattern, metric, axis, unit="", factors={}), figures, layouts)
     return sorted(_with_efficiency(curves), key=lambda curve: pattern_rank(curve.pattern))
 
 
-def _layout(launch: Launch) -> Layout | None:
+def layout_of(launch: Launch) -> Layout | None:
     """The layout as requested by the study, else as recorded by the program."""
     header = launch.header or {}
     nodes = launch.cell.get("nodes") or header.get("nodes")
@@ -121,7 +121,7 @@ def _layout(launch: Launch) -> Layout | None:
     return Layout(ranks, nodes) if ranks > 0 and nodes > 0 else None
 
 
-def _axis(layouts: Sequence[Layout]) -> str | None:
+def axis_of(layouts: Sequence[Layout]) -> str | None:
     """The axis: nodes if their number varies and the number of ranks per node does not, else ranks
     if their number varies."""
     nodes, ranks = {layout.nodes for layout in layouts}, {layout.ranks for layout in layouts}

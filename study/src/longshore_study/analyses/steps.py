@@ -73,6 +73,7 @@ class StepTable:
     steps: tuple[Step, ...]
     columns: list[Factors]
     cells: list[list[StepCell]]
+    simulated: str | None = None
 
 
 @dataclass(frozen=True)
@@ -85,6 +86,8 @@ class SteppedLaunches:
     steps: tuple[Step, ...]
     planned: list[Factors]
     """All combinations of levels that the study file requests; empty without a study file."""
+    simulated: str | None = None
+    """The simulated machine of the launches."""
 
 
 def stepped_launches(
@@ -95,23 +98,29 @@ def stepped_launches(
     The steps come from `given`, else from the copy of the study file beside the launches, else from
     an importer. If a copy cannot be read, the reason is added to `problems`.
     """
-    groups: dict[tuple[str, str], list[Launch]] = {}
+    groups: dict[tuple[str, str, str | None], list[Launch]] = {}
     for launch in launches:
-        groups.setdefault((launch.study, launch.tag), []).append(launch)
+        groups.setdefault((launch.study, launch.tag, launch.simulated), []).append(launch)
     with_steps = []
-    for (study_name, tag), members in groups.items():
+    for (study_name, tag, simulated), members in groups.items():
         study = given if given is not None and given.name == study_name else None
         try:
             study = study or _kept_study(members)
-            planned = _planned(study) if study else []
+            planned = [cell for cell in (_planned(study) if study else []) if _belongs(cell, simulated)]
         except LongshoreError as error:
             if problems is not None:
                 problems.append(f"the steps of {study_name} are not known: {error}")
             continue
         steps = study.steps if study else _imported_steps(members, problems)
         if steps:
-            with_steps.append(SteppedLaunches(study_name, tag, members, steps, planned))
+            with_steps.append(SteppedLaunches(study_name, tag, members, steps, planned, simulated))
     return with_steps
+
+
+def _belongs(factors: Factors, simulated: str | None) -> bool:
+    """Whether a planned combination is measured, or simulated on this machine."""
+    machine = simulated.rpartition(" ")[0] if simulated is not None else None
+    return factors.get("machine") == machine
 
 
 def step_tables(stepped: SteppedLaunches, measured: Measurements) -> list[StepTable]:
@@ -127,7 +136,9 @@ def _table(stepped: SteppedLaunches, measured: Measurements, pattern: str) -> St
     if not columns:
         return None
     cells = _with_gains(steps, [[results.cell(step, column) for column in columns] for step in steps])
-    return StepTable(stepped.study, stepped.tag, pattern, results.metric, results.unit, steps, columns, cells)
+    return StepTable(
+        stepped.study, stepped.tag, pattern, results.metric, results.unit, steps, columns, cells, stepped.simulated
+    )
 
 
 class _PatternResults:

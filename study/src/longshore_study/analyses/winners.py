@@ -25,12 +25,13 @@ WORK = {
     "gather": ("operation", "requests", "table"),
     "halo": ("contiguous", "domain", "halo", "fields", "type", "periodic"),
     "sort": ("keys", "scaling", "max_key", "key_pattern"),
+    "ghost": ("operation", "mesh", "file", "elements", "ghosts", "reach", "fields", "type"),
 }
 """For each pattern, the factors that define the work. The other factors define how the work is
 done."""
 
 WORK_BETWEEN = ("ranks", "nodes", "ranks_per_node", "environment")
-_SAME_LAUNCHING = ("transport", "ranks", "nodes", "ranks_per_node", "environment")
+_SAME_LAUNCHING = ("transport", "machine", "ranks", "nodes", "ranks_per_node", "environment")
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +49,8 @@ class RankedVariant:
     rank: int = 0
     near: bool = False
     """Whether the difference from the winner is within noise."""
+    simulated: str | None = None
+    """The simulated machine. Variants are ranked among those of the same machine."""
 
     @property
     def values(self) -> list[float]:
@@ -79,6 +82,7 @@ class RankedVariant:
             "rank": self.rank,
             "winner": self.rank == 1,
             "not_told_from_winner": self.near,
+            "simulated": self.simulated,
         }
 
 
@@ -97,10 +101,14 @@ def ranked_variants(figures: Iterable[Figure]) -> list[RankedVariant]:
         work_names = (*WORK[pattern], *WORK_BETWEEN)
         work = {name: value for name, value in factors.items() if name in work_names and value not in ({}, None)}
         how = {name: value for name, value in factors.items() if name not in work_names}
-        name = canonical({"pattern": pattern, "work": work, "how": how})
+        name = canonical({"pattern": pattern, "work": work, "how": how, "simulated": figure.simulated})
         if name not in members:
             members[name] = ([], [])
-            variants.append(RankedVariant(pattern, work, how, figure.unit, figure.better, *members[name]))
+            variants.append(
+                RankedVariant(
+                    pattern, work, how, figure.unit, figure.better, *members[name], simulated=figure.simulated
+                )
+            )
         members[name][0].append(figure)
         copy = copies.get(_launching(figure, factors))
         moved = moved_gigabytes_per_second(pattern, figure.value, factors, figure.nodes)
@@ -126,8 +134,12 @@ def _launching(figure: Figure, factors: Mapping[str, Any]) -> str:
 def _ranked(variants: Iterable[RankedVariant]) -> list[RankedVariant]:
     groups: dict[str, list[RankedVariant]] = {}
     for entry in variants:
-        groups.setdefault(canonical({"pattern": entry.pattern, "work": entry.work}), []).append(entry)
-    ordered = sorted(groups.values(), key=lambda group: (pattern_rank(group[0].pattern), _work_order(group[0])))
+        key = {"pattern": entry.pattern, "work": entry.work, "simulated": entry.simulated}
+        groups.setdefault(canonical(key), []).append(entry)
+    ordered = sorted(
+        groups.values(),
+        key=lambda group: (pattern_rank(group[0].pattern), group[0].simulated or "", _work_order(group[0])),
+    )
     for group in ordered:
         group.sort(key=lambda entry: entry.value, reverse=group[0].better != "lower")
     near = iter(within_noise([(group[0], entry) for group in ordered for entry in group[1:]]))

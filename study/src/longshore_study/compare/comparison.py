@@ -21,6 +21,7 @@ from longshore_study.base.errors import (
     UsageError,
 )
 from longshore_study.base.expression import Expression
+from longshore_study.compare import simulated_rows
 from longshore_study.compare.common_shift import CommonShift, find_shift
 from longshore_study.compare.estimate import estimate
 from longshore_study.compare.judged_row import JudgedRow
@@ -37,6 +38,7 @@ from longshore_study.metrics.launch_metrics import (
 )
 from longshore_study.metrics.variant_rows import reading_order
 from longshore_study.stats import verdict
+from longshore_study.store.launch_store import Launch
 from longshore_study.store.selection import Side
 
 DEFAULT_MARGIN = 0.05
@@ -81,11 +83,13 @@ class Comparison:
         """The verdict on the whole comparison, which determines the exit status.
 
         "regressed" uses Holm's correction over the rows and the common shift: at most 5 % of the
-        tables in which nothing regressed get this verdict.
+        tables in which nothing regressed get this verdict. Simulated rows have no noise.
         """
         verdicts = {row.verdict for row in self.rows}
         row_regressed = any(
-            r.verdict == verdict.REGRESSED and r.judgement and r.judgement.holm_p <= verdict.LEVEL for r in self.rows
+            r.verdict == verdict.REGRESSED
+            and (r.simulated is not None or (r.judgement is not None and r.judgement.holm_p <= verdict.LEVEL))
+            for r in self.rows
         )
         if row_regressed or (self.shift.verdict == verdict.REGRESSED and self.shift.holm_p <= verdict.LEVEL):
             return verdict.REGRESSED
@@ -126,11 +130,17 @@ def compare(reference: Side, new: Side, options: CompareOptions | None = None) -
     measured = [measure(side.launches, metrics=options.metrics, with_study=by_study) for side in sides]
     if options.noise_of is not None:
         measured = [with_noise_of(measurements, options.noise_of) for measurements in measured]
-    margin = options.margin if options.margin is not None else _margin_of(sides)
+    stored = (launch for side in sides for launch in side.launches)
+    margin = options.margin if options.margin is not None else margin_of(stored)
     rows = pair(measured, options.where, options.ignore)
     if not any(row.key.pattern != CONTROL for row in rows):
         raise LongshoreError(_why_nothing(sides, measured))
-    judged, shift = _judge(rows, row_effects(rows, sessions_in_turns(reference, new)), margin)
+    for row in rows:
+        simulated_rows.refuse_mixed(row)
+    tested = [row for row in rows if not simulated_rows.is_simulated(row)]
+    judged, shift = _judge(tested, row_effects(tested, sessions_in_turns(reference, new)), margin)
+    exact = [simulated_rows.judged(row, margin) for row in rows if simulated_rows.is_simulated(row)]
+    judged += [_with_absence(row) for row in exact if row.key.pattern != CONTROL]
     judged.sort(key=_order)
     damaged = sum(len(measurements.damaged) for measurements in measured)
     if options.where is None:  # a condition cannot select a failed launch, whose variants are not known
@@ -139,8 +149,9 @@ def compare(reference: Side, new: Side, options: CompareOptions | None = None) -
     return Comparison(reference, new, margin, judged, shift, _problems(sides, measured, judged), damaged, noise_of)
 
 
-def _margin_of(sides: Iterable[Side]) -> float:
-    margins = {float(m) for side in sides for launch in side.launches if (m := launch.envelope.get("margin"))}
+def margin_of(launches: Iterable[Launch]) -> float:
+    """The margin of the study that measured the launches."""
+    margins = {float(m) for launch in launches if (m := launch.envelope.get("margin"))}
     return margins.pop() if len(margins) == 1 else DEFAULT_MARGIN
 
 
@@ -162,10 +173,16 @@ def _problems(sides: Sequence[Side], measured: Sequence[Measurements], rows: Seq
         for launch in found.partial
     ]
     problems += [
-        f"no row is on both sides: {name} is {_levels(old)} and {_levels(new)}; --ignore {name} compares nevertheless"
+        f"no row is on both sides: {name} is {_levels(old)} and {_levels(new)}; {_remedy(name, rows)}"
         for name, (old, new) in disjoint_factors(rows).items()
     ]
     return problems
+
+
+def _remedy(factor: str, rows: Iterable[JudgedRow]) -> str:
+    if factor in ("transport", "machine") and len({row.simulated for row in rows}) > 1:
+        return "'longshore show --predicted' lays measured and simulated figures side by side"
+    return f"--ignore {factor} compares nevertheless"
 
 
 def _levels(values: Iterable[Any]) -> str:
@@ -243,9 +260,10 @@ def _with_absence(row: JudgedRow) -> JudgedRow:
 
 
 def _order(row: JudgedRow) -> tuple[Any, ...]:
-    """The sort key of the table: pattern, then the gravest verdict first, then the largest
-    slowdown first."""
+    """The sort key of the table: measured before simulated rows, pattern, then the gravest verdict
+    first, then the largest slowdown first."""
     return (
+        row.simulated or "",
         pattern_rank(row.key.pattern),
         verdict.VERDICTS.index(row.verdict),
         row.estimate.difference if row.estimate else 0.0,

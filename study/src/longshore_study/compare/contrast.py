@@ -13,13 +13,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from longshore_study.compare.estimate import metric_ratio
-from longshore_study.metrics.launch_metrics import Figure
+from longshore_study.metrics.launch_metrics import Figure, kind_of
 from longshore_study.stats import effect, moderated
 from longshore_study.stats.effect import Effect
 
 WITHIN_LAUNCH, IN_TURNS, BY_SESSION = "launch", "in turns", "session"
 _NO_VARIANCE = 1e-20  # the variance of logarithms of equal figures, from rounding errors
 SINGLE = "one launch: the data do not show how much launches differ"
+NO_NOISE = "simulated figures have no noise"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +46,7 @@ def contrasts(pairs: Sequence[tuple[Sequence[Figure], Sequence[Figure]]]) -> lis
     in one call.
     """
     effects = [_effect(first, second) for first, second in pairs]
+    simulated = [kind_of((*first, *second), "a comparison of two variants") is not None for first, second in pairs]
     errors: dict[int, moderated.Moderated | None] = {}
     for design in (WITHIN_LAUNCH, IN_TURNS, BY_SESSION):
         # Figures without variance (imported twice, or rounded to the same value) prove no
@@ -53,14 +55,20 @@ def contrasts(pairs: Sequence[tuple[Sequence[Figure], Sequence[Figure]]]) -> lis
             index: found[1]
             for index, found in enumerate(effects)
             if found is not None and found[0] == design and (found[1].variance or 0.0) > _NO_VARIANCE
+            if not simulated[index]
         }
         errors |= dict(zip(varying, moderated.moderate(list(varying.values())), strict=True))
-    return [None if found is None else _contrast(*found, errors.get(index)) for index, found in enumerate(effects)]
+    return [
+        None if found is None else _contrast(*found, errors.get(index), simulated=simulated[index])
+        for index, found in enumerate(effects)
+    ]
 
 
-def _contrast(design: str, found: Effect, mod: moderated.Moderated | None) -> Contrast:
+def _contrast(design: str, found: Effect, mod: moderated.Moderated | None, *, simulated: bool) -> Contrast:
     interval, why = None, None
-    if mod is not None:
+    if simulated:
+        why = NO_NOISE
+    elif mod is not None:
         low, high = effect.interval(found.difference, mod.se, mod.df)
         interval = (_ratio(low), _ratio(high))
     elif found.variance is None:

@@ -20,7 +20,7 @@ from longshore_study.compare.contrast import BY_SESSION, IN_TURNS, WITHIN_LAUNCH
 from longshore_study.compare.estimate import metric_ratio
 from longshore_study.compare.guidelines import BUILT_IN, last_of_each, of_study_files
 from longshore_study.compare.row_effect import overlapping
-from longshore_study.metrics.launch_metrics import Figure, Measurements, measure, pattern_rank
+from longshore_study.metrics.launch_metrics import Figure, Measurements, kind_of, measure, pattern_rank
 from longshore_study.stats import effect, moderated, multiplicity, verdict
 from longshore_study.stats.effect import Effect
 from longshore_study.store.selection import Side
@@ -54,6 +54,8 @@ class GuidelineRow:
     p: float | None = None
     adjusted_p: float | None = None
     warnings: tuple[str, ...] = ()
+    simulated: str | None = None
+    """The simulated machine of both variants. Its figures have no noise, so the ratio is exact."""
 
     @property
     def ratio(self) -> float:
@@ -136,6 +138,7 @@ def _row(guideline: Guideline, study: str, faster: Sequence[Figure], than: Seque
     """The row before it is judged. None if no launch and no session has both variants."""
     warnings: tuple[str, ...] = ()
     compared = WITHIN_LAUNCH
+    simulated = kind_of((*faster, *than), f"the guideline of {guideline.faster} and {guideline.than}")
     variants = [_means(figures, by_launch=True) for figures in (faster, than)]
     shared = variants[0].keys() & variants[1].keys()
     if not shared:
@@ -167,7 +170,8 @@ def _row(guideline: Guideline, study: str, faster: Sequence[Figure], than: Seque
         (values[0], values[1]),
         found,
         compared,
-        warnings=warnings,
+        warnings=() if simulated else warnings,
+        simulated=simulated,
     )
 
 
@@ -205,7 +209,7 @@ def _means(figures: Iterable[Figure], *, by_launch: bool) -> dict[str, float]:
 
 def _judged(rows: list[GuidelineRow]) -> list[GuidelineRow]:
     """The rows with verdicts. The p values are corrected over all rows."""
-    rows = list(rows)
+    rows = [_exact(row) if row.simulated else row for row in rows]
     measured: dict[int, verdict.Measured] = {}
     for index, error in _errors(rows).items():
         row = rows[index]
@@ -233,11 +237,16 @@ def _judged(rows: list[GuidelineRow]) -> list[GuidelineRow]:
     return rows
 
 
+def _exact(row: GuidelineRow) -> GuidelineRow:
+    broken = row.effect.difference < -math.log1p(row.guideline.tolerance)
+    return replace(row, verdict=BROKEN if broken else HOLDS)
+
+
 def _errors(rows: Sequence[GuidelineRow]) -> dict[int, moderated.Moderated | None]:
-    """The error of each row, by the index of the row, ascending. The variances of rows with the
-    same unit of comparison are moderated together, because they have the same meaning."""
+    """The error of each measured row, by the index of the row, ascending. The variances of rows
+    with the same unit of comparison are moderated together, because they have the same meaning."""
     errors: dict[int, moderated.Moderated | None] = {}
     for unit in (WITHIN_LAUNCH, IN_TURNS, BY_SESSION):
-        indices = [index for index, row in enumerate(rows) if row.compared == unit]
+        indices = [index for index, row in enumerate(rows) if row.compared == unit and not row.simulated]
         errors |= dict(zip(indices, moderated.moderate([rows[index].effect for index in indices]), strict=True))
     return dict(sorted(errors.items()))

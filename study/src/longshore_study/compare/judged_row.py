@@ -43,6 +43,11 @@ class JudgedRow(PairedRow):
         return self.key.shown_factors
 
     @property
+    def simulated(self) -> str | None:
+        """The simulated machine, or both if the sides have different ones. None if measured."""
+        return " and ".join(sorted({figure.simulated for figure in self.figures if figure.simulated})) or None
+
+    @property
     def unit(self) -> str:
         return next((figure.unit for figure in self.figures), "")
 

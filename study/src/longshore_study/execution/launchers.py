@@ -38,16 +38,17 @@ class Launcher(Protocol):
 
 
 def needs_launcher(cell: Cell) -> bool:
-    """Whether a launcher must start the ranks as processes. Threads and external commands that
-    start their own ranks need no launcher."""
+    """Whether a launcher must start the ranks as processes. Threads, simulated ranks, and
+    external commands that start their own ranks need no launcher."""
     if cell.external is not None:
         return cell.external.launch
-    return str(cell.between["transport"]) != "threads"
+    return str(cell.between["transport"]) not in ("threads", "simulated")
 
 
 def nodes_of(cell: Cell, choice: LauncherChoice) -> int | None:
-    """The number of nodes of a launch. None if neither the study nor the launcher determines it."""
-    if "nodes" in cell.between:
+    """The number of nodes of a launch. None if neither the study nor the launcher determines it.
+    Simulated nodes are within one process."""
+    if "nodes" in cell.between and cell.machine is None:
         return int(cell.between["nodes"])
     if not needs_launcher(cell):
         return 1
@@ -101,12 +102,17 @@ class _JobLauncher:
         raise NotImplementedError
 
 
+def _threads(cell: Cell) -> int:
+    """The threads of a program that is its own launcher. Simulated ranks share one thread."""
+    return cell.ranks if cell.machine is None else 1
+
+
 class SrunLauncher(_JobLauncher):
     name = "srun"
 
     def _flags(self, cell: Cell, program: list[str]) -> tuple[list[str], str]:
         if not needs_launcher(cell):
-            return ["-N", "1", "-n", "1", "-c", str(cell.ranks)], "the program's own"
+            return ["-N", "1", "-n", "1", "-c", str(_threads(cell))], "the program's own"
         flags = ["-n", str(cell.ranks)]
         nodes = nodes_of(cell, self.choice)
         if nodes is not None:
@@ -126,7 +132,7 @@ class FluxLauncher(_JobLauncher):
             nodes = nodes_of(cell, self.choice)
             flags = [*(["-N", str(nodes)] if nodes is not None else []), "-n", str(cell.ranks)]
         else:
-            flags = ["-n", "1", "-c", str(cell.ranks)]
+            flags = ["-n", "1", "-c", str(_threads(cell))]
         return ["run", *flags], "default of flux"
 
 

@@ -178,7 +178,7 @@ def _announce(
     if plan.left_out:
         print_unless_closed(f"left out: {missing_programs(plan.left_out)}", sys.stderr)
     load = load_average(len(available_cpus()))
-    if load.state == WARN:
+    if load.state == WARN and any(launch.cell.machine is None for launch in launches):
         print_unless_closed(f"warning: load average {load.value}: {load.advice}", sys.stderr)
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from longshore_study.base.errors import LongshoreError
 from longshore_study.planning.plan import Plan
 from longshore_study.store.launch_store import Store, process_namespace
+from longshore_study.study_file.machine_reader import copy_name
 
 
 @dataclass(frozen=True)
@@ -35,25 +36,33 @@ def scratch_file(target: Target) -> Path:
 
 
 def store_study_file(plan: Plan, target: Target) -> None:
-    """Stores a copy of the study file beside the launches, for `resume` and `status`. Copies of
-    earlier versions of the file stay."""
+    """Stores copies of the study file and of its machine files beside the launches, for `resume`
+    and `status`. Copies of earlier versions of the study file stay."""
     folder = target.folder
-    path = folder / f"study-{plan.study.digest}.toml"
-    if path.exists():
-        with suppress(OSError):
-            path.touch()  # `resume` uses the newest copy
-        return
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        temporary = folder / f".{path.name}-{secrets.token_hex(4)}.{process_namespace()}.{os.getpid()}.tmp"
-        try:
-            temporary.write_text(plan.study.text, encoding="utf-8")
-            temporary.rename(path)
-        finally:
-            temporary.unlink(missing_ok=True)
+        for machine in plan.study.machines:
+            copy = folder / copy_name(machine.given)
+            text = Path(machine.path).read_text(encoding="utf-8")
+            if not copy.exists() or copy.read_text(encoding="utf-8") != text:
+                _write(copy, text)
+        path = folder / f"study-{plan.study.digest}.toml"
+        if not path.exists():
+            _write(path, plan.study.text)
+        with suppress(OSError):
+            path.touch()  # `resume` uses the newest copy
     except OSError as error:
         reason = f"cannot write to {folder}: {error.strerror}; free space or choose another --store"
         raise LongshoreError(reason) from None
+
+
+def _write(path: Path, text: str) -> None:
+    temporary = path.parent / f".{path.name}-{secrets.token_hex(4)}.{process_namespace()}.{os.getpid()}.tmp"
+    try:
+        temporary.write_text(text, encoding="utf-8")
+        temporary.rename(path)
+    finally:
+        temporary.unlink(missing_ok=True)
 
 
 def stored_study_files(target: Target) -> list[str]:

@@ -94,6 +94,9 @@ def _cell(header: Record, results: list[Record], options: Options) -> dict[str, 
         "transport": transport.get("name") if isinstance(transport, dict) else transport,
         "ranks": header.get("ranks") or options.ranks,
     }
+    simulated = header.get("simulated")
+    if isinstance(simulated, dict):
+        cell["machine"] = str(simulated.get("machine")).rpartition(" ")[0]  # without the version
     nodes, ranks = header.get("nodes"), cell["ranks"]
     if isinstance(nodes, int) and isinstance(ranks, int) and nodes > 0 and header.get("nodes_virtual"):
         cell["ranks_per_node"] = -(-ranks // nodes)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
-from longshore_study.base.errors import UsageError, suggestion
+from longshore_study.base.errors import LongshoreError, UsageError, suggestion
 from longshore_study.base.json_values import canonical
 from longshore_study.metrics import plausibility
 from longshore_study.metrics.plausibility import PlausibilityLimits
@@ -22,6 +22,7 @@ MAIN_METRICS = {
     "gather": "injection_bandwidth",
     "halo": "process_bandwidth",
     "sort": "keys_per_second",
+    "ghost": "ghost_bandwidth",
 }
 """By pattern, the metric by which variants are compared."""
 CONTROL = plausibility.CONTROL
@@ -36,12 +37,13 @@ PER = {
     ("control", "memcpy_best_bandwidth"): "node", ("control", "rank_bandwidth"): "rank",
     ("stream", "rank_bandwidth_max"): "rank", ("stream", "rank_bandwidth_mean"): "rank",
     ("stream", "rank_bandwidth_min"): "rank", ("halo", "process_bandwidth"): "rank",
+    ("ghost", "ghost_bandwidth"): "node", ("ghost", "line_bandwidth"): "node",
 }  # fmt: skip
 """By pattern and metric, whether a figure is per node or per rank (docs/reference/figures.md). A
 metric without an entry is of all ranks together."""
-LEFT_TO_AUTO = {"gather": "strategy", "halo": "algorithm", "sort": "exchange"}
+LEFT_TO_AUTO = {"gather": "strategy", "halo": "algorithm", "sort": "exchange", "ghost": "strategy"}
 """By pattern, the factor that can have the level `auto`, with which the program chooses."""
-PATTERN_ORDER = ("stream", "gather", "halo", "sort")
+PATTERN_ORDER = ("stream", "gather", "halo", "sort", "ghost")
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +112,8 @@ class Figure:
     """The level that `auto` chose. None if the record does not state the level."""
     nodes: int | None = None
     """The number of nodes of the launch, including virtual nodes. None if it is not recorded."""
+    simulated: str | None = None
+    """Name and version of the simulated machine. None if the value was measured."""
 
     @property
     def goodness(self) -> float:
@@ -175,6 +179,19 @@ def require_metrics(wanted: Iterable[str], launches: Iterable[Launch]) -> None:
         raise UsageError(f"unknown metric '{name}'{suggestion(name, known)} (known: {', '.join(sorted(known))})")
 
 
+def kind_of(figures: Iterable[Figure], what: str) -> str | None:
+    """The simulated machine of all figures, or None if all are measured. Raises LongshoreError if
+    `what` would pool measured and simulated figures, or those of two machines."""
+    kinds = sorted({figure.simulated or "" for figure in figures})
+    if len(kinds) > 1:
+        names = " and ".join(f"figures simulated on {name}" if name else "measured figures" for name in kinds)
+        raise LongshoreError(
+            f"{what} would pool {names}, which are never pooled: select one kind with --where or --study, keep "
+            "transport and machine out of --ignore, or lay both side by side with 'longshore show --predicted'"
+        )
+    return kinds[0] or None if kinds else None
+
+
 def main_metric(pattern: str, variant: Mapping[str, Any], metrics: Mapping[str, Any]) -> str | None:
     """The metric by which variants of a pattern are compared. For an unknown pattern: the first
     metric of the record."""
@@ -199,13 +216,13 @@ def _of_launch(
 ) -> Iterator[Figure | tuple[Key, str]]:
     cell_text = canonical(launch.cell)
     started = launch.envelope.get("started")
-    nodes = _nodes(launch)
+    nodes, simulated = _nodes(launch), launch.simulated
     for result in launch.results:
         pattern, variant, metrics = result["pattern"], result["variant"], result.get("metrics") or {}
         main = main_metric(pattern, variant, metrics)
         names = [n for n in metrics if n == main or n in wanted or "all" in wanted] or [MAIN_METRICS.get(pattern, "")]
         variant_text = canonical(variant)
-        pulse = _pulse(result)
+        pulse = _pulse(result) if simulated is None else None
         for name in names:
             key = _shared_key(launch.study if with_study else "", pattern, name, variant_text, cell_text)
             reason = _why_no_figure(result, name, main)
@@ -229,6 +246,7 @@ def _of_launch(
                 pulse=pulse,
                 chosen_level=_chosen_level(result),
                 nodes=nodes,
+                simulated=simulated,
             )
 
 

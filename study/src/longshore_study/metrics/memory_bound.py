@@ -14,7 +14,7 @@ from typing import Any
 from longshore_study.store import records
 
 _KEY_BYTES = {
-    "uint8": 1, "uint16": 2, "uint32": 4, "float": 4, "int64": 8, "uint64": 8, "double": 8,
+    "uint8": 1, "uint16": 2, "uint32": 4, "int32": 4, "float": 4, "int64": 8, "uint64": 8, "double": 8,
 }  # fmt: skip
 _DEFAULT_KEY_TYPE = "uint32"  # also stands for types that are not in the table
 _SORT_PASSES = 7  # count: read; bucket, exchange and sort: read and write
@@ -24,6 +24,8 @@ _TRAFFIC_BYTES_OF_REQUEST = 24  # what a request moves through memory
 _INJECTED_BYTES_OF_REQUEST = {"gather": 16, "scatter": 8, "histogram": 8}
 _DEFAULT_OPERATION = "gather"  # also stands for operations that are not in the table
 _MIB = 2**20
+_LINE_BYTES = 64  # of the caches of most processors
+_DEFAULT_GHOST_TYPE = "double"
 
 DEFINITIONS = {
     "stream": "bytes that the kernel reads and writes",
@@ -31,6 +33,8 @@ DEFINITIONS = {
     "halo": "each payload byte once read and once written, on all ranks of the node",
     "sort": f"{_SORT_PASSES} passes over the items (count: read; bucket, exchange, sort: read and write), "
     f"{_DIRECT_PASSES} with exchange direct",
+    "ghost": f"for each ghost, a cache line of {_LINE_BYTES} bytes read at its element (accumulate: and written), "
+    "and the ghost itself; not more than all elements of other ranks, and in a band only what is needed",
 }
 """For each pattern, the bytes that count as memory traffic. Tables append "per second, relative to
 memory copy"."""
@@ -52,20 +56,40 @@ def moved_gigabytes_per_second(
             injected = _INJECTED_BYTES_OF_REQUEST.get(operation, _INJECTED_BYTES_OF_REQUEST[_DEFAULT_OPERATION])
             return main_figure * _TRAFFIC_BYTES_OF_REQUEST / injected
         case "halo":  # process_bandwidth: MiB/s that one rank sends
-            ranks = factors.get("ranks_per_node") or factors.get("ranks")
-            if not isinstance(ranks, int):
-                return None
-            ranks_of_node = ranks if factors.get("ranks_per_node") else ranks / (nodes or 1)
+            ranks_of_node = _ranks_of_node(factors, nodes)
             read_and_written = 2
-            return main_figure * _MIB * read_and_written * ranks_of_node / 1e9
+            return ranks_of_node and main_figure * _MIB * read_and_written * ranks_of_node / 1e9
         case "sort":  # keys_per_second: keys/s of all ranks
             key_type, payload = str(factors.get("key_type", _DEFAULT_KEY_TYPE)), factors.get("payload")
             key_bytes = _KEY_BYTES.get(key_type, _KEY_BYTES[_DEFAULT_KEY_TYPE])
             item_bytes = key_bytes + (payload if isinstance(payload, int) else 0)
             passes = _DIRECT_PASSES if factors.get("exchange") == "direct" else _SORT_PASSES
             return main_figure * item_bytes * passes / 1e9 / (nodes or _nodes_of(factors))
+        case "ghost":  # ghost_bandwidth: GB/s per node
+            ghost_bytes = _KEY_BYTES.get(str(factors.get("type")), _KEY_BYTES[_DEFAULT_GHOST_TYPE])
+            element_bytes = _element_bytes_of_ghost(factors, ghost_bytes)
+            passes_over_elements = 2 if factors.get("operation") == "accumulate" else 1
+            return main_figure * (passes_over_elements * element_bytes + ghost_bytes) / ghost_bytes
         case _:
             return None
+
+
+def _element_bytes_of_ghost(factors: Mapping[str, Any], ghost_bytes: int) -> float:
+    """The bytes that a rank reads at the elements, per ghost."""
+    if factors.get("mesh") == "band":
+        return ghost_bytes
+    elements, ghosts, ranks = (factors.get(name) for name in ("elements", "ghosts", "ranks"))
+    if isinstance(elements, int) and isinstance(ghosts, int) and isinstance(ranks, int) and ghosts > 0:
+        # Many random ghosts share lines: a rank reads each element of the others once at most.
+        return min(_LINE_BYTES, max(ghost_bytes, ghost_bytes * elements * (ranks - 1) / ghosts))
+    return _LINE_BYTES
+
+
+def _ranks_of_node(factors: Mapping[str, Any], nodes: int | None) -> float | None:
+    ranks = factors.get("ranks_per_node") or factors.get("ranks")
+    if not isinstance(ranks, int):
+        return None
+    return ranks if factors.get("ranks_per_node") else ranks / (nodes or 1)
 
 
 def _nodes_of(factors: Mapping[str, Any]) -> int:

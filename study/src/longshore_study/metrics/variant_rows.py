@@ -45,6 +45,8 @@ class VariantRow:
     """The smallest and the largest main figure of a launch."""
     imported: bool
     doubts: list[str] = field(default_factory=list)
+    simulated: str | None = None
+    """The simulated machine with its version. Its rows are never in a table with measured ones."""
     best: bool = False
     of_best: float | None = None
     """The main figure relative to the best row, inverted if less is better. 1 for the best row,
@@ -68,7 +70,8 @@ def variant_rows(figures: Iterable[Figure], *, by_session: bool) -> list[Variant
     for figure in figures:
         key = figure.key
         session = figure.session if by_session else None
-        groups[key.study, figure.tag, session, key.pattern, key.variant_text, key.cell_text].append(figure)
+        kind = (figure.simulated, key.pattern)
+        groups[key.study, figure.tag, session, *kind, key.variant_text, key.cell_text].append(figure)
     return sorted(_with_best([_row(group[2], members) for group, members in groups.items()]), key=_order)
 
 
@@ -96,6 +99,7 @@ def _row(session: str | None, figures: Sequence[Figure]) -> VariantRow:
         sessions=len({f.session for f in figures}),
         spread=(min(values), max(values)),
         imported=main.imported,
+        simulated=main.simulated,
         doubts=sorted({f.why_implausible for f in figures if f.why_implausible}),
     )
 

@@ -72,6 +72,7 @@ def row_document(row: JudgedRow) -> dict[str, Any]:
         "launches": list(row.launches),
         "design": row.effect.design if row.effect else None,
         "warnings": list(row.warnings),
+        "simulated": row.simulated,
     }
     if row.effect and moderated:
         document["moderated"] = {

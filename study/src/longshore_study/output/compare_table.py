@@ -19,6 +19,7 @@ from longshore_study.compare.judged_row import JudgedRow
 from longshore_study.compare.pairing import known_factors
 from longshore_study.metrics.launch_metrics import unit_of_whom
 from longshore_study.stats import verdict
+from longshore_study.store.simulated import heading
 
 _MAX_DIFFERENCES = 12
 _FILE = re.compile(r"\S+\.jsonl(:\d+)?: ")  # the file of a launch, at the beginning of a problem
@@ -64,29 +65,35 @@ COLUMNS = (
 def render(comparison: Comparison, *, verbose: bool) -> None:
     """Prints a table per pattern and metric, and the summary. With `verbose`, the summary lists all
     differences between the sides."""
-    groups: dict[tuple[str, str], list[JudgedRow]] = defaultdict(list)
+    groups: dict[tuple[str | None, str, str], list[JudgedRow]] = defaultdict(list)
     for row in comparison.rows:
-        groups[row.key.pattern, row.key.metric].append(row)
-    for (pattern, metric), rows in groups.items():
+        groups[row.simulated, row.key.pattern, row.key.metric].append(row)
+    for (_, pattern, metric), rows in groups.items():
         _print_table(comparison, pattern, metric, rows)
     _print_summary(comparison, verbose=verbose)
 
 
 def render_pivot(comparison: Comparison, down: str | None, across: str | None, *, verbose: bool) -> None:
-    """Prints a table of ratios by two factors, and the summary. A cell with several rows shows the
+    """Prints a table of ratios by two factors, one for measured rows and one for each simulated
+    machine, and the summary. A cell with several rows shows the
     row with the gravest verdict, and the number of rows."""
+    for machine in dict.fromkeys(row.simulated for row in comparison.rows):
+        _print_pivot(comparison, [row for row in comparison.rows if row.simulated == machine], down, across)
+    _print_summary(comparison, verbose=verbose)
+
+
+def _print_pivot(comparison: Comparison, rows: Sequence[JudgedRow], down: str | None, across: str | None) -> None:
     cells: dict[tuple[str, str], list[JudgedRow]] = defaultdict(list)
-    for row in comparison.rows:
+    for row in rows:
         factors = known_factors(row.key)
         cells[_level(factors, down), _level(factors, across)].append(row)
     lines = list(dict.fromkeys(line for line, _ in cells))
     columns = list(dict.fromkeys(column for _, column in cells))
     body = [[line, *(_pivot_cell(cells.get((line, column), [])) for column in columns)] for line in lines]
     title = f"{comparison.new.name} / {comparison.reference.name}" + (f" by {across} across" if across else "")
-    terminal.print_table(title, [down or "", *columns], body)
-    print(_legend(comparison.rows))
+    terminal.print_table(title + _simulated(rows), [down or "", *columns], body)
+    print(_legend(rows))
     print()
-    _print_summary(comparison, verbose=verbose)
 
 
 def _print_table(comparison: Comparison, pattern: str, metric: str, rows: Sequence[JudgedRow]) -> None:
@@ -96,7 +103,7 @@ def _print_table(comparison: Comparison, pattern: str, metric: str, rows: Sequen
     shown = [column for column in COLUMNS if column.shown(rows)]
     headings = [column.heading(comparison) for column in shown]
     terminal.print_table(
-        f"{pattern}: {metric} in {unit}{terminal.shared_factors(shared)}",
+        f"{pattern}: {metric} in {unit}{_simulated(rows)}{terminal.shared_factors(shared)}",
         [*names, *headings],
         [
             [*(terminal.factor(factors.get(name)) for name in names), *(column.text(row) for column in shown)]
@@ -110,6 +117,10 @@ def _print_table(comparison: Comparison, pattern: str, metric: str, rows: Sequen
     print()
 
 
+def _simulated(rows: Sequence[JudgedRow]) -> str:
+    return f", {heading(rows[0].simulated)}" if rows[0].simulated else ""
+
+
 def _factors(row: JudgedRow) -> dict[str, Any]:
     return {"study": row.key.study, **row.key.cell, **row.key.variant}
 
@@ -118,7 +129,8 @@ def _legend(rows: Sequence[JudgedRow]) -> str:
     kinds = list(dict.fromkeys(row.ratio_kind for row in rows if row.ratio_kind))
     ratio_text = f"ratio: {' or '.join(kinds)}" if kinds else "no ratio"
     raw = f"; raw ratio: {PLAIN}" if any(row.estimate and row.estimate.taken_out for row in rows) else ""
-    return f"figures: {STATISTIC}; {ratio_text}{raw}"
+    exact = "; simulated figures have no noise, so there is no interval" if rows[0].simulated else ""
+    return f"figures: {STATISTIC}; {ratio_text}{raw}{exact}"
 
 
 def _print_warnings(rows: Sequence[JudgedRow], names: list[str]) -> None:

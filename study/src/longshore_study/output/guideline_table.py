@@ -8,6 +8,7 @@ from longshore_study.base import terminal
 from longshore_study.compare.estimate import metric_ratio, metric_ratios
 from longshore_study.compare.guideline_check import BROKEN, STATISTIC, GuidelineFindings, GuidelineRow
 from longshore_study.metrics.launch_metrics import unit_of_whom
+from longshore_study.store.simulated import heading
 
 SCHEMA = 1
 
@@ -45,6 +46,7 @@ def row_document(row: GuidelineRow) -> dict[str, Any]:
         "adjusted_p": row.adjusted_p,
         "why": row.guideline.why,
         "warnings": list(row.warnings),
+        "simulated": row.simulated,
     }
 
 
@@ -74,5 +76,5 @@ def sentence(row: GuidelineRow) -> str:
         low, high = (terminal.times(metric_ratio(bound, "higher")) for bound in row.interval)
         bounds = f"; 95 % interval {low} to {high}"
     how = terminal.times(metric_ratio(row.effect.difference, "higher"))
-    where = terminal.factors(terminal.chosen(row.context))
+    where = (f"{heading(row.simulated)}; " if row.simulated else "") + terminal.factors(terminal.chosen(row.context))
     return f"{row.verdict}: {row.pattern} {faster} is {how} than {than} ({values}{bounds}; {where})"

@@ -14,6 +14,7 @@ from longshore_study.base import terminal
 from longshore_study.compare.contrast import Contrast
 from longshore_study.metrics.launch_metrics import unit_of_whom
 from longshore_study.metrics.variant_rows import LAYOUT
+from longshore_study.store.simulated import heading
 
 MAX_WIDTH = 160  # characters, if the output is no terminal
 _ALL_STEPS = "all steps"
@@ -184,7 +185,9 @@ def _grid(table: StepTable, indices: Sequence[int], notes: Notes) -> tuple[str, 
     if any(gains):
         rows.append([_ALL_STEPS, *(_gain_text(gain) if gain else "" for gain in gains)])
     shared_text = terminal.shared_factors({name: shared[name] for name in column_order(shared)})
-    unit = unit_of_whom(table.pattern, table.metric, table.unit)
+    unit = unit_of_whom(table.pattern, table.metric, table.unit) + (
+        f", {heading(table.simulated)}" if table.simulated else ""
+    )
     title = f"{terminal.side(table.study, table.tag)}: {table.pattern} {table.metric}, {unit}{shared_text}"
     return title, heads[0], rows
 

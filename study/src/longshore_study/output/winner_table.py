@@ -14,17 +14,29 @@ from longshore_study.metrics.launch_metrics import MAIN_METRICS, Measurements, m
 from longshore_study.metrics.memory_bound import DEFINITIONS
 from longshore_study.output.next_commands import next_commands
 from longshore_study.store.launch_store import Store
+from longshore_study.store.simulated import heading
 from longshore_study.study_file.factors import FACTORS
 
 
 def document(store: Store, name: str, session: str | None = None) -> dict[str, Any]:
     study, tag, session = newest_session(store, name, session)
     found = ranked_variants(measure(store.launches(study, tag, session)).figures)
+    machines = dict.fromkeys(entry.simulated for entry in found if entry.simulated is not None)
     return {
         "schema": 1,
         "study": study,
         "tag": tag,
         "session": session,
+        **_answers_and_rows([entry for entry in found if entry.simulated is None]),
+        "simulated": [
+            {"machine": machine, **_answers_and_rows([entry for entry in found if entry.simulated == machine])}
+            for machine in machines
+        ],
+    }
+
+
+def _answers_and_rows(found: Sequence[RankedVariant]) -> dict[str, Any]:
+    return {
         "answers": [answer.as_json() for answer in best_choices(found)],
         "rows": [entry.as_json() for entry in found],
     }
@@ -35,6 +47,7 @@ _MAX_SHOWN = 8  # choices for the same work
 
 def render(store: Store, name: str, session: str | None = None, *, verbose: bool = False) -> None:
     """Prints a table per pattern of one session, then the best choices and the next commands.
+    Simulated choices have tables of their own.
 
     The session is the newest session of the study or tag `name` (if given, with the name
     `session`). With `verbose`, the tables have all choices. Raises LongshoreError if the session
@@ -49,6 +62,21 @@ def render(store: Store, name: str, session: str | None = None, *, verbose: bool
         raise LongshoreError(f"study '{study}' has no figures in {store.path} yet{what}; 'longshore run' measures")
     of = f"{terminal.side(study, tag)}, session {session}"
     terminal.print_line(f"{of}: {terminal.count(measured.launches, 'launch')}\n")
+    kinds: dict[str | None, list[RankedVariant]] = {}
+    for entry in ranked:
+        kinds.setdefault(entry.simulated, []).append(entry)
+    for machine, members in kinds.items():
+        if machine is not None:
+            terminal.print_line(f"{heading(machine)}:\n")
+        _print_patterns(members, verbose=verbose)
+    _print_footer(measured, memory_copies(measured.figures), ranked)
+    for members in kinds.values():
+        _print_answers(best_choices(members))
+    if None in kinds:
+        _print_next(next_commands(best_choices(kinds[None]), launches, shown_by="show"))
+
+
+def _print_patterns(ranked: Sequence[RankedVariant], *, verbose: bool) -> None:
     for pattern in dict.fromkeys(entry.pattern for entry in ranked):
         entries = [entry for entry in ranked if entry.pattern == pattern]
         shown = [entry for entry in entries if verbose or entry.rank <= _MAX_SHOWN]
@@ -56,9 +84,6 @@ def render(store: Store, name: str, session: str | None = None, *, verbose: bool
         if len(shown) < len(entries):
             terminal.print_line(f"and {terminal.count(len(entries) - len(shown), 'slower choice')}; -v shows all")
         terminal.print_line()
-    _print_footer(measured, memory_copies(measured.figures), ranked)
-    found = best_choices(ranked)
-    _print_answers(found, next_commands(found, launches, shown_by="show"))
 
 
 def _print_pattern(pattern: str, ranked: list[RankedVariant]) -> None:
@@ -92,7 +117,7 @@ def _print_footer(measured: Measurements, copies: Mapping[str, float], ranked: l
         low, high = min(copies.values()), max(copies.values())
         figures = terminal.number(low) + ("" if low == high else f" to {terminal.number(high)}")
         terminal.print_line(f"memory copy of this machine, measured with the study: {figures} GB/s read and written")
-    else:
+    elif any(entry.simulated is None for entry in ranked):
         terminal.print_line("memory copy was not measured in these launches, so there is no comparison with it")
     if any(entry.near for entry in ranked):
         terminal.print_line("~ within noise of the winner: more launches would show which one is faster")
@@ -105,7 +130,7 @@ def _print_footer(measured: Measurements, copies: Mapping[str, float], ranked: l
         )
 
 
-def _print_answers(found: Sequence[BestChoice], commands: Sequence[tuple[str, str]]) -> None:
+def _print_answers(found: Sequence[BestChoice]) -> None:
     """Prints the best choices last, because readers of a terminal look there first."""
     problems = any(answer.problem for answer in found)
     columns = ["", "where", *(["work"] if problems else []), "fastest", "figure", "of copy", "within noise", "auto"]
@@ -123,11 +148,18 @@ def _print_answers(found: Sequence[BestChoice], commands: Sequence[tuple[str, st
         for answer in found
     ]
     terminal.print_line()
-    terminal.print_table("which to choose", columns, rows, right=("figure", "of copy"))
+    simulated = found[0].best.simulated
+    title = "which to choose" + (f", {heading(simulated)}" if simulated else "")
+    terminal.print_table(title, columns, rows, right=("figure", "of copy"))
+    if simulated:
+        return
     terminal.print_line("within noise: the difference from the fastest is not significant (95 % interval of the ratio)")
     terminal.print_line("of copy: the share of what memory allows (above); what a network allows is not known")
     if any(answer.auto for answer in found):
         terminal.print_line("auto: its speed relative to the best fixed choice (~ within noise), and its choice")
+
+
+def _print_next(commands: Sequence[tuple[str, str]]) -> None:
     if commands:
         width = max(len(line) for line, _ in commands)
         terminal.print_line("\nwhat to type next")

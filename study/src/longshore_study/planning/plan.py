@@ -11,15 +11,17 @@ import itertools
 import math
 import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 from longshore_study.base.errors import UsageError
+from longshore_study.planning.simulated_layout import simulated_layout
 from longshore_study.store import launch_store
 from longshore_study.study_file import environment_variables
 from longshore_study.study_file.factors import FACTORS
-from longshore_study.study_file.study import External, LaunchSettings, PatternBlock, Study
+from longshore_study.study_file.machine_reader import TRANSPORT as SIMULATED
+from longshore_study.study_file.study import External, LaunchSettings, MachineFile, PatternBlock, Study
 
 MAX_LAUNCHES = 1_000_000
 MAX_VARIANTS = 100_000  # of one launch
@@ -37,6 +39,8 @@ class Cell:
     within: dict[str, list[Any]]
     launch_settings: LaunchSettings
     external: External | None = None
+    machine: MachineFile | None = None
+    """The machine of a simulated cell."""
 
     @property
     def factors(self) -> dict[str, Any]:
@@ -84,7 +88,9 @@ class Cell:
     def options(self, seed: int, json_file: str = "-") -> list[str]:
         """The command line of longshore-bench after the name of the program."""
         words = [self.program, "--transport", str(self.between["transport"])]
-        if self.between["transport"] == "threads":
+        if self.machine is not None:
+            words += ["--machine", self.machine.path]
+        if self.between["transport"] in ("threads", SIMULATED):
             words += ["--ranks", str(self.ranks)]
         if "ranks_per_node" in self.between:
             words += ["--ranks-per-node", str(self.between["ranks_per_node"])]
@@ -228,8 +234,22 @@ def _cells_of_pattern(study: Study, block: PatternBlock) -> Iterator[Cell]:
         for chosen in _cross(tuples):
             swept = {**lists, **{name: [level] for name, level in chosen.items()}}
             within = _not_excluded(study, block, between, swept)
-            if within is not None:
-                yield Cell(block.program, between, within, block.launch_settings)
+            if within is None:
+                continue
+            if between["transport"] == SIMULATED:
+                yield _simulated_cell(study, block, between, within)
+            else:
+                others = {name: level for name, level in between.items() if name != "machine"}
+                yield Cell(block.program, others, within, block.launch_settings)
+
+
+def _simulated_cell(
+    study: Study, block: PatternBlock, between: Mapping[str, Any], within: dict[str, list[Any]]
+) -> Cell:
+    machine = block.machines[between["machine"]]
+    layout = simulated_layout(machine, between, f"{study.path}:{block.line}")
+    settings = replace(block.launch_settings, launches=block.simulated_launches)
+    return Cell(block.program, {**between, **layout}, within, settings, machine=machine)
 
 
 def _not_excluded(
@@ -267,10 +287,10 @@ def _cells_of_external(external: External) -> Iterator[Cell]:
 
 def _control_cells(cells: list[Cell]) -> list[Cell]:
     """Cells with memory copy and ping-pong for each launch configuration, which show a change of
-    the machine."""
+    the machine. A simulated machine does not change."""
     controls: dict[str, Cell] = {}
     for cell in cells:
-        if cell.external is not None:
+        if cell.external is not None or cell.machine is not None:
             continue
         between = {name: cell.between[name] for name in _LAUNCH_FACTORS if name in cell.between}
         kernels = ["copy", "pingpong"] if cell.ranks > 1 else ["copy"]

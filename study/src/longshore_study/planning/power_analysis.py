@@ -46,7 +46,7 @@ def spread_of(stored: Iterable[Launch]) -> Spread:
     assumed."""
     rows: dict[tuple[str, str], dict[tuple[str, str], list[float]]] = {}
     for launch in stored:
-        if launch.problem is not None:
+        if launch.problem is not None or launch.simulated is not None:
             continue
         for result in launch.results:
             median = (result.get("seconds") or {}).get("median")
@@ -126,8 +126,9 @@ class PowerAnalysis:
 
     @cached_property
     def rows(self) -> int:
-        """Number of rows of the table that `compare` judges: the variants, and the common shift."""
-        return 1 + sum(cell.variants for cell in self.plan.cells if cell.program != CONTROL)
+        """Number of rows of the table that `compare` tests: the measured variants, and the common
+        shift."""
+        return 1 + sum(cell.variants for cell in self.plan.cells if cell.program != CONTROL and cell.machine is None)
 
     def between_tags(self, sessions: int) -> SimulatedPower | None:
         """The power for two tags that are measured in the same sessions, at different hours. None

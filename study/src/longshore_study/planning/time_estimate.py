@@ -13,6 +13,8 @@ from longshore_study.store.launch_store import Launch
 
 _MAX_GUESSED_VARIANTS = 1000  # with more variants, the guess uses two of them
 _START_SECONDS = {"threads": 0.2, "mpi": 1.2}
+_SIMULATED_PAIR_SECONDS = 2e-5  # real time of a simulated exchange between all pairs of ranks
+_SIMULATED_NEIGHBOURS_SECONDS = 3e-3  # of one between neighbours, by rank
 _BYTES_PER_SECOND = 3e9  # of a modest core
 _REQUESTS_PER_SECOND = 2e7  # of one rank, one request at a time
 
@@ -50,6 +52,9 @@ def guessed_seconds(cell: Cell) -> float:
     if cell.external is not None:
         return start + 10.0
     repetitions = cell.launch_settings.repetitions + cell.launch_settings.warmup
+    if cell.machine is not None:
+        of_all_pairs = _SIMULATED_PAIR_SECONDS * cell.ranks if cell.program in ("gather", "sort", "ghost") else 0.0
+        return repetitions * cell.variants * cell.ranks * (_SIMULATED_NEIGHBOURS_SECONDS + of_all_pairs)
     if cell.variants > _MAX_GUESSED_VARIANTS:
         return start + repetitions * cell.variants * max(
             _guessed_repetition(cell, variant) for variant in _corners(cell)
@@ -77,8 +82,8 @@ def _guessed_repetition(cell: Cell, variant: dict[str, Any]) -> float:
             return ranks * int(variant.get("requests", 10_000_000)) / speed
         case "sort":
             return ranks * int(variant.get("keys", 2**23)) * 8 * 6 / _BYTES_PER_SECOND
-        case "halo":
-            items = int(variant.get("contiguous", 0)) * 6 or _halo_items(variant)
+        case "halo" | "ghost":
+            items = _ghost_items(variant) if cell.program == "ghost" else _halo_items(variant)
             return 5e-5 * ranks + ranks * items * 8 * 4 / _BYTES_PER_SECOND
         case "control":
             return 0.05 if variant.get("kernel", "copy") == "copy" else 0.01
@@ -86,7 +91,15 @@ def _guessed_repetition(cell: Cell, variant: dict[str, Any]) -> float:
             return 0.1
 
 
+def _ghost_items(variant: dict[str, Any]) -> int:
+    """All elements get new values before each repetition."""
+    elements, ghosts = int(variant.get("elements", 100_000)), int(variant.get("ghosts", 10_000))
+    return int(variant.get("fields", 1)) * (elements + 2 * ghosts)
+
+
 def _halo_items(variant: dict[str, Any]) -> int:
+    if "contiguous" in variant:
+        return 6 * int(variant["contiguous"])
     domain = [int(length) for length in variant.get("domain", [64, 64, 64])]
     width, fields = int(variant.get("halo", 1)), int(variant.get("fields", 1))
     outer = math.prod(length + 2 * width for length in domain)

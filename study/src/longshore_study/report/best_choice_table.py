@@ -87,6 +87,8 @@ def solo_sentence(facts: Facts) -> str:
 def _unranked_sentence(facts: Facts) -> str:
     """For programs whose factors are unknown: variants may do different work."""
     figures = facts.main_figures
+    if not figures and facts.simulated:
+        return f"All figures are simulated, on {', '.join(facts.simulated)}."
     if not figures:
         return "No figure was measured."
     titles = list(dict.fromkeys(pattern_title(f.pattern) for f in figures))
@@ -192,8 +194,8 @@ def _share(choice: BestChoice) -> Element:
 
 
 def _details(facts: Facts) -> list[str]:
-    launches = facts.launches
-    failed = len(facts.failed)
+    launches = facts.all_launches
+    failed = len(facts.failed) + sum(len(of_machine.failed) for of_machine in facts.simulated.values())
     sessions = {(launch.study, launch.tag, launch.session) for launch in launches}
     figures = facts.main_figures
     wrong = sum(1 for a in facts.absent if a.reason.startswith("failed"))

@@ -18,7 +18,7 @@ from longshore_study.report.facts import Facts, PlottedFigure
 # A control bounds a figure if these factors agree, as far as both have them.
 LAUNCH_FACTORS = ("transport", "ranks", "ranks_per_node", "environment")
 # The factors on which the bytes moved for a figure depend.
-BYTE_FACTORS = (*LAUNCH_FACTORS, "operation")
+BYTE_FACTORS = (*LAUNCH_FACTORS, "operation", "mesh", "type", "elements", "ghosts")
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ variants that only one side measured."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -14,6 +14,7 @@ from longshore_study.report.labels import level_text, naming, pattern_title, val
 from longshore_study.report.markup import Child, Element, element, section
 from longshore_study.report.tables import folded, scroll_table
 from longshore_study.store.launch_store import Launch
+from longshore_study.store.simulated import heading
 
 ROWS_SHOWN = 30
 NUMBERS = ("Launches", "Failed", "Variants")
@@ -33,7 +34,15 @@ class Absence:
 
 def absences(facts: Facts) -> list[Absence]:
     """Everything missing, in the order failed, invalid, skipped, missing, without duplicates."""
-    return list(dict.fromkeys((*_failed(facts), *_invalid(facts), *_skipped(facts), *_missing(facts))))
+    found = [*_failed(facts), *_invalid(facts), *_skipped(facts), *_missing(facts)]
+    for machine, of_machine in facts.simulated.items():
+        # The comparison has the rows that a side lacks, also the simulated ones.
+        missing = () if facts.comparison else _missing(of_machine)
+        found += [
+            replace(line, variant=f"{heading(machine)}: {line.variant}")
+            for line in (*_failed(of_machine), *_skipped(of_machine), *missing)
+        ]
+    return list(dict.fromkeys(found))
 
 
 def coverage_section(facts: Facts) -> Element:
@@ -96,8 +105,9 @@ def _levels(variants: Sequence[dict[str, Any]]) -> str:
 def _missing(facts: Facts) -> Iterable[Absence]:
     """The missing rows of the comparison; without a comparison, variants that some sides lack."""
     if facts.comparison:
-        names = naming(row.factors for row in facts.comparison.rows)
-        for row in facts.comparison.rows:
+        rows = [*facts.comparison.rows, *facts.simulated_rows]
+        names = naming(row.factors for row in rows)
+        for row in rows:
             if row.verdict == "missing":
                 lacking = facts.comparison.new if row.new_mean is None else facts.comparison.reference
                 reason = row.warnings[0] if row.warnings else "measured on the other side only"
@@ -117,13 +127,15 @@ def _all_factors(f: PlottedFigure) -> str:
 
 def _sessions(facts: Facts) -> Element:
     """The table of sessions, with their numbers of launches and variants."""
-    failed = {failure.launch.path for failure in facts.failed}
+    kinds = (facts, *facts.simulated.values())
+    failed = {failure.launch.path for kind in kinds for failure in kind.failed}
+    main_figures = [figure for kind in kinds for figure in kind.main_figures]
     groups: dict[tuple[str, str, str], list[Launch]] = {}
-    for launch in facts.launches:
+    for launch in facts.all_launches:
         groups.setdefault((launch.tag, launch.session, launch.study), []).append(launch)
     rows = []
     for (tag, session, study), launches in groups.items():
-        variants = {f.key for f in facts.main_figures if (f.tag, f.session, f.study) == (tag, session, study)}
+        variants = {f.key for f in main_figures if (f.tag, f.session, f.study) == (tag, session, study)}
         started = sorted(str(x.envelope["started"]) for x in launches if x.envelope.get("started"))
         failures = sum(1 for x in launches if x.path in failed)
         rows.append((tag, session, study, _utc(started[0]) if started else "–", len(launches), failures, len(variants)))

@@ -21,14 +21,14 @@ from longshore_study.report.scales import Scale, for_figures
 
 # These sizes are drawn first, then all other numeric factors with several levels.
 SIZE_FACTORS = (
-    "halo", "contiguous", "message_bytes", "bytes", "requests", "table", "elements", "keys", "buffer_items", "fields",
-    "task_count", "nodes", "ranks", "ranks_per_node",
+    "halo", "contiguous", "message_bytes", "bytes", "requests", "table", "elements", "keys", "ghosts", "buffer_items",
+    "fields", "reach", "task_count", "nodes", "ranks", "ranks_per_node",
 )  # fmt: skip
 SIZE_UNITS = {
     "halo": "halo width, cells", "contiguous": "elements per face", "message_bytes": "message, bytes",
     "requests": "requests per rank", "table": "table elements per rank", "elements": "elements per rank",
-    "keys": "keys per rank", "buffer_items": "buffer, items", "ranks": "ranks", "nodes": "nodes",
-    "fields": "fields", "task_count": "tasks", "ranks_per_node": "ranks per node",
+    "keys": "keys per rank", "ghosts": "ghosts per rank", "buffer_items": "buffer, items", "ranks": "ranks",
+    "nodes": "nodes", "fields": "fields", "task_count": "tasks", "ranks_per_node": "ranks per node",
 }  # fmt: skip
 PANELS_SHOWN = 6
 

@@ -19,7 +19,7 @@ from longshore_study.report.markup import Element, element, section
 FIGURE_COLUMNS = (
     "side", "study", "tag", "session",
     "cell_id", "launch_index", "position", "pattern", "metric", "value", "unit", "better",
-    "verified", "repetitions", "imported",
+    "verified", "repetitions", "imported", "simulated",
 )  # fmt: skip
 # Larger data is compressed, so that the page stays small enough to send.
 MAX_PLAIN_BYTES = 300_000
@@ -57,9 +57,10 @@ def figure_rows(facts: Facts) -> list[dict[str, Any]]:
             "launch_index": f.launch_index, "position": f.position, "pattern": f.pattern,
             "metric": f.metric, "value": f.value, "unit": f.unit,
             "better": f.better, "verified": f.verified, "repetitions": f.repetitions, "imported": f.aggregate,
-            "factors": f.factors,
+            "simulated": machine, "factors": f.factors,
         }
-        for f in facts.figures
+        for machine, kind in ((None, facts), *facts.simulated.items())
+        for f in kind.figures
     ]  # fmt: skip
 
 
@@ -100,15 +101,18 @@ def report_json(facts: Facts, rows: list[dict[str, Any]]) -> str:
         },
         "figures": rows,
         "absent": [
-            {"side": a.side, "pattern": a.pattern, "factors": a.factors, "reason": a.reason} for a in facts.absent
+            {"side": a.side, "pattern": a.pattern, "factors": a.factors, "reason": a.reason}
+            for kind in (facts, *facts.simulated.values())
+            for a in kind.absent
         ],
+        "simulated_rows": [compare_document.row_document(row) for row in facts.simulated_rows],
         "launches": [
             {
                 "study": x.study, "tag": x.tag, "session": x.session, "cell": x.cell, "launch_index": x.launch_index,
                 "position": x.position, "exit_status": x.exit_status, "problem": x.problem, "file": x.path.name,
                 "source": x.source, "header": x.header,
             }
-            for x in facts.launches
+            for x in facts.all_launches
         ],
     }  # fmt: skip
     return json.dumps(document, ensure_ascii=False, separators=(",", ":"), default=str)

@@ -6,7 +6,7 @@ metrics/launch_metrics.py decides which results are figures.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
 from statistics import median
@@ -19,10 +19,12 @@ from longshore_study.attribution.association import Attribution
 from longshore_study.base.json_values import canonical
 from longshore_study.compare.comparison import Comparison
 from longshore_study.compare.guideline_check import GuidelineRow
+from longshore_study.compare.judged_row import JudgedRow
 from longshore_study.metrics.launch_metrics import Figure, Measurements, main_metric, measure, pattern_rank
 from longshore_study.store.launch_store import Launch
 from longshore_study.store.records import Record
 from longshore_study.store.selection import Side
+from longshore_study.store.simulated import by_machine
 
 Factors = tuple[tuple[str, str], ...]
 FigureKey = tuple[str, str, str, Factors]
@@ -82,10 +84,12 @@ class FailedLaunch:
 
 @dataclass(frozen=True)
 class Facts:
-    """REQUIRES: the sides have different names. The reference is the first side."""
+    """The measured figures, and the facts of each simulated machine, which no section mixes.
+
+    REQUIRES: the sides have different names. The reference is the first side."""
 
     stored_sides: tuple[Side, ...]
-    """The launches of each side, in reading order."""
+    """The measured launches of each side, in reading order."""
     comparison: Comparison | None = None
     guidelines: Mapping[str, Sequence[GuidelineRow]] = field(default_factory=dict)
     figures: tuple[PlottedFigure, ...] = ()
@@ -97,6 +101,23 @@ class Facts:
     failed: tuple[FailedLaunch, ...] = ()
     attribution: Attribution | None = None
     history: history.HistoryTable | None = None
+    simulated: Mapping[str, Facts] = field(default_factory=dict)
+    """By machine: the facts of its launches."""
+    simulated_rows: tuple[JudgedRow, ...] = ()
+    """The simulated rows of a comparison that has measured rows, too."""
+
+    @property
+    def all_sides(self) -> tuple[Side, ...]:
+        """The measured and the simulated launches of each side. Statistics never use them."""
+        kinds = [self, *self.simulated.values()]
+        return tuple(
+            replace(side, launches=[launch for facts in kinds for launch in facts.stored_sides[index].launches])
+            for index, side in enumerate(self.stored_sides)
+        )
+
+    @property
+    def all_launches(self) -> tuple[Launch, ...]:
+        return tuple(chain.from_iterable(side.launches for side in self.all_sides))
 
     @property
     def sides(self) -> tuple[str, ...]:
@@ -146,6 +167,37 @@ class Facts:
 
 
 def gather_facts(
+    sides: Sequence[Side],
+    comparison: Comparison | None = None,
+    guidelines: Mapping[str, Sequence[GuidelineRow]] | None = None,
+    *,
+    attribution: Attribution | None = None,
+    past: history.HistoryTable | None = None,
+) -> Facts:
+    """The facts of measured launches, with those of each simulated machine."""
+    kinds = by_machine(launch for side in sides for launch in side.launches)
+    rows = comparison.rows if comparison else []
+    measured = [row for row in rows if row.simulated is None]
+    facts = _facts_of_kind(
+        _sides_of(sides, kinds.pop(None, [])),
+        # A comparison of simulated rows alone is shown like one of measured rows.
+        replace(comparison, rows=measured) if comparison and measured else comparison,
+        guidelines,
+        attribution=attribution,
+        past=past,
+    )
+    simulated = {str(machine): _facts_of_kind(_sides_of(sides, launches)) for machine, launches in kinds.items()}
+    beside = tuple(row for row in rows if row.simulated is not None) if measured else ()
+    return replace(facts, simulated=simulated, simulated_rows=beside)
+
+
+def _sides_of(sides: Sequence[Side], launches: Sequence[Launch]) -> list[Side]:
+    """The sides with only these launches."""
+    chosen = {id(launch) for launch in launches}
+    return [replace(side, launches=[launch for launch in side.launches if id(launch) in chosen]) for side in sides]
+
+
+def _facts_of_kind(
     sides: Sequence[Side],
     comparison: Comparison | None = None,
     guidelines: Mapping[str, Sequence[GuidelineRow]] | None = None,

@@ -14,11 +14,12 @@ from longshore_study.report.markup import Child, element
 # first factor of this list that a variant has is printed in bold.
 SELF_EXPLAINING = (
     "strategy", "mode", "exchange", "kernel", "algorithm", "operation", "scope", "order", "transport",
-    "tasks", "memory", "distribution", "type", "key_pattern", "placement", "scaling",
+    "mesh", "tasks", "memory", "distribution", "type", "key_pattern", "placement", "scaling",
 )  # fmt: skip
 NO_BREAK = "\u00a0"
 PATTERN_TITLES = {
-    "stream": "Stream", "gather": "Gather", "halo": "Halo exchange", "sort": "Bucket sort", "control": "Controls",
+    "stream": "Stream", "gather": "Gather", "halo": "Halo exchange", "sort": "Bucket sort",
+    "ghost": "Ghost exchange", "control": "Controls",
 }  # fmt: skip
 METRIC_TITLES = {
     "bandwidth": "bandwidth per node",
@@ -27,6 +28,8 @@ METRIC_TITLES = {
     "process_bandwidth": "bandwidth per process",
     "exchange_bandwidth": "exchange bandwidth",
     "keys_per_second": "keys sorted",
+    "ghost_bandwidth": "bandwidth of ghosts per node",
+    "line_bandwidth": "bandwidth of cache lines per node",
     "latency_us": "latency",
 }
 

@@ -30,6 +30,8 @@ from longshore_study.report.predictions import predictions_section
 from longshore_study.report.provenance import provenance_section
 from longshore_study.report.reporting_rules import rules_section
 from longshore_study.report.scaling import scaling_section
+from longshore_study.report.side_by_side import side_by_side_section
+from longshore_study.report.simulated import simulated_section
 from longshore_study.report.steps import steps_section
 from longshore_study.report.verdict_summary import verdict_section
 from longshore_study.report.work_groups import split_by_work
@@ -81,13 +83,13 @@ def _subtitle(facts: Facts) -> Element:
     """The studies, and the properties of the machine that are the same for all launches."""
     properties: list[str] = []
     for key in ("host", "hostname", "cpu", "cpu_model", "kernel"):
-        values = {_system(launch.header, key) for launch in facts.launches if launch.header}
+        values = {_system(launch.header, key) for launch in facts.all_launches if launch.header}
         if len(values) == 1 and (value := next(iter(values))):
             properties.append(value)
     sources = facts.imported_from
     if sources:
         properties.append(f"figures imported from {', '.join(sources)}: aggregates only")
-    studies = sorted({launch.study for launch in facts.launches})
+    studies = sorted({launch.study for launch in facts.all_launches})
     return element("p", " · ".join([f"study {', '.join(studies)}", *properties]), class_="subtitle")
 
 
@@ -128,7 +130,7 @@ def _pattern(facts: Facts, pattern: str) -> Element:
 
 def methods_section(facts: Facts) -> Element:
     imported = any(launch.imported for launch in facts.launches)
-    measured = not all(launch.imported for launch in facts.launches)
+    measured = not all(launch.imported for launch in facts.all_launches)
     lines = []
     if measured:
         lines += [
@@ -140,6 +142,11 @@ def methods_section(facts: Facts) -> Element:
     if imported:
         lines.append(
             "Imported figures are the values that the other program printed, under our names where definitions agree."
+        )
+    if facts.simulated:
+        lines.append(
+            "Simulated times come from the real code on a described machine. They have no noise, so one launch is "
+            "enough, and their ratios have no intervals. No statistic pools them with measured figures."
         )
     if facts.comparison:
         lines.append(
@@ -170,6 +177,8 @@ SECTIONS: tuple[Section, ...] = (
     engines_section,
     means_section,
     predictions_section,
+    simulated_section,
+    side_by_side_section,
     guidelines_section,
     history_section,
     drift_section,

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 from longshore_study.analyses.predictions import CLOSE, Prediction, predictions_of
 from longshore_study.base.texts import plain_number, ratio, seconds, share
@@ -45,7 +47,7 @@ def _block(title: str, rows: Sequence[Prediction]) -> Element:
         "div",
         element("h3", title),
         remark(note) if note else None,
-        folded(predicted, ROWS_SHOWN, lambda more: f"{more} more", lambda some: _table(some, names))
+        ratio_table([_ratio_row(row) for row in predicted], ("Whole phase", "All begun", "Predicted"), names)
         if predicted
         else None,
         element("ul", [element("li", f"Not predicted: {reason}") for reason in reasons], class_="reasons")
@@ -55,7 +57,27 @@ def _block(title: str, rows: Sequence[Prediction]) -> Element:
     )
 
 
-def _table(rows: Sequence[Prediction], names: Naming) -> Element:
+def _ratio_row(row: Prediction) -> RatioRow:
+    return RatioRow(row.factors, row.ratio or 0.0, row.close, (row.measured, row.begun, row.predicted))
+
+
+@dataclass(frozen=True)
+class RatioRow:
+    """A row of a table of ratios predicted / measured."""
+
+    factors: Mapping[str, Any]
+    ratio: float
+    close: bool
+    times: tuple[float | None, ...]
+    """Seconds, one for each of the last columns."""
+
+
+def ratio_table(rows: Sequence[RatioRow], time_heads: Sequence[str], names: Naming) -> list[Child]:
+    """A strip per row with the ratio, and the times in numbers. Further rows are folded."""
+    return folded(rows, ROWS_SHOWN, lambda more: f"{more} more", lambda some: _table(some, time_heads, names))
+
+
+def _table(rows: Sequence[RatioRow], time_heads: Sequence[str], names: Naming) -> Element:
     scale = log_around([1.0 - CLOSE, 1.0 + CLOSE, *(row.ratio for row in rows if row.ratio)])
     ticks = scale.ticks(plain_number)
     axis: Child = [
@@ -66,15 +88,13 @@ def _table(rows: Sequence[Prediction], names: Naming) -> Element:
         ("name", "Variant"),
         ("plot", axis),
         ("share number", "Ratio"),
-        ("median number", "Whole phase"),
-        ("median number", "All begun"),
-        ("median number", "Predicted"),
+        *(("median number", head) for head in time_heads),
     ]
     return strip_table(heads, [_row(row, names, scale, ticks) for row in rows])
 
 
-def _row(row: Prediction, names: Naming, scale: Scale, ticks: list[Tick]) -> Element:
-    value = row.ratio or 0.0
+def _row(row: RatioRow, names: Naming, scale: Scale, ticks: list[Tick]) -> Element:
+    value = row.ratio
     label = f"predicted / measured {ratio(value)}; close is within {share(CLOSE)}"
     drawn = strip(
         grid(ticks),
@@ -83,7 +103,6 @@ def _row(row: Prediction, names: Naming, scale: Scale, ticks: list[Tick]) -> Ele
         mark("circle" if row.close else "diamond", scale.clipped(value), 0.5, "s1" if row.close else "s2 open", label),
         label=label,
     )
-    times = (row.measured, row.begun, row.predicted)
     numbers = [("share", f"{ratio(value)}{'' if row.close else ' (not close)'}")]
-    numbers += [("median", "–" if time is None else seconds(time)) for time in times]
+    numbers += [("median", "–" if time is None else seconds(time)) for time in row.times]
     return strip_row(names.markup(row.factors), drawn, numbers)

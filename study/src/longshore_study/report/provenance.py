@@ -40,7 +40,7 @@ class PropertyValues:
 
 def recorded_properties(facts: Facts) -> list[PropertyValues]:
     """All properties that any launch recorded, in the order of first occurrence."""
-    per_side = values_by_side([side.launches for side in facts.stored_sides])
+    per_side = values_by_side([side.launches for side in facts.all_sides])
     keys = list(dict.fromkeys(key for side in per_side for key in side))
     return [PropertyValues(key, tuple(tuple(side.get(key, ())) for side in per_side)) for key in keys]
 
@@ -49,15 +49,16 @@ def unrecorded(facts: Facts) -> list[str]:
     """The parts of SETUP that a successful launch did not record."""
     known = [
         ({key.lower() for key, _ in properties(launch) if not key.startswith(VARIABLE)}, launch.cell.get("transport"))
-        for launch in facts.launches
+        for launch in facts.all_launches
         if launch.problem is None
     ]
     return [
         part
         for part, words in SETUP.items()
         if not all(
-            # The transport threads needs no communication library.
-            any(word in key for word in words for key in keys) or (part == LIBRARY and transport == "threads")
+            # The transports threads and simulated need no communication library.
+            any(word in key for word in words for key in keys)
+            or (part == LIBRARY and transport in ("threads", "simulated"))
             for keys, transport in known
         )
     ]
@@ -66,7 +67,7 @@ def unrecorded(facts: Facts) -> list[str]:
 def provenance_section(facts: Facts) -> Element:
     recorded = recorded_properties(facts)
     differing = [
-        PropertyValues(name, v) for name, v in differences.differing([s.launches for s in facts.stored_sides]).items()
+        PropertyValues(name, v) for name, v in differences.differing([s.launches for s in facts.all_sides]).items()
     ]
     parts: list[Child] = [element("h2", "Provenance")]
     if not recorded:
@@ -136,7 +137,7 @@ def _repeatable_command(words: list[str]) -> str:
 def _commands(facts: Facts) -> Element | None:
     """The different command lines, so that a reader can repeat them."""
     commands: dict[str, None] = {}
-    for launch in facts.launches:
+    for launch in facts.all_launches:
         command = launch.envelope.get("command")
         if isinstance(command, list) and command:
             commands[_repeatable_command([str(word) for word in command])] = None

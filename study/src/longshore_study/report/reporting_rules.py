@@ -46,7 +46,10 @@ def rule_results(facts: Facts) -> list[tuple[str, RuleResult]]:
     return [(text, judge(facts)) for text, judge in RULES]
 
 
-def rules_section(facts: Facts) -> Element:
+def rules_section(facts: Facts) -> Element | None:
+    """None where nothing was measured: the rules are about measurements."""
+    if not facts.launches and facts.simulated:
+        return None
     results = rule_results(facts)
     states = [result.state for _, result in results]
     return section(

@@ -82,15 +82,16 @@ def comparison_details(comparison: Comparison) -> list[str]:
         rows = [row for row in judged if row.verdict == verdict]
         if rows:
             details.append(f"{word}: {row_sentence(max(rows, key=_effect_size), names.text)}")
-    session_counts = {row.sessions for row in comparison.rows if row.sessions != (0, 0)}
+    session_counts = {row.sessions for row in comparison.rows if row.sessions != (0, 0) and not row.simulated}
     if session_counts:
         reference, new = min(s[0] for s in session_counts), min(s[1] for s in session_counts)
         details.append(
             f"Judged from {counted(reference, 'session')} of “{comparison.reference.name}” and {new} of "
             f"“{comparison.new.name}”; {_replication_unit(comparison)}."
         )
-    details += [*_shift(comparison), *_noise_probe(comparison)]
-    return details
+    if all(row.simulated for row in comparison.rows):
+        return [*details, "All figures are simulated: they have no noise, and their ratios are exact."]
+    return [*details, *_shift(comparison), *_noise_probe(comparison)]
 
 
 def row_sentence(row: JudgedRow, name: Callable[[dict[str, Any]], str]) -> str:

@@ -60,6 +60,15 @@ class Launch:
         return str(self.envelope.get("source", "longshore-bench"))
 
     @property
+    def simulated(self) -> str | None:
+        """Name and version of the machine on which the launch was simulated. None: measured. A
+        launch that failed at its start has the name alone."""
+        header = (self.header or {}).get("simulated")
+        if isinstance(header, dict) and isinstance(machine := header.get("machine"), str):
+            return machine
+        return str(self.cell.get("machine", "?")) if self.cell.get("transport") == "simulated" else None
+
+    @property
     def imported(self) -> bool:
         """Whether the launch was imported. Imported values are aggregates of repetitions."""
         return self.source.startswith("import")

@@ -112,6 +112,19 @@ FACTORS: dict[str, dict[str, Factor]] = {
         "meet": _words("no yes"),
         **_TASKS,
     },
+    "ghost": {
+        "strategy": _words("standard direct node-aware-2 node-aware mpi-waitall mpi-persistent mpi-neighbor auto"),
+        "operation": _words("update accumulate"),
+        "mesh": _words("random band hexahedra tetrahedra file"),
+        "file": Factor(free_text=True),
+        "elements": _count(),
+        "ghosts": _count(),
+        "reach": _count(1, 2**20),
+        "fields": _count(1, 4096),
+        "type": _words("float double int32 int64"),
+        "memory": _words("shared own"),
+        "placement": _words("linear random auto"),
+    },
     "control": {
         "kernel": _words("copy pingpong put loggp shift barrier fetch-add"),
         "over": _words("put channel alltoallv rma copy raw"),
@@ -123,7 +136,8 @@ FACTORS: dict[str, dict[str, Factor]] = {
 pingpong of `control`."""
 
 BETWEEN: dict[str, Factor] = {
-    "transport": _words("threads mpi shmem ucx"),
+    "transport": _words("threads mpi shmem ucx simulated"),
+    "machine": Factor(free_text=True),
     "ranks": _count(1, LARGEST_RANKS),
     "ranks_per_node": _count(1, LARGEST_RANKS),
     "nodes": _count(1, LARGEST_RANKS),

@@ -13,6 +13,8 @@ from longshore_study.study_file import environment_variables
 from longshore_study.study_file.factors import BETWEEN, FACTORS, LARGEST_RANKS, PROGRAMS, Factor
 from longshore_study.study_file.hypothesis_reader import read_hypothesis
 from longshore_study.study_file.launcher_reader import read_launcher
+from longshore_study.study_file.machine_reader import TRANSPORT as SIMULATED
+from longshore_study.study_file.machine_reader import MachineReader
 from longshore_study.study_file.metric_reader import METRIC_KEYS, read_metric
 from longshore_study.study_file.step_reader import read_steps
 from longshore_study.study_file.study import External, Guideline, LaunchSettings, PatternBlock, Study
@@ -33,6 +35,7 @@ class StudyReader(Values):
     def __init__(self, path: str, lines: dict[KeyPath, int]) -> None:
         super().__init__(path, lines)
         self.levels_of_externals: dict[str, list[Any]] = {}
+        self.machines = MachineReader(self)
 
     def study(self, document: dict[str, Any], text: str) -> Study:
         self.known_keys(document, (), SECTIONS, "table")
@@ -83,6 +86,7 @@ class StudyReader(Values):
         factors = FACTORS[program]
         within = self.factors(block, where, "within", factors, program)
         between = self.between(block, where, factors, program)
+        machines = self.machines.read((*where, "between"), between)
         for name in sorted(within.keys() & between.keys()):
             self.problem((*where, "within", name), f"'{name}' is in within and in between; it can vary in one only")
         return PatternBlock(
@@ -92,6 +96,8 @@ class StudyReader(Values):
             exclude=self.exclude(block, where, {**within, **between}, {**factors, **BETWEEN}),
             launch_settings=self.launch_settings(block, where, general),
             line=line_of(self.lines, where),
+            machines=machines,
+            simulated_launches=self.integer(block, where, "launches", default=1, least=1, most=10_000),
         )
 
     def external(self, block: dict[str, Any], where: KeyPath, general: LaunchSettings) -> External:
@@ -240,10 +246,10 @@ class StudyReader(Values):
         table = dict(self.table(block, where, "between", required=False))
         environment = self.environment(table.pop("environment", [{}]), (*where, "between", "environment"))
         found = self.factors({"between": table}, where, "between", {**factors, **BETWEEN}, program)
-        if "ranks" not in found:
+        found.setdefault("transport", ["threads"])
+        if "ranks" not in found and not ("nodes" in found and found["transport"] == [SIMULATED]):
             key_path = (*where, "between") if "between" in block else where
             self.problem(key_path, "the number of ranks is missing; write between = { ranks = [2] }")
-        found.setdefault("transport", ["threads"])
         return {**found, "environment": environment}
 
     def external_between(self, block: dict[str, Any], where: KeyPath) -> dict[str, list[Any]]:

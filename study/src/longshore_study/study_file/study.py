@@ -21,6 +21,20 @@ class LaunchSettings:
 
 
 @dataclass(frozen=True)
+class MachineFile:
+    """A machine file of the transport `simulated`."""
+
+    name: str
+    version: str
+    nodes: int
+    ranks_per_node: int
+    given: str
+    """The path in the study file."""
+    path: str
+    """The path for longshore-bench."""
+
+
+@dataclass(frozen=True)
 class PatternBlock:
     """One [[pattern]], with the factors that vary within a launch and between launches."""
 
@@ -30,6 +44,11 @@ class PatternBlock:
     exclude: tuple[Expression, ...]
     launch_settings: LaunchSettings
     line: int = 1
+    machines: dict[str, MachineFile] = field(default_factory=dict)
+    """By name. `between` has the names."""
+    simulated_launches: int = 1
+    """The launches of each simulated cell: those of the block. Those of [study] are for cells with
+    noise."""
 
 
 @dataclass(frozen=True)
@@ -156,6 +175,10 @@ class Study:
     launcher: LauncherChoice = field(default_factory=LauncherChoice)
     bound: dict[str, float] = field(default_factory=dict)
     hypothesis: Hypothesis | None = None
+
+    @property
+    def machines(self) -> list[MachineFile]:
+        return list({machine.path: machine for block in self.patterns for machine in block.machines.values()}.values())
 
     @property
     def digest(self) -> str:

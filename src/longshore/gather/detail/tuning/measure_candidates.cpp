@@ -83,6 +83,7 @@ class candidate_timer {
     for (std::size_t c = 0; c < request_classes && !candidates_.empty(); ++c) {
       const std::size_t requests = requests_of(c);
       if (request_class_of(requests) != c) break;
+      if (team_.simulated() != nullptr && c + 1 == request_classes && c > 0) break;
       const double best = best_predicted(requests);
       if (c > 0 && (elapsed_ >= budget_overrun * limits_.seconds || best > max_call_seconds)) break;
       std::vector<candidate*> entered;
@@ -146,10 +147,12 @@ class candidate_timer {
     for (candidate* entered : remaining) {
       entered->begin_class(requests);
       time_turn(*entered, requests);
-      entered->iterations =
-          static_cast<int>(std::clamp(turn_seconds / entered->best(), 1.0, 1000.0));
+      if (team_.simulated() == nullptr)
+        entered->iterations =
+            static_cast<int>(std::clamp(turn_seconds / entered->best(), 1.0, 1000.0));
     }
     drop_slow(remaining, first_drop_ratio);
+    if (team_.simulated() != nullptr) return;  // without noise, one call tells all
     for (std::size_t turn = 0; turn < max_turns; ++turn) {
       const double limit = turn < min_turns ? budget_overrun * limits_.seconds : end_seconds;
       if (turn > 0 && (remaining.size() == 1 || elapsed_ >= limit)) break;

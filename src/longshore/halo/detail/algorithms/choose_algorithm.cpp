@@ -2,13 +2,15 @@
 // plans by turns, and returns the fastest. The constructor of halo_exchange calls it.
 #include <longshore/halo/detail/algorithms/choose_algorithm.hpp>
 
-#include <algorithm>
-#include <limits>
+#include <longshore/transport/fastest_by_turns.hpp>
+#include <longshore/transport/scratch_memory.hpp>
+
+#include <optional>
 
 namespace longshore::detail {
 namespace {
 
-constexpr int trials = 7, exchanges_per_trial = 4;
+constexpr int exchanges_per_trial = 4;
 // With more fields, auto does not try the sequenced algorithms, which have one to three rounds for
 // each field.
 constexpr std::size_t max_sequenced_fields = 32;
@@ -25,25 +27,14 @@ struct scratch_field {
         const std::ptrdiff_t bytes = cell * like.strides_bytes[d];
         (bytes < 0 ? begin : end) += bytes;
       }
-    const auto size_bytes = static_cast<std::size_t>(end - begin);
-    std::byte* data = nullptr;
-    if (like.memory.bytes > 0) {
-      shareable = shareable_memory(ranks, size_bytes);
-      data = shareable.data();
-      field.memory = shareable.handle();
-    } else {
-      plain = pages(size_bytes);
-      data = plain.data();
-    }
-    field.first = data - begin;
-    // The system maps all pages that were never written to the same page of zeros. Writing gives
-    // the scratch memory pages of its own, as a field has.
-    std::fill_n(data, size_bytes, std::byte{0});
+    const bool is_shareable = like.memory.bytes > 0;
+    memory.emplace(ranks, static_cast<std::size_t>(end - begin), is_shareable);
+    if (is_shareable) field.memory = memory->handle();
+    field.first = memory->data() - begin;
   }
 
   field_memory field;
-  shareable_memory shareable;
-  pages plain;
+  std::optional<scratch_memory> memory;
 };
 
 }  // namespace
@@ -73,21 +64,9 @@ halo_algorithm choose_algorithm(const rank_grid& grid, const halo_options& optio
     plans.push_back(std::make_unique<halo_exchange>(grid, candidate_options, memories));
     plans.back()->exchange();  // the first exchange is not timed
   }
-  std::vector<double> shortest(candidates.size(), std::numeric_limits<double>::infinity());
-  for (int trial = 0; trial < trials; ++trial) {
-    std::vector<double> seconds;
-    for (const auto& plan : plans) {
-      ranks.barrier();
-      const double began = ranks.now();
-      for (int i = 0; i < exchanges_per_trial; ++i) plan->exchange();
-      seconds.push_back(ranks.now() - began);
-    }
-    ranks.allreduce(std::span<double>(seconds), reduction::max);
-    for (std::size_t i = 0; i < seconds.size(); ++i)
-      shortest[i] = std::min(shortest[i], seconds[i]);
-  }
-  return candidates[static_cast<std::size_t>(std::min_element(shortest.begin(), shortest.end()) -
-                                             shortest.begin())];
+  return candidates[fastest_by_turns(ranks, candidates.size(), [&](std::size_t i) {
+    for (int exchange = 0; exchange < exchanges_per_trial; ++exchange) plans[i]->exchange();
+  })];
 }
 
 }  // namespace longshore::detail

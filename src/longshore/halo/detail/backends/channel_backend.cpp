@@ -34,7 +34,11 @@ Message* joinable(std::vector<Message>& messages, const halo_message& message) {
 
 channel_backend::channel_backend(team& team, const halo_round& round,
                                  const backend_options& options, std::span<const int> far_peers)
-    : delivery_(options.delivery), workers_(options.workers), received_(round.size(), nullptr) {
+    : team_(team),
+      delivery_(options.delivery),
+      workers_(options.workers),
+      touched_bytes_(options.touched_bytes),
+      received_(round.size(), nullptr) {
   // All ranks have the directions in the same order, and one message per direction. So the n-th
   // channel from rank A to rank B is the same at both ends, even if the ranks are neighbours in
   // several directions.
@@ -107,6 +111,8 @@ void channel_backend::send() {
     std::byte* const slot = out.channel->reserve();
     if (slot == nullptr) return;
     out.message.pack(slot, workers_);
+    team_.charge_cells(team_.rank(),
+                       {out.message.size_bytes(), out.message.line_count(), touched_bytes_});
     out.channel->commit(out.message.size_bytes());
   }
 }
@@ -122,6 +128,8 @@ void channel_backend::receive() {
     if (delivery_ == halo_delivery::unpacked) {
       assert(message->size() == in.message.size_bytes());
       in.message.unpack(message->data(), workers_);
+      team_.charge_cells(in.channel->peer(),
+                         {message->size(), in.message.line_count(), touched_bytes_});
       in.channel->release();
     } else {
       received_[in.pair] = message->data();

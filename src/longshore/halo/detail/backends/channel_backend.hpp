@@ -55,8 +55,10 @@ class channel_backend final : public polled_backend {
   /// Receives all messages that have arrived.
   void receive();
 
+  team& team_;
   halo_delivery delivery_;
   tasks* workers_;
+  std::size_t touched_bytes_;
   std::unique_ptr<channel_set> channels_;
   std::vector<outgoing> outgoing_;
   std::vector<incoming> incoming_;

@@ -6,15 +6,17 @@
 
 namespace longshore::detail {
 
-direct_backend::direct_backend(std::vector<direct_link> links,
+direct_backend::direct_backend(team& ranks, std::vector<direct_link> links,
                                std::vector<std::shared_ptr<const void>> memory_owners,
                                std::vector<const std::byte*> received, traffic moved,
-                               tasks* workers)
-    : links_(std::move(links)),
+                               const backend_options& options)
+    : ranks_(ranks),
+      links_(std::move(links)),
       memory_owners_(std::move(memory_owners)),
       received_(std::move(received)),
       moved_(moved),
-      workers_(workers) {
+      workers_(options.workers),
+      touched_bytes_(options.touched_bytes) {
   links_to_read_.reserve(links_.size());
   links_being_read_.reserve(links_.size());
 }
@@ -24,7 +26,7 @@ void direct_backend::start() {
   ++exchange_number_;
   for (std::size_t i = 0; i < links_.size(); ++i) {
     if (links_[i].peer_reads) {
-      links_[i].signals_to_peer->ready.store(exchange_number_, std::memory_order_release);
+      signal(ranks_, links_[i].signals_to_peer->ready, exchange_number_, links_[i].peer);
       links_being_read_.push_back(i);
     }
     if (!links_[i].copies.empty()) links_to_read_.push_back(i);
@@ -32,6 +34,7 @@ void direct_backend::start() {
 }
 
 void direct_backend::progress() {
+  before_polls(ranks_);
   for (std::size_t i = 0; i < links_to_read_.size();) {
     const auto& link = links_[links_to_read_[i]];
     if (link.signals_from_peer->ready.load(std::memory_order_acquire) < exchange_number_) {
@@ -39,7 +42,9 @@ void direct_backend::progress() {
       continue;
     }
     link.copies.run(workers_);
-    link.signals_to_peer->taken.store(exchange_number_, std::memory_order_release);
+    ranks_.charge_cells(link.peer,
+                        {link.copies.line_bytes(), link.copies.line_count(), touched_bytes_});
+    signal(ranks_, link.signals_to_peer->taken, exchange_number_, link.peer);
     links_to_read_[i] = links_to_read_.back();
     links_to_read_.pop_back();
   }

@@ -11,21 +11,17 @@
 // rank: 128 bytes per neighbour and round.
 #pragma once
 
+#include <longshore/halo/detail/backends/exchange_backend.hpp>
 #include <longshore/halo/detail/backends/polled_backend.hpp>
 #include <longshore/halo/detail/copy/copy_batch.hpp>
+#include <longshore/transport/direct_signals.hpp>
+#include <longshore/transport/team.hpp>
 
-#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <vector>
 
 namespace longshore::detail {
-
-/// The counters by which one rank signals another in one round. Exchanges are numbered from 1.
-struct alignas(128) direct_signals {
-  std::atomic<std::uint64_t> ready;  ///< the latest exchange in which the writer's cells are ready
-  std::atomic<std::uint64_t> taken;  ///< the latest exchange in which the writer has read all cells
-};
 
 /// The copies and the signals between this rank and one of its neighbours in one round.
 struct direct_link {
@@ -40,9 +36,10 @@ class direct_backend final : public polled_backend {
  public:
   /// `memory_owners` keep the memory alive to which the links refer. `received` has the address of
   /// each incoming message, indexed by message pair.
-  direct_backend(std::vector<direct_link> links,
+  direct_backend(team& ranks, std::vector<direct_link> links,
                  std::vector<std::shared_ptr<const void>> memory_owners,
-                 std::vector<const std::byte*> received, traffic moved, tasks* workers);
+                 std::vector<const std::byte*> received, traffic moved,
+                 const backend_options& options);
 
   void start() override;
   void progress() override;
@@ -55,11 +52,13 @@ class direct_backend final : public polled_backend {
   [[nodiscard]] traffic moved() const override { return moved_; }
 
  private:
+  team& ranks_;
   std::vector<direct_link> links_;
   std::vector<std::shared_ptr<const void>> memory_owners_;
   std::vector<const std::byte*> received_;
   traffic moved_;
   tasks* workers_;
+  std::size_t touched_bytes_;
   std::uint64_t exchange_number_ = 0;
   // Indices of links whose cells this rank, or the peer, has not read in this exchange.
   std::vector<std::size_t> links_to_read_, links_being_read_;

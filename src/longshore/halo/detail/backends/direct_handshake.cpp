@@ -2,8 +2,8 @@
 // memory that the neighbours describe, and pairs their cells with the halo of this rank.
 #include <longshore/halo/detail/backends/direct_handshake.hpp>
 
+#include <longshore/halo/detail/backends/grid_handshake.hpp>
 #include <longshore/halo/detail/backends/handshake_message.hpp>
-#include <longshore/halo/detail/backends/neighbour_handshake.hpp>
 #include <longshore/halo/detail/message_shape.hpp>
 
 #include <algorithm>
@@ -21,7 +21,7 @@ class link_maker {
         options_(options),
         handshake_(handshake_of(grid)),
         peers_(handshake_->peers()),
-        in_process_(grid.ranks().transport_name() == "threads"),
+        in_process_(grid.ranks().is_one_process()),
         exposed_messages_(peers_.size()) {
     std::sort(options_.shareable.begin(), options_.shareable.end(),
               [](const auto& a, const auto& b) { return a.address < b.address; });
@@ -208,8 +208,8 @@ std::vector<std::unique_ptr<direct_backend>> link_maker::make(const direct_filte
     std::sort(owners.begin(), owners.end());
     owners.erase(std::unique(owners.begin(), owners.end()), owners.end());
     backends.back() =
-        std::make_unique<direct_backend>(std::move(parts.links), std::move(owners),
-                                         std::move(parts.received), parts.moved, options_.workers);
+        std::make_unique<direct_backend>(grid_.ranks(), std::move(parts.links), std::move(owners),
+                                         std::move(parts.received), parts.moved, options_);
   }
   return backends;
 }

@@ -4,8 +4,8 @@
 #include <longshore/halo/detail/halo_round.hpp>
 #include <longshore/halo/mode.hpp>
 #include <longshore/halo/rank_grid.hpp>
-#include <longshore/halo/shareable_memory.hpp>
 #include <longshore/machine/tasks.hpp>
+#include <longshore/transport/shareable_memory.hpp>
 #include <longshore/transport/traffic.hpp>
 
 #include <cstddef>
@@ -45,6 +45,8 @@ struct backend_options {
   /// The tasks that pack and unpack large messages. The tasks must outlive the backends. If
   /// `workers` is null, the calling thread packs and unpacks.
   tasks* workers = nullptr;
+  /// The cache lines of the cells of all rounds; make_mixed_backends() sets it.
+  std::size_t touched_bytes = 0;
 };
 
 /// Adds an outgoing message to the traffic of a rank.

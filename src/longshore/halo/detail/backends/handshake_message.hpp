@@ -4,15 +4,13 @@
 #pragma once
 
 #include <longshore/halo/detail/copy/strided_box.hpp>
-#include <longshore/halo/shareable_memory.hpp>
+#include <longshore/transport/handshake_message.hpp>
+#include <longshore/transport/shareable_memory.hpp>
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <memory>
-#include <span>
-#include <utility>
 #include <vector>
 
 namespace longshore::detail {
@@ -33,36 +31,6 @@ struct remote_message_descriptor {
 struct remote_signals_descriptor {
   shared_memory_handle memory;
   std::uint64_t offset;
-};
-
-class handshake_writer {
- public:
-  template <class T>
-  void add(const T& value) {
-    const auto* const bytes = reinterpret_cast<const std::byte*>(&value);
-    bytes_.insert(bytes_.end(), bytes, bytes + sizeof(T));
-  }
-  void reserve(std::size_t bytes) { bytes_.reserve(bytes); }
-  [[nodiscard]] std::vector<std::byte> take() { return std::move(bytes_); }
-
- private:
-  std::vector<std::byte> bytes_;
-};
-
-class handshake_reader {
- public:
-  explicit handshake_reader(std::span<const std::byte> bytes) : bytes_(bytes) {}
-  [[nodiscard]] bool at_end() const noexcept { return bytes_.empty(); }
-  template <class T>
-  [[nodiscard]] T take() {
-    T value;
-    std::memcpy(&value, bytes_.data(), sizeof(T));
-    bytes_ = bytes_.subspan(sizeof(T));
-    return value;
-  }
-
- private:
-  std::span<const std::byte> bytes_;
 };
 
 // The handshake message of a neighbour, with addresses in this process.

@@ -6,8 +6,8 @@
 #include <longshore/halo/detail/algorithms/rounds.hpp>
 #include <longshore/halo/detail/backends/channel_backend.hpp>
 #include <longshore/halo/detail/backends/direct_handshake.hpp>
+#include <longshore/halo/detail/backends/grid_handshake.hpp>
 #include <longshore/halo/detail/backends/handshake_message.hpp>
-#include <longshore/halo/detail/backends/neighbour_handshake.hpp>
 #include <longshore/halo/detail/message_shape.hpp>
 #include <longshore/transport/waiter.hpp>
 #ifdef LONGSHORE_HAVE_MPI
@@ -23,8 +23,11 @@ constexpr std::size_t exposed_from_bytes = 16384;
 
 class mixed_backend final : public exchange_backend {
  public:
-  mixed_backend(team& team, const halo_round& round, tasks* workers)
-      : team_(team), workers_(workers), self_received_(round.size(), nullptr) {}
+  mixed_backend(team& team, const halo_round& round, const backend_options& options)
+      : team_(team),
+        workers_(options.workers),
+        touched_bytes_(options.touched_bytes),
+        self_received_(round.size(), nullptr) {}
 
   void add(std::unique_ptr<polled_backend> backend) {
     if (backend) backends_.push_back(std::move(backend));
@@ -57,6 +60,7 @@ class mixed_backend final : public exchange_backend {
 
   team& team_;
   tasks* workers_;
+  std::size_t touched_bytes_;
   copy_batch copies_;
   // The incoming messages of the rank from itself, indexed by message pair.
   std::vector<const std::byte*> self_received_;
@@ -86,6 +90,7 @@ void mixed_backend::take_self_messages(halo_round& round) {
 void mixed_backend::start() {
   for (const auto& backend : backends_) backend->start();
   copies_.run(workers_);
+  team_.charge_cells(team_.rank(), {copies_.size_bytes(), copies_.line_count(), touched_bytes_});
   for (const auto& backend : backends_) backend->progress();
 }
 
@@ -135,6 +140,19 @@ traffic mixed_backend::moved() const {
   total.payload_bytes = self_bytes_;
   for (const auto& backend : backends_) total += backend->moved();
   return total;
+}
+
+// The bytes of the cache lines that the cells of all messages lie in, about. Four runs lie side by
+// side (copy_batch::add), and share the line that they do not fill.
+std::size_t touched_bytes(const std::vector<halo_round>& rounds) {
+  std::size_t bytes = 0;
+  const auto add = [&](const halo_message& message) {
+    for (const auto& part : message.parts)
+      bytes += part.size_bytes() + part.extents[1] * part.extents[2] * cache_line_bytes / 4;
+  };
+  for (const auto& round : rounds)
+    for (const auto& pair : round) add(pair.outgoing), add(pair.incoming);
+  return bytes;
 }
 
 // Collective. Whether any rank has a message in its rounds.
@@ -205,14 +223,16 @@ halo_round take_node_messages(const team& ranks, halo_round& round) {
 std::vector<std::unique_ptr<exchange_backend>> make_mixed_backends(halo_mode mode,
                                                                    const rank_grid& grid,
                                                                    std::vector<halo_round> rounds,
-                                                                   const backend_options& options) {
+                                                                   const backend_options& given) {
   team& ranks = grid.ranks();
+  backend_options options = given;
+  options.touched_bytes = touched_bytes(rounds);
   std::vector<std::unique_ptr<mixed_backend>> mixed;
   const auto add = [&](auto backends) {
     for (std::size_t r = 0; r < rounds.size(); ++r) mixed[r]->add(std::move(backends[r]));
   };
   for (auto& round : rounds) {
-    mixed.push_back(std::make_unique<mixed_backend>(ranks, round, options.workers));
+    mixed.push_back(std::make_unique<mixed_backend>(ranks, round, options));
     mixed.back()->take_self_messages(round);
   }
   const bool can_expose =
@@ -225,8 +245,8 @@ std::vector<std::unique_ptr<exchange_backend>> make_mixed_backends(halo_mode mod
     add(make_direct_backends(grid, rounds, options, filter));
   }
   // If all ranks are threads of one node, all messages are direct, and no other backend is needed.
-  const bool all_direct = mode == halo_mode::direct && can_expose &&
-                          ranks.transport_name() == "threads" && ranks.nodes().node_count() == 1;
+  const bool all_direct = mode == halo_mode::direct && can_expose && ranks.is_one_process() &&
+                          ranks.nodes().node_count() == 1;
   if (!all_direct && any_rank_has_messages(ranks, rounds)) {
 #ifdef LONGSHORE_HAVE_MPI
     if (ranks.transport_name() == "mpi" && options.delivery == halo_delivery::unpacked) {

@@ -2,6 +2,7 @@
 // batches are shared by tasks.
 #include <longshore/halo/detail/copy/copy_batch.hpp>
 
+#include <algorithm>
 #include <cstdlib>
 
 namespace longshore::detail {
@@ -28,6 +29,12 @@ void copy_batch::add(const strided_box& to, const strided_box& from) {
   if (to.size_bytes() == 0) return;
   const placed_copy added{to.first, from.first, strided_copy(to, from)};
   bytes_ += to.size_bytes();
+  runs_ += added.prepared.run_count();
+  // A run and its copy lie side by side, and so do those of the other face: a row ends with halo,
+  // and the next row begins with it. Both faces are copied together.
+  constexpr double runs_together = 4;
+  const double together_bytes = runs_together * static_cast<double>(added.prepared.run_bytes());
+  lines_ += added.prepared.line_count(2 * (1 + together_bytes / cache_line_bytes) / runs_together);
   for (std::size_t i = 0; i < copies_.size(); i += 1 + copies_[i].interleaved) {
     placed_copy& first = copies_[i];
     if (!may_share_rows(first.to, added.to)) continue;

@@ -3,6 +3,7 @@
 // face of a block.
 #pragma once
 
+#include <longshore/core/bytes.hpp>
 #include <longshore/halo/detail/copy/strided_box.hpp>
 #include <longshore/machine/tasks.hpp>
 
@@ -29,6 +30,13 @@ class copy_batch {
   void run(tasks* workers) const;
   [[nodiscard]] bool empty() const noexcept { return copies_.empty(); }
   [[nodiscard]] std::size_t size_bytes() const noexcept { return bytes_; }
+  /// The cache lines that short runs touch, about; a longer run counts as one.
+  [[nodiscard]] double line_count() const noexcept { return lines_; }
+  /// The bytes of the cache lines that the runs touch, about: half a line more for each run,
+  /// because the last run of a row shares a line with the first run of the next row.
+  [[nodiscard]] std::size_t line_bytes() const noexcept {
+    return bytes_ + runs_ * cache_line_bytes / 2;
+  }
 
  private:
   struct placed_copy {
@@ -44,7 +52,8 @@ class copy_batch {
   // Invariant: a sequence of groups, which are interleaved. The first copy of a group tells how
   // many copies follow in the group, and all copies of a group have the same number of pieces.
   std::vector<placed_copy> copies_;
-  std::size_t bytes_ = 0;
+  std::size_t bytes_ = 0, runs_ = 0;
+  double lines_ = 0;
 };
 
 }  // namespace longshore::detail

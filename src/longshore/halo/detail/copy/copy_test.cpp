@@ -160,6 +160,28 @@ TEST(StridedCopy, of_an_empty_box_copies_nothing) {
   EXPECT_TRUE(std::all_of(b.begin(), b.end(), [](std::byte byte) { return byte == std::byte{2}; }));
 }
 
+// Rows of 32 cells of 8 bytes, and halo: both faces along x, and then a face along y.
+TEST(CopyBatch, counts_the_cache_lines_of_short_runs) {
+  for (const std::size_t width : {1, 2}) {
+    const std::size_t row_cells = 32 + 2 * width, rows = 10, planes = 12;
+    std::vector<std::byte> cells(8 * row_cells * rows * planes);
+    const auto row_bytes = static_cast<std::ptrdiff_t>(8 * row_cells);
+    const auto box = [&](std::size_t x, std::array<std::size_t, 3> extents) {
+      return strided_box{cells.data() + 8 * x, 8, extents, {8, row_bytes, 10 * row_bytes}};
+    };
+    const std::array<std::size_t, 3> face{width, rows, planes};
+    copy_batch both;
+    both.add(box(0, face), box(32, face));
+    both.add(box(32 + width, face), box(width, face));
+    // A row's end and the next row's begin have four runs side by side, in one line or in two.
+    const double touched = width == 1 ? 1.5 : 2.0;
+    EXPECT_DOUBLE_EQ(both.line_count(), touched * rows * planes);
+    copy_batch along_y;
+    along_y.add(box(0, {row_cells, 1, planes}), box(0, {row_cells, 1, planes}));
+    EXPECT_DOUBLE_EQ(along_y.line_count(), planes);
+  }
+}
+
 TEST(CopyBatch, interleaved_copies_of_tasks_agree_with_those_of_one_thread) {
   // A batch of low and high faces of two blocks, planes, and a run of many pages. The batch is
   // copied by the calling thread, by one task and by three tasks.

@@ -1,6 +1,7 @@
 // The prepared copies that pack and unpack a message, with one strided copy per part.
 #pragma once
 
+#include <longshore/core/bytes.hpp>
 #include <longshore/core/streaming_store.hpp>
 #include <longshore/halo/detail/halo_round.hpp>
 #include <longshore/machine/tasks.hpp>
@@ -30,10 +31,15 @@ class packed_message {
       parts_.push_back({part.first, bytes_, strided_copy(part.contiguous_at(nullptr), part, stores),
                         strided_copy(part, part.contiguous_at(nullptr))});
       bytes_ += part.size_bytes();
+      const auto& unpack = parts_.back().unpack;
+      const auto run_bytes = static_cast<double>(unpack.run_bytes());
+      lines_ += unpack.line_count(1 + run_bytes / cache_line_bytes);
     }
   }
 
   [[nodiscard]] std::size_t size_bytes() const noexcept { return bytes_; }
+  /// The cache lines of cells that short runs touch, about; a longer run counts as one.
+  [[nodiscard]] double line_count() const noexcept { return lines_; }
   /// With streaming stores, `message` is aligned to 4 bytes. Stores after pack() follow its stores.
   void pack(std::byte* message, tasks* workers = nullptr) const {
     for_shares(workers, [&](int task, int count) {
@@ -75,6 +81,7 @@ class packed_message {
   copy_stores pack_stores_ = copy_stores::ordinary;
   std::vector<prepared_part> parts_;
   std::size_t bytes_ = 0;
+  double lines_ = 0;
 };
 
 }  // namespace longshore::detail

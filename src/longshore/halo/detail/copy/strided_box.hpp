@@ -55,6 +55,16 @@ class strided_copy {
   [[nodiscard]] std::size_t size_bytes() const noexcept {
     return run_bytes_ * counts_[0] * counts_[1] * counts_[2];
   }
+  /// The number of contiguous runs.
+  [[nodiscard]] std::size_t run_count() const noexcept {
+    return counts_[0] * counts_[1] * counts_[2];
+  }
+  /// The cache lines that the runs touch, if each touches `lines_of_short_run`. The lines of a long
+  /// run follow each other, and so count as one.
+  [[nodiscard]] double line_count(double lines_of_short_run) const noexcept {
+    return static_cast<double>(run_count()) * (has_short_runs() ? lines_of_short_run : 1);
+  }
+  [[nodiscard]] std::size_t run_bytes() const noexcept { return run_bytes_; }
   /// The number of pieces that tasks can share. A piece is one step of the outermost dimension, or
   /// 4096 bytes of a single run.
   [[nodiscard]] std::size_t piece_count() const noexcept;
@@ -72,7 +82,7 @@ class strided_copy {
   /// Whether the copy has several dimensions of short runs. If two such copies have the same rows,
   /// interleaving them is faster, because they share the rows in the cache.
   [[nodiscard]] bool has_rows_of_short_runs() const noexcept {
-    return counts_[1] > 1 && run_bytes_ <= longest_short_run;
+    return counts_[1] > 1 && has_short_runs();
   }
   /// Whether the copy is one contiguous run, and so one memcpy.
   [[nodiscard]] bool is_one_run() const noexcept {
@@ -81,6 +91,7 @@ class strided_copy {
 
  private:
   static constexpr std::size_t longest_short_run = 64;
+  [[nodiscard]] bool has_short_runs() const noexcept { return run_bytes_ <= longest_short_run; }
   struct kernels {
     void (*single)(const strided_copy&, std::byte* to, const std::byte* from);
     // Null if runs of this length have no kernel for pairs.

@@ -31,7 +31,8 @@ examples:
 
 CSV, JSON, JSON lines and Parquet have a row per launch, variant and metric; with --samples a row per repetition and
 variant, in seconds. Each factor has a column, named as the option of longshore-bench. Markdown and LaTeX have a row per
-variant with its median over launches, and only the factors that vary. In a comparison the two values are geometric
+variant with its median over launches, and only the factors that vary. The column simulated has the machine of
+simulated rows. In a comparison the two values are geometric
 means, the column ratio_is names the effects that were removed from the ratio, and raw_ratio is new / reference. --json
 is --format json. Damaged data is named on stderr, with exit status 3.
 """
@@ -170,7 +171,8 @@ def _summary(measured: Measurements) -> list[dict[str, Any]]:
     launches."""
     rows = [
         {"study": row.study, "tag": row.tag, "pattern": row.pattern, **_factors(row.cell, row.variant),
-         "metric": row.main, "unit": row.metrics[row.main]["unit"], "median": row.value, "smallest": row.spread[0],
+         **_simulated(row.simulated), "metric": row.main, "unit": row.metrics[row.main]["unit"], "median": row.value,
+         "smallest": row.spread[0],
          "largest": row.spread[1], "launches": row.launches}
         for row in variant_rows.variant_rows(measured.figures, by_session=False)
     ]  # fmt: skip
@@ -209,7 +211,12 @@ def _figure(figure: Figure) -> dict[str, Any]:
         key.study, figure.tag, figure.session, Path(figure.launch).stem, figure.started, figure.position, key.pattern,
         key.metric, figure.value, figure.unit, figure.better,
     )  # fmt: skip
-    return {**dict(zip(FIXED, values, strict=True)), **_factors(key.cell, key.variant)}
+    return {**dict(zip(FIXED, values, strict=True)), **_factors(key.cell, key.variant), **_simulated(figure.simulated)}
+
+
+def _simulated(machine: str | None) -> dict[str, str]:
+    """The column that marks simulated rows, with the machine and its version."""
+    return {"simulated": machine} if machine is not None else {}
 
 
 def _samples(launches: Iterable[Launch]) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
@@ -226,6 +233,7 @@ def _samples(launches: Iterable[Launch]) -> Iterator[tuple[dict[str, Any], dict[
                     launch.position, pattern, "seconds", None, "s", "lower",
                 )  # fmt: skip
                 row = {**dict(zip(FIXED, values, strict=True)), "repetition": None} | _factors(launch.cell, variant)
+                row |= _simulated(launch.simulated)
                 shared[pattern, id(variant)] = row
             yield row, {"value": (sample.get("seconds") or {}).get("max"), "repetition": sample.get("repetition")}
 

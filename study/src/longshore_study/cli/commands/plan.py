@@ -50,7 +50,7 @@ def describe(plan: Plan, estimate: TimeEstimate, stored: list[Launch], *, others
     spread = spread_of(stored)
     sessions = plan.study.sessions
     power = PowerAnalysis(plan, spread)
-    between = power.between_tags(sessions)
+    between = power.between_tags(sessions) if power.rows > 1 else None
     per_session = estimate.total(launch.cell for launch in plan.order("any"))
     known = sum(estimate.knows(cell) for cell in plan.cells)
     return {
@@ -82,8 +82,11 @@ def describe(plan: Plan, estimate: TimeEstimate, stored: list[Launch], *, others
         },
         "smallest_difference_between_tags": None if between is None else math.expm1(between.smallest()),
         "same_if_unchanged": None if between is None else between.same,
-        "smallest_difference_by_sessions": _by_sessions(power) if others or between is None else {},
-        "smallest_difference_between_variants": power.smallest_between_variants(),
+        "smallest_difference_by_sessions": _by_sessions(power)
+        if power.rows > 1 and (others or between is None)
+        else {},
+        "smallest_difference_between_variants": power.smallest_between_variants() if power.rows > 1 else None,
+        "simulated_cells": sum(cell.machine is not None for cell in plan.cells),
         "margin": plan.study.margin,
         "launch_lengths": [_length_document(advice) for advice in _advice(plan, stored)],
     }
@@ -94,7 +97,7 @@ def _advice(plan: Plan, stored: list[Launch]) -> Iterator[Advice]:
     enough launches are stored."""
     cells: dict[int, set[str]] = defaultdict(set)
     for cell in plan.cells:
-        if cell.program != CONTROL:
+        if cell.program != CONTROL and cell.machine is None:
             cells[cell.launch_settings.repetitions].add(cell.cell_id)
     for repetitions, cell_ids in sorted(cells.items()):
         advice = advise((launch for launch in stored if launch.cell_id in cell_ids), repetitions)
@@ -151,6 +154,10 @@ def _print(plan: Plan, answer: dict[str, Any], *, show_sweep: bool) -> None:
 def _print_differences(answer: dict[str, Any]) -> None:
     between, variants = answer["smallest_difference_between_tags"], answer["smallest_difference_between_variants"]
     spread, margin = answer["spread"], answer["margin"]
+    if answer["simulated_cells"]:
+        print(f"{terminal.count(answer['simulated_cells'], 'simulated cell')}: no noise, so every difference shows")
+    if not answer["rows"]:
+        return
     print("differences that it detects in four of five cases:")
     if between is None:
         print("  between two tags: none; one session cannot tell a change from an outlier (use sessions = 2 or more)")

@@ -4,18 +4,20 @@ of a table are imported only for this table."""
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from longshore_study.base import expression, terminal
 from longshore_study.base.errors import EXIT_INVALID, EXIT_OK, LongshoreError, UsageError
 from longshore_study.cli.result_output import print_result
 from longshore_study.metrics import variant_rows
-from longshore_study.metrics.launch_metrics import measure
+from longshore_study.metrics.launch_metrics import Measurements, measure
 from longshore_study.metrics.variant_rows import VariantRow
 from longshore_study.output import variant_table
 from longshore_study.store import selection
 from longshore_study.store.launch_store import Launch, Store
+from longshore_study.store.simulated import by_machine, heading
 
 EXAMPLES = """\
 examples:
@@ -30,11 +32,13 @@ examples:
   longshore show isx --means --pool environment     the same over all launches, whatever their environment
   longshore show isx --model                        measured exchanges beside the predictions of a model
   longshore show isx --counters                     page faults, context switches, waits, cycles and misses
+  longshore show at-scale --crossings               the fastest choice from how many nodes (or ranks) on
+  longshore show mine --predicted                   simulated and measured times side by side
   longshore show --json
 
 Values are medians over launches. 'best' marks the best choice (mode, strategy, transport, ...) with all else equal;
 'of best' is the quality of a row relative to it. Imported results are marked: they are aggregates, whose repetitions
-are unknown.
+are unknown. Simulated results have tables of their own, by machine; in JSON, documents of their own, under 'simulated'.
 
 exit status: 0; 3 damaged data (it is named, and readable data is shown); 64 usage
 """
@@ -63,6 +67,19 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--model", action="store_true", help="exchanges: measured, and predicted by a model")
     parser.add_argument("--counters", action="store_true", help="counters of kernel, processor and waits")
+    parser.add_argument(
+        "--crossings", action="store_true", help="the fastest choice over nodes or ranks, and where it changes"
+    )
+    parser.add_argument("--predicted", action="store_true", help="simulated and measured times side by side")
+
+
+@dataclass(frozen=True)
+class _Output:
+    """What a table prints. Tables of different machines are never one table."""
+
+    document: dict[str, Any]
+    render: Callable[[], None]
+    damaged: bool = False
 
 
 def run(args: argparse.Namespace) -> int:
@@ -74,6 +91,8 @@ def run(args: argparse.Namespace) -> int:
         "--means": (args.means, _means),
         "--model": (args.model, _model),
         "--counters": (args.counters, _counters),
+        "--crossings": (args.crossings, _crossings),
+        "--predicted": (args.predicted, _predicted),
     }
     if args.pool and not args.means:
         raise UsageError("--pool needs --means")
@@ -84,13 +103,22 @@ def run(args: argparse.Namespace) -> int:
             raise UsageError(f"{asked[0]} prints its own table and cannot be combined with {' or '.join(more)}")
         return other_tables[asked[0]][1](args)
     where = expression.parse(args.where) if args.where is not None else None
-    measured = measure(_chosen(args), metrics=("all",))
-    rows = variant_rows.variant_rows(measured.figures, by_session=args.json or args.sessions or args.verbose)
+    found = {machine: measure(launches, metrics=("all",)) for machine, launches in by_machine(_chosen(args)).items()}
+    tables = {
+        machine: variant_rows.variant_rows(measured.figures, by_session=args.json or args.sessions or args.verbose)
+        for machine, measured in found.items()
+    }
     if where is not None:
-        rows = where.select(rows, _factors)
-    document = variant_table.document(rows, measured)
-    damaged = bool(measured.damaged)
-    return _table(args, document, lambda: variant_table.render(rows, measured, verbose=args.verbose), damaged=damaged)
+        selected = {id(row) for row in where.select([row for rows in tables.values() for row in rows], _factors)}
+        tables = {machine: [row for row in rows if id(row) in selected] for machine, rows in tables.items()}
+
+    def output(rows: list[VariantRow], measured: Measurements) -> _Output:
+        def render() -> None:
+            variant_table.render(rows, measured, verbose=args.verbose)
+
+        return _Output(variant_table.document(rows, measured), render, bool(measured.damaged))
+
+    return _print_tables(args, {machine: output(rows, found[machine]) for machine, rows in tables.items()})
 
 
 def _winners(args: argparse.Namespace) -> int:
@@ -108,27 +136,21 @@ def _scaling(args: argparse.Namespace) -> int:
     from longshore_study.analyses import scaling  # noqa: PLC0415
     from longshore_study.output import scaling_table  # noqa: PLC0415
 
-    launches = list(_chosen(args))
-    measured = measure(launches)
-    curves = scaling.curves_of(launches, measured)
-    if not curves:
-        raise LongshoreError("no stored results with more than one number of ranks or nodes")
-    damaged = bool(measured.damaged)
-    return _table(args, scaling_table.document(curves), lambda: scaling_table.render(curves), damaged=damaged)
+    def output(launches: list[Launch]) -> _Output | None:
+        measured = measure(launches)
+        curves = scaling.curves_of(launches, measured)
+        document = scaling_table.document(curves)
+        return _Output(document, lambda: scaling_table.render(curves), bool(measured.damaged)) if curves else None
+
+    return _by_machine(args, output, "no stored results with more than one number of ranks or nodes")
 
 
 def _engines(args: argparse.Namespace) -> int:
     from longshore_study.metrics import engines  # noqa: PLC0415
     from longshore_study.output import engine_table  # noqa: PLC0415
 
-    launches = list(_chosen(args))
-    summaries = engines.engine_summaries(launches)
-    if not summaries:
-        raise LongshoreError(
-            "no stored record has data of aggregation engines; gather with exstack and others writes it"
-        )
-    damaged = bool(measure(launches).damaged)
-    return _table(args, engine_table.document(summaries), lambda: engine_table.render(summaries), damaged=damaged)
+    nothing = "no stored record has data of aggregation engines; gather with exstack and others writes it"
+    return _by_machine(args, _rows_output(engines.engine_summaries, engine_table), nothing)
 
 
 def _means(args: argparse.Namespace) -> int:
@@ -139,34 +161,103 @@ def _means(args: argparse.Namespace) -> int:
     rows = means.means_of(measured.figures, pooled=args.pool or ())
     if not rows:
         raise LongshoreError("nothing stored has results" + (f"; {measured.problems[0]}" if measured.problems else ""))
-    return _table(args, mean_table.document(rows), lambda: mean_table.render(rows), damaged=bool(measured.damaged))
+
+    def output(machine: str | None) -> _Output:
+        of_machine = [row for row in rows if row.simulated == machine]
+        return _Output(
+            mean_table.document(of_machine),
+            lambda: mean_table.render(of_machine),
+            machine is None and bool(measured.damaged),
+        )
+
+    return _print_tables(args, {machine: output(machine) for machine in dict.fromkeys(row.simulated for row in rows)})
 
 
 def _model(args: argparse.Namespace) -> int:
     from longshore_study.analyses import predictions  # noqa: PLC0415
     from longshore_study.output import prediction_table  # noqa: PLC0415
 
-    launches = list(_chosen(args))
-    rows = predictions.predictions_of(launches)
-    if not rows:
-        raise LongshoreError(
-            "no predictions for the stored results: measure sort and, in a [[pattern]] of program 'control', the "
-            "kernels shift, barrier and fetch-add in the same layouts (as studies/isx.toml does)"
-        )
-    damaged = bool(measure(launches).damaged)
-    return _table(args, prediction_table.document(rows), lambda: prediction_table.render(rows), damaged=damaged)
+    nothing = (
+        "no predictions for the stored results: measure sort and, in a [[pattern]] of program 'control', the kernels "
+        "shift, barrier and fetch-add in the same layouts (as studies/isx.toml does)"
+    )
+    return _by_machine(args, _rows_output(predictions.predictions_of, prediction_table), nothing)
 
 
 def _counters(args: argparse.Namespace) -> int:
     from longshore_study.metrics import counters  # noqa: PLC0415
     from longshore_study.output import counter_table  # noqa: PLC0415
 
+    nothing = "no stored record has counters; a newer longshore-bench writes them"
+    return _by_machine(args, _rows_output(counters.counter_summaries, counter_table), nothing)
+
+
+def _crossings(args: argparse.Namespace) -> int:
+    from longshore_study.analyses import crossings  # noqa: PLC0415
+    from longshore_study.output import crossing_table  # noqa: PLC0415
+
+    nothing = "no stored results of several choices over more than one number of nodes or ranks"
+    return _by_machine(args, _rows_output(crossings.races_of, crossing_table), nothing)
+
+
+def _predicted(args: argparse.Namespace) -> int:
+    from longshore_study.analyses import simulated_and_measured  # noqa: PLC0415
+    from longshore_study.output import simulated_table  # noqa: PLC0415
+
     launches = list(_chosen(args))
-    rows = counters.counter_summaries(launches)
-    if not rows:
-        raise LongshoreError("no stored record has counters; a newer longshore-bench writes them")
+    found = simulated_and_measured.lay_side_by_side(launches)
+    if not found.pairs:
+        raise LongshoreError(
+            f"no cell is both simulated and measured ({found.why_none}); measure the same variants with the same "
+            'ranks and nodes, for instance with transport = ["mpi", "simulated"] in one [[pattern]]'
+        )
     damaged = bool(measure(launches).damaged)
-    return _table(args, counter_table.document(rows), lambda: counter_table.render(rows), damaged=damaged)
+    return _table(args, simulated_table.document(found), lambda: simulated_table.render(found), damaged=damaged)
+
+
+def _rows_output(
+    rows_of: Callable[[list[Launch]], Sequence[Any]], table: Any
+) -> Callable[[list[Launch]], _Output | None]:
+    """The output of a table of rows. `table` is a module with `document` and `render` for the
+    rows."""
+
+    def output(launches: list[Launch]) -> _Output | None:
+        rows = rows_of(launches)
+        if not rows:
+            return None
+        return _Output(table.document(rows), lambda: table.render(rows), bool(measure(launches).damaged))
+
+    return output
+
+
+def _by_machine(args: argparse.Namespace, output: Callable[[list[Launch]], _Output | None], nothing: str) -> int:
+    """Prints the tables of measured launches, then those of each simulated machine. Raises
+    LongshoreError with the text `nothing` if there is no table."""
+    found = {machine: output(launches) for machine, launches in by_machine(_chosen(args)).items()}
+    outputs = {machine: of_machine for machine, of_machine in found.items() if of_machine is not None}
+    if not outputs:
+        raise LongshoreError(nothing)
+    return _print_tables(args, outputs)
+
+
+def _print_tables(args: argparse.Namespace, outputs: dict[str | None, _Output]) -> int:
+    """The document of measured launches has the documents of simulated machines in a list."""
+    machines = {machine: output for machine, output in outputs.items() if machine is not None}
+    document = dict(outputs[None].document) if None in outputs else _empty(next(iter(machines.values())).document)
+    document["simulated"] = [{"machine": machine, **output.document} for machine, output in machines.items()]
+
+    def render() -> None:
+        for machine, output in outputs.items():
+            if machine is not None:
+                terminal.print_line(f"{heading(machine)}:\n")
+            output.render()
+
+    return _table(args, document, render, damaged=any(output.damaged for output in outputs.values()))
+
+
+def _empty(document: dict[str, Any]) -> dict[str, Any]:
+    """A document of the same form without rows."""
+    return {name: [] if isinstance(value, list) else value for name, value in document.items()}
 
 
 def _table(args: argparse.Namespace, document: dict[str, Any], render: Callable[[], None], *, damaged: bool) -> int:

@@ -1,0 +1,425 @@
+// Functions longshore_ghost_graph_... and longshore_ghost_...: checks what the program gives and
+// calls longshore::ghost_graph and longshore::ghost_exchange.
+#include "handles.hpp"
+#include "longshore.h"
+#include "memory.hpp"
+
+#include <longshore/ghost/ghost_exchange.hpp>
+#include <longshore/ghost/runtime_types.hpp>
+
+#include <limits>
+#include <optional>
+
+using namespace longshore;
+using namespace longshore::bindings;
+
+struct longshore_ghost_graph final : resource {
+  longshore_ghost_graph(longshore_team& owner, ghost_graph made)
+      : resource(owner, "ghost graph"), graph(std::move(made)) {}
+  ghost_graph graph;
+};
+
+namespace {
+
+// What the program gives as fields.
+struct field_list {
+  std::vector<ghost_memory> memory;
+  std::vector<longshore_ghost_field> given;
+  std::vector<const resource*> dependencies;  // memory of longshore_memory_create
+};
+
+}  // namespace
+
+struct longshore_ghost final : resource {
+  longshore_ghost(longshore_team& owner, field_list list, const ghost_graph& graph,
+                  const ghost_options& options)
+      : resource(owner, "ghost plan", std::move(list.dependencies)),
+        fields(std::move(list.given)),
+        plan(graph, options, list.memory) {}
+  void remake(const ghost_graph& graph, field_list list) {
+    plan.remake(graph, list.memory);
+    fields = std::move(list.given);
+    depend_on(std::move(list.dependencies));
+  }
+  std::vector<longshore_ghost_field> fields;
+  ghost_exchange plan;
+  bool in_flight = false;
+
+  void complete() override {
+    if (in_flight) plan.wait();
+    in_flight = false;
+  }
+};
+
+namespace {
+
+std::span<const std::int64_t> indices_from(const std::int64_t* indices, std::int64_t count,
+                                           const char* number, const char* array) {
+  const std::size_t size = count_from(count, number);
+  if (size > 0) required(indices, array);
+  return {indices, size};
+}
+
+std::span<const std::int64_t> ghosts_from(const std::int64_t* ghosts, std::int64_t count) {
+  return indices_from(ghosts, count, "the number of ghosts", "the array of ghosts");
+}
+
+// A negative element becomes one beyond every table, which the graph refuses on all ranks.
+std::vector<location> pairs_from(const int* ranks, const std::int64_t* elements,
+                                 std::int64_t count) {
+  const auto numbers =
+      indices_from(elements, count, "the number of ghosts", "the array of elements");
+  if (!numbers.empty()) required(ranks, "the array of ranks");
+  std::vector<location> pairs(numbers.size());
+  for (std::size_t i = 0; i < pairs.size(); ++i)
+    pairs[i] = {ranks[i], static_cast<std::uint64_t>(numbers[i])};
+  return pairs;
+}
+
+// Calls make(team) and stores the handle of the graph.
+template <class Make>
+int create_graph(longshore_team* team, longshore_ghost_graph** graph, const Make& make) {
+  return guarded([&] {
+    required(graph, "the pointer for the graph") = nullptr;
+    longshore_team& owner = checked(team);
+    *graph = owner.keep(std::make_unique<longshore_ghost_graph>(owner, make(owner.ranks)));
+  });
+}
+
+template <class Ghosts>
+int remake_graph(const longshore_ghost_graph* graph, longshore_ghost_graph** remade,
+                 const Ghosts& ghosts) {
+  return guarded([&] {
+    required(remade, "the pointer for the remade graph") = nullptr;
+    longshore_team& owner = checked(graph, "the graph").team();
+    *remade =
+        owner.keep(std::make_unique<longshore_ghost_graph>(owner, graph->graph.remade(ghosts())));
+  });
+}
+
+const int* ranks_in(std::span<const int> ranks, int* count) {
+  if (count != nullptr) *count = static_cast<int>(ranks.size());
+  return ranks.data();
+}
+
+detail::number_type number_type_of(int type) {
+  return static_cast<detail::number_type>(type - LONGSHORE_INT8);
+}
+
+ghost_memory memory_of(const longshore_ghost_field& field, const ghost_graph& graph) {
+  if (field.items < 0)
+    fail(errc::usage, "a field with {} numbers in an element: use 1 or more", field.items);
+  const auto items = static_cast<std::size_t>(std::max(field.items, 1));
+  if (items > 1 && field.type == LONGSHORE_BYTES)
+    fail(errc::usage,
+         "a field of LONGSHORE_BYTES with {} items: give the bytes of the whole element", items);
+  const std::size_t bytes = items * bytes_of_type(field.type, field.element_bytes, "a field");
+  if (graph.owned() > 0) required(static_cast<std::byte*>(field.owned), "the memory of a field");
+  if (graph.ghosts() > 0)
+    required(static_cast<std::byte*>(field.ghosts), "the memory for the ghosts of a field");
+  const auto stride = [&](std::int64_t given) {
+    return given == 0 ? static_cast<std::ptrdiff_t>(bytes) : static_cast<std::ptrdiff_t>(given);
+  };
+  return {.owned = static_cast<std::byte*>(field.owned),
+          .ghosts = static_cast<std::byte*>(field.ghosts),
+          .element_bytes = bytes,
+          .owned_stride_bytes = stride(field.owned_stride_bytes),
+          .ghost_stride_bytes = stride(field.ghost_stride_bytes),
+          .type = items > 1 || field.type == LONGSHORE_BYTES
+                      ? &detail::ghost_type_of_bytes()
+                      : &detail::ghost_type_of_number(number_type_of(field.type))};
+}
+
+field_list fields_from(const longshore_team& owner, const longshore_ghost_field* fields, int count,
+                       const ghost_graph& graph) {
+  if (count < 1) fail(errc::usage, "a ghost plan for {} fields: use 1 or more", count);
+  required(fields, "the array of fields");
+  field_list list;
+  for (int i = 0; i < count; ++i) {
+    list.given.push_back(fields[i]);
+    list.memory.push_back(memory_of(fields[i], graph));
+    for (const void* const address : {fields[i].owned, fields[i].ghosts})
+      if (const longshore_memory* const memory = find_memory(owner, address))
+        list.dependencies.push_back(memory);
+  }
+  return list;
+}
+
+bool is_wanted(int choice, const char* option) {
+  if (choice < -1 || choice > 1)
+    fail(errc::usage, "option {} of a ghost plan is {}: use -1 for no, 0 or 1 for yes", option,
+         choice);
+  return choice >= 0;
+}
+
+ghost_options options_of(const longshore_ghost_options* given) {
+  ghost_options options;
+  if (given == nullptr) return options;
+  check_reserved(given->reserved, "longshore_ghost_options");
+  options.strategy = ghost_strategy_of(text_or(given->strategy, name_of(options.strategy)));
+  options.updates = is_wanted(given->updates, "updates");
+  options.accumulates = is_wanted(given->accumulates, "accumulates");
+  return options;
+}
+
+ghost_op op_of(int reduction) {
+  switch (reduction) {
+    case LONGSHORE_SUM: return op::add{};
+    case LONGSHORE_MIN: return op::min{};
+    case LONGSHORE_MAX: return op::max{};
+    case LONGSHORE_OR: return op::bit_or{};
+    default:
+      fail(errc::usage,
+           "accumulate with operation {}: it is one of LONGSHORE_SUM, LONGSHORE_MIN, "
+           "LONGSHORE_MAX, LONGSHORE_OR",
+           reduction);
+  }
+}
+
+// The operation for each field.
+std::vector<ghost_op> ops_of(const longshore_ghost& plan, int reduction) {
+  const ghost_op op = op_of(reduction);
+  std::vector<ghost_op> ops;
+  for (const auto& field : plan.fields)
+    ops.push_back(field.items > 1 ? detail::op_for_items(op, number_type_of(field.type),
+                                                         static_cast<std::size_t>(field.items))
+                                  : op);
+  return ops;
+}
+
+struct program_function {
+  longshore_ghost_function function;
+  void* context;
+  int field;
+};
+
+void call_program(const void* state, const detail::ghost_batch& batch) {
+  const auto& to = *static_cast<const program_function*>(state);
+  const longshore_ghost_batch given = {.field = to.field,
+                                       .count = static_cast<std::int64_t>(batch.count),
+                                       .elements = batch.to,
+                                       .element_stride_bytes = batch.to_stride_bytes,
+                                       .element_index = batch.to_index,
+                                       .ghosts = batch.from,
+                                       .ghost_stride_bytes = batch.from_stride_bytes,
+                                       .ghost_index = batch.from_index};
+  to.function(to.context, &given);
+}
+
+std::vector<ghost_op> ops_of(const longshore_ghost& plan, longshore_ghost_function function,
+                             void* context) {
+  if (function == nullptr) fail(errc::usage, "the function of an accumulate is NULL");
+  std::vector<ghost_op> ops;
+  for (int i = 0; i < static_cast<int>(plan.fields.size()); ++i)
+    ops.push_back(ghost_op::of_batches(&call_program, std::make_shared<const program_function>(
+                                                          program_function{function, context, i})));
+  return ops;
+}
+
+// Calls start(plan), and waits if `waits`.
+template <class Start>
+int start_operation(longshore_ghost* plan, bool waits, const Start& start) {
+  return guarded([&] {
+    start(checked(plan, "the plan"));
+    plan->in_flight = true;
+    if (waits) plan->complete();
+  });
+}
+
+int start_update(longshore_ghost* plan, bool waits) {
+  return start_operation(plan, waits, [](longshore_ghost& of) { of.plan.start_update(); });
+}
+
+template <class... How>
+int start_accumulate(longshore_ghost* plan, bool waits, How... how) {
+  return start_operation(
+      plan, waits, [&](longshore_ghost& of) { of.plan.start_accumulate(ops_of(of, how...)); });
+}
+
+}  // namespace
+
+extern "C" {
+
+int longshore_ghost_graph_create(longshore_team* team, int64_t owned, const int64_t* ghosts,
+                                 int64_t count, longshore_ghost_graph** graph) {
+  return create_graph(team, graph, [&](longshore::team& ranks) {
+    return ghost_graph(ranks, count_from(owned, "the number of owned elements"),
+                       ghosts_from(ghosts, count));
+  });
+}
+
+int longshore_ghost_graph_create_ids(longshore_team* team, const int64_t* ids, int64_t owned,
+                                     const int64_t* ghosts, int64_t count,
+                                     longshore_ghost_graph** graph) {
+  return create_graph(team, graph, [&](longshore::team& ranks) {
+    return ghost_graph(ranks,
+                       indices_from(ids, owned, "the number of owned elements", "the array of ids"),
+                       ghosts_from(ghosts, count));
+  });
+}
+
+int longshore_ghost_graph_create_pairs(longshore_team* team, int64_t owned, const int* ranks,
+                                       const int64_t* elements, int64_t count,
+                                       longshore_ghost_graph** graph) {
+  return create_graph(team, graph, [&](longshore::team& all) {
+    return ghost_graph(all, count_from(owned, "the number of owned elements"),
+                       pairs_from(ranks, elements, count));
+  });
+}
+
+int longshore_ghost_graph_remake(const longshore_ghost_graph* graph, const int64_t* ghosts,
+                                 int64_t count, longshore_ghost_graph** remade) {
+  return remake_graph(graph, remade, [&] { return ghosts_from(ghosts, count); });
+}
+
+int longshore_ghost_graph_remake_pairs(const longshore_ghost_graph* graph, const int* ranks,
+                                       const int64_t* elements, int64_t count,
+                                       longshore_ghost_graph** remade) {
+  return remake_graph(graph, remade, [&] { return pairs_from(ranks, elements, count); });
+}
+
+int longshore_ghost_graph_copy(const longshore_ghost_graph* graph, longshore_ghost_graph** copy) {
+  return guarded([&] {
+    required(copy, "the pointer for the copy") = nullptr;
+    longshore_team& owner = checked(graph, "the graph").team();
+    *copy = owner.keep(std::make_unique<longshore_ghost_graph>(owner, graph->graph));
+  });
+}
+
+int longshore_ghost_graph_free(longshore_ghost_graph* graph) {
+  return guarded([&] { longshore_team::free(graph); });
+}
+
+int64_t longshore_ghost_graph_owned(const longshore_ghost_graph* graph) {
+  return static_cast<int64_t>(existing(graph, "the graph").graph.owned());
+}
+
+int64_t longshore_ghost_graph_ghosts(const longshore_ghost_graph* graph) {
+  return static_cast<int64_t>(existing(graph, "the graph").graph.ghosts());
+}
+
+const int* longshore_ghost_graph_owners(const longshore_ghost_graph* graph, int* count) {
+  return ranks_in(existing(graph, "the graph").graph.owners(), count);
+}
+
+const int* longshore_ghost_graph_readers(const longshore_ghost_graph* graph, int* count) {
+  return ranks_in(existing(graph, "the graph").graph.readers(), count);
+}
+
+int longshore_ghost_graph_needed_by(const longshore_ghost_graph* graph, int reader,
+                                    int64_t* elements, int64_t* count) {
+  return guarded([&] {
+    const int ranks = checked(graph, "the graph").team().ranks.size();
+    required(count, "the pointer for the number of elements");
+    if (reader < 0 || reader >= ranks)
+      fail(errc::usage, "the elements that rank {} needs: the ranks are 0 to {}", reader,
+           ranks - 1);
+    const auto needed = graph->graph.needed_by(reader);
+    *count = static_cast<int64_t>(needed.size());
+    if (elements != nullptr) std::copy(needed.begin(), needed.end(), elements);
+  });
+}
+
+int64_t longshore_ghost_graph_memory_bytes(const longshore_ghost_graph* graph) {
+  return static_cast<int64_t>(existing(graph, "the graph").graph.memory_bytes());
+}
+
+int longshore_ghost_create(const longshore_ghost_graph* graph,
+                           const struct longshore_ghost_options* options,
+                           const struct longshore_ghost_field* fields, int count,
+                           longshore_ghost** plan) {
+  return guarded([&] {
+    longshore_team& owner = checked(graph, "the graph").team();
+    required(plan, "the pointer for the plan") = nullptr;
+    *plan = owner.keep(std::make_unique<longshore_ghost>(
+        owner, fields_from(owner, fields, count, graph->graph), graph->graph, options_of(options)));
+  });
+}
+
+int longshore_ghost_free(longshore_ghost* plan) {
+  return guarded([&] {
+    if (plan != nullptr && plan->in_flight)
+      fail(errc::usage,
+           "the ghost plan has an operation in flight: wait for it before you free the plan");
+    longshore_team::free(plan);
+  });
+}
+
+int longshore_ghost_remake(longshore_ghost* plan, const longshore_ghost_graph* graph,
+                           const struct longshore_ghost_field* fields, int count) {
+  return guarded([&] {
+    const longshore_team& owner = checked(plan, "the plan").team();
+    const ghost_graph& next = checked(graph, "the graph").graph;
+    if (fields != nullptr && count != static_cast<int>(plan->fields.size()))
+      fail(errc::usage, "a ghost plan of {} fields is remade with {} fields", plan->fields.size(),
+           count);
+    plan->remake(next, fields != nullptr
+                           ? fields_from(owner, fields, count, next)
+                           : fields_from(owner, plan->fields.data(),
+                                         static_cast<int>(plan->fields.size()), next));
+  });
+}
+
+int longshore_ghost_start_update(longshore_ghost* plan) { return start_update(plan, false); }
+int longshore_ghost_update(longshore_ghost* plan) { return start_update(plan, true); }
+
+int longshore_ghost_start_accumulate(longshore_ghost* plan, int reduction) {
+  return start_accumulate(plan, false, reduction);
+}
+int longshore_ghost_accumulate(longshore_ghost* plan, int reduction) {
+  return start_accumulate(plan, true, reduction);
+}
+
+int longshore_ghost_start_accumulate_by(longshore_ghost* plan, longshore_ghost_function function,
+                                        void* context) {
+  return start_accumulate(plan, false, function, context);
+}
+int longshore_ghost_accumulate_by(longshore_ghost* plan, longshore_ghost_function function,
+                                  void* context) {
+  return start_accumulate(plan, true, function, context);
+}
+
+int longshore_ghost_test(longshore_ghost* plan, int* complete) {
+  return guarded([&] {
+    const bool is_complete = checked(plan, "the plan").plan.test();
+    if (is_complete) plan->in_flight = false;
+    if (complete != nullptr) *complete = is_complete ? 1 : 0;
+  });
+}
+
+int longshore_ghost_wait(longshore_ghost* plan) {
+  return guarded([&] {
+    checked(plan, "the plan").plan.wait();
+    plan->in_flight = false;
+  });
+}
+
+const char* longshore_ghost_strategy(const longshore_ghost* plan) {
+  return name_of(existing(plan, "the plan").plan.strategy()).data();
+}
+
+int longshore_ghost_neighbours(const longshore_ghost* plan) {
+  return static_cast<int>(existing(plan, "the plan").plan.neighbours());
+}
+
+int64_t longshore_ghost_memory_bytes(const longshore_ghost* plan) {
+  return static_cast<int64_t>(existing(plan, "the plan").plan.memory_bytes());
+}
+
+int longshore_ghost_moved(const longshore_ghost* plan, const char* operation,
+                          struct longshore_traffic* moved) {
+  return guarded([&] {
+    const std::string_view name = text_or(operation, "update");
+    if (name != "update" && name != "accumulate")
+      fail(errc::usage, "the traffic of operation '{}': allowed are update, accumulate", name);
+    const traffic bytes =
+        checked(plan, "the plan")
+            .plan.moved(name == "update" ? ghost_operation::update : ghost_operation::accumulate);
+    required(moved, "the pointer for the traffic") = {
+        .messages = static_cast<int64_t>(bytes.messages),
+        .payload_bytes = static_cast<int64_t>(bytes.payload_bytes),
+        .wire_bytes = static_cast<int64_t>(bytes.wire_bytes),
+        .offnode_bytes = static_cast<int64_t>(bytes.offnode_bytes)};
+  });
+}
+}

@@ -1,0 +1,348 @@
+// The class Ghost of Python: plans for the fields of a graph, and their operations.
+#include "ghost.hpp"
+
+#include "ghost_fields.hpp"
+#include "ghost_graphs.hpp"
+#include "ghost_plans.hpp"
+#include "gil.hpp"
+#include "python_number.hpp"
+
+#include <longshore/core/error.hpp>
+#include <longshore/ghost/runtime_types.hpp>
+
+#include <fmt/format.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+namespace longshore::python {
+namespace {
+
+using namespace nb::literals;
+using detail::number_type;
+
+struct rank_ghost {
+  collective_handle<ghost_plan_of_fields> plans;
+  nb::object graph;
+  nb::tuple fields;  // an array, or a tuple of two, for each field
+
+  [[nodiscard]] ghost_plan_of_fields& plan() const {
+    (void)plans.owner().ranks();  // throws if the team cannot be used here
+    return *plans.object();
+  }
+};
+
+void make_ghost(rank_ghost* self, nb::handle graph, nb::handle fields, nb::handle dtype,
+                nb::handle items, std::string_view strategy, nb::handle updates,
+                nb::handle accumulates) {
+  const rank_graph& of = graph_of(graph);
+  const ghost_graph& elements = of.graph();
+  const ghost_options options{.strategy = ghost_strategy_of(strategy),
+                              .updates = truth(updates, "updates"),
+                              .accumulates = truth(accumulates, "accumulates")};
+  const auto owner = of.kept.shared_owner();
+  {
+    const release_gil unlocked;
+    owner->free_dropped();
+  }
+  field_list list = fields_from(fields, dtype, items, of);
+  auto plan = std::make_shared<ghost_plan_of_fields>();
+  {
+    const release_gil unlocked;
+    plan->make(elements, options, std::move(list.fields), std::move(list.arrays),
+               std::move(list.elements));
+    owner->keep(plan);
+  }
+  new (self) rank_ghost{{owner, std::move(plan)}, nb::borrow(graph), nb::tuple(list.given)};
+}
+
+void remake(rank_ghost& self, nb::handle graph, nb::handle fields) {
+  ghost_plan_of_fields& plan = self.plan();
+  const rank_graph& of = graph_of(graph);
+  const ghost_graph& elements = of.graph();
+  field_list list =
+      fields_from(fields.is_none() ? nb::object(nb::list(self.fields)) : nb::borrow(fields),
+                  nb::none(), nb::none(), of);
+  if (list.fields.size() != self.fields.size())
+    fail(errc::usage, "remake: {} fields, for a plan of {}", list.fields.size(),
+         self.fields.size());
+  {
+    const release_gil unlocked;
+    plan.make(elements, {}, std::move(list.fields), std::move(list.arrays),
+              std::move(list.elements));
+  }
+  self.graph = nb::borrow(graph);
+  self.fields = nb::tuple(list.given);
+}
+
+// A function of NumPy that accumulates.
+struct numpy_function {
+  ghost_plan_of_fields* plan;
+  std::size_t field;
+  python_reference at;  // numpy.ufunc.at of the function
+};
+
+// Calls function.at(elements, indices, values).
+void combine_by_numpy(const numpy_function& by, const detail::ghost_batch& batch) {
+  const ghost_rows& field = by.plan->fields()[by.field];
+  const acquire_gil locked;
+  const nb::handle elements = by.plan->elements(by.field);
+  const nb::object indices = new_array({batch.count}, element::int64);
+  auto* const index =
+      reinterpret_cast<std::int64_t*>(contiguous_for_writing(indices, "indices").data);
+  const std::int64_t first =
+      batch.count > 0 ? (batch.to - field.memory.owned) / field.memory.owned_stride_bytes : 0;
+  for (std::size_t i = 0; i < batch.count; ++i)
+    index[i] = first + static_cast<std::int64_t>(batch.to_index == nullptr ? i : batch.to_index[i]);
+  nb::list shape(nb::object(elements.attr("shape")));
+  shape[0] = batch.count;
+  const nb::object values =
+      nb::module_::import_("numpy").attr("empty")(nb::tuple(shape), elements.attr("dtype"));
+  std::byte* value = rows_for_writing(values, "values").data;
+  for (std::size_t i = 0; i < batch.count; ++i, value += field.memory.element_bytes)
+    std::copy_n(batch.from + static_cast<std::ptrdiff_t>(
+                                 batch.from_index == nullptr ? i : batch.from_index[i]) *
+                                 batch.from_stride_bytes,
+                field.memory.element_bytes, value);
+  by.at.object()(elements, indices, values);
+}
+
+void call_numpy(const void* state, const detail::ghost_batch& batch) {
+  const auto& by = *static_cast<const numpy_function*>(state);
+  if (by.plan->has_failed()) return;
+  try {
+    combine_by_numpy(by, batch);
+  } catch (...) {
+    by.plan->fail(std::current_exception());
+  }
+}
+
+struct named_op {
+  std::string_view name;
+  ghost_op op;
+};
+const std::array<named_op, 8>& named_ops() {
+  static const std::array<named_op, 8> ops = {{{"add", op::add{}},
+                                               {"minimum", op::min{}},
+                                               {"maximum", op::max{}},
+                                               {"bitwise_or", op::bit_or{}},
+                                               {"sum", op::add{}},
+                                               {"min", op::min{}},
+                                               {"max", op::max{}},
+                                               {"or", op::bit_or{}}}};
+  return ops;
+}
+
+ghost_op op_for(const ghost_rows& field, std::string_view name, const ghost_op& op) {
+  if (!field.type)
+    throw nb::type_error(
+        "accumulate: elements of a structured type have no operations; give its parts as fields, "
+        "such as array['name']");
+  if (is_complex(*field.type) && name != "add" && name != "sum")
+    fail(errc::usage, "accumulate by {} of {}: complex numbers have add only", name,
+         name_of(*field.type));
+  const number_type type = number_type_of(*field.type);
+  if (op.loop_for(detail::ghost_type_of_number(type)) == nullptr)
+    fail(errc::usage, "accumulate by {} of {}: bitwise operations need integers", name,
+         name_of(*field.type));
+  return field.numbers == 1 ? op : detail::op_for_items(op, type, field.numbers);
+}
+
+bool is_numpy_function(nb::handle given) {
+  const nb::object type = nb::module_::import_("numpy").attr("ufunc");
+  return PyObject_IsInstance(given.ptr(), type.ptr()) == 1 &&
+         nb::cast<int>(given.attr("nin")) == 2 && nb::cast<int>(given.attr("nout")) == 1;
+}
+
+std::vector<ghost_op> ops_from(ghost_plan_of_fields& plan, nb::handle given) {
+  const bool has_name = PyCallable_Check(given.ptr()) != 0 && nb::hasattr(given, "__name__");
+  const auto name = nb::cast<std::string>(
+      nb::str(has_name ? nb::object(given.attr("__name__")) : nb::borrow(given)));
+  std::vector<ghost_op> ops;
+  for (const auto& [known, op] : named_ops())
+    if (known == name)
+      for (const ghost_rows& field : plan.fields()) ops.push_back(op_for(field, name, op));
+  if (!ops.empty()) return ops;
+  if (!is_numpy_function(given))
+    fail(errc::usage,
+         "accumulate by '{}': allowed are add, minimum, maximum, bitwise_or, or a function of "
+         "NumPy of two numbers, such as numpy.multiply",
+         name);
+  for (std::size_t i = 0; i < plan.fields().size(); ++i)
+    ops.push_back(
+        ghost_op::of_batches(&call_numpy, std::make_shared<const numpy_function>(numpy_function{
+                                              &plan, i, python_reference(given.attr("at"))})));
+  return ops;
+}
+
+void start_update(const rank_ghost& self) {
+  ghost_plan_of_fields& plan = self.plan();
+  const release_gil unlocked;
+  plan.start_update();
+}
+
+void start_accumulate(const rank_ghost& self, nb::handle operation) {
+  ghost_plan_of_fields& plan = self.plan();
+  const std::vector<ghost_op> ops = ops_from(plan, operation);
+  {
+    const release_gil unlocked;
+    plan.start_accumulate(ops);
+  }
+}
+
+bool test(const rank_ghost& self) {
+  ghost_plan_of_fields& plan = self.plan();
+  bool complete = false;
+  {
+    const release_gil unlocked;
+    complete = plan.test();
+  }
+  if (complete) plan.rethrow();
+  return complete;
+}
+
+void wait(const rank_ghost& self) {
+  ghost_plan_of_fields& plan = self.plan();
+  {
+    const release_gil unlocked;
+    plan.wait();
+  }
+  plan.rethrow();
+}
+
+nb::dict moved(const rank_ghost& self, std::string_view operation) {
+  if (operation != "update" && operation != "accumulate")
+    fail(errc::usage, "moved: operation '{}': allowed are update, accumulate", operation);
+  const traffic bytes = self.plan().plan().moved(
+      operation == "update" ? ghost_operation::update : ghost_operation::accumulate);
+  nb::dict found;
+  found["messages"] = bytes.messages;
+  found["payload_bytes"] = bytes.payload_bytes;
+  found["wire_bytes"] = bytes.wire_bytes;
+  found["offnode_bytes"] = bytes.offnode_bytes;
+  return found;
+}
+
+std::string text_of(const rank_ghost& self) {
+  const rank_graph& graph = graph_of(self.graph);
+  return fmt::format(
+      "<longshore.Ghost: {} fields, {} elements and {} ghosts on rank {}, strategy {}>",
+      self.fields.size(), graph.owned, graph.ghosts, self.plans.owner().rank(),
+      name_of(self.plan().plan().strategy()));
+}
+
+void bind_plan(nb::module_& module) {
+  nb::class_<rank_ghost>(module, "Ghost",
+                         R"(Fields on the elements of a graph, and the exchange of their ghosts.
+
+Collective. The plan is made once and used often.
+
+graph: a GhostGraph. Any number of plans may use it.
+fields: the number of fields to make, in memory that neighbours on the node read directly. Or arrays
+    of the program: one, or a list. Rows of an array, the parts along its first axis, are elements:
+    first those that the rank owns, then the ghosts. A tuple (elements, ghosts) is a field in two
+    arrays. Rows may have any stride, so a part of a structured array, ``particles["mass"]``, is a
+    field, too. The plan keeps a reference to each array.
+dtype: the type of the fields to make, or a list with a type for each. Complex types are allowed.
+items: the numbers in an element of the fields to make.
+strategy: "direct", "standard", "node-aware-2", "node-aware", "mpi-waitall", "mpi-persistent",
+    "mpi-neighbor", or "auto", which measures them.
+updates, accumulates: whether the plan has these operations. A plan with one needs less memory.
+
+>>> graph = longshore.GhostGraph(None, 2, np.array([0, 0, 1]))
+>>> ghost = longshore.Ghost(graph)
+>>> [x] = ghost.fields
+>>> x[:] = [10, 20, 1, 2, 3]
+>>> ghost.accumulate("add")
+>>> x[:2].tolist()
+[13.0, 23.0])")
+      .def("__init__", &make_ghost, "graph"_a, "fields"_a = 1, "dtype"_a = "float64", nb::kw_only(),
+           "items"_a = 1, "strategy"_a = "direct", "updates"_a = true, "accumulates"_a = true,
+           nb::sig("def __init__(self, graph: GhostGraph, fields: int | numpy.ndarray | "
+                   "tuple[numpy.ndarray, numpy.ndarray] | "
+                   "list[numpy.ndarray | tuple[numpy.ndarray, numpy.ndarray]] = 1, "
+                   "dtype: numpy.typing.DTypeLike | list[numpy.typing.DTypeLike] = 'float64', *, "
+                   "items: int = 1, strategy: str = 'direct', updates: bool = True, "
+                   "accumulates: bool = True) -> None"),
+           "Collective. The arguments are those of the class.")
+      .def(
+          "update",
+          [](const rank_ghost& self) {
+            start_update(self);
+            wait(self);
+          },
+          nb::sig("def update(self) -> None"),
+          "Copies the elements of all ranks to their ghosts: start_update() and wait().")
+      .def("start_update", &start_update, nb::sig("def start_update(self) -> None"),
+           "Begins an update. Until it is complete, do not write owned elements, and neither read "
+           "nor write ghosts.")
+      .def(
+          "accumulate",
+          [](const rank_ghost& self, nb::handle operation) {
+            start_accumulate(self, operation);
+            wait(self);
+          },
+          "operation"_a = "add",
+          nb::sig("def accumulate(self, operation: str | collections.abc.Callable[..., "
+                  "typing.Any] = 'add') -> None"),
+          "Combines each element with all ghosts of it: start_accumulate() and wait().")
+      .def("start_accumulate", &start_accumulate, "operation"_a = "add",
+           nb::sig("def start_accumulate(self, operation: str | collections.abc.Callable[..., "
+                   "typing.Any] = 'add') -> None"),
+           R"(Begins to combine each element with all ghosts of it.
+
+The element becomes operation(element, ghost), for one ghost after another.
+
+operation: "add", "minimum", "maximum" or "bitwise_or", or the function of NumPy with this name. Or
+    another function of NumPy of two numbers, such as ``numpy.multiply``.
+
+Until the operation is complete, do not write ghosts, and neither read nor write owned elements.)")
+      .def("test", &test, nb::sig("def test(self) -> bool"),
+           "Makes progress on the operation. Returns True when it is complete.")
+      .def("wait", &wait, nb::sig("def wait(self) -> None"),
+           "Returns when the operation is complete on this rank, and its arrays may be used again.")
+      .def("remake", &remake, "graph"_a, "fields"_a = nb::none(),
+           nb::sig("def remake(self, graph: GhostGraph, fields: numpy.ndarray | "
+                   "tuple[numpy.ndarray, numpy.ndarray] | "
+                   "list[numpy.ndarray | tuple[numpy.ndarray, numpy.ndarray]] | None = None) -> "
+                   "None"),
+           "Collective. Continues with another graph. Without ``fields`` the arrays stay, and have "
+           "rows for the ghosts of the graph.")
+      .def_prop_ro(
+          "fields", [](const rank_ghost& self) { return self.fields; },
+          nb::sig("def fields(self) -> tuple[typing.Any, ...]"),
+          "The arrays of the fields; a tuple for a field in two arrays.")
+      .def_prop_ro(
+          "graph", [](const rank_ghost& self) { return self.graph; },
+          nb::sig("def graph(self) -> GhostGraph"), "The graph of the plan.")
+      .def_prop_ro(
+          "strategy",
+          [](const rank_ghost& self) {
+            return std::string(name_of(self.plan().plan().strategy()));
+          },
+          "The strategy; for 'auto', the strategy that was chosen.")
+      .def_prop_ro(
+          "neighbours", [](const rank_ghost& self) { return self.plan().plan().neighbours(); },
+          "The number of other ranks with which this rank exchanges messages, or whose memory it "
+          "reads.")
+      .def_prop_ro(
+          "memory_bytes", [](const rank_ghost& self) { return self.plan().plan().memory_bytes(); },
+          "The memory of the plan on this rank, without the graph and the fields.")
+      .def("moved", &moved, "operation"_a = "update",
+           nb::sig("def moved(self, operation: str = 'update') -> dict[str, int]"),
+           "The traffic of this rank in one operation: messages, payload_bytes, wire_bytes, "
+           "offnode_bytes.")
+      .def("__repr__", [](const rank_ghost& self) { return text_of(self); });
+}
+
+}  // namespace
+
+void bind_ghost(nb::module_& module) {
+  bind_ghost_graph(module);
+  bind_plan(module);
+}
+
+}  // namespace longshore::python

@@ -1,0 +1,199 @@
+// The class GhostGraph of Python: reads the elements and the ghosts of a rank.
+#include "ghost_graphs.hpp"
+
+#include "arrays.hpp"
+#include "gil.hpp"
+#include "python_number.hpp"
+#include "rank_team.hpp"
+
+#include <longshore/core/error.hpp>
+
+#include <fmt/format.h>
+#include <nanobind/stl/string.h>
+
+#include <array>
+#include <limits>
+#include <optional>
+#include <string>
+
+namespace longshore::python {
+namespace {
+
+using namespace nb::literals;
+
+constexpr std::array index_types = {element::int64};
+constexpr std::array rank_types = {element::int32, element::int64};
+
+array_to_read vector_of(nb::handle given, const char* what, std::span<const element> types) {
+  auto memory = contiguous_for_reading(given, what, types);
+  if (memory.shape.size() != 1)
+    fail(errc::usage, "{}: an array of {} dimensions: give an array of one dimension", what,
+         memory.shape.size());
+  return memory;
+}
+
+std::span<const std::int64_t> indices_of(const array_to_read& array) {
+  return {reinterpret_cast<const std::int64_t*>(array.data), array.items};
+}
+
+// A negative element becomes one beyond every table, which the graph refuses on all ranks.
+std::vector<location> pairs_of(nb::handle ranks, nb::handle elements) {
+  const auto owners = vector_of(ranks, "ranks", rank_types);
+  const auto numbers = vector_of(elements, "ghosts", index_types);
+  if (owners.items != numbers.items)
+    fail(errc::usage, "{} ranks for {} ghosts: give the owner of each ghost", owners.items,
+         numbers.items);
+  std::vector<location> pairs(numbers.items);
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    const std::int64_t rank = owners.type == element::int32
+                                  ? reinterpret_cast<const std::int32_t*>(owners.data)[i]
+                                  : reinterpret_cast<const std::int64_t*>(owners.data)[i];
+    const bool is_int = rank == static_cast<int>(rank);
+    pairs[i] = {is_int ? static_cast<int>(rank) : -1,
+                static_cast<std::uint64_t>(indices_of(numbers)[i])};
+  }
+  return pairs;
+}
+
+void make_graph(rank_graph* self, nb::handle team, nb::handle owned, nb::handle ghosts,
+                nb::handle ranks) {
+  const rank_team mine = team_or_world(team);
+  auto& all_ranks = mine.ranks();
+  const bool has_ranks = !ranks.is_none(), is_count = PyLong_Check(plain_number(owned).ptr()) != 0;
+  if (has_ranks && !is_count)
+    fail(errc::usage, "owned: indices of elements together with ranks: give their number");
+  std::optional<array_to_read> ids, indices;
+  std::vector<location> pairs;
+  std::uint64_t count = 0;
+  if (is_count)
+    count = static_cast<std::uint64_t>(
+        whole_number(owned, "owned", 0, std::numeric_limits<std::int64_t>::max()));
+  else
+    ids = vector_of(owned, "owned", index_types);
+  if (has_ranks)
+    pairs = pairs_of(ranks, ghosts);
+  else
+    indices = vector_of(ghosts, "ghosts", index_types);
+  std::shared_ptr<kept_graph> kept;
+  {
+    const release_gil unlocked;
+    mine.owner->free_dropped();
+    kept = std::make_shared<kept_graph>(
+        has_ranks  ? ghost_graph(all_ranks, count, std::span<const location>(pairs))
+        : is_count ? ghost_graph(all_ranks, count, indices_of(*indices))
+                   : ghost_graph(all_ranks, indices_of(*ids), indices_of(*indices)));
+    mine.owner->keep(kept);
+  }
+  const std::size_t elements = kept->graph().owned(), copies = kept->graph().ghosts();
+  new (self) rank_graph{{mine.owner, std::move(kept)}, has_ranks, elements, copies};
+}
+
+rank_graph remade(const rank_graph& self, nb::handle ghosts, nb::handle ranks) {
+  const ghost_graph& graph = self.graph();
+  if (ranks.is_none() == self.has_ranks)
+    fail(errc::usage, "remade: give ghosts in the form of the graph, {}",
+         self.has_ranks ? "by ranks and elements" : "by indices without ranks");
+  std::optional<array_to_read> indices;
+  std::vector<location> pairs;
+  if (self.has_ranks)
+    pairs = pairs_of(ranks, ghosts);
+  else
+    indices = vector_of(ghosts, "ghosts", index_types);
+  const auto owner = self.kept.shared_owner();
+  std::shared_ptr<kept_graph> kept;
+  {
+    const release_gil unlocked;
+    owner->free_dropped();
+    kept =
+        std::make_shared<kept_graph>(self.has_ranks ? graph.remade(std::span<const location>(pairs))
+                                                    : graph.remade(indices_of(*indices)));
+    owner->keep(kept);
+  }
+  const std::size_t copies = kept->graph().ghosts();
+  return {{owner, std::move(kept)}, self.has_ranks, self.owned, copies};
+}
+
+template <class Number>
+nb::object array_of(std::span<const Number> numbers, element type) {
+  nb::object array = new_array({numbers.size()}, type);
+  std::copy(numbers.begin(), numbers.end(),
+            reinterpret_cast<std::int64_t*>(contiguous_for_writing(array, "result").data));
+  return array;
+}
+
+nb::object needed_by(const rank_graph& self, nb::handle reader) {
+  const ghost_graph& graph = self.graph();
+  const auto rank = whole_number(reader, "reader", 0, self.kept.owner().size() - 1);
+  const auto needed = graph.needed_by(static_cast<int>(rank));
+  return array_of(std::span<const std::uint32_t>(needed), element::int64);
+}
+
+std::string text_of(const rank_graph& self) {
+  return fmt::format("<longshore.GhostGraph: {} elements and {} ghosts on rank {} of {}>",
+                     self.owned, self.ghosts, self.kept.owner().rank(), self.kept.owner().size());
+}
+
+}  // namespace
+
+const rank_graph& graph_of(nb::handle graph) {
+  if (!nb::isinstance<rank_graph>(graph)) throw nb::type_error("graph: a GhostGraph is needed");
+  return nb::cast<const rank_graph&>(graph);
+}
+
+void bind_ghost_graph(nb::module_& module) {
+  nb::class_<rank_graph>(module, "GhostGraph",
+                         R"(Which rank needs which elements of which rank.
+
+Collective. A rank owns elements, numbered from 0, and has ghosts: copies of elements that other
+ranks own. If the arguments of any rank are wrong, all ranks raise UsageError, which names the rank
+and the index.
+
+owned: the number of elements of this rank. Global indices number the elements of rank 0 first, then
+    those of rank 1, and so on. Or an array of the global indices of this rank's elements: any
+    numbers that are not negative.
+ghosts: the global indices of the ghosts, in any order. An array of int64.
+ranks: the owners of the ghosts, if the program knows them. ``ghosts`` are then numbers of elements
+    at these ranks.
+
+>>> graph = longshore.GhostGraph(None, 3, np.array([2, 0]))
+>>> x = np.array([5.0, 6.0, 7.0, 0.0, 0.0])
+>>> longshore.Ghost(graph, x).update()
+>>> x.tolist()
+[5.0, 6.0, 7.0, 7.0, 5.0])")
+      .def("__init__", &make_graph, "team"_a.none(), "owned"_a, "ghosts"_a, nb::kw_only(),
+           "ranks"_a = nb::none(),
+           nb::sig("def __init__(self, team: Team | None, owned: int | numpy.ndarray, ghosts: "
+                   "numpy.ndarray, *, ranks: numpy.ndarray | None = None) -> None"),
+           "Collective. The arguments are those of the class.")
+      .def("remade", &remade, "ghosts"_a, nb::kw_only(), "ranks"_a = nb::none(),
+           nb::sig("def remade(self, ghosts: numpy.ndarray, *, ranks: numpy.ndarray | None = None) "
+                   "-> GhostGraph"),
+           "Collective. A graph with other ghosts of the same elements, given in the same form. "
+           "Cheap when few ghosts change.")
+      .def_prop_ro(
+          "owned", [](const rank_graph& self) { return self.owned; },
+          "The number of elements that this rank owns.")
+      .def_prop_ro(
+          "ghosts", [](const rank_graph& self) { return self.ghosts; },
+          "The number of ghosts of this rank.")
+      .def_prop_ro(
+          "owners",
+          [](const rank_graph& self) { return array_of(self.graph().owners(), element::int64); },
+          nb::sig("def owners(self) -> numpy.ndarray"),
+          "The other ranks that own ghosts of this rank, ascending.")
+      .def_prop_ro(
+          "readers",
+          [](const rank_graph& self) { return array_of(self.graph().readers(), element::int64); },
+          nb::sig("def readers(self) -> numpy.ndarray"),
+          "The other ranks that have ghosts of this rank's elements, ascending.")
+      .def("needed_by", &needed_by, "reader"_a,
+           nb::sig("def needed_by(self, reader: int) -> numpy.ndarray"),
+           "The elements of this rank that are ghosts on rank ``reader``, in the order of its "
+           "ghosts.")
+      .def_prop_ro(
+          "memory_bytes", [](const rank_graph& self) { return self.graph().memory_bytes(); },
+          "The memory of the graph on this rank.")
+      .def("__repr__", [](const rank_graph& self) { return text_of(self); });
+}
+
+}  // namespace longshore::python

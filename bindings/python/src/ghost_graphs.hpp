@@ -1,0 +1,28 @@
+// The class GhostGraph of Python.
+#pragma once
+
+#include "ghost_plans.hpp"
+
+#include <nanobind/nanobind.h>
+
+namespace longshore::python {
+
+/// The class GhostGraph.
+struct rank_graph {
+  collective_handle<kept_graph> kept;
+  bool has_ranks;  // its ghosts are given by ranks and elements
+  std::size_t owned, ghosts;
+
+  /// Throws errc::usage if the team cannot be used here.
+  [[nodiscard]] const ghost_graph& graph() const {
+    (void)kept.owner().ranks();
+    return kept->graph();
+  }
+};
+
+/// Throws TypeError for other objects.
+[[nodiscard]] const rank_graph& graph_of(nb::handle graph);
+
+void bind_ghost_graph(nb::module_& module);
+
+}  // namespace longshore::python

@@ -1,0 +1,68 @@
+// The links of a graph: for each pair of ranks, which elements of the owner are which ghosts of the
+// other rank. Both ranks know both lists.
+#pragma once
+
+#include <longshore/array/distribution.hpp>
+#include <longshore/ghost/detail/index_list.hpp>
+#include <longshore/ghost/detail/messenger.hpp>
+#include <longshore/ghost/ghost_graph.hpp>
+#include <longshore/transport/team.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace longshore::detail {
+
+/// The k-th element of `owned` is the k-th ghost of `ghosts`. The ghosts are in ascending order.
+struct ghost_link {
+  int rank = -1;      ///< the other rank
+  index_list owned;   ///< numbers of elements at the owner
+  index_list ghosts;  ///< numbers of ghosts at the rank that has them
+};
+
+/// The neighbours of a rank, and the channels by which they agree on plans.
+class ghost_links {
+ public:
+  /// Collective. `locations` are the ghosts of this rank; all errors are thrown on all ranks.
+  /// `locate` may throw on some ranks only.
+  ghost_links(team& ranks, std::uint64_t owned, std::size_t ghosts,
+              const std::function<std::vector<location>()>& locate_all, ghost_locator locator);
+  /// Collective. As above; sends only what differs from `before`.
+  ghost_links(const ghost_links& before, std::size_t ghosts,
+              const std::function<std::vector<location>()>& locate_all);
+
+  [[nodiscard]] team& ranks() const noexcept { return ranks_; }
+  [[nodiscard]] std::size_t owned() const noexcept { return owned_; }
+  [[nodiscard]] std::size_t ghosts() const noexcept { return ghosts_; }
+  /// Links to the owners of this rank's ghosts, and to the ranks that have ghosts of this rank's
+  /// elements: by ascending rank, this rank included.
+  [[nodiscard]] std::span<const ghost_link> to_owners() const noexcept { return to_owners_; }
+  [[nodiscard]] std::span<const ghost_link> to_readers() const noexcept { return to_readers_; }
+  /// As above: the ranks, without this rank.
+  [[nodiscard]] std::span<const int> owners() const noexcept { return owners_; }
+  [[nodiscard]] std::span<const int> readers() const noexcept { return readers_; }
+  /// Between this rank and all owners and readers, and perhaps others.
+  [[nodiscard]] const std::shared_ptr<messenger>& neighbours() const noexcept { return messenger_; }
+  [[nodiscard]] const ghost_locator& locator() const noexcept { return locator_; }
+  [[nodiscard]] std::size_t memory_bytes() const noexcept;
+
+ private:
+  [[nodiscard]] std::vector<ghost_link> links_of(std::span<const location> locations) const;
+  void learn_neighbours(const ghost_links* before);
+  void exchange_lists(const ghost_links* before);
+  void check_link(const ghost_link& link) const;
+
+  team& ranks_;
+  std::size_t owned_ = 0, ghosts_ = 0;
+  std::vector<ghost_link> to_owners_, to_readers_;
+  std::vector<int> owners_, readers_;
+  std::shared_ptr<messenger> messenger_;
+  ghost_locator locator_;
+};
+
+/// The link with a rank in a list that is sorted by rank, or null.
+[[nodiscard]] const ghost_link* find_link(std::span<const ghost_link> links, int rank);
+
+}  // namespace longshore::detail

@@ -1,0 +1,64 @@
+// A plan with a strategy: a program for each operation, and a mover for each round.
+#pragma once
+
+#include <longshore/ghost/detail/direct_peers.hpp>
+#include <longshore/ghost/detail/ghost_links.hpp>
+#include <longshore/ghost/detail/mover.hpp>
+#include <longshore/ghost/ghost_exchange.hpp>
+
+#include <array>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace longshore::detail {
+
+class ghost_plan {
+ public:
+  /// Collective. REQUIRES: checked arguments, and a strategy that is not `automatic`.
+  ghost_plan(const ghost_links& links, ghost_strategy strategy, const ghost_options& options,
+             std::vector<ghost_memory> fields);
+
+  /// Without operations, for an update.
+  void start(ghost_operation operation, std::span<const ghost_op> operations);
+  [[nodiscard]] bool test();
+  void wait();
+  [[nodiscard]] traffic moved(ghost_operation operation) const;
+  [[nodiscard]] std::size_t neighbours() const noexcept { return neighbours_; }
+  [[nodiscard]] std::size_t memory_bytes() const;
+
+ private:
+  struct prepared_operation {
+    bool is_prepared = false;
+    std::vector<std::unique_ptr<mover>> rounds;
+    std::size_t payload_bytes = 0;
+  };
+  [[nodiscard]] std::vector<std::unique_ptr<mover>> make_movers(ghost_strategy strategy,
+                                                                const ghost_program& program,
+                                                                std::size_t first_round);
+  void count_neighbours(std::span<const ghost_program* const> programs);
+  void start_round();
+  [[nodiscard]] bool progress();
+  [[nodiscard]] int awaited_peer() const;
+
+  team& ranks_;
+  std::vector<ghost_memory> fields_;
+  plan_memory memory_;
+  mover_context context_;
+  std::optional<direct_peers> direct_peers_;
+  std::array<prepared_operation, 2> operations_;  // indexed by ghost_operation
+  std::size_t neighbours_ = 0;
+  // The operation in flight: null if there is none.
+  prepared_operation* current_ = nullptr;
+  std::size_t current_round_ = 0;
+  std::vector<ghost_op> ops_;
+  std::vector<combiner> combiners_;
+};
+
+/// Collective. Makes a plan of each strategy that the ranks can use, on memory of its own, times
+/// updates by turns, and returns the fastest.
+[[nodiscard]] ghost_strategy choose_ghost_strategy(const ghost_links& links,
+                                                   std::span<const ghost_memory> fields);
+
+}  // namespace longshore::detail

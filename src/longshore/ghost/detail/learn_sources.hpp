@@ -1,0 +1,23 @@
+// The dynamic sparse data exchange: ranks know to whom they will send, and learn from whom they will
+// receive (T. Hoefler, C. Siebert, A. Lumsdaine, "Scalable Communication Protocols for Dynamic
+// Sparse Data Exchange", PPoPP 2010).
+#pragma once
+
+#include <longshore/transport/team.hpp>
+
+#include <span>
+#include <vector>
+
+namespace longshore::detail {
+
+enum class announcement {
+  automatic,   ///< collective on few ranks, sparse on many
+  collective,  ///< an alltoall of one byte per rank
+  sparse       ///< over MPI the paper's NBX; else its remote accesses: two per destination
+};
+
+/// Collective. The ranks that have this rank among their `destinations`, in ascending order.
+[[nodiscard]] std::vector<int> learn_sources(team& ranks, std::span<const int> destinations,
+                                             announcement by = announcement::automatic);
+
+}  // namespace longshore::detail

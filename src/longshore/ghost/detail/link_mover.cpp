@@ -1,0 +1,141 @@
+// Divides the messages of a round among channels and direct reads, and polls both.
+#include <longshore/ghost/detail/link_mover.hpp>
+
+#include <cassert>
+
+namespace longshore::detail {
+namespace {
+
+constexpr int slots_per_channel = 2;
+
+void begin(std::vector<std::size_t>& pending, std::size_t count) {
+  pending.clear();
+  for (std::size_t i = 0; i < count; ++i) pending.push_back(i);
+}
+
+}  // namespace
+
+link_mover::link_mover(const mover_context& context, const ghost_round& round,
+                       const direct_peers* peers, std::size_t number)
+    : context_(context), store_(context) {
+  const auto direct_peer_of = [&](int rank) {
+    return peers == nullptr ? nullptr : peers->find(rank);
+  };
+  for (const auto& out : round.outgoing) {
+    message_packer packed(context, out);
+    const auto* const peer = direct_peer_of(out.peer);
+    if (peer != nullptr && peer->is_read(out)) {
+      lent_.push_back({out.peer, peer->signals_from_peer + number, peer->signals_to_peer + number});
+      continue;
+    }
+    ++moved_.messages;
+    moved_.wire_bytes += packed.bytes();
+    if (!context.ranks.nodes().is_local(out.peer)) moved_.offnode_bytes += packed.bytes();
+    sent_.push_back({out.peer, std::move(packed), nullptr});
+  }
+  for (std::size_t i = 0; i < round.incoming.size(); ++i) {
+    const auto& in = round.incoming[i];
+    const auto* const peer = direct_peer_of(in.peer);
+    if (in.peer == context.ranks.rank()) {
+      store_.add(in, &context.memories);
+      own_.push_back(i);
+      link_of_.push_back(0);
+    } else if (peer != nullptr && peer->can_read(in)) {
+      store_.add(in, &peer->memories);
+      link_of_.push_back(read_.size());
+      read_.push_back(
+          {in.peer, i, peer->signals_from_peer + number, peer->signals_to_peer + number});
+    } else {
+      store_.add(in, nullptr);
+      link_of_.push_back(received_.size());
+      received_.push_back({in.peer, i, nullptr});
+    }
+  }
+  store_.sort();
+  pending_received_.reserve(received_.size());
+  pending_lent_.reserve(lent_.size());
+  pending_read_.reserve(read_.size());
+}
+
+void link_mover::open_channels() {
+  std::vector<channel_end> to, from;
+  for (const auto& out : sent_) to.push_back({out.peer, out.message.bytes()});
+  for (const auto& in : received_) from.push_back({in.peer, store_.message_bytes(in.number)});
+  channels_ = context_.ranks.open_channels(to, from, slots_per_channel);
+  for (std::size_t i = 0; i < sent_.size(); ++i) sent_[i].channel = &channels_->sender(i);
+  for (std::size_t i = 0; i < received_.size(); ++i) received_[i].channel = &channels_->receiver(i);
+}
+
+// Outgoing messages come first, because other ranks wait for them.
+void link_mover::start(std::span<const combiner> combiners) {
+  ++exchange_;
+  store_.start(combiners);
+  next_sent_ = 0;
+  begin(pending_received_, received_.size());
+  begin(pending_lent_, lent_.size());
+  begin(pending_read_, read_.size());
+  for (const auto& lent : lent_) signal(context_.ranks, lent.to_peer->ready, exchange_, lent.peer);
+  send();
+  for (const auto i : own_) store_.arrive(i, nullptr, [this](std::size_t k) { finish(k); });
+}
+
+void link_mover::send() {
+  for (; next_sent_ < sent_.size(); ++next_sent_) {
+    auto& out = sent_[next_sent_];
+    std::byte* const slot = out.channel->reserve();
+    if (slot == nullptr) return;
+    out.message.pack(context_, slot);
+    out.channel->commit(out.message.bytes());
+  }
+}
+
+// Message k was stored: its sender may write its memory, or its slot is free.
+void link_mover::finish(std::size_t k) {
+  const std::size_t link = link_of_[k];
+  if (link < read_.size() && read_[link].number == k) {
+    signal(context_.ranks, read_[link].to_peer->taken, exchange_, read_[link].peer);
+  } else if (link < received_.size() && received_[link].number == k) {
+    received_[link].channel->release();
+  }
+}
+
+void link_mover::progress() {
+  const auto finished = [this](std::size_t k) { finish(k); };
+  send();
+  before_polls(context_.ranks);
+  std::erase_if(pending_read_, [&](std::size_t i) {
+    const auto& read = read_[i];
+    if (read.from_peer->ready.load(std::memory_order_acquire) < exchange_) return false;
+    store_.arrive(read.number, nullptr, finished);
+    return true;
+  });
+  std::erase_if(pending_received_, [&](std::size_t i) {
+    const auto message = received_[i].channel->front();
+    if (!message) return false;
+    assert(message->size() == store_.message_bytes(received_[i].number));
+    store_.arrive(received_[i].number, message->data(), finished);
+    return true;
+  });
+  std::erase_if(pending_lent_, [&](std::size_t i) {
+    return lent_[i].from_peer->taken.load(std::memory_order_acquire) >= exchange_;
+  });
+}
+
+int link_mover::awaited_peer() const {
+  if (!pending_read_.empty()) return read_[pending_read_.front()].peer;
+  if (!pending_received_.empty()) return received_[pending_received_.front()].peer;
+  if (next_sent_ < sent_.size()) return sent_[next_sent_].peer;
+  return pending_lent_.empty() ? -1 : lent_[pending_lent_.front()].peer;
+}
+
+std::size_t link_mover::memory_bytes() const {
+  std::size_t bytes = sizeof(*this) + store_.memory_bytes() +
+                      (lent_.size() + read_.size()) * (sizeof(lent_message) + 128);
+  for (const auto& out : sent_)
+    bytes += sizeof(out) + out.message.memory_bytes() + slots_per_channel * out.message.bytes();
+  for (const auto& in : received_)
+    bytes += sizeof(in) + slots_per_channel * store_.message_bytes(in.number);
+  return bytes;
+}
+
+}  // namespace longshore::detail

@@ -1,0 +1,82 @@
+// The mover of the strategies that stand on channels and direct reads. A message between ranks of a
+// node that can map each other's memory is read from the memory of its sender: there is one copy and
+// no message, and two signals say that it may be read and that it was read (direct_signals.hpp). Any
+// other message is packed into the slot of a channel.
+//
+// Memory per rank: two slots per channel, at both ends.
+#pragma once
+
+#include <longshore/ghost/detail/direct_peers.hpp>
+#include <longshore/ghost/detail/mover.hpp>
+#include <longshore/transport/channel.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace longshore::detail {
+
+class link_mover final : public mover {
+ public:
+  /// Local. Round `number` of the plan. `peers` is null if no message is read directly.
+  link_mover(const mover_context& context, const ghost_round& round, const direct_peers* peers,
+             std::size_t number);
+  /// Whether this rank needs channels.
+  [[nodiscard]] bool needs_channels() const noexcept {
+    return !sent_.empty() || !received_.empty();
+  }
+  /// Collective, if any rank needs channels.
+  void open_channels();
+
+  void start(std::span<const combiner> combiners) override;
+  void progress() override;
+  [[nodiscard]] bool has_arrived() const override { return store_.unfinished() == 0; }
+  [[nodiscard]] bool is_done() const override {
+    return has_arrived() && next_sent_ == sent_.size() && pending_lent_.empty();
+  }
+  [[nodiscard]] int awaited_peer() const override;
+  [[nodiscard]] traffic moved() const override { return moved_; }
+  [[nodiscard]] std::size_t memory_bytes() const override;
+
+ private:
+  struct sent_message {
+    int peer;
+    message_packer message;
+    channel_sender* channel;
+  };
+  struct received_message {
+    int peer;
+    std::size_t number;  // in store_
+    channel_receiver* channel;
+  };
+  // A message that the peer reads from the memory of this rank.
+  struct lent_message {
+    int peer;
+    direct_signals *from_peer, *to_peer;
+  };
+  // A message that this rank reads from the memory of the peer.
+  struct read_message {
+    int peer;
+    std::size_t number;  // in store_
+    direct_signals *from_peer, *to_peer;
+  };
+  void send();
+  void finish(std::size_t message);
+
+  const mover_context& context_;
+  message_store store_;
+  std::vector<sent_message> sent_;
+  std::vector<received_message> received_;
+  std::vector<lent_message> lent_;
+  std::vector<read_message> read_;
+  std::vector<std::size_t> own_;  // numbers of messages of this rank to itself
+  // For each message of the store: an index into read_ or received_.
+  std::vector<std::size_t> link_of_;
+  std::unique_ptr<channel_set> channels_;
+  std::uint64_t exchange_ = 0;
+  std::size_t next_sent_ = 0;
+  std::vector<std::size_t> pending_received_, pending_lent_, pending_read_;
+  traffic moved_;
+};
+
+}  // namespace longshore::detail

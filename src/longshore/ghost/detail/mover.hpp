@@ -1,0 +1,143 @@
+// The interface of movers, which transfer the messages of one round, and what all movers share.
+#pragma once
+
+#include <longshore/ghost/detail/ghost_program.hpp>
+#include <longshore/ghost/detail/plan_memory.hpp>
+#include <longshore/transport/team.hpp>
+#include <longshore/transport/traffic.hpp>
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+namespace longshore::detail {
+
+/// How a round combines the elements of a field. A round that copies has no combiners.
+struct combiner {
+  ghost_batch_function loop;
+  const void* op;
+};
+
+/// What a mover needs to know of its plan. All outlive the mover.
+struct mover_context {
+  team& ranks;
+  std::span<const ghost_memory> fields;
+  const rank_memories& memories;
+};
+
+/// Packs the parts of a message one after another.
+class message_packer {
+ public:
+  message_packer(const mover_context& context, const outgoing_message& message);
+  [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
+  [[nodiscard]] std::size_t memory_bytes() const noexcept;
+  void pack(const mover_context& context, std::byte* message) const;
+
+ private:
+  struct part {
+    int memory;
+    pair_list pairs;
+    packed_layout layout;
+    std::size_t offset;
+  };
+  std::vector<part> parts_;
+  std::size_t bytes_ = 0, payload_bytes_ = 0;
+};
+
+/// Stores the incoming messages of a round as they arrive: copies their parts at once, or combines
+/// them in the order of the ranks that have the ghosts. A message is packed, or it still lies in the
+/// memories of its sender.
+class message_store {
+ public:
+  explicit message_store(const mover_context& context) : context_(context) {}
+  /// Adds a message, which gets the next number from 0 on. `sender` has the memories of a sender
+  /// whose messages are read there, and outlives the store.
+  void add(const incoming_message& message, const rank_memories* sender);
+  /// After the last add().
+  void sort();
+  [[nodiscard]] std::size_t message_bytes(std::size_t i) const noexcept {
+    return messages_[i].bytes;
+  }
+  [[nodiscard]] std::size_t memory_bytes() const noexcept;
+
+  /// Begins an exchange. Without combiners, parts are copied.
+  void start(std::span<const combiner> combiners);
+  /// Message i has arrived at `packed`, or can be read from its sender. Stores what may be stored
+  /// now, and calls finished(k) for each message k that was stored completely.
+  template <class F>
+  void arrive(std::size_t i, const std::byte* packed, const F& finished);
+  [[nodiscard]] std::size_t unfinished() const noexcept { return unfinished_; }
+
+ private:
+  struct part {
+    int memory, sender_memory, ghost_rank;
+    pair_list pairs;
+    packed_layout layout;
+    std::size_t offset;
+  };
+  struct stored_message {
+    int peer;
+    const rank_memories* sender;
+    std::vector<part> parts;
+    std::size_t bytes;
+    const std::byte* packed = nullptr;
+    std::size_t missing_parts = 0;
+    bool has_arrived = false;
+  };
+  struct place {
+    std::size_t message, part;
+  };
+  void store(const stored_message& message, const part& stored) const;
+
+  const mover_context& context_;
+  std::vector<stored_message> messages_;
+  std::vector<place> order_;  // of parts, by the ranks that have the ghosts
+  std::span<const combiner> combiners_;
+  std::size_t next_ = 0, unfinished_ = 0;
+};
+
+template <class F>
+void message_store::arrive(std::size_t i, const std::byte* packed, const F& finished) {
+  auto& message = messages_[i];
+  message.packed = packed;
+  message.has_arrived = true;
+  if (combiners_.empty()) {
+    for (const auto& stored : message.parts) store(message, stored);
+    --unfinished_;
+    finished(i);
+    return;
+  }
+  for (; next_ < order_.size() && messages_[order_[next_].message].has_arrived; ++next_) {
+    auto& ready = messages_[order_[next_].message];
+    store(ready, ready.parts[order_[next_].part]);
+    if (--ready.missing_parts > 0) continue;
+    --unfinished_;
+    finished(order_[next_].message);
+  }
+}
+
+/// Transfers the messages of one round, any number of times. An exchange lasts from start() until
+/// is_done(). Only then may the next exchange start.
+class mover {
+ public:
+  virtual ~mover() = default;
+  mover() = default;
+  mover(const mover&) = delete;
+  mover& operator=(const mover&) = delete;
+
+  /// Combiners outlive the exchange.
+  virtual void start(std::span<const combiner> combiners) = 0;
+  /// Continues the exchange as far as possible without blocking.
+  virtual void progress() = 0;
+  /// The state of the last progress(): whether all incoming messages are stored, and whether the
+  /// outgoing messages were sent or read, too.
+  [[nodiscard]] virtual bool has_arrived() const = 0;
+  [[nodiscard]] virtual bool is_done() const = 0;
+  /// A rank for which this rank waits, or -1. REQUIRES: not is_done().
+  [[nodiscard]] virtual int awaited_peer() const = 0;
+  /// The messages of one exchange, without payload.
+  [[nodiscard]] virtual traffic moved() const = 0;
+  [[nodiscard]] virtual std::size_t memory_bytes() const = 0;
+};
+
+}  // namespace longshore::detail

@@ -1,0 +1,53 @@
+// Algorithm NBX of T. Hoefler, C. Siebert, A. Lumsdaine (PPoPP 2010). A rank sends empty synchronous
+// messages. When all were received, it enters a nonblocking barrier, and receives until the barrier
+// is complete: then no message is under way.
+#include <longshore/ghost/detail/mpi/nonblocking_consensus.hpp>
+
+#include <longshore/transport/mpi/communicator.hpp>
+#include <longshore/transport/waiter.hpp>
+
+namespace longshore::mpi {
+
+std::vector<int> nonblocking_consensus(longshore::team& ranks, std::span<const int> destinations) {
+  const auto comm = communicator::duplicate(communicator_of(ranks));
+  // MPICH refuses null pointers, also for empty messages and for no requests.
+  std::byte nothing{};
+  std::vector<MPI_Request> sends(destinations.size());
+  sends.reserve(1);
+  for (std::size_t i = 0; i < sends.size(); ++i)
+    check(MPI_Issend(&nothing, 0, MPI_BYTE, destinations[i], 0, comm.get(), &sends[i]),
+          "MPI_Issend");
+  std::vector<int> sources;
+  const auto receive = [&] {
+    int has_arrived = 0;
+    MPI_Status status;
+    check(MPI_Iprobe(MPI_ANY_SOURCE, 0, comm.get(), &has_arrived, &status), "MPI_Iprobe");
+    if (has_arrived == 0) return false;
+    check(MPI_Recv(&nothing, 0, MPI_BYTE, status.MPI_SOURCE, 0, comm.get(), MPI_STATUS_IGNORE),
+          "MPI_Recv");
+    sources.push_back(status.MPI_SOURCE);
+    return true;
+  };
+  MPI_Request barrier = MPI_REQUEST_NULL;
+  bool has_entered = false;
+  const auto is_complete = [&] {
+    while (receive()) {
+    }
+    int is_done = 0;
+    if (!has_entered) {
+      check(
+          MPI_Testall(static_cast<int>(sends.size()), sends.data(), &is_done, MPI_STATUSES_IGNORE),
+          "MPI_Testall");
+      if (is_done == 0) return false;
+      check(MPI_Ibarrier(comm.get(), &barrier), "MPI_Ibarrier");
+      has_entered = true;
+    }
+    check(MPI_Test(&barrier, &is_done, MPI_STATUS_IGNORE), "MPI_Test");
+    return is_done != 0;
+  };
+  for (waiter wait(ranks, "ranks to say whose elements they need"); !is_complete(); wait.pause()) {
+  }
+  return sources;
+}
+
+}  // namespace longshore::mpi

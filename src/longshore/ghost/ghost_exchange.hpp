@@ -1,0 +1,133 @@
+// The main interface of the layer: plans that exchange ghosts, the halos of meshes and matrices of
+// any shape. A plan is made once and used often.
+//
+//     longshore::ghost_graph graph(team, owned, ghosts);       // ghosts: global indices
+//     std::vector<double, longshore::shared_allocator<double>> x(owned + ghosts.size());
+//     longshore::ghost_exchange plan(graph, {}, longshore::ghost_field(x.data(), x.data() + owned));
+//     plan.start_update(); compute_inner(); plan.wait();       // elements to their ghosts
+//     plan.accumulate(longshore::op::add{});                   // ghosts to their elements
+#pragma once
+
+#include <longshore/ghost/ghost_field.hpp>
+#include <longshore/ghost/ghost_graph.hpp>
+#include <longshore/ghost/ghost_op.hpp>
+#include <longshore/ghost/strategy.hpp>
+#include <longshore/transport/traffic.hpp>
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace longshore {
+
+namespace detail {
+class ghost_plan;
+}
+
+struct ghost_options {
+  ghost_strategy strategy = ghost_strategy::direct;
+  /// Which operations the plan is made for. A plan without one of them takes less time and memory.
+  bool updates = true, accumulates = true;
+};
+
+/// The operations of a plan.
+enum class ghost_operation {
+  update,     ///< copies elements to their ghosts
+  accumulate  ///< combines elements with their ghosts
+};
+
+/// A plan of exchanges between the elements of all ranks and their ghosts, for one or several
+/// fields together. A plan is bound to the memory of its fields, so that neighbours can map the
+/// memory, and MPI can prepare its requests. Many fields, or vectors that change, need several
+/// plans, which share a graph and its search for neighbours.
+///
+/// Any number of plans may exist and be in flight together. One plan does one operation at a time.
+/// Destroying a plan is collective, and not allowed while the plan is in flight. Movable.
+class ghost_exchange {
+ public:
+  /// Collective. REQUIRES: the memory of the fields outlives the plan and has an element for each
+  /// owned element and each ghost of the graph. All ranks pass the same options, and fields of the
+  /// same types in the same order; otherwise all ranks throw errc::usage. Throws errc::unsupported
+  /// on all ranks if the ranks cannot use the strategy.
+  ///
+  /// Messages and memory per rank depend on the strategy (docs/reference/ghost.md).
+  template <class... T>
+  ghost_exchange(const ghost_graph& graph, const ghost_options& options,
+                 const ghost_field<T>&... fields)
+      : ghost_exchange(graph, options, std::vector<ghost_memory>{fields.memory()...}) {}
+  /// The same for fields whose types are not known at compile time.
+  ghost_exchange(const ghost_graph& graph, const ghost_options& options,
+                 const std::vector<ghost_memory>& fields);
+  /// Collective. Makes the graph, too: `owned` and `ghosts` are those of a constructor of
+  /// ghost_graph.
+  template <class Owned, class Ghosts, class... T>
+  requires std::constructible_from<ghost_graph, team&, const Owned&, const Ghosts&> ghost_exchange(
+      team& ranks, const Owned& owned, const Ghosts& ghosts, const ghost_options& options,
+      const ghost_field<T>&... fields)
+      : ghost_exchange(ghost_graph(ranks, owned, ghosts), options, fields...) {}
+  ~ghost_exchange();
+  ghost_exchange(ghost_exchange&& other) noexcept;
+  ghost_exchange& operator=(ghost_exchange&& other) noexcept;
+
+  /// Begins to copy the elements to their ghosts. Until wait() returns or test() is true, owned
+  /// elements must not be written, and ghosts must not be read or written. Throws errc::usage if
+  /// the plan is in flight, or if it was made without this operation.
+  void start_update();
+  /// Begins to combine each element with all ghosts of it: element = op(element, ghost), one ghost
+  /// after another in the order of their ranks, and on one rank in the order of its list of ghosts.
+  /// So the result does not depend on the strategy, on the nodes or on time, not even by rounding.
+  /// Ghosts keep their values. Until wait() returns or test() is true, ghosts must not be written,
+  /// and owned elements must not be read or written.
+  ///
+  /// All ranks pass the same operation: one for all fields, or one per field. Throws errc::usage if
+  /// a field's type does not have the operation, and as start_update().
+  void start_accumulate(const ghost_op& operation) { start_accumulate({&operation, 1}); }
+  void start_accumulate(std::span<const ghost_op> operations);
+  /// Continues the operation as far as possible without blocking; true when it is complete.
+  [[nodiscard]] bool test();
+  /// Returns when the operation is complete on this rank, and its memory may be used again. Throws
+  /// errc::usage if no operation was started.
+  void wait();
+  void update() {
+    start_update();
+    wait();
+  }
+  void accumulate(const ghost_op& operation) { accumulate(std::span(&operation, 1)); }
+  void accumulate(std::span<const ghost_op> operations) {
+    start_accumulate(operations);
+    wait();
+  }
+
+  /// Collective. Continues with other ghosts, in the same form as in the graph. The fields then
+  /// have memory for the new number of ghosts, at the same addresses. Cheap when few ghosts change.
+  void remake(std::span<const location> ghosts) { remake(graph_.remade(ghosts)); }
+  void remake(std::span<const std::int64_t> ghosts) { remake(graph_.remade(ghosts)); }
+  /// Collective. Continues with another graph, and with the fields at other addresses if given.
+  void remake(const ghost_graph& graph);
+  void remake(const ghost_graph& graph, const std::vector<ghost_memory>& fields);
+
+  /// The traffic of this rank in one operation. Payload are the bytes of elements that this rank
+  /// gives to ghosts (update), or of ghosts that it gives to elements (accumulate), its own
+  /// included. Direct reads are payload without messages.
+  [[nodiscard]] traffic moved(ghost_operation operation = ghost_operation::update) const;
+  /// The strategy of the plan: never `automatic`, but the strategy that was chosen.
+  [[nodiscard]] ghost_strategy strategy() const noexcept { return strategy_; }
+  [[nodiscard]] const ghost_graph& graph() const noexcept { return graph_; }
+  /// The number of other ranks with which this rank exchanges messages, or whose memory it reads.
+  [[nodiscard]] std::size_t neighbours() const;
+  /// The memory of the plan on this rank: lists of indices, buffers and slots of channels, without
+  /// the graph and the fields.
+  [[nodiscard]] std::size_t memory_bytes() const;
+
+ private:
+  ghost_graph graph_;
+  ghost_options options_;
+  std::vector<ghost_memory> fields_;
+  ghost_strategy strategy_ = ghost_strategy::direct;
+  std::unique_ptr<detail::ghost_plan> plan_;
+};
+
+}  // namespace longshore

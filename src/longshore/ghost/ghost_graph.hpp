@@ -1,0 +1,112 @@
+// Which rank needs which elements of which rank. A graph is made once; plans for any fields stand
+// on it (ghost_exchange.hpp).
+//
+//     longshore::ghost_graph graph(team, owned, ghosts);  // ghosts: global indices
+#pragma once
+
+#include <longshore/array/distribution.hpp>
+#include <longshore/core/error.hpp>
+#include <longshore/transport/team.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace longshore {
+
+namespace detail {
+
+class ghost_links;
+/// Collective. The owners of global indices, which may be invalid on some ranks only.
+using ghost_locator =
+    std::function<std::vector<location>(team& ranks, std::span<const std::int64_t> indices)>;
+/// Throws errc::usage for an index that no rank owns.
+[[noreturn]] void refuse_ghost_index(int rank, std::size_t ghost, std::int64_t index,
+                                     std::uint64_t size);
+
+}  // namespace detail
+
+/// The ghosts of all ranks: copies of elements that other ranks own. A rank has `owned` elements,
+/// numbered from 0, and a list of ghosts in any order. A ghost may be listed twice, and may be an
+/// element of the rank itself; ranks may own nothing and need nothing.
+///
+/// Copies share one graph, which does not change. Making a graph, and destroying its last copy or
+/// plan, is collective.
+///
+/// Ranks find each other without a list of all ranks. The owners of the ghosts learn who needs them
+/// from one message per neighbour. These messages are announced by an alltoall of a byte on few
+/// ranks, and on many ranks by a dynamic sparse data exchange (T. Hoefler, C. Siebert, A. Lumsdaine,
+/// PPoPP 2010), which accesses the owners alone. Memory per rank: 8 to 12 bytes per ghost, at both
+/// ends, and on more than 64 ranks 8 KiB per neighbour.
+///
+/// If the arguments of any rank are wrong, all ranks throw errc::usage with the rank and the index.
+class ghost_graph {
+ public:
+  /// Collective. Ghosts by their owners: `ghosts[i].offset` is the number of the element there.
+  ghost_graph(team& ranks, std::uint64_t owned, std::span<const location> ghosts);
+  /// Collective. Ghosts by global indices, which number the elements of rank 0 first, then those of
+  /// rank 1, and so on. Needs 8 bytes per rank of the team.
+  ghost_graph(team& ranks, std::uint64_t owned, std::span<const std::int64_t> ghosts);
+  /// Collective. Ghosts by global indices. `owned[i]` is the index of this rank's element i: any
+  /// numbers that are not negative, in any order. All ranks throw if two elements have one index,
+  /// or if nobody owns a ghost. A directory that is distributed over the ranks finds the owners:
+  /// 16 bytes per owned element, and two messages to and from up to all ranks.
+  ghost_graph(team& ranks, std::span<const std::int64_t> owned,
+              std::span<const std::int64_t> ghosts);
+  /// Collective. Ghosts by indices of a distribution (array/): block, cyclic, block_cyclic. All
+  /// ranks pass the same map.
+  template <distribution_map Map>
+  ghost_graph(team& ranks, const Map& map, std::span<const std::int64_t> ghosts)
+      : ghost_graph(ranks, map.local_size(ranks.rank()), ghosts,
+                    [map](team& team, std::span<const std::int64_t> indices) {
+                      return located(team.rank(), map, indices);
+                    }) {}
+
+  [[nodiscard]] team& ranks() const noexcept;
+  /// The number of elements that this rank owns, and the number of its ghosts.
+  [[nodiscard]] std::size_t owned() const noexcept;
+  [[nodiscard]] std::size_t ghosts() const noexcept;
+  /// The other ranks that own ghosts of this rank, and those that have ghosts of this rank's
+  /// elements; both in ascending order.
+  [[nodiscard]] std::span<const int> owners() const noexcept;
+  [[nodiscard]] std::span<const int> readers() const noexcept;
+  /// The elements of this rank that are ghosts on `reader`, in the order of that rank's ghosts.
+  /// Empty if the rank needs nothing of this rank. `reader` may be this rank.
+  [[nodiscard]] std::vector<std::uint32_t> needed_by(int reader) const;
+  /// The memory of the graph on this rank.
+  [[nodiscard]] std::size_t memory_bytes() const noexcept;
+
+  /// Collective. A graph with other ghosts in the same form as in the constructor, for the same
+  /// owned elements. Cheap when few ghosts change: only differences are sent to known neighbours.
+  [[nodiscard]] ghost_graph remade(std::span<const location> ghosts) const;
+  [[nodiscard]] ghost_graph remade(std::span<const std::int64_t> ghosts) const;
+
+  /// @cond For plans.
+  [[nodiscard]] const detail::ghost_links& links() const noexcept { return *links_; }
+  /// @endcond
+
+ private:
+  explicit ghost_graph(std::shared_ptr<const detail::ghost_links> links)
+      : links_(std::move(links)) {}
+  ghost_graph(team& ranks, std::uint64_t owned, std::span<const std::int64_t> ghosts,
+              detail::ghost_locator locate);
+
+  template <class Map>
+  static std::vector<location> located(int rank, const Map& map,
+                                       std::span<const std::int64_t> indices) {
+    std::vector<location> found(indices.size());
+    for (std::size_t i = 0; i < indices.size(); ++i) {
+      const auto index = static_cast<std::uint64_t>(indices[i]);
+      if (index >= map.size()) detail::refuse_ghost_index(rank, i, indices[i], map.size());
+      found[i] = map.owner_offset(index);
+    }
+    return found;
+  }
+
+  std::shared_ptr<const detail::ghost_links> links_;
+};
+
+}  // namespace longshore

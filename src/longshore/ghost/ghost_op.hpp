@@ -1,0 +1,172 @@
+// The operations by which ghosts are accumulated into the elements of their owners.
+#pragma once
+
+#include <longshore/core/bytes.hpp>
+#include <longshore/core/op.hpp>
+
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <type_traits>
+#include <typeinfo>
+
+namespace longshore {
+
+namespace detail {
+
+/// Pairs of an owned element and a value. Pair i has the element `to_index[i]` of `to`, and the
+/// value `from_index[i]` of `from`. Without a list of indices, it is element or value i.
+struct ghost_batch {
+  std::byte* to = nullptr;
+  std::ptrdiff_t to_stride_bytes = 0;
+  const std::uint32_t* to_index = nullptr;
+  const std::byte* from = nullptr;
+  std::ptrdiff_t from_stride_bytes = 0;
+  const std::uint32_t* from_index = nullptr;
+  std::size_t count = 0;
+};
+
+/// Combines the pairs of a batch, one after another. `op` is the operation, or null if it has no
+/// state.
+using ghost_batch_function = void (*)(const void* op, const ghost_batch& batch);
+
+// The loop over a batch, compiled for the ways in which the indices are given, and for elements of
+// `Bytes` bytes that follow each other. `f(to, from)` gets the addresses of an element and a value.
+template <std::size_t Bytes, class F>
+void for_each_pair_of_addresses(const ghost_batch& batch, const F& f) {
+  const auto loop = [&](const auto& to_at, const auto& from_at) {
+    for (std::size_t i = 0; i < batch.count; ++i) f(to_at(i), from_at(i));
+  };
+  constexpr auto dense = static_cast<std::ptrdiff_t>(Bytes);
+  const auto in_order = [](auto* first, std::ptrdiff_t stride) {
+    return [=](std::size_t i) { return first + static_cast<std::ptrdiff_t>(i) * stride; };
+  };
+  const auto indexed = [](auto* first, const std::uint32_t* index, std::ptrdiff_t stride) {
+    return [=](std::size_t i) { return first + static_cast<std::ptrdiff_t>(index[i]) * stride; };
+  };
+  // `dense` as a constant of the compiler gives the loops of most fields.
+  const auto with_strides = [&](auto to_stride, auto from_stride) {
+    if (batch.to_index == nullptr && batch.from_index == nullptr)
+      loop(in_order(batch.to, to_stride()), in_order(batch.from, from_stride()));
+    else if (batch.from_index == nullptr)
+      loop(indexed(batch.to, batch.to_index, to_stride()), in_order(batch.from, from_stride()));
+    else if (batch.to_index == nullptr)
+      loop(in_order(batch.to, to_stride()), indexed(batch.from, batch.from_index, from_stride()));
+    else
+      loop(indexed(batch.to, batch.to_index, to_stride()),
+           indexed(batch.from, batch.from_index, from_stride()));
+  };
+  const auto dense_stride = [] { return dense; };
+  if (batch.to_stride_bytes == dense && batch.from_stride_bytes == dense)
+    with_strides(dense_stride, dense_stride);
+  else
+    with_strides([&] { return batch.to_stride_bytes; }, [&] { return batch.from_stride_bytes; });
+}
+
+template <class T, class Combine>
+void for_each_pair(const ghost_batch& batch, const Combine& combine) {
+  for_each_pair_of_addresses<sizeof(T)>(batch, [&](std::byte* to, const std::byte* from) {
+    combine(*reinterpret_cast<T*>(to), *reinterpret_cast<const T*>(from));
+  });
+}
+
+template <class T, class Op>
+void combine_batch(const void*, const ghost_batch& batch) {
+  for_each_pair<T>(batch, [](T& to, const T& from) { to = static_cast<T>(Op{}(to, from)); });
+}
+
+/// What a plan knows of the type of a field's elements: the loops of op::add, op::min, op::max and
+/// op::bit_or. A loop is null if the type does not have the operation.
+struct ghost_type {
+  const std::type_info* type;
+  std::array<ghost_batch_function, 4> loops;
+};
+
+// The operations accept all types, and fail to compile within. So the expressions are tried here.
+template <class T>
+constexpr ghost_batch_function or_function() {
+  if constexpr (requires(const T& a, const T& b) { static_cast<T>(a | b); })
+    return &combine_batch<T, op::bit_or>;
+  else
+    return nullptr;
+}
+template <class T>
+constexpr ghost_batch_function add_function() {
+  if constexpr (requires(const T& a, const T& b) { static_cast<T>(a + b); })
+    return &combine_batch<T, op::add>;
+  else
+    return nullptr;
+}
+template <class T, class Op>
+constexpr ghost_batch_function order_function() {
+  if constexpr (requires(const T& a, const T& b) { static_cast<bool>(a < b); })
+    return &combine_batch<T, Op>;
+  else
+    return nullptr;
+}
+
+template <class T>
+inline constexpr ghost_type ghost_type_of = {&typeid(T),
+                                             {add_function<T>(), order_function<T, op::min>(),
+                                              order_function<T, op::max>(), or_function<T>()}};
+
+}  // namespace detail
+
+/// An operation of ghost_exchange::accumulate: op::add, op::min, op::max or op::bit_or for the
+/// elements of any field that have it, or any function for elements of one type:
+///
+///     plan.accumulate(op::add{});
+///     plan.accumulate(ghost_op::of<vec3>([](vec3& element, const vec3& ghost) { ... }));
+///
+/// All ranks pass the same operation. Cheap to copy.
+class ghost_op {
+ public:
+  ghost_op(op::add) noexcept : kind_(kind::add) {}        // implicit: operations are passed
+  ghost_op(op::min) noexcept : kind_(kind::min) {}        // by their names
+  ghost_op(op::max) noexcept : kind_(kind::max) {}        //
+  ghost_op(op::bit_or) noexcept : kind_(kind::bit_or) {}  //
+
+  /// A function f(element, ghost) that changes the element. It is called once per ghost, in the
+  /// order that ghost_exchange::accumulate promises, and compiled into the loop over the ghosts.
+  template <trivially_copyable T, class Function>
+  requires std::copyable<Function> && std::invocable<const Function&, T&, const T&>
+  [[nodiscard]] static ghost_op of(Function f) {
+    ghost_op made;
+    made.type_ = &typeid(T);
+    made.state_ = std::make_shared<const Function>(std::move(f));
+    made.loop_ = [](const void* state, const detail::ghost_batch& batch) {
+      const auto& function = *static_cast<const Function*>(state);
+      detail::for_each_pair<T>(batch, [&](T& to, const T& from) { function(to, from); });
+    };
+    return made;
+  }
+
+  /// @cond For plans, and for interfaces of other languages.
+  /// A loop for elements of any type.
+  [[nodiscard]] static ghost_op of_batches(detail::ghost_batch_function loop,
+                                           std::shared_ptr<const void> state) {
+    ghost_op made;
+    made.state_ = std::move(state);
+    made.loop_ = loop;
+    return made;
+  }
+  /// The loop for a field of the given type; null if the operation does not exist for the type.
+  [[nodiscard]] detail::ghost_batch_function loop_for(const detail::ghost_type& type) const {
+    if (kind_ == kind::function) return type_ == nullptr || *type_ == *type.type ? loop_ : nullptr;
+    return type.loops[static_cast<std::size_t>(kind_)];
+  }
+  [[nodiscard]] const std::shared_ptr<const void>& state() const noexcept { return state_; }
+  /// @endcond
+
+ private:
+  enum class kind { add, min, max, bit_or, function };
+  ghost_op() = default;
+  kind kind_ = kind::function;
+  const std::type_info* type_ = nullptr;  // of a function; null for elements of any type
+  detail::ghost_batch_function loop_ = nullptr;
+  std::shared_ptr<const void> state_;
+};
+
+}  // namespace longshore

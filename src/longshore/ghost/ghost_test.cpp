@@ -1,0 +1,252 @@
+// Tests every strategy and operation on graphs of every shape, on every transport. All elements and
+// ghosts must have the values of a serial oracle, bit by bit.
+#include <longshore/ghost/ghost_test.hpp>
+
+#include <longshore/transport/spmd_test.hpp>
+
+namespace longshore {
+namespace {
+
+using namespace testing;
+
+using shared_bytes = shared_allocator<std::byte>;
+
+constexpr auto add = [](auto& a, const auto& b) {
+  a = static_cast<std::decay_t<decltype(a)>>(a + b);
+};
+constexpr auto lesser = [](auto& a, const auto& b) { a = std::min(a, b); };
+constexpr auto greater = [](auto& a, const auto& b) { a = std::max(a, b); };
+constexpr auto bits = [](auto& a, const auto& b) { a |= b; };
+// Neither associative nor commutative, so the order matters.
+constexpr auto blend = [](vec3& a, const vec3& b) {
+  a = {0.5 * a.x + b.x, a.y - 2 * b.y, a.z * (1 + b.x)};
+};
+
+std::span<const location> ghosts_of(const ghost_case& c, int rank) {
+  return c.ghosts[static_cast<std::size_t>(rank)];
+}
+ghost_graph graph_of(team& ranks, const ghost_case& c) {
+  return {ranks, c.owned[static_cast<std::size_t>(ranks.rank())], ghosts_of(c, ranks.rank())};
+}
+
+TEST(Ghost, every_ghost_is_right_by_every_strategy) {
+  spmd([](team& team) {
+    std::size_t checked = 0;
+    for (const auto& c : ghost_cases(team.size())) {
+      const auto graph = graph_of(team, c);
+      const auto owned = graph.owned(), ghosts = graph.ghosts();
+      for (const auto strategy : possible_strategies(team)) {
+        test_field<double, shared_bytes> a(owned, ghosts);
+        test_field<vec3> b(owned, ghosts, 40);
+        test_field<float, shared_bytes> d(owned, ghosts, 12);
+        test_field<std::uint8_t> e(owned, ghosts);
+        ghost_exchange plan(graph, {.strategy = strategy}, a.view(), b.view(), d.view(), e.view());
+        for (std::uint64_t tag = 1; tag <= 3; ++tag) {
+          a.fill(tag, static_cast<std::uint64_t>(team.rank()));
+          b.fill(tag, static_cast<std::uint64_t>(team.rank()));
+          d.fill(tag, static_cast<std::uint64_t>(team.rank()));
+          e.fill(tag, static_cast<std::uint64_t>(team.rank()));
+          plan.update();
+          const auto wrong = wrong_after_update(a, c, team.rank(), tag, double{}) +
+                             wrong_after_update(b, c, team.rank(), tag, vec3{}) +
+                             wrong_after_update(d, c, team.rank(), tag, float{}) +
+                             wrong_after_update(e, c, team.rank(), tag, std::uint8_t{});
+          EXPECT_EQ(wrong, 0u) << name_of(strategy) << ", " << c.name;
+          checked += c.ghost_count();
+        }
+      }
+    }
+    EXPECT_GT(checked, 1000u);
+  });
+}
+
+TEST(Ghost, accumulate_gives_the_bits_of_a_serial_loop_by_every_strategy) {
+  spmd([](team& team) {
+    std::size_t checked = 0;
+    const auto me = static_cast<std::uint64_t>(team.rank());
+    for (const auto& c : ghost_cases(team.size())) {
+      const auto graph = graph_of(team, c);
+      const auto owned = graph.owned(), ghosts = graph.ghosts();
+      for (const auto strategy : possible_strategies(team)) {
+        test_field<double> a(owned, ghosts);
+        test_field<vec3, shared_bytes> b(owned, ghosts, 32);
+        test_field<std::int32_t, shared_bytes> d(owned, ghosts, 8);
+        test_field<std::uint16_t> e(owned, ghosts);
+        ghost_exchange plan(graph, {.strategy = strategy}, a.view(), b.view(), d.view(), e.view());
+        const ghost_op operations[] = {op::add{}, ghost_op::of<vec3>(blend), op::max{},
+                                       op::bit_or{}};
+        for (std::uint64_t tag = 1; tag <= 2; ++tag) {
+          a.fill(tag, me), b.fill(tag, me), d.fill(tag, me), e.fill(tag, me);
+          plan.accumulate(operations);
+          const auto wrong =
+              wrong_after_accumulate(a, c, team.rank(), tag, double{}, add) +
+              wrong_after_accumulate(b, c, team.rank(), tag, vec3{}, blend) +
+              wrong_after_accumulate(d, c, team.rank(), tag, std::int32_t{}, greater) +
+              wrong_after_accumulate(e, c, team.rank(), tag, std::uint16_t{}, bits);
+          EXPECT_EQ(wrong, 0u) << name_of(strategy) << ", " << c.name;
+          checked += c.ghost_count();
+        }
+        test_field<float> f(owned, ghosts);
+        ghost_exchange least(graph, {.strategy = strategy, .updates = false}, f.view());
+        f.fill(9, me);
+        least.accumulate(op::min{});
+        EXPECT_EQ(wrong_after_accumulate(f, c, team.rank(), 9, float{}, lesser), 0u);
+      }
+    }
+    EXPECT_GT(checked, 500u);
+  });
+}
+
+// A's ghost is an element of B that B has combined with ghosts of C.
+TEST(Ghost, chained_ghosts_get_accumulated_values) {
+  spmd([](team& team) {
+    for (const auto& c : ghost_cases(team.size())) {
+      const auto graph = graph_of(team, c);
+      for (const auto strategy : possible_strategies(team)) {
+        test_field<double> a(graph.owned(), graph.ghosts());
+        ghost_exchange plan(graph, {.strategy = strategy}, a.view());
+        a.fill(5, static_cast<std::uint64_t>(team.rank()));
+        plan.accumulate(op::add{});
+        plan.update();
+        std::vector<std::vector<double>> expected;
+        for (int r = 0; r < team.size(); ++r) expected.push_back(accumulated<double>(c, r, 5, add));
+        std::size_t wrong = 0;
+        const auto list = ghosts_of(c, team.rank());
+        for (std::size_t i = 0; i < list.size(); ++i)
+          wrong += a.ghost(i) == expected[static_cast<std::size_t>(list[i].rank)][list[i].offset]
+                       ? 0
+                       : 1;
+        EXPECT_EQ(wrong, 0u) << name_of(strategy) << ", " << c.name;
+      }
+    }
+  });
+}
+
+TEST(Ghost, several_plans_are_in_flight_together_and_end_by_test) {
+  spmd([](team& team) {
+    const auto cases = ghost_cases(team.size());
+    const auto& c = cases.front();
+    const auto graph = graph_of(team, c);
+    const auto me = static_cast<std::uint64_t>(team.rank());
+    for (const auto strategy : possible_strategies(team)) {
+      test_field<double, shared_bytes> a(graph.owned(), graph.ghosts());
+      test_field<float> b(graph.owned(), graph.ghosts());
+      test_field<double> d(graph.owned(), graph.ghosts(), 24);
+      ghost_exchange first(graph, {.strategy = strategy}, a.view());
+      ghost_exchange second(graph, {.strategy = strategy}, b.view());
+      ghost_exchange third(graph, {.strategy = ghost_strategy::direct}, d.view());
+      for (std::uint64_t tag = 1; tag <= 3; ++tag) {
+        a.fill(tag, me), b.fill(tag + 10, me), d.fill(tag + 20, me);
+        first.start_update();
+        second.start_accumulate(op::add{});
+        third.start_update();
+        bool are_done = false;
+        while (!are_done) {
+          const bool is_first = first.test(), is_second = second.test();
+          are_done = is_first && is_second;
+          team.progress();
+          if (!are_done) std::this_thread::yield();
+          if (team.simulated() != nullptr) break;  // a loop of tests lets no simulated time pass
+        }
+        if (!are_done && !first.test()) first.wait();
+        if (!are_done && !second.test()) second.wait();
+        third.wait();
+        EXPECT_EQ(wrong_after_update(a, c, team.rank(), tag, double{}), 0u);
+        EXPECT_EQ(wrong_after_accumulate(b, c, team.rank(), tag + 10, float{}, add), 0u);
+        EXPECT_EQ(wrong_after_update(d, c, team.rank(), tag + 20, double{}), 0u);
+      }
+    }
+  });
+}
+
+TEST(Ghost, a_wrong_value_or_a_wrong_link_is_found) {
+  spmd([](team& team) {
+    const auto cases = ghost_cases(team.size());
+    const auto& c = cases.front();
+    const auto graph = graph_of(team, c);
+    const auto me = static_cast<std::uint64_t>(team.rank());
+    test_field<double> a(graph.owned(), graph.ghosts());
+    const auto run = [&](const ghost_graph& used, const auto& fault) {
+      ghost_exchange plan(used, {}, a.view());
+      a.fill(1, me);
+      plan.update();
+      fault();
+      return wrong_after_update(a, c, team.rank(), 1, double{});
+    };
+    EXPECT_EQ(run(graph, [] {}), 0u);
+    EXPECT_EQ(run(graph, [&] { a.ghost(3) = -1; }), 1u);
+    EXPECT_EQ(run(graph, [&] { a.owned(2) = -1; }), 1u);
+    auto list = c.ghosts[me];
+    list[7].offset = (list[7].offset + 1) % c.owned[static_cast<std::size_t>(list[7].rank)];
+    EXPECT_EQ(run(ghost_graph(team, graph.owned(), std::span<const location>(list)), [] {}), 1u);
+    // The oracle of accumulate sees the order of the ranks.
+    std::size_t differing = 0;
+    auto reversed = c;
+    if (team.size() > 1) std::swap(reversed.ghosts[0], reversed.ghosts[1]);
+    for (int r = 0; r < team.size(); ++r)
+      differing += accumulated<vec3>(c, r, 1, blend) == accumulated<vec3>(reversed, r, 1, blend);
+    EXPECT_LT(differing, static_cast<std::size_t>(team.size() == 1 ? 2 : team.size()));
+  });
+}
+
+TEST(Ghost, plans_tell_their_traffic_and_neighbours) {
+  spmd([](team& team) {
+    const auto cases = ghost_cases(team.size());
+    const auto& c = cases.front();
+    const auto graph = graph_of(team, c);
+    std::size_t needed = 0, other_readers = 0;
+    for (int r = 0; r < team.size(); ++r) {
+      needed += graph.needed_by(r).size();
+      other_readers += r != team.rank() && !graph.needed_by(r).empty() ? 1 : 0;
+    }
+    EXPECT_EQ(graph.readers().size(), other_readers);
+    test_field<double, shared_bytes> a(graph.owned(), graph.ghosts());
+    for (const auto strategy : possible_strategies(team)) {
+      const ghost_exchange plan(graph, {.strategy = strategy}, a.view());
+      const auto moved = plan.moved();
+      EXPECT_EQ(moved.payload_bytes, 8 * needed);
+      EXPECT_EQ(plan.moved(ghost_operation::accumulate).payload_bytes, 8 * graph.ghosts());
+      EXPECT_EQ(plan.strategy(), strategy);
+      EXPECT_GT(plan.memory_bytes(), 0u);
+      if (strategy == ghost_strategy::standard) {
+        EXPECT_EQ(moved.messages, graph.readers().size());
+        EXPECT_GE(plan.neighbours(), graph.readers().size());
+      }
+      if (strategy == ghost_strategy::direct && team.nodes().node_count() == 1 &&
+          team.is_one_process()) {
+        EXPECT_EQ(moved.messages, 0u);
+      }
+      if (strategy == ghost_strategy::node_aware) {
+        // One message per pair of nodes.
+        const auto between_nodes = team.allreduce_value<std::int64_t>(
+            moved.offnode_bytes > 0 ? static_cast<std::int64_t>(moved.messages) : 0,
+            reduction::sum);
+        const int nodes = team.nodes().node_count();
+        if (team.is_one_process()) {
+          EXPECT_LE(between_nodes, nodes * (nodes - 1));
+        }
+      }
+    }
+    EXPECT_GT(graph.memory_bytes(), 0u);
+  });
+}
+
+TEST(Ghost, auto_takes_the_same_strategy_on_all_ranks) {
+  spmd([](team& team) {
+    const auto cases = ghost_cases(team.size());
+    const auto& c = cases.front();
+    const auto graph = graph_of(team, c);
+    test_field<double> a(graph.owned(), graph.ghosts(), 16);
+    ghost_exchange plan(graph, {.strategy = ghost_strategy::automatic}, a.view());
+    EXPECT_NE(plan.strategy(), ghost_strategy::automatic);
+    const auto chosen = static_cast<std::int64_t>(plan.strategy());
+    EXPECT_EQ(team.allreduce_value(chosen, reduction::min),
+              team.allreduce_value(chosen, reduction::max));
+    a.fill(1, static_cast<std::uint64_t>(team.rank()));
+    plan.update();
+    EXPECT_EQ(wrong_after_update(a, c, team.rank(), 1, double{}), 0u);
+  });
+}
+
+}  // namespace
+}  // namespace longshore

@@ -1,0 +1,80 @@
+// Combines elements of several numbers by the loops for single numbers.
+#include <longshore/ghost/runtime_types.hpp>
+
+#include <longshore/core/error.hpp>
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <span>
+
+namespace longshore::detail {
+namespace {
+
+template <class... T>
+constexpr std::array<const ghost_type*, sizeof...(T)> types_of{&ghost_type_of<T>...};
+constexpr auto number_types =
+    types_of<std::int8_t, std::int16_t, std::int32_t, std::int64_t, std::uint8_t, std::uint16_t,
+             std::uint32_t, std::uint64_t, float, double>;
+constexpr std::array<std::size_t, number_types.size()> number_bytes = {1, 2, 4, 8, 1,
+                                                                       2, 4, 8, 4, 8};
+
+struct any_bytes;
+constexpr ghost_type bytes_type = {&typeid(any_bytes*), {}};
+
+struct loop_over_items {
+  ghost_op op;
+  ghost_batch_function loop;
+  std::size_t items, bytes;
+};
+
+// A batch without its first `count` pairs.
+ghost_batch after(ghost_batch batch, std::size_t count) {
+  if (batch.to_index != nullptr)
+    batch.to_index += count;
+  else
+    batch.to += static_cast<std::ptrdiff_t>(count) * batch.to_stride_bytes;
+  if (batch.from_index != nullptr)
+    batch.from_index += count;
+  else
+    batch.from += static_cast<std::ptrdiff_t>(count) * batch.from_stride_bytes;
+  batch.count -= count;
+  return batch;
+}
+
+// Goes through the pairs in parts that the caches hold, once for each number of an element.
+void combine_items(const void* state, const ghost_batch& batch) {
+  constexpr std::size_t pairs_at_a_time = 512;
+  const auto& over = *static_cast<const loop_over_items*>(state);
+  for (ghost_batch rest = batch; rest.count > 0;) {
+    ghost_batch part = rest;
+    part.count = std::min(rest.count, pairs_at_a_time);
+    rest = after(rest, part.count);
+    for (std::size_t i = 0; i < over.items; ++i) {
+      over.loop(over.op.state().get(), part);
+      part.to += over.bytes;
+      part.from += over.bytes;
+    }
+  }
+}
+
+}  // namespace
+
+const ghost_type& ghost_type_of_number(number_type type) noexcept {
+  return *number_types[static_cast<std::size_t>(type)];
+}
+
+const ghost_type& ghost_type_of_bytes() noexcept { return bytes_type; }
+
+ghost_op op_for_items(const ghost_op& op, number_type type, std::size_t items) {
+  const auto loop = op.loop_for(ghost_type_of_number(type));
+  if (loop == nullptr)
+    fail(errc::usage,
+         "accumulate: the operation does not exist for the numbers of a field: bits are combined "
+         "in fields of integers only");
+  return ghost_op::of_batches(&combine_items,
+                              std::make_shared<const loop_over_items>(loop_over_items{
+                                  op, loop, items, number_bytes[static_cast<std::size_t>(type)]}));
+}
+
+}  // namespace longshore::detail

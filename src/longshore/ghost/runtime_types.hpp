@@ -1,0 +1,33 @@
+// Types of fields that are known at run time only: for interfaces of other languages.
+#pragma once
+
+#include <longshore/ghost/ghost_field.hpp>
+#include <longshore/ghost/ghost_op.hpp>
+
+#include <cstddef>
+
+namespace longshore::detail {
+
+/// The types of numbers, in the order of the other languages.
+enum class number_type {
+  int8,
+  int16,
+  int32,
+  int64,
+  uint8,
+  uint16,
+  uint32,
+  uint64,
+  float32,
+  float64
+};
+
+[[nodiscard]] const ghost_type& ghost_type_of_number(number_type type) noexcept;
+/// Elements of any size that are only copied, or combined by functions of the program.
+[[nodiscard]] const ghost_type& ghost_type_of_bytes() noexcept;
+
+/// The operation `op` for elements of several numbers, which follow each other: a field of
+/// ghost_type_of_bytes(). Throws errc::usage if the type has no such operation.
+[[nodiscard]] ghost_op op_for_items(const ghost_op& op, number_type type, std::size_t items);
+
+}  // namespace longshore::detail

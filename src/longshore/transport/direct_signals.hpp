@@ -1,0 +1,33 @@
+// The counters by which two ranks of a node synchronise when one reads memory of the other. Each
+// rank polls counters in its own memory, into which the other rank writes. So no rank polls memory
+// that another rank may have freed.
+#pragma once
+
+#include <longshore/transport/team.hpp>
+
+#include <atomic>
+#include <cstdint>
+
+namespace longshore::detail {
+
+/// The counters by which one rank signals another in one round. Exchanges are numbered from 1.
+struct alignas(128) direct_signals {
+  std::atomic<std::uint64_t> ready;  ///< the latest exchange in which the writer's cells are ready
+  std::atomic<std::uint64_t> taken;  ///< the latest exchange in which the writer has read all cells
+};
+
+/// Before a rank polls signals.
+inline void before_polls(team& ranks) {
+  if (ranks.simulated() != nullptr) [[unlikely]]
+    ranks.simulated()->poll();
+}
+/// Stores the number of an exchange to a counter that `peer` polls.
+inline void signal(team& ranks, std::atomic<std::uint64_t>& counter, std::uint64_t value,
+                   int peer) {
+  if (ranks.simulated() == nullptr) [[likely]]
+    counter.store(value, std::memory_order_release);
+  else
+    ranks.simulated()->store(counter, value, peer);
+}
+
+}  // namespace longshore::detail

@@ -1,0 +1,104 @@
+// The simulated machine as a library of one-sided communication (one_sided/library.hpp).
+#pragma once
+
+#include <longshore/transport/one_sided/library.hpp>
+#include <longshore/transport/simulated/network.hpp>
+
+#include <memory>
+#include <memory_resource>
+#include <optional>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace longshore::simulated {
+
+class region;
+
+/// The state that all ranks of a run share.
+class world {
+ public:
+  world(const machine& described, int ranks, std::size_t stack_bytes);
+  ~world();
+  world(const world&) = delete;
+  world& operator=(const world&) = delete;
+
+  const machine& described;
+  const int ranks;
+  engine events;
+  network messages;
+  std::set<region*> regions;  // those that a failed rank has left are freed at the end
+
+  /// Returns when all ranks have called. Takes no simulated time.
+  void meet(int rank, const char* operation);
+  /// Of this process. Read once between two meetings: reading the files of the kernel takes long.
+  [[nodiscard]] std::size_t available_bytes();
+  [[nodiscard]] std::byte* take_slot(std::size_t bytes);
+  void return_slot(std::byte* slot, std::size_t bytes) noexcept {
+    free_slots_[bytes].push_back(slot);
+  }
+  std::vector<std::uint64_t> gathered;  // what the ranks show between two meetings
+  std::shared_ptr<pages> new_memory;    // of the allocation that all ranks make now
+  std::optional<node_map> nodes;        // of the first rank that made one
+
+ private:
+  int arrived_ = 0;
+  std::uint64_t meetings_ = 0, meeting_of_available_ = ~std::uint64_t{0};
+  std::size_t available_bytes_ = 0;
+  std::pmr::monotonic_buffer_resource slot_memory_;  // of messages between nodes
+  std::unordered_map<std::size_t, std::vector<std::byte*>> free_slots_;  // indexed by size
+};
+
+class library final : public one_sided::library, public detail::simulated_rank {
+ public:
+  library(world& shared, int rank) : world_(shared), rank_(rank) {}
+
+  int rank() const override { return rank_; }
+  int size() const override { return world_.ranks; }
+  std::string_view transport_name() const noexcept override { return "simulated"; }
+  std::string version() const override;
+  std::unique_ptr<one_sided::region> allocate(std::size_t bytes) override;
+  std::size_t available_bytes(int ranks) const override;
+  std::string capacity_text() const override;
+  std::vector<std::uint64_t> allgather(std::uint64_t mine) override;
+  node_map make_node_map(std::span<const int> host_of, int ranks_per_node) override;
+  void quiet() override { world_.messages.quiet(rank_); }
+  void progress() override { world_.events.poll(rank_, 1); }
+  void abort(int) override { world_.events.abandon(rank_); }
+  void end_rank() override { world_.events.abandon(rank_); }
+  std::unique_ptr<detail::raw_calls> make_raw_calls(one_sided::region&, std::size_t) override;
+  detail::simulated_rank* simulated() override { return this; }
+
+  void charge(work kind, std::size_t amount) override;
+  void charge_copy(int peer, std::size_t bytes) override {
+    world_.messages.charge_copy(rank_, peer, bytes, bytes_touched_by_copy(bytes));
+  }
+  void charge_cells(int peer, const detail::copied_cells& cells) override {
+    world_.messages.charge_cells(rank_, peer, cells);
+  }
+  void charge_seconds(double seconds) override { world_.events.advance(rank_, seconds); }
+  std::byte* take_slot(std::size_t bytes) override { return world_.take_slot(bytes); }
+  void return_slot(std::byte* slot, std::size_t bytes) noexcept override {
+    world_.return_slot(slot, bytes);
+  }
+  void require_memory(std::size_t bytes) override;
+  void charge_receive(std::size_t bytes) override { world_.messages.charge_receive(rank_, bytes); }
+  void synchronise() override { world_.events.synchronise(rank_); }
+  void poll(std::size_t loads) override { world_.events.poll(rank_, loads); }
+  void change(const void* at, int peer, std::function<bool()> make) override {
+    world_.messages.change(rank_, at, peer, std::move(make));
+  }
+  void block(const char* operation, int peer) override {
+    world_.events.block(rank_, operation, peer);
+  }
+  void wait_ended() noexcept override { world_.events.wait_ended(); }
+  double now() override { return world_.events.read_clock(rank_); }
+  std::uint64_t events() const noexcept override { return world_.events.event_count(); }
+
+ private:
+  world& world_;
+  int rank_;
+};
+
+}  // namespace longshore::simulated

@@ -1,0 +1,100 @@
+// The description of a simulated machine, read from a machine file
+// (docs/reference/machine-file.md).
+#pragma once
+
+#include <longshore/transport/simulated_rank.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+namespace longshore::simulated {
+
+/// Seconds per byte, or per another unit, by a size.
+struct rate_by_size {
+  struct size_class {
+    std::size_t largest;  ///< the last class has no limit
+    double seconds;
+  };
+  std::vector<size_class> classes = {{no_limit, 0}};  ///< at least one
+  static constexpr std::size_t no_limit = std::numeric_limits<std::size_t>::max();
+
+  rate_by_size() = default;
+  explicit rate_by_size(double seconds) : classes{{no_limit, seconds}} {}
+  [[nodiscard]] double of(std::size_t size) const noexcept {
+    auto found = classes.begin();
+    while (found + 1 != classes.end() && size > found->largest) ++found;
+    return found->seconds;
+  }
+  /// The least of all sizes.
+  [[nodiscard]] double least() const noexcept {
+    return std::min_element(classes.begin(), classes.end(),
+                            [](const auto& a, const auto& b) { return a.seconds < b.seconds; })
+        ->seconds;
+  }
+};
+
+/// Read and written by one copy.
+[[nodiscard]] inline std::size_t bytes_touched_by_copy(std::size_t bytes) noexcept {
+  return 2 * bytes;
+}
+
+/// All times are in seconds, all rates in seconds per byte.
+struct machine {
+  std::string file, name, version;
+  int nodes = 0, ranks_per_node = 0;
+  int cores = 0;  ///< of a node, if its ranks share them; 0: one for each rank
+
+  /// LogGOPS: T. Hoefler, T. Schneider, A. Lumsdaine, LogGOPSim, HPDC 2010.
+  struct {
+    double latency = 0;                              ///< L
+    double send_overhead = 0, receive_overhead = 0;  ///< o of the sender and of the receiver
+    double overhead_per_byte = 0;                    ///< O
+    double gap = 0;                                  ///< g
+    rate_by_size per_byte;                           ///< G, by size of the message
+    /// (bytes - 1) G: between the first and the last byte of a message. REQUIRES: bytes > 0.
+    [[nodiscard]] double wire_seconds(std::size_t bytes) const noexcept {
+      return static_cast<double>(bytes - 1) * per_byte.of(bytes);
+    }
+  } network;
+
+  struct {
+    // Of one rank, by the bytes that its copies touch.
+    rate_by_size own_copy;             ///< within its own memory
+    rate_by_size near_copy, far_copy;  ///< with memory that a peer uses
+    double node_copy = 0;              ///< of all ranks of a node together
+    double latency = 0;                ///< until another rank of the node sees a store
+    double atomic = 0;                 ///< an atomic update by the network or by a processor
+    int domains = 1;                   ///< of a node; a copy between domains is far
+  } memory;
+
+  enum class topology_kind : std::uint8_t { crossbar, fat_tree, dragonfly };
+  struct {
+    topology_kind kind = topology_kind::crossbar;
+    double hop = 0, link_per_byte = 0;
+    int nodes_per_switch = 0;  ///< of a switch of a fat tree, of a router of a dragonfly
+    int uplinks = 0;           ///< fat tree: links from a switch to the second level
+    int routers_per_group = 0, global_links = 0;  ///< dragonfly: links between two groups
+    bool valiant = false;
+    std::uint64_t seed = 0;
+  } topology;
+
+  rate_by_size cache_lines;  ///< of short runs of cells, by the bytes that their copies touch
+  /// Seconds per unit of work, by the units that are charged at once; indexed by `work`. Copies have
+  /// their rates above.
+  std::array<rate_by_size, detail::work_kinds> cost{};
+
+  [[nodiscard]] int node_of(int rank) const noexcept { return rank / ranks_per_node; }
+  [[nodiscard]] int domain_of(int rank) const noexcept {
+    return rank % ranks_per_node * memory.domains / ranks_per_node;
+  }
+};
+
+/// Throws errc::usage with file, line and remedy if the file is invalid.
+[[nodiscard]] machine read_machine(const std::string& file);
+
+}  // namespace longshore::simulated

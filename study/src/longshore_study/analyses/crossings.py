@@ -1,0 +1,153 @@
+"""Which choice is the fastest at each number of nodes (or ranks), and where this changes: "exstack
+up to 8 nodes; aggregator from 16 nodes on".
+
+The races of measured launches and of each simulated machine are separate.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from statistics import median
+from typing import Any
+
+from longshore_study.analyses.best_choices import level_names, varying_names
+from longshore_study.analyses.scaling import Layout, axis_of, following_factors, layout_of
+from longshore_study.base.json_values import canonical, number_in
+from longshore_study.compare.comparison import margin_of
+from longshore_study.metrics.launch_metrics import CONTROL, LEFT_TO_AUTO, pattern_rank
+from longshore_study.metrics.variant_results import factors_of
+from longshore_study.metrics.variant_rows import CHOICES, reading_order
+from longshore_study.store.launch_store import Launch
+
+_PLACE = ("machine", "ranks", "nodes")
+_AUTO = "auto"
+
+
+@dataclass(frozen=True)
+class Lead:
+    """A choice that is the fastest from one number of nodes (or ranks) to another."""
+
+    choice: str
+    first: int
+    last: int
+
+
+@dataclass(frozen=True)
+class Race:
+    """The choices for one piece of work, over nodes or ranks."""
+
+    study: str
+    tag: str
+    simulated: str | None
+    pattern: str
+    axis: str
+    work: Mapping[str, Any]
+    """The factors in which all choices agree, without the axis."""
+    seconds: Mapping[str, Mapping[int, float]]
+    """By choice and by number of nodes or ranks: seconds of an operation, median over launches."""
+    margin: float
+    """A choice keeps the lead while it is at most this share slower than the fastest."""
+    leads: tuple[Lead, ...] = ()
+
+    @property
+    def sizes(self) -> list[int]:
+        return sorted({size for of_choice in self.seconds.values() for size in of_choice})
+
+    @property
+    def sentence(self) -> str:
+        """REQUIRES: there are leads."""
+        if len(self.leads) == 1:
+            lead = self.leads[0]
+            return f"{lead.choice} from {lead.first} to {lead.last} {self.axis}"
+        return "; ".join(self._part(index, lead) for index, lead in enumerate(self.leads))
+
+    def _part(self, index: int, lead: Lead) -> str:
+        unit = self.axis if lead.last != 1 else self.axis.removesuffix("s")
+        if index == 0:
+            return f"{lead.choice} up to {lead.last} {unit}"
+        if index == len(self.leads) - 1:
+            return f"{lead.choice} from {lead.first} {self.axis} on"
+        return f"{lead.choice} " + (
+            f"at {lead.first}" if lead.first == lead.last else f"from {lead.first} to {lead.last}"
+        )
+
+
+@dataclass(frozen=True)
+class _Time:
+    """The seconds of one result."""
+
+    factors: dict[str, Any]
+    layout: Layout
+    seconds: float
+
+
+def races_of(launches: Iterable[Launch]) -> list[Race]:
+    """The races of at least two choices over at least two numbers of nodes or ranks."""
+    groups: dict[tuple[str, str, str | None, str], list[_Time]] = defaultdict(list)
+    used = [(launch, layout) for launch in launches if launch.problem is None and (layout := layout_of(launch))]
+    for launch, layout in used:
+        for result in launch.results:
+            seconds = number_in(result, "seconds", "median")
+            usable = not result.get("skipped") and result.get("verified") is not False
+            if usable and seconds and result["pattern"] != CONTROL:
+                key = (launch.study, launch.tag, launch.simulated, str(result["pattern"]))
+                groups[key].append(_Time(factors_of(launch, result), layout, seconds))
+    margin = margin_of(launch for launch, _ in used)
+    races = [race for key, times in groups.items() for race in _races(key, times, margin)]
+    return sorted(races, key=lambda race: (race.simulated or "", pattern_rank(race.pattern), reading_order(race.work)))
+
+
+def _races(key: tuple[str, str, str | None, str], times: Sequence[_Time], margin: float) -> Iterable[Race]:
+    axis = axis_of([time.layout for time in times])
+    if axis is None:
+        return
+    sized = [(int(getattr(time.layout, axis)), time) for time in times]
+    following = following_factors([(size, time.factors) for size, time in sized])
+    by_work: dict[str, list[tuple[int, _Time]]] = defaultdict(list)
+    for size, time in sized:
+        by_work[canonical(_work(time, following))].append((size, time))
+    for members in by_work.values():
+        choices = {canonical(_choice(time)): _choice(time) for _, time in members}
+        names = varying_names(list(choices.values()), sorted({name for choice in choices.values() for name in choice}))
+        found: dict[str, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
+        for size, time in members:
+            found[" ".join(level_names(_choice(time), names))][size].append(time.seconds)
+        seconds = {
+            name: {size: median(values) for size, values in sorted(of_choice.items())}
+            for name, of_choice in found.items()
+        }
+        if len(seconds) > 1 and len({size for size, _ in members}) > 1:
+            fixed = {name: of for name, of in seconds.items() if not _is_auto(key[3], name, names)}
+            leads = _leads(fixed, margin)
+            work = _work(members[0][1], following)
+            yield Race(*key, axis, work, seconds, margin, leads)
+
+
+def _work(time: _Time, following: set[str]) -> dict[str, Any]:
+    left_out = following | CHOICES | set(_PLACE)
+    return {name: level for name, level in time.factors.items() if name not in left_out}
+
+
+def _choice(time: _Time) -> dict[str, Any]:
+    return {name: level for name, level in time.factors.items() if name in CHOICES and level != {}}
+
+
+def _is_auto(pattern: str, choice: str, names: Sequence[str]) -> bool:
+    """Whether the program chose. Such a choice follows the fixed ones, and leads none."""
+    return LEFT_TO_AUTO.get(pattern, "") in names and _AUTO in choice.split()
+
+
+def _leads(seconds: Mapping[str, Mapping[int, float]], margin: float) -> tuple[Lead, ...]:
+    leaders: list[tuple[int, str]] = []
+    for size in sorted({size for of_choice in seconds.values() for size in of_choice}):
+        here = {name: of_choice[size] for name, of_choice in seconds.items() if size in of_choice}
+        fastest = min(here, key=lambda name: here[name])
+        before = leaders[-1][1] if leaders else fastest
+        keeps = before in here and here[before] <= here[fastest] * (1.0 + margin)
+        leaders.append((size, before if keeps else fastest))
+    parts = [[size for size, _ in part] for _, part in groupby(leaders, key=lambda leader: leader[1])]
+    names = [name for name, _ in groupby(leaders, key=lambda leader: leader[1])]
+    return tuple(Lead(name, sizes[0], sizes[-1]) for name, sizes in zip(names, parts, strict=True))

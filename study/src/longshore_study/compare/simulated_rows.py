@@ -1,0 +1,45 @@
+"""Compares simulated rows. A simulated figure has no noise: the same program, machine and seed give
+the same time. So the ratio of two sides is exact, and is compared with the margin without a
+test."""
+
+from __future__ import annotations
+
+import math
+
+from longshore_study.base.errors import LongshoreError
+from longshore_study.compare.estimate import Estimate
+from longshore_study.compare.judged_row import JudgedRow
+from longshore_study.compare.pairing import PairedRow
+from longshore_study.metrics.launch_metrics import Figure, kind_of
+from longshore_study.stats import effect, verdict
+
+
+def refuse_mixed(row: PairedRow) -> None:
+    """Raises LongshoreError if the row would pool, or compare, measured and simulated figures. The
+    two sides may be simulated on two versions of a machine."""
+    for figures in (row.reference, row.new):
+        kind_of(figures, "a side of a row")
+    if len({figure.simulated is None for figure in row.figures}) > 1:
+        raise LongshoreError(
+            "a row would compare measured with simulated figures: a prediction is no change; lay both side by side "
+            "with 'longshore show --predicted'"
+        )
+
+
+def is_simulated(row: PairedRow) -> bool:
+    return any(figure.simulated is not None for figure in row.figures)
+
+
+def judged(row: PairedRow, margin: float) -> JudgedRow:
+    """REQUIRES: the row is simulated."""
+    if not row.reference or not row.new:
+        return JudgedRow(row.key, row.reference, row.new, row.absent)
+    found = effect.unpaired(*({"simulated": _mean(figures)} for figures in (row.reference, row.new)))
+    difference, limit = found.difference, math.log1p(margin)
+    word = verdict.SAME if abs(difference) <= limit else verdict.IMPROVED if difference > 0 else verdict.REGRESSED
+    exact = Estimate(difference, None, difference, None, ())
+    return JudgedRow(row.key, row.reference, row.new, row.absent, effect=found, estimate=exact, verdict=word)
+
+
+def _mean(figures: tuple[Figure, ...]) -> float:
+    return math.fsum(figure.goodness for figure in figures) / len(figures)

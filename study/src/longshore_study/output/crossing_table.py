@@ -1,0 +1,42 @@
+"""The output of `show --crossings`: JSON, or a table and a sentence per race."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from longshore_study.analyses.crossings import Race
+from longshore_study.base import terminal
+from longshore_study.base.texts import seconds
+
+
+def document(races: Sequence[Race]) -> dict[str, Any]:
+    return {
+        "schema": 1,
+        "races": [
+            {
+                "study": race.study,
+                "tag": race.tag,
+                "pattern": race.pattern,
+                "axis": race.axis,
+                "work": dict(race.work),
+                "margin": race.margin,
+                "seconds": {choice: {str(size): of[size] for size in of} for choice, of in race.seconds.items()},
+                "fastest": [{"choice": lead.choice, "from": lead.first, "to": lead.last} for lead in race.leads],
+            }
+            for race in races
+        ],
+    }
+
+
+def render(races: Sequence[Race]) -> None:
+    for race in races:
+        headings = [terminal.count(size, race.axis.removesuffix("s")) for size in race.sizes]
+        rows = [
+            [choice, *(seconds(of[size]) if size in of else "-" for size in race.sizes)]
+            for choice, of in race.seconds.items()
+        ]
+        shared = terminal.shared_factors({name: level for name, level in race.work.items() if level not in ({}, "")})
+        title = f"{terminal.side(race.study, race.tag)}: {race.pattern}, seconds over {race.axis}{shared}"
+        terminal.print_table(title, ["choice", *headings], rows, right=headings)
+        print(f"fastest: {race.sentence} (a lead of less than {race.margin:.0%} does not count)\n")

@@ -1,0 +1,80 @@
+"""The output of `show --predicted`, simulated beside measured times: JSON, or a table per machine,
+measured side and pattern."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from longshore_study.analyses.predictions import CLOSE
+from longshore_study.analyses.simulated_and_measured import PredictedTime, SideBySide
+from longshore_study.base import terminal
+from longshore_study.base.texts import seconds
+from longshore_study.metrics.launch_metrics import CONTROL
+
+COLUMNS = ("measured", "predicted", "predicted/measured")
+
+
+def document(found: SideBySide) -> dict[str, Any]:
+    close, pairs = found.total
+    return {
+        "schema": 1,
+        "close_within": CLOSE,
+        "pairs": pairs,
+        "close": close,
+        "share_close": close / pairs if pairs else None,
+        "patterns": {name: {"close": near, "pairs": total} for name, (near, total) in found.shares.items()},
+        "ambiguous": found.ambiguous,
+        "rows": [
+            {
+                "machine": pair.machine,
+                "study": pair.study,
+                "tag": pair.tag,
+                "pattern": pair.pattern,
+                "factors": dict(pair.factors),
+                "launches": pair.launches,
+                "measured_seconds": pair.measured,
+                "measured_spread": list(pair.spread),
+                "predicted_seconds": pair.predicted,
+                "ratio": pair.ratio,
+                "close": pair.close,
+            }
+            for pair in found.pairs
+        ],
+    }
+
+
+def render(found: SideBySide) -> None:
+    groups: dict[tuple[str, ...], list[PredictedTime]] = {}
+    for pair in found.pairs:
+        groups.setdefault((pair.machine, pair.study, pair.tag, pair.pattern), []).append(pair)
+    for (machine, study, tag, pattern), members in groups.items():
+        shared, names = terminal.varying([pair.factors for pair in members])
+        title = f"{terminal.side(study, tag)}: {pattern}, predicted on {machine}" + terminal.shared_factors(shared)
+        body = [
+            [
+                *terminal.levels(pair.factors, names),
+                seconds(pair.measured),
+                seconds(pair.predicted),
+                terminal.ratio_text(pair.ratio),
+                "yes" if pair.close else "no",
+            ]
+            for pair in members
+        ]
+        terminal.print_table(title, [*terminal.options(names), *COLUMNS, "close"], body, right=COLUMNS)
+        print()
+    for line in summary(found):
+        print(line)
+
+
+def summary(found: SideBySide) -> list[str]:
+    """Sentences with the share of close cells."""
+    close, pairs = found.total
+    by_pattern = ", ".join(f"{name} {near} of {total}" for name, (near, total) in found.shares.items())
+    share = f": {close / pairs:.0%}" if pairs else ""
+    lines = [f"{close} of {pairs} predictions are within {CLOSE:.0%} of the measured time{share} ({by_pattern})"]
+    if CONTROL in found.shares:
+        lines.append("control cells measure what a machine file is made of, and are not counted in the sum")
+    if found.ambiguous:
+        what = terminal.count(found.ambiguous, "imported variant")
+        lines.append(f"{what} agree with several simulated variants and are left out")
+    return lines

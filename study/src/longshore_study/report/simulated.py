@@ -1,0 +1,157 @@
+"""The section of simulated machines: seconds over nodes with a line per choice, a panel per machine
+and pattern, the choices that lead from how many nodes on, and all figures of each machine."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from longshore_study.analyses.crossings import Race, races_of
+from longshore_study.base.json_values import number_in
+from longshore_study.base.texts import counted, plain_number, seconds
+from longshore_study.compare.judged_row import JudgedRow
+from longshore_study.report.curves import Panel, Series, SeriesPoint, curve_legend, draw_panel, small_multiples
+from longshore_study.report.facts import Facts, PlottedFigure
+from longshore_study.report.labels import metric_title, naming, pattern_title
+from longshore_study.report.launch_dots import launch_dots
+from longshore_study.report.marks import SERIES_COUNT, Axes
+from longshore_study.report.markup import Child, Element, details, element, remark, section
+from longshore_study.report.ratio_text import ratio_text
+from longshore_study.report.scales import log_around
+from longshore_study.report.scaling import log2_scale
+from longshore_study.report.tables import scroll_table
+from longshore_study.report.verdict_style import badge
+from longshore_study.report.work_groups import split_by_work
+from longshore_study.store.simulated import heading
+
+INTRODUCTION = (
+    "Here the real code of each choice ran on described machines. All times are simulated, and have no noise. They are "
+    "predictions: the page “The simulated machine” of the documentation says what the model does not know."
+)
+
+
+def simulated_section(facts: Facts) -> Element | None:
+    if not facts.simulated:
+        return None
+    races = [race for of_machine in facts.simulated.values() for race in races_of(of_machine.launches)]
+    by_pattern: dict[tuple[str, str, str, str], list[Race]] = {}
+    for race in races:
+        by_pattern.setdefault((race.pattern, race.axis, race.study, race.tag), []).append(race)
+    return section(
+        "simulated",
+        "Simulated machines",
+        remark(INTRODUCTION),
+        _machines(facts),
+        [_races(members) for members in by_pattern.values()],
+        _compared(facts.simulated_rows),
+        [_all_figures(machine, of_machine) for machine, of_machine in facts.simulated.items()],
+    )
+
+
+def _machines(facts: Facts) -> Element:
+    rows = []
+    for machine, of_machine in facts.simulated.items():
+        launches = of_machine.launches
+        ranks = [n for launch in launches if isinstance(n := (launch.header or {}).get("ranks"), int)]
+        files = {str(((launch.header or {}).get("simulated") or {}).get("file", "")) for launch in launches}
+        real = [number for launch in launches if (number := number_in(launch.envelope, "seconds")) is not None]
+        texts = (", ".join(sorted(Path(file).name for file in files if file)), plain_number(max(ranks, default=0)))
+        cells = (machine, texts[0], str(len(launches)), texts[1], seconds(sum(real)) if real else "–")
+        rows.append(element("tr", [element("td", text) for text in cells]))
+    heads = ("Machine", "File", "Launches", "Most ranks", "Real time of all launches")
+    return scroll_table(heads, rows, "simulated machines")
+
+
+def _races(races: Sequence[Race]) -> Element:
+    """The panels of one pattern, and where the lines cross."""
+    first = races[0]
+    names = naming({"machine": race.simulated, **race.work} for race in races)
+    looks = {
+        name: index % SERIES_COUNT for index, name in enumerate(dict.fromkeys(c for r in races for c in r.seconds))
+    }
+    titles = [", ".join([str(race.simulated), *names.parts(race.work)]) for race in races]
+    panels = [
+        Panel(title, tuple(_series(race, name, looks[name]) for name in race.seconds), ())
+        for title, race in zip(titles, races, strict=True)
+    ]
+    sizes = sorted({size for race in races for size in race.sizes})
+    values = [value for race in races for of_choice in race.seconds.values() for value in of_choice.values()]
+    x, y = log2_scale(sizes), log_around(values, 1.25)
+    axes = Axes(
+        x=x,
+        y=y,
+        x_title=f"{first.axis}, log axis",
+        y_title="seconds, simulated, log axis",
+        x_ticks=x.ticks_at([float(size) for size in sizes], plain_number),
+        y_ticks=y.ticks(seconds, 5),
+    )
+    tag = "" if first.tag == first.study else f", {first.tag}"
+    note = (
+        f"Seconds of one operation.{names.constant_note} Fastest, where a lead below {first.margin:.0%} does not count:"
+    )
+    return element(
+        "div",
+        element("h3", f"{pattern_title(first.pattern)} over {first.axis}, simulated: {first.study}{tag}"),
+        curve_legend(panels),
+        small_multiples([draw_panel(axes, panel, "seconds, simulated") for panel in panels]),
+        remark(note),
+        element(
+            "ul",
+            [
+                element("li", element("b", f"{heading(title)}: "), race.sentence)
+                for title, race in zip(titles, races, strict=True)
+                if race.leads
+            ],
+            class_="crossings",
+        ),
+        class_="pattern",
+    )
+
+
+def _series(race: Race, name: str, look: int) -> Series:
+    points = tuple(
+        SeriesPoint(size, value, value, value, 1, f"{seconds(value)} on {counted(size, race.axis.removesuffix('s'))}")
+        for size, value in race.seconds[name].items()
+    )
+    return Series(name, str(race.simulated), look, dashed=False, unit="seconds", points=points)
+
+
+def _compared(rows: Sequence[JudgedRow]) -> Element | None:
+    """The simulated rows of a comparison, beside the measured ones of the first sections."""
+    if not rows:
+        return None
+    names = naming(row.factors for row in rows)
+    body = [
+        element(
+            "tr",
+            element("td", row.simulated),
+            element("td", pattern_title(row.key.pattern)),
+            element("td", names.text(row.factors, without=["machine"])),
+            element("td", metric_title(row.key.metric)),
+            element("td", ratio_text(row), class_="number"),
+            element("td", badge(row.verdict)),
+        )
+        for row in rows
+    ]
+    heads = ("Machine", "Pattern", "Variant", "Metric", "New / reference", "Verdict")
+    return element(
+        "div",
+        element("h3", "Compared, simulated"),
+        remark("The ratio of two simulated figures is exact: the verdict compares it with the margin, without a test."),
+        scroll_table(heads, body, "simulated rows of the comparison", numbers=("New / reference",)),
+        class_="pattern",
+    )
+
+
+def _all_figures(machine: str, facts: Facts) -> Child:
+    drawn: list[Child] = []
+    for pattern in facts.patterns:
+        kinds: dict[tuple[str, str], list[PlottedFigure]] = {}
+        for figure in facts.of_pattern(pattern):
+            kinds.setdefault((figure.metric, figure.unit), []).append(figure)
+        groups = [group for of in kinds.values() for group in split_by_work(of, pattern, lambda f: f.factors)]
+        drawn += [
+            element("h3", f"{pattern_title(pattern)}, {heading(machine)}"),
+            *(launch_dots(facts, g) for g in groups),
+        ]
+    return details(f"All figures {heading(machine)}", drawn) if drawn else None
