@@ -9,8 +9,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <set>
+#include <map>
 #include <span>
+#include <utility>
 
 namespace longshore::bench {
 namespace {
@@ -199,46 +200,43 @@ void keep_sorted_and_unique(std::vector<cell_element>& elements) {
   elements.erase(std::unique(elements.begin(), elements.end()), elements.end());
 }
 
-// The elements outside of a box within `layers` steps of its elements.
-std::vector<cell_element> surrounding(const cut_box& mesh, const cell_box& part,
-                                      std::uint64_t layers) {
-  std::vector<cell_element> found, frontier;
-  const auto add_neighbours = [&](const cell_element& of) {
-    mesh.for_each_neighbour(of, [&](const cell_element& neighbour) {
-      if (!cut_box::contains(part, mesh.centroid(neighbour))) frontier.push_back(neighbour);
-    });
-  };
-  mesh.for_each(part, add_neighbours);
-  for (std::uint64_t layer = 0; layer < layers && !frontier.empty(); ++layer) {
-    keep_sorted_and_unique(frontier);
-    std::vector<cell_element> added;
-    std::set_difference(frontier.begin(), frontier.end(), found.begin(), found.end(),
-                        std::back_inserter(added));
-    found.insert(found.end(), added.begin(), added.end());
-    std::sort(found.begin(), found.end());
-    frontier.clear();
-    for (const auto& of : added) add_neighbours(of);
+// The elements of `layer`, and those within `steps` steps of it on ways that do not enter a box.
+std::vector<cell_element> grow(const cut_box& mesh, std::vector<cell_element> layer,
+                               std::uint64_t steps, const cell_box& avoided) {
+  keep_sorted_and_unique(layer);
+  std::vector<cell_element> found = layer, previous;
+  for (std::uint64_t step = 0; step < steps && !layer.empty(); ++step) {
+    std::vector<cell_element> near, next;
+    for (const auto& of : layer)
+      mesh.for_each_neighbour(of, [&](const cell_element& neighbour) {
+        if (!cut_box::contains(avoided, mesh.centroid(neighbour))) near.push_back(neighbour);
+      });
+    keep_sorted_and_unique(near);
+    // A step leads to the layer before, to the same layer, or to the next one.
+    for (const auto& of : near)
+      if (!std::binary_search(layer.begin(), layer.end(), of) &&
+          !std::binary_search(previous.begin(), previous.end(), of))
+        next.push_back(of);
+    found.insert(found.end(), next.begin(), next.end());
+    previous = std::exchange(layer, std::move(next));
   }
   return found;
 }
 
-// The number of other parts with an element within `layers` steps of an element.
-std::uint32_t copies_of(const cut_box& mesh, int part, const cell_element& of,
-                        std::uint64_t layers) {
-  std::set<int> readers;
-  std::set<cell_element> reached{of};
-  std::vector<cell_element> frontier{of};
-  for (std::uint64_t layer = 0; layer < layers; ++layer) {
-    std::vector<cell_element> next;
-    for (const auto& from : frontier)
-      mesh.for_each_neighbour(from, [&](const cell_element& neighbour) {
-        if (!reached.insert(neighbour).second) return;
-        next.push_back(neighbour);
-        if (const int owner = mesh.locate(neighbour).rank; owner != part) readers.insert(owner);
-      });
-    frontier = std::move(next);
-  }
-  return static_cast<std::uint32_t>(readers.size());
+// The elements outside of a box within `layers` steps of its elements.
+std::vector<cell_element> surrounding(const cut_box& mesh, const cell_box& part,
+                                      std::uint64_t layers) {
+  std::vector<cell_element> first;
+  mesh.for_each(part, [&](const cell_element& of) {
+    point low = mesh.centroid(of), high = low;
+    for (std::size_t d = 0; d < 3; ++d) low[d] -= quarters, high[d] += quarters;
+    // A step over a face changes a coordinate by a cell at most.
+    if (cut_box::contains(part, low) && cut_box::contains(part, high)) return;
+    mesh.for_each_neighbour(of, [&](const cell_element& neighbour) {
+      if (!cut_box::contains(part, mesh.centroid(neighbour))) first.push_back(neighbour);
+    });
+  });
+  return grow(mesh, std::move(first), layers - 1, part);
 }
 
 }  // namespace
@@ -247,20 +245,21 @@ mesh_part part_of(const box_mesh& mesh, int part, int parts) {
   const cut_box cut(mesh, parts);
   const cell_box own = cut.box_of(part);
   mesh_part made;
-  for (const auto& ghost : surrounding(cut, own, mesh.layers))
+  std::map<int, std::vector<cell_element>> ghosts_of;  // by owner
+  for (const auto& ghost : surrounding(cut, own, mesh.layers)) {
     made.ghosts.push_back(cut.locate(ghost));
+    ghosts_of[made.ghosts.back().rank].push_back(ghost);
+  }
   std::sort(made.ghosts.begin(), made.ghosts.end(), [](const location& a, const location& b) {
     return std::pair(a.rank, a.offset) < std::pair(b.rank, b.offset);
   });
-  const auto steps = quarters * static_cast<std::int64_t>(mesh.layers + 1);
-  cut.for_each(own, [&](const cell_element& owned) {
-    // A step over a face changes a coordinate by a cell at most.
-    point low = cut.centroid(owned), high = low;
-    for (std::size_t d = 0; d < 3; ++d) low[d] -= steps, high[d] += steps;
-    const bool is_inner = cut_box::contains(own, low) && cut_box::contains(own, high);
-    made.copies.push_back(is_inner ? 0 : copies_of(cut, part, owned, mesh.layers));
-  });
-  made.owned = made.copies.size();
+  made.owned = cut.number_in(own, {.cell = own.high, .kind = 0});
+  made.copies.resize(made.owned);
+  // Parts reach each other by the same steps. So the elements of a part that lie near enough to
+  // need elements of this part are ghosts here.
+  for (const auto& [reader, needed] : ghosts_of)
+    for (const auto& read : grow(cut, needed, mesh.layers, cut.box_of(reader)))
+      if (cut_box::contains(own, cut.centroid(read))) ++made.copies[cut.number_in(own, read)];
   return made;
 }
 
