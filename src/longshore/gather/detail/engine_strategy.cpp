@@ -66,8 +66,8 @@ std::size_t default_buffer_items(const node_map& nodes, gather_strategy strategy
       message_bytes_per_item * buffers_per_rank * static_cast<std::size_t>(nodes.rank_count());
   // Longer messages than this are transferred no faster.
   constexpr std::size_t max_message_bytes = std::size_t{512} << 10;
-  while (items > items_on_host && (items * bytes_per_item > max_bytes ||
-                                   items * message_bytes_per_item > max_message_bytes))
+  while (items > items_on_host &&
+         (items * bytes_per_item > max_bytes || items * message_bytes_per_item > max_message_bytes))
     items /= 2;
   return items;
 }
