@@ -32,21 +32,37 @@ mapped_memory_cache::mapping mapped_memory_cache::map(const shared_memory_handle
   if (in_process_) return {reinterpret_cast<std::byte*>(handle.address), nullptr};
   if (handle.file < 0) return {};
   auto& entry = entries_[{handle.process, handle.device, handle.inode}];
-  auto memory = entry.lock();
+  auto memory = entry.memory.lock();
   if (!memory) {
     memory = std::make_shared<const mapped_memory>(handle);
-    entry = memory;
+    entry.memory = memory;
     remove_unused();
   }
   if (memory->data() == nullptr) return {};
+  entry.bytes = handle.bytes;
+  entry.last_use = ++uses_;
+  if (!entry.kept && entry.bytes <= max_kept_bytes_) keep(entry, memory);
   if (handle.bytes >= huge_pages_from_bytes) prefer_huge_pages(memory->data(), handle.bytes);
   return {memory->data(), memory};
+}
+
+// Lets the memory that was used longest ago go.
+void mapped_memory_cache::keep(cached& entry, std::shared_ptr<const mapped_memory> memory) {
+  entry.kept = std::move(memory);
+  kept_bytes_ += entry.bytes;
+  while (kept_bytes_ > max_kept_bytes_) {
+    auto* oldest = &entry;
+    for (auto& [key, other] : entries_)
+      if (other.kept && other.last_use < oldest->last_use) oldest = &other;
+    oldest->kept.reset();
+    kept_bytes_ -= oldest->bytes;
+  }
 }
 
 // Entries without owners are removed when the number of entries has doubled since the last cleanup.
 void mapped_memory_cache::remove_unused() {
   if (entries_.size() < cleanup_at_) return;
-  std::erase_if(entries_, [](const auto& entry) { return entry.second.expired(); });
+  std::erase_if(entries_, [](const auto& entry) { return entry.second.memory.expired(); });
   cleanup_at_ = 2 * entries_.size() + min_cleanup_size;
 }
 

@@ -32,11 +32,13 @@ class mapped_memory {
 };
 
 /// The mapped memory of a rank's neighbours. Each memory is mapped once, and unmapped when its last
-/// owner is destroyed.
+/// owner is destroyed, or later: the cache itself keeps the memory that was used last, up to
+/// `max_kept_bytes`.
 class mapped_memory_cache {
  public:
   /// `in_process` tells that all ranks are threads of this process.
-  explicit mapped_memory_cache(bool in_process) : in_process_(in_process) {}
+  explicit mapped_memory_cache(bool in_process, std::size_t max_kept_bytes = 0)
+      : in_process_(in_process), max_kept_bytes_(max_kept_bytes) {}
   struct mapping {
     std::byte* data = nullptr;                   ///< null if this rank cannot map the memory
     std::shared_ptr<const mapped_memory> owner;  ///< null within a process
@@ -44,13 +46,20 @@ class mapped_memory_cache {
   [[nodiscard]] mapping map(const shared_memory_handle& handle);
 
  private:
+  struct cached {
+    std::weak_ptr<const mapped_memory> memory;
+    std::shared_ptr<const mapped_memory> kept;  // null if the cache does not keep the memory
+    std::uint64_t bytes = 0, last_use = 0;
+  };
   static constexpr std::size_t min_cleanup_size = 64;
   void remove_unused();
+  void keep(cached& entry, std::shared_ptr<const mapped_memory> memory);
 
   bool in_process_;
+  std::size_t max_kept_bytes_, kept_bytes_ = 0;
+  std::uint64_t uses_ = 0;
   std::size_t cleanup_at_ = min_cleanup_size;
-  std::map<std::tuple<std::int64_t, std::uint64_t, std::uint64_t>,
-           std::weak_ptr<const mapped_memory>>
+  std::map<std::tuple<std::int64_t, std::uint64_t, std::uint64_t>, cached>
       entries_;  // indexed by process, device and inode
 };
 

@@ -68,8 +68,9 @@ ghost_strategy choose_ghost_strategy(const ghost_links& links,
     plans[i]->wait();
   };
   for (std::size_t i = 0; i < candidates.size(); ++i) {
-    plans.push_back(std::make_unique<ghost_plan>(
-        links, candidates[i], ghost_options{.accumulates = false}, scratch_fields));
+    plans.push_back(std::make_unique<ghost_plan>(links, candidates[i],
+                                                 ghost_options{.accumulates = false},
+                                                 scratch_fields, plan_arguments{}));
     update(i);  // the first update is not timed
   }
   return candidates[fastest_by_turns(ranks, candidates.size(), [&](std::size_t i) {

@@ -1,11 +1,11 @@
 // Neighbours on the node describe their memories to each other, and map what they can.
 #include <longshore/ghost/detail/direct_peers.hpp>
 
+#include <longshore/core/error.hpp>
 #include <longshore/transport/find_shareable.hpp>
 #include <longshore/transport/handshake_message.hpp>
 
 #include <algorithm>
-#include <new>
 
 namespace longshore::detail {
 namespace {
@@ -52,15 +52,11 @@ bool direct_peer::is_read(const outgoing_message& message) const {
 direct_peers::direct_peers(team& ranks, std::shared_ptr<messenger> neighbours,
                            std::span<const ghost_memory> fields, const rank_memories& memories,
                            std::span<const std::size_t> elements, std::size_t rounds)
-    : messenger_(std::move(neighbours)) {
+    : ranks_(ranks), access_(node_access::of(ranks)), messenger_(std::move(neighbours)) {
   const auto all_peers = messenger_->peers();
-  std::vector<std::size_t> local;  // of all peers
   for (std::size_t i = 0; i < all_peers.size(); ++i)
-    if (ranks.nodes().is_local(all_peers[i])) local.push_back(i);
-  const std::size_t signal_bytes = rounds * sizeof(direct_signals);
-  signals_ = shareable_memory(ranks, local.size() * signal_bytes);
-  for (std::size_t i = 0; i < local.size() * rounds; ++i)
-    new (signals_.data() + i * sizeof(direct_signals)) direct_signals{};
+    if (ranks.nodes().is_local(all_peers[i])) local_.push_back(i);
+  signals_ = access_.signals().take(ranks, local_.size() * rounds);
 
   const bool in_process = ranks.is_one_process();
   description_header header{.memories = static_cast<std::uint32_t>(memories.size()),
@@ -71,58 +67,73 @@ direct_peers::direct_peers(team& ranks, std::shared_ptr<messenger> neighbours,
     for (const auto& memory : memories[m])
       is_exposed =
           describe(described.emplace_back(), memory, in_process || elements[m] == 0) && is_exposed;
-    header.exposed |= static_cast<std::uint32_t>(is_exposed) << m;
+    exposed_ |= static_cast<std::uint32_t>(is_exposed) << m;
   }
-  std::vector<std::vector<std::byte>> messages(local.size());
-  for (std::size_t i = 0; i < local.size(); ++i) {
-    (void)describe(header.signals, {signals_.data() + i * signal_bytes, 0}, in_process);
+  header.exposed = exposed_;
+  for (std::size_t i = 0; i < local_.size(); ++i) {
+    direct_peer peer;
+    peer.rank = all_peers[local_[i]];
+    peer.signals_from_peer = signals_.data() + i * rounds;
+    if (in_process) access_.reach()[peer.rank] = true;
+    const auto reach = access_.reach().find(peer.rank);
+    if (reach == access_.reach().end())
+      knows_reach_ = false;
+    else if (reach->second)
+      peer.readable = peer.read_by_peer = exposed_ | can_signal;
+    (void)describe(header.signals, {reinterpret_cast<std::byte*>(peer.signals_from_peer), 0},
+                   in_process);
     handshake_writer writer;
+    writer.reserve(sizeof header + described.size() * sizeof(described_memory));
     writer.add(header);
     writer.add_all(std::span<const described_memory>(described));
-    messages[i] = writer.take();
-  }
-  const auto received = messenger_->exchange_equal(
-      local, messages, sizeof header + described.size() * sizeof(described_memory));
-  for (std::size_t i = 0; i < local.size(); ++i) {
-    add_peer(ranks, all_peers[local[i]], received[i]);
-    peers_.back().signals_from_peer =
-        reinterpret_cast<direct_signals*>(signals_.data() + i * signal_bytes);
-  }
-  // A link needs two ranks that can signal each other, which threads of a process always can.
-  if (in_process) {
-    for (auto& peer : peers_) peer.read_by_peer = header.exposed;
-    return;
-  }
-  for (std::size_t i = 0; i < local.size(); ++i) {
-    handshake_writer writer;
-    writer.add(peers_[i].readable);
-    messages[i] = writer.take();
-  }
-  const auto replies = messenger_->exchange_equal(local, messages, sizeof(std::uint32_t));
-  for (std::size_t i = 0; i < local.size(); ++i) {
-    auto& peer = peers_[i];
-    peer.read_by_peer = handshake_reader(replies[i]).take<std::uint32_t>();
-    if ((peer.readable & peer.read_by_peer & can_signal) == 0)
-      peer.readable = peer.read_by_peer = 0;
+    descriptions_.push_back(writer.take());
+    peers_.push_back(std::move(peer));
   }
 }
 
-void direct_peers::add_peer(team& ranks, int rank, std::span<const std::byte> description) {
+void direct_peers::exchange(const agreed_numbers& numbers, const when_agreed& agreed) {
+  const auto received = messenger_->exchange_with(local_, descriptions_, numbers, agreed);
+  descriptions_.clear();
+  for (std::size_t i = 0; i < peers_.size(); ++i) {
+    const auto reach = access_.reach().find(peers_[i].rank);
+    if (reach == access_.reach().end() || reach->second) map_memories(peers_[i], received[i]);
+  }
+}
+
+// A link needs two ranks that can signal each other.
+void direct_peers::confirm(const agreed_numbers& numbers, const when_agreed& agreed) {
+  std::vector<std::vector<std::byte>> messages;
+  for (const auto& peer : peers_) {
+    handshake_writer writer;
+    writer.add(peer.readable);
+    messages.push_back(writer.take());
+  }
+  const auto replies = messenger_->exchange_with(local_, messages, numbers, agreed);
+  for (std::size_t i = 0; i < peers_.size(); ++i) {
+    auto& peer = peers_[i];
+    peer.read_by_peer = handshake_reader(replies[i]).take<std::uint32_t>();
+    const bool reach = (peer.readable & peer.read_by_peer & can_signal) != 0;
+    if (!reach) peer.readable = peer.read_by_peer = 0;
+    access_.reach()[peer.rank] = reach;
+  }
+}
+
+// Until confirm(), the peer is taken to map what this rank exposes if it can signal this rank.
+void direct_peers::map_memories(direct_peer& peer, std::span<const std::byte> description) {
   handshake_reader reader(description);
   const auto header = reader.take<description_header>();
-  const bool in_process = ranks.is_one_process();
+  const bool in_process = ranks_.is_one_process();
   // The address of memory of the peer in this process, or null.
   const auto mapped = [&](const described_memory& described) -> std::byte* {
     const auto offset = static_cast<std::ptrdiff_t>(described.offset);
     if (in_process || described.memory.address == 0)
       return reinterpret_cast<std::byte*>(described.offset);
-    auto mapping = messenger_->mappings().map(described.memory);
+    auto mapping = access_.mappings().map(described.memory);
     if (mapping.data == nullptr) return nullptr;
     mappings_.push_back(std::move(mapping.owner));
     return mapping.data + offset;
   };
-  direct_peer peer;
-  peer.rank = rank;
+  peer.readable = 0;
   peer.signals_to_peer = reinterpret_cast<direct_signals*>(mapped(header.signals));
   const bool has_signals = in_process || header.signals.memory.address != 0;
   if (has_signals && peer.signals_to_peer != nullptr) peer.readable |= can_signal;
@@ -140,7 +151,21 @@ void direct_peers::add_peer(team& ranks, int rank, std::span<const std::byte> de
     }
     peer.readable |= static_cast<std::uint32_t>(is_readable) << m;
   }
-  peers_.push_back(std::move(peer));
+  const auto expected = header.exposed | can_signal;
+  if (access_.reach().count(peer.rank) == 0) {
+    peer.read_by_peer = (peer.readable & can_signal) != 0 ? exposed_ | can_signal : 0;
+  } else if (peer.readable != expected) {
+    peer.readable = expected;
+    unmapped_rank_ = peer.rank;
+  }
+}
+
+void direct_peers::check_mapped() const {
+  if (unmapped_rank_ >= 0)
+    fail(errc::out_of_memory,
+         "rank {} cannot map memory of rank {}: a process has too many mappings or open files, or "
+         "the memory was freed",
+         ranks_.rank(), unmapped_rank_);
 }
 
 const direct_peer* direct_peers::find(int rank) const {

@@ -3,9 +3,8 @@
 
 #include <longshore/ghost/detail/ghost_program.hpp>
 #include <longshore/ghost/detail/messenger.hpp>
+#include <longshore/ghost/detail/node_access.hpp>
 #include <longshore/ghost/detail/plan_memory.hpp>
-#include <longshore/transport/direct_signals.hpp>
-#include <longshore/transport/shareable_memory.hpp>
 
 #include <cstdint>
 #include <memory>
@@ -27,24 +26,51 @@ struct direct_peer {
   [[nodiscard]] bool is_read(const outgoing_message& message) const;
 };
 
-/// A plan's direct peers. Cost per peer: a message of 64 bytes per field and memory, and
-/// one of 4 bytes between processes; 128 bytes of signals per round.
+/// A plan's direct peers. Cost per peer: a message of 80 bytes, and 64 per field and memory; 128
+/// bytes of signals per round. Processes that share a plan for the first time send one of 4 bytes
+/// more.
 class direct_peers {
  public:
-  /// Collective over the ranks of a node. `elements` has the number of elements of each memory.
-  /// `neighbours` reaches all ranks of the node with which this rank exchanges messages.
+  /// Local. `elements` has the number of elements of each memory. `neighbours` reaches all ranks of
+  /// the node with which this rank exchanges messages.
   direct_peers(team& ranks, std::shared_ptr<messenger> neighbours,
                std::span<const ghost_memory> fields, const rank_memories& memories,
                std::span<const std::size_t> elements, std::size_t rounds);
+  ~direct_peers() = default;
+  direct_peers(const direct_peers&) = delete;
+  direct_peers& operator=(const direct_peers&) = delete;
+
+  /// Whether this rank knows of all its peers if they and this rank can map each other's memory.
+  /// Then it knows before exchange() which messages its peers will read.
+  [[nodiscard]] bool knows_reach() const noexcept { return knows_reach_; }
+  /// Collective. Ranks describe their memories to their peers, and agree on numbers.
+  void exchange(const agreed_numbers& numbers, const when_agreed& agreed);
+  /// Collective, after exchange(): ranks tell their peers which memories they have mapped. Needed if
+  /// any rank does not know its reach.
+  void confirm(const agreed_numbers& numbers, const when_agreed& agreed);
+
+  /// Throws errc::out_of_memory if this rank could not map memory that its peers take it to read. Not
+  /// thrown before an exchange begins: the peer may have destroyed its plan before this rank mapped
+  /// the memory.
+  void check_mapped() const;
 
   /// Null if the rank is on another node, or shares no memory with this rank.
   [[nodiscard]] const direct_peer* find(int rank) const;
+  /// In an exchange that may still be in flight: peers may write to signals of this plan for ever.
+  void abandon_signals() noexcept { signals_.abandon(); }
 
  private:
-  void add_peer(team& ranks, int rank, std::span<const std::byte> description);
+  void map_memories(direct_peer& peer, std::span<const std::byte> description);
 
+  team& ranks_;
+  node_access& access_;
   std::shared_ptr<messenger> messenger_;
-  shareable_memory signals_;
+  std::vector<std::size_t> local_;  // numbers of the peers in the messenger
+  bool knows_reach_ = true;
+  int unmapped_rank_ = -1;
+  std::uint32_t exposed_ = 0;  // a bit per memory of this rank that others can map
+  std::vector<std::vector<std::byte>> descriptions_;
+  signal_pool::lines signals_;
   std::vector<direct_peer> peers_;  // sorted by rank
   std::vector<std::shared_ptr<const void>> mappings_;
 };

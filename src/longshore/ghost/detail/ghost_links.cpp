@@ -12,6 +12,7 @@
 #include <iterator>
 #include <limits>
 #include <new>
+#include <numeric>
 #include <unordered_map>
 
 namespace longshore::detail {
@@ -152,12 +153,7 @@ ghost_links::ghost_links(team& ranks, std::uint64_t owned, std::size_t ghosts,
            ranks.rank(), owned, max_owned);
     to_owners_ = links_of(locations);
   });
-  learn_neighbours(nullptr);
-  exchange_lists(nullptr);
-  agree_on_first_error(ranks, "a ghost graph", [&] {
-    if (error) std::rethrow_exception(error);
-    for (const auto& link : to_readers_) check_link(link);
-  });
+  connect(nullptr, error);
 }
 
 ghost_links::ghost_links(const ghost_links& before, std::size_t ghosts,
@@ -167,13 +163,24 @@ ghost_links::ghost_links(const ghost_links& before, std::size_t ghosts,
       ghosts_(ghosts),
       messenger_(before.messenger_),
       locator_(before.locator_) {
-  const auto error = kept_error([&] { to_owners_ = links_of(locate_all()); });
-  learn_neighbours(&before);
-  exchange_lists(&before);
-  agree_on_first_error(ranks_, "a ghost graph", [&] {
-    if (error) std::rethrow_exception(error);
-    for (const auto& link : to_readers_) check_link(link);
-  });
+  connect(&before, kept_error([&] { to_owners_ = links_of(locate_all()); }));
+}
+
+// Few ranks learn from the lists themselves who has ghosts of this rank's elements.
+void ghost_links::connect(const ghost_links* before, const std::exception_ptr& error) {
+  owners_ = ranks_of(to_owners_, ranks_.rank());
+  if (!messenger::has_channels(ranks_))
+    messenger_ = messenger::to(ranks_, owners_);
+  else
+    learn_neighbours(before);
+  exchange_lists(before, error);
+  if (!messenger::has_channels(ranks_)) {
+    std::vector<int> peers;
+    std::set_union(owners_.begin(), owners_.end(), readers_.begin(), readers_.end(),
+                   std::back_inserter(peers));
+    messenger_ = std::make_shared<messenger>(ranks_, std::move(peers));
+  }
+  check_links();
 }
 
 // Consecutive ghosts often have the same owner. So the owners of runs of ghosts are sorted, not the
@@ -225,7 +232,6 @@ std::vector<ghost_link> ghost_links::links_of(std::span<const location> location
 
 // The channels of the graph before are kept if they reach all owners of all ranks.
 void ghost_links::learn_neighbours(const ghost_links* before) {
-  owners_ = ranks_of(to_owners_, ranks_.rank());
   if (before != nullptr) {
     const auto known = messenger_->peers();
     const bool is_known = std::includes(known.begin(), known.end(), owners_.begin(), owners_.end());
@@ -245,8 +251,9 @@ void ghost_links::learn_neighbours(const ghost_links* before) {
   messenger_ = std::make_shared<messenger>(ranks_, std::move(peers));
 }
 
-// A message has the two lists of a link. An empty message says that nothing has changed.
-void ghost_links::exchange_lists(const ghost_links* before) {
+// A message has the two lists of a link. An empty message says that nothing has changed. Errors of
+// this rank's ghosts travel along.
+void ghost_links::exchange_lists(const ghost_links* before, const std::exception_ptr& error) {
   const auto peers = messenger_->peers();
   const ghost_link none;
   const auto link_before = [&](bool to_owner, int rank) -> const ghost_link& {
@@ -267,7 +274,15 @@ void ghost_links::exchange_lists(const ghost_links* before) {
     }
     messages.push_back(writer.take());
   }
-  const auto received = messenger_->exchange(messages);
+  std::vector<std::size_t> all(peers.size());
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  const auto received =
+      messenger_->exchange_with(all, messages, {error ? 1 : 0}, [&](const agreed_numbers& largest) {
+        if (largest[0] == 0) return;
+        agree_on_first_error(ranks_, "a ghost graph", [&] {
+          if (error) std::rethrow_exception(error);
+        });
+      });
   for (std::size_t i = 0; i < peers.size(); ++i) {
     ghost_link link = link_before(false, peers[i]);
     if (!received[i].empty()) {
@@ -284,6 +299,21 @@ void ghost_links::exchange_lists(const ghost_links* before) {
                          [](const ghost_link& a, const ghost_link& b) { return a.rank < b.rank; }),
         *own);
   readers_ = ranks_of(to_readers_, ranks_.rank());
+}
+
+// A rank that passes pairs does not know how many elements other ranks own. Locators have checked
+// indices, so that their errors need no agreement.
+void ghost_links::check_links() {
+  const auto error = kept_error([&] {
+    for (const auto& link : to_readers_) check_link(link);
+  });
+  const auto throw_error = [&] {
+    if (error) std::rethrow_exception(error);
+  };
+  if (locator_) return throw_error();
+  messenger_->agree({error ? 1 : 0}, [&](const agreed_numbers& largest) {
+    if (largest[0] != 0) agree_on_first_error(ranks_, "a ghost graph", throw_error);
+  });
 }
 
 void ghost_links::check_link(const ghost_link& link) const {

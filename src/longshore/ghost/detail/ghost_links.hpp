@@ -9,6 +9,7 @@
 #include <longshore/transport/team.hpp>
 
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <span>
 #include <vector>
@@ -51,7 +52,9 @@ class ghost_links {
  private:
   [[nodiscard]] std::vector<ghost_link> links_of(std::span<const location> locations) const;
   void learn_neighbours(const ghost_links* before);
-  void exchange_lists(const ghost_links* before);
+  void connect(const ghost_links* before, const std::exception_ptr& error);
+  void exchange_lists(const ghost_links* before, const std::exception_ptr& error);
+  void check_links();
   void check_link(const ghost_link& link) const;
 
   team& ranks_;

@@ -4,20 +4,19 @@
 #include <longshore/core/error.hpp>
 #include <longshore/ghost/detail/link_mover.hpp>
 #include <longshore/ghost/detail/node_aware.hpp>
-#include <longshore/transport/agree_on_errors.hpp>
+#include <longshore/machine/memory_sizes.hpp>
 #include <longshore/transport/waiter.hpp>
 #ifdef LONGSHORE_HAVE_MPI
 #include <longshore/ghost/detail/mpi/mpi_mover.hpp>
+#include <longshore/ghost/detail/mpi/request_messages.hpp>
 #endif
 
 #include <algorithm>
+#include <limits>
 #include <set>
 
 namespace longshore::detail {
 namespace {
-
-// Over TCP, MPI sends messages of this length at once, and asks the receiver before longer ones.
-constexpr std::size_t max_bytes_between_hosts = std::size_t{56} << 10;
 
 // The bytes of the elements that a rank gives, by its links.
 std::size_t payload_of(std::span<const ghost_link> links, std::span<const ghost_memory> fields) {
@@ -27,25 +26,64 @@ std::size_t payload_of(std::span<const ghost_link> links, std::span<const ghost_
   return bytes;
 }
 
+// Refuses messages for whose buffers the rank has too little memory, or that are too long for MPI.
+void check_messages(const team& ranks, std::span<const ghost_program* const> programs,
+                    std::span<const ghost_memory> fields, bool is_mpi) {
+  constexpr std::size_t max_mpi_bytes = std::numeric_limits<int>::max(),
+                        checked_from_bytes = std::size_t{1} << 20;
+  std::size_t element_bytes = 0, total = 0;
+  for (const auto& field : fields) element_bytes += field.element_bytes;
+  const auto bytes_of = [&](const auto& messages) {
+    std::size_t bytes = 0;
+    for (const auto& message : messages) {
+      if (is_mpi ? message.peer == ranks.rank() : ranks.nodes().is_local(message.peer)) continue;
+      // Fields are aligned.
+      for (const auto& part : message.parts)
+        bytes += part.elements.size() * element_bytes + fields.size() * cache_line_bytes;
+    }
+    if (is_mpi && bytes > max_mpi_bytes)
+      fail(errc::unsupported,
+           "the ghost messages of rank {} have {} bytes, and an MPI strategy can send and receive "
+           "{}: use another strategy, or fewer fields in a plan",
+           ranks.rank(), bytes, max_mpi_bytes);
+    return bytes;
+  };
+  for (const auto* program : programs)
+    for (const auto& round : program->rounds)
+      total += bytes_of(round.outgoing) + bytes_of(round.incoming);
+  if (total < checked_from_bytes) return;
+  const std::size_t available =
+      available_memory_bytes() / static_cast<std::size_t>(ranks.nodes().my_rank_count());
+  if (total > available)
+    fail(errc::out_of_memory,
+         "the ghost messages of rank {} have {} bytes, and {} bytes are available to it: use fewer "
+         "fields in a plan, or fewer ranks per node",
+         ranks.rank(), total, available);
+}
+
 }  // namespace
 
+bool is_node_aware(ghost_strategy strategy, const team& ranks) {
+  return (strategy == ghost_strategy::node_aware_2 || strategy == ghost_strategy::node_aware) &&
+         ranks.nodes().node_count() > 1;
+}
+
 ghost_plan::ghost_plan(const ghost_links& links, ghost_strategy strategy,
-                       const ghost_options& options, std::vector<ghost_memory> fields)
+                       const ghost_options& options, std::vector<ghost_memory> fields,
+                       plan_arguments arguments)
     : ranks_(links.ranks()),
       fields_(std::move(fields)),
       memory_(ranks_, fields_, links.owned(), links.ghosts()),
       context_{ranks_, fields_, memory_.memories()} {
   ghost_program update, accumulate;
   auto to_neighbours = links.neighbours();
-  const bool is_node_aware =
-      strategy == ghost_strategy::node_aware_2 || strategy == ghost_strategy::node_aware;
-  if (is_node_aware && ranks_.nodes().node_count() > 1) {
+  if (is_node_aware(strategy, ranks_)) {
     auto programs = plan_node_aware(links, strategy == ghost_strategy::node_aware_2 ? 2 : 3,
                                     options.updates, options.accumulates);
     update = std::move(programs.update);
     accumulate = std::move(programs.accumulate);
     to_neighbours = programs.node_messenger;
-    agree_on_errors(ranks_, "a ghost plan", [&] {
+    arguments.attempt([&] {
       for (const auto elements : programs.buffer_elements) memory_.add_buffer(elements);
     });
   } else {
@@ -54,60 +92,121 @@ ghost_plan::ghost_plan(const ghost_links& links, ghost_strategy strategy,
   }
   if (!options.updates) update.rounds.clear();
   if (!options.accumulates) accumulate.rounds.clear();
-  const bool is_direct = strategy == ghost_strategy::direct || is_node_aware;
+  const bool is_mpi = is_mpi_strategy(strategy);
+  const bool is_direct = !is_mpi && strategy != ghost_strategy::standard;
   if (is_direct && ranks_.nodes().largest_node() > 1)
-    direct_peers_.emplace(ranks_, std::move(to_neighbours), fields_, memory_.memories(),
-                          memory_.elements(), update.rounds.size() + accumulate.rounds.size());
-  const auto prepare = [&](ghost_operation operation, const ghost_program& program,
+    direct_peers_.emplace(ranks_, to_neighbours, fields_, memory_.memories(), memory_.elements(),
+                          update.rounds.size() + accumulate.rounds.size());
+  const ghost_program* const programs[] = {&update, &accumulate};
+  // Before the ranks agree, so that all of them refuse a plan that one cannot make.
+  if (is_mpi || are_posted_between_nodes(ranks_))
+    arguments.attempt([&] { check_messages(ranks_, programs, fields_, is_mpi); });
+  const bool has_channels = agree(*to_neighbours, arguments, programs, is_mpi);
+  const auto prepare = [&](ghost_operation operation, ghost_program& program,
                            std::span<const ghost_link> giving, std::size_t first_round) {
     auto& prepared = operations_[static_cast<std::size_t>(operation)];
     prepared.is_prepared = !program.rounds.empty();
     prepared.payload_bytes = payload_of(giving, fields_);
+    if (!is_mpi) cut(program);
     prepared.rounds = make_movers(strategy, program, first_round);
   };
   prepare(ghost_operation::update, update, links.to_readers(), 0);
   prepare(ghost_operation::accumulate, accumulate, links.to_owners(), update.rounds.size());
-  const ghost_program* const programs[] = {&update, &accumulate};
+  if (has_channels) open_channels();
   count_neighbours(programs);
   ops_.reserve(fields_.size());
   combiners_.reserve(fields_.size());
 }
 
-std::vector<std::unique_ptr<mover>> ghost_plan::make_movers(
-    ghost_strategy strategy, const ghost_program& program,
-    [[maybe_unused]] std::size_t first_round) {
-  std::vector<std::unique_ptr<mover>> movers;
-#ifdef LONGSHORE_HAVE_MPI
-  if (is_mpi_strategy(strategy)) {
-    for (const auto& round : program.rounds)
-      movers.push_back(mpi::make_ghost_mover(strategy, context_, round));
-    return movers;
+ghost_plan::~ghost_plan() {
+  if (current_ != nullptr && direct_peers_) direct_peers_->abandon_signals();
+}
+
+// Returns whether any rank needs channels. One exchange, and a second if ranks of a node share a plan
+// for the first time.
+bool ghost_plan::agree(messenger& neighbours, const plan_arguments& arguments,
+                       std::span<const ghost_program* const> programs, bool is_mpi) {
+  constexpr std::size_t must_confirm = 3, channels = 4;
+  auto numbers = arguments.numbers();
+  agreed_numbers result{};
+  const auto settle = [&](const agreed_numbers& largest) {
+    arguments.agree(ranks_, largest);
+    result = largest;
+  };
+  if (!is_mpi) numbers[channels] = needs_channels(programs, false) ? 1 : 0;
+  if (!direct_peers_) {
+    neighbours.agree(numbers, settle);
+    return result[channels] != 0;
   }
-#else
-  (void)strategy;
-#endif
-  std::vector<std::int64_t> needs_channels;
-  std::vector<link_mover*> made;
+  numbers[must_confirm] = direct_peers_->knows_reach() ? 0 : 1;
+  direct_peers_->exchange(numbers, settle);
+  if (result[must_confirm] == 0) return result[channels] != 0;
+  numbers = {};
+  numbers[channels] = needs_channels(programs, true) ? 1 : 0;
+  direct_peers_->confirm(numbers, settle);
+  return result[channels] != 0;
+}
+
+// What this rank knows before its peers have described their memory; or, with `has_mapped`, after it
+// has mapped that memory.
+bool ghost_plan::needs_channels(std::span<const ghost_program* const> programs,
+                                bool has_mapped) const {
+  const bool posts = are_posted_between_nodes(ranks_);
+  const auto needs = [&](const auto& message, const auto& is_direct) {
+    if (message.peer == ranks_.rank() || (posts && !ranks_.nodes().is_local(message.peer)))
+      return false;
+    const auto* const peer = direct_peers_ ? direct_peers_->find(message.peer) : nullptr;
+    return peer == nullptr || !is_direct(*peer);
+  };
+  for (const auto* program : programs)
+    for (const auto& round : program->rounds) {
+      for (const auto& out : round.outgoing)
+        if (needs(out, [&](const direct_peer& peer) { return peer.is_read(out); })) return true;
+      if (!has_mapped) continue;
+      for (const auto& in : round.incoming)
+        if (needs(in, [&](const direct_peer& peer) { return peer.can_read(in); })) return true;
+    }
+  return false;
+}
+
+void ghost_plan::cut([[maybe_unused]] ghost_program& program) const {
+#ifdef LONGSHORE_HAVE_MPI
+  if (!are_posted_between_nodes(ranks_)) return;
   std::size_t element_bytes = 0;
   for (const auto& field : fields_) element_bytes += field.element_bytes;
-  const bool cuts = ranks_.transport_name() == "mpi";
   const std::size_t max_elements =
-      std::max<std::size_t>(1, max_bytes_between_hosts / element_bytes);
+      std::max<std::size_t>(1, mpi::longest_posted_message() / element_bytes);
+  for (auto& round : program.rounds) round = cut_messages(round, ranks_.nodes(), max_elements);
+#endif
+}
+
+std::vector<std::unique_ptr<mover>> ghost_plan::make_movers(
+    [[maybe_unused]] ghost_strategy strategy, const ghost_program& program,
+    std::size_t first_round) {
+  std::vector<std::unique_ptr<mover>> movers;
   for (const auto& round : program.rounds) {
+#ifdef LONGSHORE_HAVE_MPI
+    if (is_mpi_strategy(strategy)) {
+      movers.push_back(mpi::make_ghost_mover(strategy, context_, round));
+      continue;
+    }
+#endif
     auto one = std::make_unique<link_mover>(
-        context_, cuts ? cut_messages(round, ranks_.nodes(), max_elements) : round,
-        direct_peers_ ? &*direct_peers_ : nullptr, first_round + movers.size());
-    needs_channels.push_back(one->needs_channels() ? 1 : 0);
-    made.push_back(one.get());
+        context_, round, direct_peers_ ? &*direct_peers_ : nullptr, first_round + movers.size());
+    link_movers_.push_back(one.get());
     movers.push_back(std::move(one));
   }
-  const bool is_all_direct =
-      direct_peers_ && ranks_.is_one_process() && ranks_.nodes().node_count() == 1;
-  if (made.empty() || ranks_.size() == 1 || is_all_direct) return movers;
-  ranks_.allreduce(std::span(needs_channels), reduction::max);
-  for (std::size_t i = 0; i < made.size(); ++i)
-    if (needs_channels[i] != 0) made[i]->open_channels();
   return movers;
+}
+
+// The channels of all rounds are opened together. Both ends of a channel list the rounds in the same
+// order.
+void ghost_plan::open_channels() {
+  std::vector<channel_end> to, from;
+  for (const auto* mover : link_movers_) mover->add_channels(to, from);
+  channels_ = ranks_.open_channels(to, from, link_mover::slots_per_channel);
+  std::size_t sender = 0, receiver = 0;
+  for (auto* mover : link_movers_) mover->take_channels(*channels_, sender, receiver);
 }
 
 void ghost_plan::count_neighbours(std::span<const ghost_program* const> programs) {
@@ -129,6 +228,7 @@ void ghost_plan::start(ghost_operation operation, std::span<const ghost_op> oper
   if (!prepared.is_prepared)
     fail(errc::usage, "the ghost plan was made without {}: set ghost_options::{}",
          is_update ? "updates" : "accumulates", is_update ? "updates" : "accumulates");
+  if (direct_peers_) direct_peers_->check_mapped();
   ops_.clear();
   combiners_.clear();
   if (!is_update) {

@@ -4,7 +4,9 @@
 #include <longshore/ghost/detail/direct_peers.hpp>
 #include <longshore/ghost/detail/ghost_links.hpp>
 #include <longshore/ghost/detail/mover.hpp>
+#include <longshore/ghost/detail/plan_arguments.hpp>
 #include <longshore/ghost/ghost_exchange.hpp>
+#include <longshore/transport/channel.hpp>
 
 #include <array>
 #include <memory>
@@ -14,11 +16,18 @@
 
 namespace longshore::detail {
 
+class link_mover;
+
+/// Whether a plan takes the steps of a node-aware strategy. On one node it is direct.
+[[nodiscard]] bool is_node_aware(ghost_strategy strategy, const team& ranks);
+
 class ghost_plan {
  public:
-  /// Collective. REQUIRES: checked arguments, and a strategy that is not `automatic`.
+  /// Collective. Agrees on the arguments of all ranks. REQUIRES: a strategy that is not `automatic`,
+  /// and if it is node-aware, arguments on which all ranks have agreed.
   ghost_plan(const ghost_links& links, ghost_strategy strategy, const ghost_options& options,
-             std::vector<ghost_memory> fields);
+             std::vector<ghost_memory> fields, plan_arguments arguments);
+  ~ghost_plan();
 
   /// Without operations, for an update.
   void start(ghost_operation operation, std::span<const ghost_op> operations);
@@ -34,9 +43,15 @@ class ghost_plan {
     std::vector<std::unique_ptr<mover>> rounds;
     std::size_t payload_bytes = 0;
   };
+  [[nodiscard]] bool agree(messenger& neighbours, const plan_arguments& arguments,
+                           std::span<const ghost_program* const> programs, bool is_mpi);
+  [[nodiscard]] bool needs_channels(std::span<const ghost_program* const> programs,
+                                    bool has_mapped) const;
+  void cut(ghost_program& program) const;
   [[nodiscard]] std::vector<std::unique_ptr<mover>> make_movers(ghost_strategy strategy,
                                                                 const ghost_program& program,
                                                                 std::size_t first_round);
+  void open_channels();
   void count_neighbours(std::span<const ghost_program* const> programs);
   void start_round();
   [[nodiscard]] bool progress();
@@ -47,6 +62,8 @@ class ghost_plan {
   plan_memory memory_;
   mover_context context_;
   std::optional<direct_peers> direct_peers_;
+  std::unique_ptr<channel_set> channels_;
+  std::vector<link_mover*> link_movers_;
   std::array<prepared_operation, 2> operations_;  // indexed by ghost_operation
   std::size_t neighbours_ = 0;
   // The operation in flight: null if there is none.

@@ -1,16 +1,22 @@
-// Divides the messages of a round among channels and direct reads, and polls both.
+// Divides the messages of a round among direct reads, posted messages and channels, and polls all.
 #include <longshore/ghost/detail/link_mover.hpp>
+
+#ifdef LONGSHORE_HAVE_MPI
+#include <longshore/ghost/detail/mpi/request_messages.hpp>
+#endif
 
 #include <cassert>
 
 namespace longshore::detail {
 namespace {
 
-constexpr int slots_per_channel = 2;
-
 void begin(std::vector<std::size_t>& pending, std::size_t count) {
   pending.clear();
   for (std::size_t i = 0; i < count; ++i) pending.push_back(i);
+}
+
+bool is_posted(const team& ranks, int peer) {
+  return are_posted_between_nodes(ranks) && !ranks.nodes().is_local(peer);
 }
 
 }  // namespace
@@ -31,7 +37,10 @@ link_mover::link_mover(const mover_context& context, const ghost_round& round,
     ++moved_.messages;
     moved_.wire_bytes += packed.bytes();
     if (!context.ranks.nodes().is_local(out.peer)) moved_.offnode_bytes += packed.bytes();
-    sent_.push_back({out.peer, std::move(packed), nullptr});
+    if (is_posted(context.ranks, out.peer))
+      posted_outgoing_.push_back({out.peer, std::move(packed)});
+    else
+      sent_.push_back({out.peer, std::move(packed), nullptr});
   }
   for (std::size_t i = 0; i < round.incoming.size(); ++i) {
     const auto& in = round.incoming[i];
@@ -45,6 +54,10 @@ link_mover::link_mover(const mover_context& context, const ghost_round& round,
       link_of_.push_back(read_.size());
       read_.push_back(
           {in.peer, i, peer->signals_from_peer + number, peer->signals_to_peer + number});
+    } else if (is_posted(context.ranks, in.peer)) {
+      store_.add(in, nullptr);
+      link_of_.push_back(posted_incoming_.size());
+      posted_incoming_.push_back({in.peer, i});
     } else {
       store_.add(in, nullptr);
       link_of_.push_back(received_.size());
@@ -55,15 +68,29 @@ link_mover::link_mover(const mover_context& context, const ghost_round& round,
   pending_received_.reserve(received_.size());
   pending_lent_.reserve(lent_.size());
   pending_read_.reserve(read_.size());
+  arrived_.reserve(posted_incoming_.size());
+  post();
 }
 
-void link_mover::open_channels() {
-  std::vector<channel_end> to, from;
+void link_mover::post() {
+#ifdef LONGSHORE_HAVE_MPI
+  if (!are_posted_between_nodes(context_.ranks)) return;
+  std::vector<posted_end> to, from;
+  for (const auto& out : posted_outgoing_) to.push_back({out.peer, out.message.bytes()});
+  for (const auto& in : posted_incoming_)
+    from.push_back({in.peer, store_.message_bytes(in.number)});
+  posted_ = mpi::make_request_messages(context_.ranks, to, from);
+#endif
+}
+
+void link_mover::add_channels(std::vector<channel_end>& to, std::vector<channel_end>& from) const {
   for (const auto& out : sent_) to.push_back({out.peer, out.message.bytes()});
   for (const auto& in : received_) from.push_back({in.peer, store_.message_bytes(in.number)});
-  channels_ = context_.ranks.open_channels(to, from, slots_per_channel);
-  for (std::size_t i = 0; i < sent_.size(); ++i) sent_[i].channel = &channels_->sender(i);
-  for (std::size_t i = 0; i < received_.size(); ++i) received_[i].channel = &channels_->receiver(i);
+}
+
+void link_mover::take_channels(channel_set& set, std::size_t& sender, std::size_t& receiver) {
+  for (auto& out : sent_) out.channel = &set.sender(sender++);
+  for (auto& in : received_) in.channel = &set.receiver(receiver++);
 }
 
 // Outgoing messages come first, because other ranks wait for them.
@@ -75,6 +102,13 @@ void link_mover::start(std::span<const combiner> combiners) {
   begin(pending_lent_, lent_.size());
   begin(pending_read_, read_.size());
   for (const auto& lent : lent_) signal(context_.ranks, lent.to_peer->ready, exchange_, lent.peer);
+  if (posted_) {
+    posted_->start();
+    for (std::size_t i = 0; i < posted_outgoing_.size(); ++i) {
+      posted_outgoing_[i].message.pack(context_, posted_->outgoing(i));
+      posted_->send(i);
+    }
+  }
   send();
   for (const auto i : own_) store_.arrive(i, nullptr, [this](std::size_t k) { finish(k); });
 }
@@ -116,6 +150,12 @@ void link_mover::progress() {
     store_.arrive(received_[i].number, message->data(), finished);
     return true;
   });
+  if (posted_ && !posted_->is_done()) {
+    arrived_.clear();
+    posted_->poll(arrived_);
+    for (const auto i : arrived_)
+      store_.arrive(posted_incoming_[i].number, posted_->incoming(i), finished);
+  }
   std::erase_if(pending_lent_, [&](std::size_t i) {
     return lent_[i].from_peer->taken.load(std::memory_order_acquire) >= exchange_;
   });
@@ -125,7 +165,9 @@ int link_mover::awaited_peer() const {
   if (!pending_read_.empty()) return read_[pending_read_.front()].peer;
   if (!pending_received_.empty()) return received_[pending_received_.front()].peer;
   if (next_sent_ < sent_.size()) return sent_[next_sent_].peer;
-  return pending_lent_.empty() ? -1 : lent_[pending_lent_.front()].peer;
+  if (!pending_lent_.empty()) return lent_[pending_lent_.front()].peer;
+  if (!posted_incoming_.empty()) return posted_incoming_.front().peer;
+  return posted_outgoing_.empty() ? -1 : posted_outgoing_.front().peer;
 }
 
 std::size_t link_mover::memory_bytes() const {
@@ -135,6 +177,8 @@ std::size_t link_mover::memory_bytes() const {
     bytes += sizeof(out) + out.message.memory_bytes() + slots_per_channel * out.message.bytes();
   for (const auto& in : received_)
     bytes += sizeof(in) + slots_per_channel * store_.message_bytes(in.number);
+  for (const auto& out : posted_outgoing_) bytes += sizeof(out) + out.message.memory_bytes();
+  if (posted_) bytes += posted_->memory_bytes();
   return bytes;
 }
 

@@ -1,13 +1,15 @@
 // The mover of the strategies that stand on channels and direct reads. A message between ranks of a
 // node that can map each other's memory is read from the memory of its sender: there is one copy and
 // no message, and two signals say that it may be read and that it was read (direct_signals.hpp). Any
-// other message is packed into the slot of a channel.
+// other message is packed: between nodes into the buffer of a request, if the transport has posted
+// messages, else into the slot of a channel.
 //
-// Memory per rank: two slots per channel, at both ends.
+// Memory per rank: a message's buffer at both ends, or two slots per channel.
 #pragma once
 
 #include <longshore/ghost/detail/direct_peers.hpp>
 #include <longshore/ghost/detail/mover.hpp>
+#include <longshore/ghost/detail/posted_messages.hpp>
 #include <longshore/transport/channel.hpp>
 
 #include <cstdint>
@@ -21,18 +23,18 @@ class link_mover final : public mover {
   /// Local. Round `number` of the plan. `peers` is null if no message is read directly.
   link_mover(const mover_context& context, const ghost_round& round, const direct_peers* peers,
              std::size_t number);
-  /// Whether this rank needs channels.
-  [[nodiscard]] bool needs_channels() const noexcept {
-    return !sent_.empty() || !received_.empty();
-  }
-  /// Collective, if any rank needs channels.
-  void open_channels();
+  static constexpr int slots_per_channel = 2;
+  /// Adds the ends of the channels that the round needs.
+  void add_channels(std::vector<channel_end>& to, std::vector<channel_end>& from) const;
+  /// Takes the channels of these ends, the next of `set` at both ends.
+  void take_channels(channel_set& set, std::size_t& sender, std::size_t& receiver);
 
   void start(std::span<const combiner> combiners) override;
   void progress() override;
   [[nodiscard]] bool has_arrived() const override { return store_.unfinished() == 0; }
   [[nodiscard]] bool is_done() const override {
-    return has_arrived() && next_sent_ == sent_.size() && pending_lent_.empty();
+    return has_arrived() && next_sent_ == sent_.size() && pending_lent_.empty() &&
+           (posted_ == nullptr || posted_->is_done());
   }
   [[nodiscard]] int awaited_peer() const override;
   [[nodiscard]] traffic moved() const override { return moved_; }
@@ -49,6 +51,15 @@ class link_mover final : public mover {
     std::size_t number;  // in store_
     channel_receiver* channel;
   };
+  // Messages of posted_, in its order.
+  struct posted_outgoing {
+    int peer;
+    message_packer message;
+  };
+  struct posted_incoming {
+    int peer;
+    std::size_t number;  // in store_
+  };
   // A message that the peer reads from the memory of this rank.
   struct lent_message {
     int peer;
@@ -62,6 +73,7 @@ class link_mover final : public mover {
   };
   void send();
   void finish(std::size_t message);
+  void post();
 
   const mover_context& context_;
   message_store store_;
@@ -72,7 +84,10 @@ class link_mover final : public mover {
   std::vector<std::size_t> own_;  // numbers of messages of this rank to itself
   // For each message of the store: an index into read_ or received_.
   std::vector<std::size_t> link_of_;
-  std::unique_ptr<channel_set> channels_;
+  std::vector<posted_outgoing> posted_outgoing_;
+  std::vector<posted_incoming> posted_incoming_;
+  std::unique_ptr<posted_messages> posted_;
+  std::vector<std::size_t> arrived_;  // numbers of posted_incoming_
   std::uint64_t exchange_ = 0;
   std::size_t next_sent_ = 0;
   std::vector<std::size_t> pending_received_, pending_lent_, pending_read_;

@@ -1,41 +1,47 @@
 // Messages of any length between a rank and its neighbours, by which they agree on graphs and plans.
 #pragma once
 
-#include <longshore/transport/mapped_memory.hpp>
+#include <longshore/ghost/detail/exchange_with_all.hpp>
 #include <longshore/transport/neighbour_handshake.hpp>
 #include <longshore/transport/team.hpp>
 
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
 
 namespace longshore::detail {
 
-/// On up to 64 ranks, an exchange is an alltoall of sizes and an alltoallv, which costs less than
-/// opening channels. On more ranks the neighbours have channels (8 KiB each), so that an exchange
-/// costs messages to neighbours only.
+/// On up to 64 ranks, an exchange is an exchange_with_all(), which costs less than opening channels.
+/// On more ranks the neighbours have channels (8 KiB each), so that an exchange costs messages to
+/// neighbours only, and an allreduce for numbers that all ranks agree on.
 class messenger {
  public:
   /// Collective. `peers` are the neighbours in ascending order, without this rank. Each peer has this
-  /// rank among its own peers.
+  /// rank among its own peers. On up to 64 ranks the constructor is local.
   messenger(team& ranks, std::vector<int> peers);
+  /// Collective. A messenger for `destinations`, and for the ranks that have this rank among theirs.
+  /// On up to 64 ranks the constructor is local, and all other ranks are peers.
+  [[nodiscard]] static std::shared_ptr<messenger> to(team& ranks,
+                                                     std::span<const int> destinations);
+  /// Whether messengers of the team have channels.
+  [[nodiscard]] static bool has_channels(const team& ranks) noexcept;
 
   [[nodiscard]] std::span<const int> peers() const noexcept { return peers_; }
   /// Collective. Sends messages[i] to peers()[i], and returns the messages of the peers.
   [[nodiscard]] std::vector<std::vector<std::byte>> exchange(
       const std::vector<std::vector<std::byte>>& messages);
   /// Collective. As exchange(), with some of the peers: messages[k] goes to peers()[which[k]], and so
-  /// does the answer. REQUIRES: each of these peers chooses this rank, too.
+  /// does the answer. All ranks agree on the largest `numbers` before they read messages. REQUIRES:
+  /// each of these peers chooses this rank, too.
   [[nodiscard]] std::vector<std::vector<std::byte>> exchange_with(
-      std::span<const std::size_t> which, const std::vector<std::vector<std::byte>>& messages);
-  /// Collective. As exchange_with(), if all messages of all ranks have `bytes` bytes: takes one
-  /// collective call instead of two.
-  [[nodiscard]] std::vector<std::vector<std::byte>> exchange_equal(
       std::span<const std::size_t> which, const std::vector<std::vector<std::byte>>& messages,
-      std::size_t bytes);
-  /// The memory of the peers that this rank has mapped.
-  [[nodiscard]] mapped_memory_cache& mappings() noexcept { return mappings_; }
+      const agreed_numbers& numbers, const when_agreed& agreed);
+  /// Collective. Agrees on numbers without messages.
+  void agree(const agreed_numbers& numbers, const when_agreed& agreed) {
+    (void)exchange_with({}, {}, numbers, agreed);
+  }
   [[nodiscard]] std::size_t memory_bytes() const noexcept {
     return channels_ ? channels_->memory_bytes() : 0;
   }
@@ -44,7 +50,6 @@ class messenger {
   team& ranks_;
   std::vector<int> peers_;
   std::optional<neighbour_handshake> channels_;
-  mapped_memory_cache mappings_;
 };
 
 }  // namespace longshore::detail

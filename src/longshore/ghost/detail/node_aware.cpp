@@ -4,11 +4,9 @@
 // accumulate.
 #include <longshore/ghost/detail/node_aware.hpp>
 
-#include <longshore/ghost/detail/learn_sources.hpp>
 #include <longshore/transport/handshake_message.hpp>
 
 #include <algorithm>
-#include <iterator>
 #include <map>
 #include <tuple>
 
@@ -297,12 +295,8 @@ void planner::ask_sources(std::span<const wanted_block> wanted) {
       accumulate_[1].give(source, {gateway_contributions, range(first_contribution, contribution)});
   }
   std::sort(sources.begin(), sources.end());
-  const auto askers = learn_sources(ranks_, sources);
-  std::vector<int> peers;
-  std::set_union(sources.begin(), sources.end(), askers.begin(), askers.end(),
-                 std::back_inserter(peers));
-  messenger far(ranks_, std::move(peers));
-  const auto received = exchange(far, std::move(questions));
+  const auto far = messenger::to(ranks_, sources);
+  const auto received = exchange(*far, std::move(questions));
   if (steps_ == 2)
     answer_as_owner(received);
   else

@@ -1,4 +1,4 @@
-// The longest message that an MPI library sends at once, without asking the receiver.
+// The longest messages that an MPI library sends at once, without asking the receiver.
 #pragma once
 
 #include <cstddef>

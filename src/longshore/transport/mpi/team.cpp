@@ -370,6 +370,13 @@ int team::take_tag_block() {
        tag_blocks_.size());
 }
 
+int team::take_message_tag() {
+  constexpr int first_tag = 64;  // the barrier's tags are the numbers of its rounds
+  const int tag = first_tag + message_tags_taken_;
+  message_tags_taken_ = (message_tags_taken_ + 1) % (unused_tag - first_tag);
+  return tag;
+}
+
 void team::report_failure(std::string_view failure) const {
   if (host_state_->failure_reported.exchange(1) == 0)
     fmt::print(stderr, "longshore: rank {} of {}: {}\n", rank(), size(), failure);

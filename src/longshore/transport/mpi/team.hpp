@@ -102,6 +102,9 @@ class team final : public longshore::team {
   /// Collective. Returns the same number on all ranks.
   [[nodiscard]] int take_tag_block();
   void release_tag_block(int block) { tag_blocks_[block] = false; }
+  /// Local, in the same order on all ranks. A tag for messages of a plan on comm(). Tags repeat after
+  /// some 32,000 calls; two objects with one tag then need the same order of messages on all ranks.
+  [[nodiscard]] int take_message_tag();
 
  private:
   team(communicator ranks, layout facts, double timeout_seconds);
@@ -168,6 +171,7 @@ class team final : public longshore::team {
   longshore::watchdog watchdog_;
   std::size_t host_piece_bytes_;
   std::vector<bool> tag_blocks_;
+  int message_tags_taken_ = 0;
   int ranks_on_host_;
   detail::deferred_frees<collective_resource> deferred_frees_;
   int unwinding_;

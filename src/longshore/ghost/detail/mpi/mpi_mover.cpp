@@ -2,15 +2,12 @@
 // neighbourhood collective of a graph communicator.
 #include <longshore/ghost/detail/mpi/mpi_mover.hpp>
 
-#include <longshore/core/error.hpp>
 #include <longshore/machine/pages.hpp>
-#include <longshore/transport/agree_on_errors.hpp>
 #include <longshore/transport/mpi/communicator.hpp>
 #include <longshore/transport/mpi/team.hpp>
 #include <longshore/transport/watchdog.hpp>
 
 #include <algorithm>
-#include <limits>
 
 namespace longshore::mpi {
 namespace {
@@ -44,19 +41,12 @@ class mpi_mover : public detail::mover {
       incoming_bytes += round_up(store_.message_bytes(i), cache_line_bytes);
     }
     store_.sort();
-    agree_on_first_error(context.ranks, "a ghost plan", [&] {
-      constexpr std::size_t max_bytes = std::numeric_limits<int>::max();
-      if (std::max(outgoing_bytes, incoming_bytes) > max_bytes)
-        fail(
-            errc::unsupported,
-            "the ghost messages of rank {} have {} bytes, and an MPI strategy can send and receive "
-            "{}: use another strategy, or fewer fields in a plan",
-            context.ranks.rank(), std::max(outgoing_bytes, incoming_bytes), max_bytes);
-      buffer_ = pages(std::max<std::size_t>(outgoing_bytes + incoming_bytes, 1));
-    });
+    buffer_ = pages(std::max<std::size_t>(outgoing_bytes + incoming_bytes, 1));
     for (auto& in : incoming_) in.offset += outgoing_bytes;
     buffer_bytes_ = outgoing_bytes + incoming_bytes;
-    comm_ = communicator::duplicate(communicator_of(context.ranks));
+    auto& ranks = dynamic_cast<mpi::team&>(context.ranks);
+    comm_ = ranks.comm();
+    tag_ = ranks.take_message_tag();
   }
 
   void start(std::span<const combiner> combiners) override {
@@ -103,7 +93,8 @@ class mpi_mover : public detail::mover {
   [[nodiscard]] int bytes_of(const received_message& in) const noexcept {
     return static_cast<int>(store_.message_bytes(in.number));
   }
-  [[nodiscard]] MPI_Comm comm() const noexcept { return comm_.get(); }
+  [[nodiscard]] MPI_Comm comm() const noexcept { return comm_; }
+  [[nodiscard]] int tag() const noexcept { return tag_; }
 
   const mover_context& context_;
   std::vector<sent_message> outgoing_;
@@ -114,7 +105,8 @@ class mpi_mover : public detail::mover {
   std::vector<std::size_t> own_;
   pages buffer_;
   std::size_t buffer_bytes_ = 0;
-  communicator comm_;
+  MPI_Comm comm_;
+  int tag_;
   traffic moved_;
   bool in_flight_ = false;
 };
@@ -141,10 +133,12 @@ class request_mover final : public mpi_mover {
   void make_requests(const Receive& receive, const Send& send, const char* calls) {
     std::size_t next = 0;
     for (const auto& in : incoming_)
-      check(receive(at(in.offset), bytes_of(in), MPI_BYTE, in.peer, 0, comm(), &requests_[next++]),
+      check(receive(at(in.offset), bytes_of(in), MPI_BYTE, in.peer, tag(), comm(),
+                    &requests_[next++]),
             calls);
     for (const auto& out : outgoing_)
-      check(send(at(out.offset), bytes_of(out), MPI_BYTE, out.peer, 0, comm(), &requests_[next++]),
+      check(send(at(out.offset), bytes_of(out), MPI_BYTE, out.peer, tag(), comm(),
+                 &requests_[next++]),
             calls);
   }
   void start_calls() override {

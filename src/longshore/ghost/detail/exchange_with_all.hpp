@@ -1,0 +1,27 @@
+// The exchange by which few ranks agree on graphs and plans: messages between any ranks, and a few
+// numbers of all ranks, in as few collective calls as possible.
+#pragma once
+
+#include <longshore/transport/team.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+namespace longshore::detail {
+
+/// Numbers of which all ranks learn the largest. All zero if a call needs fewer.
+using agreed_numbers = std::array<std::int64_t, 5>;
+/// Gets the largest numbers of all ranks. It throws on all ranks or on none.
+using when_agreed = std::function<void(const agreed_numbers&)>;
+
+/// Collective. messages[r] goes to rank r; the result is indexed by rank as well. Calls `agreed`
+/// before long messages are sent. One alltoall of at most 512 bytes per rank, which carries short
+/// messages; and an alltoallv if any rank has a longer message.
+[[nodiscard]] std::vector<std::vector<std::byte>> exchange_with_all(
+    team& ranks, const std::vector<std::vector<std::byte>>& messages, const agreed_numbers& numbers,
+    const when_agreed& agreed);
+
+}  // namespace longshore::detail

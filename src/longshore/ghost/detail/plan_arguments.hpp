@@ -1,0 +1,46 @@
+// The checks of the arguments of a plan. Each rank checks its own, and the ranks agree on the result
+// in the first collective call that the plan makes anyway.
+#pragma once
+
+#include <longshore/ghost/detail/exchange_with_all.hpp>
+#include <longshore/ghost/ghost_exchange.hpp>
+
+#include <cstdint>
+#include <exception>
+#include <span>
+
+namespace longshore::detail {
+
+class plan_arguments {
+ public:
+  /// Arguments that were checked before.
+  plan_arguments() = default;
+  /// Local. The arguments outlive this object.
+  plan_arguments(const ghost_graph& graph, const ghost_options& options,
+                 std::span<const ghost_memory> fields);
+  /// Local. Keeps an error of `step` for agree(), if there is none yet.
+  template <class Step>
+  void attempt(const Step& step) {
+    if (error_) return;
+    try {
+      step();
+    } catch (...) {
+      error_ = std::current_exception();
+    }
+  }
+  /// The numbers of this rank, of which all ranks must know the largest. The others are 0.
+  [[nodiscard]] agreed_numbers numbers() const noexcept {
+    return {error_ ? 1 : 0, fingerprint_, -fingerprint_};
+  }
+  /// Collective, with the largest numbers of all ranks. If a rank has an error, all ranks throw the
+  /// first one.
+  void agree(team& ranks, const agreed_numbers& largest) const;
+
+ private:
+  const ghost_options* options_ = nullptr;
+  std::span<const ghost_memory> fields_;
+  std::exception_ptr error_;
+  std::int64_t fingerprint_ = 0;  // of what must be the same on all ranks
+};
+
+}  // namespace longshore::detail

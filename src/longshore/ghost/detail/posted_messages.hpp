@@ -1,0 +1,44 @@
+// The interface of messages between nodes that travel by requests of the transport's library, from
+// the buffer of packing to the buffer of unpacking. A channel would copy each byte twice more.
+#pragma once
+
+#include <longshore/transport/team.hpp>
+
+#include <cstddef>
+#include <vector>
+
+namespace longshore::detail {
+
+/// Whether messages between nodes are posted. Other transports send them through channels.
+[[nodiscard]] inline bool are_posted_between_nodes(const team& ranks) {
+  return ranks.transport_name() == "mpi" && ranks.nodes().node_count() > 1;
+}
+
+struct posted_end {
+  int peer;
+  std::size_t bytes;
+};
+
+/// The messages of one round, any number of times. An exchange lasts from start() until is_done().
+class posted_messages {
+ public:
+  virtual ~posted_messages() = default;
+  posted_messages() = default;
+  posted_messages(const posted_messages&) = delete;
+  posted_messages& operator=(const posted_messages&) = delete;
+
+  /// Makes ready to receive.
+  virtual void start() = 0;
+  /// Where outgoing message i is packed, after start(); and sends it, once per exchange.
+  [[nodiscard]] virtual std::byte* outgoing(std::size_t i) = 0;
+  virtual void send(std::size_t i) = 0;
+  /// Adds the numbers of incoming messages that have arrived since the last call. They stay valid
+  /// until the next start().
+  virtual void poll(std::vector<std::size_t>& arrived) = 0;
+  [[nodiscard]] virtual const std::byte* incoming(std::size_t i) const = 0;
+  /// Whether all messages have arrived, and all buffers of outgoing messages are free.
+  [[nodiscard]] virtual bool is_done() const = 0;
+  [[nodiscard]] virtual std::size_t memory_bytes() const = 0;
+};
+
+}  // namespace longshore::detail

@@ -1,0 +1,59 @@
+// The signals of all plans of a rank lie in few blocks of shareable memory. So a plan makes no file,
+// and peers map a block once.
+#pragma once
+
+#include <longshore/transport/direct_signals.hpp>
+#include <longshore/transport/shareable_memory.hpp>
+
+#include <cstddef>
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace longshore::detail {
+
+class signal_pool {
+ private:
+  struct block {
+    shareable_memory memory;
+    std::vector<bool> in_use;  // per line
+  };
+
+ public:
+  /// Signals that follow each other, and return to the pool with this object. They may outlive the
+  /// pool.
+  class lines {
+   public:
+    lines() = default;
+    lines(std::shared_ptr<block> from, std::size_t first, std::size_t count)
+        : block_(std::move(from)), first_(first), count_(count) {}
+    lines(lines&& other) noexcept { swap(other); }
+    lines& operator=(lines&& other) noexcept {
+      swap(other);
+      return *this;
+    }
+    ~lines();
+    [[nodiscard]] direct_signals* data() const noexcept;
+    /// Never returns the signals to the pool, because a peer may still write to them.
+    void abandon() noexcept { block_.reset(); }
+
+   private:
+    void swap(lines& other) noexcept {
+      std::swap(block_, other.block_);
+      std::swap(first_, other.first_);
+      std::swap(count_, other.count_);
+    }
+    std::shared_ptr<block> block_;
+    std::size_t first_ = 0, count_ = 0;
+  };
+
+  /// Signals whose counters are 0. Memory: 128 bytes per signal, in blocks that grow to twice the
+  /// most signals that were in use together, and at least 16 KiB.
+  [[nodiscard]] lines take(const team& ranks, std::size_t count);
+
+ private:
+  std::vector<std::shared_ptr<block>> blocks_;
+  std::size_t total_lines_ = 0;
+};
+
+}  // namespace longshore::detail

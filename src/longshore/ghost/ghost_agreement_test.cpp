@@ -1,0 +1,106 @@
+// Tests how ranks agree on plans, and what plans of a node share.
+#include <longshore/ghost/detail/exchange_with_all.hpp>
+#include <longshore/ghost/detail/node_access.hpp>
+#include <longshore/ghost/ghost_test.hpp>
+#include <longshore/transport/spmd_test.hpp>
+
+#include <filesystem>
+
+namespace longshore {
+namespace {
+
+using namespace testing;
+
+TEST(GhostAgreement, messages_of_any_length_and_the_largest_numbers_arrive) {
+  spmd([](team& team) {
+    const auto message = [](int from, int to, std::size_t scale) {
+      return std::vector<std::byte>(static_cast<std::size_t>(from + 2 * to) % 4 * scale,
+                                    static_cast<std::byte>(from * 16 + to));
+    };
+    for (const std::size_t scale : {0, 5, 300, 5000}) {
+      std::vector<std::vector<std::byte>> messages;
+      for (int r = 0; r < team.size(); ++r) messages.push_back(message(team.rank(), r, scale));
+      bool has_agreed = false;
+      const auto received = detail::exchange_with_all(
+          team, messages, {team.rank(), -team.rank()}, [&](const detail::agreed_numbers& largest) {
+            has_agreed = true;
+            EXPECT_EQ(largest, (detail::agreed_numbers{team.size() - 1}));
+          });
+      EXPECT_TRUE(has_agreed);
+      for (int r = 0; r < team.size(); ++r)
+        EXPECT_EQ(received[static_cast<std::size_t>(r)], message(r, team.rank(), scale));
+    }
+  });
+}
+
+TEST(GhostAgreement, signals_return_to_the_pool_and_are_zero_again) {
+  spmd([](team& team) {
+    detail::signal_pool pool;
+    auto first = pool.take(team, 3), second = pool.take(team, 500);
+    auto* const place = first.data();
+    EXPECT_TRUE(second.data() + 500 <= place || place + 3 <= second.data());
+    place[2].ready = 7;
+    first = {};
+    const auto again = pool.take(team, 3);
+    EXPECT_EQ(again.data(), place);
+    EXPECT_EQ(place[2].ready, 0u);
+    auto abandoned = pool.take(team, 1);
+    auto* const lost = abandoned.data();
+    abandoned.abandon();
+    EXPECT_NE(pool.take(team, 1).data(), lost);
+  });
+}
+
+TEST(GhostAgreement, a_cache_keeps_the_memory_that_was_mapped_last) {
+  const std::size_t bytes = 4096;
+  const shareable_memory first(detail::any_process, bytes), second(detail::any_process, bytes),
+      long_memory(detail::any_process, 4 * bytes);
+  if (first.handle().file < 0) GTEST_SKIP() << "this system cannot share memory";
+  detail::mapped_memory_cache cache(false, 2 * bytes);
+  const auto is_kept = [&](const shareable_memory& memory) {
+    return cache.map(memory.handle()).owner.use_count() > 1;
+  };
+  EXPECT_TRUE(is_kept(first));
+  EXPECT_TRUE(is_kept(second));
+  EXPECT_FALSE(is_kept(long_memory));
+  const shareable_memory third(detail::any_process, bytes);
+  const std::weak_ptr<const detail::mapped_memory> oldest = cache.map(first.handle()).owner,
+                                                   middle = cache.map(second.handle()).owner;
+  EXPECT_TRUE(is_kept(third));
+  EXPECT_TRUE(oldest.expired());
+  EXPECT_FALSE(middle.expired());
+  detail::mapped_memory_cache keeps_nothing(false);
+  EXPECT_EQ(keeps_nothing.map(first.handle()).owner.use_count(), 1);
+}
+
+// A plan of direct reads takes its signals from the pool, and makes no file.
+TEST(GhostAgreement, a_further_plan_opens_no_file) {
+  spmd([](team& team) {
+    if (team.is_one_process()) return;
+    const auto cases = ghost_cases(team.size());
+    const auto& c = cases.front();
+    const auto me = static_cast<std::size_t>(team.rank());
+    const ghost_graph graph(team, c.owned[me], std::span<const location>(c.ghosts[me]));
+    test_field<double, shared_allocator<std::byte>> a(graph.owned(), graph.ghosts());
+    const ghost_exchange plan(graph, {}, a.view());
+    const auto open_files = [] {
+      const std::filesystem::directory_iterator files("/proc/self/fd");
+      return std::distance(begin(files), end(files));
+    };
+    team.barrier();
+    const auto before = open_files();
+    std::vector<ghost_exchange> more;
+    if (team.nodes().node_count() == 1)
+      for (int i = 0; i < 5; ++i) more.emplace_back(graph, ghost_options{}, a.view());
+    team.barrier();
+    EXPECT_EQ(open_files(), before);
+    for (auto& one : more) {
+      a.fill(3, me);
+      one.update();
+      EXPECT_EQ(wrong_after_update(a, c, team.rank(), 3, double{}), 0u);
+    }
+  });
+}
+
+}  // namespace
+}  // namespace longshore
