@@ -1,4 +1,4 @@
-// The longest messages that an MPI library sends at once, without asking the receiver.
+// The longest message that an MPI library sends at once, without asking the receiver.
 #pragma once
 
 #include <cstddef>
@@ -15,8 +15,8 @@ namespace longshore::mpi {
 /// takes 0.2 s.
 [[nodiscard]] std::size_t eager_bytes_within_host();
 
-/// The same between hosts: less than 64 KiB with the header of a message, which Open MPI sends at once
-/// over TCP. Other libraries and networks have other limits.
+/// The same between hosts: less than 64 KiB with the header of a message, the limit of Open MPI over
+/// TCP. Libraries and networks with another limit get pieces of this length, too.
 inline constexpr std::size_t eager_bytes_between_hosts = std::size_t{63} << 10;
 
 }  // namespace longshore::mpi

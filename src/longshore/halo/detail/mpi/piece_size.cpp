@@ -15,7 +15,6 @@
 namespace longshore::mpi {
 namespace {
 
-// A library with another limit gets pieces only if they turn out to be faster.
 constexpr std::size_t piece_bytes = eager_bytes_between_hosts;
 // Pieces cost copies, which take cycles from other work. So they must gain more than this.
 constexpr double min_gain = 1.1;
