@@ -18,8 +18,9 @@ struct gather_options {
   /// buffer_items and hops; values given here are then ignored.
   gather_strategy strategy = gather_strategy::automatic;
   /// Capacity of the buffer for each destination, with strategies that aggregate. If 0, the plan
-  /// chooses 1024. Between hosts it chooses up to 8192, because a network carries few large
-  /// messages faster than many small ones; the buffers of a rank then take about 16 MiB at most.
+  /// chooses 1024. Between hosts it chooses up to 8192, and up to 32768 for exstack, because a
+  /// network carries few large messages faster than many small ones; the buffers of a rank then
+  /// take about 16 MiB at most.
   ///
   /// If a rank has a buffer for every rank, and these would take more than 4 MiB, buffers are only
   /// as large as the calls need: as expected_requests says, or else as the largest call so far.

@@ -14,6 +14,7 @@
 #include <chrono>
 #include <cstring>
 #include <fstream>
+#include <functional>
 #include <limits>
 #include <thread>
 
@@ -390,18 +391,18 @@ TEST(Segment, unequal_sizes_are_refused_on_all_ranks) {
   });
 }
 
-TEST(Channel, messages_of_one_pair_arrive_whole_and_in_order) {
-  spmd([](team& team) {
+// All ranks send each other messages of different lengths, and check what they receive.
+void exchange_messages(int messages, std::size_t slot_bytes,
+                       const std::function<std::size_t(int from, int n)>& length) {
+  spmd([=](team& team) {
     const int size = team.size(), rank = team.rank();
-    constexpr int messages = 300;
-    constexpr std::size_t slot_bytes = 1000;
     const auto ends = ends_to_all(team, slot_bytes);
     const auto channels = team.open_channels(ends, ends, 3);
     ASSERT_EQ(channels->sender_count(), static_cast<std::size_t>(size));
     std::vector<int> sent(size, 0), received(size, 0);
-    // 0 to slot_bytes
-    const auto length = [](int from, int n) {
-      return static_cast<std::size_t>((from + n * 37) % 1001);
+    // A prime number of different bytes: a part at another place is noticed.
+    const auto content = [](int from, int n, std::size_t i) {
+      return static_cast<std::byte>((static_cast<std::size_t>(from * 7 + n) + i) % 251);
     };
     waiter wait(team, "messages");
     for (int left = 2 * size * messages; left > 0;) {
@@ -410,14 +411,17 @@ TEST(Channel, messages_of_one_pair_arrive_whole_and_in_order) {
         if (sent[peer] < messages) {
           if (std::byte* slot = channels->sender(peer).reserve()) {
             const std::size_t bytes = length(rank, sent[peer]);
-            std::memset(slot, (rank * 7 + sent[peer]) & 0xff, bytes);
+            for (std::size_t i = 0; i < bytes; ++i) slot[i] = content(rank, sent[peer], i);
             channels->sender(peer).commit(bytes);
             ++sent[peer], --left, moved = true;
           }
         }
         if (const auto message = channels->receiver(peer).front()) {
           ASSERT_EQ(message->size(), length(peer, received[peer]));
-          for (std::byte b : *message) ASSERT_EQ(b, std::byte((peer * 7 + received[peer]) & 0xff));
+          std::size_t wrong = 0;
+          for (std::size_t i = 0; i < message->size(); ++i)
+            wrong += (*message)[i] != content(peer, received[peer], i) ? 1 : 0;
+          ASSERT_EQ(wrong, 0U) << "of message " << received[peer] << " from rank " << peer;
           channels->receiver(peer).release();
           ++received[peer], --left, moved = true;
         }
@@ -429,6 +433,25 @@ TEST(Channel, messages_of_one_pair_arrive_whole_and_in_order) {
       EXPECT_FALSE(channels->receiver(peer).front());
     }
   });
+}
+
+TEST(Channel, messages_of_one_pair_arrive_whole_and_in_order) {
+  constexpr std::size_t slot_bytes = 1000;
+  exchange_messages(300, slot_bytes, [](int from, int n) {
+    return static_cast<std::size_t>(from + n * 37) % (slot_bytes + 1);
+  });
+}
+
+// Some transports cut them: the lengths are around those of whole parts.
+TEST(Channel, long_messages_arrive_whole_and_in_order) {
+  for (const auto& [part, slot_bytes] : {std::pair<std::size_t, std::size_t>{4 << 10, 20'000},
+                                         std::pair<std::size_t, std::size_t>{63 << 10, 200'000}}) {
+    const std::array<std::size_t, 8> lengths{slot_bytes, 0,        part,     part - 1,
+                                             part + 1,   3 * part, 2 * part, 1};
+    exchange_messages(static_cast<int>(lengths.size()), slot_bytes, [lengths](int from, int n) {
+      return lengths[static_cast<std::size_t>(from + n) % lengths.size()];
+    });
+  }
 }
 
 TEST(Channel, a_sender_is_stopped_by_a_slow_receiver) {

@@ -53,15 +53,22 @@ engine_options engine_options_for(const team& team, gather_strategy strategy,
   return options;
 }
 
-std::size_t default_buffer_items(const node_map& nodes, std::size_t element_bytes) noexcept {
-  constexpr std::size_t items_on_host = 1024, max_items = 8192;
+std::size_t default_buffer_items(const node_map& nodes, gather_strategy strategy,
+                                 std::size_t element_bytes) noexcept {
+  constexpr std::size_t items_on_host = 1024, items_between_hosts = 8192;
   if (nodes.most_ranks_off_host() == 0) return items_on_host;
+  // Each round of exstack waits for the delay of the network. Asynchronous strategies do not wait.
+  std::size_t items = is_asynchronous(strategy) ? items_between_hosts : 4 * items_between_hosts;
   // exstack has the most buffers: two for each rank and direction, of offsets and elements.
   constexpr std::size_t max_bytes = std::size_t{16} << 20, buffers_per_rank = 4;
-  const std::size_t bytes_per_item = (sizeof(std::uint32_t) + element_bytes) * buffers_per_rank *
-                                     static_cast<std::size_t>(nodes.rank_count());
-  std::size_t items = max_items;
-  while (items > items_on_host && items * bytes_per_item > max_bytes) items /= 2;
+  const std::size_t message_bytes_per_item = sizeof(std::uint32_t) + element_bytes;
+  const std::size_t bytes_per_item =
+      message_bytes_per_item * buffers_per_rank * static_cast<std::size_t>(nodes.rank_count());
+  // Longer messages than this are transferred no faster.
+  constexpr std::size_t max_message_bytes = std::size_t{512} << 10;
+  while (items > items_on_host &&
+         (items * bytes_per_item > max_bytes || items * message_bytes_per_item > max_message_bytes))
+    items /= 2;
   return items;
 }
 

@@ -17,7 +17,7 @@ namespace longshore::detail {
                                                 const gather_options& options);
 
 /// The number of items per buffer if the caller gives none (gather_options::buffer_items).
-[[nodiscard]] std::size_t default_buffer_items(const node_map& nodes,
+[[nodiscard]] std::size_t default_buffer_items(const node_map& nodes, gather_strategy strategy,
                                                std::size_t element_bytes) noexcept;
 /// Whether that engine has several hops, and hence buffers for few links, not for each rank.
 [[nodiscard]] inline bool has_several_hops(const team& team, gather_strategy strategy,

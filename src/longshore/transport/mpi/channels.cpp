@@ -63,7 +63,7 @@ void channel_ends::open_remote(team& team, std::span<const channel_end> to,
   const auto make = [&](auto& opened, std::span<const channel_end> ends, auto&... more) {
     const auto tags = tags_of(ends, tag_block_);
     for (std::size_t i = 0; i < ends.size(); ++i) {
-      const message_format format(ends[i].slot_bytes, team.piece_bytes_to(ends[i].peer));
+      const message_format format(ends[i].slot_bytes, team.eager_bytes_to(ends[i].peer));
       opened.emplace_back(ends[i], format, next, team.channel_comm(), tags[i], more...);
       next += message_buffer_bytes(ends[i].slot_bytes, ends[i].slots);
     }

@@ -1,4 +1,4 @@
-// The longest message that an MPI library sends within a host at once, without asking the receiver.
+// The longest message that an MPI library sends at once, without asking the receiver.
 #pragma once
 
 #include <cstddef>
@@ -14,5 +14,9 @@ namespace longshore::mpi {
 /// that value too, but Open MPI 4.1 loads all its components for each MPI_T_init_thread, which
 /// takes 0.2 s.
 [[nodiscard]] std::size_t eager_bytes_within_host();
+
+/// The same between hosts: less than 64 KiB with the header of a message, the limit of Open MPI over
+/// TCP. Libraries and networks with another limit get pieces of this length, too.
+inline constexpr std::size_t eager_bytes_between_hosts = std::size_t{63} << 10;
 
 }  // namespace longshore::mpi

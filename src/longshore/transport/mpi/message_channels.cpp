@@ -16,8 +16,8 @@ std::size_t stride_bytes(std::size_t slot_bytes) {
   return round_up(closing_bytes(slot_bytes), cache_line_bytes);
 }
 
-// Longer slots travel as one message: their handshake costs less than the copies of eager pieces.
-constexpr std::size_t max_bytes_in_pieces = std::size_t{33} << 10;
+// Longer messages travel as one: their handshake costs less than the copies of eager pieces.
+constexpr std::size_t max_pieces = 9;
 
 // With fewer slots each message is synchronous, so that each slot is free as early as possible.
 constexpr std::size_t min_slots_of_groups = 8;
@@ -38,9 +38,10 @@ std::size_t message_buffer_bytes(std::size_t slot_bytes, int slots) {
 
 message_format::message_format(std::size_t slot, std::size_t eager_bytes) noexcept
     : slot_bytes(slot), piece_bytes(closing_bytes(slot)), pieces(1) {
-  if (eager_bytes == 0 || piece_bytes > max_bytes_in_pieces) return;
+  if (eager_bytes == 0 || piece_bytes <= eager_bytes || piece_bytes > max_pieces * eager_bytes)
+    return;
   pieces = (piece_bytes + eager_bytes - 1) / eager_bytes;
-  if (pieces > 1) piece_bytes = eager_bytes;
+  piece_bytes = eager_bytes;
 }
 
 message_sender::message_sender(channel_end end, message_format format, std::byte* buffer,

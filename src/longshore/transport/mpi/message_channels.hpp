@@ -11,8 +11,9 @@
 // the whole quarter. That is early enough. The sender needs a slot again after `slots` further
 // messages; if the receiver has released that slot, all messages of the quarter are matched.
 //
-// Between virtual nodes of one host, messages of 4 to 32 KiB travel in pieces that MPI sends at
-// once: two to three times as fast as one message with a handshake (docs/results/transports.md).
+// Messages that MPI would not send at once travel in pieces that it does, unless they are long.
+// Between virtual nodes of one host, messages of 4 to 32 KiB are two to three times as fast as with
+// a handshake (docs/results/transports.md). Between hosts a handshake waits for the network's delay.
 // Every message of a channel has the same number of pieces, of which the last may be empty, so that
 // each piece has a posted receive of its own. Only the last piece is a synchronous send: MPI
 // matches in order, so the last match is the last of all.
@@ -30,7 +31,7 @@ namespace longshore::mpi {
 
 /// How the messages of a channel are cut into pieces. Both ends have the same format.
 struct message_format {
-  /// `eager_bytes`: the longest piece that MPI sends at once, or 0 for messages of one piece.
+  /// `eager_bytes`: the longest piece that MPI sends at once, or 0 if that is not known.
   message_format(std::size_t slot_bytes, std::size_t eager_bytes) noexcept;
 
   std::size_t slot_bytes;

@@ -7,6 +7,7 @@
 #include <longshore/transport/detail/node_barrier.hpp>
 #include <longshore/transport/detail/shared_memory_collectives.hpp>
 #include <longshore/transport/mpi/communicator.hpp>
+#include <longshore/transport/mpi/eager_limit.hpp>
 #include <longshore/transport/mpi/lifetime.hpp>
 #include <longshore/transport/mpi/node_memory.hpp>
 #include <longshore/transport/run_options.hpp>
@@ -90,11 +91,10 @@ class team final : public longshore::team {
   /// Reports the failure and ends all processes.
   [[noreturn]] void abort_run(const std::string& failure);
 
-  /// The longest piece of a message to or from `peer` that MPI sends at once; 0 if that is not
-  /// known. Known for ranks of this host, which only virtual nodes and ranks that do not share
-  /// memory reach by messages.
-  [[nodiscard]] std::size_t piece_bytes_to(int peer) const noexcept {
-    return nodes().is_on_host(peer) ? host_piece_bytes_ : 0;
+  /// The longest message to or from `peer` that MPI sends at once; 0 if that is not known. Ranks of
+  /// this host are reached by messages only on other virtual nodes, or without shared memory.
+  [[nodiscard]] std::size_t eager_bytes_to(int peer) const noexcept {
+    return nodes().is_on_host(peer) ? host_piece_bytes_ : eager_bytes_between_hosts;
   }
   /// Number of tags of a channel set. MPI guarantees tags up to 32767, so at most 511 sets can be
   /// open.

@@ -126,7 +126,7 @@ std::vector<gather_choice> candidates(const gather_layout& layout, std::size_t e
   // rounds of exstack wait for its delay.
   using sizes = std::vector<std::size_t>;
   const sizes exstack_items =
-                  between_hosts ? sizes{8192, 65'536, 1024} : sizes{1024, 4096, 256, 16'384},
+                  between_hosts ? sizes{32'768, 8192, 1024} : sizes{1024, 4096, 256, 16'384},
               engine_items = between_hosts ? sizes{8192, 2048} : sizes{1024, 4096};
   for (const std::size_t items : exstack_items) possible.push_back({exstack, items});
   for (const std::size_t items : engine_items) {

@@ -155,9 +155,10 @@ gather_decision decide_strategy(team& team, const decision_inputs& inputs,
   // 2. Check the options. They are the same on all ranks, so either all ranks throw or none.
   if (const auto reason = inputs.why_not(options.strategy, decision.all_reachable))
     fail(errc::unsupported, "{}: {}", inputs.operation, *reason);
-  const std::size_t buffer_items = options.buffer_items > 0
-                                       ? options.buffer_items
-                                       : default_buffer_items(team.nodes(), inputs.element_bytes);
+  const std::size_t buffer_items =
+      options.buffer_items > 0
+          ? options.buffer_items
+          : default_buffer_items(team.nodes(), options.strategy, inputs.element_bytes);
 
   // 3. A strategy that the caller names needs no decision.
   if (options.strategy != gather_strategy::automatic) {

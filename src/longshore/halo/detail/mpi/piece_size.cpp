@@ -1,6 +1,7 @@
 // Times the messages of a plan, whole and in pieces by turns, and keeps the choice for the team.
 #include <longshore/halo/detail/mpi/piece_size.hpp>
 #include <longshore/machine/pages.hpp>
+#include <longshore/transport/mpi/eager_limit.hpp>
 #include <longshore/transport/team_attribute.hpp>
 #include <longshore/transport/waiter.hpp>
 
@@ -14,9 +15,7 @@
 namespace longshore::mpi {
 namespace {
 
-// Less than 64 KiB with the header of a message: the longest piece that Open MPI sends at once over
-// TCP. A library with another limit gets pieces only if they turn out to be faster.
-constexpr std::size_t piece_bytes = 63 << 10;
+constexpr std::size_t piece_bytes = eager_bytes_between_hosts;
 // Pieces cost copies, which take cycles from other work. So they must gain more than this.
 constexpr double min_gain = 1.1;
 constexpr int warmups = 1, trials = 5, exchanges_per_trial = 3;
