@@ -11,8 +11,13 @@ using detail::tagged_buffer;
 void conveyor::relay() {
   for (std::size_t from = 0; from + 1 < hops_.size(); ++from) {
     detail::porter& in = *hops_[from].porter;
+    const hop_state& out = hops_[from + 1];
+    const auto is_full = [&](std::uint32_t link) {
+      const tagged_buffer& to = buffers_[out.first_link + link];
+      return to.next == to.end && !out.porter->open(link);
+    };
     std::size_t polls = std::min(in.peer_count(), max_polls);
-    while (peer_inbox* const inbox = in.poll_next(polls)) {
+    while (peer_inbox* const inbox = in.poll_next(polls, is_full)) {
       if (options_.elastic)
         relay_pieces(from, *inbox);
       else
@@ -109,7 +114,10 @@ bool conveyor::relay_checked(std::size_t from, peer_inbox& inbox, const tag_conv
     const std::uint32_t tag = tag_at(in, inbox, k, tag_bytes);
     const std::uint32_t link = tag & convert.destination_mask & convert.link_mask;
     tagged_buffer& to = buffers[link];
-    if (to.next == to.end && !out.porter->open(link)) break;
+    if (to.next == to.end && !out.porter->open(link)) {
+      in.porter->wait_for(inbox, link);
+      break;
+    }
     const std::uint32_t out_tag = convert(tag);
     std::byte *const next = to.next, *const end = to.end, *const next_tag = to.next_tag;
     to.next = next + item_bytes;
@@ -137,7 +145,10 @@ void conveyor::relay_pieces(std::size_t from, peer_inbox& inbox) {
     // A piece fits an empty buffer, since buffers of all hops have the same size.
     if (to.next != to.end && static_cast<std::size_t>(to.end - to.next) < words * sizeof header)
       out.porter->send(link);
-    if (to.next == to.end && !out.porter->open(link)) return;
+    if (to.next == to.end && !out.porter->open(link)) {
+      hops_[from].porter->wait_for(inbox, link);
+      return;
+    }
     header.tag = convert(header.tag);
     std::memcpy(to.next, &header, sizeof header);
     std::memcpy(to.next + sizeof header, piece + sizeof header, (words - 1) * sizeof header);

@@ -4,9 +4,12 @@
 
 #include <longshore/core/bytes.hpp>
 
+#include <algorithm>
 #include <atomic>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <functional>
 
 namespace longshore {
@@ -58,6 +61,14 @@ struct simulated_message {
   }
 };
 
+/// The memory of a message of `bytes` bytes that was written into a slot of `slot_bytes`. A sent
+/// message moves into the least power of two, because most messages of thousands of ranks are far
+/// smaller than a slot.
+[[nodiscard]] constexpr std::size_t sent_slot_bytes(std::size_t slot_bytes,
+                                                    std::size_t bytes) noexcept {
+  return std::min(slot_bytes, std::bit_ceil(std::max(bytes, cache_line_bytes)));
+}
+
 /// The messages that have arrived at a channel from another node and are not released, in the
 /// memory of the receiver. All bytes are zero at first.
 struct simulated_arrivals {
@@ -90,6 +101,15 @@ class simulated_rank {
   /// all slots of thousands of ranks would not fit. Freed at the end of the run at the latest.
   [[nodiscard]] virtual std::byte* take_slot(std::size_t bytes) = 0;
   virtual void return_slot(std::byte* slot, std::size_t bytes) noexcept = 0;
+  /// Moves a message of `bytes` bytes from a slot of `slot_bytes` to memory of sent_slot_bytes().
+  [[nodiscard]] std::byte* sent_slot(std::byte* slot, std::size_t slot_bytes, std::size_t bytes) {
+    const std::size_t sent_bytes = sent_slot_bytes(slot_bytes, bytes);
+    if (sent_bytes == slot_bytes) return slot;
+    std::byte* const sent = take_slot(sent_bytes);
+    std::memcpy(sent, slot, bytes);
+    return_slot(slot, slot_bytes);
+    return sent;
+  }
   /// Throws errc::out_of_memory unless each rank can have so many bytes more. All ranks that ask for
   /// the same between two collective calls get the same answer.
   virtual void require_memory(std::size_t bytes) = 0;

@@ -50,6 +50,7 @@ porter::porter(team& team, std::span<const int> to, std::span<const int> from,
   }
   for (std::size_t i = 0; i < from.size(); ++i)
     inboxes_.push_back({.channel = &channels_->receiver(i), .peer = from[i]});
+  awaited_links_.assign(from.size(), no_link);
   if (team.simulated() != nullptr) {
     may_have_message_ = std::make_unique<bool[]>(from.size());
     std::fill_n(may_have_message_.get(), from.size(), true);

@@ -122,15 +122,30 @@ class porter {
   /// Polls up to `polls` peers by turns, and counts `polls` down. The inbox of the first of them
   /// that has a message, or null.
   peer_inbox* poll_next(std::size_t& polls) {
+    return poll_next(polls, [](std::uint32_t) { return false; });
+  }
+  /// The same, but passes over peers whose message waits for a link (wait_for) that is_full(link).
+  /// So it reads nothing of these messages, which are many if few links lead on.
+  template <class IsFull>
+  peer_inbox* poll_next(std::size_t& polls, IsFull&& is_full) {
     while (polls > 0) {
       if (may_have_message_ != nullptr) [[unlikely]] {
         polls -= skip_quiet_peers(polls);
         if (polls == 0) break;
       }
       --polls;
-      if (peer_inbox* const inbox = poll(next_peer())) return inbox;
+      const std::size_t i = next_peer();
+      if (awaited_links_[i] != no_link) {
+        if (is_full(awaited_links_[i])) continue;
+        awaited_links_[i] = no_link;
+      }
+      if (peer_inbox* const inbox = poll(i)) return inbox;
     }
     return nullptr;
+  }
+  /// The next item of the message in `inbox` needs link `link` of the next hop, which is full.
+  void wait_for(const peer_inbox& inbox, std::uint32_t link) noexcept {
+    awaited_links_[static_cast<std::size_t>(&inbox - inboxes_.data())] = link;
   }
   /// To be called when the last item of the message was consumed.
   void release(peer_inbox& inbox);
@@ -203,6 +218,7 @@ class porter {
   std::span<tagged_buffer> buffers_;
   std::vector<link_state> links_;
   std::vector<peer_inbox> inboxes_;
+  std::vector<std::uint32_t> awaited_links_;  // of wait_for(), indexed by peer, or no_link
   std::unique_ptr<bool[]> may_have_message_;  // on a simulated machine: channel_receiver::watch()
   std::unique_ptr<channel_set> channels_;     // destroyed first: it writes to may_have_message_
   std::uint32_t oldest_link_ = no_link, newest_link_ = no_link;  // of the links with open buffers

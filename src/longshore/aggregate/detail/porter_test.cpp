@@ -110,5 +110,36 @@ TEST(Porter, keeps_buffers_below_the_bound) {
   });
 }
 
+TEST(Porter, passes_over_a_message_that_waits_for_a_full_link) {
+  spmd([](team& team) {
+    one_hop hop(team);
+    for (std::size_t i = 0; i < hop.buffers.size(); ++i) hop.append(i);
+    hop.porter.send_all();
+    peer_inbox* first = nullptr;
+    const auto poll_all = [&](const auto& is_full) {
+      std::size_t polls = hop.porter.peer_count();
+      return hop.porter.poll_next(polls, is_full);
+    };
+    for (waiter wait(team, "a message of a porter"); first == nullptr; wait.pause())
+      first = poll_all([](std::uint32_t) { return false; });
+    static constexpr std::uint32_t link = 7;
+    hop.porter.wait_for(*first, link);
+    for (int round = 0; round < 3; ++round) {
+      const peer_inbox* const other = poll_all([](std::uint32_t awaited) {
+        EXPECT_EQ(awaited, link);
+        return true;
+      });
+      EXPECT_NE(other, first);
+    }
+    std::size_t polls = hop.porter.peer_count();
+    bool is_found = false;
+    while (const peer_inbox* const inbox =
+               hop.porter.poll_next(polls, [](std::uint32_t) { return false; }))
+      is_found = is_found || inbox == first;
+    EXPECT_TRUE(is_found);
+    hop.end(team);
+  });
+}
+
 }  // namespace
 }  // namespace longshore::detail

@@ -139,6 +139,8 @@ void ring_sender::return_slot() noexcept {
 void ring_sender::commit(std::size_t bytes) {
   assert(bytes <= slot_bytes() && produced_ - consumed_seen_ < slots_);
   memory_.length_bytes[slot_] = bytes;
+  if (simulated_ != nullptr) [[unlikely]]
+    simulated_slot() = simulated_->sent_slot(simulated_slot(), slot_bytes(), bytes);
   advance();
   ++produced_;
   if (simulated_ != nullptr) [[unlikely]] {
@@ -173,7 +175,8 @@ void ring_receiver::watch(bool* may_have_message) {
 void ring_receiver::release() {
   assert(consumed_ < produced_seen_);
   if (simulated_ != nullptr) [[unlikely]]
-    simulated_->return_slot(std::exchange(simulated_slot(), nullptr), slot_bytes());
+    simulated_->return_slot(std::exchange(simulated_slot(), nullptr),
+                            sent_slot_bytes(slot_bytes(), memory_.length_bytes[slot_]));
   advance();
   ++consumed_;
   if (simulated_ != nullptr) [[unlikely]]

@@ -90,7 +90,9 @@ void signal_sender::commit(std::size_t bytes) {
       format_.word(++produced_, bytes, reverse_ != nullptr ? reverse_->piggyback_credit() : 0);
   advance();
   if (simulated_ != nullptr) [[unlikely]] {
-    auto& given = detail::simulated_message::of(std::exchange(taken_slot_, nullptr), slot_bytes());
+    std::byte* const sent =
+        simulated_->sent_slot(std::exchange(taken_slot_, nullptr), slot_bytes(), bytes);
+    auto& given = detail::simulated_message::of(sent, detail::sent_slot_bytes(slot_bytes(), bytes));
     given = {nullptr, value};
     memory_.give(peer(), peer_offset_, given, bytes);
     return;
@@ -147,7 +149,7 @@ std::optional<std::span<const std::byte>> signal_receiver::front() {
 
 std::byte* signal_receiver::current_slot() const noexcept {
   if (simulated_ != nullptr) [[unlikely]]
-    return arrivals().first->slot(slot_bytes());
+    return arrivals().first->slot(simulated_slot_bytes());
   return own_end_ + slot_offset();
 }
 
@@ -172,8 +174,9 @@ void signal_receiver::release() {
   assert(consumed_ < credits_read_);
   if (simulated_ != nullptr) [[unlikely]] {
     std::byte* const slot = current_slot();
+    const std::size_t slot_size = simulated_slot_bytes();
     arrivals().first = arrivals().first->next;
-    simulated_->return_slot(slot, slot_bytes());
+    simulated_->return_slot(slot, slot_size);
   }
   advance();
   ++consumed_;

@@ -164,6 +164,10 @@ class signal_receiver final : public channel_receiver, private signal_end {
   [[nodiscard]] detail::simulated_arrivals& arrivals() const noexcept {
     return *reinterpret_cast<detail::simulated_arrivals*>(own_end_);
   }
+  // The memory of the oldest message that has arrived.
+  [[nodiscard]] std::size_t simulated_slot_bytes() const noexcept {
+    return detail::sent_slot_bytes(slot_bytes(), format_.bytes(arrivals().first->signal));
+  }
 
   signal_sender* reverse_ = nullptr;
   std::uint64_t consumed_ = 0, credit_sent_ = 0;

@@ -32,6 +32,7 @@ namespace {
 // A rank that polls all other ranks once should not pay for that.
 constexpr std::uint64_t min_polls_before_cost = 256, polls_per_rank = 8;
 constexpr std::uint32_t reads_before_advance = 64;
+constexpr std::size_t fetched_stack_lines = 12;
 constexpr std::uint64_t max_polls = 100'000'000;
 constexpr double poll_seconds = 50e-9, clock_read_seconds = 25e-9;
 // A rank may wait for a store that was not announced, or for its own clock. So before a run without
@@ -61,6 +62,7 @@ struct unowned_stack {
 
 engine::engine(int ranks, std::size_t stack_bytes)
     : ranks_(static_cast<std::size_t>(ranks)),
+      stacks_of_ranks_(static_cast<std::size_t>(ranks)),
       stack_bytes_(round_up(stack_bytes, page_bytes())),
       polls_before_cost_(
           std::max(min_polls_before_cost, polls_per_rank * static_cast<std::uint64_t>(ranks))) {
@@ -75,8 +77,8 @@ engine::engine(int ranks, std::size_t stack_bytes)
     if (mprotect(guard, page_bytes(), PROT_NONE) != 0)
       fail(errc::out_of_memory, "no guard page for the stack of rank {} of {}", rank,
            ranks_.size());
-    ranks_[rank].own.stack_bottom = guard + page_bytes();
-    ranks_[rank].own.stack_bytes = stack_bytes_;
+    stacks_of_ranks_[rank].bottom = guard + page_bytes();
+    stacks_of_ranks_[rank].bytes = stack_bytes_;
   }
 }
 
@@ -84,8 +86,6 @@ engine::~engine() {
 #ifdef LONGSHORE_ADDRESS_SANITIZER
   __asan_unpoison_memory_region(stacks_.data(), stacks_.size_bytes());
 #endif
-  for (auto& rank : ranks_) ::operator delete(rank.own.handle);
-  ::operator delete(main_.handle);
 }
 
 void engine::push(double time, int kind, int id) {
@@ -122,38 +122,37 @@ void engine::switch_to(int from, int to) {
   own.uncaught_exceptions = exceptions.uncaught;
   exceptions = {next.caught_exceptions, next.uncaught_exceptions};
   previous_ = from;
-  boost::context::fiber target = std::move(*next.handle);
+  boost::context::fiber target = std::move(next.handle.fiber);
 #ifdef LONGSHORE_ADDRESS_SANITIZER
-  __sanitizer_start_switch_fiber(&own.fake_stack, next.stack_bottom, next.stack_bytes);
+  __sanitizer_start_switch_fiber(&stack_of(from).fake, stack_of(to).bottom, stack_of(to).bytes);
 #endif
   boost::context::fiber came_from = std::move(target).resume();
   resumed(from);
-  *context_of(previous_).handle = std::move(came_from);
+  context_of(previous_).handle.fiber = std::move(came_from);
 }
 
 void engine::resumed([[maybe_unused]] int self) {
 #ifdef LONGSHORE_ADDRESS_SANITIZER
   const void* bottom = nullptr;
   std::size_t bytes = 0;
-  __sanitizer_finish_switch_fiber(context_of(self).fake_stack, &bottom, &bytes);
-  context& from = context_of(previous_);
-  if (from.stack_bottom == nullptr) {
-    from.stack_bottom = bottom;
-    from.stack_bytes = bytes;
+  __sanitizer_finish_switch_fiber(stack_of(self).fake, &bottom, &bytes);
+  context_stack& from = stack_of(previous_);
+  if (from.bottom == nullptr) {
+    from.bottom = bottom;
+    from.bytes = bytes;
   }
 #endif
 }
 
 void engine::start(int rank) {
   using boost::context::fiber;
-  context& own = ranks_[rank].own;
-  auto* const bottom = static_cast<std::byte*>(const_cast<void*>(own.stack_bottom));
+  auto* const bottom = static_cast<std::byte*>(const_cast<void*>(stacks_of_ranks_[rank].bottom));
   boost::context::stack_context stack;
   stack.size = stack_bytes_;
   stack.sp = bottom + stack_bytes_;
   const auto begin = [this, rank](fiber&& came_from) -> fiber {
     resumed(rank);
-    *context_of(previous_).handle = std::move(came_from);
+    context_of(previous_).handle.fiber = std::move(came_from);
     try {
       (*body_)(rank);
     } catch (...) {
@@ -165,14 +164,38 @@ void engine::start(int rank) {
     exceptions = {main_.caught_exceptions, main_.uncaught_exceptions};
     previous_ = rank;
 #ifdef LONGSHORE_ADDRESS_SANITIZER
-    __sanitizer_start_switch_fiber(nullptr, main_.stack_bottom, main_.stack_bytes);
+    __sanitizer_start_switch_fiber(nullptr, main_stack_.bottom, main_stack_.bytes);
 #endif
-    return std::move(*main_.handle);
+    return std::move(main_.handle.fiber);
   };
-  own.handle = new (::operator new(sizeof(fiber)))
+  ranks_[rank].own.handle.fiber =
       fiber(std::allocator_arg, boost::context::preallocated(stack.sp, stack.size, stack),
             unowned_stack{}, begin);
   resume_later(rank);
+}
+
+// With thousands of ranks, what an event reads is in memory far away. So the memory of the next few
+// events is fetched while the current one happens: first the state of their ranks and messages,
+// then the stack of the next rank.
+void engine::fetch_next() noexcept {
+  // Those that can be the next but one, and the next.
+  const auto soon = queue_.front();
+  for (std::size_t i = soon.size(); i > 0; --i) {
+    const event& coming = soon[i - 1];
+    const bool is_next = i == 1;
+    if (coming.kind >= 0) {
+      handler_->fetch(coming.kind, coming.id, is_next);
+      continue;
+    }
+    const rank_state& it = ranks_[coming.id];
+    __builtin_prefetch(&it);
+    if (!is_next || coming.kind != resume_event) continue;
+    const std::byte* top = nullptr;  // a fiber is a pointer to the top of its stack
+    static_assert(sizeof it.own.handle == sizeof top);
+    std::memcpy(&top, &it.own.handle, sizeof top);
+    for (std::size_t line = 0; line < fetched_stack_lines; ++line)
+      __builtin_prefetch(top + line * cache_line_bytes);
+  }
 }
 
 // Runs events until the next one resumes `self`; in the main context (-1), until none is left.
@@ -185,6 +208,7 @@ void engine::dispatch(int self) {
     }
     const event next = queue_.top();
     queue_.pop();
+    fetch_next();
     time_ = std::max(time_, next.time);
     if (next.kind == wake_event) {
       wake(static_cast<int>(next.id));
@@ -331,7 +355,6 @@ std::string engine::waits_text() const {
 void engine::run(event_handler& handler, const std::function<void(int)>& body) {
   handler_ = &handler;
   body_ = &body;
-  main_.handle = new (::operator new(sizeof(boost::context::fiber))) boost::context::fiber;
   const auto count = static_cast<int>(ranks_.size());
   for (int rank = 0; rank < count; ++rank) start(rank);
   for (;;) {

@@ -3,6 +3,7 @@
 // ordered by time, and events of the same time by their number, so runs are repeatable bit for bit.
 #pragma once
 
+#include <longshore/core/bytes.hpp>
 #include <longshore/core/error.hpp>
 #include <longshore/machine/pages.hpp>
 #include <longshore/transport/simulated/event_queue.hpp>
@@ -24,6 +25,9 @@ class event_handler {
  public:
   virtual ~event_handler() = default;
   virtual void handle(int kind, std::uint32_t id) = 0;
+  /// The event happens soon: fetches the memory that handle() will read. `is_next`: no earlier
+  /// event is known, and what an earlier call has fetched may be read.
+  virtual void fetch(int kind, std::uint32_t id, bool is_next) noexcept = 0;
 };
 
 class engine {
@@ -81,25 +85,39 @@ class engine {
 
  private:
   static constexpr int resume_event = -2, wake_event = -1;
+  // A fiber that is not destroyed: that would unwind an abandoned stack.
+  struct fiber_handle {
+    fiber_handle() noexcept : fiber() {}
+    ~fiber_handle() {}
+    fiber_handle(const fiber_handle&) = delete;
+    fiber_handle& operator=(const fiber_handle&) = delete;
+    union {
+      boost::context::fiber fiber;
+    };
+  };
   // What belongs to a context: its stack, and the exceptions that it handles.
   struct context {
-    boost::context::fiber* handle = nullptr;  // not destroyed: that would unwind an abandoned stack
+    fiber_handle handle;
     void* caught_exceptions = nullptr;
     unsigned uncaught_exceptions = 0;
-    const void* stack_bottom = nullptr;  // for AddressSanitizer
-    std::size_t stack_bytes = 0;
-    void* fake_stack = nullptr;
+  };
+  // The stack of a context; of the main context, for AddressSanitizer alone.
+  struct context_stack {
+    const void* bottom = nullptr;
+    std::size_t bytes = 0;
+    void* fake = nullptr;
   };
   enum class state : std::uint8_t { running, waiting, ended };
-  struct rank_state {
-    double clock = 0, debt = 0;
+  // One cache line: thousands of ranks do not fit the cache.
+  struct alignas(cache_line_bytes) rank_state {
     context own;
     state now = state::running;
     bool is_scheduled = false;  // a resume_event is in the queue
     bool is_notified = false;   // an event came since the last block()
     bool has_news = false;      // an event came since the last poll()
-    std::uint64_t polls = 0;
     std::uint32_t clock_reads = 0;
+    double clock = 0, debt = 0;
+    std::uint64_t polls = 0;
     const char* operation = "";
     int peer = -1;
   };
@@ -112,7 +130,11 @@ class engine {
     return rank < 0 ? main_ : ranks_[rank].own;
   }
   void resumed(int self);
+  [[nodiscard]] context_stack& stack_of(int rank) noexcept {
+    return rank < 0 ? main_stack_ : stacks_of_ranks_[rank];
+  }
   void start(int rank);
+  void fetch_next() noexcept;
   void look_again();
   void on_idle();
   [[nodiscard]] std::string waits_text() const;
@@ -121,7 +143,9 @@ class engine {
   std::uint64_t next_number_ = 0;
   double time_ = 0;
   std::vector<rank_state> ranks_;
+  std::vector<context_stack> stacks_of_ranks_;
   context main_;
+  context_stack main_stack_;
   int previous_ = -1;  // the context that switched to the running one
   pages stacks_;
   std::size_t stack_bytes_, stack_stride_;

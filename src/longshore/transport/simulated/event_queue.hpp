@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace longshore::simulated {
@@ -25,6 +26,11 @@ class event_queue {
   [[nodiscard]] bool empty() const noexcept { return heap_.empty(); }
   /// The first event. REQUIRES: not empty.
   [[nodiscard]] const event& top() const noexcept { return heap_.front(); }
+
+  /// The first event, and those of which one is the second.
+  [[nodiscard]] std::span<const event> front() const noexcept {
+    return std::span(heap_).first(std::min(heap_.size(), 1 + children));
+  }
 
   void push(const event& added) {
     heap_.push_back(added);

@@ -8,6 +8,9 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
+#include <utility>
+
 namespace longshore::simulated {
 
 /// A part for each rank, in one mapping.
@@ -136,13 +139,22 @@ std::size_t world::available_bytes() {
 
 std::byte* world::take_slot(std::size_t bytes) {
   auto& free = free_slots_[bytes];
-  if (free.empty())
-    return static_cast<std::byte*>(slot_memory_.allocate(
-        detail::simulated_message::offset_in(bytes) + sizeof(detail::simulated_message),
-        cache_line_bytes));
-  std::byte* const slot = free.back();
-  free.pop_back();
-  return slot;
+  if (!free.empty()) {
+    std::byte* const slot = free.back();
+    free.pop_back();
+    return slot;
+  }
+  constexpr std::size_t block_bytes = std::size_t{16} << 20;
+  const std::size_t needed =
+      round_up(detail::simulated_message::offset_in(bytes) + sizeof(detail::simulated_message),
+               cache_line_bytes);
+  if (static_cast<std::size_t>(end_of_slots_ - next_slot_) < needed) {
+    constexpr bool huge = true;
+    const pages& block = slot_memory_.emplace_back(std::max(needed, block_bytes), huge);
+    next_slot_ = block.data();
+    end_of_slots_ = next_slot_ + block.size_bytes();
+  }
+  return std::exchange(next_slot_, next_slot_ + needed);
 }
 
 std::string library::version() const {

@@ -5,7 +5,6 @@
 #include <longshore/transport/simulated/network.hpp>
 
 #include <memory>
-#include <memory_resource>
 #include <optional>
 #include <set>
 #include <string>
@@ -46,7 +45,9 @@ class world {
   int arrived_ = 0;
   std::uint64_t meetings_ = 0, meeting_of_available_ = ~std::uint64_t{0};
   std::size_t available_bytes_ = 0;
-  std::pmr::monotonic_buffer_resource slot_memory_;  // of messages between nodes
+  // The memory of messages, in huge pages: else the tables of its pages would not fit the cache.
+  std::vector<pages> slot_memory_;
+  std::byte *next_slot_ = nullptr, *end_of_slots_ = nullptr;
   std::unordered_map<std::size_t, std::vector<std::byte*>> free_slots_;  // indexed by size
 };
 

@@ -272,6 +272,22 @@ void network::handle(int kind, std::uint32_t id) {
   }
 }
 
+void network::fetch(int kind, std::uint32_t id, bool is_next) noexcept {
+  if (kind == visible) {
+    const auto& change = changes_[id];
+    __builtin_prefetch(&change);
+    if (is_next) __builtin_prefetch(change.at, 1);
+    return;
+  }
+  const message& moved = message_of(id);
+  __builtin_prefetch(&moved);
+  __builtin_prefetch(reinterpret_cast<const std::byte*>(&moved) + cache_line_bytes);
+  if (is_next && kind == delivered) {
+    __builtin_prefetch(moved.what.remote, 1);
+    __builtin_prefetch(moved.what.signal_at, 1);
+  }
+}
+
 void network::deliver(message& arrived, std::uint32_t id) {
   const transfer& it = arrived.what;
   if (it.gives_message)

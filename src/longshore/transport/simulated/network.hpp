@@ -56,10 +56,11 @@ class network final : public event_handler {
   /// Memory is freed: changes of it that are not visible yet never happen.
   void forget_changes(const std::byte* begin, std::size_t bytes) noexcept;
   void handle(int kind, std::uint32_t id) override;
+  void fetch(int kind, std::uint32_t id, bool is_next) noexcept override;
 
  private:
   enum event : int { crosses, arrives, delivered, updates, returns, completed, visible };
-  struct message {
+  struct alignas(cache_line_bytes) message {
     transfer what;
     std::uint32_t crossed = 0;  // links
     event at_card = arrives;    // what happens at the end of these links

@@ -11,6 +11,7 @@
 #include <atomic>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -301,6 +302,7 @@ TEST(Simulated, slots_have_memory_only_while_a_message_is_in_them) {
   simulate(two_ranks_per_node(), 3, [](team& team) {
     constexpr int slots = 1 << 14;
     const auto slot_bytes_to = [](int rank) { return static_cast<std::size_t>(rank) << 26; };
+    const auto bytes_to = [](int rank) { return static_cast<std::size_t>(rank) * 100; };
     std::vector<channel_end> to, from;
     if (team.rank() == 0)
       to = {{1, slot_bytes_to(1)}, {2, slot_bytes_to(2)}};  // 1 and 2 TiB
@@ -313,22 +315,59 @@ TEST(Simulated, slots_have_memory_only_while_a_message_is_in_them) {
         std::byte* const slot = channels->sender(i).reserve();
         ASSERT_NE(slot, nullptr);
         ASSERT_EQ(channels->sender(i).reserve(), slot);
-        std::memset(slot, round + static_cast<int>(i), 100);
-        channels->sender(i).commit(100);
+        std::memset(slot, round + static_cast<int>(i), bytes_to(to[i].peer));
+        channels->sender(i).commit(bytes_to(to[i].peer));
       }
       if (!from.empty()) {
         auto& receiver = channels->receiver(0);
         std::optional<std::span<const std::byte>> message;
         for (waiter wait(team, "a message", 0); !(message = receiver.front()); wait.pause()) {
         }
-        ASSERT_EQ(message->size(), 100u);
-        EXPECT_EQ((*message)[99], static_cast<std::byte>(round + team.rank() - 1));
+        ASSERT_EQ(message->size(), bytes_to(team.rank()));
+        EXPECT_EQ(message->back(), static_cast<std::byte>(round + team.rank() - 1));
         EXPECT_TRUE(round == 0 || message->data() == first) << "not used again";
         first = message->data();
         receiver.release();
       }
       team.barrier();
     }
+  });
+}
+
+TEST(Simulated, a_sent_message_has_memory_of_its_size) {
+  simulate(two_ranks_per_node(), 3, [](team& team) {
+    constexpr std::size_t slot_bytes = 1 << 20, sent_bytes = 100;
+    std::vector<channel_end> to, from;
+    if (team.rank() == 0)
+      to = {{1, slot_bytes}, {2, slot_bytes}};
+    else
+      from = {{0, slot_bytes}};
+    const auto channels = team.open_channels(to, from, 4);
+    for (std::size_t i = 0; i < to.size(); ++i)
+      for (int k = 0; k < 2; ++k) {
+        std::byte* const slot = channels->sender(i).reserve();
+        ASSERT_NE(slot, nullptr);
+        std::memset(slot, k + 1, sent_bytes);
+        channels->sender(i).commit(sent_bytes);
+      }
+    team.barrier();
+    if (!from.empty()) {
+      auto& receiver = channels->receiver(0);
+      const std::byte* begins[2] = {};
+      for (int k = 0; k < 2; ++k) {
+        std::optional<std::span<const std::byte>> message;
+        for (waiter wait(team, "a message", 0); !(message = receiver.front()); wait.pause()) {
+        }
+        ASSERT_EQ(message->size(), sent_bytes);
+        EXPECT_EQ(message->front(), static_cast<std::byte>(k + 1));
+        EXPECT_EQ(message->back(), static_cast<std::byte>(k + 1));
+        begins[k] = message->data();
+        receiver.release();
+      }
+      const auto [low, high] = std::minmax(begins[0], begins[1], std::less<>());
+      EXPECT_LT(static_cast<std::size_t>(high - low), slot_bytes) << "two slots are further apart";
+    }
+    team.barrier();
   });
 }
 
