@@ -135,11 +135,11 @@ class machine_text {
 
 std::string today() { return fmt::format("{:%Y-%m-%d}", fmt::localtime(std::time(nullptr))); }
 
-std::string table_text(const machine_table& table) {
+std::string entries_text(const machine_table& table) {
   std::size_t width = 0;
   for (const auto& entry : table.entries)
     width = std::max(width, entry.key.size() + entry.value.size());
-  std::string text = fmt::format("[{}]\n", table.name);
+  std::string text;
   for (const auto& entry : table.entries)
     text +=
         fmt::format("{} = {}{}  # {}\n", entry.key, entry.value,
@@ -167,11 +167,20 @@ std::string file_text(const calibrate_request& asked, const team& ranks,
       asked.name.empty() ? from_base("name", host_name()) : asked.name, today(),
       std::max(nodes.node_count(), std::atoi(from_base("nodes", "1").c_str())),
       std::max(nodes.largest_node(), std::atoi(from_base("ranks_per_node", "1").c_str())));
+  const auto measured_table = [&](const char* name) {
+    return std::find_if(measured.begin(), measured.end(),
+                        [&](const machine_table& table) { return table.name == name; });
+  };
+  if (const auto machine = measured_table("machine"); machine != measured.end())
+    text += entries_text(*machine);
+  else
+    for (const char* const key : {"cores", "switch_ns"})
+      if (const auto value = base.value("machine", key); !value.empty())
+        text += fmt::format("{} = {}\n", key, value);
   for (const char* const name : {"network", "memory", "topology", "cost"}) {
-    const auto found = std::find_if(measured.begin(), measured.end(),
-                                    [&](const machine_table& table) { return table.name == name; });
+    const auto found = measured_table(name);
     if (found != measured.end())
-      text += "\n" + table_text(*found);
+      text += fmt::format("\n[{}]\n{}", name, entries_text(*found));
     else if (base.has(name))
       text += "\n" + base.table(name);
   }

@@ -1,10 +1,12 @@
 // Runs a few variants of each pattern as any launch does, and turns their figures into the numbers
-// of a machine file. What a number stands for is in docs/explanation/simulated-machine.md.
+// of a machine file. What a number stands for is in docs/explanation/simulated-machine.md. Variants
+// of a pattern run by turns, so each finds caches as the others have left them, as in a launch.
 #include "commands/measured_machine.hpp"
 
 #include <longshore/core/error.hpp>
 
 #include "commands/parse_levels.hpp"
+#include "commands/switch_time.hpp"
 #include "facts/rank_places.hpp"
 #include "harness/agreed_request.hpp"
 #include "harness/sweep.hpp"
@@ -12,6 +14,8 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <map>
 #include <utility>
 #include <vector>
@@ -20,6 +24,8 @@ namespace longshore::bench {
 namespace {
 
 using levels_by_factor = std::map<std::string, std::vector<json>>;
+
+std::vector<json> levels_of(std::span<const long> sizes) { return {sizes.begin(), sizes.end()}; }
 
 // Collects the results of a sweep, on rank 0.
 class results final : public observer {
@@ -52,30 +58,39 @@ std::string number(double value) {
   return text;
 }
 
-// A number that depends on a size, as [[largest size, number], ...].
+// Nanoseconds of a unit by a size, as points of a line. The simulated machine reads them alike.
 class by_size {
  public:
-  void add(double largest, double value) { entries_.emplace_back(largest, value); }
-  /// As the simulated machine reads it. REQUIRES: there are entries.
+  void add(double size, double ns) { points_.emplace_back(size, ns); }
+  /// REQUIRES: there are points.
   [[nodiscard]] double of(double size) const {
-    auto entry = entries_.begin();
-    while (entry + 1 != entries_.end() && size > entry->first) ++entry;
-    return entry->second;
+    auto after = points_.begin();
+    while (after + 1 != points_.end() && size > after->first) ++after;
+    if (after == points_.begin() || size >= after->first) return after->second;
+    const auto before = after - 1;
+    return std::lerp(before->second, after->second,
+                     (size - before->first) / (after->first - before->first));
   }
-  [[nodiscard]] const auto& entries() const noexcept { return entries_; }
+  [[nodiscard]] const auto& points() const noexcept { return points_; }
+  /// [[size, ns], ...]
   [[nodiscard]] std::string text() const {
-    std::string text;
-    for (const auto& [largest, value] : entries_)
-      text += fmt::format("{}[{:.0f}, {}]", text.empty() ? "[" : ", ", largest, number(value));
-    return text + "]";
+    return text_of([](double ns) { return ns; });
+  }
+  /// [[size, GB/s], ...] of units that are bytes.
+  [[nodiscard]] std::string rates_text() const {
+    return text_of([](double ns) { return ns > 0 ? 1 / ns : 1; });
   }
 
  private:
-  std::vector<std::pair<double, double>> entries_;
+  template <class Value>
+  [[nodiscard]] std::string text_of(const Value& value) const {
+    std::string text;
+    for (const auto& [size, ns] : points_)
+      text += fmt::format("{}[{:.0f}, {}]", text.empty() ? "[" : ", ", size, number(value(ns)));
+    return text + "]";
+  }
+  std::vector<std::pair<double, double>> points_;
 };
-
-// The limit between two sizes that are measured, a factor of 2 to 4 apart.
-constexpr double limit_factor = 1.5;
 
 class machine_measurements {
  public:
@@ -90,7 +105,7 @@ class machine_measurements {
 
   std::vector<machine_table> measure() {
     if (facts_.nodes > 1) return {network()};
-    std::vector<machine_table> tables{memory()};
+    std::vector<machine_table> tables{machine(), memory()};
     tables.push_back(cost());
     return tables;
   }
@@ -116,25 +131,34 @@ class machine_measurements {
     return table;
   }
 
-  // Seconds per byte of a copy by each rank at once, of `bytes` or of the default size. Of a copy, the
-  // kernel counts bytes read and bytes written.
-  double copy_rate(const char* what, const levels_by_factor& bytes) {
-    auto levels = bytes;
-    levels["kernel"] = {"copy"};
-    const double node_gigabytes = figure(one(what, "control", levels), "bandwidth") / 2;
-    return node_gigabytes > 0 ? 1e-9 * team_.size() / node_gigabytes : 1;
+  // Empty if no two ranks can be bound to a core.
+  machine_table machine() {
+    const double seconds = measure_core_switch(team_);
+    if (seconds <= 0) return {"machine", {}};
+    return {"machine",
+            {{"switch_ns", number(1e9 * seconds), "two ranks of a core that yield by turns"}}};
   }
 
-  double seconds_of_copy(const by_size& gigabytes, double bytes, double touched_bytes) const {
-    return 1e-9 * bytes / gigabytes.of(touched_bytes);
+  // Nanoseconds per byte of a copy by each rank at once. The kernel counts bytes read and bytes
+  // written.
+  double copy_ns(const variant_result& copy) {
+    const double node_gigabytes = figure(copy, "bandwidth") / 2;
+    return node_gigabytes > 0 ? team_.size() / node_gigabytes : 1;
+  }
+
+  static double seconds_of_copy(const by_size& ns, double bytes, double touched_bytes) {
+    return 1e-9 * bytes * ns.of(touched_bytes);
   }
 
   machine_table memory() {
-    for (const long bytes : {1L << 18, 1L << 19, 1L << 21, 1L << 23}) {
-      const double touched = 2.0 * static_cast<double>(bytes);  // read and written
-      own_copy_.add(limit_factor * touched, 1e-9 / copy_rate("copies", {{"bytes", {bytes}}}));
-    }
-    const double own = own_copy_.of(0), large = 1e-9 / copy_rate("copies of large memory", {});
+    constexpr std::array sizes{1L << 17, 1L << 18, 1L << 19, 1L << 20, 1L << 21, 1L << 23};
+    const auto copies =
+        many("copies", "control", {{"kernel", {"copy"}}, {"bytes", levels_of(sizes)}});
+    for (const long bytes : sizes)
+      own_copy_.add(2.0 * static_cast<double>(bytes),  // read and written
+                    copy_ns(with(copies, {{"bytes", bytes}})));
+    const double own = own_copy_.of(0),
+                 large = copy_ns(one("copies of large memory", "control", {{"kernel", {"copy"}}}));
     // All ranks in a row: two of the six faces go to other ranks, the others to the rank itself.
     const auto faces = [&](long elements) {
       return seconds(one("copies between ranks", "halo",
@@ -144,9 +168,9 @@ class machine_measurements {
     };
     const double per_face_byte =
         (faces(long_face) - faces(short_face)) / (sizeof(double) * (long_face - short_face));
-    const double near = 2e-9 / std::max(2e-9 / own, per_face_byte - 4e-9 / own);
-    for (const auto& [largest, gigabytes] : own_copy_.entries())
-      near_copy_.add(largest, std::min(near, gigabytes));
+    const double own_face = own_copy_.of(6 * bytes_touched_by_face);
+    const double near = std::max(2 * own_face, 1e9 * per_face_byte - 4 * own_face) / 2;
+    for (const auto& [size, ns] : own_copy_.points()) near_copy_.add(size, std::max(near, ns));
     const auto loggp = one("messages within the node", "control",
                            {{"kernel", {"loggp"}}, {"over", {"channel"}}, {"pair", {"near"}}});
     const auto fetch_add = one("atomics", "control", {{"kernel", {"fetch-add"}}});
@@ -154,33 +178,39 @@ class machine_measurements {
     const char* const loggp_source = "control, kernel loggp over channel, pair near";
     message_us_ = std::max(figure(loggp, "send_overhead_us"), figure(loggp, "receive_overhead_us"));
     return {"memory",
-            {{"own_copy_GB_per_s", own_copy_.text(), "control, kernel copy, half of a rank's rate"},
-             {"near_copy_GB_per_s", near_copy_.text(), near_source},
-             {"far_copy_GB_per_s", near_copy_.text(), near_source},
-             {"node_copy_GB_per_s", number(std::max(own, large) * team_.size()),
+            {points_,
+             {"own_copy_GB_per_s", own_copy_.rates_text(),
+              "control, kernel copy, half of a rank's rate"},
+             {"near_copy_GB_per_s", near_copy_.rates_text(), near_source},
+             {"far_copy_GB_per_s", near_copy_.rates_text(), near_source},
+             {"node_copy_GB_per_s", number(team_.size() / std::min(own, large)),
               "control, kernel copy"},
              {"latency_us", number(figure(loggp, "latency_us")), loggp_source},
              {"atomic_us", number(figure(fetch_add, "fetch_add_us")), "control, kernel fetch-add"},
              {"message_us", number(message_us_), loggp_source}}};
   }
 
-  // Of arrays that fit the caches and of larger ones, as [[largest bytes of a rank's arrays, GB/s]].
-  std::string stream_rates() {
-    constexpr double bytes_per_element = 3 * sizeof(double);
-    by_size rates;
-    for (const long elements :
-         {1L << 13, 1L << 15, 1L << 16, 1L << 17, 1L << 18, 1L << 19, 1L << 21})
-      rates.add(
-          limit_factor * static_cast<double>(elements) * bytes_per_element,
-          figure(one("stream", "stream", {{"elements", {elements}}}), "bandwidth") / team_.size());
-    return rates.text();
-  }
-
-  double item_seconds(const char* operation, const char* strategy) {
-    return seconds(one(
-               "items of engines", "gather",
-               {{"operation", {operation}}, {"strategy", {strategy}}, {"requests", {requests}}})) /
-           requests;
+  // By the bytes of a rank's arrays, for kernels of three arrays and of two.
+  struct stream_costs {
+    by_size three, two;
+  };
+  stream_costs measure_streams() {
+    constexpr std::array sizes{1L << 13, 1L << 15, 1L << 16, 1L << 17,
+                               1L << 18, 1L << 19, 1L << 21};
+    const auto ran =
+        many("stream", "stream", {{"kernel", {"triad", "copy"}}, {"elements", levels_of(sizes)}});
+    stream_costs costs;
+    for (const long elements : sizes) {
+      const auto add = [&](by_size& ns, const char* kernel, int arrays) {
+        const auto of_kernel = with(ran, {{"kernel", kernel}, {"elements", elements}});
+        const double gigabytes = figure(of_kernel, "bandwidth") / team_.size();
+        ns.add(static_cast<double>(elements) * sizeof(double) * arrays,
+               gigabytes > 0 ? 1 / gigabytes : 1);
+      };
+      add(costs.three, "triad", 3);
+      add(costs.two, "copy", 2);
+    }
+    return costs;
   }
 
   // Seconds of a cache line that short runs touch, besides the bytes. All ranks are in a row along
@@ -196,44 +226,44 @@ class machine_measurements {
     constexpr double line_bytes = 96, row_bytes = 2 * 4 * sizeof(double);  // along x; y and z
     return it.fields * with_halo * with_halo * (line_bytes + row_bytes);
   }
-  double line_seconds(const block& it) {
+  double line_seconds(const block& it, const variant_result& exchanged) {
     const auto n = static_cast<double>(it.length);
     constexpr double double_bytes = sizeof(double);
     const double with_halo = n + halo_cells, touched = touched_bytes_of(it),
                  cell_bytes = double_bytes * it.fields, near_bytes = cell_bytes * 2 * n * n,
                  own_bytes = cell_bytes * 2 * with_halo * (n + with_halo) + near_bytes,
                  lines = it.fields * (1.5 * n * with_halo + 2 * with_halo + 4 * n);
-    const double exchange = seconds(one("cache lines of short runs", "halo",
-                                        {{"domain", {json{it.length, it.length, it.length}}},
-                                         {"mode", {"channel"}},
-                                         {"fields", {it.fields}},
-                                         {"grid", {json{1, 1, team_.size()}}}}));
     const double known = seconds_of_copy(own_copy_, own_bytes, touched) +
                          seconds_of_copy(near_copy_, near_bytes, touched) + 2e-6 * message_us_;
-    return std::max(0.0, exchange - known) / lines;
+    return std::max(0.0, seconds(exchanged) - known) / lines;
   }
 
-  // For cells that fit the caches and more, as [[largest bytes of touched lines, ns]].
-  std::string line_costs() {
+  by_size measure_lines() {
+    const json small{32, 32, 32}, large{64, 64, 64};
+    const auto ran = many("cache lines of short runs", "halo",
+                          {{"domain", {small, large}},
+                           {"mode", {"channel"}},
+                           {"fields", {1, 2, 4, 16}},
+                           {"grid", {json{1, 1, team_.size()}}}});
     by_size costs;
     for (const block& it : {block{32, 1}, block{64, 1}, block{64, 2}, block{64, 4}, block{64, 16}})
-      costs.add(limit_factor * touched_bytes_of(it), 1e9 * line_seconds(it));
-    return costs.text();
-  }
-
-  // Adds the nanoseconds of a unit of work. Few units fit the caches, more do not.
-  static void add_work(by_size& costs, long units, double seconds) {
-    constexpr double limit = 3;
-    costs.add(limit * static_cast<double>(units), 1e9 * seconds / static_cast<double>(units));
+      costs.add(touched_bytes_of(it),
+                1e9 * line_seconds(it, with(ran, {{"domain", it.length == 32 ? small : large},
+                                                  {"fields", it.fields}})));
+    return costs;
   }
 
   struct key_costs {
     by_size bucket, sort, part_sort;
   };
   key_costs measure_keys() {
+    constexpr std::array sizes{1L << 15, 1L << 18, 1L << 21};
+    const auto ran =
+        many("keys", "sort", {{"exchange", {"put", "direct"}}, {"keys", levels_of(sizes)}});
     key_costs costs;
-    for (const long keys : {1L << 15, 1L << 18, 1L << 21}) {
-      const auto put = one("keys", "sort", {{"exchange", {"put"}}, {"keys", {keys}}});
+    for (const long keys : sizes) {
+      const auto put = with(ran, {{"exchange", "put"}, {"keys", keys}});
+      const auto direct = with(ran, {{"exchange", "direct"}, {"keys", keys}});
       const double scattered = phase(put, "count") + phase(put, "bucketize");
       // Ranks that share a core work in turn. So a phase lasts as if the rank were alone, and other
       // ranks wait in the phases offsets and exchange. The costs add up to the time of the sort.
@@ -243,52 +273,82 @@ class machine_measurements {
                    turns = computed > 0 ? std::max(1.0, (seconds(put) - copies) / computed) : 1;
       add_work(costs.bucket, keys, scattered * turns);
       add_work(costs.sort, keys, phase(put, "local_sort") * turns);
-      const auto direct = one("keys", "sort", {{"exchange", {"direct"}}, {"keys", {keys}}});
       add_work(costs.part_sort, keys, std::max(0.0, seconds(direct) - scattered * turns));
     }
     return costs;
   }
 
+  // Adds the nanoseconds of a unit of work.
+  static void add_work(by_size& costs, long units, double seconds) {
+    costs.add(static_cast<double>(units), 1e9 * seconds / static_cast<double>(units));
+  }
+
+  // Nanoseconds of an index or an item.
+  struct gather_costs {
+    by_size access, agp_access, update, private_update;
+    double exstack = 0, exstack_reply = 0, conveyor = 0, conveyor_reply = 0;
+  };
+  gather_costs measure_gathers() {
+    constexpr std::array sizes{1L << 14, 1L << 17, 1L << 20};
+    constexpr long items = 1L << 17;
+    const auto ran = many("items and table accesses", "gather",
+                          {{"operation", {"gather", "histogram"}},
+                           {"strategy", {"direct", "agp", "exstack", "conveyor"}},
+                           {"requests", levels_of(sizes)}});
+    const auto of = [&](const char* operation, const char* strategy, long requests) {
+      return seconds(
+          with(ran, {{"operation", operation}, {"strategy", strategy}, {"requests", requests}}));
+    };
+    gather_costs costs;
+    for (const long requests : sizes) {
+      const double access = of("gather", "direct", requests);
+      add_work(costs.access, requests, access);
+      add_work(costs.agp_access, requests, of("gather", "agp", requests));
+      add_work(costs.update, requests, of("histogram", "agp", requests));
+      // Merging private copies loads and stores each element of all copies of this rank's part.
+      const double merged =
+          2.0 * team_.size() * table_elements * access / static_cast<double>(requests);
+      add_work(costs.private_update, requests,
+               std::max(0.0, of("histogram", "direct", requests) - merged));
+    }
+    const auto of_item = [&](const char* operation, const char* strategy) {
+      return 1e9 * of(operation, strategy, items) / items;
+    };
+    costs.exstack = of_item("histogram", "exstack");
+    costs.exstack_reply = std::max(0.0, of_item("gather", "exstack") - costs.exstack);
+    costs.conveyor = of_item("histogram", "conveyor");
+    costs.conveyor_reply = std::max(0.0, of_item("gather", "conveyor") - costs.conveyor);
+    return costs;
+  }
+
   machine_table cost() {
-    const std::string stream = stream_rates();
-    by_size access;
-    for (const long count : {1L << 14, 1L << 17, 1L << 20})
-      add_work(access, count,
-               seconds(one("table accesses", "gather",
-                           {{"strategy", {"direct"}}, {"requests", {count}}})));
-    // Merging private copies loads and stores each element of all copies of this rank's part.
-    const double merged = 2.0 * team_.size() * table_elements *
-                          seconds(one("table accesses", "gather",
-                                      {{"strategy", {"direct"}}, {"requests", {requests}}})) /
-                          requests,
-                 private_update =
-                     std::max(0.0, item_seconds("histogram", "direct") - merged / requests);
-    const double update = item_seconds("histogram", "agp");
-    const double exstack = item_seconds("histogram", "exstack");
-    const double conveyor = item_seconds("histogram", "conveyor");
-    const double exstack_reply = std::max(0.0, item_seconds("gather", "exstack") - exstack);
-    const double conveyor_reply = std::max(0.0, item_seconds("gather", "conveyor") - conveyor);
+    const stream_costs stream = measure_streams();
+    const gather_costs gather = measure_gathers();
     const key_costs key = measure_keys();
-    const std::string lines = line_costs();
-    const auto ns = [](double seconds) { return number(1e9 * seconds); };
+    const by_size lines = measure_lines();
     const char* const by_exstack = "gather, operation histogram by exstack: half of it";
     const char* const by_conveyor = "gather, operation histogram by conveyor: half of it";
-    return {"cost",
-            {{"stream_GB_per_s", stream, "stream, kernel triad, the rate of a rank"},
-             {"line_ns", lines, "halo, mode channel, less its bytes"},
-             {"push_ns", ns(exstack / 2), by_exstack},
-             {"pull_ns", ns(exstack / 2), by_exstack},
-             {"reply_ns", ns(exstack_reply), "gather by exstack, less the requests"},
-             {"conveyor_push_ns", ns(conveyor / 2), by_conveyor},
-             {"conveyor_pull_ns", ns(conveyor / 2), by_conveyor},
-             {"conveyor_reply_ns", ns(conveyor_reply), "gather by conveyor, less the requests"},
-             {"bucket_ns", key.bucket.text(), "sort, phases count and bucketize"},
-             {"sort_ns", key.sort.text(), "sort, phase local_sort"},
-             {"part_sort_ns", key.part_sort.text(), "sort, exchange direct, less bucket_ns"},
-             {"table_access_ns", access.text(), "gather by direct"},
-             {"table_update_ns", ns(update), "gather, operation histogram by agp"},
-             {"private_update_ns", ns(private_update),
-              "gather, operation histogram by direct, less merging"}}};
+    return {
+        "cost",
+        {points_,
+         {"stream_GB_per_s", stream.three.rates_text(), "stream, kernel triad, a rank's rate"},
+         {"stream_copy_GB_per_s", stream.two.rates_text(), "stream, kernel copy, a rank's rate"},
+         {"line_ns", lines.text(), "halo, mode channel, less its bytes"},
+         {"push_ns", number(gather.exstack / 2), by_exstack},
+         {"pull_ns", number(gather.exstack / 2), by_exstack},
+         {"reply_ns", number(gather.exstack_reply), "gather by exstack, less the requests"},
+         {"conveyor_push_ns", number(gather.conveyor / 2), by_conveyor},
+         {"conveyor_pull_ns", number(gather.conveyor / 2), by_conveyor},
+         {"conveyor_reply_ns", number(gather.conveyor_reply),
+          "gather by conveyor, less the requests"},
+         {"bucket_ns", key.bucket.text(), "sort, phases count and bucketize"},
+         {"sort_ns", key.sort.text(), "sort, phase local_sort"},
+         {"part_sort_ns", key.part_sort.text(), "sort, exchange direct, less bucket_ns"},
+         {"table_access_ns", gather.access.text(), "gather by direct"},
+         {"agp_access_ns", gather.agp_access.text(), "gather by agp"},
+         {"table_update_ns", gather.update.text(), "gather, operation histogram by agp"},
+         {"private_update_ns", gather.private_update.text(),
+          "gather, operation histogram by direct, less merging"}}};
   }
 
   // Figures of rank 0; other ranks have no results, and their numbers are not used.
@@ -299,6 +359,17 @@ class machine_measurements {
     return result.seconds.phases.empty() ? 0 : phase_of(result, name);
   }
   static double seconds(const variant_result& result) { return result.seconds.median; }
+
+  // The result with these levels; an empty one on ranks other than 0.
+  static variant_result with(const std::vector<variant_result>& ran,
+                             const std::map<std::string, json>& levels) {
+    for (const auto& result : ran)
+      if (std::all_of(levels.begin(), levels.end(), [&](const auto& level) {
+            return result.levels.at(level.first) == level.second;
+          }))
+        return result;
+    return {};
+  }
 
   variant_result one(const char* what, const std::string& pattern_name,
                      const levels_by_factor& levels) {
@@ -331,16 +402,18 @@ class machine_measurements {
     return std::move(collected.ran);
   }
 
-  static constexpr long requests = 200'000, table_elements = 10'000;  // the default table
-  static constexpr long short_face = 8, long_face = 4096;             // of doubles
-  static constexpr int halo_cells = 2;                                // at both ends of a dimension
+  static constexpr long table_elements = 10'000;           // the default table
+  static constexpr long short_face = 8, long_face = 4096;  // of doubles
+  static constexpr double bytes_touched_by_face = 2.0 * sizeof(double) * long_face;
+  static constexpr int halo_cells = 2;  // at both ends of a dimension
 
   team& team_;
   std::span<const pattern> patterns_;
   sweep_options options_;
   launch_facts facts_;
   clock_facts clock_;
-  by_size own_copy_, near_copy_;  // GB/s; set by memory()
+  const machine_entry points_{"sizes", "\"points\"", "numbers between two sizes lie on a line"};
+  by_size own_copy_, near_copy_;  // of a byte; set by memory()
   double message_us_ = 0;         // set by memory()
 };
 

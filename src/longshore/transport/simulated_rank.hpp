@@ -17,7 +17,8 @@ namespace longshore {
 /// Work of the processor, whose cost the file of a simulated machine gives (team::charge).
 enum class work {
   copied_bytes,      ///< bytes copied within the memory of a rank: packing, unpacking, buffers
-  streamed_bytes,    ///< bytes that a stream kernel loads or stores
+  streamed_bytes,    ///< bytes that a stream kernel of three arrays loads or stores
+  stream_copies,     ///< the same of a kernel of two arrays
   pushed_items,      ///< items appended to buffers of an aggregation engine
   pulled_items,      ///< items taken from such buffers
   conveyor_pushes,   ///< as pushed_items, by conveyors, exstack2 and aggregators
@@ -28,6 +29,7 @@ enum class work {
   sorted_keys,       ///< keys sorted locally
   part_sorted_keys,  ///< the same, where the exchange has stored them by part
   table_accesses,    ///< loads or stores of single elements at random places of a table
+  agp_accesses,      ///< the same by strategy agp
   table_updates,     ///< atomic updates of such elements, by several ranks
   private_updates,   ///< updates of such elements in a private copy of the table
   atomic_updates,    ///< atomic updates of memory of the node
@@ -36,7 +38,7 @@ enum class work {
 
 namespace detail {
 
-inline constexpr int work_kinds = 16;
+inline constexpr int work_kinds = 18;
 
 /// Cells that a halo exchange copies.
 struct copied_cells {

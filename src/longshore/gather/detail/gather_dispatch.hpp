@@ -66,12 +66,14 @@ class gather_dispatch final : public gather_implementation<T> {
     }
     moved_ = {};
     const auto gather = [&](auto& engine) { engine(indices, out); };
-    if (strategy_ == gather_strategy::agp || strategy_ == gather_strategy::direct)
-      table_.team().charge(work::table_accesses, indices.size());
     switch (strategy_) {
-      case gather_strategy::agp: gather_agp(table_, indices, out, moved_); break;
+      case gather_strategy::agp:
+        table_.team().charge(work::agp_accesses, indices.size());
+        gather_agp(table_, indices, out, moved_);
+        break;
       case gather_strategy::exstack: moved_ = traffic_of(*exstack_, gather); break;
       case gather_strategy::direct: {
+        table_.team().charge(work::table_accesses, indices.size());
         const bool streaming = out.size_bytes() >= cache_share_bytes_;
         (*direct_)(indices, out, streaming);
         break;

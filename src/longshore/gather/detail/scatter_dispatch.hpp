@@ -67,8 +67,9 @@ class scatter_dispatch final : public scatter_implementation<T> {
     } else if (engine_) {
       moved_ = traffic_of(*engine_, scatter);
     } else if constexpr (is_one_word<T>) {
-      table_.team().charge(work::table_accesses, indices.size());
-      if (strategy_ == gather_strategy::agp)
+      const bool is_agp = strategy_ == gather_strategy::agp;
+      table_.team().charge(is_agp ? work::agp_accesses : work::table_accesses, indices.size());
+      if (is_agp)
         scatter_agp("scatter", table_, indices, values, moved_);
       else
         scatter_direct("scatter", table_, indices, values);

@@ -269,12 +269,13 @@ void engine::check(int rank) const {
   fail(errc::peer_failed, "rank {} failed first", failed_rank_);
 }
 
-void engine::block(int rank, const char* operation, int peer) {
+bool engine::block(int rank, const char* operation, int peer) {
   auto& it = ranks_[rank];
   check(rank);
   it.polls = it.clock_reads = 0;
   if (!it.is_notified) synchronise(rank);
-  if (!it.is_notified) {
+  const bool waits = !it.is_notified;
+  if (waits) {
     it.operation = operation;
     it.peer = peer;
     it.now = state::waiting;
@@ -284,6 +285,7 @@ void engine::block(int rank, const char* operation, int peer) {
   it.is_notified = false;
   it.clock += std::exchange(it.debt, 0);
   check(rank);
+  return waits;
 }
 
 void engine::abandon(int rank) {

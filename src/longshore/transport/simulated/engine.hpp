@@ -72,8 +72,8 @@ class engine {
   /// A reading of the clock. A rank that only reads the clock sees it advance.
   [[nodiscard]] double read_clock(int rank);
   /// Waits for an event of this rank. Returns at once if there was one since the last block().
-  /// Throws errc::peer_failed if another rank has failed.
-  void block(int rank, const char* operation, int peer);
+  /// Otherwise returns true. Throws errc::peer_failed if another rank has failed.
+  bool block(int rank, const char* operation, int peer);
   void wait_ended() noexcept { ++ended_waits_; }
   /// Ends the running rank without unwinding its stack.
   [[noreturn]] void abandon(int rank);

@@ -91,7 +91,7 @@ class library final : public one_sided::library, public detail::simulated_rank {
     world_.messages.change(rank_, at, peer, std::move(make));
   }
   void block(const char* operation, int peer) override {
-    world_.events.block(rank_, operation, peer);
+    world_.messages.wait(rank_, operation, peer);
   }
   void wait_ended() noexcept override { world_.events.wait_ended(); }
   double now() override { return world_.events.read_clock(rank_); }

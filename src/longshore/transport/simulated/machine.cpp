@@ -82,6 +82,8 @@ class section {
     }
     return static_cast<std::size_t>(found - names.begin());
   }
+  /// Whether the sizes of lists of this table are points, not limits of classes.
+  bool has_points() { return has("sizes") && choice("sizes", {"limits", "points"}) == 1; }
   const toml::node* required(std::string_view key, std::string_view what) {
     const toml::node* const value = find(key);
     if (value == nullptr)
@@ -141,9 +143,11 @@ rate_by_size read_rates(section& in, std::string_view key, bool invert = false) 
   const auto seconds = [&](const toml::node& value) {
     return invert ? in.rate(value, key) : in.checked(value, key, 0) * nano;
   };
+  const bool are_points = in.has_points();
   const toml::array* const list = node->as_array();
   if (list == nullptr) return rate_by_size(seconds(*node));
   rate_by_size rates;
+  rates.are_points = are_points;
   auto& classes = rates.classes;
   classes.clear();
   for (const toml::node& item : *list) {
@@ -158,7 +162,7 @@ rate_by_size read_rates(section& in, std::string_view key, bool invert = false) 
   }
   if (classes.empty())
     in.refuse(section::line_of(*node), fmt::format("{}: the list is empty", in.path(key)));
-  classes.back().largest = rate_by_size::no_limit;
+  if (!rates.are_points) classes.back().largest = rate_by_size::no_limit;
   return rates;
 }
 
@@ -197,6 +201,9 @@ rate_by_size& cost_of(machine& read, work kind) {
 
 void read_cost(section& in, machine& read) {
   cost_of(read, work::streamed_bytes) = read_rates(in, "stream_GB_per_s", true);
+  cost_of(read, work::stream_copies) = in.has("stream_copy_GB_per_s")
+                                           ? read_rates(in, "stream_copy_GB_per_s", true)
+                                           : cost_of(read, work::streamed_bytes);
   cost_of(read, work::bucketed_keys) = read_rates(in, "bucket_ns");
   cost_of(read, work::sorted_keys) = read_rates(in, "sort_ns");
   cost_of(read, work::table_accesses) = read_rates(in, "table_access_ns");
@@ -204,6 +211,7 @@ void read_cost(section& in, machine& read) {
     cost_of(read, kind) = in.has(key) ? read_rates(in, key) : cost_of(read, otherwise);
   };
   optional(work::part_sorted_keys, "part_sort_ns", work::sorted_keys);
+  optional(work::agp_accesses, "agp_access_ns", work::table_accesses);
   optional(work::table_updates, "table_update_ns", work::table_accesses);
   optional(work::private_updates, "private_update_ns", work::table_accesses);
   if (in.has("line_ns")) read.cache_lines = read_rates(in, "line_ns");
@@ -239,6 +247,7 @@ machine read_tables(const std::string& file, const toml::table& root) {
   read.nodes = about.integer("nodes");
   read.ranks_per_node = about.integer("ranks_per_node");
   read.cores = about.integer_or("cores", 0);
+  read.core_switch = about.number_or("switch_ns", nano, 0);
   about.finish();
 
   section network(file, root, "network", read.nodes > 1);

@@ -14,13 +14,15 @@
 
 namespace longshore::simulated {
 
-/// Seconds per byte, or per another unit, by a size.
+/// Seconds per byte, or per another unit, by a size. A size has the seconds of its class. If the
+/// sizes are points, the seconds between two points lie on a line.
 struct rate_by_size {
   struct size_class {
-    std::size_t largest;  ///< the last class has no limit
+    std::size_t largest;  ///< or the point; the last entry also holds for all larger sizes
     double seconds;
   };
   std::vector<size_class> classes = {{no_limit, 0}};  ///< at least one
+  bool are_points = false;
   static constexpr std::size_t no_limit = std::numeric_limits<std::size_t>::max();
 
   rate_by_size() = default;
@@ -28,7 +30,11 @@ struct rate_by_size {
   [[nodiscard]] double of(std::size_t size) const noexcept {
     auto found = classes.begin();
     while (found + 1 != classes.end() && size > found->largest) ++found;
-    return found->seconds;
+    if (!are_points || found == classes.begin() || size >= found->largest) return found->seconds;
+    const auto before = found - 1;
+    const double share = static_cast<double>(size - before->largest) /
+                         static_cast<double>(found->largest - before->largest);
+    return before->seconds + share * (found->seconds - before->seconds);
   }
   /// The least of all sizes.
   [[nodiscard]] double least() const noexcept {
@@ -47,7 +53,8 @@ struct rate_by_size {
 struct machine {
   std::string file, name, version;
   int nodes = 0, ranks_per_node = 0;
-  int cores = 0;  ///< of a node, if its ranks share them; 0: one for each rank
+  int cores = 0;           ///< of a node, if its ranks share them; 0: one for each rank
+  double core_switch = 0;  ///< until a rank that has waited has its shared core again
 
   /// LogGOPS: T. Hoefler, T. Schneider, A. Lumsdaine, LogGOPSim, HPDC 2010.
   struct {

@@ -69,6 +69,11 @@ void network::compute(int rank, double seconds) {
   engine_.advance(rank, seconds);
 }
 
+void network::wait(int rank, const char* operation, int peer) {
+  if (engine_.block(rank, operation, peer) && ranks_per_core_ > 1)
+    engine_.advance(rank, machine_.core_switch);
+}
+
 void network::charge_copy(int rank, int peer, std::size_t bytes, std::size_t touched_bytes) {
   if (bytes == 0) return;
   const auto& memory = machine_.memory;
@@ -148,15 +153,14 @@ std::int64_t network::complete(const transfer& wanted) {
   started.is_complete = &is_complete;
   started.result = &result;
   while (!is_complete)
-    engine_.block(wanted.from,
-                  wanted.kind == transfer::operation::get ? "a get" : "a fetch-and-add", wanted.to);
+    wait(wanted.from, wanted.kind == transfer::operation::get ? "a get" : "a fetch-and-add",
+         wanted.to);
   return result;
 }
 
 void network::quiet(int rank) {
   pending_[rank].in_quiet = true;
-  while (pending_[rank].transfers > 0)
-    engine_.block(rank, "the completion of its puts and gets", -1);
+  while (pending_[rank].transfers > 0) wait(rank, "the completion of its puts and gets", -1);
   pending_[rank].in_quiet = false;
   engine_.advance_to(rank, pending_[rank].complete_at);
 }

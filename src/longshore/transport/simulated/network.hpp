@@ -43,6 +43,9 @@ class network final : public event_handler {
   void quiet(int rank);
   /// Work of the processor. Ranks that share cores take turns: a rank keeps its core until it waits.
   void compute(int rank, double seconds);
+  /// Gives the core to other ranks until an event may have ended the wait. A rank gets a core that
+  /// it shares back by a switch.
+  void wait(int rank, const char* operation, int peer);
   /// Copies within a node: the memory of the node is a server, too. The rate depends on the bytes
   /// that the copies touch again and again.
   void charge_copy(int rank, int peer, std::size_t bytes, std::size_t touched_bytes);

@@ -156,6 +156,29 @@ TEST(Simulated, work_may_cost_more_when_there_is_much_of_it) {
   });
 }
 
+TEST(Simulated, sizes_may_be_points_of_a_line) {
+  std::string text = crossbar();
+  const auto replace = [&](const std::string& from, const std::string& to) {
+    text.replace(text.find(from), from.size(), to);
+  };
+  replace("stream_GB_per_s = 10.0",
+          "sizes = \"points\"\nstream_GB_per_s = [[1000, 10.0], [3000, 5.0]]");
+  replace("near_copy_GB_per_s = 10.0", "near_copy_GB_per_s = [[1000, 10.0], [3000, 5.0]]");
+  simulate(text, 1, [](team& team) {
+    const auto ns_per_byte = [&](work kind, std::size_t bytes) {
+      const double start = team.now();
+      team.charge(kind, bytes);
+      return 1e9 * (team.now() - start) / static_cast<double>(bytes);
+    };
+    EXPECT_NEAR(ns_per_byte(work::streamed_bytes, 500), 0.1, 1e-6);
+    EXPECT_NEAR(ns_per_byte(work::streamed_bytes, 1000), 0.1, 1e-6);
+    EXPECT_NEAR(ns_per_byte(work::streamed_bytes, 1500), 0.125, 1e-6);
+    EXPECT_NEAR(ns_per_byte(work::streamed_bytes, 3000), 0.2, 1e-6);
+    EXPECT_NEAR(ns_per_byte(work::streamed_bytes, 100'000), 0.2, 1e-6);
+    EXPECT_NEAR(ns_per_byte(work::copied_bytes, 750), 0.2, 1e-6);  // the other table has classes
+  });
+}
+
 TEST(Simulated, costs_that_a_file_leaves_out_are_those_of_similar_work) {
   std::string text = crossbar();
   const auto microseconds = [&](work kind) {
@@ -170,12 +193,17 @@ TEST(Simulated, costs_that_a_file_leaves_out_are_those_of_similar_work) {
   EXPECT_NEAR(microseconds(work::conveyor_pushes), 3, 1e-3);
   EXPECT_NEAR(microseconds(work::replies), 3, 1e-3);  // at one end
   EXPECT_NEAR(microseconds(work::table_updates), 5, 1e-3);
+  EXPECT_NEAR(microseconds(work::agp_accesses), 5, 1e-3);
+  EXPECT_NEAR(microseconds(work::stream_copies), 0.1, 1e-3);
   text +=
-      "conveyor_push_ns = 4.0\nconveyor_reply_ns = 2.0\nreply_ns = 1.0\ntable_update_ns = 9.0\n";
+      "conveyor_push_ns = 4.0\nconveyor_reply_ns = 2.0\nreply_ns = 1.0\ntable_update_ns = 9.0\n"
+      "agp_access_ns = 6.0\nstream_copy_GB_per_s = 5.0\n";
   EXPECT_NEAR(microseconds(work::conveyor_pushes), 4, 1e-3);
   EXPECT_NEAR(microseconds(work::conveyor_replies), 1, 1e-3);
   EXPECT_NEAR(microseconds(work::replies), 0.5, 1e-3);
   EXPECT_NEAR(microseconds(work::table_updates), 9, 1e-3);
+  EXPECT_NEAR(microseconds(work::agp_accesses), 6, 1e-3);
+  EXPECT_NEAR(microseconds(work::stream_copies), 0.2, 1e-3);
 }
 
 TEST(Simulated, copies_of_own_memory_may_be_faster) {
@@ -290,6 +318,36 @@ TEST(Simulated, ranks_that_share_cores_take_turns) {
   std::sort(microseconds.begin(), microseconds.end());
   EXPECT_NEAR(microseconds[1], 20, 0.1);
   EXPECT_NEAR(microseconds[2], 40, 0.1);
+}
+
+// Rank 0 waits once, for a store that comes 50 us after the barrier.
+TEST(Simulated, a_rank_that_waits_gets_its_shared_core_back_by_a_switch) {
+  const auto seconds_of_wait = [](const std::string& keys) {
+    std::string text = with_two_ranks_per_node(crossbar());
+    text.replace(text.find("ranks_per_node"), 0, keys);
+    std::atomic<std::uint64_t> word = 0;
+    double stored = 0, seen = 0;
+    simulate(text, 2, [&](team& team) {
+      team.barrier();
+      if (team.rank() == 1) {
+        team.charge_seconds(50 * micro);
+        stored = team.now();
+        team.simulated()->store(word, std::uint64_t{1}, 0);
+        return;
+      }
+      for (waiter wait(team, "a store", 1);; wait.pause()) {
+        team.simulated()->poll();
+        if (word.load() == 1) break;
+      }
+      seen = team.now();
+    });
+    return seen - stored;
+  };
+  const double alone = seconds_of_wait("switch_ns = 700.0\n"),
+               without = seconds_of_wait("cores = 1\n"),
+               with = seconds_of_wait("cores = 1\nswitch_ns = 700.0\n");
+  EXPECT_EQ(alone, without);
+  EXPECT_NEAR(with - without, 0.7 * micro, 1e-9);
 }
 
 std::string two_ranks_per_node() {
@@ -470,6 +528,10 @@ TEST(MachineFile, errors_name_line_and_remedy) {
   expect_refused(replaced("sort_ns = 20.0", "sort_ns = [[8, 1.0], [4, 2.0]]"), 1,
                  {":24:", "sizes must ascend"});
   expect_refused(replaced("sort_ns = 20.0", "sort_ns = [8, 1.0]"), 1, {"[largest size, ns]"});
+  expect_refused(replaced("sort_ns = 20.0", "sizes = \"lines\"\nsort_ns = 20.0"), 1,
+                 {":24:", "cost.sizes = 'lines': must be one of limits, points"});
+  expect_refused(replaced("nodes = 64", "nodes = 64\nswitch_ns = -1"), 1,
+                 {":5:", "machine.switch_ns: must be a number that is not below 0"});
   expect_refused(crossbar() + "[topology]\nkind = \"ring\"\n", 1, {":27:", "dragonfly"});
 }
 
