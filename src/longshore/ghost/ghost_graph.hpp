@@ -40,7 +40,7 @@ using ghost_locator =
 /// from one message per neighbour. These messages are announced by an alltoall of a byte on few
 /// ranks, and on many ranks by a dynamic sparse data exchange (T. Hoefler, C. Siebert, A. Lumsdaine,
 /// PPoPP 2010), which accesses the owners alone. Memory per rank: 8 to 12 bytes per ghost, at both
-/// ends, and on more than 64 ranks 8 KiB per neighbour.
+/// ends, and from 64 ranks on 8 KiB per neighbour.
 ///
 /// If the arguments of any rank are wrong, all ranks throw errc::usage with the rank and the index.
 class ghost_graph {

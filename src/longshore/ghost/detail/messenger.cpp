@@ -10,12 +10,12 @@
 namespace longshore::detail {
 namespace {
 
-constexpr int max_ranks_without_channels = 64;
+constexpr int min_ranks_with_channels = 64;
 
 }  // namespace
 
 bool messenger::has_channels(const team& ranks) noexcept {
-  return ranks.size() > max_ranks_without_channels;
+  return ranks.size() >= min_ranks_with_channels;
 }
 
 messenger::messenger(team& ranks, std::vector<int> peers)

@@ -13,16 +13,16 @@
 
 namespace longshore::detail {
 
-/// On up to 64 ranks, an exchange is an exchange_with_all(), which costs less than opening channels.
-/// On more ranks the neighbours have channels (8 KiB each), so that an exchange costs messages to
-/// neighbours only, and an allreduce for numbers that all ranks agree on.
+/// On fewer than 64 ranks, an exchange is an exchange_with_all(), which costs less than opening
+/// channels. On more ranks the neighbours have channels (8 KiB each), so that an exchange costs
+/// messages to neighbours only, and an allreduce for numbers that all ranks agree on.
 class messenger {
  public:
   /// Collective. `peers` are the neighbours in ascending order, without this rank. Each peer has this
-  /// rank among its own peers. On up to 64 ranks the constructor is local.
+  /// rank among its own peers. On fewer than 64 ranks the constructor is local.
   messenger(team& ranks, std::vector<int> peers);
   /// Collective. A messenger for `destinations`, and for the ranks that have this rank among theirs.
-  /// On up to 64 ranks the constructor is local, and all other ranks are peers.
+  /// On fewer than 64 ranks the constructor is local, and all other ranks are peers.
   [[nodiscard]] static std::shared_ptr<messenger> to(team& ranks,
                                                      std::span<const int> destinations);
   /// Whether messengers of the team have channels.
