@@ -12,7 +12,6 @@
 #include <iterator>
 #include <limits>
 #include <new>
-#include <numeric>
 #include <unordered_map>
 
 namespace longshore::detail {
@@ -274,10 +273,8 @@ void ghost_links::exchange_lists(const ghost_links* before, const std::exception
     }
     messages.push_back(writer.take());
   }
-  std::vector<std::size_t> all(peers.size());
-  std::iota(all.begin(), all.end(), std::size_t{0});
   const auto received =
-      messenger_->exchange_with(all, messages, {error ? 1 : 0}, [&](const agreed_numbers& largest) {
+      messenger_->exchange(messages, {error ? 1 : 0}, [&](const agreed_numbers& largest) {
         if (largest[0] == 0) return;
         agree_on_first_error(ranks_, "a ghost graph", [&] {
           if (error) std::rethrow_exception(error);

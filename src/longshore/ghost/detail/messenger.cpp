@@ -39,9 +39,15 @@ std::shared_ptr<messenger> messenger::to(team& ranks, std::span<const int> desti
 std::vector<std::vector<std::byte>> messenger::exchange(
     const std::vector<std::vector<std::byte>>& messages) {
   if (channels_) return channels_->exchange(messages);
+  return exchange(messages, {}, [](const agreed_numbers&) {});
+}
+
+std::vector<std::vector<std::byte>> messenger::exchange(
+    const std::vector<std::vector<std::byte>>& messages, const agreed_numbers& numbers,
+    const when_agreed& agreed) {
   std::vector<std::size_t> all(peers_.size());
   std::iota(all.begin(), all.end(), std::size_t{0});
-  return exchange_with(all, messages, {}, [](const agreed_numbers&) {});
+  return exchange_with(all, messages, numbers, agreed);
 }
 
 std::vector<std::vector<std::byte>> messenger::exchange_with(

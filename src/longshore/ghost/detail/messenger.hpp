@@ -32,9 +32,12 @@ class messenger {
   /// Collective. Sends messages[i] to peers()[i], and returns the messages of the peers.
   [[nodiscard]] std::vector<std::vector<std::byte>> exchange(
       const std::vector<std::vector<std::byte>>& messages);
-  /// Collective. As exchange(), with some of the peers: messages[k] goes to peers()[which[k]], and so
-  /// does the answer. All ranks agree on the largest `numbers` before they read messages. REQUIRES:
-  /// each of these peers chooses this rank, too.
+  /// Collective. The same; and all ranks agree on the largest `numbers` before they read messages.
+  [[nodiscard]] std::vector<std::vector<std::byte>> exchange(
+      const std::vector<std::vector<std::byte>>& messages, const agreed_numbers& numbers,
+      const when_agreed& agreed);
+  /// Collective. The same with some of the peers: messages[k] goes to peers()[which[k]], and so does
+  /// the answer. REQUIRES: each of these peers chooses this rank, too.
   [[nodiscard]] std::vector<std::vector<std::byte>> exchange_with(
       std::span<const std::size_t> which, const std::vector<std::vector<std::byte>>& messages,
       const agreed_numbers& numbers, const when_agreed& agreed);

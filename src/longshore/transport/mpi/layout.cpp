@@ -44,15 +44,15 @@ std::unique_ptr<node_memory> try_share(const communicator& host) {
 // Messages carry headers of the library besides their data.
 constexpr std::size_t eager_header_bytes = 128;
 
-std::size_t smallest_host_piece(const communicator& ranks) {
+std::size_t smallest_eager_within_host(const communicator& ranks) {
   const std::size_t eager = eager_bytes_within_host();
-  auto piece = static_cast<unsigned long long>(eager > 2 * eager_header_bytes
-                                                   ? (eager - eager_header_bytes) /
-                                                         cache_line_bytes * cache_line_bytes
-                                                   : 0);
-  check(MPI_Allreduce(MPI_IN_PLACE, &piece, 1, MPI_UNSIGNED_LONG_LONG, MPI_MIN, ranks.get()),
+  auto smallest = static_cast<unsigned long long>(eager > 2 * eager_header_bytes
+                                                      ? (eager - eager_header_bytes) /
+                                                            cache_line_bytes * cache_line_bytes
+                                                      : 0);
+  check(MPI_Allreduce(MPI_IN_PLACE, &smallest, 1, MPI_UNSIGNED_LONG_LONG, MPI_MIN, ranks.get()),
         "MPI_Allreduce");
-  return piece;
+  return smallest;
 }
 
 bool all_of(const communicator& ranks, bool condition) {
@@ -85,7 +85,7 @@ team::layout::layout(const communicator& ranks, const run_options& options) {
   cpus = std::move(share.cpus);
   enough_cores = share.enough_cores;
 
-  host_piece_bytes = smallest_host_piece(ranks);
+  host_eager_bytes = smallest_eager_within_host(ranks);
   check_calls = !all_of(ranks, !*options.check_calls);
   // The minimum of -n is minus the maximum of n.
   std::array<int, 2> per_node{*options.ranks_per_node, -*options.ranks_per_node};

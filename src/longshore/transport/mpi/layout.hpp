@@ -34,7 +34,7 @@ struct team::layout {
   node_map nodes;
   std::vector<int> cpus;  ///< of this rank
   int ranks_on_host = 1;  ///< ranks on the physical host, also if they do not share memory
-  std::size_t host_piece_bytes = 0;  ///< see team::eager_bytes_to; the same on all ranks
+  std::size_t host_eager_bytes = 0;  ///< see team::eager_bytes_to; the same on all ranks
   bool enough_cores = true;
   bool check_calls = false;  ///< whether any rank has the option; the same on all ranks
 };

@@ -115,7 +115,7 @@ team::team(communicator ranks, layout facts, double timeout_seconds)
       staging_bytes_(host_layout(host_.size()).staging_bytes),
       check_calls_(facts.check_calls),
       watchdog_(rank(), timeout_seconds),
-      host_piece_bytes_(facts.host_piece_bytes),
+      host_eager_bytes_(facts.host_eager_bytes),
       tag_blocks_(tag_block_count, false),
       ranks_on_host_(facts.ranks_on_host),
       unwinding_(std::uncaught_exceptions()) {

@@ -94,7 +94,7 @@ class team final : public longshore::team {
   /// The longest message to or from `peer` that MPI sends at once; 0 if that is not known. Ranks of
   /// this host are reached by messages only on other virtual nodes, or without shared memory.
   [[nodiscard]] std::size_t eager_bytes_to(int peer) const noexcept {
-    return nodes().is_on_host(peer) ? host_piece_bytes_ : eager_bytes_between_hosts;
+    return nodes().is_on_host(peer) ? host_eager_bytes_ : eager_bytes_between_hosts;
   }
   /// Number of tags of a channel set. MPI guarantees tags up to 32767, so at most 511 sets can be
   /// open.
@@ -169,7 +169,7 @@ class team final : public longshore::team {
   std::unique_ptr<node_messages> messages_;
   bool check_calls_;
   longshore::watchdog watchdog_;
-  std::size_t host_piece_bytes_;
+  std::size_t host_eager_bytes_;
   std::vector<bool> tag_blocks_;
   int message_tags_taken_ = 0;
   int ranks_on_host_;
