@@ -127,6 +127,15 @@ TEST(Random, below_fills_its_range_evenly) {
   EXPECT_LT(chi, 27.9);
 }
 
+TEST(HashOf, differs_for_each_text_and_continues_from_another_hash) {
+  static_assert(hash_of("") == 0 && hash_of("a") == mix_bits('a'));
+  const std::array<std::string_view, 6> texts = {"", "a", "b", "ab", "ba", "abc"};
+  std::set<std::uint64_t> hashes;
+  for (const auto text : texts) hashes.insert(hash_of(text));
+  EXPECT_EQ(hashes.size(), texts.size());
+  EXPECT_EQ(hash_of("bc", hash_of("a")), hash_of("abc"));
+}
+
 TEST(Random, shuffle_gives_a_permutation) {
   std::vector<int> items(1000);
   std::iota(items.begin(), items.end(), 0);

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string_view>
 #include <utility>
 
 namespace longshore {
@@ -18,6 +19,13 @@ namespace longshore {
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
   x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
   return x ^ (x >> 31);
+}
+
+/// A hash of a text. `before` is the hash of what stands before it, such as another text.
+[[nodiscard]] constexpr std::uint64_t hash_of(std::string_view text,
+                                              std::uint64_t before = 0) noexcept {
+  for (const char c : text) before = mix_bits(before ^ static_cast<unsigned char>(c));
+  return before;
 }
 
 /// xoshiro256** (Blackman, Vigna, TOMS 2021), seeded through splitmix64. Different values of

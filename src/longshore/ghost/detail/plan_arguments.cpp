@@ -2,12 +2,12 @@
 #include <longshore/ghost/detail/plan_arguments.hpp>
 
 #include <longshore/core/error.hpp>
+#include <longshore/core/random.hpp>
 #include <longshore/transport/agree_on_errors.hpp>
 
 #include <fmt/core.h>
 
 #include <string>
-#include <string_view>
 
 namespace longshore::detail {
 namespace {
@@ -21,15 +21,13 @@ std::string text_of(const ghost_options& options, std::span<const ghost_memory> 
 }
 
 std::int64_t fingerprint_of(const ghost_options& options, std::span<const ghost_memory> fields) {
-  std::uint64_t hash = 0xcbf29ce484222325u;  // FNV-1a
-  const auto add = [&hash](std::uint64_t number) { hash = (hash ^ number) * 0x100000001b3u; };
+  std::uint64_t hash = 0;
+  const auto add = [&hash](std::uint64_t number) { hash = mix_bits(hash ^ number); };
   add(static_cast<std::uint64_t>(options.strategy));
   add((options.updates ? 1u : 0u) + (options.accumulates ? 2u : 0u));
   for (const auto& field : fields) {
     add(field.element_bytes);
-    if (field.type == nullptr) continue;
-    for (const char c : std::string_view(field.type->type->name()))
-      add(static_cast<unsigned char>(c));
+    if (field.type != nullptr) hash = hash_of(field.type->type->name(), hash);
   }
   return static_cast<std::int64_t>(hash >> 2);
 }

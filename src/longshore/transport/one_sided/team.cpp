@@ -1,6 +1,7 @@
 // Makes the team of a one-sided library: finds out which ranks share a host and its memory,
 // allocates and frees regions with checks on all ranks, and runs a program until its end or its
 // first failure.
+#include <longshore/core/random.hpp>
 #include <longshore/machine/affinity.hpp>
 #include <longshore/transport/detail/channel_slots.hpp>
 #include <longshore/transport/detail/cpu_share.hpp>
@@ -20,7 +21,6 @@
 #include <cstdlib>
 #include <exception>
 #include <numeric>
-#include <string_view>
 #include <utility>
 
 namespace longshore::one_sided {
@@ -61,10 +61,7 @@ control_block& block_in(region& control, int rank) {
 std::uint64_t host_hash() {
   std::array<char, 256> name{};
   gethostname(name.data(), name.size() - 1);
-  std::uint64_t hash = 1469598103934665603u;  // FNV-1a
-  for (const char c : std::string_view(name.data()))
-    hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211u;
-  return hash;
+  return hash_of(name.data());
 }
 
 team::layout::layout(library& lib, const run_options& options) {

@@ -70,9 +70,7 @@ std::string machine_description(std::string_view transport, std::string_view lib
 }
 
 std::string machine_id(std::string_view description) {
-  std::uint64_t hash = 0;
-  for (const char c : description) hash = mix_bits(hash ^ static_cast<unsigned char>(c));
-  return fmt::format("{:016x}", hash);
+  return fmt::format("{:016x}", hash_of(description));
 }
 
 profile_location locate_profile(std::string_view machine) {
