@@ -4,6 +4,7 @@
 #include <longshore/ghost/ghost_test.hpp>
 #include <longshore/transport/spmd_test.hpp>
 
+#include <algorithm>
 #include <filesystem>
 
 namespace longshore {
@@ -29,6 +30,40 @@ TEST(GhostAgreement, messages_of_any_length_and_the_largest_numbers_arrive) {
       EXPECT_TRUE(has_agreed);
       for (int r = 0; r < team.size(); ++r)
         EXPECT_EQ(received[static_cast<std::size_t>(r)], message(r, team.rank(), scale));
+    }
+  });
+}
+
+// After a plan, processes of a node know that they can map each other's memory.
+TEST(GhostAgreement, processes_of_a_node_read_long_messages_in_the_memory_of_their_sender) {
+  spmd([](team& team) {
+    const auto cases = ghost_cases(team.size());
+    const auto& c = cases.front();
+    const auto me = static_cast<std::size_t>(team.rank());
+    const ghost_graph graph(team, c.owned[me], std::span<const location>(c.ghosts[me]));
+    test_field<double, shared_allocator<std::byte>> a(graph.owned(), graph.ghosts());
+    const ghost_exchange plan(graph, {}, a.view());
+    auto& access = detail::node_access::of(team);
+    const bool can_lend = !team.is_one_process() &&
+                          std::any_of(access.reach().begin(), access.reach().end(),
+                                      [](const auto& reach) { return reach.second; });
+    const auto length = [](int from, int to, int turn) {
+      return static_cast<std::size_t>(2000 * turn + 700 * from + 100 * to);
+    };
+    // Longer messages than a rank lends in all, at last.
+    for (const int turn : {1, 2, 3, 4, 400}) {
+      std::vector<std::vector<std::byte>> messages;
+      for (int r = 0; r < team.size(); ++r)
+        messages.emplace_back(length(team.rank(), r, turn),
+                              static_cast<std::byte>(team.rank() * 16 + r + turn));
+      const auto received =
+          detail::exchange_with_all(team, messages, {}, [](const detail::agreed_numbers&) {});
+      for (int r = 0; r < team.size(); ++r)
+        EXPECT_EQ(received[static_cast<std::size_t>(r)],
+                  std::vector(length(r, team.rank(), turn),
+                              static_cast<std::byte>(r * 16 + team.rank() + turn)));
+      EXPECT_EQ(access.lent().memory_bytes() > 0, can_lend);
+      EXPECT_LE(access.lent().memory_bytes(), 2 * detail::lent_memory::max_bytes);
     }
   });
 }
