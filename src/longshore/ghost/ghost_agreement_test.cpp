@@ -44,9 +44,9 @@ TEST(GhostAgreement, processes_of_a_node_read_long_messages_in_the_memory_of_the
     test_field<double, shared_allocator<std::byte>> a(graph.owned(), graph.ghosts());
     const ghost_exchange plan(graph, {}, a.view());
     auto& access = detail::node_access::of(team);
-    const bool can_lend = !team.is_one_process() &&
-                          std::any_of(access.reach().begin(), access.reach().end(),
-                                      [](const auto& reach) { return reach.second; });
+    const bool can_lend =
+        !team.is_one_process() && std::any_of(access.reach().begin(), access.reach().end(),
+                                              [](const auto& reach) { return reach.second; });
     const auto length = [](int from, int to, int turn) {
       return static_cast<std::size_t>(2000 * turn + 700 * from + 100 * to);
     };
@@ -83,6 +83,22 @@ TEST(GhostAgreement, signals_return_to_the_pool_and_are_zero_again) {
     auto* const lost = abandoned.data();
     abandoned.abandon();
     EXPECT_NE(pool.take(team, 1).data(), lost);
+  });
+}
+
+TEST(GhostAgreement, a_buffer_of_about_the_same_size_is_used_again) {
+  spmd([](team& team) {
+    detail::buffer_pool pool;
+    auto first = pool.take(team, 5000);
+    const auto* const place = first.data();
+    const bool is_kept = first.handle().file >= 0;
+    EXPECT_EQ(is_kept, !team.is_one_process() && team.nodes().my_rank_count() > 1);
+    pool.give_back(std::move(first));
+    const auto longer = pool.take(team, 100'000), shorter = pool.take(team, 8);
+    if (!is_kept) return;
+    EXPECT_NE(longer.data(), place);
+    EXPECT_NE(shorter.data(), place);
+    EXPECT_EQ(pool.take(team, 4000).data(), place);
   });
 }
 

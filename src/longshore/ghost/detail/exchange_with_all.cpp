@@ -148,7 +148,8 @@ std::vector<std::vector<std::byte>> exchange_with_all(
   }
   agreed(largest);
   std::vector<std::vector<std::byte>> received(size);
-  if (longest > inline_bytes) received = exchange_long(ranks, messages, lent, headers, inline_bytes);
+  if (longest > inline_bytes)
+    received = exchange_long(ranks, messages, lent, headers, inline_bytes);
   for (std::size_t r = 0; r < size; ++r) {
     const std::byte* const from = incoming.data() + r * block + sizeof header;
     if ((headers[r].bytes & lent_bit) != 0)

@@ -88,15 +88,12 @@ ghost_plan::ghost_plan(const ghost_links& links, ghost_strategy strategy,
     node_aware.emplace(links, strategy == ghost_strategy::node_aware_2 ? 2 : 3, options.updates,
                        options.accumulates);
     to_neighbours = node_aware->mates();
-    auto requests =
-        to_neighbours->exchange(node_aware->requests(), arguments.numbers(), settle);
+    auto requests = to_neighbours->exchange(node_aware->requests(), arguments.numbers(), settle);
     arguments = {};
     auto programs = node_aware->plan(std::move(requests));
     update = std::move(programs.update);
     accumulate = std::move(programs.accumulate);
-    arguments.attempt([&] {
-      for (const auto elements : programs.buffer_elements) memory_.add_buffer(elements);
-    });
+    arguments.attempt([&] { memory_.add_buffers(programs.buffer_elements); });
   } else {
     if (options.updates) update = direct_update(links);
     if (options.accumulates) accumulate = direct_accumulate(links);
@@ -136,10 +133,9 @@ ghost_plan::~ghost_plan() {
 
 // Whether any rank needs channels. One exchange, which takes attachments to direct peers; and a
 // second if ranks of a node share a plan for the first time.
-ghost_plan::agreement ghost_plan::agree(
-    messenger& neighbours, const plan_arguments& arguments,
-    std::span<const ghost_program* const> programs, bool is_mpi,
-    const std::vector<std::vector<std::byte>>& attachments) {
+ghost_plan::agreement ghost_plan::agree(messenger& neighbours, const plan_arguments& arguments,
+                                        std::span<const ghost_program* const> programs, bool is_mpi,
+                                        const std::vector<std::vector<std::byte>>& attachments) {
   constexpr std::size_t must_confirm = 3, channels = 4;
   auto numbers = arguments.numbers();
   agreed_numbers result{};

@@ -112,8 +112,7 @@ int node_aware_planner::end_on(int node, int other) const {
   return members[static_cast<std::size_t>(other) % members.size()];
 }
 int node_aware_planner::gateway_of(int owner) const {
-  return end_on(nodes_.my_node(),
-                steps_ == 2 ? nodes_.local_index(owner) : nodes_.node_of(owner));
+  return end_on(nodes_.my_node(), steps_ == 2 ? nodes_.local_index(owner) : nodes_.node_of(owner));
 }
 
 // The messages to mates. Keeps that of this rank to itself.
@@ -237,12 +236,11 @@ void node_aware_planner::plan_as_owner() {
                                  : end_on(nodes_.my_node(), crossing.node);
     update_[0].give(peer, {owned_memory, crossing.elements});
     for (const auto& one : crossing.blocks)
-      accumulate_.back().take(peer,
-                              {owned_memory,
-                               one.owned,
-                               steps_ == 2 ? gateway_contributions : collector_contributions,
-                               {},
-                               one.reader});
+      accumulate_.back().take(peer, {owned_memory,
+                                     one.owned,
+                                     steps_ == 2 ? gateway_contributions : collector_contributions,
+                                     {},
+                                     one.reader});
   }
 }
 
@@ -287,9 +285,9 @@ void node_aware_planner::plan_as_gateway(const crossings& all) {
   }
   for (auto& [reader, lists] : readers) {
     update_.back().give(reader, {gateway_elements, index_list(told_[reader].elements)});
-    accumulate_.front().take(reader,
-                             {gateway_contributions, index_list(std::move(lists.slots)),
-                              ghost_memory_number, index_list(std::move(lists.ghosts)), reader});
+    accumulate_.front().take(
+        reader, {gateway_contributions, index_list(std::move(lists.slots)), ghost_memory_number,
+                 index_list(std::move(lists.ghosts)), reader});
   }
 }
 
