@@ -4,6 +4,7 @@
 #include <longshore/ghost/ghost_test.hpp>
 #include <longshore/transport/spmd_test.hpp>
 
+#include <algorithm>
 #include <filesystem>
 
 namespace longshore {
@@ -33,6 +34,40 @@ TEST(GhostAgreement, messages_of_any_length_and_the_largest_numbers_arrive) {
   });
 }
 
+// After a plan, processes of a node know that they can map each other's memory.
+TEST(GhostAgreement, processes_of_a_node_read_long_messages_in_the_memory_of_their_sender) {
+  spmd([](team& team) {
+    const auto cases = ghost_cases(team.size());
+    const auto& c = cases.front();
+    const auto me = static_cast<std::size_t>(team.rank());
+    const ghost_graph graph(team, c.owned[me], std::span<const location>(c.ghosts[me]));
+    test_field<double, shared_allocator<std::byte>> a(graph.owned(), graph.ghosts());
+    const ghost_exchange plan(graph, {}, a.view());
+    auto& access = detail::node_access::of(team);
+    const bool can_lend =
+        !team.is_one_process() && std::any_of(access.reach().begin(), access.reach().end(),
+                                              [](const auto& reach) { return reach.second; });
+    const auto length = [](int from, int to, int turn) {
+      return static_cast<std::size_t>(2000 * turn + 700 * from + 100 * to);
+    };
+    // Longer messages than a rank lends in all, at last.
+    for (const int turn : {1, 2, 3, 4, 400}) {
+      std::vector<std::vector<std::byte>> messages;
+      for (int r = 0; r < team.size(); ++r)
+        messages.emplace_back(length(team.rank(), r, turn),
+                              static_cast<std::byte>(team.rank() * 16 + r + turn));
+      const auto received =
+          detail::exchange_with_all(team, messages, {}, [](const detail::agreed_numbers&) {});
+      for (int r = 0; r < team.size(); ++r)
+        EXPECT_EQ(received[static_cast<std::size_t>(r)],
+                  std::vector(length(r, team.rank(), turn),
+                              static_cast<std::byte>(r * 16 + team.rank() + turn)));
+      EXPECT_EQ(access.lent().memory_bytes() > 0, can_lend);
+      EXPECT_LE(access.lent().memory_bytes(), 2 * detail::lent_memory::max_bytes);
+    }
+  });
+}
+
 TEST(GhostAgreement, signals_return_to_the_pool_and_are_zero_again) {
   spmd([](team& team) {
     detail::signal_pool pool;
@@ -48,6 +83,22 @@ TEST(GhostAgreement, signals_return_to_the_pool_and_are_zero_again) {
     auto* const lost = abandoned.data();
     abandoned.abandon();
     EXPECT_NE(pool.take(team, 1).data(), lost);
+  });
+}
+
+TEST(GhostAgreement, a_buffer_of_about_the_same_size_is_used_again) {
+  spmd([](team& team) {
+    detail::buffer_pool pool;
+    auto first = pool.take(team, 5000);
+    const auto* const place = first.data();
+    const bool is_kept = first.handle().file >= 0;
+    EXPECT_EQ(is_kept, !team.is_one_process() && team.nodes().my_rank_count() > 1);
+    pool.give_back(std::move(first));
+    const auto longer = pool.take(team, 100'000), shorter = pool.take(team, 8);
+    if (!is_kept) return;
+    EXPECT_NE(longer.data(), place);
+    EXPECT_NE(shorter.data(), place);
+    EXPECT_EQ(pool.take(team, 4000).data(), place);
   });
 }
 

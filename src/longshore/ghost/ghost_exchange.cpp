@@ -1,7 +1,6 @@
 // Makes the plan of a strategy. The arguments of all ranks are checked in its first collective call.
 #include <longshore/ghost/ghost_exchange.hpp>
 
-#include <longshore/ghost/detail/ghost_links.hpp>
 #include <longshore/ghost/detail/ghost_plan.hpp>
 
 namespace longshore {
@@ -21,14 +20,8 @@ void ghost_exchange::remake(const ghost_graph& graph) { remake(graph, fields_); 
 void ghost_exchange::remake(const ghost_graph& graph, const std::vector<ghost_memory>& fields) {
   detail::plan_arguments arguments(graph, options_, fields);
   auto strategy = options_.strategy;
-  // These make other collective calls first.
-  if (strategy == ghost_strategy::automatic || detail::is_node_aware(strategy, graph.ranks())) {
-    graph.links().neighbours()->agree(
-        arguments.numbers(), [&](const auto& largest) { arguments.agree(graph.ranks(), largest); });
-    arguments = {};
-  }
   if (strategy == ghost_strategy::automatic)
-    strategy = detail::choose_ghost_strategy(graph.links(), fields);
+    strategy = detail::choose_ghost_strategy(graph.links(), fields, arguments);
   plan_ = std::make_unique<detail::ghost_plan>(graph.links(), strategy, options_, fields,
                                                std::move(arguments));
   strategy_ = strategy;

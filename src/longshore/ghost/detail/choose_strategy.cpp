@@ -1,13 +1,13 @@
 // Chooses for strategy auto: makes a plan of each candidate on scratch memory, times the plans by
 // turns, and takes the fastest.
 #include <longshore/ghost/detail/ghost_plan.hpp>
-#include <longshore/transport/agree_on_errors.hpp>
 #include <longshore/transport/fastest_by_turns.hpp>
 #include <longshore/transport/find_shareable.hpp>
 #include <longshore/transport/scratch_memory.hpp>
 
 #include <cstdlib>
 #include <optional>
+#include <utility>
 
 namespace longshore::detail {
 namespace {
@@ -35,8 +35,8 @@ class scratch_elements {
 
 }  // namespace
 
-ghost_strategy choose_ghost_strategy(const ghost_links& links,
-                                     std::span<const ghost_memory> fields) {
+ghost_strategy choose_ghost_strategy(const ghost_links& links, std::span<const ghost_memory> fields,
+                                     plan_arguments& arguments) {
   team& ranks = links.ranks();
   const auto& nodes = ranks.nodes();
   std::vector<ghost_strategy> candidates = {ghost_strategy::direct};
@@ -50,7 +50,7 @@ ghost_strategy choose_ghost_strategy(const ghost_links& links,
 
   std::vector<scratch_elements> scratch;
   std::vector<ghost_memory> scratch_fields(fields.begin(), fields.end());
-  agree_on_errors(ranks, "the measurement of ghost strategies", [&] {
+  arguments.attempt([&] {
     for (auto& field : scratch_fields) {
       field.owned = scratch
                         .emplace_back(ranks, field.owned, field.owned_stride_bytes, links.owned(),
@@ -70,7 +70,7 @@ ghost_strategy choose_ghost_strategy(const ghost_links& links,
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     plans.push_back(std::make_unique<ghost_plan>(links, candidates[i],
                                                  ghost_options{.accumulates = false},
-                                                 scratch_fields, plan_arguments{}));
+                                                 scratch_fields, std::exchange(arguments, {})));
     update(i);  // the first update is not timed
   }
   return candidates[fastest_by_turns(ranks, candidates.size(), [&](std::size_t i) {

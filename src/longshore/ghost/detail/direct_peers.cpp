@@ -91,13 +91,21 @@ direct_peers::direct_peers(team& ranks, std::shared_ptr<messenger> neighbours,
   }
 }
 
-void direct_peers::exchange(const agreed_numbers& numbers, const when_agreed& agreed) {
-  const auto received = messenger_->exchange_with(local_, descriptions_, numbers, agreed);
+std::vector<std::vector<std::byte>> direct_peers::exchange(
+    const agreed_numbers& numbers, const when_agreed& agreed,
+    const std::vector<std::vector<std::byte>>& attachments) {
+  const std::size_t described_bytes = descriptions_.empty() ? 0 : descriptions_[0].size();
+  for (std::size_t i = 0; i < attachments.size(); ++i)
+    descriptions_[i].insert(descriptions_[i].end(), attachments[i].begin(), attachments[i].end());
+  auto received = messenger_->exchange_with(local_, descriptions_, numbers, agreed);
   descriptions_.clear();
   for (std::size_t i = 0; i < peers_.size(); ++i) {
     const auto reach = access_.reach().find(peers_[i].rank);
     if (reach == access_.reach().end() || reach->second) map_memories(peers_[i], received[i]);
+    const auto attachment = received[i].begin() + static_cast<std::ptrdiff_t>(described_bytes);
+    received[i].erase(received[i].begin(), attachment);
   }
+  return received;
 }
 
 // A link needs two ranks that can signal each other.

@@ -43,8 +43,11 @@ class direct_peers {
   /// Whether this rank knows of all its peers if they and this rank can map each other's memory.
   /// Then it knows before exchange() which messages its peers will read.
   [[nodiscard]] bool knows_reach() const noexcept { return knows_reach_; }
-  /// Collective. Ranks describe their memories to their peers, and agree on numbers.
-  void exchange(const agreed_numbers& numbers, const when_agreed& agreed);
+  /// Collective. Ranks describe their memories to their peers, and agree on numbers. Attachments are
+  /// further messages, none or one for each peer on the node; returns those of the peers.
+  std::vector<std::vector<std::byte>> exchange(
+      const agreed_numbers& numbers, const when_agreed& agreed,
+      const std::vector<std::vector<std::byte>>& attachments = {});
   /// Collective, after exchange(): ranks tell their peers which memories they have mapped. Needed if
   /// any rank does not know its reach.
   void confirm(const agreed_numbers& numbers, const when_agreed& agreed);

@@ -61,12 +61,13 @@ void check_messages(const team& ranks, std::span<const ghost_program* const> pro
          ranks.rank(), total, available);
 }
 
-}  // namespace
-
+// Whether a plan takes the steps of a node-aware strategy. On one node it is direct.
 bool is_node_aware(ghost_strategy strategy, const team& ranks) {
   return (strategy == ghost_strategy::node_aware_2 || strategy == ghost_strategy::node_aware) &&
          ranks.nodes().node_count() > 1;
 }
+
+}  // namespace
 
 ghost_plan::ghost_plan(const ghost_links& links, ghost_strategy strategy,
                        const ghost_options& options, std::vector<ghost_memory> fields,
@@ -77,21 +78,26 @@ ghost_plan::ghost_plan(const ghost_links& links, ghost_strategy strategy,
       context_{ranks_, fields_, memory_.memories()} {
   ghost_program update, accumulate;
   auto to_neighbours = links.neighbours();
+  std::optional<node_aware_planner> node_aware;
+  const auto settle = [&](const agreed_numbers& largest) { arguments.agree(ranks_, largest); };
   if (is_node_aware(strategy, ranks_)) {
-    auto programs = plan_node_aware(links, strategy == ghost_strategy::node_aware_2 ? 2 : 3,
-                                    options.updates, options.accumulates);
+    if (messenger::has_channels(ranks_)) {  // which all ranks open together
+      to_neighbours->agree(arguments.numbers(), settle);
+      arguments = {};
+    }
+    node_aware.emplace(links, strategy == ghost_strategy::node_aware_2 ? 2 : 3, options.updates,
+                       options.accumulates);
+    to_neighbours = node_aware->mates();
+    auto requests = to_neighbours->exchange(node_aware->requests(), arguments.numbers(), settle);
+    arguments = {};
+    auto programs = node_aware->plan(std::move(requests));
     update = std::move(programs.update);
     accumulate = std::move(programs.accumulate);
-    to_neighbours = programs.node_messenger;
-    arguments.attempt([&] {
-      for (const auto elements : programs.buffer_elements) memory_.add_buffer(elements);
-    });
+    arguments.attempt([&] { memory_.add_buffers(programs.buffer_elements); });
   } else {
     if (options.updates) update = direct_update(links);
     if (options.accumulates) accumulate = direct_accumulate(links);
   }
-  if (!options.updates) update.rounds.clear();
-  if (!options.accumulates) accumulate.rounds.clear();
   const bool is_mpi = is_mpi_strategy(strategy);
   const bool is_direct = !is_mpi && strategy != ghost_strategy::standard;
   if (is_direct && ranks_.nodes().largest_node() > 1)
@@ -101,7 +107,10 @@ ghost_plan::ghost_plan(const ghost_links& links, ghost_strategy strategy,
   // Before the ranks agree, so that all of them refuse a plan that one cannot make.
   if (is_mpi || are_posted_between_nodes(ranks_))
     arguments.attempt([&] { check_messages(ranks_, programs, fields_, is_mpi); });
-  const bool has_channels = agree(*to_neighbours, arguments, programs, is_mpi);
+  using messages = std::vector<std::vector<std::byte>>;
+  auto [has_channels, places] = agree(*to_neighbours, arguments, programs, is_mpi,
+                                      node_aware ? node_aware->places() : messages{});
+  if (node_aware) node_aware->complete(update, accumulate, std::move(places));
   const auto prepare = [&](ghost_operation operation, ghost_program& program,
                            std::span<const ghost_link> giving, std::size_t first_round) {
     auto& prepared = operations_[static_cast<std::size_t>(operation)];
@@ -122,10 +131,11 @@ ghost_plan::~ghost_plan() {
   if (current_ != nullptr && direct_peers_) direct_peers_->abandon_signals();
 }
 
-// Returns whether any rank needs channels. One exchange, and a second if ranks of a node share a plan
-// for the first time.
-bool ghost_plan::agree(messenger& neighbours, const plan_arguments& arguments,
-                       std::span<const ghost_program* const> programs, bool is_mpi) {
+// Whether any rank needs channels. One exchange, which takes attachments to direct peers; and a
+// second if ranks of a node share a plan for the first time.
+ghost_plan::agreement ghost_plan::agree(messenger& neighbours, const plan_arguments& arguments,
+                                        std::span<const ghost_program* const> programs, bool is_mpi,
+                                        const std::vector<std::vector<std::byte>>& attachments) {
   constexpr std::size_t must_confirm = 3, channels = 4;
   auto numbers = arguments.numbers();
   agreed_numbers result{};
@@ -136,15 +146,16 @@ bool ghost_plan::agree(messenger& neighbours, const plan_arguments& arguments,
   if (!is_mpi) numbers[channels] = needs_channels(programs, false) ? 1 : 0;
   if (!direct_peers_) {
     neighbours.agree(numbers, settle);
-    return result[channels] != 0;
+    return {result[channels] != 0, {}};
   }
   numbers[must_confirm] = direct_peers_->knows_reach() ? 0 : 1;
-  direct_peers_->exchange(numbers, settle);
-  if (result[must_confirm] == 0) return result[channels] != 0;
-  numbers = {};
-  numbers[channels] = needs_channels(programs, true) ? 1 : 0;
-  direct_peers_->confirm(numbers, settle);
-  return result[channels] != 0;
+  auto received = direct_peers_->exchange(numbers, settle, attachments);
+  if (result[must_confirm] != 0) {
+    numbers = {};
+    numbers[channels] = needs_channels(programs, true) ? 1 : 0;
+    direct_peers_->confirm(numbers, settle);
+  }
+  return {result[channels] != 0, std::move(received)};
 }
 
 // What this rank knows before its peers have described their memory; or, with `has_mapped`, after it

@@ -18,13 +18,9 @@ namespace longshore::detail {
 
 class link_mover;
 
-/// Whether a plan takes the steps of a node-aware strategy. On one node it is direct.
-[[nodiscard]] bool is_node_aware(ghost_strategy strategy, const team& ranks);
-
 class ghost_plan {
  public:
-  /// Collective. Agrees on the arguments of all ranks. REQUIRES: a strategy that is not `automatic`,
-  /// and if it is node-aware, arguments on which all ranks have agreed.
+  /// Collective. Agrees on the arguments of all ranks. REQUIRES: a strategy that is not `automatic`.
   ghost_plan(const ghost_links& links, ghost_strategy strategy, const ghost_options& options,
              std::vector<ghost_memory> fields, plan_arguments arguments);
   ~ghost_plan();
@@ -43,8 +39,13 @@ class ghost_plan {
     std::vector<std::unique_ptr<mover>> rounds;
     std::size_t payload_bytes = 0;
   };
-  [[nodiscard]] bool agree(messenger& neighbours, const plan_arguments& arguments,
-                           std::span<const ghost_program* const> programs, bool is_mpi);
+  struct agreement {
+    bool has_channels;
+    std::vector<std::vector<std::byte>> attachments;
+  };
+  [[nodiscard]] agreement agree(messenger& neighbours, const plan_arguments& arguments,
+                                std::span<const ghost_program* const> programs, bool is_mpi,
+                                const std::vector<std::vector<std::byte>>& attachments);
   [[nodiscard]] bool needs_channels(std::span<const ghost_program* const> programs,
                                     bool has_mapped) const;
   void cut(ghost_program& program) const;
@@ -74,8 +75,10 @@ class ghost_plan {
 };
 
 /// Collective. Makes a plan of each strategy that the ranks can use, on memory of its own, times
-/// updates by turns, and returns the fastest.
+/// updates by turns, and returns the fastest. The first plan agrees on the arguments, unless there is
+/// one candidate.
 [[nodiscard]] ghost_strategy choose_ghost_strategy(const ghost_links& links,
-                                                   std::span<const ghost_memory> fields);
+                                                   std::span<const ghost_memory> fields,
+                                                   plan_arguments& arguments);
 
 }  // namespace longshore::detail

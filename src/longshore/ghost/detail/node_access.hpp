@@ -1,7 +1,10 @@
-// What a rank keeps of the memory of its node for all plans of a team: its signals, the memory of
-// others that it has mapped, and which ranks can map each other's memory at all.
+// What a rank keeps of the memory of its node for all plans of a team: its signals, spare
+// buffers, the memory of its messages, the memory of others that it has mapped, and which ranks can
+// map each other's memory at all.
 #pragma once
 
+#include <longshore/ghost/detail/buffer_pool.hpp>
+#include <longshore/ghost/detail/lent_memory.hpp>
 #include <longshore/ghost/detail/signal_pool.hpp>
 #include <longshore/transport/mapped_memory.hpp>
 #include <longshore/transport/team_attribute.hpp>
@@ -20,6 +23,8 @@ class node_access {
     return access;
   }
   [[nodiscard]] signal_pool& signals() noexcept { return signals_; }
+  [[nodiscard]] buffer_pool& buffers() noexcept { return buffers_; }
+  [[nodiscard]] lent_memory& lent() noexcept { return lent_; }
   [[nodiscard]] mapped_memory_cache& mappings() noexcept { return *mappings_; }
   /// By rank: whether the rank and this one can map each other's memory. Both know the same. A rank
   /// without an entry has not shared a plan with this one.
@@ -31,6 +36,8 @@ class node_access {
   static constexpr std::size_t max_kept_bytes = std::size_t{16} << 20;
 
   signal_pool signals_;
+  buffer_pool buffers_;
+  lent_memory lent_;
   std::optional<mapped_memory_cache> mappings_;
   std::map<int, bool> reach_;
 };

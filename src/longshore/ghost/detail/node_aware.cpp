@@ -1,14 +1,11 @@
-// Plans the messages from the ghosts backwards: ranks ask the gateways of their node for elements,
-// gateways join the questions and ask owners, or the collectors of the owners' node, which ask the
-// owners. Each question makes a message of an update, and in the other direction one of an
-// accumulate.
+// Derives the messages of the node-aware strategies from the links of the ranks of a node.
 #include <longshore/ghost/detail/node_aware.hpp>
 
 #include <longshore/transport/handshake_message.hpp>
 
 #include <algorithm>
-#include <map>
 #include <tuple>
+#include <utility>
 
 namespace longshore::detail {
 namespace {
@@ -16,131 +13,207 @@ namespace {
 // The buffers: unique elements at gateways and at collectors, contributions at both.
 constexpr int gateway_elements = first_buffer, collector_elements = first_buffer + 1,
               gateway_contributions = first_buffer + 2, collector_contributions = first_buffer + 3;
+constexpr std::size_t buffers = 4;
 
-// The messages of a round while parts are added to them.
-class round_builder {
- public:
-  void give(int peer, outgoing_part part) { outgoing_[peer].push_back(std::move(part)); }
-  void take(int peer, incoming_part part) { incoming_[peer].push_back(std::move(part)); }
-  [[nodiscard]] ghost_round build(int me) && {
-    ghost_round round;
-    for (auto& [peer, parts] : outgoing_)
-      if (peer != me) round.outgoing.push_back({peer, std::move(parts)});
-    for (auto& [peer, parts] : incoming_) round.incoming.push_back({peer, std::move(parts)});
-    return round;
-  }
+// In a request: the block is for a gateway, or for a collector.
+enum class role : std::uint32_t { gateway, collector };
 
- private:
-  std::map<int, std::vector<outgoing_part>> outgoing_;
-  std::map<int, std::vector<incoming_part>> incoming_;
-};
-
-void append(std::vector<std::uint32_t>& to, const std::vector<std::uint32_t>& from) {
-  to.insert(to.end(), from.begin(), from.end());
-}
-void append_range(std::vector<std::uint32_t>& to, std::size_t first, std::size_t count) {
-  for (std::size_t i = 0; i < count; ++i) to.push_back(static_cast<std::uint32_t>(first + i));
+index_list range(std::size_t first, std::size_t count) {
+  return {static_cast<std::uint32_t>(first), count};
 }
 
-void write(handshake_writer& writer, const std::vector<std::uint32_t>& list) {
+void append(std::vector<std::uint32_t>& to, const index_list& from) {
+  for (std::size_t i = 0; i < from.size(); ++i) to.push_back(from[i]);
+}
+
+// Consecutive numbers are not listed.
+void write(handshake_writer& writer, const index_list& list) {
   writer.add(static_cast<std::uint32_t>(list.size()));
-  writer.add_all(std::span<const std::uint32_t>(list));
+  writer.add(static_cast<std::uint32_t>(list.is_contiguous()));
+  if (list.is_contiguous())
+    writer.add(list.first());
+  else
+    writer.add_all(std::span(list.indices(), list.size()));
 }
-std::vector<std::uint32_t> read(handshake_reader& reader) {
+index_list read(handshake_reader& reader) {
   const auto count = reader.take<std::uint32_t>();
-  return reader.take_all<std::uint32_t>(count);
+  if (reader.take<std::uint32_t>() != 0) return {reader.take<std::uint32_t>(), count};
+  return index_list(reader.take_all<std::uint32_t>(count));
 }
 
-using messages_by_rank = std::map<int, handshake_writer>;
-struct received_message {
-  int rank;
-  std::vector<std::byte> bytes;
-};
+// The numbers of all lists, each once, in ascending order.
+std::vector<std::uint32_t> union_of(std::span<const index_list* const> lists) {
+  std::vector<std::uint32_t> all;
+  for (const auto* list : lists) append(all, *list);
+  if (!std::is_sorted(all.begin(), all.end())) std::sort(all.begin(), all.end());
+  all.erase(std::unique(all.begin(), all.end()), all.end());
+  return all;
+}
 
-// The ghosts of rank `reader` that are elements of `owner`, as the gateway learns of them.
-struct wanted_block {
-  int owner = -1, reader = -1;
-  std::vector<std::uint32_t> offsets, ghosts;
-};
-
-class planner {
- public:
-  planner(const ghost_links& links, int steps, bool updates, bool accumulates)
-      : links_(links),
-        ranks_(links.ranks()),
-        nodes_(ranks_.nodes()),
-        me_(ranks_.rank()),
-        steps_(steps),
-        updates_(updates),
-        accumulates_(accumulates),
-        update_(static_cast<std::size_t>(steps)),
-        accumulate_(static_cast<std::size_t>(steps)) {
-    std::vector<int> mates;
-    for (const int rank : nodes_.my_ranks())
-      if (rank != me_) mates.push_back(rank);
-    near_ = std::make_shared<messenger>(ranks_, std::move(mates));
+// Where the numbers of `list` are in `sorted`, from `first` on.
+void append_places(std::vector<std::uint32_t>& to, const index_list& list, const index_list& sorted,
+                   std::size_t first) {
+  std::size_t at = 0;  // of the number before, which is often followed by the next
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    if (at + 1 < sorted.size() && sorted[at + 1] == list[i]) {
+      ++at;
+    } else {
+      std::size_t end = sorted.size();
+      for (at = 0; at < end;) {
+        const std::size_t middle = at + (end - at) / 2;
+        if (sorted[middle] < list[i])
+          at = middle + 1;
+        else
+          end = middle;
+      }
+    }
+    to.push_back(static_cast<std::uint32_t>(first + at));
   }
+}
 
-  node_aware_programs plan();
+}  // namespace
 
- private:
-  [[nodiscard]] int gateway_of(int owner) const {
-    const auto mates = nodes_.my_ranks();
-    const int place = steps_ == 2 ? nodes_.local_index(owner) : nodes_.node_of(owner);
-    return mates[static_cast<std::size_t>(place) % mates.size()];
+ghost_round node_aware_planner::round_builder::build(int me) && {
+  ghost_round round;
+  for (auto& [peer, parts] : outgoing_)
+    if (peer != me) round.outgoing.push_back({peer, std::move(parts)});
+  for (auto& [peer, parts] : incoming_) round.incoming.push_back({peer, std::move(parts)});
+  return round;
+}
+
+node_aware_planner::node_aware_planner(const ghost_links& links, int steps, bool updates,
+                                       bool accumulates)
+    : links_(links),
+      nodes_(links.ranks().nodes()),
+      me_(links.ranks().rank()),
+      steps_(steps),
+      updates_(updates),
+      accumulates_(accumulates),
+      update_(static_cast<std::size_t>(steps)),
+      accumulate_(static_cast<std::size_t>(steps)),
+      buffer_elements_(buffers) {
+  std::vector<int> mates;
+  for (const int rank : nodes_.my_ranks())
+    if (rank != me_) mates.push_back(rank);
+  mates_ = std::make_shared<messenger>(links.ranks(), std::move(mates));
+  for (const auto& link : links.to_owners())
+    if (!nodes_.is_local(link.rank))
+      wanted_.push_back({nodes_.node_of(link.rank), link.rank, me_, link.owned, link.ghosts});
+  for (const auto& link : links.to_readers())
+    if (!nodes_.is_local(link.rank))
+      given_.push_back({nodes_.node_of(link.rank), me_, link.rank, link.owned, {}});
+  for (auto* const blocks : {&wanted_, &given_})
+    std::stable_sort(blocks->begin(), blocks->end(),
+                     [](const block& a, const block& b) { return a.node < b.node; });
+}
+
+int node_aware_planner::end_on(int node, int other) const {
+  const auto members = nodes_.ranks_of(node);
+  return members[static_cast<std::size_t>(other) % members.size()];
+}
+int node_aware_planner::gateway_of(int owner) const {
+  return end_on(nodes_.my_node(), steps_ == 2 ? nodes_.local_index(owner) : nodes_.node_of(owner));
+}
+
+// The messages to mates. Keeps that of this rank to itself.
+node_aware_planner::messages node_aware_planner::outgoing(
+    std::map<int, std::vector<std::byte>> by_rank) {
+  messages to_mates;
+  for (const int mate : mates_->peers()) to_mates.push_back(std::move(by_rank[mate]));
+  own_message_ = std::move(by_rank[me_]);
+  return to_mates;
+}
+std::vector<node_aware_planner::from_rank> node_aware_planner::incoming(messages received) {
+  std::vector<from_rank> all;
+  for (std::size_t i = 0; i < received.size(); ++i)
+    all.push_back({mates_->peers()[i], std::move(received[i])});
+  all.push_back({me_, std::move(own_message_)});
+  return all;
+}
+
+node_aware_planner::messages node_aware_planner::requests() {
+  std::map<int, handshake_writer> writers;
+  for (const auto& wanted : wanted_) {
+    auto& writer = writers[gateway_of(wanted.owner)];
+    writer.add(role::gateway);
+    writer.add(wanted.owner);
+    write(writer, wanted.owned);
+    write(writer, wanted.ghosts);
   }
-  // The rank that a gateway of this node asks for elements of `owner`.
-  [[nodiscard]] int source_of(int owner) const {
-    return steps_ == 2 ? owner : collectors_.at(nodes_.node_of(owner));
+  for (const auto& given : given_) {
+    if (steps_ == 2) break;
+    auto& writer = writers[end_on(nodes_.my_node(), given.node)];
+    writer.add(role::collector);
+    writer.add(given.reader);
+    write(writer, given.owned);
   }
-  void find_collectors(std::span<const wanted_block> wanted);
-  [[nodiscard]] std::vector<received_message> exchange(messenger& messages_to_peers,
-                                                       messages_by_rank messages) const;
+  std::map<int, std::vector<std::byte>> by_rank;
+  for (auto& [rank, writer] : writers) by_rank[rank] = writer.take();
+  return outgoing(std::move(by_rank));
+}
 
-  void add_local_links();
-  [[nodiscard]] std::vector<wanted_block> ask_gateways();
-  void spread(std::vector<wanted_block>& wanted);
-  void ask_sources(std::span<const wanted_block> wanted);
-  void answer_as_owner(std::span<const received_message> questions);
-  void answer_as_collector(std::span<const received_message> questions);
+node_aware_programs node_aware_planner::plan(messages requests) {
+  std::vector<block> to_gateway, to_collector;
+  for (const auto& request : incoming(std::move(requests)))
+    for (handshake_reader reader(request.bytes); !reader.at_end();) {
+      const auto asked = reader.take<role>();
+      const int other = reader.take<int>();
+      block one{nodes_.node_of(other), other, request.rank, read(reader), {}};
+      if (asked == role::gateway) {
+        one.ghosts = read(reader);
+        to_gateway.push_back(std::move(one));
+      } else {
+        std::swap(one.owner, one.reader);
+        to_collector.push_back(std::move(one));
+      }
+    }
+  add_local_links();
+  plan_as_owner();
+  plan_as_reader();
+  plan_as_gateway(join(std::move(to_gateway)));
+  plan_as_collector(join(std::move(to_collector)));
+  node_aware_programs programs;
+  if (updates_)
+    for (auto& round : update_) programs.update.rounds.push_back(std::move(round).build(me_));
+  if (accumulates_)
+    for (auto& round : accumulate_)
+      programs.accumulate.rounds.push_back(std::move(round).build(me_));
+  programs.buffer_elements = buffer_elements_;
+  return programs;
+}
 
-  const ghost_links& links_;
-  team& ranks_;
-  const node_map& nodes_;
-  int me_, steps_;
-  bool updates_, accumulates_;
-  std::shared_ptr<messenger> near_;
-  std::vector<round_builder> update_, accumulate_;
-  std::vector<std::size_t> buffer_elements_ = std::vector<std::size_t>(4);
-  std::map<int, int> collectors_;  // by node: its collector for this node
-  // The elements that this rank gets as a gateway, in the order of owners.
-  struct remote_element {
-    int node, owner;
-    std::uint32_t offset;
-    friend auto operator<=>(const remote_element&, const remote_element&) = default;
-  };
-  std::vector<remote_element> elements_;
-};
-
-// The messages of peers, and the message of this rank to itself, in the order of ranks.
-std::vector<received_message> planner::exchange(messenger& messages_to_peers,
-                                                messages_by_rank messages) const {
-  std::vector<std::vector<std::byte>> outgoing;
-  for (const int peer : messages_to_peers.peers()) outgoing.push_back(messages[peer].take());
-  auto incoming = messages_to_peers.exchange(outgoing);
-  std::vector<received_message> received;
-  for (std::size_t i = 0; i < incoming.size(); ++i)
-    if (!incoming[i].empty())
-      received.push_back({messages_to_peers.peers()[i], std::move(incoming[i])});
-  if (auto own = messages[me_].take(); !own.empty())
-    received.insert(std::find_if(received.begin(), received.end(),
-                                 [this](const auto& m) { return m.rank > me_; }),
-                    {me_, std::move(own)});
-  return received;
+node_aware_planner::crossings node_aware_planner::join(std::vector<block> blocks) {
+  std::sort(blocks.begin(), blocks.end(), [](const block& a, const block& b) {
+    return std::tuple(a.node, a.owner, a.reader) < std::tuple(b.node, b.owner, b.reader);
+  });
+  crossings all;
+  for (auto& one : blocks) {
+    if (all.list.empty() || all.list.back().node != one.node || all.list.back().owner != one.owner)
+      all.list.push_back({one.node, one.owner, {}, {}});
+    one.first = all.contributions;
+    all.contributions += one.owned.size();
+    all.list.back().blocks.push_back(std::move(one));
+  }
+  for (auto& crossing : all.list) {
+    std::vector<const index_list*> lists;
+    for (const auto& one : crossing.blocks) lists.push_back(&one.owned);
+    crossing.elements = index_list(union_of(lists));
+    crossing.first = all.elements;
+    all.elements += crossing.elements.size();
+    const std::size_t contribution = crossing.blocks.front().first;
+    if (all.nodes.empty() || all.nodes.back().node != crossing.node)
+      all.nodes.push_back({crossing.node, range(crossing.first, 0), range(contribution, 0)});
+    auto& node = all.nodes.back();
+    node.elements = range(node.elements.first(), all.elements - node.elements.first());
+    const auto& last = crossing.blocks.back();
+    node.contributions = range(node.contributions.first(),
+                               last.first + last.owned.size() - node.contributions.first());
+  }
+  return all;
 }
 
 // Links within the node: straight from the owner, and straight to the owner.
-void planner::add_local_links() {
+void node_aware_planner::add_local_links() {
   for (const auto& link : links_.to_readers()) {
     if (!nodes_.is_local(link.rank)) continue;
     update_.front().give(link.rank, {owned_memory, link.owned});
@@ -155,245 +228,120 @@ void planner::add_local_links() {
   }
 }
 
-// Returns what the ranks of the node want of this rank as a gateway: by rank, and by owner.
-std::vector<wanted_block> planner::ask_gateways() {
-  messages_by_rank questions;
+// An owner sends to the gateways of other nodes, or to the collectors of its node. It combines the
+// contributions of each rank in turn.
+void node_aware_planner::plan_as_owner() {
+  for (const auto& crossing : join(given_).list) {
+    const int peer = steps_ == 2 ? end_on(crossing.node, nodes_.local_index(me_))
+                                 : end_on(nodes_.my_node(), crossing.node);
+    update_[0].give(peer, {owned_memory, crossing.elements});
+    for (const auto& one : crossing.blocks)
+      accumulate_.back().take(peer, {owned_memory,
+                                     one.owned,
+                                     steps_ == 2 ? gateway_contributions : collector_contributions,
+                                     {},
+                                     one.reader});
+  }
+}
+
+// A gateway sends all ghosts of a rank in one part.
+void node_aware_planner::plan_as_reader() {
   std::map<int, std::vector<std::uint32_t>> ghosts;  // by gateway
-  for (const auto& link : links_.to_owners()) {
-    if (nodes_.is_local(link.rank)) continue;
-    const int gateway = gateway_of(link.rank);
-    auto& writer = questions[gateway];
-    writer.add(link.rank);
-    write(writer, link.owned.to_vector());
-    write(writer, link.ghosts.to_vector());
-    append(ghosts[gateway], link.ghosts.to_vector());
+  for (const auto& wanted : wanted_) append(ghosts[gateway_of(wanted.owner)], wanted.ghosts);
+  for (auto& [gateway, list] : ghosts) {
+    const index_list shared(std::move(list));
+    update_.back().take(gateway, {ghost_memory_number, shared, gateway_elements, {}, gateway});
+    accumulate_.front().give(gateway, {ghost_memory_number, shared});
   }
-  std::vector<wanted_block> wanted;
-  for (const auto& question : exchange(*near_, std::move(questions)))
-    for (handshake_reader reader(question.bytes); !reader.at_end();) {
-      wanted_block block{reader.take<int>(), question.rank, read(reader), {}};
-      block.ghosts = read(reader);
-      wanted.push_back(std::move(block));
-    }
-  spread(wanted);
-  // The gateways have answered with the places of the elements in their buffers, in spread().
-  for (const auto& [gateway, list] : ghosts)
-    accumulate_.front().give(gateway, {ghost_memory_number, index_list(list)});
-  return wanted;
 }
 
-// As a gateway: gives elements a place in the buffer, and tells the ranks that want them.
-void planner::spread(std::vector<wanted_block>& wanted) {
-  for (const auto& block : wanted)
-    for (const auto offset : block.offsets)
-      elements_.push_back({nodes_.node_of(block.owner), block.owner, offset});
-  std::sort(elements_.begin(), elements_.end());
-  elements_.erase(std::unique(elements_.begin(), elements_.end()), elements_.end());
-  if (updates_) buffer_elements_[0] = elements_.size();
-  std::map<int, std::vector<std::uint32_t>> places, ghosts;  // by reader
-  for (const auto& block : wanted) {
-    append(ghosts[block.reader], block.ghosts);
-    for (const auto offset : block.offsets) {
-      const auto at =
-          std::lower_bound(elements_.begin(), elements_.end(),
-                           remote_element{nodes_.node_of(block.owner), block.owner, offset});
-      places[block.reader].push_back(static_cast<std::uint32_t>(at - elements_.begin()));
-    }
-  }
-  messages_by_rank answers;
-  for (const auto& [reader, list] : places) {
-    write(answers[reader], list);
-    write(answers[reader], ghosts[reader]);
-    update_.back().give(reader, {gateway_elements, index_list(list)});
-  }
-  for (const auto& answer : exchange(*near_, std::move(answers))) {
-    handshake_reader reader(answer.bytes);
-    index_list at_gateway(read(reader));
-    update_.back().take(answer.rank, {ghost_memory_number, index_list(read(reader)),
-                                      gateway_elements, std::move(at_gateway), answer.rank});
-  }
-
-  // Contributions lie in the order of nodes, owners and ranks with ghosts.
-  std::vector<const wanted_block*> order;
-  for (const auto& block : wanted) order.push_back(&block);
-  std::sort(order.begin(), order.end(), [this](const auto* a, const auto* b) {
-    return std::tuple(nodes_.node_of(a->owner), a->owner, a->reader) <
-           std::tuple(nodes_.node_of(b->owner), b->owner, b->reader);
-  });
-  std::map<const wanted_block*, std::size_t> first;
-  std::size_t count = 0;
-  for (const auto* block : order) {
-    first[block] = count;
-    count += block->offsets.size();
-  }
-  if (accumulates_) buffer_elements_[2] = count;
-  std::map<int, std::vector<std::uint32_t>> slots;
-  for (const auto& block : wanted)
-    append_range(slots[block.reader], first[&block], block.offsets.size());
-  for (const auto& [reader, list] : slots)
-    accumulate_.front().take(reader, {gateway_contributions, index_list(list), ghost_memory_number,
-                                      index_list(ghosts[reader]), reader});
-  std::vector<wanted_block> sorted;
-  for (const auto* block : order) sorted.push_back(*block);
-  wanted = std::move(sorted);
-}
-
-// The collectors of the nodes that own wanted elements: their ranks take turns.
-void planner::find_collectors(std::span<const wanted_block> wanted) {
-  std::map<int, std::vector<int>> members;
-  for (const auto& block : wanted) members[nodes_.node_of(block.owner)];
-  for (int rank = 0; rank < ranks_.size(); ++rank)
-    if (const auto node = members.find(nodes_.node_of(rank)); node != members.end())
-      node->second.push_back(rank);
-  for (const auto& [node, list] : members)
-    collectors_[node] = list[static_cast<std::size_t>(nodes_.my_node()) % list.size()];
-}
-
-// As a gateway: asks for each element once, and says which contributions will come. `wanted` is in
-// the order of contributions.
-void planner::ask_sources(std::span<const wanted_block> wanted) {
-  if (steps_ == 3) find_collectors(wanted);
-  messages_by_rank questions;
-  std::vector<int> sources;
-  std::size_t element = 0, contribution = 0;
-  for (std::size_t i = 0; i < wanted.size();) {
-    const int source = source_of(wanted[i].owner);
-    auto& writer = questions[source];
-    const std::size_t first_element = element, first_contribution = contribution;
-    for (; i < wanted.size() && source_of(wanted[i].owner) == source;) {
-      const int owner = wanted[i].owner;
-      std::vector<std::uint32_t> offsets;
-      for (; element < elements_.size() && elements_[element].owner == owner; ++element)
-        offsets.push_back(elements_[element].offset);
-      std::uint32_t readers = 0;
-      while (i + readers < wanted.size() && wanted[i + readers].owner == owner) ++readers;
-      writer.add(owner);
-      write(writer, offsets);
-      writer.add(readers);
-      for (std::uint32_t k = 0; k < readers; ++k, ++i) {
-        writer.add(wanted[i].reader);
-        write(writer, wanted[i].offsets);
-        const auto count = wanted[i].offsets.size();
-        if (steps_ == 2)  // the owner combines the contributions of each rank in turn
-          accumulate_[1].give(
-              source,
-              {gateway_contributions, index_list(static_cast<std::uint32_t>(contribution), count)});
-        contribution += count;
-      }
-    }
-    sources.push_back(source);
-    const auto range = [](std::size_t first, std::size_t end) {
-      return index_list(static_cast<std::uint32_t>(first), end - first);
-    };
-    const auto far = static_cast<std::size_t>(steps_ - 2);
-    update_[far].take(source, {gateway_elements,
-                               range(first_element, element),
-                               steps_ == 2 ? owned_memory : collector_elements,
-                               {},
-                               source});
-    if (steps_ == 3)
-      accumulate_[1].give(source, {gateway_contributions, range(first_contribution, contribution)});
-  }
-  std::sort(sources.begin(), sources.end());
-  const auto far = messenger::to(ranks_, sources);
-  const auto received = exchange(*far, std::move(questions));
-  if (steps_ == 2)
-    answer_as_owner(received);
-  else
-    answer_as_collector(received);
-}
-
-void planner::answer_as_owner(std::span<const received_message> questions) {
-  for (const auto& question : questions)
-    for (handshake_reader reader(question.bytes); !reader.at_end();) {
-      (void)reader.take<int>();  // the owner is this rank
-      update_[0].give(question.rank, {owned_memory, index_list(read(reader))});
-      for (auto readers = reader.take<std::uint32_t>(); readers > 0; --readers) {
-        const int ghost_rank = reader.take<int>();
-        accumulate_[1].take(
-            question.rank,
-            {owned_memory, index_list(read(reader)), gateway_contributions, {}, ghost_rank});
-      }
-    }
-}
-
-void planner::answer_as_collector(std::span<const received_message> questions) {
-  struct asked_owner {
-    std::vector<std::uint32_t> offsets, places;
-    handshake_writer contributions;
-    std::vector<outgoing_part> parts;
+void node_aware_planner::plan_as_gateway(const crossings& all) {
+  if (updates_) buffer_elements_[0] = all.elements;
+  if (accumulates_) buffer_elements_[2] = all.contributions;
+  struct of_reader {
+    std::vector<std::uint32_t> slots, ghosts;
   };
-  std::map<int, asked_owner> owners;
-  std::size_t element = 0, contribution = 0;
-  for (const auto& question : questions) {
-    const std::size_t first_element = element, first_contribution = contribution;
-    for (handshake_reader reader(question.bytes); !reader.at_end();) {
-      auto& owner = owners[reader.take<int>()];
-      const auto offsets = read(reader);
-      append(owner.offsets, offsets);
-      append_range(owner.places, element, offsets.size());
-      element += offsets.size();
-      for (auto readers = reader.take<std::uint32_t>(); readers > 0; --readers) {
-        const int ghost_rank = reader.take<int>();
-        const auto list = read(reader);
-        owner.contributions.add(ghost_rank);
-        owner.contributions.add(static_cast<std::uint32_t>(contribution));
-        write(owner.contributions, list);
-        owner.parts.push_back({collector_contributions,
-                               index_list(static_cast<std::uint32_t>(contribution), list.size())});
-        contribution += list.size();
-      }
+  std::map<int, of_reader> readers;
+  for (const auto& node : all.nodes) {
+    if (steps_ == 2) break;
+    const int collector = end_on(node.node, nodes_.my_node());
+    update_[1].take(collector,
+                    {gateway_elements, node.elements, collector_elements, {}, collector});
+    accumulate_[1].give(collector, {gateway_contributions, node.contributions});
+  }
+  for (const auto& crossing : all.list) {
+    const auto elements = range(crossing.first, crossing.elements.size());
+    if (steps_ == 2)
+      update_[0].take(crossing.owner,
+                      {gateway_elements, elements, owned_memory, {}, crossing.owner});
+    for (const auto& one : crossing.blocks) {
+      const auto slots = range(one.first, one.owned.size());
+      if (steps_ == 2) accumulate_[1].give(crossing.owner, {gateway_contributions, slots});
+      append_places(told_[one.reader].elements, one.owned, crossing.elements, crossing.first);
+      auto& reader = readers[one.reader];
+      append(reader.slots, slots);
+      append(reader.ghosts, one.ghosts);
     }
-    update_[1].give(question.rank,
-                    {collector_elements, index_list(static_cast<std::uint32_t>(first_element),
-                                                    element - first_element)});
-    accumulate_[1].take(question.rank, {collector_contributions,
-                                        index_list(static_cast<std::uint32_t>(first_contribution),
-                                                   contribution - first_contribution),
-                                        gateway_contributions,
-                                        {},
-                                        question.rank});
   }
-  if (updates_) buffer_elements_[1] = element;
-  if (accumulates_) buffer_elements_[3] = contribution;
-  messages_by_rank messages;
-  for (auto& [rank, owner] : owners) {
-    write(messages[rank], owner.offsets);
-    messages[rank].add_all(std::span<const std::byte>(owner.contributions.take()));
-    update_[0].take(rank, {collector_elements, index_list(owner.places), owned_memory,
-                           index_list(owner.offsets), rank});
-    for (auto& part : owner.parts) accumulate_[2].give(rank, std::move(part));
+  for (auto& [reader, lists] : readers) {
+    update_.back().give(reader, {gateway_elements, index_list(told_[reader].elements)});
+    accumulate_.front().take(
+        reader, {gateway_contributions, index_list(std::move(lists.slots)), ghost_memory_number,
+                 index_list(std::move(lists.ghosts)), reader});
   }
-  for (const auto& message : exchange(*near_, std::move(messages))) {
-    handshake_reader reader(message.bytes);
-    update_[0].give(message.rank, {owned_memory, index_list(read(reader))});
-    while (!reader.at_end()) {
-      const int ghost_rank = reader.take<int>();
-      const auto first = reader.take<std::uint32_t>();
-      index_list owned(read(reader));
-      const index_list from(first, owned.size());
-      accumulate_[2].take(message.rank, {owned_memory, std::move(owned), collector_contributions,
-                                         from, ghost_rank});
+}
+
+void node_aware_planner::plan_as_collector(const crossings& all) {
+  if (updates_) buffer_elements_[1] = all.elements;
+  if (accumulates_) buffer_elements_[3] = all.contributions;
+  for (const auto& node : all.nodes) {
+    const int gateway = end_on(node.node, nodes_.my_node());
+    update_[1].give(gateway, {collector_elements, node.elements});
+    accumulate_[1].take(
+        gateway, {collector_contributions, node.contributions, gateway_contributions, {}, gateway});
+  }
+  for (const auto& crossing : all.list) {
+    const auto elements = range(crossing.first, crossing.elements.size());
+    update_[0].take(crossing.owner, {collector_elements, elements, owned_memory, crossing.elements,
+                                     crossing.owner});
+    for (const auto& one : crossing.blocks) {
+      const auto contributions = range(one.first, one.owned.size());
+      accumulate_[2].give(crossing.owner, {collector_contributions, contributions});
+      told_[crossing.owner].contributions.push_back(static_cast<std::uint32_t>(one.first));
     }
   }
 }
 
-node_aware_programs planner::plan() {
-  add_local_links();
-  ask_sources(ask_gateways());
-  node_aware_programs programs;
-  for (auto& round : update_) programs.update.rounds.push_back(std::move(round).build(me_));
-  for (auto& round : accumulate_) programs.accumulate.rounds.push_back(std::move(round).build(me_));
-  programs.buffer_elements = buffer_elements_;
-  programs.node_messenger = near_;
-  return programs;
+node_aware_planner::messages node_aware_planner::places() {
+  std::map<int, std::vector<std::byte>> by_rank;
+  for (auto& [mate, told] : told_) {
+    handshake_writer writer;
+    write(writer, index_list(std::move(told.elements)));
+    writer.add_all(std::span<const std::uint32_t>(told.contributions));
+    by_rank[mate] = writer.take();
+  }
+  return outgoing(std::move(by_rank));
 }
 
-}  // namespace
-
-node_aware_programs plan_node_aware(const ghost_links& links, int steps, bool updates,
-                                    bool accumulates) {
-  return planner(links, steps, updates, accumulates).plan();
+void node_aware_planner::complete(ghost_program& update, ghost_program& accumulate,
+                                  messages places) {
+  // Calls f(part) for each part that `rank` gives from `memory` in the last round.
+  const auto for_each_part = [](ghost_program& program, int rank, int memory, const auto& f) {
+    if (program.rounds.empty()) return;
+    for (auto& message : program.rounds.back().incoming)
+      for (auto& part : message.parts)
+        if (message.peer == rank && part.sender_memory == memory) f(part);
+  };
+  for (const auto& told : incoming(std::move(places))) {
+    if (told.bytes.empty()) continue;
+    handshake_reader reader(told.bytes);
+    const auto elements = read(reader);
+    for_each_part(update, told.rank, gateway_elements,
+                  [&](incoming_part& part) { part.sender_elements = elements; });
+    for_each_part(accumulate, told.rank, collector_contributions, [&](incoming_part& part) {
+      part.sender_elements = range(reader.take<std::uint32_t>(), part.elements.size());
+    });
+  }
 }
 
 }  // namespace longshore::detail

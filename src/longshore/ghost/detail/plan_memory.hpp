@@ -2,6 +2,7 @@
 #pragma once
 
 #include <longshore/ghost/detail/index_list.hpp>
+#include <longshore/ghost/detail/node_access.hpp>
 #include <longshore/ghost/ghost_field.hpp>
 #include <longshore/transport/shareable_memory.hpp>
 #include <longshore/transport/team.hpp>
@@ -61,16 +62,28 @@ class plan_memory {
     }
     memories_ = {std::move(owned), std::move(ghosts)};
   }
-  /// Adds a buffer. Throws errc::out_of_memory.
-  void add_buffer(std::size_t elements) {
-    elements_.push_back(elements);
-    const packed_layout layout(fields_, elements);
-    const auto& buffer = buffers_.emplace_back(ranks_, layout.bytes());
-    buffer_bytes_ += layout.bytes();
-    auto& memory = memories_.emplace_back();
-    for (std::size_t f = 0; f < fields_.size(); ++f)
-      memory.push_back({buffer.data() + layout.offset(f),
-                        static_cast<std::ptrdiff_t>(fields_[f].element_bytes)});
+  /// The buffer may serve the next plan: the peers have read what they needed.
+  ~plan_memory() { node_access::of(ranks_).buffers().give_back(std::move(buffer_)); }
+  plan_memory(const plan_memory&) = delete;
+  plan_memory& operator=(const plan_memory&) = delete;
+
+  /// Adds buffers, in one piece of memory. Throws errc::out_of_memory.
+  void add_buffers(std::span<const std::size_t> elements) {
+    std::vector<packed_layout> layouts;
+    std::vector<std::size_t> begins;
+    for (const auto count : elements) {
+      const auto& layout = layouts.emplace_back(fields_, count);
+      begins.push_back(buffer_bytes_);
+      buffer_bytes_ += round_up(layout.bytes(), cache_line_bytes);
+    }
+    buffer_ = node_access::of(ranks_).buffers().take(ranks_, buffer_bytes_);
+    for (std::size_t i = 0; i < elements.size(); ++i) {
+      elements_.push_back(elements[i]);
+      auto& memory = memories_.emplace_back();
+      for (std::size_t f = 0; f < fields_.size(); ++f)
+        memory.push_back({buffer_.data() + begins[i] + layouts[i].offset(f),
+                          static_cast<std::ptrdiff_t>(fields_[f].element_bytes)});
+    }
   }
   [[nodiscard]] const rank_memories& memories() const noexcept { return memories_; }
   /// The number of elements of each memory.
@@ -81,7 +94,7 @@ class plan_memory {
   team& ranks_;
   std::span<const ghost_memory> fields_;
   std::vector<std::size_t> elements_;
-  std::vector<shareable_memory> buffers_;
+  shareable_memory buffer_;
   rank_memories memories_;
   std::size_t buffer_bytes_ = 0;
 };

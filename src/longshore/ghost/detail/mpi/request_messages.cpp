@@ -1,13 +1,20 @@
 // Persistent requests on one buffer. Requests are started one after another, so that messages
 // between two ranks match in order.
+//
+// A rank must not get ahead of a receiver that sends nothing back. So these messages are
+// synchronous: MPI completes them when the receiver has begun to receive. That takes a round trip, for
+// which an exchange would wait. Therefore those that MPI sends at once have two buffers, which
+// exchanges use by turns, and an exchange waits for the messages of the exchange before.
 #include <longshore/ghost/detail/mpi/request_messages.hpp>
 
 #include <longshore/core/bytes.hpp>
 #include <longshore/transport/mpi/eager_limit.hpp>
 #include <longshore/transport/mpi/team.hpp>
 #include <longshore/transport/shareable_memory.hpp>
+#include <longshore/transport/waiter.hpp>
 
 #include <algorithm>
+#include <array>
 
 namespace longshore::mpi {
 namespace {
@@ -16,17 +23,24 @@ class request_messages final : public detail::posted_messages {
  public:
   request_messages(mpi::team& ranks, std::span<const detail::posted_end> to,
                    std::span<const detail::posted_end> from)
-      : completed_(from.size()) {
+      : ranks_(ranks), completed_(from.size()) {
     const int tag = ranks.take_message_tag();
-    const auto place = [this](std::span<const detail::posted_end> ends,
-                              std::vector<std::size_t>& offsets) {
-      for (const auto& end : ends) {
-        offsets.push_back(buffer_bytes_);
-        buffer_bytes_ += round_up(end.bytes, cache_line_bytes);
-      }
+    const auto place = [this](std::size_t bytes) {
+      const std::size_t offset = buffer_bytes_;
+      buffer_bytes_ += round_up(bytes, cache_line_bytes);
+      return offset;
     };
-    place(to, outgoing_offsets_);
-    place(from, incoming_offsets_);
+    for (const auto& end : to) {
+      const bool is_synchronous =
+          std::none_of(from.begin(), from.end(), [&](const auto& f) { return f.peer == end.peer; });
+      const std::size_t at_once = ranks.nodes().is_on_host(end.peer) ? eager_bytes_within_host()
+                                                                     : eager_bytes_between_hosts;
+      const bool is_late = is_synchronous && end.bytes <= at_once;
+      const std::size_t first = place(end.bytes);
+      outgoing_.push_back(
+          {is_synchronous, is_late, {first, is_late ? place(end.bytes) : first}, 0});
+    }
+    for (const auto& end : from) incoming_offsets_.push_back(place(end.bytes));
     buffer_ = buffer(buffer_bytes_);
     for (std::size_t i = 0; i < from.size(); ++i)
       check(MPI_Recv_init(buffer_.data() + incoming_offsets_[i],
@@ -34,35 +48,42 @@ class request_messages final : public detail::posted_messages {
                           ranks.comm(), &receives_.emplace_back(MPI_REQUEST_NULL)),
             "MPI_Recv_init");
     for (std::size_t i = 0; i < to.size(); ++i) {
-      const bool has_answer = std::any_of(from.begin(), from.end(),
-                                          [&](const auto& end) { return end.peer == to[i].peer; });
-      const auto make = has_answer ? MPI_Send_init : MPI_Ssend_init;
-      check(make(buffer_.data() + outgoing_offsets_[i], count(to[i].bytes, "MPI_Send_init"),
-                 MPI_BYTE, to[i].peer, tag, ranks.comm(), &sends_.emplace_back(MPI_REQUEST_NULL)),
-            "MPI_Send_init");
+      auto& out = outgoing_[i];
+      out.request = (out.is_late ? late_[0] : sends_).size();
+      const auto make = out.is_synchronous ? MPI_Ssend_init : MPI_Send_init;
+      const auto add = [&](std::vector<MPI_Request>& requests, std::size_t offset) {
+        check(make(buffer_.data() + offset, count(to[i].bytes, "MPI_Send_init"), MPI_BYTE,
+                   to[i].peer, tag, ranks.comm(), &requests.emplace_back(MPI_REQUEST_NULL)),
+              "MPI_Send_init");
+      };
+      add(out.is_late ? late_[0] : sends_, out.offsets[0]);
+      if (out.is_late) add(late_[1], out.offsets[1]);
     }
-    unsent_ = 0;
   }
   // The buffer of a plan that is destroyed in flight is leaked, because MPI may still use it.
   ~request_messages() override {
     if (has_ended()) return;
-    if (!is_done()) {
+    if (!is_done() || !complete_late()) {
       static_cast<void>(new buffer(std::move(buffer_)));
       return;
     }
-    for (auto* const requests : {&receives_, &sends_})
+    for (auto* const requests : {&receives_, &sends_, &late_[0], &late_[1]})
       for (auto& request : *requests) MPI_Request_free(&request);
   }
 
   void start() override {
     for (auto& request : receives_) check(MPI_Start(&request), "MPI_Start");
     unreceived_ = receives_.size();
-    unsent_ = sends_.size();
+    are_sent_ = outgoing_.empty();
     started_sends_ = 0;
+    turn_ = 1 - turn_;
   }
-  std::byte* outgoing(std::size_t i) override { return buffer_.data() + outgoing_offsets_[i]; }
+  std::byte* outgoing(std::size_t i) override {
+    return buffer_.data() + outgoing_[i].offsets[turn_];
+  }
   void send(std::size_t i) override {
-    check(MPI_Start(&sends_[i]), "MPI_Start");
+    const auto& out = outgoing_[i];
+    check(MPI_Start(&(out.is_late ? late_[turn_] : sends_)[out.request]), "MPI_Start");
     ++started_sends_;
   }
   void poll(std::vector<std::size_t>& arrived) override {
@@ -75,17 +96,13 @@ class request_messages final : public detail::posted_messages {
         arrived.push_back(static_cast<std::size_t>(completed_[static_cast<std::size_t>(k)]));
       if (ended > 0) unreceived_ -= static_cast<std::size_t>(ended);
     }
-    if (unreceived_ > 0 || unsent_ == 0 || started_sends_ < sends_.size()) return;
-    int are_sent = 0;
-    check(
-        MPI_Testall(static_cast<int>(sends_.size()), sends_.data(), &are_sent, MPI_STATUSES_IGNORE),
-        "MPI_Testall");
-    if (are_sent != 0) unsent_ = 0;
+    if (unreceived_ > 0 || are_sent_ || started_sends_ < outgoing_.size()) return;
+    are_sent_ = are_complete(sends_) && are_complete(late_[1 - turn_]);
   }
   const std::byte* incoming(std::size_t i) const override {
     return buffer_.data() + incoming_offsets_[i];
   }
-  bool is_done() const override { return unreceived_ == 0 && unsent_ == 0; }
+  bool is_done() const override { return unreceived_ == 0 && are_sent_; }
   std::size_t memory_bytes() const override { return sizeof(*this) + buffer_bytes_; }
 
  private:
@@ -111,12 +128,40 @@ class request_messages final : public detail::posted_messages {
     pages pages_;
   };
 
-  std::vector<std::size_t> outgoing_offsets_, incoming_offsets_;
+  struct outgoing_message {
+    bool is_synchronous, is_late;
+    std::array<std::size_t, 2> offsets;  // by turn
+    std::size_t request;                 // in sends_ or in late_[turn]
+  };
+  static bool are_complete(std::vector<MPI_Request>& requests) {
+    int flag = 0;
+    check(
+        MPI_Testall(static_cast<int>(requests.size()), requests.data(), &flag, MPI_STATUSES_IGNORE),
+        "MPI_Testall");
+    return flag != 0;
+  }
+  // Waits for the receivers of the last exchange; returns false if they do not come.
+  bool complete_late() {
+    try {
+      for (waiter wait(ranks_, "the receivers of the last ghost exchange");
+           !are_complete(late_[0]) || !are_complete(late_[1]); wait.pause()) {
+      }
+      return true;
+    } catch (...) {
+      return false;
+    }
+  }
+
+  mpi::team& ranks_;
+  std::vector<outgoing_message> outgoing_;
+  std::vector<std::size_t> incoming_offsets_;
   std::size_t buffer_bytes_ = 0;
   buffer buffer_;
   std::vector<MPI_Request> receives_, sends_;
+  std::array<std::vector<MPI_Request>, 2> late_;  // by turn
   std::vector<int> completed_;
-  std::size_t unreceived_ = 0, unsent_ = 0, started_sends_ = 0;
+  std::size_t unreceived_ = 0, started_sends_ = 0, turn_ = 0;
+  bool are_sent_ = true;
 };
 
 }  // namespace

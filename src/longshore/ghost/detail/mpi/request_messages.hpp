@@ -12,7 +12,8 @@ namespace longshore::mpi {
 
 /// Local, in the same order on all ranks. REQUIRES: a team of the mpi transport. Several messages
 /// between two ranks have the same order at both ends. Throws errc::out_of_memory. A message to a
-/// rank that sends nothing back is synchronous, so that a rank cannot get ahead of such a receiver.
+/// rank that sends nothing back is synchronous, so that a rank cannot get more than one exchange ahead
+/// of such a receiver. The destructor waits for such receivers.
 [[nodiscard]] std::unique_ptr<detail::posted_messages> make_request_messages(
     team& ranks, std::span<const detail::posted_end> to, std::span<const detail::posted_end> from);
 
