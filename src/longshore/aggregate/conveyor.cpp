@@ -69,10 +69,7 @@ conveyor::conveyor(team& team, const engine_options& options)
 
 conveyor::conveyor(team& team, const engine_options& options, const detail::rank_groups& groups,
                    detail::stream_count streams)
-    : team_(team),
-      options_(options),
-      groups_(groups),
-      ships_when_idle_(options.ship_when_idle) {
+    : team_(team), options_(options), groups_(groups), ships_when_idle_(options.ship_when_idle) {
   check_options(options);
   if (options_.elastic) {
     options_.item_bytes = sizeof(piece_header);

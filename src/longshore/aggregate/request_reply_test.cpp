@@ -131,8 +131,7 @@ TEST(RequestReply, a_rank_that_waits_gets_replies_although_other_ranks_do_not_wa
     for (const int hops : {1, 2, 3})
       for (const std::size_t buffer_items : {7, 24, 50})
         for (const std::size_t target : {std::size_t{0}, size / 2, size - 1}) {
-          const engine_options engine{
-              .buffer_items = buffer_items, .hops = hops, .group_ranks = 2};
+          const engine_options engine{.buffer_items = buffer_items, .hops = hops, .group_ranks = 2};
           request_reply<conveyor, std::uint32_t, std::uint64_t> exchange(team, {.engine = engine});
           const std::size_t n = team.rank() == 0 ? 1000 : 0;
           std::uint64_t sum = 0;

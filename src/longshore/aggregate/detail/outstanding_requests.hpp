@@ -57,39 +57,20 @@ class outstanding_requests {
   }
   /// Records a request. REQUIRES: has_room(rank).
   void add(int rank, std::uint32_t number) noexcept {
-    if (has_rings_) {
-      writer()(rank, 0, number);
-      add_sent(rank, 1);
+    if (!has_rings_) [[unlikely]] {
+      add_to_list(rank, number);
       return;
     }
-    const std::uint32_t added = free_;
-    free_ = entries_[added].next;
-    // A list is a circle: its newest entry leads to its oldest.
-    std::uint32_t& newest = newest_[rank];
-    std::uint32_t oldest = added;
-    if (newest != no_entry) {
-      oldest = entries_[newest].next;
-      entries_[newest].next = added;
-    }
-    entries_[added] = {oldest, number};
-    newest = added;
+    writer()(rank, 0, number);
+    add_sent(rank, 1);
   }
   /// Removes the oldest request to `rank`, and returns its number.
   [[nodiscard]] std::uint32_t take_oldest(int rank) noexcept {
-    if (has_rings_) {
-      const std::uint32_t number = oldest(rank)(0);
-      add_replied(rank, 1);
-      return number;
-    }
-    std::uint32_t& newest = newest_[rank];
-    const std::uint32_t taken = entries_[newest].next;
-    if (taken == newest)
-      newest = no_entry;
-    else
-      entries_[newest].next = entries_[taken].next;
-    entries_[taken].next = free_;
-    free_ = taken;
-    return entries_[taken].number;
+    if (!has_rings_) [[unlikely]]
+      return take_from_list(rank);
+    const std::uint32_t number = oldest(rank)(0);
+    add_replied(rank, 1);
+    return number;
   }
 
   // Rings serve many requests at a time.
@@ -143,6 +124,31 @@ class outstanding_requests {
   }
 
  private:
+  // Not inlined: loops over rings stay small.
+  [[gnu::noinline]] void add_to_list(int rank, std::uint32_t number) noexcept {
+    const std::uint32_t added = free_;
+    free_ = entries_[added].next;
+    // A list is a circle: its newest entry leads to its oldest.
+    std::uint32_t& newest = newest_[rank];
+    std::uint32_t oldest = added;
+    if (newest != no_entry) {
+      oldest = entries_[newest].next;
+      entries_[newest].next = added;
+    }
+    entries_[added] = {oldest, number};
+    newest = added;
+  }
+  [[gnu::noinline]] std::uint32_t take_from_list(int rank) noexcept {
+    std::uint32_t& newest = newest_[rank];
+    const std::uint32_t taken = entries_[newest].next;
+    if (taken == newest)
+      newest = no_entry;
+    else
+      entries_[newest].next = entries_[taken].next;
+    entries_[taken].next = free_;
+    free_ = taken;
+    return entries_[taken].number;
+  }
   static std::size_t ring_size_for(std::size_t ranks, std::size_t window_items) {
     const std::size_t share = std::bit_ceil(2 * window_items / ranks);
     return std::min(window_items, std::max(min_ring_size, share));

@@ -139,10 +139,9 @@ std::size_t world::available_bytes() {
 
 std::byte* world::take_slot(std::size_t bytes) {
   constexpr std::size_t block_bytes = std::size_t{16} << 20, max_times_as_large = 2;
-  const std::size_t needed =
-      round_up(detail::simulated_message::offset_in(bytes) + sizeof(detail::simulated_message) +
-                   sizeof(std::size_t),
-               cache_line_bytes);
+  const std::size_t needed = round_up(detail::simulated_message::offset_in(bytes) +
+                                          sizeof(detail::simulated_message) + sizeof(std::size_t),
+                                      cache_line_bytes);
   for (auto free = free_slots_.lower_bound(needed);
        free != free_slots_.end() && free->first <= max_times_as_large * needed; ++free)
     if (!free->second.empty()) {
