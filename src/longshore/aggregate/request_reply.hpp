@@ -51,9 +51,9 @@ using dialogue_options [[deprecated("use request_reply_options")]] = request_rep
 /// Carries requests by one engine and replies by another. Make the object once and call it often.
 ///
 /// Memory of each rank: the two engines; and the larger of 8 bytes x window and 256 bytes x ranks,
-/// or with more than 1024 ranks, 8 bytes x window and 4 bytes x ranks
-/// (outstanding_requests.hpp). Calls that combine requests, or that need replies in the order of
-/// the requests, add 8 + sizeof(Reply) bytes x window.
+/// or with more than 1024 ranks, 8 bytes x window and 4 bytes x ranks (outstanding_requests.hpp).
+/// Calls that combine requests, or that need replies in the order of the requests, add
+/// 8 + sizeof(Reply) bytes x window.
 template <class Engine, trivially_copyable Request, trivially_copyable Reply>
 class request_reply {
  public:
