@@ -69,7 +69,7 @@ conveyor::conveyor(team& team, const engine_options& options)
 
 conveyor::conveyor(team& team, const engine_options& options, const detail::rank_groups& groups,
                    detail::stream_count streams)
-    : team_(team), options_(options), groups_(groups) {
+    : team_(team), options_(options), groups_(groups), ships_when_idle_(options.ship_when_idle) {
   check_options(options);
   if (options_.elastic) {
     options_.item_bytes = sizeof(piece_header);
@@ -120,7 +120,7 @@ void conveyor::open_hops(detail::stream_count streams) {
   if (team_.simulated() != nullptr) {
     const std::size_t bytes_per_rank =
         sizeof(first_step) +
-        (options_.carries_replies ? detail::outstanding_requests::min_bytes_per_rank : 0);
+        (options_.carries_replies ? detail::outstanding_requests::list_bytes_per_rank : 0);
     team_.simulated()->require_memory(static_cast<std::size_t>(team_.size()) * bytes_per_rank);
   }
   const bool has_several_hosts =
@@ -230,7 +230,10 @@ bool conveyor::advance(bool done) {
   if (options_.steady_seconds > 0 || options_.steady_advances > 0)
     for (const auto& hop : hops_)
       hop.porter->send_older_than(options_.steady_advances, options_.steady_seconds / hops());
-  if (options_.ship_when_idle || (options_.items_create_items && done)) {
+  if (std::any_of(hops_.begin(), hops_.end(),
+                  [](const hop_state& hop) { return hop.porter->is_urgent(); }))
+    hurry();
+  if (ships_when_idle_ || (options_.items_create_items && done)) {
     if (activity() == last_activity_)
       for (const auto& hop : hops_) hop.porter->send_all();
     last_activity_ = activity();
@@ -255,6 +258,11 @@ bool conveyor::finish_hops() {
     return false;
   failed_rank_ = failed_rank == detail::porter::nobody ? -1 : failed_rank;
   return true;
+}
+
+void conveyor::hurry() noexcept {
+  ship_when_idle();
+  for (const auto& hop : hops_) hop.porter->hurry();
 }
 
 void conveyor::fail_epoch() {
@@ -290,6 +298,7 @@ void conveyor::restart() {
   }
   if (termination_) termination_->restart();
   epoch_failed_ = ended_ = false;
+  ships_when_idle_ = options_.ship_when_idle;
   tick();
 }
 

@@ -185,6 +185,13 @@ class conveyor {
     return true;
   }
   void share_routes(const conveyor& other) noexcept;
+  // Until the epoch ends, this rank sends partial buffers while it is idle.
+  void ship_when_idle() noexcept { ships_when_idle_ = true; }
+  [[nodiscard]] bool ships_when_idle() const noexcept { return ships_when_idle_; }
+  // The same, and the messages of this rank say that the epoch is urgent. Each rank that receives
+  // such a message does the same. While it is idle, it also sends empty messages on links that have
+  // not carried the news. So no item of this rank stays in a buffer on its way.
+  void hurry() noexcept;
   void fail_epoch();
   [[nodiscard]] int failed_rank() const noexcept { return failed_rank_; }
   void add_wait(double seconds, bool for_slot) noexcept {
@@ -350,7 +357,7 @@ class conveyor {
   std::shared_ptr<const first_step[]> first_steps_;  // indexed by rank
   std::vector<hop_state> hops_;
   std::unique_ptr<detail::termination_detector> termination_;  // if items_create_items
-  bool ended_ = false, epoch_failed_ = false;
+  bool ended_ = false, epoch_failed_ = false, ships_when_idle_;
   int failed_rank_ = -1;
   std::size_t last_activity_ = 0, memory_bytes_ = 0, items_between_hosts_ = 0;
   double seconds_without_slot_ = 0, seconds_nothing_arrived_ = 0;

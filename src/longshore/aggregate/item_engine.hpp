@@ -109,6 +109,19 @@ struct engine_access {
     if constexpr (requires { engine.share_routes(other); }) engine.share_routes(other);
   }
 
+  /// Says that this rank can push its other items only after items that it receives. Until the epoch
+  /// ends, all ranks on the way of its items send partial buffers while they are idle.
+  template <class Engine>
+  static void hurry(Engine& engine) noexcept {
+    if constexpr (requires { engine.hurry(); }) engine.hurry();
+  }
+  /// Lets this rank do the same with the buffers of `engine`, if it does so with those of `other`.
+  template <class Engine>
+  static void hurry_with(Engine& engine, const Engine& other) noexcept {
+    if constexpr (requires { engine.hurry(); })
+      if (other.ships_when_idle()) engine.ship_when_idle();
+  }
+
   /// Says that this rank cannot push all its items; its last buffers tell the other ranks. Call
   /// fail_epoch before advance(true). Throws errc::unsupported with items_create_items, because
   /// such an epoch ends without last buffers.

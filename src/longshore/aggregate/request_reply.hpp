@@ -30,7 +30,7 @@ enum class reply_order {
 };
 
 struct request_reply_options {
-  /// Options of both engines. request_reply sets item_bytes, with_source and ship_when_idle itself.
+  /// Options of both engines. request_reply sets item_bytes and with_source itself.
   engine_options engine;
   /// Maximum of outstanding requests of a rank, rounded up to a power of two. If 0, the window is
   /// large enough to fill one buffer on each link (two with several hops), at least 4096 and at
@@ -50,9 +50,10 @@ using dialogue_options [[deprecated("use request_reply_options")]] = request_rep
 
 /// Carries requests by one engine and replies by another. Make the object once and call it often.
 ///
-/// Memory of each rank: the two engines; and the larger of 8 bytes x window and 256 bytes x ranks
-/// (outstanding_requests.hpp). Calls that combine requests, or that need replies in the order of
-/// the requests, add 8 + sizeof(Reply) bytes x window.
+/// Memory of each rank: the two engines; and the larger of 8 bytes x window and 256 bytes x ranks,
+/// or with more than 1024 ranks, 8 bytes x window and 4 bytes x ranks (outstanding_requests.hpp).
+/// Calls that combine requests, or that need replies in the order of the requests, add
+/// 8 + sizeof(Reply) bytes x window.
 template <class Engine, trivially_copyable Request, trivially_copyable Reply>
 class request_reply {
  public:
@@ -97,6 +98,7 @@ class request_reply {
     recent_.clear();
     if (needs_window<Order>() && window_.empty()) window_.resize(window_items_);
     std::exception_ptr failure;
+    if (n > window_items_) detail::engine_access::hurry(requests_);
     // Each iteration sends requests, answers arrived requests, and takes arrived replies. No call
     // waits, so a rank always answers other ranks. The engine of requests ends before the engine of
     // replies, because its requests make the last replies. `sending` says that the engine of
@@ -117,6 +119,7 @@ class request_reply {
       moved_items += detail::engine_access::drain_batches<Request>(
           requests_, reply_to_batch<std::remove_reference_t<MakeReply>>{*this, make_reply});
       sending = sending && !requests_.ended();
+      detail::engine_access::hurry_with(replies_, requests_);
       more = replies_.advance(!sending && requests_.ended() && push_unsent_replies());
       moved_items += detail::engine_access::drain_batches<Reply>(
           replies_, take_batch<Order, std::remove_reference_t<Receive>>{*this, receive});
@@ -182,9 +185,6 @@ class request_reply {
   static engine_options with_items(engine_options options, std::size_t item_bytes) {
     options.item_bytes = item_bytes;
     options.with_source = true;
-    // A rank with a full window waits for replies and pushes nothing, so its partial buffers must
-    // leave.
-    options.ship_when_idle = true;
     options.elastic = options.items_create_items = false;  // requests have one size
     return options;
   }
@@ -258,11 +258,13 @@ class request_reply {
   bool send_one(bool with_window, const addressed<Request>& request) {
     const auto position = static_cast<std::uint32_t>(sent_ & (window_items_ - 1));
     if (recent_.is_used() && join_outstanding(request, position)) return true;
-    if (!outstanding_.has_room(request.rank) || !requests_.push(request.rank, request.item))
+    if (!outstanding_.has_room(request.rank)) {
+      detail::engine_access::hurry(requests_);
       return false;
+    }
+    if (!requests_.push(request.rank, request.item)) return false;
     if (recent_.is_used()) recent_.remember(request, sent_);
-    outstanding_.writer()(request.rank, 0, static_cast<std::uint32_t>(sent_));
-    outstanding_.add_sent(request.rank, 1);
+    outstanding_.add(request.rank, static_cast<std::uint32_t>(sent_));
     if (with_window) {
       window_[position].next_in_chain = end_of_chain;
       window_[position].arrived = false;
@@ -379,7 +381,8 @@ class request_reply {
   [[gnu::noinline]] std::size_t take_replies(SourceOf source_of, std::span<const Reply> replies,
                                              Receive& receive) {
     const bool with_window = needs_window<Order>();
-    if constexpr (SourceOf::is_single) {  // the position in outstanding_ stays in a register
+    if (SourceOf::is_single && outstanding_.has_rings()) {
+      // The position in outstanding_ stays in a register.
       const auto number = outstanding_.oldest(source_of(0));
       take_numbered<Order>(with_window, number, replies, receive);
       outstanding_.add_replied(source_of(0), replies.size());
@@ -387,11 +390,8 @@ class request_reply {
       for (std::size_t first = 0; first < replies.size(); first += detail::group_items) {
         std::uint32_t numbers[detail::group_items];
         const std::size_t count = std::min(detail::group_items, replies.size() - first);
-        for (std::size_t k = 0; k < count; ++k) {
-          const int source = source_of(first + k);
-          numbers[k] = outstanding_.oldest(source)(0);
-          outstanding_.add_replied(source, 1);
-        }
+        for (std::size_t k = 0; k < count; ++k)
+          numbers[k] = outstanding_.take_oldest(source_of(first + k));
         take_numbered<Order>(
             with_window, [&numbers](std::size_t k) { return numbers[k]; },
             replies.subspan(first, count), receive);

@@ -87,6 +87,71 @@ TEST(RequestReply, calls_may_have_more_requests_than_expected) {
   });
 }
 
+// How many messages of a call were not full, beyond one per link. `before`: stats() of both engines
+// before the call.
+std::uint64_t early_messages(const conveyor& engine, const engine_stats& before) {
+  std::uint64_t partial = 0;
+  const engine_stats stats = engine.stats();
+  for (std::size_t h = 0; h < stats.hops.size(); ++h)
+    partial += stats.hops[h].partial_messages - before.hops[h].partial_messages;
+  return partial - std::min<std::uint64_t>(partial, engine.link_count());
+}
+
+TEST(RequestReply, buffers_leave_full_or_last_if_no_rank_waits_for_replies) {
+  spmd([](team& team) {
+    for (const int hops : {1, 2, 3}) {
+      const engine_options engine{.buffer_items = 16, .hops = hops, .group_ranks = 2};
+      request_reply<conveyor, std::uint32_t, std::uint64_t> exchange(team, {.engine = engine});
+      const auto size = static_cast<std::size_t>(team.size());
+      for (int call = 0; call < 2; ++call) {
+        const engine_stats requests = exchange.requests().stats(),
+                           replies = exchange.replies().stats();
+        std::size_t received = 0;
+        const std::size_t n = 40 * size;  // fewer than the window, and than a ring, to each rank
+        exchange(
+            n,
+            [&](std::size_t i) {
+              return addressed<std::uint32_t>{static_cast<int>((i + i / size) % size), 1};
+            },
+            [](int, std::uint32_t request) { return std::uint64_t{request}; },
+            [&](std::size_t, std::uint64_t reply) { received += reply; });
+        EXPECT_EQ(received, n);
+        EXPECT_EQ(early_messages(exchange.requests(), requests), 0u) << hops << " hops";
+        EXPECT_EQ(early_messages(exchange.replies(), replies), 0u) << hops << " hops";
+      }
+    }
+  });
+}
+
+// A rank that has asked one rank often cannot ask it again before a reply comes. Its requests have
+// left in full buffers, but are in partial ones on their way.
+TEST(RequestReply, a_rank_that_waits_gets_replies_although_other_ranks_do_not_wait) {
+  spmd([](team& team) {
+    const auto size = static_cast<std::size_t>(team.size());
+    for (const int hops : {1, 2, 3})
+      for (const std::size_t buffer_items : {7, 24, 50})
+        for (const std::size_t target : {std::size_t{0}, size / 2, size - 1}) {
+          const engine_options engine{.buffer_items = buffer_items, .hops = hops, .group_ranks = 2};
+          request_reply<conveyor, std::uint32_t, std::uint64_t> exchange(team, {.engine = engine});
+          const std::size_t n = team.rank() == 0 ? 1000 : 0;
+          std::uint64_t sum = 0;
+          exchange.operator()<reply_order::arrived>(
+              n,
+              [&](std::size_t i) {
+                const std::size_t rank = i % 9 == 0 ? i / 9 % size : target;
+                return addressed<std::uint32_t>{static_cast<int>(rank),
+                                                static_cast<std::uint32_t>(i)};
+              },
+              [](int, std::uint32_t request) { return std::uint64_t{2} * request; },
+              [&](std::size_t i, std::uint64_t reply) {
+                EXPECT_EQ(reply, 2 * i);
+                sum += i;
+              });
+          EXPECT_EQ(2 * sum, n * (n - std::min<std::size_t>(n, 1)));
+        }
+  });
+}
+
 TEST(RequestReply, each_reply_arrives_once_in_order_or_with_its_number) {
   struct sizes {
     std::size_t combine, buffer_items;

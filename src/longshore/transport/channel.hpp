@@ -35,6 +35,9 @@ struct channel_end {
   std::size_t slot_bytes = 0;  ///< bytes of the largest message
   /// slots of this channel, the same at both ends; if 0, as many as the call gives to all channels
   int slots = 0;
+  /// The receiver reads all messages, whatever else it waits for. So the sender gets its slots back
+  /// although credits wait until half of the slots are used.
+  bool reads_all = false;
 };
 
 /// The sending end. Only one thread may use it.
@@ -84,6 +87,7 @@ class channel_receiver {
   [[nodiscard]] std::size_t slot_bytes() const noexcept { return end_.slot_bytes; }
 
  protected:
+  [[nodiscard]] bool reads_all() const noexcept { return end_.reads_all; }
   explicit channel_receiver(channel_end end) : end_(end) {}
 
  private:

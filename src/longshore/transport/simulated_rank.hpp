@@ -102,14 +102,14 @@ class simulated_rank {
   /// simulated_message behind it. Only messages that ranks write, send or read have memory, because
   /// all slots of thousands of ranks would not fit. Freed at the end of the run at the latest.
   [[nodiscard]] virtual std::byte* take_slot(std::size_t bytes) = 0;
-  virtual void return_slot(std::byte* slot, std::size_t bytes) noexcept = 0;
+  virtual void return_slot(std::byte* slot) noexcept = 0;
   /// Moves a message of `bytes` bytes from a slot of `slot_bytes` to memory of sent_slot_bytes().
   [[nodiscard]] std::byte* sent_slot(std::byte* slot, std::size_t slot_bytes, std::size_t bytes) {
     const std::size_t sent_bytes = sent_slot_bytes(slot_bytes, bytes);
     if (sent_bytes == slot_bytes) return slot;
     std::byte* const sent = take_slot(sent_bytes);
     std::memcpy(sent, slot, bytes);
-    return_slot(slot, slot_bytes);
+    return_slot(slot);
     return sent;
   }
   /// Throws errc::out_of_memory unless each rank can have so many bytes more. All ranks that ask for

@@ -31,10 +31,10 @@ void waiter::add_to_team() noexcept {
   if (team_.simulated() != nullptr) team_.simulated()->wait_ended();
 }
 
-// The first pauses of a wait do not block, because some loops do pending work before they are idle,
+// The first pause of a wait does not block, because some loops do pending work before they are idle,
 // such as sending partial buffers.
 void waiter::pause_simulated() {
-  constexpr unsigned pauses_before_block = 2;
+  constexpr unsigned pauses_before_block = 1;
   team_.progress();
   read_clock();
   if (yields_++ >= pauses_before_block) team_.simulated()->block(operation_, peer_);

@@ -1,6 +1,6 @@
-// outstanding_requests: which requests of this rank wait for replies. There is a ring per rank,
-// with the numbers of the requests to that rank. Replies of a rank arrive in the order of the
-// requests, so one load gives the number of the request that a reply answers.
+// outstanding_requests: which requests of this rank wait for replies. Replies of a rank arrive in
+// the order of the requests, so the numbers of the requests to each rank are a queue: one load gives
+// the number of the request that a reply answers.
 #pragma once
 
 #include <longshore/core/bytes.hpp>
@@ -13,33 +13,72 @@
 
 namespace longshore::detail {
 
-/// Memory: 4 bytes x ranks x ring size. A ring holds twice a rank's even share of the window, and
-/// at least 64 requests, or fewer if all rings would take more than 256 KiB, but never less than 8.
-/// That also suffices for a rank to which many ranks send requests, since a full ring of each sender
-/// keeps that rank busy. (A larger ring would only use more cache.)
+/// Up to max_rings ranks, each queue is a ring; beyond, a list.
+///
+/// Memory of rings: 4 bytes x ranks x ring size. A ring holds twice a rank's even share of the
+/// window, and at least 64 requests. That also suffices for a rank to which many ranks send
+/// requests, since a full ring of each sender keeps that rank busy. (A larger ring would only use
+/// more cache.)
+///
+/// Memory of lists: 8 bytes x window and 4 bytes x ranks. With so many ranks, each has few requests
+/// of the window, so rings would be mostly empty, and yet too small for some ranks.
 class outstanding_requests {
   struct ring {
     // The number of outstanding requests is sent - replied. Both counts may wrap around.
     std::uint32_t sent = 0, replied = 0;
   };
+  struct list_entry {
+    std::uint32_t next, number;
+  };
+  static constexpr std::uint32_t no_entry = 0xffffffff;
 
  public:
-  static constexpr std::size_t min_ring_size = 8,
-                               min_bytes_per_rank =
-                                   min_ring_size * sizeof(std::uint32_t) + sizeof(ring);
+  static constexpr int max_rings = 1024;
+  static constexpr std::size_t min_ring_size = 64, list_bytes_per_rank = sizeof(std::uint32_t);
 
   outstanding_requests(int ranks, std::size_t window_items)
-      : ring_size_(ring_size_for(static_cast<std::size_t>(ranks), window_items)),
-        mask_(static_cast<std::uint32_t>(ring_size_ - 1)),
-        numbers_(static_cast<std::size_t>(ranks) * ring_size_),
-        rings_(static_cast<std::size_t>(ranks)) {}
-
-  /// Whether one more request to `rank` fits.
-  [[nodiscard]] bool has_room(int rank) const noexcept {
-    return rings_[rank].sent - rings_[rank].replied <= mask_;
+      : has_rings_(ranks <= max_rings),
+        ring_size_(ring_size_for(static_cast<std::size_t>(ranks), window_items)),
+        mask_(static_cast<std::uint32_t>(ring_size_ - 1)) {
+    const auto rank_count = static_cast<std::size_t>(ranks);
+    if (has_rings_) {
+      numbers_.resize(rank_count * ring_size_);
+      rings_.resize(rank_count);
+      return;
+    }
+    newest_.assign(rank_count, no_entry);
+    entries_.resize(window_items);
+    for (std::uint32_t i = 0; i < entries_.size(); ++i) entries_[i].next = i + 1;
   }
-  /// How many more requests fit, whichever ranks they go to.
+
+  /// Whether one more request to `rank` fits. REQUIRES: the window is not full.
+  [[nodiscard]] bool has_room(int rank) const noexcept {
+    return !has_rings_ || rings_[rank].sent - rings_[rank].replied <= mask_;
+  }
+  /// Records a request. REQUIRES: has_room(rank).
+  void add(int rank, std::uint32_t number) noexcept {
+    if (!has_rings_) [[unlikely]] {
+      add_to_list(rank, number);
+      return;
+    }
+    writer()(rank, 0, number);
+    add_sent(rank, 1);
+  }
+  /// Removes the oldest request to `rank`, and returns its number.
+  [[nodiscard]] std::uint32_t take_oldest(int rank) noexcept {
+    if (!has_rings_) [[unlikely]]
+      return take_from_list(rank);
+    const std::uint32_t number = oldest(rank)(0);
+    add_replied(rank, 1);
+    return number;
+  }
+
+  // Rings serve many requests at a time.
+  [[nodiscard]] bool has_rings() const noexcept { return has_rings_; }
+
+  /// How many more requests fit, whichever ranks they go to. 0 without rings.
   [[nodiscard]] std::size_t room() const noexcept {
+    if (!has_rings_) return 0;
     std::size_t max_outstanding = 0;
     for (const ring& of_rank : rings_)
       max_outstanding = std::max<std::size_t>(max_outstanding, of_rank.sent - of_rank.replied);
@@ -85,17 +124,44 @@ class outstanding_requests {
   }
 
  private:
+  // Not inlined: loops over rings stay small.
+  [[gnu::noinline]] void add_to_list(int rank, std::uint32_t number) noexcept {
+    const std::uint32_t added = free_;
+    free_ = entries_[added].next;
+    // A list is a circle: its newest entry leads to its oldest.
+    std::uint32_t& newest = newest_[rank];
+    std::uint32_t oldest = added;
+    if (newest != no_entry) {
+      oldest = entries_[newest].next;
+      entries_[newest].next = added;
+    }
+    entries_[added] = {oldest, number};
+    newest = added;
+  }
+  [[gnu::noinline]] std::uint32_t take_from_list(int rank) noexcept {
+    std::uint32_t& newest = newest_[rank];
+    const std::uint32_t taken = entries_[newest].next;
+    if (taken == newest)
+      newest = no_entry;
+    else
+      entries_[newest].next = entries_[taken].next;
+    entries_[taken].next = free_;
+    free_ = taken;
+    return entries_[taken].number;
+  }
   static std::size_t ring_size_for(std::size_t ranks, std::size_t window_items) {
-    const std::size_t at_least =
-        std::clamp<std::size_t>(std::bit_floor(65536 / ranks), min_ring_size, 64);
     const std::size_t share = std::bit_ceil(2 * window_items / ranks);
-    return std::min(window_items, std::max(at_least, share));
+    return std::min(window_items, std::max(min_ring_size, share));
   }
 
+  bool has_rings_;
   std::size_t ring_size_;  // a power of two
   std::uint32_t mask_;
   std::vector<std::uint32_t> numbers_;  // ring after ring
   std::vector<ring> rings_;
+  std::vector<std::uint32_t> newest_;  // indexed by rank: an entry, or no_entry
+  std::vector<list_entry> entries_;
+  std::uint32_t free_ = 0;  // the first entry of the list of free ones
 };
 
 }  // namespace longshore::detail

@@ -19,6 +19,7 @@ constexpr std::uint8_t push_time_flag = 2;
 // messages of the next epoch from messages of the current epoch.
 constexpr std::uint8_t epoch_flag = 4;
 constexpr std::uint8_t failed_flag = 8;
+constexpr std::uint8_t urgent_flag = 16;
 
 }  // namespace
 
@@ -36,8 +37,10 @@ porter::porter(team& team, std::span<const int> to, std::span<const int> from,
   assert(buffers.size() == to.size());
   if (options.carries_replies) pushes_ = pulls_ = work::conveyor_replies;
   const auto ends_of = [&](std::span<const int> peers) {
-    return stream_ends(team.nodes(), peers, format_.slot_bytes(), options.slots,
-                       options.slots_between_hosts);
+    auto ends = stream_ends(team.nodes(), peers, format_.slot_bytes(), options.slots,
+                            options.slots_between_hosts);
+    for (auto& end : ends) end.reads_all = true;
+    return ends;
   };
   channels_ = team.open_channels(ends_of(to), ends_of(from), options.slots);
   links_.reserve(to.size());
@@ -145,6 +148,10 @@ void porter::send(std::size_t i, std::uint8_t flags, int failed_rank) {
     std::memcpy(end, &failed_rank, message_layout::failed_bytes);
     end += message_layout::failed_bytes;
   }
+  if (is_urgent_) {
+    flags |= urgent_flag;
+    link.told = true;
+  }
   *end++ = static_cast<std::byte>(flags);
   const auto bytes = static_cast<std::size_t>(end - link.begin);
   team_.charge(pushes_, items);
@@ -164,6 +171,13 @@ void porter::close(std::size_t i) {
 
 void porter::send_all() {
   while (oldest_link_ != no_link) send(oldest_link_);
+  if (!is_urgent_) return;
+  for (; told_links_ < links_.size(); ++told_links_) {
+    const link_state& link = links_[told_links_];
+    if (link.told || link.finished || link.to_self) continue;
+    if (!open(told_links_)) return;
+    send(told_links_, urgent_flag, nobody);
+  }
 }
 
 void porter::send_older_than(std::uint64_t ticks, double seconds) {
@@ -192,6 +206,7 @@ peer_inbox* porter::open_message(peer_inbox& inbox) {
   if (!message) return nullptr;
   const auto flags = static_cast<std::uint8_t>(message->back());
   if ((flags & epoch_flag) != epoch_) return nullptr;
+  is_urgent_ = is_urgent_ || (flags & urgent_flag) != 0;
   // The fields behind the items are read from the end, in the reverse order of send().
   std::size_t bytes = message->size() - message_layout::flag_bytes;
   const std::byte* const data = message->data();
@@ -245,10 +260,11 @@ void porter::release(peer_inbox& inbox) {
 
 void porter::restart() {
   epoch_ ^= epoch_flag;
-  ended_peers_ = finished_links_ = 0;
+  ended_peers_ = finished_links_ = told_links_ = 0;
   failed_rank_ = nobody;
+  is_urgent_ = false;
   for (auto& inbox : inboxes_) inbox.ended = false;
-  for (auto& link : links_) link.finished = false;
+  for (auto& link : links_) link.finished = link.told = false;
 }
 
 }  // namespace longshore::detail

@@ -96,6 +96,8 @@ class porter {
   void filled(std::size_t i);
   /// Sends the buffer of link `i`. REQUIRES: the buffer is open.
   void send(std::size_t i) { send(i, 0, nobody); }
+  /// Sends all open buffers. In an urgent epoch, also an empty message on each link that has carried
+  /// no urgent message yet, if a slot is free.
   void send_all();
   /// Sends each buffer that was opened at least `ticks` ticks before the last tick, and each buffer
   /// that was opened at least `seconds` before the last tick. A limit that is 0 does not count.
@@ -107,6 +109,10 @@ class porter {
   /// Sends the last buffer of each link, which may be empty. Call finish() until it returns true.
   /// The buffers carry `failed_rank`: a rank that failed this epoch, or nobody.
   bool finish(int failed_rank);
+  /// From now on, messages of this epoch say that the epoch is urgent (conveyor::hurry()).
+  void hurry() noexcept { is_urgent_ = true; }
+  /// Whether hurry() was called or an urgent message of this epoch was polled.
+  [[nodiscard]] bool is_urgent() const noexcept { return is_urgent_; }
   [[nodiscard]] bool has_open_buffers() const noexcept { return oldest_link_ != no_link; }
 
   // Receiving: peer i is rank from[i].
@@ -200,6 +206,7 @@ class porter {
     // after this item, before the real end, so that filled() is called after the item.
     bool awaits_timed_item = false;
     bool finished = false;
+    bool told = false;  // the link has carried an urgent message of this epoch
   };
 
   void send(std::size_t i, std::uint8_t flags, int failed_rank);
@@ -230,6 +237,9 @@ class porter {
   // because no rank is more than one epoch ahead of another.
   std::uint8_t epoch_ = 0;
   int failed_rank_ = nobody;
+  bool is_urgent_ = false;
+  std::size_t told_links_ =
+      0;  // the first so many links carried an urgent message, or are finished
   hop_stats stats_;
 };
 

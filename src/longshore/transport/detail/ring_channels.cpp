@@ -133,7 +133,7 @@ std::byte* ring_sender::reserve() {
 void ring_sender::return_slot() noexcept {
   // While all slots are in use, the current one has a message.
   if (produced_ - consumed_seen_ == slots_ || simulated_slot() == nullptr) return;
-  simulated_->return_slot(std::exchange(simulated_slot(), nullptr), slot_bytes());
+  simulated_->return_slot(std::exchange(simulated_slot(), nullptr));
 }
 
 void ring_sender::commit(std::size_t bytes) {
@@ -175,8 +175,7 @@ void ring_receiver::watch(bool* may_have_message) {
 void ring_receiver::release() {
   assert(consumed_ < produced_seen_);
   if (simulated_ != nullptr) [[unlikely]]
-    simulated_->return_slot(std::exchange(simulated_slot(), nullptr),
-                            sent_slot_bytes(slot_bytes(), memory_.length_bytes[slot_]));
+    simulated_->return_slot(std::exchange(simulated_slot(), nullptr));
   advance();
   ++consumed_;
   if (simulated_ != nullptr) [[unlikely]]

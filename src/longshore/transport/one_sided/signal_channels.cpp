@@ -119,16 +119,16 @@ std::uint64_t signal_receiver::word_of(std::size_t slot) const noexcept {
   return load_word(own_end_ + signal_layout::words_offset + slot * sizeof(std::uint64_t));
 }
 
-// Sends the credit if no message has arrived, or if half of the slots are used. A rank may poll
-// only this channel, and never wait. So every 8192 empty polls also send the credits of its other
-// channels.
+// Sends the credit if no message has arrived (unless reads_all()), or if half of the slots are used.
+// A rank may poll only this channel, and never wait. So every 8192 empty polls also send the credits
+// of its other channels.
 std::optional<std::span<const std::byte>> signal_receiver::front() {
   const std::uint64_t word = word_of(slot_);
   if (!format_.is_of(word, consumed_ + 1)) {
     constexpr unsigned polls_per_send = 8192;  // more than a wait makes before it sends credits
     if (simulated_ != nullptr && arrivals().may_have_message != nullptr) [[unlikely]]
       *arrivals().may_have_message = false;  // before a call that lets messages arrive
-    if (credit_sent_ != consumed_)
+    if (credit_sent_ != consumed_ && !defers_credit())
       send_credit();
     else
       library_.progress();
@@ -174,9 +174,8 @@ void signal_receiver::release() {
   assert(consumed_ < credits_read_);
   if (simulated_ != nullptr) [[unlikely]] {
     std::byte* const slot = current_slot();
-    const std::size_t slot_size = simulated_slot_bytes();
     arrivals().first = arrivals().first->next;
-    simulated_->return_slot(slot, slot_size);
+    simulated_->return_slot(slot);
   }
   advance();
   ++consumed_;
@@ -185,7 +184,7 @@ void signal_receiver::release() {
   constexpr std::uint64_t min_slots = 4;
   if (slots_ >= min_slots && credit_is_due()) {
     send_credit();
-  } else if (!is_deferred_) {
+  } else if (!is_deferred_ && !defers_credit()) {
     deferred_credits_.add(*this);
     is_deferred_ = true;
   }

@@ -8,7 +8,8 @@
 //     in the reverse direction (paired), the next message of that channel carries the credit in its
 //     signal word (piggybacked). Otherwise a put of 8 bytes carries the credit. That put is
 //     deferred until half of the slots are used (if there are four slots or more), or until the
-//     receiving rank waits or polls an empty channel.
+//     receiving rank waits or polls an empty channel. With channel_end::reads_all, it is deferred
+//     until half of the slots are used in any case.
 //
 // Cost: a put of the message and a put of 8 bytes; another put of 8 bytes per credit that is sent
 // alone.
@@ -116,7 +117,7 @@ class signal_sender final : public channel_sender, private signal_end {
   signal_sender(channel_end end, const signal_end& memory)
       : channel_sender(end), signal_end(memory) {}
   ~signal_sender() override {
-    if (taken_slot_ != nullptr) simulated_->return_slot(taken_slot_, slot_bytes());
+    if (taken_slot_ != nullptr) simulated_->return_slot(taken_slot_);
   }
   /// Pairs this end with the receiver of a channel in the reverse direction. Then the messages of
   /// either channel carry the credits of the other.
@@ -154,6 +155,7 @@ class signal_receiver final : public channel_receiver, private signal_end {
  private:
   friend class deferred_credits;
   void send_credit();
+  [[nodiscard]] bool defers_credit() const noexcept { return reads_all() && !credit_is_due(); }
   // When half of the slots are used, deferring the credit longer gains nothing.
   [[nodiscard]] bool credit_is_due() const noexcept {
     return 2 * (consumed_ - credit_sent_) >= slots_;

@@ -106,11 +106,12 @@ constexpr std::uint64_t numbers = std::uint64_t{1} << 12;
 
 // One of two ranks, with a channel to the other rank and one from it.
 struct rank_with_channels {
-  rank_with_channels(std::byte* mine, std::byte* others, int slots, bool paired)
+  rank_with_channels(std::byte* mine, std::byte* others, int slots, bool paired, bool reads_all)
       : memory(mine, others, out),
-        to({0, slot_bytes}, signal_end(slot_bytes, slots, lib, deferred, memory, 0,
-                                       signal_layout(slot_bytes, slots, false).receiver_bytes)),
-        from({0, slot_bytes},
+        to({.slot_bytes = slot_bytes},
+           signal_end(slot_bytes, slots, lib, deferred, memory, 0,
+                      signal_layout(slot_bytes, slots, false).receiver_bytes)),
+        from({.slot_bytes = slot_bytes, .reads_all = reads_all},
              signal_end(slot_bytes, slots, lib, deferred, memory,
                         signal_layout(slot_bytes, slots, false).receiver_bytes, 0)) {
     if (!paired) return;
@@ -144,14 +145,22 @@ struct rank_with_channels {
   std::uint64_t sent = 0, received = 0;
 };
 
-void exchange(int slots, bool paired) {
-  const std::size_t bytes_per_rank = 2 * signal_layout(slot_bytes, slots, false).receiver_bytes;
-  const large_space space(2 * bytes_per_rank);
+using two_ranks = std::array<std::unique_ptr<rank_with_channels>, 2>;
+
+std::size_t bytes_per_rank(int slots) {
+  return 2 * signal_layout(slot_bytes, slots, false).receiver_bytes;
+}
+
+two_ranks make_ranks(const large_space& space, int slots, bool paired, bool reads_all) {
+  std::byte *const first = space.begin(), *const second = first + bytes_per_rank(slots);
+  return {std::make_unique<rank_with_channels>(first, second, slots, paired, reads_all),
+          std::make_unique<rank_with_channels>(second, first, slots, paired, reads_all)};
+}
+
+void exchange(int slots, bool paired, bool reads_all) {
+  const large_space space(2 * bytes_per_rank(slots));
   if (!space) GTEST_SKIP() << "this machine does not overcommit address space";
-  std::array ranks{std::make_unique<rank_with_channels>(
-                       space.begin(), space.begin() + bytes_per_rank, slots, paired),
-                   std::make_unique<rank_with_channels>(space.begin() + bytes_per_rank,
-                                                        space.begin(), slots, paired)};
+  const two_ranks ranks = make_ranks(space, slots, paired, reads_all);
   constexpr std::uint64_t messages = 3 * numbers, max_turns = 100;  // turns per message
   const std::uint64_t seed = mix_bits(static_cast<std::uint64_t>(slots));
   std::uint64_t turns = 0;
@@ -181,11 +190,34 @@ void exchange(int slots, bool paired) {
 
 TEST(SignalChannel, keeps_messages_in_order_while_its_numbers_wrap) {
   for (const int slots : {1, 2, 3, 4, 7})
-    for (const bool paired : {false, true}) {
-      SCOPED_TRACE(::testing::Message()
-                   << slots << " slots, " << (paired ? "paired channels" : "separate channels"));
-      exchange(slots, paired);
+    for (const bool paired : {false, true})
+      for (const bool reads_all : {false, true}) {
+        SCOPED_TRACE(::testing::Message()
+                     << slots << " slots, " << (paired ? "paired channels" : "separate channels")
+                     << (reads_all ? ", receivers read all" : ""));
+        exchange(slots, paired, reads_all);
+      }
+}
+
+TEST(SignalChannel, a_credit_waits_for_half_of_the_slots_if_its_receiver_reads_all) {
+  constexpr int slots = 8;
+  for (const bool reads_all : {false, true}) {
+    const large_space space(2 * bytes_per_rank(slots));
+    if (!space) GTEST_SKIP() << "this machine does not overcommit address space";
+    const two_ranks ranks = make_ranks(space, slots, false, reads_all);
+    rank_with_channels &sender = *ranks[0], &receiver = *ranks[1];
+    int first_credit = 0;
+    for (int message = 1; message <= slots && first_credit == 0; ++message) {
+      sender.send();
+      while (sender.out.deliver_one()) {
+      }
+      receiver.receive();
+      receiver.receive();  // finds nothing
+      receiver.deferred.send_all();
+      if (receiver.out.deliver_one()) first_credit = message;
     }
+    EXPECT_EQ(first_credit, reads_all ? slots / 2 : 1);
+  }
 }
 
 TEST(SignalChannel, refuses_more_slots_than_its_numbers_can_distinguish) {

@@ -138,23 +138,27 @@ std::size_t world::available_bytes() {
 }
 
 std::byte* world::take_slot(std::size_t bytes) {
-  auto& free = free_slots_[bytes];
-  if (!free.empty()) {
-    std::byte* const slot = free.back();
-    free.pop_back();
-    return slot;
-  }
-  constexpr std::size_t block_bytes = std::size_t{16} << 20;
-  const std::size_t needed =
-      round_up(detail::simulated_message::offset_in(bytes) + sizeof(detail::simulated_message),
-               cache_line_bytes);
+  constexpr std::size_t block_bytes = std::size_t{16} << 20, max_times_as_large = 2;
+  const std::size_t needed = round_up(detail::simulated_message::offset_in(bytes) +
+                                          sizeof(detail::simulated_message) + sizeof(std::size_t),
+                                      cache_line_bytes);
+  for (auto free = free_slots_.lower_bound(needed);
+       free != free_slots_.end() && free->first <= max_times_as_large * needed; ++free)
+    if (!free->second.empty()) {
+      std::byte* const slot = free->second.back();
+      free->second.pop_back();
+      return slot;
+    }
   if (static_cast<std::size_t>(end_of_slots_ - next_slot_) < needed) {
     constexpr bool huge = true;
-    const pages& block = slot_memory_.emplace_back(std::max(needed, block_bytes), huge);
-    next_slot_ = block.data();
-    end_of_slots_ = next_slot_ + block.size_bytes();
+    const pages& block =
+        slot_memory_.emplace_back(std::max(needed + cache_line_bytes, block_bytes), huge);
+    next_slot_ = block.data() + cache_line_bytes;
+    end_of_slots_ = block.data() + block.size_bytes();
   }
-  return std::exchange(next_slot_, next_slot_ + needed);
+  std::byte* const slot = std::exchange(next_slot_, next_slot_ + needed);
+  size_of(slot) = needed;
+  return slot;
 }
 
 std::string library::version() const {

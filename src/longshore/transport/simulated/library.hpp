@@ -4,11 +4,11 @@
 #include <longshore/transport/one_sided/library.hpp>
 #include <longshore/transport/simulated/network.hpp>
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 namespace longshore::simulated {
@@ -34,21 +34,25 @@ class world {
   /// Of this process. Read once between two meetings: reading the files of the kernel takes long.
   [[nodiscard]] std::size_t available_bytes();
   [[nodiscard]] std::byte* take_slot(std::size_t bytes);
-  void return_slot(std::byte* slot, std::size_t bytes) noexcept {
-    free_slots_[bytes].push_back(slot);
-  }
+  void return_slot(std::byte* slot) noexcept { free_slots_[size_of(slot)].push_back(slot); }
   std::vector<std::uint64_t> gathered;  // what the ranks show between two meetings
   std::shared_ptr<pages> new_memory;    // of the allocation that all ranks make now
   std::optional<node_map> nodes;        // of the first rank that made one
 
  private:
+  // The bytes of a slot stand before it.
+  static std::size_t& size_of(std::byte* slot) noexcept {
+    return reinterpret_cast<std::size_t*>(slot)[-1];
+  }
+
   int arrived_ = 0;
   std::uint64_t meetings_ = 0, meeting_of_available_ = ~std::uint64_t{0};
   std::size_t available_bytes_ = 0;
   // The memory of messages, in huge pages: else the tables of its pages would not fit the cache.
   std::vector<pages> slot_memory_;
   std::byte *next_slot_ = nullptr, *end_of_slots_ = nullptr;
-  std::unordered_map<std::size_t, std::vector<std::byte*>> free_slots_;  // indexed by size
+  // Indexed by size. A slot that is free serves smaller messages, too: those that are sent after it.
+  std::map<std::size_t, std::vector<std::byte*>> free_slots_;
 };
 
 class library final : public one_sided::library, public detail::simulated_rank {
@@ -80,9 +84,7 @@ class library final : public one_sided::library, public detail::simulated_rank {
   }
   void charge_seconds(double seconds) override { world_.events.advance(rank_, seconds); }
   std::byte* take_slot(std::size_t bytes) override { return world_.take_slot(bytes); }
-  void return_slot(std::byte* slot, std::size_t bytes) noexcept override {
-    world_.return_slot(slot, bytes);
-  }
+  void return_slot(std::byte* slot) noexcept override { world_.return_slot(slot); }
   void require_memory(std::size_t bytes) override;
   void charge_receive(std::size_t bytes) override { world_.messages.charge_receive(rank_, bytes); }
   void synchronise() override { world_.events.synchronise(rank_); }
