@@ -126,7 +126,7 @@ struct block_exchange_options {
 /// sizes of blocks that all ranks send each other before the exchange.
 ///
 ///               messages                    bytes on the wire          memory
-///   put         2 (P - 1)                   n + 8 (P - 1)              16 bytes
+///   put         2 (P - 1)                   n + 8 (P - 1)              16 P bytes
 ///   put-scan    2 (P - 1)                   n + 8 (P - 1)              8 P bytes
 ///   direct      P - 1 offsets, and a block  8 (P - 1), and the         8 P bytes
 ///               to each rank of other nodes bytes for other nodes
@@ -139,7 +139,7 @@ struct block_exchange_options {
 ///   two-hop     L - 1 within the node,      n, and n (L - 1) / L       about n for relayed blocks;
 ///               N - 1 to other nodes        within the node            slots for L + N - 2 peers
 ///
-///   put         a fetch-and-add at the target reserves memory, then a put (ISx over SHMEM)
+///   put         fetch-and-adds reserve memory at all targets, then puts (ISx over SHMEM)
 ///   put-scan    receivers compute the offsets by a prefix sum and send them, then a put
 ///   direct      as put-scan, but the caller stores items for ranks of the same node
 ///   sendrecv    messages to one target after the other

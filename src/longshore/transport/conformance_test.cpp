@@ -313,6 +313,31 @@ TEST(Segment, fetch_add_loses_no_update_and_returns_each_value_once) {
   });
 }
 
+TEST(Segment, started_fetch_adds_are_complete_after_quiet) {
+  spmd([](team& team) {
+    constexpr int adds = 100;
+    const auto ranks = static_cast<std::size_t>(team.size());
+    const auto memory = team.allocate(2 * sizeof(std::int64_t));
+    // Several of one rank are under way, to every target.
+    const std::vector<std::int64_t> amounts(adds * ranks, 3);
+    std::vector<std::int64_t> previous(amounts.size(), -1);
+    for (std::size_t i = 0; i < amounts.size(); ++i)
+      memory->fetch_add_start(static_cast<int>(i % ranks), 8, &amounts[i], &previous[i]);
+    memory->quiet();
+    team.barrier();
+    std::vector<std::int64_t> all(previous.size() * ranks);
+    team.allgather(std::as_bytes(std::span(previous)), std::as_writable_bytes(std::span(all)));
+    // Every value comes once from each of the targets.
+    std::sort(all.begin(), all.end());
+    for (std::size_t i = 0; i < all.size(); ++i)
+      ASSERT_EQ(all[i], static_cast<std::int64_t>(3 * (i / ranks)));
+    EXPECT_EQ(memory->fetch_add(team.rank(), 8, 0), static_cast<std::int64_t>(3 * adds * ranks));
+    EXPECT_EQ(code_of([&] { memory->fetch_add_start(0, 4, amounts.data(), previous.data()); }),
+              errc::usage);
+    team.barrier();
+  });
+}
+
 TEST(Segment, a_range_outside_is_refused) {
   spmd([](team& team) {
     const auto memory = team.allocate(100);

@@ -41,6 +41,13 @@ class segment {
   /// Adds `amount` to the 64-bit integer at `offset` (a multiple of 8) of `peer`, and returns its
   /// previous value. Atomic with respect to fetch_add of all ranks, not to stores through direct().
   virtual std::int64_t fetch_add(int peer, std::size_t offset, std::int64_t amount) = 0;
+  /// As fetch_add of `*amount`, but complete only after quiet(), which also sets `*previous`. Until
+  /// then, the caller must not use the memory at `previous`, nor write to the memory at `amount`.
+  /// Over ucx many are under way at the same time; over mpi as many as the MPI library allows.
+  virtual void fetch_add_start(int peer, std::size_t offset, const std::int64_t* amount,
+                               std::int64_t* previous) {
+    *previous = fetch_add(peer, offset, *amount);
+  }
   /// Waits until all operations that this rank has started on this segment are complete, at this
   /// rank and at the targets.
   virtual void quiet() = 0;

@@ -9,6 +9,7 @@
 #include <longshore/gather/detail/table_view.hpp>
 #include <longshore/transport/traffic.hpp>
 
+#include <array>
 #include <concepts>
 #include <cstddef>
 #include <span>
@@ -57,8 +58,8 @@ inline constexpr bool is_fetch_add = std::integral<T> &&
 
 /// Local. table[indices[i]] = op(table[indices[i]], value_of(i)). REQUIRES: all_reachable or
 /// is_fetch_add. Throws errc::usage for an index out of range; part of the table is then updated.
-/// Cost per element: an atomic instruction if all_reachable, else a fetch_add, for which the rank
-/// waits. `all_reachable`: whether all ranks can reach all parts.
+/// Cost per element: an atomic instruction if all_reachable, else a fetch_add, of which many are
+/// under way at the same time. `all_reachable`: whether all ranks can reach all parts.
 template <trivially_copyable T, distribution Distribution, update_operation<T> Op, class ValueOf>
 requires is_one_word<T>
 void update_agp(const char* operation, const table_view<T, Distribution>& table,
@@ -67,6 +68,8 @@ void update_agp(const char* operation, const table_view<T, Distribution>& table,
   T* const* parts = table.direct_parts().data();
   segment& memory = table.segment();
   std::uint64_t messages = 0;
+  [[maybe_unused]] std::array<std::int64_t, max_in_flight> amounts, previous;
+  [[maybe_unused]] std::size_t in_flight = 0;
   const std::size_t updated = table.map().with_locator([&](auto locate) {
     if (all_reachable)
       return for_each_in_range(indices, table.size(), [=](std::size_t i, std::uint64_t index) {
@@ -77,9 +80,15 @@ void update_agp(const char* operation, const table_view<T, Distribution>& table,
     // with respect to atomic instructions of the processor.
     return for_each_in_range(indices, table.size(), [&](std::size_t i, std::uint64_t index) {
       const location at = locate(index);
-      if constexpr (is_fetch_add<T, Op>)
-        static_cast<void>(memory.fetch_add(at.rank, at.offset * sizeof(T),
-                                           static_cast<std::int64_t>(value_of(i))));
+      if constexpr (is_fetch_add<T, Op>) {
+        amounts[in_flight] = static_cast<std::int64_t>(value_of(i));
+        memory.fetch_add_start(at.rank, at.offset * sizeof(T), &amounts[in_flight],
+                               &previous[in_flight]);
+        if (++in_flight == max_in_flight) {
+          memory.quiet();
+          in_flight = 0;
+        }
+      }
       messages += parts[at.rank] == nullptr;
     });
   });

@@ -1,5 +1,5 @@
-// The exchange put: reserves memory at each target by a fetch-and-add on a counter of the target,
-// and puts the block there.
+// The exchange put: reserves memory at all targets by fetch-and-adds on a counter of each target,
+// and puts the blocks there.
 #include <longshore/sort/detail/put_exchange.hpp>
 
 #include <cstring>
@@ -9,7 +9,9 @@ namespace longshore::detail {
 put_exchange::put_exchange(team& team, std::size_t item_bytes, std::vector<int> targets)
     : block_exchange(team, item_bytes),
       targets_(std::move(targets)),
-      reserved_(team.allocate(2 * sizeof(std::int64_t))) {}
+      reserved_(team.allocate(2 * sizeof(std::int64_t))),
+      amounts_(static_cast<std::size_t>(team.size())),
+      offsets_(static_cast<std::size_t>(team.size())) {}
 
 std::byte* put_exchange::grow_incoming(std::size_t, std::size_t max_bytes) {
   return buffer_.grow(team_, max_bytes);
@@ -25,25 +27,36 @@ void put_exchange::prepare_transfer(const block_counts&) {
   reserved_in_last_run_ = 0;
 }
 
-std::size_t put_exchange::reserve(int target, std::size_t bytes) {
-  return static_cast<std::size_t>(
-      reserved_->fetch_add(target, counter(), static_cast<std::int64_t>(bytes)));
+// All reservations start before the first block, because a reservation behind a block would wait in
+// the network until the block has left. So between hosts all ranks wait for all reservations.
+void put_exchange::reserve_at_all_targets() {
+  const auto reserve_at = [this](int target) {
+    amounts_[target] = static_cast<std::int64_t>(bytes_to(target));
+    if (amounts_[target] > 0)
+      reserved_->fetch_add_start(target, counter(), &amounts_[target], &offsets_[target]);
+  };
+  reserve_at(team_.rank());
+  for (const int target : targets_) {
+    reserve_at(target);
+    if (amounts_[target] > 0) count_message(target, sizeof(std::int64_t));
+  }
+  reserved_->quiet();
+  if (team_.nodes().most_ranks_off_host() > 0) team_.barrier();
 }
 
 void put_exchange::transfer(const std::byte* outgoing, const arrival_callback&) {
   const int me = team_.rank();
   reserved_in_last_run_ = incoming_starts_.back();
-  if (bytes_to(me) > 0) {
-    const std::size_t offset = reserve(me, bytes_to(me));
-    std::memcpy(incoming_ + offset, outgoing + outgoing_starts_[me], bytes_to(me));
-    team_.charge(work::copied_bytes, bytes_to(me));
-  }
+  reserve_at_all_targets();
   for (const int target : targets_) {
     if (bytes_to(target) == 0) continue;
-    buffer_.memory().put_start(target, reserve(target, bytes_to(target)),
+    buffer_.memory().put_start(target, static_cast<std::size_t>(offsets_[target]),
                                outgoing + outgoing_starts_[target], bytes_to(target));
-    count_message(target, sizeof(std::int64_t));
     count_message(target, bytes_to(target));
+  }
+  if (bytes_to(me) > 0) {
+    std::memcpy(incoming_ + offsets_[me], outgoing + outgoing_starts_[me], bytes_to(me));
+    team_.charge(work::copied_bytes, bytes_to(me));
   }
   buffer_.memory().quiet();
 }

@@ -15,8 +15,7 @@ class put_exchange final : public block_exchange {
   std::byte* grow_incoming(std::size_t bytes, std::size_t max_bytes) override;
   void prepare_transfer(const block_counts& counts) override;
   void transfer(const std::byte* outgoing, const arrival_callback& arrived) override;
-  // Reserves `bytes` bytes of the target's incoming memory, and returns their offset.
-  std::size_t reserve(int target, std::size_t bytes);
+  void reserve_at_all_targets();
   [[nodiscard]] std::size_t counter() const noexcept {
     return static_cast<std::size_t>(runs_ % 2) * sizeof(std::int64_t);
   }
@@ -26,6 +25,8 @@ class put_exchange final : public block_exchange {
   // Two counters of the bytes that are reserved on this rank. Runs use the counters in turn: the
   // counter of the last run is reset while the current run uses the other counter.
   std::unique_ptr<segment> reserved_;
+  // Of the current run, indexed by target: the bytes of a block, and where the block begins.
+  std::vector<std::int64_t> amounts_, offsets_;
   unsigned runs_ = 0;
   std::size_t reserved_in_last_run_ = 0;
 };

@@ -61,6 +61,8 @@ class segment final : public longshore::segment {
   void put_start(int peer, std::size_t offset, const void* from, std::size_t bytes) override;
   void get_start(int peer, std::size_t offset, void* to, std::size_t bytes) override;
   std::int64_t fetch_add(int peer, std::size_t offset, std::int64_t amount) override;
+  void fetch_add_start(int peer, std::size_t offset, const std::int64_t* amount,
+                       std::int64_t* previous) override;
   void quiet() override;
 
  private:

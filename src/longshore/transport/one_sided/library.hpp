@@ -47,6 +47,11 @@ class region {
   /// Complete on return.
   virtual void get(int peer, std::size_t offset, void* to, std::size_t bytes) = 0;
   virtual std::int64_t fetch_add(int peer, std::size_t offset, std::int64_t amount) = 0;
+  /// As segment::fetch_add_start.
+  virtual void fetch_add_start(int peer, std::size_t offset, const std::int64_t* amount,
+                               std::int64_t* previous) {
+    *previous = fetch_add(peer, offset, *amount);
+  }
 
   /// As put_start, and then sets the 8 bytes at `signal_offset` to `*signal`. When the peer sees
   /// the signal, it also sees the data and all earlier puts of this rank. `from` and `signal` must

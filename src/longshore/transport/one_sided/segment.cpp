@@ -70,16 +70,30 @@ void segment::get_start(int peer, std::size_t offset, void* to, std::size_t byte
   pending_ = true;
 }
 
-std::int64_t segment::fetch_add(int peer, std::size_t offset, std::int64_t amount) {
+// Atomics of the processor and of a network are not atomic with respect to each other, so all ranks
+// use the same kind.
+std::int64_t* segment::integer_of_processor(int peer, std::size_t offset) const {
   check(peer, offset, sizeof(std::int64_t));
   if (offset % sizeof(std::int64_t) != 0) [[unlikely]]
     check_integer(peer, offset);
-  // Atomics of the processor and of a network are not atomic with respect to each other, so all
-  // ranks use the same kind.
-  if (team_.nodes().node_count() == 1 && team_.simulated() == nullptr)
-    return std::atomic_ref(*reinterpret_cast<std::int64_t*>(direct(peer) + offset))
-        .fetch_add(amount, std::memory_order_acq_rel);
+  const bool one_node = team_.nodes().node_count() == 1 && team_.simulated() == nullptr;
+  return one_node ? reinterpret_cast<std::int64_t*>(direct(peer) + offset) : nullptr;
+}
+
+std::int64_t segment::fetch_add(int peer, std::size_t offset, std::int64_t amount) {
+  if (auto* integer = integer_of_processor(peer, offset))
+    return std::atomic_ref(*integer).fetch_add(amount, std::memory_order_acq_rel);
   return memory_->fetch_add(peer, offset, amount);
+}
+
+void segment::fetch_add_start(int peer, std::size_t offset, const std::int64_t* amount,
+                              std::int64_t* previous) {
+  if (auto* integer = integer_of_processor(peer, offset)) {
+    *previous = std::atomic_ref(*integer).fetch_add(*amount, std::memory_order_acq_rel);
+    return;
+  }
+  memory_->fetch_add_start(peer, offset, amount, previous);
+  pending_ = true;
 }
 
 void segment::quiet() {

@@ -15,6 +15,8 @@ class segment final : public longshore::segment {
   void put_start(int peer, std::size_t offset, const void* from, std::size_t bytes) override;
   void get_start(int peer, std::size_t offset, void* to, std::size_t bytes) override;
   std::int64_t fetch_add(int peer, std::size_t offset, std::int64_t amount) override;
+  void fetch_add_start(int peer, std::size_t offset, const std::int64_t* amount,
+                       std::int64_t* previous) override;
   void quiet() override;
 
  private:
@@ -24,6 +26,8 @@ class segment final : public longshore::segment {
   [[nodiscard]] bool put_direct(int peer, std::size_t offset, const void* from,
                                 std::size_t bytes) const;
   [[nodiscard]] bool get_direct(int peer, std::size_t offset, void* to, std::size_t bytes) const;
+  /// Where atomic instructions of the processor serve as fetch_add; else null.
+  [[nodiscard]] std::int64_t* integer_of_processor(int peer, std::size_t offset) const;
 
   team& team_;
   region_owner memory_;

@@ -103,17 +103,27 @@ void mapped_region::get(int peer, std::size_t offset, void* to, std::size_t byte
       "a get");
 }
 
-std::int64_t mapped_region::fetch_add(int peer, std::size_t offset, std::int64_t amount) {
+ucs_status_ptr_t mapped_region::request_fetch_add(int peer, std::size_t offset,
+                                                  const std::int64_t* amount,
+                                                  std::int64_t* previous) {
   auto& part = part_of(peer);
-  std::int64_t previous = 0;
   ucp_request_param_t params{};
   params.op_attr_mask = UCP_OP_ATTR_FIELD_REPLY_BUFFER | UCP_OP_ATTR_FIELD_DATATYPE;
-  params.datatype = ucp_dt_make_contig(sizeof amount);
-  params.reply_buffer = &previous;
-  library_.complete(ucp_atomic_op_nbx(part.endpoint, UCP_ATOMIC_OP_ADD, &amount, 1,
-                                      part.address + offset, part.key, &params),
-                    peer, "a fetch-and-add");
+  params.datatype = ucp_dt_make_contig(sizeof *amount);
+  params.reply_buffer = previous;
+  return ucp_atomic_op_nbx(part.endpoint, UCP_ATOMIC_OP_ADD, amount, 1, part.address + offset,
+                           part.key, &params);
+}
+
+std::int64_t mapped_region::fetch_add(int peer, std::size_t offset, std::int64_t amount) {
+  std::int64_t previous = 0;
+  library_.complete(request_fetch_add(peer, offset, &amount, &previous), peer, "a fetch-and-add");
   return previous;
+}
+
+void mapped_region::fetch_add_start(int peer, std::size_t offset, const std::int64_t* amount,
+                                    std::int64_t* previous) {
+  detach(request_fetch_add(peer, offset, amount, previous), "a fetch-and-add", peer);
 }
 
 void mapped_region::put_with_signal(int peer, std::size_t offset, const void* from,

@@ -22,6 +22,8 @@ class mapped_region final : public one_sided::region {
   void put(int peer, std::size_t offset, const void* from, std::size_t bytes) override;
   void get(int peer, std::size_t offset, void* to, std::size_t bytes) override;
   std::int64_t fetch_add(int peer, std::size_t offset, std::int64_t amount) override;
+  void fetch_add_start(int peer, std::size_t offset, const std::int64_t* amount,
+                       std::int64_t* previous) override;
   void put_with_signal(int peer, std::size_t offset, const void* from, std::size_t bytes,
                        std::size_t signal_offset, const std::uint64_t* signal) override;
 
@@ -43,6 +45,10 @@ class mapped_region final : public one_sided::region {
   }
 
  private:
+  [[nodiscard]] ucs_status_ptr_t request_fetch_add(int peer, std::size_t offset,
+                                                   const std::int64_t* amount,
+                                                   std::int64_t* previous);
+
   library& library_;
   std::size_t number_;
   ucp_mem_h memory_ = nullptr;
