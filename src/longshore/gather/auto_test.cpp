@@ -3,7 +3,6 @@
 #include <longshore/core/environment.hpp>
 #include <longshore/core/error.hpp>
 #include <longshore/core/random.hpp>
-#include <longshore/gather/detail/tuning/measure_candidates.hpp>
 #include <longshore/gather/gather.hpp>
 #include <longshore/gather/index_patterns_test.hpp>
 #include <longshore/gather/scatter.hpp>
@@ -13,14 +12,11 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <array>
-#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <optional>
 #include <string>
-#include <thread>
 
 namespace longshore {
 namespace {
@@ -176,28 +172,6 @@ TEST_F(Auto, all_ranks_throw_if_one_rank_has_too_little_memory) {
       const detail::tuning_table<std::int64_t, cyclic> tuned(table, {100, requests});
     });
     team.barrier();
-  });
-}
-
-TEST_F(Auto, a_strategy_that_waits_for_each_request_is_tried_once) {
-  spmd([](team& team) {
-    if (team.simulated() != nullptr) return;  // a sleep takes no simulated time
-    const std::array<gather_choice, 2> choices = {
-        {{.strategy = gather_strategy::agp}, {.strategy = gather_strategy::exstack}}};
-    int slow_calls = 0;
-    const auto measured =
-        detail::measure_candidates(team, choices,
-                                   [&](const gather_choice& choice) -> detail::run_candidate {
-                                     if (choice.strategy != gather_strategy::agp)
-                                       return [](std::size_t) {};
-                                     return [&](std::size_t) {
-                                       ++slow_calls;
-                                       std::this_thread::sleep_for(std::chrono::milliseconds(300));
-                                     };
-                                   },
-                                   {.seconds = 0.01});
-    EXPECT_EQ(slow_calls, 1);
-    for (const auto& timed : measured) EXPECT_EQ(timed.choice.strategy, gather_strategy::exstack);
   });
 }
 

@@ -21,16 +21,15 @@ constexpr double large_call_seconds = 0.008;
 constexpr double min_large_requests = 350'000;
 // A class is not measured if its best call takes longer. Candidates compare as in the class before.
 constexpr double max_call_seconds = 0.05;
-// No class begins after this multiple of the budget, and no turn but the first of a class. The
-// first min_turns of the largest class may take more, because most time depends on its choice.
-constexpr double budget_overrun = 2, largest_overrun = 3;
+// No class begins after this multiple of the budget.
+constexpr double budget_overrun = 2;
 // After the first call, a candidate is dropped above this ratio to the best time.
 constexpr double first_drop_ratio = 20;
 // The first test has few requests, so that strategies that wait for each request are found cheaply.
 // A candidate is dropped if its call takes longer than max_few_seconds and than first_drop_ratio
-// times the best call. The first call also makes connections, so it may take more.
+// times the best call.
 constexpr std::size_t few_requests = 50;
-constexpr std::array<double, 2> max_few_seconds = {0.05, 0.01};
+constexpr double max_few_seconds = 0.01;
 // Indexed by turn: a candidate is dropped after the turn above this ratio to the best time. Later
 // turns use the last ratio.
 constexpr std::array<double, 3> drop_ratio = {3, 2, 1.25};
@@ -104,17 +103,15 @@ class candidate_timer {
  private:
   void try_few_requests() {
     const std::size_t requests = std::min(few_requests, limits_.max_requests);
-    for (auto& candidate : candidates_) candidate.begin_class(requests);
-    for (const double max_seconds : max_few_seconds) {
-      double best = infinity;
-      for (auto& candidate : candidates_) {
-        time_turn(candidate, requests);
-        best = std::min(best, candidate.best());
-      }
-      std::erase_if(candidates_, [&](const candidate& tried) {
-        return tried.best() > std::max(max_seconds, first_drop_ratio * best);
-      });
+    double best = infinity;
+    for (auto& candidate : candidates_) {
+      candidate.begin_class(requests);
+      for (int i = 0; i < 2; ++i) time_turn(candidate, requests);
+      best = std::min(best, candidate.best());
     }
+    std::erase_if(candidates_, [&](const candidate& tried) {
+      return tried.best() > std::max(max_few_seconds, first_drop_ratio * best);
+    });
   }
 
   static void drop_slow(std::vector<candidate*>& remaining, double max_ratio) {
@@ -156,10 +153,8 @@ class candidate_timer {
     }
     drop_slow(remaining, first_drop_ratio);
     if (team_.simulated() != nullptr) return;  // without noise, one call tells all
-    const bool is_largest = request_class_of(requests) + 1 == request_classes;
-    const double overrun = is_largest ? largest_overrun : budget_overrun;
     for (std::size_t turn = 0; turn < max_turns; ++turn) {
-      const double limit = turn < min_turns ? overrun * limits_.seconds : end_seconds;
+      const double limit = turn < min_turns ? budget_overrun * limits_.seconds : end_seconds;
       if (turn > 0 && (remaining.size() == 1 || elapsed_ >= limit)) break;
       for (std::size_t k = 0; k < remaining.size(); ++k)
         time_turn(*remaining[(k + turn) % remaining.size()], requests);

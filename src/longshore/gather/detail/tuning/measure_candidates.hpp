@@ -30,7 +30,7 @@ struct tuning_limits {
 /// After every turn, candidates that are much slower than the best are dropped from the class. A
 /// candidate does not enter a larger class if the smaller classes predict that the candidate would
 /// be far behind. Smaller classes use only a part of the time budget. The whole takes at most about
-/// three times the budget. Cost: some thousand small collective calls at most.
+/// twice the budget. Cost: some thousand small collective calls at most.
 [[nodiscard]] std::vector<timed_choice> measure_candidates(
     team& team, std::span<const gather_choice> candidates, const make_candidate& make,
     const tuning_limits& limits);
