@@ -189,8 +189,8 @@ class conveyor {
   void ship_when_idle() noexcept { ships_when_idle_ = true; }
   [[nodiscard]] bool ships_when_idle() const noexcept { return ships_when_idle_; }
   // The same, and the messages of this rank say that the epoch is urgent. Each rank that receives
-  // such a message does the same. While it is idle, it also sends empty messages on links that have
-  // not carried the news. So no item of this rank stays in a buffer on its way.
+  // such a message does the same. While it is idle, it also sends an empty message on each link that
+  // has carried no such message. So no item of this rank stays in a buffer on its way.
   void hurry() noexcept;
   void fail_epoch();
   [[nodiscard]] int failed_rank() const noexcept { return failed_rank_; }

@@ -12,6 +12,22 @@ namespace {
 
 using namespace testing;
 
+// A plan of the first case, for a field in memory that other processes can map.
+struct planned_case {
+  explicit planned_case(team& team)
+      : exchanged(ghost_cases(team.size()).front()),
+        me(static_cast<std::size_t>(team.rank())),
+        graph(team, exchanged.owned[me], std::span<const location>(exchanged.ghosts[me])),
+        field(graph.owned(), graph.ghosts()),
+        plan(graph, {}, field.view()) {}
+
+  ghost_case exchanged;
+  std::size_t me;
+  ghost_graph graph;
+  test_field<double, shared_allocator<std::byte>> field;
+  ghost_exchange plan;
+};
+
 TEST(GhostAgreement, messages_of_any_length_and_the_largest_numbers_arrive) {
   spmd([](team& team) {
     const auto message = [](int from, int to, std::size_t scale) {
@@ -37,12 +53,7 @@ TEST(GhostAgreement, messages_of_any_length_and_the_largest_numbers_arrive) {
 // After a plan, processes of a node know that they can map each other's memory.
 TEST(GhostAgreement, processes_of_a_node_read_long_messages_in_the_memory_of_their_sender) {
   spmd([](team& team) {
-    const auto cases = ghost_cases(team.size());
-    const auto& c = cases.front();
-    const auto me = static_cast<std::size_t>(team.rank());
-    const ghost_graph graph(team, c.owned[me], std::span<const location>(c.ghosts[me]));
-    test_field<double, shared_allocator<std::byte>> a(graph.owned(), graph.ghosts());
-    const ghost_exchange plan(graph, {}, a.view());
+    const planned_case planned(team);
     auto& access = detail::node_access::of(team);
     const bool can_lend =
         !team.is_one_process() && std::any_of(access.reach().begin(), access.reach().end(),
@@ -128,12 +139,7 @@ TEST(GhostAgreement, a_cache_keeps_the_memory_that_was_mapped_last) {
 TEST(GhostAgreement, a_further_plan_opens_no_file) {
   spmd([](team& team) {
     if (team.is_one_process()) return;
-    const auto cases = ghost_cases(team.size());
-    const auto& c = cases.front();
-    const auto me = static_cast<std::size_t>(team.rank());
-    const ghost_graph graph(team, c.owned[me], std::span<const location>(c.ghosts[me]));
-    test_field<double, shared_allocator<std::byte>> a(graph.owned(), graph.ghosts());
-    const ghost_exchange plan(graph, {}, a.view());
+    planned_case planned(team);
     const auto open_files = [] {
       const std::filesystem::directory_iterator files("/proc/self/fd");
       return std::distance(begin(files), end(files));
@@ -142,13 +148,14 @@ TEST(GhostAgreement, a_further_plan_opens_no_file) {
     const auto before = open_files();
     std::vector<ghost_exchange> more;
     if (team.nodes().node_count() == 1)
-      for (int i = 0; i < 5; ++i) more.emplace_back(graph, ghost_options{}, a.view());
+      for (int i = 0; i < 5; ++i)
+        more.emplace_back(planned.graph, ghost_options{}, planned.field.view());
     team.barrier();
     EXPECT_EQ(open_files(), before);
     for (auto& one : more) {
-      a.fill(3, me);
+      planned.field.fill(3, planned.me);
       one.update();
-      EXPECT_EQ(wrong_after_update(a, c, team.rank(), 3, double{}), 0u);
+      EXPECT_EQ(wrong_after_update(planned.field, planned.exchanged, team.rank(), 3, double{}), 0u);
     }
   });
 }

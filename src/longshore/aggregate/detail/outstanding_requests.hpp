@@ -73,7 +73,7 @@ class outstanding_requests {
     return number;
   }
 
-  // Rings serve many requests at a time.
+  /// Whether oldest(), writer(), add_sent() and add_replied() serve many requests at a time.
   [[nodiscard]] bool has_rings() const noexcept { return has_rings_; }
 
   /// How many more requests fit, whichever ranks they go to. 0 without rings.

@@ -238,8 +238,8 @@ class porter {
   std::uint8_t epoch_ = 0;
   int failed_rank_ = nobody;
   bool is_urgent_ = false;
-  std::size_t told_links_ =
-      0;  // the first so many links carried an urgent message, or are finished
+  // So many links, from the first on, have carried an urgent message or are finished.
+  std::size_t told_links_ = 0;
   hop_stats stats_;
 };
 

@@ -51,7 +51,7 @@ class world {
   // The memory of messages, in huge pages: else the tables of its pages would not fit the cache.
   std::vector<pages> slot_memory_;
   std::byte *next_slot_ = nullptr, *end_of_slots_ = nullptr;
-  // Indexed by size. A slot that is free serves smaller messages, too: those that are sent after it.
+  // Indexed by size. A free slot also serves messages of half its size and more.
   std::map<std::size_t, std::vector<std::byte*>> free_slots_;
 };
 

@@ -129,7 +129,8 @@ class request_messages final : public detail::posted_messages {
   };
 
   struct outgoing_message {
-    bool is_synchronous, is_late;
+    bool is_synchronous;
+    bool is_late;                        // the next exchange waits for it, not this one
     std::array<std::size_t, 2> offsets;  // by turn
     std::size_t request;                 // in sends_ or in late_[turn]
   };
