@@ -159,6 +159,54 @@ TEST(Ghost, several_plans_are_in_flight_together_and_end_by_test) {
   });
 }
 
+// Rank 0 sends to all others and receives nothing, so no message tells it how far they are.
+TEST(Ghost, a_sender_that_receives_nothing_does_not_get_far_ahead) {
+  spmd([](team& team) {
+    if (team.size() == 1 || team.simulated() != nullptr) return;
+    constexpr std::size_t elements = 20;
+    constexpr std::uint64_t exchanges = 8;
+    ghost_case c{"one sender", std::vector<std::size_t>(static_cast<std::size_t>(team.size())), {}};
+    c.owned[0] = elements;
+    c.ghosts.resize(c.owned.size());
+    for (std::size_t r = 1; r < c.owned.size(); ++r)
+      for (std::uint64_t i = 0; i < elements; ++i) c.ghosts[r].push_back({0, i});
+    const auto graph = graph_of(team, c);
+    const auto me = static_cast<std::uint64_t>(team.rank());
+    for (const auto strategy :
+         {ghost_strategy::standard, ghost_strategy::node_aware, ghost_strategy::direct}) {
+      test_field<double> a(graph.owned(), graph.ghosts());
+      ghost_exchange plan(graph, {.strategy = strategy}, a.view());
+      std::uint64_t completed = 0;
+      const auto start = [&] {
+        a.fill(completed + 1, me);
+        plan.start_update();
+      };
+      const auto complete = [&] {
+        plan.wait();
+        EXPECT_EQ(wrong_after_update(a, c, team.rank(), ++completed, double{}), 0u);
+      };
+      // Rank 0 begins alone, until an exchange does not end.
+      bool is_in_flight = false;
+      while (team.rank() == 0 && !is_in_flight && completed < exchanges) {
+        start();
+        is_in_flight = true;
+        for (int polls = 0; polls < 2000 && is_in_flight; ++polls) {
+          is_in_flight = !plan.test();
+          team.progress();
+        }
+        completed += is_in_flight ? 0 : 1;
+      }
+      EXPECT_LT(completed, exchanges) << name_of(strategy);
+      team.barrier();
+      if (is_in_flight) complete();
+      while (completed < exchanges) {
+        start();
+        complete();
+      }
+    }
+  });
+}
+
 TEST(Ghost, a_wrong_value_or_a_wrong_link_is_found) {
   spmd([](team& team) {
     const auto cases = ghost_cases(team.size());

@@ -4,6 +4,7 @@
 #include <longshore/transport/handshake_message.hpp>
 
 #include <algorithm>
+#include <ranges>
 #include <tuple>
 #include <utility>
 
@@ -58,14 +59,8 @@ void append_places(std::vector<std::uint32_t>& to, const index_list& list, const
     if (at + 1 < sorted.size() && sorted[at + 1] == list[i]) {
       ++at;
     } else {
-      std::size_t end = sorted.size();
-      for (at = 0; at < end;) {
-        const std::size_t middle = at + (end - at) / 2;
-        if (sorted[middle] < list[i])
-          at = middle + 1;
-        else
-          end = middle;
-      }
+      const auto places = std::views::iota(std::size_t{0}, sorted.size());
+      at = *std::ranges::lower_bound(places, list[i], {}, [&](std::size_t k) { return sorted[k]; });
     }
     to.push_back(static_cast<std::uint32_t>(first + at));
   }

@@ -110,30 +110,32 @@ void segment::get(int peer, std::size_t offset, void* to, std::size_t bytes) {
 
 void segment::fetch_add_start(int peer, std::size_t offset, const std::int64_t* amount,
                               std::int64_t* previous) {
+  if (begin_fetch_add(peer, offset, amount, previous)) pending_ = true;
+}
+
+std::int64_t segment::fetch_add(int peer, std::size_t offset, std::int64_t amount) {
+  std::int64_t previous = 0;
+  if (!begin_fetch_add(peer, offset, &amount, &previous)) return previous;
+  const watchdog::section limit(watchdog_, "MPI_Win_flush");
+  check(MPI_Win_flush(memory_->target_of(peer, 0).rank, window_), "MPI_Win_flush");
+  return previous;
+}
+
+bool segment::begin_fetch_add(int peer, std::size_t offset, const std::int64_t* amount,
+                              std::int64_t* previous) {
   check_integer(peer, offset);
   // Atomics of the processor and of MPI are not atomic with respect to each other, so all ranks use
   // the same kind.
   if (window_ == MPI_WIN_NULL) {
     *previous = std::atomic_ref(*reinterpret_cast<std::int64_t*>(direct(peer) + offset))
                     .fetch_add(*amount, std::memory_order_acq_rel);
-    return;
+    return false;
   }
   const watchdog::section limit(watchdog_, "MPI_Fetch_and_op");
   const auto to = memory_->target_of(peer, offset);
   check(MPI_Fetch_and_op(amount, previous, MPI_INT64_T, to.rank, to.offset, MPI_SUM, window_),
         "MPI_Fetch_and_op");
-  pending_ = true;
-}
-
-std::int64_t segment::fetch_add(int peer, std::size_t offset, std::int64_t amount) {
-  std::int64_t previous = 0;
-  const bool pending_before = pending_;
-  fetch_add_start(peer, offset, &amount, &previous);
-  if (window_ == MPI_WIN_NULL) return previous;
-  const watchdog::section limit(watchdog_, "MPI_Win_flush");
-  check(MPI_Win_flush(memory_->target_of(peer, 0).rank, window_), "MPI_Win_flush");
-  pending_ = pending_before;
-  return previous;
+  return true;
 }
 
 void segment::quiet() {

@@ -66,6 +66,10 @@ class segment final : public longshore::segment {
   void quiet() override;
 
  private:
+  // Adds, or lets MPI begin to. Returns whether MPI has yet to complete it.
+  bool begin_fetch_add(int peer, std::size_t offset, const std::int64_t* amount,
+                       std::int64_t* previous);
+
   team& team_;
   std::unique_ptr<segment_memory> memory_;
   MPI_Win window_;  // of memory_
