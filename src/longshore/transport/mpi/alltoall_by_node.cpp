@@ -25,9 +25,9 @@ void team::alltoall_by_node(const collective_call& call, std::span<const std::by
     if (!mismatch.found) exchange_between_nodes(block, offset);
   });
   for (int peer = 0; peer < size(); ++peer)
-    std::copy_n(nodes().is_local(peer) ? part_of(peer) + offset + rank() * block
-                                       : staging + peer * block,
-                block, incoming.data() + peer * block);
+    std::copy_n(
+        nodes().is_local(peer) ? part_of(peer) + offset + rank() * block : staging + peer * block,
+        block, incoming.data() + peer * block);
 }
 
 // A message has the blocks of each sender, in rank order, for each receiver, in rank order. All
