@@ -139,9 +139,12 @@ class team final : public longshore::team {
     if (check_calls_ || nodes().node_count() == 1) checked_barrier(call);
   }
   /// Whether the first ranks of nodes exchange the blocks of an alltoall: some nodes have several
-  /// ranks, and the `bytes` per rank fit in the staging buffers of every host.
+  /// ranks, and the `bytes` per rank fit in the staging buffers of every host. A first rank sends to
+  /// all others, so with many nodes the rounds of MPI's algorithms need fewer messages.
   [[nodiscard]] bool goes_by_node(std::size_t bytes) const noexcept {
-    return nodes().node_count() > 1 && nodes().largest_node() > 1 && bytes <= min_staging_bytes;
+    constexpr int max_nodes = 32;
+    return nodes().node_count() > 1 && nodes().node_count() <= max_nodes &&
+           nodes().largest_node() > 1 && bytes <= min_staging_bytes;
   }
   void alltoall_by_node(const collective_call& call, std::span<const std::byte> outgoing,
                         std::span<std::byte> incoming);
