@@ -139,8 +139,8 @@ class team final : public longshore::team {
     if (check_calls_ || nodes().node_count() == 1) checked_barrier(call);
   }
   /// Whether the first ranks of nodes exchange the blocks of an alltoall: some nodes have several
-  /// ranks, and the `bytes` per rank fit in the staging buffers of every host. A first rank sends to
-  /// all others, so with many nodes the rounds of MPI's algorithms need fewer messages.
+  /// ranks, and the `bytes` per rank fit in the staging buffers of every host. A first rank sends
+  /// to all others, so with many nodes the rounds of MPI's algorithms need fewer messages.
   [[nodiscard]] bool goes_by_node(std::size_t bytes) const noexcept {
     constexpr int max_nodes = 32;
     return nodes().node_count() > 1 && nodes().node_count() <= max_nodes &&
