@@ -50,6 +50,24 @@ void last_rank_never_comes(team& team) {
   team.barrier();
 }
 
+void alltoall(team& team) {
+  std::vector<std::byte> outgoing(static_cast<std::size_t>(team.size())), incoming(outgoing.size());
+  team.alltoall(outgoing, incoming);
+}
+
+void last_rank_throws_before_an_alltoall(team& team) {
+  alltoall(team);
+  if (team.rank() == last_rank(team))
+    longshore::fail(longshore::errc::usage, "this rank fails on purpose");
+  alltoall(team);
+}
+
+void last_rank_never_comes_to_an_alltoall(team& team) {
+  alltoall(team);
+  if (team.rank() == last_rank(team)) sleep_long();
+  alltoall(team);
+}
+
 void last_rank_never_receives(team& team) {
   const longshore::channel_end to{(team.rank() + 1) % team.size(), 64};
   const longshore::channel_end from{(team.rank() + last_rank(team)) % team.size(), 64};
@@ -210,8 +228,7 @@ void none(team& team) { team.barrier(); }
 }
 
 [[noreturn]] void all_talk_to_all_and_sleep(team& team) {
-  std::vector<std::byte> outgoing(static_cast<std::size_t>(team.size())), incoming(outgoing.size());
-  team.alltoall(outgoing, incoming);
+  alltoall(team);
   all_sleep(team);
 }
 
@@ -222,6 +239,8 @@ int main(int argc, char** argv) {
       {"none", none},
       {"throws", last_rank_throws},
       {"never-comes", last_rank_never_comes},
+      {"throws-before-alltoall", last_rank_throws_before_an_alltoall},
+      {"never-comes-to-alltoall", last_rank_never_comes_to_an_alltoall},
       {"never-receives", last_rank_never_receives},
       {"killed", last_rank_is_killed},
       {"throws-another-type", last_rank_throws_another_type},

@@ -79,6 +79,18 @@ def test_waiting_for_a_rank_that_never_comes_ends_at_the_deadline(transport: str
     assert "LONGSHORE_TIMEOUT" in lines[0]
 
 
+@pytest.mark.parametrize(
+    ("failure", "reason"),
+    [("throws-before-alltoall", "this rank fails on purpose"), ("never-comes-to-alltoall", "for an alltoall")],
+)
+def test_a_rank_that_misses_an_alltoall_between_nodes_ends_the_run(failure: str, reason: str) -> None:
+    done = run("mpi", failure, 4, 2, **DEADLINE)
+    assert done.returncode == 3
+    lines = own_lines(done)
+    assert len(lines) == 1, lines
+    assert reason in lines[0]
+
+
 @pytest.mark.parametrize(("transport", "per_node"), [("threads", 0), ("mpi", 0), thorough("mpi", 1)])
 def test_an_error_names_the_receiver_that_never_receives(transport: str, per_node: int) -> None:
     done = run(transport, "never-receives", 2, per_node, **DEADLINE)

@@ -41,7 +41,7 @@ TEST(GhostAgreement, messages_of_any_length_and_the_largest_numbers_arrive) {
       const auto received = detail::exchange_with_all(
           team, messages, {team.rank(), -team.rank()}, [&](const detail::agreed_numbers& largest) {
             has_agreed = true;
-            EXPECT_EQ(largest, (detail::agreed_numbers{team.size() - 1}));
+            EXPECT_EQ(largest, (detail::agreed_numbers{team.size() - 1, 0}));
           });
       EXPECT_TRUE(has_agreed);
       for (int r = 0; r < team.size(); ++r)

@@ -12,12 +12,12 @@
 namespace longshore::detail {
 namespace {
 
+// The numbers follow, then the message.
 struct block_header {
-  agreed_numbers numbers;
   // Of this message, and of all messages of the sender that are not lent.
   std::uint32_t bytes, longest;
 };
-// Follows the header instead of a message that the receiver reads in the memory of the sender.
+// Follows the numbers instead of a message that the receiver reads in the memory of the sender.
 struct lent_message {
   shared_memory_handle memory;
   std::uint64_t offset;
@@ -116,9 +116,11 @@ std::vector<std::vector<std::byte>> exchange_with_all(
     agreed(numbers);
     return messages;
   }
-  const std::size_t block = block_bytes(size), inline_bytes = block - sizeof(block_header);
+  const std::size_t numbers_bytes = numbers.size() * sizeof(numbers[0]),
+                    begin = sizeof(block_header) + numbers_bytes,
+                    block = std::max(block_bytes(size), begin), inline_bytes = block - begin;
   const lent_messages lent(ranks, messages, inline_bytes);
-  block_header header{numbers, 0, 0};
+  block_header header{0, 0};
   for (std::size_t r = 0; r < size; ++r)
     if (!lent.is_lent(r))
       header.longest = std::max(header.longest, static_cast<std::uint32_t>(messages[r].size()));
@@ -129,21 +131,24 @@ std::vector<std::vector<std::byte>> exchange_with_all(
     if (lent.is_lent(r)) {
       header.bytes |= lent_bit;
       const auto place = lent.to(r);
-      std::memcpy(to + sizeof header, &place, sizeof place);
+      std::memcpy(to + begin, &place, sizeof place);
     } else if (header.bytes > 0 && header.bytes <= inline_bytes) {
-      std::memcpy(to + sizeof header, messages[r].data(), header.bytes);
+      std::memcpy(to + begin, messages[r].data(), header.bytes);
     }
     std::memcpy(to, &header, sizeof header);
+    std::ranges::copy(std::as_bytes(std::span(numbers)), to + sizeof header);
   }
   ranks.alltoall(outgoing, incoming);
 
-  agreed_numbers largest = numbers;
+  agreed_numbers largest = numbers, theirs = numbers;
   std::size_t longest = 0;
   std::vector<block_header> headers(size);
   for (std::size_t r = 0; r < size; ++r) {
-    std::memcpy(&headers[r], incoming.data() + r * block, sizeof header);
-    for (std::size_t i = 0; i < largest.size(); ++i)
-      largest[i] = std::max(largest[i], headers[r].numbers[i]);
+    const std::byte* const from = incoming.data() + r * block;
+    std::memcpy(&headers[r], from, sizeof header);
+    std::copy_n(from + sizeof header, numbers_bytes,
+                std::as_writable_bytes(std::span(theirs)).begin());
+    for (std::size_t i = 0; i < largest.size(); ++i) largest[i] = std::max(largest[i], theirs[i]);
     longest = std::max<std::size_t>(longest, headers[r].longest);
   }
   agreed(largest);
@@ -151,7 +156,7 @@ std::vector<std::vector<std::byte>> exchange_with_all(
   if (longest > inline_bytes)
     received = exchange_long(ranks, messages, lent, headers, inline_bytes);
   for (std::size_t r = 0; r < size; ++r) {
-    const std::byte* const from = incoming.data() + r * block + sizeof header;
+    const std::byte* const from = incoming.data() + r * block + begin;
     if ((headers[r].bytes & lent_bit) != 0)
       received[r] = lent.read(r, from, headers[r].bytes - lent_bit);
     else if (headers[r].bytes <= inline_bytes)

@@ -4,7 +4,6 @@
 
 #include <longshore/transport/team.hpp>
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -12,15 +11,16 @@
 
 namespace longshore::detail {
 
-/// Numbers of which all ranks learn the largest. All zero if a call needs fewer.
-using agreed_numbers = std::array<std::int64_t, 5>;
+/// Numbers of which all ranks learn the largest: as many on each rank.
+using agreed_numbers = std::vector<std::int64_t>;
 /// Gets the largest numbers of all ranks. It throws on all ranks or on none.
 using when_agreed = std::function<void(const agreed_numbers&)>;
 
 /// Collective. messages[r] goes to rank r; the result is indexed by rank as well. Calls `agreed`
-/// before long messages are sent. One alltoall of at most 512 bytes per rank, which carries short
-/// messages; and an alltoallv if any rank has a longer message, except to processes of the node with
-/// which it has shared a direct plan: these read up to 1 MiB of messages in its memory.
+/// before long messages are sent. One alltoall of at most 512 bytes per rank, which carries the
+/// numbers and short messages; and an alltoallv if any rank has a longer message, except to
+/// processes of the node with which it has shared a direct plan: these read up to 1 MiB of messages
+/// in its memory.
 [[nodiscard]] std::vector<std::vector<std::byte>> exchange_with_all(
     team& ranks, const std::vector<std::vector<std::byte>>& messages, const agreed_numbers& numbers,
     const when_agreed& agreed);

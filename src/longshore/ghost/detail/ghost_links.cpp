@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <functional>
 #include <iterator>
 #include <limits>
 #include <new>
@@ -18,6 +19,18 @@ namespace longshore::detail {
 namespace {
 
 constexpr std::uint64_t max_owned = std::numeric_limits<std::uint32_t>::max();
+
+// So few ranks tell all others the largest element that they need from each rank. With more ranks
+// the numbers would leave too little room for short lists.
+constexpr int max_ranks_that_tell = 7;
+
+// One more than the largest number.
+std::int64_t end_of(const index_list& list) {
+  if (list.empty()) return 0;
+  if (list.is_contiguous()) return list.first() + static_cast<std::int64_t>(list.size());
+  const std::span indices(list.indices(), list.size());
+  return std::int64_t{1} + *std::max_element(indices.begin(), indices.end());
+}
 
 // How a message gives a list: consecutive numbers, all numbers, or edits of the list before.
 enum class list_form : std::uint32_t { consecutive, complete, edited };
@@ -172,14 +185,14 @@ void ghost_links::connect(const ghost_links* before, const std::exception_ptr& e
     messenger_ = messenger::to(ranks_, owners_);
   else
     learn_neighbours(before);
-  exchange_lists(before, error);
+  const bool all_exist = exchange_lists(before, error);
   if (!messenger::has_channels(ranks_)) {
     std::vector<int> peers;
     std::set_union(owners_.begin(), owners_.end(), readers_.begin(), readers_.end(),
                    std::back_inserter(peers));
     messenger_ = std::make_shared<messenger>(ranks_, std::move(peers));
   }
-  check_links();
+  check_links(all_exist);
 }
 
 // Consecutive ghosts often have the same owner. So the owners of runs of ghosts are sorted, not the
@@ -250,9 +263,20 @@ void ghost_links::learn_neighbours(const ghost_links* before) {
   messenger_ = std::make_shared<messenger>(ranks_, std::move(peers));
 }
 
+// For each rank the number of its elements, and of those that this rank needs: all up to the last
+// one. All ranks know the largest number needed.
+agreed_numbers ghost_links::owned_and_needed() const {
+  const auto size = static_cast<std::size_t>(ranks_.size());
+  agreed_numbers numbers(2 * size);
+  numbers[static_cast<std::size_t>(ranks_.rank())] = static_cast<std::int64_t>(owned_);
+  for (const auto& link : to_owners_)
+    numbers[size + static_cast<std::size_t>(link.rank)] = end_of(link.owned);
+  return numbers;
+}
+
 // A message has the two lists of a link. An empty message says that nothing has changed. Errors of
 // this rank's ghosts travel along.
-void ghost_links::exchange_lists(const ghost_links* before, const std::exception_ptr& error) {
+bool ghost_links::exchange_lists(const ghost_links* before, const std::exception_ptr& error) {
   const auto peers = messenger_->peers();
   const ghost_link none;
   const auto link_before = [&](bool to_owner, int rank) -> const ghost_link& {
@@ -273,13 +297,19 @@ void ghost_links::exchange_lists(const ghost_links* before, const std::exception
     }
     messages.push_back(writer.take());
   }
-  const auto received =
-      messenger_->exchange(messages, {error ? 1 : 0}, [&](const agreed_numbers& largest) {
-        if (largest[0] == 0) return;
-        agree_on_first_error(ranks_, "a ghost graph", [&] {
-          if (error) std::rethrow_exception(error);
-        });
-      });
+  agreed_numbers numbers;
+  if (!locator_ && ranks_.size() <= max_ranks_that_tell) numbers = owned_and_needed();
+  const auto count = static_cast<std::ptrdiff_t>(numbers.size() / 2);
+  bool all_exist = count > 0;
+  numbers.push_back(error ? 1 : 0);
+  const auto received = messenger_->exchange(messages, numbers, [&](const agreed_numbers& largest) {
+    const auto owned = largest.begin(), needed = owned + count;
+    all_exist = all_exist && std::equal(owned, needed, needed, std::greater_equal<>());
+    if (largest.back() == 0) return;
+    agree_on_first_error(ranks_, "a ghost graph", [&] {
+      if (error) std::rethrow_exception(error);
+    });
+  });
   for (std::size_t i = 0; i < peers.size(); ++i) {
     ghost_link link = link_before(false, peers[i]);
     if (!received[i].empty()) {
@@ -296,11 +326,13 @@ void ghost_links::exchange_lists(const ghost_links* before, const std::exception
                          [](const ghost_link& a, const ghost_link& b) { return a.rank < b.rank; }),
         *own);
   readers_ = ranks_of(to_readers_, ranks_.rank());
+  return all_exist;
 }
 
 // A rank that passes pairs does not know how many elements other ranks own. Locators have checked
 // indices, so that their errors need no agreement.
-void ghost_links::check_links() {
+void ghost_links::check_links(bool all_exist) {
+  if (all_exist) return;
   const auto error = kept_error([&] {
     for (const auto& link : to_readers_) check_link(link);
   });

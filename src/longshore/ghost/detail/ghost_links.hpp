@@ -53,8 +53,10 @@ class ghost_links {
   [[nodiscard]] std::vector<ghost_link> links_of(std::span<const location> locations) const;
   void learn_neighbours(const ghost_links* before);
   void connect(const ghost_links* before, const std::exception_ptr& error);
-  void exchange_lists(const ghost_links* before, const std::exception_ptr& error);
-  void check_links();
+  [[nodiscard]] agreed_numbers owned_and_needed() const;
+  /// Returns whether it is known that all ghosts are elements of their owners.
+  [[nodiscard]] bool exchange_lists(const ghost_links* before, const std::exception_ptr& error);
+  void check_links(bool all_exist);
   void check_link(const ghost_link& link) const;
 
   team& ranks_;

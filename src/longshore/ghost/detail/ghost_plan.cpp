@@ -151,7 +151,7 @@ ghost_plan::agreement ghost_plan::agree(messenger& neighbours, const plan_argume
   numbers[must_confirm] = direct_peers_->knows_reach() ? 0 : 1;
   auto received = direct_peers_->exchange(numbers, settle, attachments);
   if (result[must_confirm] != 0) {
-    numbers = {};
+    numbers.assign(numbers.size(), 0);
     numbers[channels] = needs_channels(programs, true) ? 1 : 0;
     direct_peers_->confirm(numbers, settle);
   }

@@ -28,9 +28,10 @@ class plan_arguments {
       error_ = std::current_exception();
     }
   }
-  /// The numbers of this rank, of which all ranks must know the largest. The others are 0.
-  [[nodiscard]] agreed_numbers numbers() const noexcept {
-    return {error_ ? 1 : 0, fingerprint_, -fingerprint_};
+  /// The numbers of this rank, of which all ranks must know the largest. The last two, which are 0,
+  /// are for the plan.
+  [[nodiscard]] agreed_numbers numbers() const {
+    return {error_ ? 1 : 0, fingerprint_, -fingerprint_, 0, 0};
   }
   /// Collective, with the largest numbers of all ranks. If a rank has an error, all ranks throw the
   /// first one.

@@ -10,7 +10,7 @@ namespace longshore::mpi {
 /// The layout of the memory that the ranks of a host share. The memory is zero at first.
 struct host_layout {
   explicit host_layout(std::size_t ranks_of_host)
-      : staging_bytes(detail::staging_bytes_for(ranks_of_host, 4096)),
+      : staging_bytes(detail::staging_bytes_for(ranks_of_host, min_staging_bytes)),
         barriers_offset(round_up(sizeof(host_state), interference_bytes)),
         call_slots_offset(barriers_offset + ranks_of_host * sizeof(detail::node_barrier_state)),
         staging_offset(call_slots_offset + ranks_of_host * sizeof(detail::call_slot)),

@@ -130,7 +130,7 @@ team::team(communicator ranks, layout facts, double timeout_seconds)
   auto* const slots = reinterpret_cast<detail::call_slot*>(memory + offsets.call_slots_offset);
   barrier_.emplace(&barriers[leader_index], &slots[leader_index], nodes().my_rank_count(),
                    nodes().local_index(rank()));
-  staging_ = memory + offsets.staging_offset;
+  staging_ = memory + offsets.staging_offset + leader_index * 2 * staging_bytes_;
 }
 
 team::~team() {
@@ -272,7 +272,12 @@ void team::alltoall(std::span<const std::byte> outgoing, std::span<std::byte> in
     return;
   }
   const std::size_t block = outgoing.size() / size();
-  barrier_if_checked({collective::alltoall, {}, 0, block});
+  const collective_call call{collective::alltoall, {}, 0, block};
+  barrier_if_checked(call);
+  if (goes_by_node(outgoing.size())) {
+    alltoall_by_node(call, outgoing, incoming);
+    return;
+  }
   MPI_Request request = MPI_REQUEST_NULL;
   const int bytes = count(block, "MPI_Ialltoall");
   check(MPI_Ialltoall(outgoing.data(), bytes, MPI_BYTE, incoming.data(), bytes, MPI_BYTE,

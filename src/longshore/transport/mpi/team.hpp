@@ -17,6 +17,7 @@
 #include <array>
 #include <memory>
 #include <optional>
+#include <vector>
 
 namespace longshore::mpi {
 
@@ -25,6 +26,9 @@ using detail::collective;
 using detail::collective_call;
 
 class team;
+
+/// The least size of a staging buffer (host_layout).
+inline constexpr std::size_t min_staging_bytes = 4096;
 
 /// State in memory that the ranks of a host share.
 struct host_state {
@@ -110,7 +114,7 @@ class team final : public longshore::team {
   team(communicator ranks, layout facts, double timeout_seconds);
 
   // The requirements of detail/shared_memory_collectives.hpp, which is used only on teams of one
-  // node. So nothing is sent between nodes.
+  // node. So nothing is sent between nodes. alltoall_by_node() uses the staging buffers, too.
   friend class detail::shared_memory_collectives<team>;
   template <class SendWith, class NodeArrived, class AllArrived>
   void checked_barrier(const collective_call& call, const SendWith& send_with,
@@ -134,6 +138,17 @@ class team final : public longshore::team {
   void barrier_if_checked(const collective_call& call) {
     if (check_calls_ || nodes().node_count() == 1) checked_barrier(call);
   }
+  /// Whether the first ranks of nodes exchange the blocks of an alltoall: some nodes have several
+  /// ranks, and the `bytes` per rank fit in the staging buffers of every host. A first rank sends
+  /// to all others, so with many nodes the rounds of MPI's algorithms need fewer messages.
+  [[nodiscard]] bool goes_by_node(std::size_t bytes) const noexcept {
+    constexpr int max_nodes = 32;
+    return nodes().node_count() > 1 && nodes().node_count() <= max_nodes &&
+           nodes().largest_node() > 1 && bytes <= min_staging_bytes;
+  }
+  void alltoall_by_node(const collective_call& call, std::span<const std::byte> outgoing,
+                        std::span<std::byte> incoming);
+  void exchange_between_nodes(std::size_t block_bytes, std::size_t staging_offset);
   void check_blocks(std::span<const std::size_t> outgoing_counts,
                     std::span<const std::size_t> incoming_counts);
   template <class T>
@@ -155,6 +170,11 @@ class team final : public longshore::team {
     std::array<std::uint64_t, 2> fingerprints;
     std::array<call_message, 2> calls;
   };
+  /// The messages of alltoall_by_node().
+  struct block_messages {
+    std::vector<std::byte> outgoing, incoming;
+    std::vector<MPI_Request> sent, received;
+  };
   void free_deferred();
   void complete(MPI_Request& request, const char* operation);
 
@@ -165,8 +185,9 @@ class team final : public longshore::team {
   std::byte* staging_ = nullptr;
   std::size_t staging_bytes_;
   std::uint64_t barrier_count_ = 0;
-  // The messages of one round; on the heap, because MPI may still use them after a timeout.
-  std::unique_ptr<node_messages> messages_;
+  // On the heap, because MPI may still use the messages after a timeout.
+  std::unique_ptr<node_messages> messages_;  // of one round
+  std::unique_ptr<block_messages> block_messages_;
   bool check_calls_;
   longshore::watchdog watchdog_;
   std::size_t host_eager_bytes_;
