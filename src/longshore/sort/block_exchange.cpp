@@ -8,6 +8,7 @@
 #include <longshore/sort/detail/target_order.hpp>
 #include <longshore/sort/detail/two_hop_exchange.hpp>
 #ifdef LONGSHORE_HAVE_MPI
+#include <longshore/sort/detail/mpi/block_requests.hpp>
 #include <longshore/sort/detail/mpi/rma_exchange.hpp>
 #endif
 
@@ -22,6 +23,16 @@ void block_starts(std::span<const std::size_t> counts, std::size_t item_bytes,
   starts[0] = 0;
   for (std::size_t rank = 0; rank < counts.size(); ++rank)
     starts[rank + 1] = starts[rank] + counts[rank] * item_bytes;
+}
+
+// Null if blocks for other nodes need channels.
+std::unique_ptr<detail::posted_blocks> make_posted_blocks([[maybe_unused]] team& team,
+                                                          [[maybe_unused]] std::size_t item_bytes) {
+#ifdef LONGSHORE_HAVE_MPI
+  const auto layout = exchange_layout_of(team);
+  if (layout.mpi && layout.nodes > 1) return mpi::make_block_requests(team, item_bytes);
+#endif
+  return nullptr;
 }
 
 }  // namespace
@@ -73,10 +84,11 @@ std::unique_ptr<block_exchange> make_block_exchange(team& team,
                                                          stored_by_caller);
     case exchange_strategy::sendrecv:
       return std::make_unique<detail::message_exchange>(team, item_bytes, std::move(targets),
-                                                        target_by_target);
+                                                        target_by_target,
+                                                        make_posted_blocks(team, item_bytes));
     case exchange_strategy::channel:
-      return std::make_unique<detail::message_exchange>(team, item_bytes, std::move(targets),
-                                                        interleaved);
+      return std::make_unique<detail::message_exchange>(
+          team, item_bytes, std::move(targets), interleaved, make_posted_blocks(team, item_bytes));
     case exchange_strategy::alltoallv:
       return std::make_unique<detail::alltoallv_exchange>(team, item_bytes);
     case exchange_strategy::two_hop:

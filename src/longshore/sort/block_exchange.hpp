@@ -142,7 +142,9 @@ struct block_exchange_options {
 ///   put         fetch-and-adds reserve memory at all targets, then puts (ISx over SHMEM)
 ///   put-scan    receivers compute the offsets by a prefix sum and send them, then a put
 ///   direct      as put-scan, but the caller stores items for ranks of the same node
-///   sendrecv    messages to one target after the other
+///   sendrecv    messages to one target after the other. Over transport mpi, sendrecv and channel
+///               need no slots for other nodes: MPI sends from the outgoing items and receives into
+///               the incoming items, in up to 24 messages per block, the first 16 of 63 KiB
 ///   channel     messages to all targets in turn; calls `arrived` for each message
 ///   alltoallv   one collective call (ISx over MPI)
 ///   rma         MPI_Fetch_and_op, MPI_Put, one flush

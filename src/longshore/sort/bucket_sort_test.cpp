@@ -233,6 +233,30 @@ TEST(BucketSort, counts_its_traffic) {
   });
 }
 
+TEST(BucketSort, long_blocks_between_nodes_travel_in_few_messages_over_mpi) {
+  spmd([](team& team) {
+    const auto other_ranks = static_cast<std::uint64_t>(team.size() - team.nodes().my_rank_count());
+    if (team.transport_name() != "mpi" || other_ranks == 0) return;
+    constexpr std::size_t keys_per_bucket = std::size_t{1} << 18;  // 1 MiB
+    std::vector<std::uint32_t> keys;
+    for (int rank = 0; rank < team.size(); ++rank)
+      keys.insert(keys.end(), keys_per_bucket, static_cast<std::uint32_t>(rank));
+    for (const auto exchange : {exchange_strategy::sendrecv, exchange_strategy::channel}) {
+      bucket_sorter<std::uint32_t> sorter(
+          team, {.exchange = exchange, .max_key = static_cast<std::uint64_t>(team.size())});
+      const auto sorted = sorter.sort(keys);
+      EXPECT_EQ(sorted.size(), keys_per_bucket * static_cast<std::size_t>(team.size()));
+      for (const std::uint32_t key : {sorted.front(), sorted.back()})
+        EXPECT_EQ(key, static_cast<std::uint32_t>(team.rank()));
+      const std::uint64_t pieces_of_channels = 32, most_messages = 25;
+      const auto on_node = static_cast<std::uint64_t>(team.nodes().my_rank_count() - 1);
+      EXPECT_LE(sorter.moved_in_exchange().messages,
+                on_node * pieces_of_channels + other_ranks * most_messages)
+          << name_of(exchange);
+    }
+  });
+}
+
 TEST(BucketSort, two_hop_sends_one_message_per_target_of_a_relay) {
   spmd([](team& team) {
     if (why_not(exchange_strategy::two_hop, exchange_order::round_robin, exchange_layout_of(team)))

@@ -1,5 +1,6 @@
 // Starts and ends MPI, and runs a program with a team of all processes or of a communicator.
 #include <longshore/machine/affinity.hpp>
+#include <longshore/transport/detail/long_tcp_segments.hpp>
 #include <longshore/transport/mpi/lifetime.hpp>
 #include <longshore/transport/mpi/run.hpp>
 #include <longshore/transport/mpi/team.hpp>
@@ -49,6 +50,7 @@ environment::environment() {
          "MPI has been finalised and cannot be started again in this process: keep one "
          "longshore::runtime for all runs");
   if (state == mpi_state::running) return;
+  longshore::detail::use_long_tcp_segments();
   int provided = 0;  // not checked, because only the rank's own thread calls MPI
   check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread");
   owns_mpi_ = true;

@@ -5,6 +5,7 @@
 #include <longshore/core/error.hpp>
 #include <longshore/machine/memory_sizes.hpp>
 #include <longshore/machine/pages.hpp>
+#include <longshore/transport/detail/long_tcp_segments.hpp>
 #include <longshore/transport/one_sided/team.hpp>
 #include <longshore/transport/shmem/library.hpp>
 #include <longshore/transport/shmem/run.hpp>
@@ -96,6 +97,7 @@ environment::environment(std::size_t symmetric_bytes, double timeout_seconds)
   // that they call, so the program would crash at its end.
   const bool sets_hooks = std::getenv(hooks_variable) == nullptr;
   if (sets_hooks) setenv(hooks_variable, "0", 1);
+  longshore::detail::use_long_tcp_segments();
   {  // shmem_init waits for other processes without a deadline
     const watched_call limit(timeout_seconds, "shmem_init");
     shmem_init();

@@ -4,6 +4,7 @@
 #include <longshore/core/environment.hpp>
 #include <longshore/core/error.hpp>
 #include <longshore/machine/memory_sizes.hpp>
+#include <longshore/transport/detail/long_tcp_segments.hpp>
 #include <longshore/transport/ucx/library.hpp>
 #include <longshore/transport/ucx/mapped_region.hpp>
 #include <longshore/transport/ucx/message_channels.hpp>
@@ -50,6 +51,7 @@ library::library(process_bootstrap& bootstrap, double timeout_seconds)
       region_numbers_in_use_(max_regions, false),
       unwinding_(std::uncaught_exceptions()) {
   bootstrap_.set_deadline(timeout_seconds);
+  longshore::detail::use_long_tcp_segments();
   ucp_config_t* config = nullptr;
   check(ucp_config_read(nullptr, nullptr, &config), "ucp_config_read");
   // Allocate only from the kernel, so that the memory is zero and a page lies on the NUMA node of

@@ -1,0 +1,41 @@
+// The blocks of an exchange for ranks of other nodes, where messages need no channels: they lead
+// from the outgoing items of one rank to the incoming items of another, without further copies.
+#pragma once
+
+#include <longshore/sort/detail/message_streams.hpp>
+
+#include <cstddef>
+#include <span>
+
+namespace longshore::detail {
+
+class posted_blocks {
+ public:
+  struct outgoing_block {
+    int target;
+    const std::byte* data;
+    std::size_t bytes;
+  };
+  struct incoming_block {
+    int source;
+    std::byte* data;
+    std::size_t bytes;
+  };
+  using send_order = message_streams::send_order;
+  using sent_callback = message_streams::sent_callback;
+  using received_callback = message_streams::received_callback;
+
+  virtual ~posted_blocks() = default;
+  /// Starts all messages, and calls `sent` for each. The targets and sources call start() with the
+  /// other ends. Until has_ended() the outgoing blocks must not change, and of the incoming blocks
+  /// only the messages that advance() has reported may be read.
+  virtual void start(std::span<const outgoing_block> outgoing,
+                     std::span<const incoming_block> incoming, send_order order,
+                     const sent_callback& sent) = 0;
+  /// Unless `received` is empty, calls it for each message that has arrived since the last call.
+  /// Returns whether there were any.
+  virtual bool advance(const received_callback& received) = 0;
+  [[nodiscard]] virtual bool has_ended() const noexcept = 0;
+};
+
+}  // namespace longshore::detail
