@@ -14,10 +14,7 @@ class waiter {
   /// The message of a timeout shows `operation`, which must outlive the waiter (a literal), and
   /// `peer`. The peer is -1 if the wait is for several ranks.
   waiter(team& team, const char* operation, int peer = -1) noexcept
-      : team_(team),
-        operation_(operation),
-        peer_(peer),
-        is_spinning_(team.waiting().spin) {}
+      : team_(team), operation_(operation), peer_(peer), is_spinning_(team.waiting().spin) {}
   ~waiter() {
     if (began_seconds_ >= 0) add_to_team();
   }
