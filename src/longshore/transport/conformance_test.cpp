@@ -5,6 +5,8 @@
 #include <longshore/machine/memory_sizes.hpp>
 #include <longshore/machine/pages.hpp>
 #include <longshore/transport/spmd_test.hpp>
+#include <longshore/transport/team_attribute.hpp>
+#include <longshore/transport/wait_callback.hpp>
 #include <longshore/transport/waiter.hpp>
 
 #include <gtest/gtest.h>
@@ -126,6 +128,24 @@ TEST(Team, seconds_waited_for_a_late_rank_are_counted) {
           team.allreduce_value(late || waited >= late_seconds / 4 ? 1 : 0, reduction::min) == 1;
     }
     EXPECT_TRUE(all_waited);
+  });
+}
+
+thread_local bool has_yielded = false;
+
+// A wait that tests something slow makes few spins, and another rank may need its core.
+TEST(Waiter, yields_after_a_time_and_not_after_many_spins) {
+  spmd([](team& team) {
+    if (team.simulated() != nullptr) return;  // a wait blocks there, and nothing would wake it
+    has_yielded = false;
+    // A wait makes this call when it has yielded for the first time.
+    detail::team_attribute<wait_callback>(team).call = [] { has_yielded = true; };
+    int pauses = 0;
+    for (waiter wait(team, "nothing"); !has_yielded && pauses < 500; wait.pause(), ++pauses)
+      sleep_for_seconds(team, 1e-4);
+    detail::team_attribute<wait_callback>(team).call = nullptr;
+    EXPECT_TRUE(has_yielded) << "after " << pauses << " pauses";
+    team.barrier();
   });
 }
 

@@ -14,6 +14,10 @@
 namespace longshore {
 namespace {
 
+// Longer than a message takes on a host or through a fast network. Not longer, because another rank
+// may need the core to send the awaited message, and the kernel may need it to receive. The limit is
+// a time, because a spin takes 20 to 100 ns, by processor and by what the wait tests.
+constexpr double seconds_until_yield = 20e-6;
 // One of so many yields calls the callback, and sleeps after seconds_until_sleep.
 constexpr unsigned yields_per_sleep = 16;
 constexpr double seconds_until_sleep = 0.02;
@@ -24,6 +28,11 @@ constexpr long sleep_nanoseconds = 50'000;
 void waiter::read_clock() noexcept {
   last_seconds_ = team_.now();
   if (began_seconds_ < 0) began_seconds_ = last_seconds_;
+}
+
+void waiter::time_spin() noexcept {
+  read_clock();
+  is_spinning_ = last_seconds_ - began_seconds_ < seconds_until_yield;
 }
 
 void waiter::add_to_team() noexcept {

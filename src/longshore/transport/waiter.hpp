@@ -14,10 +14,7 @@ class waiter {
   /// The message of a timeout shows `operation`, which must outlive the waiter (a literal), and
   /// `peer`. The peer is -1 if the wait is for several ranks.
   waiter(team& team, const char* operation, int peer = -1) noexcept
-      : team_(team),
-        operation_(operation),
-        peer_(peer),
-        spins_left_(team.waiting().spin ? max_spins : 0) {}
+      : team_(team), operation_(operation), peer_(peer), is_spinning_(team.waiting().spin) {}
   ~waiter() {
     if (began_seconds_ >= 0) add_to_team();
   }
@@ -25,8 +22,11 @@ class waiter {
   waiter& operator=(const waiter&) = delete;
 
   void pause() {
-    if (spins_left_ > 0) {
-      if (--spins_left_ < spins_before_clock) read_clock();
+    if (is_spinning_) {
+      if (untimed_spins_left_ > 0)
+        --untimed_spins_left_;
+      else
+        time_spin();
 #if defined(__x86_64__) || defined(__i386__)
       __builtin_ia32_pause();
 #elif defined(__aarch64__)
@@ -38,11 +38,11 @@ class waiter {
   }
 
  private:
-  // About 50 microseconds: longer than a message takes, shorter than a time slice.
-  static constexpr int max_spins = 2000;
-  // The first 80 spins, about two microseconds, do not read the clock, so shorter waits are not
-  // counted.
-  static constexpr int spins_before_clock = max_spins - 80;
+  // The first spins do not read the clock, which takes longer than a spin. They take one to four
+  // microseconds, and shorter waits are not counted.
+  static constexpr int untimed_spins = 80;
+  // Reads the clock, and ends spinning when it has taken long enough.
+  void time_spin() noexcept;
   void read_clock() noexcept;
   // Adds the time until the last pause to team::waited_seconds(). The time after it may be work.
   void add_to_team() noexcept;
@@ -53,7 +53,8 @@ class waiter {
   team& team_;
   const char* operation_;
   int peer_;
-  int spins_left_;
+  bool is_spinning_;
+  int untimed_spins_left_ = untimed_spins;
   unsigned yields_ = 0;
   double began_seconds_ = -1, last_seconds_ = -1;  // clock readings; negative before the first
 };

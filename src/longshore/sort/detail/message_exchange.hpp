@@ -23,6 +23,12 @@ class message_exchange final : public block_exchange {
         posted_(std::move(posted)),
         targets_(std::move(targets)),
         streams_(team, with_channels(targets_), with_channels(sources_of(team)), item_bytes) {}
+  // After a failure the incoming items are leaked, because messages may still arrive there.
+  ~message_exchange() override {
+    if (!posted_ || posted_->has_ended()) return;
+    static_cast<void>(new growable_buffer(std::move(buffer_)));
+    static_cast<void>(posted_.release());
+  }
 
  private:
   static std::vector<int> sources_of(const team& team) {

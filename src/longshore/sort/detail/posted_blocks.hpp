@@ -35,6 +35,7 @@ class posted_blocks {
   /// Unless `received` is empty, calls it for each message that has arrived since the last call.
   /// Returns whether there were any.
   virtual bool advance(const received_callback& received) = 0;
+  /// REQUIRES, at destruction: true. A failure may leave messages under way.
   [[nodiscard]] virtual bool has_ended() const noexcept = 0;
 };
 
