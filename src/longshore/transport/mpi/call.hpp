@@ -1,4 +1,4 @@
-// Checks around calls of MPI: return codes, and lengths that do not fit an int.
+// Calls of MPI: checks of return codes, of lengths that do not fit an int, and of lists of requests.
 #pragma once
 
 #include <longshore/core/error.hpp>
@@ -9,6 +9,7 @@
 #include <climits>
 #include <cstddef>
 #include <string_view>
+#include <vector>
 
 namespace longshore::mpi {
 
@@ -42,6 +43,15 @@ inline int count(std::size_t n, const char* call) {
          "{}: {} elements, but MPI can count only to {}: split the data over more ranks or calls",
          call, n, INT_MAX);
   return static_cast<int>(n);
+}
+
+/// Whether all requests are complete.
+[[nodiscard]] inline bool test_all(std::vector<MPI_Request>& requests) {
+  int are_complete = 0;
+  check(MPI_Testall(static_cast<int>(requests.size()), requests.data(), &are_complete,
+                    MPI_STATUSES_IGNORE),
+        "MPI_Testall");
+  return are_complete != 0;
 }
 
 }  // namespace longshore::mpi

@@ -147,13 +147,7 @@ class request_mover final : public mpi_mover {
     else
       make_requests(&MPI_Irecv, &MPI_Isend, "MPI_Irecv, MPI_Isend");
   }
-  bool test_calls() override {
-    int are_complete = 0;
-    check(MPI_Testall(static_cast<int>(requests_.size()), requests_.data(), &are_complete,
-                      MPI_STATUSES_IGNORE),
-          "MPI_Testall");
-    return are_complete != 0;
-  }
+  bool test_calls() override { return test_all(requests_); }
 
   bool are_persistent_;
   std::vector<MPI_Request> requests_;

@@ -33,15 +33,12 @@ std::vector<int> nonblocking_consensus(longshore::team& ranks, std::span<const i
   const auto is_complete = [&] {
     while (receive()) {
     }
-    int is_done = 0;
     if (!has_entered) {
-      check(
-          MPI_Testall(static_cast<int>(sends.size()), sends.data(), &is_done, MPI_STATUSES_IGNORE),
-          "MPI_Testall");
-      if (is_done == 0) return false;
+      if (!test_all(sends)) return false;
       check(MPI_Ibarrier(comm.get(), &barrier), "MPI_Ibarrier");
       has_entered = true;
     }
+    int is_done = 0;
     check(MPI_Test(&barrier, &is_done, MPI_STATUS_IGNORE), "MPI_Test");
     return is_done != 0;
   };

@@ -97,7 +97,7 @@ class request_messages final : public detail::posted_messages {
       if (ended > 0) unreceived_ -= static_cast<std::size_t>(ended);
     }
     if (unreceived_ > 0 || are_sent_ || started_sends_ < outgoing_.size()) return;
-    are_sent_ = are_complete(sends_) && are_complete(late_[1 - turn_]);
+    are_sent_ = test_all(sends_) && test_all(late_[1 - turn_]);
   }
   const std::byte* incoming(std::size_t i) const override {
     return buffer_.data() + incoming_offsets_[i];
@@ -134,18 +134,11 @@ class request_messages final : public detail::posted_messages {
     std::array<std::size_t, 2> offsets;  // by turn
     std::size_t request;                 // in sends_ or in late_[turn]
   };
-  static bool are_complete(std::vector<MPI_Request>& requests) {
-    int flag = 0;
-    check(
-        MPI_Testall(static_cast<int>(requests.size()), requests.data(), &flag, MPI_STATUSES_IGNORE),
-        "MPI_Testall");
-    return flag != 0;
-  }
   // Waits for the receivers of the last exchange; returns false if they do not come.
   bool complete_late() {
     try {
       for (waiter wait(ranks_, "the receivers of the last ghost exchange");
-           !are_complete(late_[0]) || !are_complete(late_[1]); wait.pause()) {
+           !test_all(late_[0]) || !test_all(late_[1]); wait.pause()) {
       }
       return true;
     } catch (...) {

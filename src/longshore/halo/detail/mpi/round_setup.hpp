@@ -1,5 +1,5 @@
-// Shared by the backends that call MPI: the arguments of their constructors, and calls for lists of
-// requests.
+// Shared by the backends that call MPI: the arguments of their constructors, and the wait for a
+// list of requests.
 #pragma once
 
 #include <longshore/core/error.hpp>
@@ -40,14 +40,6 @@ struct round_setup {
   return setups;
 }
 
-/// Whether all requests are complete.
-[[nodiscard]] inline bool test_all(std::vector<MPI_Request>& requests) {
-  int are_complete = 0;
-  check(MPI_Testall(static_cast<int>(requests.size()), requests.data(), &are_complete,
-                    MPI_STATUSES_IGNORE),
-        "MPI_Testall");
-  return are_complete != 0;
-}
 inline void wait_all(std::vector<MPI_Request>& requests) {
   check(MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE),
         "MPI_Waitall");
