@@ -6,7 +6,6 @@
 #include <longshore/transport/mpi/team.hpp>
 
 #include <algorithm>
-#include <utility>
 #include <vector>
 
 namespace longshore::mpi {
@@ -40,14 +39,17 @@ class block_requests final : public detail::posted_blocks {
     completed_.resize(receives_.size());
     left_ = receives_.size();
     progress_.assign(outgoing.size(), {});
-    const std::size_t messages_per_turn = order == send_order::interleaved ? 1 : ~std::size_t{0};
-    for (bool moved = true; std::exchange(moved, false);)
+    const bool by_turns = order == send_order::interleaved;
+    bool has_sent = true;
+    while (has_sent) {
+      has_sent = false;
       for (std::size_t i = 0; i < outgoing.size(); ++i)
-        for (std::size_t n = 0; n < messages_per_turn && progress_[i].begin < outgoing[i].bytes;
-             ++n) {
+        while (progress_[i].begin < outgoing[i].bytes) {
           send(outgoing[i], progress_[i], sent);
-          moved = true;
+          has_sent = true;
+          if (by_turns) break;
         }
+    }
     are_sent_ = sends_.empty();
   }
 
@@ -64,14 +66,9 @@ class block_requests final : public detail::posted_blocks {
           received(message.data, message.bytes);
         }
     }
-    if (left_ == 0 && !are_sent_) {
-      int flag = 0;
-      check(MPI_Testall(static_cast<int>(sends_.size()), sends_.data(), &flag, MPI_STATUSES_IGNORE),
-            "MPI_Testall");
-      are_sent_ = flag != 0;
-      return are_sent_ || ended > 0;
-    }
-    return ended > 0;
+    if (left_ > 0 || are_sent_) return ended > 0;
+    are_sent_ = test_all(sends_);
+    return are_sent_ || ended > 0;
   }
   [[nodiscard]] bool has_ended() const noexcept override { return left_ == 0 && are_sent_; }
 
