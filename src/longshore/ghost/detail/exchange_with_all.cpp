@@ -116,9 +116,10 @@ std::vector<std::vector<std::byte>> exchange_with_all(
     agreed(numbers);
     return messages;
   }
-  const std::size_t numbers_bytes = numbers.size() * sizeof(numbers[0]),
-                    begin = sizeof(block_header) + numbers_bytes,
-                    block = std::max(block_bytes(size), begin), inline_bytes = block - begin;
+  const std::size_t numbers_bytes = numbers.size() * sizeof(numbers[0]);
+  const std::size_t message_begin = sizeof(block_header) + numbers_bytes;
+  const std::size_t block = std::max(block_bytes(size), message_begin);
+  const std::size_t inline_bytes = block - message_begin;
   const lent_messages lent(ranks, messages, inline_bytes);
   block_header header{0, 0};
   for (std::size_t r = 0; r < size; ++r)
@@ -131,9 +132,9 @@ std::vector<std::vector<std::byte>> exchange_with_all(
     if (lent.is_lent(r)) {
       header.bytes |= lent_bit;
       const auto place = lent.to(r);
-      std::memcpy(to + begin, &place, sizeof place);
+      std::memcpy(to + message_begin, &place, sizeof place);
     } else if (header.bytes > 0 && header.bytes <= inline_bytes) {
-      std::memcpy(to + begin, messages[r].data(), header.bytes);
+      std::memcpy(to + message_begin, messages[r].data(), header.bytes);
     }
     std::memcpy(to, &header, sizeof header);
     std::ranges::copy(std::as_bytes(std::span(numbers)), to + sizeof header);
@@ -156,7 +157,7 @@ std::vector<std::vector<std::byte>> exchange_with_all(
   if (longest > inline_bytes)
     received = exchange_long(ranks, messages, lent, headers, inline_bytes);
   for (std::size_t r = 0; r < size; ++r) {
-    const std::byte* const from = incoming.data() + r * block + begin;
+    const std::byte* const from = incoming.data() + r * block + message_begin;
     if ((headers[r].bytes & lent_bit) != 0)
       received[r] = lent.read(r, from, headers[r].bytes - lent_bit);
     else if (headers[r].bytes <= inline_bytes)
