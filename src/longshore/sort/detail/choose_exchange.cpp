@@ -3,13 +3,14 @@
 #include <longshore/core/environment.hpp>
 #include <longshore/sort/block_exchange.hpp>
 #include <longshore/sort/detail/choose_exchange.hpp>
+#include <longshore/transport/fastest_by_turns.hpp>
 #include <longshore/transport/team_attribute.hpp>
 
 #include <algorithm>
 #include <bit>
 #include <cstring>
-#include <limits>
 #include <map>
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -18,7 +19,7 @@ namespace {
 
 // The largest sum of the blocks that a rank sends in a measurement.
 constexpr std::size_t max_bytes_per_rank = std::size_t{16} << 20;
-constexpr int warmups = 1, trials = 3;
+constexpr double more_seconds = 0.4;  // for turns of the exchanges that are not far behind
 
 struct kept_choices {
   // The key is the bit width of block_bytes, rounded up to a power of two, and `deterministic`.
@@ -27,33 +28,25 @@ struct kept_choices {
   std::optional<bool> is_off;
 };
 
-// The seconds of the slowest rank, minimum over the trials. The time includes storing the blocks,
-// because the exchange direct stores blocks and does not send them.
-double measure_seconds(team& team, exchange_strategy strategy, std::size_t block_bytes,
-                       std::vector<std::byte>& from, std::vector<std::byte>& bucketed) {
-  const auto ranks = static_cast<std::size_t>(team.size());
-  block_counts counts(team.size());
-  counts.outgoing.assign(ranks, block_bytes);
-  counts.incoming = counts.outgoing;
-  counts.received = counts.max_received = ranks * block_bytes;
-  counts.max_block = block_bytes;
-  const auto candidate = make_block_exchange(team, {.strategy = strategy}, 1);
-  double min_seconds = std::numeric_limits<double>::infinity();
-  for (int trial = 0; trial < warmups + trials; ++trial) {
-    team.barrier();
-    const double begin = team.now();
-    candidate->prepare(counts);
-    const auto direct = candidate->direct_destinations();
-    for (std::size_t target = 0; target < ranks; ++target) {
-      std::byte* const destination = direct.empty() ? nullptr : direct[target];
-      std::memcpy(destination != nullptr ? destination : bucketed.data() + target * block_bytes,
-                  from.data() + target * block_bytes, block_bytes);
-    }
-    candidate->run(bucketed.data(), nullptr);
-    const double seconds = team.allreduce_value(team.now() - begin, reduction::max);
-    if (trial >= warmups) min_seconds = std::min(min_seconds, seconds);
+// A candidate of the measurement, with memory of its own for the items that it receives.
+struct candidate {
+  exchange_strategy strategy;
+  std::unique_ptr<block_exchange> exchange;
+};
+
+// Stores and exchanges the blocks `from`. Storing counts, because the exchange direct stores blocks
+// and does not send them.
+void exchange_blocks(block_exchange& exchange, const block_counts& counts,
+                     const std::vector<std::byte>& from, std::vector<std::byte>& bucketed) {
+  exchange.prepare(counts);
+  const auto direct = exchange.direct_destinations();
+  for (std::size_t target = 0; target < counts.outgoing.size(); ++target) {
+    const std::size_t position = target * counts.max_block;
+    std::byte* const destination = direct.empty() ? nullptr : direct[target];
+    std::memcpy(destination != nullptr ? destination : bucketed.data() + position,
+                from.data() + position, counts.max_block);
   }
-  return min_seconds;
+  exchange.run(bucketed.data(), nullptr);
 }
 
 }  // namespace
@@ -72,21 +65,31 @@ exchange_strategy choose_exchange(team& team, std::size_t block_bytes, bool dete
   const std::size_t bytes = std::clamp<std::size_t>(
       std::bit_ceil(std::max<std::size_t>(block_bytes, 1)), 1,
       std::max<std::size_t>(1, max_bytes_per_rank / static_cast<std::size_t>(team.size())));
-  std::vector<std::byte> from(bytes * static_cast<std::size_t>(team.size()), std::byte{1}),
-      bucketed(from.size(), std::byte{2});
-  exchange_strategy best = exchange_strategy::direct;
-  double best_seconds = std::numeric_limits<double>::infinity();
-  for (const auto candidate :
+  const auto ranks = static_cast<std::size_t>(team.size());
+  std::vector<std::byte> from(bytes * ranks, std::byte{1}), bucketed(from.size(), std::byte{2});
+  block_counts counts(team.size());
+  counts.outgoing.assign(ranks, bytes);
+  counts.incoming = counts.outgoing;
+  counts.received = counts.max_received = from.size();
+  counts.max_block = bytes;
+  std::vector<candidate> candidates;
+  for (const auto strategy :
        {exchange_strategy::direct, exchange_strategy::put, exchange_strategy::sendrecv,
         exchange_strategy::channel, exchange_strategy::alltoallv, exchange_strategy::two_hop}) {
-    if (why_not(candidate, exchange_order::round_robin, layout) ||
-        (deterministic && !is_deterministic(candidate)))
+    if (why_not(strategy, exchange_order::round_robin, layout) ||
+        (deterministic && !is_deterministic(strategy)))
       continue;
-    const double seconds = measure_seconds(team, candidate, bytes, from, bucketed);
-    if (seconds >= best_seconds) continue;
-    best_seconds = seconds;
-    best = candidate;
+    candidates.push_back({strategy, make_block_exchange(team, {.strategy = strategy}, 1)});
+    // The first exchange is not timed.
+    exchange_blocks(*candidates.back().exchange, counts, from, bucketed);
   }
+  const auto best = candidates[fastest_by_turns(team, candidates.size(),
+                                                [&](std::size_t i) {
+                                                  exchange_blocks(*candidates[i].exchange, counts,
+                                                                  from, bucketed);
+                                                },
+                                                {.more_seconds = more_seconds})]
+                        .strategy;
   by_size[{size_class, deterministic}] = best;
   return best;
 }

@@ -12,7 +12,7 @@
 namespace longshore::detail {
 namespace {
 
-// Turns of a candidate in a class. The first min_turns may exceed the budget.
+// Turns of a candidate in a class. The first min_turns may take a larger part of the time.
 constexpr std::size_t min_turns = 3, max_turns = 9;
 constexpr double turn_seconds = 0.001;  // Short calls are repeated within a turn.
 // The largest class is measured with so many requests that the best call takes this long, but with
@@ -20,7 +20,11 @@ constexpr double turn_seconds = 0.001;  // Short calls are repeated within a tur
 constexpr double large_call_seconds = 0.008;
 constexpr double min_large_requests = 350'000;
 // A class is not measured if its best call takes longer. Candidates compare as in the class before.
-constexpr double max_call_seconds = 0.05;
+constexpr double max_call_seconds = 0.1;
+// Long calls vary little, and each one costs much of the budget. So fewer candidates enter a class
+// of long calls, and slow ones are dropped after one call.
+constexpr double long_call_seconds = 0.01;
+constexpr double long_entry_ratio = 1.5, long_drop_ratio = 2;
 // No class begins after this multiple of the budget.
 constexpr double budget_overrun = 2;
 // After the first call, a candidate is dropped above this ratio to the best time.
@@ -33,8 +37,10 @@ constexpr double max_few_seconds = 0.01;
 // Indexed by turn: a candidate is dropped after the turn above this ratio to the best time. Later
 // turns use the last ratio.
 constexpr std::array<double, 3> drop_ratio = {3, 2, 1.25};
-// Indexed by class: the part of the budget that may be used up to the end of the class.
-constexpr std::array<double, request_classes> share_of_time = {0.15, 0.3, 0.55, 1.0};
+// Indexed by class: the part of the budget that may be used up to the end of the class, by the
+// first min_turns and by further turns.
+constexpr std::array<double, request_classes> first_share_of_time = {0.5, 0.8, 1.2, 2.0},
+                                              share_of_time = {0.15, 0.3, 0.55, 1.0};
 // Indexed by class: a candidate does not enter above this ratio to the best predicted time.
 constexpr std::array<double, request_classes> entry_ratio = {10, 10, 10, 3};
 constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -86,11 +92,12 @@ class candidate_timer {
       if (team_.simulated() != nullptr && c + 1 == request_classes && c > 0) break;
       const double best = best_predicted(requests);
       if (c > 0 && (elapsed_ >= budget_overrun * limits_.seconds || best > max_call_seconds)) break;
+      const double max_ratio = best > long_call_seconds ? long_entry_ratio : entry_ratio[c];
       std::vector<candidate*> entered;
       for (auto& candidate : candidates_)
-        if (c == 0 || candidate.predicted(static_cast<double>(requests)) <= entry_ratio[c] * best)
+        if (c == 0 || candidate.predicted(static_cast<double>(requests)) <= max_ratio * best)
           entered.push_back(&candidate);
-      measure_class(entered, requests, share_of_time[c] * limits_.seconds);
+      measure_class(entered, requests, c);
       for (const candidate* measured : entered)
         results.push_back({.choice = measured->choice,
                            .requests = requests,
@@ -114,9 +121,14 @@ class candidate_timer {
     });
   }
 
-  static void drop_slow(std::vector<candidate*>& remaining, double max_ratio) {
+  static double best_of(const std::vector<candidate*>& measured) {
     double best = infinity;
-    for (const candidate* measured : remaining) best = std::min(best, measured->best());
+    for (const candidate* one : measured) best = std::min(best, one->best());
+    return best;
+  }
+
+  static void drop_slow(std::vector<candidate*>& remaining, double max_ratio) {
+    const double best = best_of(remaining);
     std::erase_if(remaining,
                   [=](const candidate* measured) { return measured->best() > max_ratio * best; });
   }
@@ -142,8 +154,8 @@ class candidate_timer {
   }
 
   // `remaining` is a copy, since a candidate that is dropped in this class may be the best in the
-  // next class. Turns begin until `end_seconds` have elapsed since the start of the measurement.
-  void measure_class(std::vector<candidate*> remaining, std::size_t requests, double end_seconds) {
+  // next class.
+  void measure_class(std::vector<candidate*> remaining, std::size_t requests, std::size_t c) {
     for (candidate* entered : remaining) {
       entered->begin_class(requests);
       time_turn(*entered, requests);
@@ -151,10 +163,12 @@ class candidate_timer {
         entered->iterations =
             static_cast<int>(std::clamp(turn_seconds / entered->best(), 1.0, 1000.0));
     }
-    drop_slow(remaining, first_drop_ratio);
+    drop_slow(remaining,
+              best_of(remaining) > long_call_seconds ? long_drop_ratio : first_drop_ratio);
     if (team_.simulated() != nullptr) return;  // without noise, one call tells all
     for (std::size_t turn = 0; turn < max_turns; ++turn) {
-      const double limit = turn < min_turns ? budget_overrun * limits_.seconds : end_seconds;
+      const double limit =
+          (turn < min_turns ? first_share_of_time : share_of_time)[c] * limits_.seconds;
       if (turn > 0 && (remaining.size() == 1 || elapsed_ >= limit)) break;
       for (std::size_t k = 0; k < remaining.size(); ++k)
         time_turn(*remaining[(k + turn) % remaining.size()], requests);

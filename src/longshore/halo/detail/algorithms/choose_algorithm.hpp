@@ -11,10 +11,10 @@ namespace longshore::detail {
 /// Collective; all ranks get the same algorithm. The result is standard, without a trial, if all
 /// algorithms send the same messages: on one rank, in one dimension, or if the stencil reads no
 /// edges. Candidates are standard and staged, hybrid if there are several nodes of several ranks,
-/// and both sequenced algorithms if there are 2 to 32 fields. The candidates run by turns, seven
-/// times. The time of a trial is the maximum over the ranks, and the shortest time of a candidate
-/// counts. Cost: some 30 exchanges of each candidate; during the trial the memory of the fields and
-/// of the plans once more. REQUIRES: the widths of the options fit the fields.
+/// and both sequenced algorithms if there are 2 to 32 fields. The candidates run by turns
+/// (fastest_by_turns). Cost: some 30 exchanges of each candidate, and some ten of a slow one; during
+/// the trial the memory of the fields and of the plans once more. REQUIRES: the widths of the
+/// options fit the fields.
 [[nodiscard]] halo_algorithm choose_algorithm(const rank_grid& grid, const halo_options& options,
                                               const std::vector<field_memory>& fields);
 
