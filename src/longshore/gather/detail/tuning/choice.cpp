@@ -99,7 +99,14 @@ std::pair<gather_choice, double> best_for(const std::vector<candidate_regret>& r
       std::find_if(regrets.begin(), regrets.end(), [&](const candidate_regret& candidate) {
         return largest_regret(candidate) <= tie_ratio * lowest;
       });
-  return {simplest->choice, largest_regret(*simplest)};
+  // Other buffers make a strategy no simpler, so the fastest ones are taken.
+  auto chosen = simplest;
+  for (auto other = simplest; other != regrets.end(); ++other)
+    if (other->choice.strategy == simplest->choice.strategy &&
+        other->choice.hops == simplest->choice.hops &&
+        largest_regret(*other) < largest_regret(*chosen))
+      chosen = other;
+  return {chosen->choice, largest_regret(*chosen)};
 }
 
 }  // namespace

@@ -54,6 +54,12 @@ TEST(Choice, of_two_equally_fast_choices_the_simpler_is_taken) {
             (choices_by_size{routed, routed, routed, routed}));
 }
 
+TEST(Choice, of_the_buffers_of_a_strategy_the_fastest_are_taken) {
+  EXPECT_EQ(choices_for_all_sizes(
+                measured({{rounds, {1.02, 1.02, 1.02, 1.02}}, {large_rounds, {1, 1, 1, 1}}})),
+            (choices_by_size{large_rounds, large_rounds, large_rounds, large_rounds}));
+}
+
 TEST(Choice, as_few_different_choices_as_possible_are_taken) {
   EXPECT_EQ(
       choices_for_all_sizes(measured({{rounds, {1, 1, 1, 1.04}}, {large_rounds, {2, 1, 1, 1}}})),

@@ -41,8 +41,9 @@ constexpr std::array<double, 3> drop_ratio = {3, 2, 1.25};
 // first min_turns and by further turns.
 constexpr std::array<double, request_classes> first_share_of_time = {0.5, 0.8, 1.2, 2.0},
                                               share_of_time = {0.15, 0.3, 0.55, 1.0};
-// Indexed by class: a candidate does not enter above this ratio to the best predicted time.
-constexpr std::array<double, request_classes> entry_ratio = {10, 10, 10, 3};
+// Indexed by class: a candidate does not enter above this ratio to the best predicted time. All
+// enter the first class. For the second one, short calls with few turns predict badly.
+constexpr std::array<double, request_classes> entry_ratio = {10, 20, 10, 3};
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
 struct candidate {
