@@ -33,9 +33,7 @@ class request_messages final : public detail::posted_messages {
     for (const auto& end : to) {
       const bool is_synchronous =
           std::none_of(from.begin(), from.end(), [&](const auto& f) { return f.peer == end.peer; });
-      const std::size_t at_once = ranks.nodes().is_on_host(end.peer) ? eager_bytes_within_host()
-                                                                     : eager_bytes_between_hosts;
-      const bool is_late = is_synchronous && end.bytes <= at_once;
+      const bool is_late = is_synchronous && end.bytes <= ranks.eager_bytes_to(end.peer);
       const std::size_t first = place(end.bytes);
       outgoing_.push_back(
           {is_synchronous, is_late, {first, is_late ? place(end.bytes) : first}, 0});
