@@ -3,7 +3,9 @@
 Prints, per network and transport, the share of the network that each strategy uses: its bytes
 between hosts per second, over those of a plain stream of large messages. For modes of halo it
 prints the time as a multiple of MPI's best mode, which is measured over transport mpi; for `auto`,
-as a multiple of the best strategy. The last lines name the rows that miss a goal.
+as a multiple of the best strategy. The share of a sort is that of its exchange. Its time is that of
+the whole sort, because exchanges leave different work to what follows. The last lines name the rows
+that miss a goal.
 
 The hosts are namespaces of this machine (host_network.py), so this program needs root. If several
 programs are given, they run by turns, and the table has a column for each.
@@ -110,10 +112,10 @@ def take(result: Record, hosts_count: int, network: Network, program: str) -> No
     sent = result["traffic"]["offnode_bytes"]
     if result["pattern"] == "control":
         seconds = result["phases"]["shift"] if row[0] == "shift" else result["metrics"]["latency_us"]["value"] * 1e-6
+    network.seconds[program, row].append(seconds)
     if result["pattern"] == "sort":
         seconds = result["phases"]["exchange"]
         sent = result["counters"]["phases"]["exchange"]["offnode_bytes"]
-    network.seconds[program, row].append(seconds)
     network.bytes_per_second[program, row].append(sent / hosts_count / seconds)
 
 
