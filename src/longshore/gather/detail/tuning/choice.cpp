@@ -196,6 +196,9 @@ std::optional<gather_choice> choice_for_requests(std::span<const timed_choice> m
     if (timed.requests <= requests) below = std::max(below, timed.requests);
     if (timed.requests >= requests) above = std::min(above, timed.requests);
   }
+  // Outside of the measured numbers the nearest one counts.
+  if (below == 0) below = above;
+  if (above == std::numeric_limits<std::size_t>::max()) above = below;
   // A call takes a constant time and a time per request.
   std::vector<timed_choice> predicted;
   for (const auto& lower : measured)

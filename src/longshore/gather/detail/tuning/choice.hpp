@@ -74,8 +74,9 @@ using why_not_function = std::optional<std::string> (*)(gather_strategy, bool al
     std::span<const timed_choice> measured);
 
 /// The simplest choice that is at most 4 % slower than the best one in calls of `requests`
-/// requests. Times are interpolated between the nearest measured numbers of requests. Returns
-/// nothing if `requests` lies outside of these numbers, or if no choice was measured on both sides.
+/// requests. Times are interpolated between the nearest measured numbers of requests. Outside of the
+/// measured numbers the times of the nearest one count. Returns nothing if no choice was measured on
+/// both sides.
 [[nodiscard]] std::optional<gather_choice> choice_for_requests(
     std::span<const timed_choice> measured, std::size_t requests);
 

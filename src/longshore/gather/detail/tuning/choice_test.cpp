@@ -102,13 +102,18 @@ TEST(Choice, for_a_known_number_of_requests_times_are_interpolated) {
   EXPECT_EQ(choice_for_requests(times, 12'000), rounds);
   EXPECT_EQ(choice_for_requests(times, 30'000), loads);
   EXPECT_EQ(choice_for_requests(times, 100'000), loads);
-  EXPECT_FALSE(choice_for_requests(times, 500));
-  EXPECT_FALSE(choice_for_requests(times, 200'000));
   EXPECT_FALSE(choice_for_requests({}, 1000));
   // A choice that was dropped before the larger number does not count.
   EXPECT_EQ(
       choice_for_requests(measured({{rounds, {1, 1, -1, -1}}, {loads, {2, 2, 3, -1}}}), 20'000),
       loads);
+}
+
+TEST(Choice, outside_of_the_measured_numbers_of_requests_the_nearest_one_decides) {
+  // Either choice costs 4.5 % at most, so one would serve all numbers if none was known.
+  const auto times = measured({{rounds, {1, 1, 1, 1.045}}, {loads, {1.045, 1, 1, 1}}});
+  EXPECT_EQ(choice_for_requests(times, 500), rounds);
+  EXPECT_EQ(choice_for_requests(times, 10'000'000), loads);
 }
 
 TEST(Choice, without_measurements_direct_is_taken_if_all_memory_is_reachable) {
