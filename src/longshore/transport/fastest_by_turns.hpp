@@ -11,10 +11,11 @@
 
 namespace longshore::detail {
 
-/// The cost of a measurement by fastest_by_turns.
+/// What bounds the cost of fastest_by_turns.
 struct turn_limits {
-  std::size_t first_turns = 2, turns = 7;  ///< of all candidates, and in all of those that stay
-  /// After the first turns, at least one more turn follows, and no more than take so long.
+  std::size_t first_turns = 2;  ///< of every candidate
+  std::size_t turns = 7;        ///< of a candidate that is not dropped, the first ones included
+  /// For the turns after the first ones; one of them is taken in any case.
   double more_seconds = std::numeric_limits<double>::infinity();
 };
 

@@ -83,15 +83,12 @@ exchange_strategy choose_exchange(team& team, std::size_t block_bytes, bool dete
     // The first exchange is not timed.
     exchange_blocks(*candidates.back().exchange, counts, from, bucketed);
   }
-  const auto best = candidates[fastest_by_turns(team, candidates.size(),
-                                                [&](std::size_t i) {
-                                                  exchange_blocks(*candidates[i].exchange, counts,
-                                                                  from, bucketed);
-                                                },
-                                                {.more_seconds = more_seconds})]
-                        .strategy;
-  by_size[{size_class, deterministic}] = best;
-  return best;
+  const auto run = [&](std::size_t i) {
+    exchange_blocks(*candidates[i].exchange, counts, from, bucketed);
+  };
+  const std::size_t fastest =
+      fastest_by_turns(team, candidates.size(), run, {.more_seconds = more_seconds});
+  return by_size[{size_class, deterministic}] = candidates[fastest].strategy;
 }
 
 }  // namespace longshore::detail

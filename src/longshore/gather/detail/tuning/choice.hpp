@@ -73,10 +73,10 @@ using why_not_function = std::optional<std::string> (*)(gather_strategy, bool al
 [[nodiscard]] std::optional<choices_by_size> choices_for_all_sizes(
     std::span<const timed_choice> measured);
 
-/// The simplest choice that is at most 4 % slower than the best one in calls of `requests`
-/// requests. Times are interpolated between the nearest measured numbers of requests. Outside of the
-/// measured numbers the times of the nearest one count. Returns nothing if no choice was measured on
-/// both sides.
+/// The simplest strategy that is at most 4 % slower than the best one in calls of `requests`
+/// requests, with the fastest of its buffers. Times are interpolated between the nearest measured
+/// numbers of requests. Outside of the measured numbers the times of the nearest one count. Returns
+/// nothing if no choice was measured on both sides.
 [[nodiscard]] std::optional<gather_choice> choice_for_requests(
     std::span<const timed_choice> measured, std::size_t requests);
 
