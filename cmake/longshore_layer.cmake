@@ -123,9 +123,9 @@ function(longshore_install_library target)
 endfunction()
 
 # Tests instantiate hundreds of loops and run them on little data, so compiling takes most of the
-# time. -O0 compiles fastest (AddressSanitizer with UndefinedBehaviorSanitizer takes seven times as
-# long at -O1).
-set(LONGSHORE_TEST_OPTIONS -O0)
+# time. -Og compiles as fast as -O0, because it leaves less code, and runs in half of the time; -O1
+# takes up to twice as long to compile (gcc 12).
+set(LONGSHORE_TEST_OPTIONS $<$<NOT:$<CONFIG:Debug>>:-Og>)
 if(LONGSHORE_SANITIZE MATCHES "address" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # These options save another third of the time: AddressSanitizer checks by calls, and undefined
   # behaviour stops the program at once (SIGILL) without a message.

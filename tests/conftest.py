@@ -18,6 +18,31 @@ from repository import BUILD, REPOSITORY
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+# Tests of a minute or more. Those that start last would run alone at the end.
+LONGEST = (
+    "test_shared_libraries.py",
+    "test_site.py",
+    "test_512_ranks[sort]",
+    "test_every_strategy_is_verified_on_every_mesh",
+    "test_compilers.py",
+    "test_verification_follows_the_algorithm_that_auto_chooses",
+    "test_512_ranks",
+)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The longest tests start first. Tests with the libraries of one fixture run in one process, so
+    that the libraries are built once."""
+
+    def place(item: pytest.Item) -> int:
+        return next((k for k, name in enumerate(LONGEST) if name in item.nodeid), len(LONGEST))
+
+    items.sort(key=place)
+    for item in items:
+        if "shared" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.xdist_group("shared"))
+
+
 @pytest.fixture(scope="session")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The build for tests, installed into one folder and then moved to another."""

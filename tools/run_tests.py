@@ -4,10 +4,14 @@
 Usage: run_tests.py [--quick | --rest] [--fuzz-seconds N] [STAGE...]
 
 Without names, all stages run, cheap stages first. --quick runs the stages of `make test`, --rest
-the remaining stages of `make test-all`. The output of a stage is shown and kept in build/test-logs.
-The run ends with exit status 1 after the first stage that fails, or that should run tests and found
-none. The stage fuzz runs random combinations of options of longshore-bench for N seconds (300). The
-seed is the commit, or the date without a commit.
+the remaining stages of `make test-all`. Two stages run at a time: one that uses all cores, and one
+that mostly waits or uses one core. The output of a stage is shown and kept in build/test-logs; that
+of a stage which waits is shown at its end. After the first stage that fails, or that should run
+tests and found none, no stage starts, and the run ends with exit status 1. At the end it prints the
+seconds of each stage, the slowest tests, and what took 1.5 times its budget or more.
+
+The stage fuzz runs random combinations of options of longshore-bench for N seconds: 300, or 120
+with --rest. The seed is the commit, or the date without a commit.
 
 Tests with one of the labels below run with --rest. CONTRIBUTING.md has the reason for each label.
 """
@@ -21,16 +25,21 @@ import shutil
 import subprocess
 import sys
 import sysconfig
+import threading
 import time
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 LOGS = REPOSITORY / "build" / "test-logs"
 FUZZ_SECONDS = 300
+FUZZ_SECONDS_OF_REST = 120  # each commit draws its own part; `make test-all` draws more
+OVER_BUDGET = 1.5
+SLOWEST_TESTS = 20
 BUILD = Path("build") / "test"  # the build that the tests use
 CTEST_LABELS = ("layouts", "one_sided", "programs")
 PYTEST_MARKS = ("browser", "clean_root", "consumer", "hosts", "simulation", "slurm", "thorough")
@@ -45,6 +54,11 @@ LAST_LINES = 500
 CTEST_CLOSING = re.compile(r"^\d+% tests passed(, \d+ tests failed)? out of (?P<run>\d+)")
 FUZZ_CLOSING = re.compile(r"^fuzz: (?P<run>\d+) runs, .* 0 failed$")
 PYTEST_CLOSING = re.compile(r"^=+ .*?(?P<run>\d+) passed.* in [\d.]+s.*=+$")
+# The lines in which the test runners name a test and its seconds: of CTest, of pytest --durations.
+TEST_SECONDS = (
+    re.compile(r"^ *\d+/\d+ Test +#\d+: (?P<test>\S+) \.* *\S.* (?P<seconds>[\d.]+) sec$"),
+    re.compile(r"^(?P<seconds>[\d.]+)s (?:setup|call|teardown) +(?P<test>\S.*)$"),
+)
 
 
 @dataclass(frozen=True)
@@ -54,6 +68,9 @@ class Stage:
     closing: re.Pattern[str] | None = None  # the closing line, if the stage runs tests
     why_not: Callable[[], str] = lambda: ""  # the reason why this machine cannot run the stage, or ""
     quick: bool = False  # whether the stage belongs to `make test`
+    budget: int = 60  # seconds on two quiet cores, with the other stages of its part
+    after: str = ""  # a stage that must end before this one, if both run
+    waits: bool = False  # it mostly waits or uses one core, so it runs beside the stages that use all
 
 
 def build(preset: str, *targets: str) -> tuple[tuple[str, ...], ...]:
@@ -74,12 +91,13 @@ def labelled(*options: str) -> tuple[str, ...]:
 
 
 def pytest(expression: str, *words: str) -> tuple[str, ...]:
-    return ("python", "-m", "pytest", "-m", expression, *words)
+    slowest = (f"--durations={SLOWEST_TESTS}", "--durations-min=1")
+    return ("python", "-m", "pytest", "-m", expression, *slowest, *words)
 
 
 REST = " or ".join(PYTEST_MARKS)
 QUICK = f"not ({REST})"
-IN_PARALLEL = ("--numprocesses", TESTS_AT_A_TIME)
+IN_PARALLEL = ("--numprocesses", TESTS_AT_A_TIME, "--dist", "loadgroup")
 APART = ("--ignore", "tests/hosts", "--ignore", "tests/clean_root")  # these have stages of their own
 
 
@@ -101,12 +119,20 @@ def install_python_package() -> tuple[tuple[str, ...], ...]:
 
 
 def fuzz(seconds: int) -> tuple[tuple[str, ...], ...]:
-    """A commit always gives the same sequence of combinations. `seconds` decides how many run."""
+    """Half of the time is for the optimised program, and half for the program of the tests, which
+    has assertions, C and Fortran. A commit always gives the same two sequences of combinations.
+    """
     commit = subprocess.run(
         ("git", "rev-parse", "--short=12", "HEAD"), cwd=REPOSITORY, capture_output=True, text=True, check=False
     )
     seed = commit.stdout.strip() or datetime.now(tz=UTC).strftime("%Y-%m-%d")
-    return (("tools/fuzz", "--seconds", str(seconds), "--seed", seed, "--jobs", "2"),)
+    return tuple(
+        (
+            *("tools/fuzz", "--bench", f"build/{build}/bench/longshore-bench", "--jobs", "2"),
+            *("--seconds", str(half), "--seed", f"{seed}-{build}"),
+        )
+        for build, half in (("study", max(1, seconds // 2)), ("test", max(1, seconds - seconds // 2)))
+    )
 
 
 def without_address_randomisation(command: tuple[str, ...]) -> tuple[str, ...]:
@@ -132,32 +158,50 @@ def why_no_clean_root() -> str:
 
 
 STAGES = (
-    Stage("lint", (("tools/lint",), ("tools/check_layers.py",)), quick=True),
-    Stage("build", build("test", "quick_tests"), quick=True),
-    Stage("library", (labelled("--label-exclude"),), CTEST_CLOSING, quick=True),
-    Stage("study", (pytest(QUICK, *IN_PARALLEL, "study/tests"),), PYTEST_CLOSING, quick=True),
-    Stage("system", (pytest(QUICK, *IN_PARALLEL, "tests"),), PYTEST_CLOSING, quick=True),
+    Stage("lint", (("tools/lint",), ("tools/check_layers.py",)), quick=True, waits=True, budget=20),
+    Stage("build", build("test", "quick_tests"), quick=True, budget=200),
     Stage(
         "python",
         (*install_python_package(), pytest(QUICK, "bindings/python/tests")),
         PYTEST_CLOSING,
         why_no_python_package,
         quick=True,
+        after="build",
+        waits=True,
+        budget=90,
     ),
-    Stage("build-rest", build("test")),
-    Stage("headers", build("test", "all_verify_interface_header_sets")),
-    Stage("library-rest", (labelled("--label-regex"),), CTEST_CLOSING),
-    Stage("study-rest", (pytest(REST, *IN_PARALLEL, "study/tests"),), PYTEST_CLOSING),
-    Stage("python-rest", (pytest(REST, "bindings/python/tests"),), PYTEST_CLOSING, why_no_python_package),
-    Stage("system-rest", (pytest(REST, *IN_PARALLEL, *APART, "tests"),), PYTEST_CLOSING),
-    Stage("hosts", (pytest("hosts", "tests/hosts"),), PYTEST_CLOSING),
-    Stage("clean-root", (pytest("clean_root", "tests/clean_root"),), PYTEST_CLOSING, why_no_clean_root),
-    Stage("bench", build("release", "longshore-bench")),  # the build of users
-    Stage("fuzz", fuzz(FUZZ_SECONDS), FUZZ_CLOSING),
-    Stage("asan-build", build("asan")),
-    Stage("asan", (ctest("asan"),), CTEST_CLOSING),
-    Stage("tsan-build", build("tsan")),
-    Stage("tsan", (without_address_randomisation(ctest("tsan")),), CTEST_CLOSING),
+    Stage("library", (labelled("--label-exclude"),), CTEST_CLOSING, quick=True, budget=80),
+    Stage("system", (pytest(QUICK, *IN_PARALLEL, "tests"),), PYTEST_CLOSING, quick=True, budget=110),
+    Stage("study", (pytest(QUICK, *IN_PARALLEL, "study/tests"),), PYTEST_CLOSING, quick=True, budget=70),
+    Stage("study-rest", (pytest(REST, *IN_PARALLEL, "study/tests"),), PYTEST_CLOSING, waits=True, budget=120),
+    Stage("build-rest", build("test"), budget=40),
+    Stage(
+        "clean-root",
+        (pytest("clean_root", "tests/clean_root"),),
+        PYTEST_CLOSING,
+        why_no_clean_root,
+        after="build-rest",
+        waits=True,
+        budget=400,
+    ),
+    Stage("hosts", (pytest("hosts", "tests/hosts"),), PYTEST_CLOSING, waits=True, budget=120),
+    Stage(
+        "python-rest",
+        (pytest(REST, "bindings/python/tests"),),
+        PYTEST_CLOSING,
+        why_no_python_package,
+        waits=True,
+        budget=60,
+    ),
+    Stage("headers", build("test", "all_verify_interface_header_sets"), waits=True, budget=90),
+    Stage("system-rest", (pytest(REST, *IN_PARALLEL, *APART, "tests"),), PYTEST_CLOSING, budget=400),
+    Stage("library-rest", (labelled("--label-regex"),), CTEST_CLOSING, budget=300),
+    Stage("bench", build("study"), budget=130),  # the build of `make study`
+    Stage("fuzz", fuzz(FUZZ_SECONDS), FUZZ_CLOSING, budget=FUZZ_SECONDS + 20),
+    Stage("asan-build", build("asan"), budget=200),
+    Stage("asan", (ctest("asan"),), CTEST_CLOSING, budget=150),
+    Stage("tsan-build", build("tsan"), budget=100),
+    Stage("tsan", (without_address_randomisation(ctest("tsan")),), CTEST_CLOSING, budget=130),
 )
 
 
@@ -178,6 +222,7 @@ class Outcome:
     tests: int | None
     closing: str  # the closing line of the test runner
     problem: str  # empty if the stage passed
+    slowest: dict[str, float] = field(default_factory=dict)  # seconds of its slow tests
 
 
 def start_command(command: tuple[str, ...]) -> subprocess.Popen[str]:
@@ -217,6 +262,7 @@ def run_stage(stage: Stage, show: Callable[[str], object]) -> Outcome:
         return Outcome(stage, 0.0, None, f"skipped: {why_not}", "")
     tests: int | None = None
     closing = problem = ""
+    slowest: dict[str, float] = defaultdict(float)
     with (LOGS / f"{stage.name}.log").open("w", encoding="utf-8", buffering=1) as log:
         for command in stage.commands:
             with start_command(command) as process:
@@ -224,29 +270,106 @@ def run_stage(stage: Stage, show: Callable[[str], object]) -> Outcome:
                     show(line)
                     log.write(line)
                     if stage.closing and (match := stage.closing.match(line)):
-                        tests = int(match["run"])
+                        tests = (tests or 0) + int(match["run"])
                         closing = line.strip()
+                    for named in filter(None, (pattern.match(line) for pattern in TEST_SECONDS)):
+                        slowest[named["test"]] += float(named["seconds"])
             if process.returncode != 0:
                 problem = f"exit status {process.returncode} of: {' '.join(command)}"
                 break
     if not problem and stage.closing and not tests:
         problem = "it ran no tests"
-    return Outcome(stage, time.monotonic() - start, tests, closing, problem)
+    return Outcome(stage, time.monotonic() - start, tests, closing, problem, slowest)
 
 
-def summary(outcomes: list[Outcome], not_run: list[Stage]) -> list[str]:
-    lines = ["", f"{'stage':<12}{'seconds':>8}  tests"]
-    for outcome in outcomes:
+class Run:
+    """One run of some stages, in two lanes: stages that wait, and stages that use all cores."""
+
+    def __init__(self, stages: list[Stage]) -> None:
+        self.stages = stages
+        self.outcomes: list[Outcome] = []
+        self._started = 0
+        self._changed = threading.Condition()
+
+    @property
+    def failed(self) -> bool:
+        return any(outcome.problem for outcome in self.outcomes)
+
+    @property
+    def budget(self) -> int:
+        """Seconds of the longer lane."""
+        lanes = (
+            [stage.budget for stage in self.stages if stage.waits],
+            [stage.budget for stage in self.stages if not stage.waits],
+        )
+        return max(map(sum, lanes))
+
+    def run_all(self) -> None:
+        waiting = [stage for stage in self.stages if stage.waits]
+        lane = threading.Thread(target=self._run_lane, args=(waiting,), daemon=True)
+        lane.start()
+        self._run_lane([stage for stage in self.stages if not stage.waits])
+        lane.join()
+        self.outcomes.sort(key=lambda outcome: self.stages.index(outcome.stage))
+
+    def _run_lane(self, stages: list[Stage]) -> None:
+        for stage in stages:
+            with self._changed:
+                self._changed.wait_for(partial(self._may_start, stage))
+                if self.failed:
+                    return
+                self._started += 1
+                title = f"\n==== {self._started}/{len(self.stages)} {stage.name}"
+            kept: list[str] = []
+            if stage.waits:
+                print(f"{title} starts", flush=True)
+                outcome = run_stage(stage, kept.append)
+            else:
+                print(title, flush=True)
+                outcome = run_stage(stage, lambda line: print(line, end="", flush=True))
+            with self._changed:
+                if stage.waits:
+                    print(f"\n==== {stage.name}\n{''.join(kept)}", end="", flush=True)
+                self.outcomes.append(outcome)
+                self._changed.notify_all()
+
+    def _may_start(self, stage: Stage) -> bool:
+        """Also true after a failure, so that the lane can end."""
+        awaited = {other.name for other in self.stages} & {stage.after}
+        return self.failed or awaited <= {outcome.stage.name for outcome in self.outcomes}
+
+
+def summary(run: Run, seconds: float) -> list[str]:
+    """The seconds of all stages and their shares of the sum, the slowest tests, and the verdict."""
+    together = sum(outcome.seconds for outcome in run.outcomes) or 1.0
+    lines = ["", f"{'stage':<12}{'seconds':>8}{'share':>7}  tests"]
+    for outcome in run.outcomes:
         judged = outcome.closing or ("passed" if not outcome.problem else "")
-        lines.append(f"{outcome.stage.name:<12}{outcome.seconds:>8.0f}  {judged}")
+        share = f"{outcome.seconds / together:.0%}"
+        lines.append(f"{outcome.stage.name:<12}{outcome.seconds:>8.0f}{share:>7}  {judged}")
         if outcome.problem:
             lines.append(f"FAILED: stage '{outcome.stage.name}': {outcome.problem}")
+    not_run = [stage.name for stage in run.stages if stage not in [outcome.stage for outcome in run.outcomes]]
     if not_run:
-        lines.append(f"not run: {', '.join(stage.name for stage in not_run)}")
-    total = sum(outcome.tests or 0 for outcome in outcomes)
-    seconds = sum(outcome.seconds for outcome in outcomes)
-    verdict = "failed" if any(outcome.problem for outcome in outcomes) else "all passed"
-    lines.append(f"{total} tests in {len(outcomes)} stages, {seconds:.0f} seconds: {verdict}")
+        lines.append(f"not run: {', '.join(not_run)}")
+    tests = [(taken, name, outcome.stage.name) for outcome in run.outcomes for name, taken in outcome.slowest.items()]
+    if tests:
+        lines += [
+            "",
+            "slowest tests",
+            *(f"{s:>8.1f} s  {stage}: {name}" for s, name, stage in sorted(tests)[::-1][:SLOWEST_TESTS]),
+            "",
+        ]
+    took = {f"stage '{outcome.stage.name}'": (outcome.seconds, outcome.stage.budget) for outcome in run.outcomes}
+    took["the run"] = (seconds, run.budget)
+    lines += [
+        f"OVER BUDGET: {what} took {spent:.0f} s, {spent / budget:.1f} times its budget of {budget} s"
+        for what, (spent, budget) in took.items()
+        if spent > OVER_BUDGET * budget
+    ]
+    total = sum(outcome.tests or 0 for outcome in run.outcomes)
+    verdict = "failed" if run.failed else "all passed"
+    lines.append(f"{total} tests in {len(run.outcomes)} stages, {seconds:.0f} seconds: {verdict}")
     return lines
 
 
@@ -266,14 +389,14 @@ def main(words: list[str], stages: tuple[Stage, ...] = STAGES) -> int:
         "--fuzz-seconds",
         type=whole_seconds,
         metavar="N",
-        default=FUZZ_SECONDS,
-        help=f"seconds of the stage fuzz (default: {FUZZ_SECONDS})",
+        help=f"seconds of the stage fuzz (default: {FUZZ_SECONDS}, with --rest {FUZZ_SECONDS_OF_REST})",
     )
     asked = options.parse_args(words)
     names = asked.stage
-    if asked.fuzz_seconds != FUZZ_SECONDS:
-        commands = fuzz(asked.fuzz_seconds)
-        stages = tuple(replace(stage, commands=commands) if stage.name == "fuzz" else stage for stage in stages)
+    seconds = asked.fuzz_seconds or (FUZZ_SECONDS_OF_REST if asked.rest else FUZZ_SECONDS)
+    if seconds != FUZZ_SECONDS:
+        changed = partial(replace, commands=fuzz(seconds), budget=seconds + 20)
+        stages = tuple(changed(stage) if stage.name == "fuzz" else stage for stage in stages)
     known = [stage.name for stage in stages]
     unknown = [name for name in names if name not in known]
     if unknown:
@@ -288,18 +411,15 @@ def main(words: list[str], stages: tuple[Stage, ...] = STAGES) -> int:
         if (stage.name in names if names else not (asked.rest if stage.quick else asked.quick))
     ]
     LOGS.mkdir(parents=True, exist_ok=True)
-    outcomes: list[Outcome] = []
-    for number, stage in enumerate(chosen, start=1):
-        print(f"\n==== {number}/{len(chosen)} {stage.name}", flush=True)
-        outcomes.append(run_stage(stage, lambda line: (sys.stdout.write(line), sys.stdout.flush())))
-        if outcomes[-1].problem:
-            break
-    closing = "\n".join(summary(outcomes, chosen[len(outcomes) :]))
+    run = Run(chosen)
+    begun = time.monotonic()
+    run.run_all()
+    closing = "\n".join(summary(run, time.monotonic() - begun))
     print(closing, flush=True)
     if not names:
         part_name = "quick" if asked.quick else "rest" if asked.rest else "all"
         (LOGS / f"{part_name}.summary").write_text(closing + "\n", encoding="utf-8")
-    return 1 if outcomes[-1].problem else 0
+    return 1 if run.failed else 0
 
 
 if __name__ == "__main__":

@@ -6,8 +6,8 @@ not verified), hang, die (SIGKILL), truncate, garbage, silent, skip. FAKE_BENCH_
 that gets a line per start, and one beside it, NAME.hangs, a line per rank that hangs. With
 FAKE_BENCH_SLOW="NAME=value mode,mode", those modes (* for all) are ten times as slow where the
 variable has the value ("": where it is not set), figures have noise, and the environment is
-recorded. FAKE_BENCH_COUNT names a file that gets a byte per start: the noise then follows from its
-length, so that a test ends the same way each time.
+recorded. FAKE_BENCH_COUNT then names a file that gets a byte per start: its length is the seed of
+the noise, so a test ends the same way each time.
 """
 
 # ruff: noqa: PTH123 - it is started hundreds of times, and pathlib takes longer to import than the rest
@@ -43,6 +43,7 @@ METRICS = {
 
 RANK = os.environ.get("OMPI_COMM_WORLD_RANK") or os.environ.get("PMI_RANK") or "0"
 SAID: list[str] = []
+NOISE = random.Random(0)
 
 
 def say(record: dict[str, object]) -> None:
@@ -108,10 +109,9 @@ def main() -> int:
     if "FAKE_BENCH_SLOW" in os.environ:
         recorded = {k: v for k, v in os.environ.items() if k.startswith(("OMPI_MCA_", "LONGSHORE_"))}
         start["environment"] = recorded
-        if count := os.environ.get("FAKE_BENCH_COUNT"):
-            with open(count, "ab") as file:
-                file.write(b".")
-                random.seed(file.tell())
+        with open(os.environ["FAKE_BENCH_COUNT"], "ab") as file:
+            file.write(b".")
+            NOISE.seed(file.tell())
     say(start)
     print("a warning of the MPI library on stdout")
     measure(program, factors, repetitions, action)
@@ -128,7 +128,7 @@ def slowed(mode: str) -> float:
     setting, modes = os.environ["FAKE_BENCH_SLOW"].split(" ")
     name, value = setting.split("=")
     hit = os.environ.get(name, "") == value and (mode in modes.split(",") or modes == "*")
-    return (0.1 if hit and mode != "None" else 1.0) * random.gauss(1.0, 0.003)
+    return (0.1 if hit and mode != "None" else 1.0) * NOISE.gauss(1.0, 0.003)
 
 
 def measure(program: str, factors: dict[str, list[str]], repetitions: int, action: str) -> None:

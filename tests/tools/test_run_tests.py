@@ -67,7 +67,7 @@ def test_a_stage_that_cannot_run_here_is_skipped_and_says_so(
     some = run_tests.Stage("some", printing(CLOSINGS["pytest"][1]), run_tests.PYTEST_CLOSING)
     assert run_tests.main([], (never, some)) == 0
     out = capsys.readouterr().out
-    assert re.search(r"^never +0  skipped: no headers$", out, re.MULTILINE)
+    assert re.search(r"^never +0 +0%  skipped: no headers$", out, re.MULTILINE)
     assert "21 tests in 2 stages" in out
 
 
@@ -103,64 +103,107 @@ def test_the_beginning_and_the_end_of_endless_output_are_kept(
 def test_the_time_of_random_combinations_is_an_option(
     run_tests: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert any("--seconds 300 " in " ".join(stage.commands[0]) for stage in run_tests.STAGES if stage.name == "fuzz")
+    [stage] = [stage for stage in run_tests.STAGES if stage.name == "fuzz"]
+    assert [" --seconds 150 --seed " in " ".join(command) for command in stage.commands] == [True, True]
     tally = Tally()
     tally.add("ring/threads", Verdict(PASSED, variants=3))
 
     def pretend(seconds: int) -> tuple[tuple[str, ...], ...]:
-        return printing(f"for {seconds} s\nfuzz: {tally.line()}")
+        return printing(f"for {seconds} s\nfuzz: {tally.line()}") * 2
 
     monkeypatch.setattr(run_tests, "fuzz", pretend)
     assert run_tests.main(["--fuzz-seconds", "7", "fuzz"]) == 0
     out = capsys.readouterr().out
     assert "for 7 s\n" in out
-    assert "1 tests in 1 stages" in out
+    assert "2 tests in 1 stages" in out
+    assert run_tests.main(["--rest"], (stage,)) == 0
+    assert "for 120 s\n" in capsys.readouterr().out
     with pytest.raises(SystemExit):
         run_tests.main(["--fuzz-seconds", "0"])
     assert "'0' is no whole number of seconds from 1" in capsys.readouterr().err
 
 
-PARTS = {"--quick": ("fast", ["quick"]), "--rest": ("slow", ["rest"]), "slow": ("slow", []), "": ("fast slow", ["all"])}
+def waiting_for(file: Path, text: str, exit_status: int = 0) -> tuple[tuple[str, ...], ...]:
+    """A command that ends when the file exists."""
+    wait = f"import pathlib, time\nwhile not pathlib.Path({str(file)!r}).exists(): time.sleep(0.01)\n"
+    return ((sys.executable, "-c", f"{wait}print({text!r}); raise SystemExit({exit_status})"),)
 
 
-@pytest.mark.parametrize("word", PARTS)
-def test_the_quick_stages_and_the_rest_run_apart_and_keep_their_counts(
-    run_tests: ModuleType, word: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+def making(file: Path) -> tuple[tuple[str, ...], ...]:
+    return ((sys.executable, "-c", f"import pathlib; pathlib.Path({str(file)!r}).touch()"),)
+
+
+def test_a_stage_that_waits_runs_beside_the_others_and_is_shown_whole(
+    run_tests: ModuleType, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    ran, kept = PARTS[word]
     stages = (
-        run_tests.Stage("fast", printing(CLOSINGS["pytest"][1]), run_tests.PYTEST_CLOSING, quick=True),
-        run_tests.Stage("slow", printing(CLOSINGS["ctest 4"][1]), run_tests.CTEST_CLOSING),
+        run_tests.Stage("waits", waiting_for(tmp_path / "go", "waited"), waits=True),
+        run_tests.Stage("works", making(tmp_path / "go")),
     )
-    assert run_tests.main(word.split(), stages) == 0
+    assert run_tests.main([], stages) == 0
     out = capsys.readouterr().out
-    assert " ".join(re.findall(r"^==== \d/\d (\w+)$", out, re.MULTILINE)) == ran
-    assert [file.stem for file in tmp_path.glob("*.summary")] == kept
-    for file in tmp_path.glob("*.summary"):
-        assert file.read_text(encoding="utf-8").strip().splitlines()[-1] == out.strip().splitlines()[-1]
+    assert "==== waits\nwaited\n" in out
+    assert re.search(r"^waits +\d+ +\d+%  passed\nworks +\d+ +\d+%  passed\n", out, re.MULTILINE)
 
 
-def test_names_of_stages_cannot_be_combined_with_a_part(
+def test_a_stage_starts_after_the_stage_that_it_needs(
+    run_tests: ModuleType, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    look = f"import pathlib; raise SystemExit(not pathlib.Path({str(tmp_path / 'built')!r}).exists())"
+    stages = (
+        run_tests.Stage("packages", ((sys.executable, "-c", look),), waits=True, after="build"),
+        run_tests.Stage("build", ((sys.executable, "-c", "import time; time.sleep(0.3)"), *making(tmp_path / "built"))),
+    )
+    assert run_tests.main([], stages) == 0
+    assert run_tests.main(["packages"], stages) == 0, capsys.readouterr().out
+
+
+def test_no_stage_starts_after_a_failure_in_the_other_lane(
+    run_tests: ModuleType, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    stages = (
+        run_tests.Stage("waits", waiting_for(tmp_path / "go", "bad", 8), waits=True),
+        run_tests.Stage("works", making(tmp_path / "go")),
+        run_tests.Stage("later", printing("never"), after="waits"),
+    )
+    assert run_tests.main([], stages) == 1
+    out = capsys.readouterr().out
+    assert "FAILED: stage 'waits': exit status 8 of: " in out
+    assert "not run: later" in out
+
+
+def test_each_stage_waits_for_an_earlier_one(run_tests: ModuleType) -> None:
+    names = [stage.name for stage in run_tests.STAGES]
+    assert len({*names}) == len(names)
+    for number, stage in enumerate(run_tests.STAGES):
+        assert not stage.after or stage.after in names[:number]
+
+
+def test_the_slowest_tests_are_listed_the_slowest_first(
     run_tests: ModuleType, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run_tests.main(["--quick", "lint"]) == 2
-    assert "give names of stages, or --quick, or --rest" in capsys.readouterr().err
+    ctest = "  3/52 Test  #63: gather.simulated .................   Passed   32.17 sec\n"
+    failed = "10/52 Test #8: halo.mpi ....***Failed    2.50 sec\n"
+    pytest_lines = "2.00s setup    tests/a.py::one\n40.25s call     tests/a.py::one\n"
+    many = "".join(f"1.{n:02}s call     tests/a.py::n{n}\n" for n in range(30))
+    printed = printing(ctest + failed + pytest_lines + many + CLOSINGS["pytest"][1])
+    assert run_tests.main([], (run_tests.Stage("some", printed, run_tests.PYTEST_CLOSING),)) == 0
+    listed = re.findall(r"^ +([\d.]+) s  some: (\S+)$", capsys.readouterr().out, re.MULTILINE)
+    assert listed[:3] == [("42.2", "tests/a.py::one"), ("32.2", "gather.simulated"), ("2.5", "halo.mpi")]
+    assert len(listed) == run_tests.SLOWEST_TESTS
 
 
-def test_each_test_runs_in_one_of_the_two_parts(run_tests: ModuleType) -> None:
-    """The rest selects by label the tests that the quick stages exclude by the same label."""
-    quick = [" ".join(command) for stage in run_tests.STAGES if stage.quick for command in stage.commands]
-    rest = [" ".join(command) for stage in run_tests.STAGES if not stage.quick for command in stage.commands]
-    ctests = [[c for c in part if "ctest --preset test" in c] for part in (quick, rest)]
-    assert [c.replace("--label-exclude", "--label-regex") for c in ctests[0]] == ctests[1]
-    folders = {"study/tests", "tests", "bindings/python/tests"}
-    marks = " or ".join(run_tests.PYTEST_MARKS)
-    assert {c.split()[-1] for c in quick if f"pytest -m not ({marks})" in c} == folders
-    assert {c.split()[-1] for c in rest if f"pytest -m {marks}" in c} == folders
-
-
-def test_the_error_of_an_unknown_stage_lists_the_known_ones(
-    run_tests: ModuleType, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(("budget", "over"), [(1000, False), (0.001, True)])
+def test_a_stage_far_over_its_budget_is_named_and_passes(
+    run_tests: ModuleType, budget: float, *, over: bool, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run_tests.main(["libary"]) == 2
-    assert "unknown stage 'libary'; allowed: lint, " in capsys.readouterr().err
+    assert run_tests.main([], (run_tests.Stage("some", printing("fine"), budget=budget),)) == 0
+    out = capsys.readouterr().out
+    assert ("OVER BUDGET: stage 'some' took" in out) == over
+    assert ("OVER BUDGET: the run took" in out) == over
+
+
+def test_the_table_of_budgets_is_that_of_the_stages(run_tests: ModuleType) -> None:
+    text = (REPOSITORY / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `([\w-]+)` \| (\d+) \|", text, re.MULTILINE)
+    assert rows == [(stage.name, str(stage.budget)) for stage in run_tests.STAGES]
