@@ -13,9 +13,11 @@ import pytest
 
 from longshore_study.stats import change_points
 from longshore_study.stats.change_points import DRIFT, STEP, find_changes, pooled_correlation
+from promised_rates import least, most
 
 MARGIN = 0.05
 TABLES = 40 * int(os.environ.get("LONGSHORE_SIMULATIONS", "1"))
+MANY = 3 * TABLES
 
 Noise = Callable[[random.Random, int, float], list[float]]
 
@@ -59,42 +61,42 @@ def sloping(generator: random.Random, count: int, sd: float) -> list[float]:
 KINDS = (normal, skewed, bimodal, heavy, wandering, wandering_far, sloping)
 
 
-def false_alarms(noise: Noise, sessions: int, sd: float, rows: int) -> float:
-    """The share of simulations without a step in which a step was found."""
+def false_alarms(noise: Noise, sessions: int, sd: float, rows: int, tables: int = TABLES) -> int:
+    """The number of simulated tables without a step in which a step was found."""
     generator = random.Random(f"{noise.__name__} {sessions} {sd} {rows}")
     found = 0
-    for _ in range(TABLES):
+    for _ in range(tables):
         histories = find_changes([noise(generator, sessions, sd) for _ in range(rows)], MARGIN)
         found += any(change.kind == STEP for history in histories for change in history.changes)
-    return found / TABLES
+    return found
 
 
 @pytest.mark.simulation
 @pytest.mark.parametrize("noise", KINDS, ids=[kind.__name__ for kind in KINDS])
 @pytest.mark.parametrize("sd", [0.03, 0.08])
 def test_noise_is_not_reported_as_a_step(noise: Noise, sd: float) -> None:
-    """At most 5 % false alarms, plus two standard errors of the simulation."""
+    """At most 5 % false alarms, in each case and in all together."""
     cases = [(sessions, rows) for sessions in (5, 12, 40) for rows in (1, 6)]
-    rates = {case: false_alarms(noise, case[0], sd, case[1]) for case in cases}
-    allowed = 0.05 + 2.0 * math.sqrt(0.05 * 0.95 / TABLES)
-    assert max(rates.values()) <= allowed, rates
-    assert sum(rates.values()) / len(rates) <= 0.05 + 2.0 * math.sqrt(0.05 * 0.95 / TABLES / len(rates)), rates
+    alarms = {case: false_alarms(noise, case[0], sd, case[1]) for case in cases}
+    assert max(alarms.values()) <= most(0.05, TABLES), alarms
+    assert sum(alarms.values()) <= most(0.05, TABLES * len(cases)), alarms
 
 
 @pytest.mark.simulation
 def test_the_order_test_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without the order test, two bad sessions in a row of a skewed series look like a step."""
-    with_order_test = sum(false_alarms(skewed, 40, sd, 6) for sd in (0.08, 0.15))
+    careful = sum(false_alarms(skewed, 40, sd, 6, MANY) for sd in (0.08, 0.15))
     monkeypatch.setattr(change_points, "_order_p", lambda *_: 0.0)
-    assert sum(false_alarms(skewed, 40, sd, 6) for sd in (0.08, 0.15)) > with_order_test + 0.1
+    careless = sum(false_alarms(skewed, 40, sd, 6, MANY) for sd in (0.08, 0.15))
+    assert careful <= most(0.05, 2 * MANY) < careless
 
 
 @pytest.mark.simulation
 def test_an_underestimated_correlation_gives_false_alarms(monkeypatch: pytest.MonkeyPatch) -> None:
     careful = false_alarms(wandering_far, 60, 0.08, 6)
     monkeypatch.setattr(change_points, "pooled_correlation", lambda _: 0.4)
-    assert false_alarms(wandering_far, 60, 0.08, 6) > careful + 0.1
-    assert careful <= 0.05 + 2.0 * math.sqrt(0.05 * 0.95 / TABLES)
+    careless = false_alarms(wandering_far, 60, 0.08, 6)
+    assert careful <= most(0.05, TABLES) < careless
 
 
 def test_a_step_does_not_change_the_estimated_correlation() -> None:
@@ -113,10 +115,10 @@ def step(generator: random.Random, before: int, after: int, size: float, sd: flo
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "size", "least"),
+    ("before", "after", "size", "promised"),
     [(2, 2, -2.86, 0.95), (3, 3, -2.86, 0.95), (10, 2, -2.86, 0.95), (10, 5, -0.2, 0.6), (27, 8, -0.12, 0.8)],
 )
-def test_a_step_is_found_where_it_is_and_in_no_other_row(before: int, after: int, size: float, least: float) -> None:
+def test_a_step_is_found_where_it_is_and_in_no_other_row(before: int, after: int, size: float, promised: float) -> None:
     generator = random.Random(f"{before} {after} {size}")
     hits, elsewhere = 0, 0
     for _ in range(TABLES):
@@ -124,19 +126,19 @@ def test_a_step_is_found_where_it_is_and_in_no_other_row(before: int, after: int
         first, *others = find_changes(rows, MARGIN)
         hits += [(c.at, c.kind) for c in first.changes] == [(before, STEP)]
         elsewhere += any(other.changes for other in others)
-    assert hits >= least * TABLES
-    assert elsewhere <= 0.05 * TABLES
+    assert hits >= least(promised, TABLES)
+    assert elsewhere <= most(0.05, TABLES)
 
 
 def test_a_known_event_is_found_sooner() -> None:
     generator = random.Random(3)
-    rows = [[step(generator, 27, 2, -0.12), *(normal(generator, 29, 0.02) for _ in range(5))] for _ in range(TABLES)]
+    rows = [[step(generator, 27, 2, -0.12), *(normal(generator, 29, 0.02) for _ in range(5))] for _ in range(MANY)]
     known = [find_changes(table, MARGIN, [[27]] * 6)[0].changes for table in rows]
     unknown = [find_changes(table, MARGIN)[0].changes for table in rows]
-    assert sum(map(bool, known)) > sum(map(bool, unknown)) + 0.2 * TABLES
+    assert sum(map(bool, unknown)) <= most(0.2, MANY) < sum(map(bool, known))
     assert all(change.known for changes in known for change in changes)
     empty = [find_changes([normal(generator, 30, 0.02)], MARGIN, [[7, 15, 16, 99]])[0].changes for _ in range(TABLES)]
-    assert sum(map(bool, empty)) <= 0.05 * TABLES
+    assert sum(map(bool, empty)) <= most(0.05, TABLES)
 
 
 def test_two_steps_and_a_slope() -> None:
