@@ -212,9 +212,10 @@ if(LONGSHORE_TESTS)
   add_custom_target(quick_tests)
 endif()
 
-# longshore_spmd_test(PROGRAM NAME TRANSPORT LAYOUTS LABELS [FILTER])
+# longshore_spmd_test(PROGRAM NAME TRANSPORT LAYOUTS LABELS [OPTIONS])
 #
-# Adds a test that starts PROGRAM once and runs its tests in all LAYOUTS.
+# Adds a test that starts PROGRAM once and runs its tests in all LAYOUTS. With the option --rotate,
+# `make test-rest` runs half of them in each commit.
 function(longshore_spmd_test program name transport layouts labels)
   if(NOT layouts)
     return()
@@ -320,9 +321,9 @@ function(longshore_add_tests layer)
     list(FILTER many EXCLUDE REGEX "^[1-4](:|$)")
     longshore_spmd_test(${program} ${layer}.${transport} ${transport} "${quick}" ${layer})
     longshore_spmd_test(${program} ${layer}.${transport}.layouts ${transport} "${layouts}"
-                        "${layer};layouts")
+                        "${layer};layouts" --rotate)
     longshore_spmd_test(${program} ${layer}.${transport}.many_ranks ${transport} "${many}"
-                        "${layer};layouts" ${without_few_ranks})
+                        "${layer};layouts" --rotate ${without_few_ranks})
   endforeach()
   # One thread runs all simulated ranks, so ThreadSanitizer has nothing to find. The tests of the
   # benchmark program are about real time.
@@ -339,7 +340,7 @@ function(longshore_add_tests layer)
         list(APPEND many "64:8")
       endif()
       longshore_spmd_test(${program} ${layer}.simulated.many_ranks simulated "${many}"
-                          "${layer};layouts" ${without_few_ranks})
+                          "${layer};layouts" --rotate ${without_few_ranks})
     endif()
   endif()
   if(NOT layer STREQUAL "transport" AND NOT LONGSHORE_TEST_ALL_LAYOUTS AND NOT LONGSHORE_SANITIZE)

@@ -6,6 +6,7 @@ import os
 import shutil
 import signal
 import subprocess
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from repository import BUILD, REPOSITORY
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+PARTS = 3
 # Tests of a minute or more. Those that start last would run alone at the end.
 LONGEST = (
     "test_shared_libraries.py",
@@ -30,9 +32,29 @@ LONGEST = (
 )
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def items_of_part(items: list[pytest.Item], part: int) -> list[pytest.Item]:
+    """All items, but of each test that is thorough with three cases or more, every third case."""
+    thorough: dict[str, list[pytest.Item]] = defaultdict(list)
+    for item in items:
+        if item.get_closest_marker("thorough"):
+            thorough[item.nodeid.partition("[")[0]].append(item)
+    left_out = {
+        item
+        for cases in thorough.values()
+        if len(cases) >= PARTS
+        for k, item in enumerate(cases)
+        if k % PARTS != part % PARTS
+    }
+    return [item for item in items if item not in left_out]
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """The longest tests start first. Tests with the libraries of one fixture run in one process, so
-    that the libraries are built once."""
+    that the libraries are built once. LONGSHORE_TEST_PART selects a part of the thorough tests."""
+    if part := os.environ.get("LONGSHORE_TEST_PART"):
+        chosen = items_of_part(items, int(part))
+        config.hook.pytest_deselected(items=[item for item in items if item not in chosen])
+        items[:] = chosen
 
     def place(item: pytest.Item) -> int:
         return next((k for k, name in enumerate(LONGEST) if name in item.nodeid), len(LONGEST))

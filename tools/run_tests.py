@@ -13,6 +13,9 @@ seconds of each stage, the slowest tests, and what took 1.5 times its budget or 
 The stage fuzz runs random combinations of options of longshore-bench for N seconds: 300, or 120
 with --rest. The seed is the commit, or the date without a commit.
 
+With --rest, tests that repeat others at more sizes run in parts: each commit draws its part by its
+number (LONGSHORE_TEST_PART). Without --rest, all of them run.
+
 Tests with one of the labels below run with --rest. CONTRIBUTING.md has the reason for each label.
 """
 
@@ -118,14 +121,17 @@ def install_python_package() -> tuple[tuple[str, ...], ...]:
     )
 
 
+def commit() -> str:
+    """The first digits of the commit, or nothing without one."""
+    words = ("git", "rev-parse", "--short=12", "HEAD")
+    return subprocess.run(words, cwd=REPOSITORY, capture_output=True, text=True, check=False).stdout.strip()
+
+
 def fuzz(seconds: int) -> tuple[tuple[str, ...], ...]:
     """Half of the time is for the optimised program, and half for the program of the tests, which
     has assertions, C and Fortran. A commit always gives the same two sequences of combinations.
     """
-    commit = subprocess.run(
-        ("git", "rev-parse", "--short=12", "HEAD"), cwd=REPOSITORY, capture_output=True, text=True, check=False
-    )
-    seed = commit.stdout.strip() or datetime.now(tz=UTC).strftime("%Y-%m-%d")
+    seed = commit() or datetime.now(tz=UTC).strftime("%Y-%m-%d")
     return tuple(
         (
             *("tools/fuzz", "--bench", f"build/{build}/bench/longshore-bench", "--jobs", "2"),
@@ -160,16 +166,6 @@ def why_no_clean_root() -> str:
 STAGES = (
     Stage("lint", (("tools/lint",), ("tools/check_layers.py",)), quick=True, waits=True, budget=20),
     Stage("build", build("test", "quick_tests"), quick=True, budget=200),
-    Stage(
-        "python",
-        (*install_python_package(), pytest(QUICK, "bindings/python/tests")),
-        PYTEST_CLOSING,
-        why_no_python_package,
-        quick=True,
-        after="build",
-        waits=True,
-        budget=90,
-    ),
     Stage("library", (labelled("--label-exclude"),), CTEST_CLOSING, quick=True, budget=80),
     Stage("system", (pytest(QUICK, *IN_PARALLEL, "tests"),), PYTEST_CLOSING, quick=True, budget=110),
     Stage("study", (pytest(QUICK, *IN_PARALLEL, "study/tests"),), PYTEST_CLOSING, quick=True, budget=70),
@@ -186,12 +182,12 @@ STAGES = (
     ),
     Stage("hosts", (pytest("hosts", "tests/hosts"),), PYTEST_CLOSING, waits=True, budget=120),
     Stage(
-        "python-rest",
-        (pytest(REST, "bindings/python/tests"),),
+        "python",
+        (*install_python_package(), pytest("", "bindings/python/tests")),
         PYTEST_CLOSING,
         why_no_python_package,
         waits=True,
-        budget=60,
+        budget=150,
     ),
     Stage("headers", build("test", "all_verify_interface_header_sets"), waits=True, budget=90),
     Stage("system-rest", (pytest(REST, *IN_PARALLEL, *APART, "tests"),), PYTEST_CLOSING, budget=400),
@@ -411,6 +407,8 @@ def main(words: list[str], stages: tuple[Stage, ...] = STAGES) -> int:
         if (stage.name in names if names else not (asked.rest if stage.quick else asked.quick))
     ]
     LOGS.mkdir(parents=True, exist_ok=True)
+    if asked.rest and "LONGSHORE_TEST_PART" not in os.environ:
+        os.environ["LONGSHORE_TEST_PART"] = str(int(commit() or "0", 16) % 6)
     run = Run(chosen)
     begun = time.monotonic()
     run.run_all()

@@ -9,6 +9,7 @@ import os
 import subprocess
 from pathlib import Path
 
+import pytest
 from repository import REPOSITORY
 
 # The names of loops: parts of a plan, and functions that a plan calls.
@@ -37,6 +38,7 @@ def defined_loops(found: list[tuple[str, str]]) -> set[str]:
     return {name for kind, name in found if kind != "U" and any(loop in name for loop in LOOPS)}
 
 
+@pytest.mark.consumer
 def test_plans_for_common_elements_are_calls_into_the_library(tmp_path: Path) -> None:
     found = symbols(tmp_path)
     assert defined_loops(found) == set()
@@ -45,6 +47,7 @@ def test_plans_for_common_elements_are_calls_into_the_library(tmp_path: Path) ->
         assert any(operation in name for name in called), operation
 
 
+@pytest.mark.consumer
 def test_loops_for_a_type_of_the_user_are_compiled_in_his_source(tmp_path: Path) -> None:
     """The test above can fail."""
     loops = defined_loops(symbols(tmp_path, "-DOWN_TYPE"))

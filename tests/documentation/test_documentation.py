@@ -42,9 +42,18 @@ def reader(tmp_path: Path) -> Path:
     return tmp_path
 
 
+# Their pages repeat commands of the other pages with more options.
+MANY_OPTIONS = {("docs", "reference"), ("docs", "results")}
+
+
 # One test per document, since later commands use files of earlier ones.
 @pytest.mark.parametrize(
-    "document", sorted({b.document for b in SHELL_BLOCKS}), ids=lambda d: str(d.relative_to(REPOSITORY))
+    "document",
+    [
+        pytest.param(d, id=str(path), marks=[pytest.mark.thorough] if path.parts[:2] in MANY_OPTIONS else [])
+        for d in sorted({b.document for b in SHELL_BLOCKS})
+        for path in [d.relative_to(REPOSITORY)]
+    ],
 )
 def test_commands_of_the_documentation_end_with_the_documented_status(document: Path, reader: Path) -> None:
     environment = os.environ | {

@@ -34,7 +34,7 @@ def results_of(path: Path) -> list[Record]:
 
 @pytest.mark.parametrize("transport", TRANSPORTS)
 @pytest.mark.parametrize(
-    ("ranks", "per_node"), [(3, 0), (4, 2), thorough(1, 0), thorough(2, 1), thorough(4, 1), thorough(7, 3)]
+    ("ranks", "per_node"), [(4, 2), thorough(1, 0), thorough(2, 1), thorough(3, 0), thorough(4, 1), thorough(7, 3)]
 )
 def test_every_strategy_is_verified_on_every_mesh(
     run: Run, tmp_path: Path, transport: str, ranks: int, per_node: int
@@ -61,7 +61,7 @@ def test_every_strategy_is_verified_on_every_mesh(
 
 
 @pytest.mark.parametrize("transport", THREADS_FIRST)
-@pytest.mark.parametrize("kind", ["float", "double", "int32", "int64"])
+@pytest.mark.parametrize("kind", [thorough("float"), "double", thorough("int32"), "int64"])
 def test_every_type_and_memory_is_verified(run: Run, tmp_path: Path, kind: str, transport: str) -> None:
     options = ["--type", kind, "--memory", "shared,own", "--operation", "update,accumulate", "--reach", "1,2"]
     options += ["--mesh", "random,tetrahedra", "--elements", "300", "--ghosts", "50", "--fields", "1,3"]

@@ -153,6 +153,7 @@ def calibrate(*options: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, check=False, timeout=TIMEOUT_SECONDS)
 
 
+@pytest.mark.thorough
 def test_calibrate_writes_files_that_a_simulation_reads(tmp_path: Path) -> None:
     one, two = tmp_path / "one.toml", tmp_path / "two.toml"
     done = calibrate("--transport", "threads", "--ranks", "2", "--name", "here", "--output", str(one))

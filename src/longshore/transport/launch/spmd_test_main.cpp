@@ -3,6 +3,8 @@
 // GoogleTest.
 //
 //     --layouts 1,3,7:2    all tests on 1 rank, on 3, and on 7 with virtual nodes of 2 ranks
+//     --rotate             every second of the layouts, if LONGSHORE_TEST_PART is set: an even
+//                          number selects the first, the third and so on
 //
 // On threads and simulated a layout starts its number of ranks. On mpi the first launched ranks run
 // the layout, while the other ranks wait. On shmem and ucx all ranks take part.
@@ -79,6 +81,16 @@ std::vector<layout> layouts_of_text(std::string_view text) {
   return layouts;
 }
 
+// The layouts of this part, if a test run has parts. One layout is in every part.
+std::vector<layout> layouts_of_part(const std::vector<layout>& all) {
+  const char* part = std::getenv("LONGSHORE_TEST_PART");
+  if (part == nullptr || all.size() < 2) return all;
+  std::vector<layout> chosen;
+  for (auto i = static_cast<std::size_t>(whole_number(part) % 2); i < all.size(); i += 2)
+    chosen.push_back(all[i]);
+  return chosen;
+}
+
 struct command_line {
   run_options options = options_from_environment();
   std::vector<layout> layouts;
@@ -87,6 +99,7 @@ struct command_line {
 command_line take_options(int& argc, char** argv) {
   command_line parsed;
   layout single{parsed.options.ranks, *parsed.options.ranks_per_node};
+  bool rotates = false;
   int kept = 1;
   for (int i = 1; i < argc; ++i) {
     const std::string_view name = argv[i];
@@ -99,11 +112,14 @@ command_line take_options(int& argc, char** argv) {
       single.ranks = whole_number(argv[++i]);
     else if (has_value && name == "--ranks-per-node")
       single.ranks_per_node = whole_number(argv[++i]);
+    else if (name == "--rotate")
+      rotates = true;
     else
       argv[kept++] = argv[i];
   }
   argc = kept;
   if (parsed.layouts.empty()) parsed.layouts.push_back(single);
+  if (rotates) parsed.layouts = layouts_of_part(parsed.layouts);
   return parsed;
 }
 
