@@ -84,7 +84,7 @@ std::vector<layout> layouts_of_text(std::string_view text) {
 // The layouts of this part, if a test run has parts. One layout is in every part.
 std::vector<layout> layouts_of_part(const std::vector<layout>& all) {
   const char* part = std::getenv("LONGSHORE_TEST_PART");
-  if (part == nullptr || all.size() < 2) return all;
+  if (part == nullptr || *part == 0 || all.size() < 2) return all;
   std::vector<layout> chosen;
   for (auto i = static_cast<std::size_t>(whole_number(part) % 2); i < all.size(); i += 2)
     chosen.push_back(all[i]);
