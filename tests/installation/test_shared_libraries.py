@@ -112,7 +112,7 @@ def test_exceptions_and_types_pass_between_shared_libraries_with_hidden_visibili
 @pytest.mark.parametrize(("how", "kind"), [("fetch", "OFF"), ("add_subdirectory", "ON")])
 def test_another_project_builds_longshore_from_its_sources(how: str, kind: str, tmp_path: Path) -> None:
     """Longshore adds no programs, tests and installed files to the project."""
-    parts = ("MPI", "SHMEM", "UCX", "ALL_LOOPS")
+    parts = ("MPI", "SHMEM", "UCX", "SIMULATED", "TBB", "ALL_LOOPS")
     settings = (f"-DHOW={how}", f"-DBUILD_SHARED_LIBS={kind}", *(f"-DLONGSHORE_{part}=OFF" for part in parts))
     sources = (f"-DLONGSHORE_SOURCE={REPOSITORY}", f"-DCONSUMER_SOURCE={CONSUMER / 'one_pattern.cpp'}")
     configure(HERE / "parent", tmp_path / "build", *settings, *sources, *QUICK_TO_COMPILE)
