@@ -169,6 +169,15 @@ STAGES = (
     Stage("library", (labelled("--label-exclude"),), CTEST_CLOSING, quick=True, budget=80),
     Stage("system", (pytest(QUICK, *IN_PARALLEL, "tests"),), PYTEST_CLOSING, quick=True, budget=110),
     Stage("study", (pytest(QUICK, *IN_PARALLEL, "study/tests"),), PYTEST_CLOSING, quick=True, budget=70),
+    Stage(
+        "python",
+        (*install_python_package(), pytest("", "bindings/python/tests")),
+        PYTEST_CLOSING,
+        why_no_python_package,
+        after="build",
+        waits=True,
+        budget=150,
+    ),
     Stage("study-rest", (pytest(REST, *IN_PARALLEL, "study/tests"),), PYTEST_CLOSING, waits=True, budget=120),
     Stage("build-rest", build("test"), budget=40),
     Stage(
@@ -181,17 +190,10 @@ STAGES = (
         budget=400,
     ),
     Stage("hosts", (pytest("hosts", "tests/hosts"),), PYTEST_CLOSING, waits=True, budget=120),
-    Stage(
-        "python",
-        (*install_python_package(), pytest("", "bindings/python/tests")),
-        PYTEST_CLOSING,
-        why_no_python_package,
-        waits=True,
-        budget=150,
-    ),
-    Stage("headers", build("test", "all_verify_interface_header_sets"), waits=True, budget=90),
-    Stage("system-rest", (pytest(REST, *IN_PARALLEL, *APART, "tests"),), PYTEST_CLOSING, budget=400),
+    Stage("headers", build("test", "all_verify_interface_header_sets"), after="build-rest", waits=True, budget=90),
     Stage("library-rest", (labelled("--label-regex"),), CTEST_CLOSING, budget=300),
+    # The site of the documentation shows the Python package.
+    Stage("system-rest", (pytest(REST, *IN_PARALLEL, *APART, "tests"),), PYTEST_CLOSING, after="python", budget=400),
     Stage("bench", build("study"), budget=130),  # the build of `make study`
     Stage("fuzz", fuzz(FUZZ_SECONDS), FUZZ_CLOSING, budget=FUZZ_SECONDS + 20),
     Stage("asan-build", build("asan"), budget=200),
