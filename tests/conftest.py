@@ -19,7 +19,7 @@ from repository import BUILD, REPOSITORY
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-PARTS = 3
+PARTS = 3  # of the thorough tests
 # Tests of a minute or more. Those that start last would run alone at the end.
 LONGEST = (
     "test_shared_libraries.py",

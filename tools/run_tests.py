@@ -32,6 +32,7 @@ import threading
 import time
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -303,11 +304,10 @@ class Run:
         return max(map(sum, lanes))
 
     def run_all(self) -> None:
-        waiting = [stage for stage in self.stages if stage.waits]
-        lane = threading.Thread(target=self._run_lane, args=(waiting,), daemon=True)
-        lane.start()
-        self._run_lane([stage for stage in self.stages if not stage.waits])
-        lane.join()
+        with ThreadPoolExecutor(1) as beside:
+            lane = beside.submit(self._run_lane, [stage for stage in self.stages if stage.waits])
+            self._run_lane([stage for stage in self.stages if not stage.waits])
+        lane.result()  # raises what the lane raised
         self.outcomes.sort(key=lambda outcome: self.stages.index(outcome.stage))
 
     def _run_lane(self, stages: list[Stage]) -> None:
@@ -319,12 +319,15 @@ class Run:
                 self._started += 1
                 title = f"\n==== {self._started}/{len(self.stages)} {stage.name}"
             kept: list[str] = []
-            if stage.waits:
-                print(f"{title} starts", flush=True)
-                outcome = run_stage(stage, kept.append)
-            else:
-                print(title, flush=True)
-                outcome = run_stage(stage, lambda line: print(line, end="", flush=True))
+            try:
+                if stage.waits:
+                    print(f"{title} starts", flush=True)
+                    outcome = run_stage(stage, kept.append)
+                else:
+                    print(title, flush=True)
+                    outcome = run_stage(stage, lambda line: print(line, end="", flush=True))
+            except OSError as error:  # such as a command that is not there
+                outcome = Outcome(stage, 0.0, None, "", str(error))
             with self._changed:
                 if stage.waits:
                     print(f"\n==== {stage.name}\n{''.join(kept)}", end="", flush=True)

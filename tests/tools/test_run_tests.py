@@ -172,6 +172,17 @@ def test_no_stage_starts_after_a_failure_in_the_other_lane(
     assert "not run: later" in out
 
 
+@pytest.mark.parametrize("waits", [False, True])
+def test_a_missing_program_is_a_failure(
+    run_tests: ModuleType, *, waits: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    missing = run_tests.Stage("missing", (("no-such-program",),), waits=waits)
+    assert run_tests.main([], (missing, run_tests.Stage("later", printing("never"), after="missing"))) == 1
+    out = capsys.readouterr().out
+    assert "FAILED: stage 'missing': [Errno 2] No such file or directory: 'no-such-program'" in out
+    assert "not run: later" in out
+
+
 def test_each_stage_waits_for_an_earlier_one(run_tests: ModuleType) -> None:
     names = [stage.name for stage in run_tests.STAGES]
     assert len({*names}) == len(names)
