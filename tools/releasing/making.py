@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-import tarfile
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -50,8 +49,7 @@ def make_source_archive(release: Release) -> None:
     archive = release.folder / f"longshore-{release.version}-source.tar.gz"
     prefix = f"--prefix={release.sources.name}/"
     run(["git", "archive", "--format=tar.gz", prefix, f"--output={archive}", "HEAD"], release.root)
-    with tarfile.open(archive) as packed:
-        packed.extractall(release.work, filter="data")
+    run(["tar", "--extract", f"--file={archive}"], release.work)
 
 
 def make_source_distributions(release: Release) -> None:

@@ -71,7 +71,7 @@ def test_a_plain_install_configures_the_library_around_the_bindings(tmp_path: Pa
     (archive,) = tmp_path.glob("longshore-*.tar.gz")
     with tarfile.open(archive) as packed:
         top = {name.split("/")[1] for name in packed.getnames() if name.count("/") > 1}
-        packed.extractall(tmp_path, filter="data")
+    subprocess.run(["tar", "--extract", f"--file={archive}"], cwd=tmp_path, check=True)
     assert top == {"bindings", "cmake", "packaging", "src"}, "the archive holds other folders"
     sources, build = tmp_path / archive.name.removesuffix(".tar.gz") / "bindings" / "python", tmp_path / "build"
     configure = ["cmake", "-G", "Ninja", "-S", str(sources), "-B", str(build), "-Wno-dev"]
