@@ -100,7 +100,7 @@ def build_consumer(installed: Path, consumer_folder: Path, tmp_path: Path) -> Ca
             "-G",
             "Ninja",
         ]
-        definitions = [f"-DCMAKE_PREFIX_PATH={installed}", f"-DCONSUMER_SOURCE={source}", "-DCMAKE_BUILD_TYPE=Debug"]
+        definitions = [f"-DCMAKE_PREFIX_PATH={installed}", f"-DCONSUMER_SOURCE={source}", "-DCMAKE_BUILD_TYPE=Plain"]
         for step in ([*configure, *definitions, *settings], ["cmake", "--build", str(folder)]):
             done = subprocess.run(step, capture_output=True, text=True, check=False)
             assert done.returncode == 0, done.stdout + done.stderr

@@ -167,8 +167,8 @@ def why_no_clean_root() -> str:
 STAGES = (
     Stage("lint", (("tools/lint",), ("tools/check_layers.py",)), quick=True, waits=True, budget=20),
     Stage("build", build("test", "quick_tests"), quick=True, budget=200),
-    Stage("library", (labelled("--label-exclude"),), CTEST_CLOSING, quick=True, budget=80),
-    Stage("system", (pytest(QUICK, *IN_PARALLEL, "tests"),), PYTEST_CLOSING, quick=True, budget=110),
+    Stage("library", (labelled("--label-exclude"),), CTEST_CLOSING, quick=True, budget=70),
+    Stage("system", (pytest(QUICK, *IN_PARALLEL, "tests"),), PYTEST_CLOSING, quick=True, budget=80),
     Stage("study", (pytest(QUICK, *IN_PARALLEL, "study/tests"),), PYTEST_CLOSING, quick=True, budget=70),
     Stage(
         "python",
@@ -177,9 +177,9 @@ STAGES = (
         why_no_python_package,
         after="build",
         waits=True,
-        budget=150,
+        budget=130,
     ),
-    Stage("study-rest", (pytest(REST, *IN_PARALLEL, "study/tests"),), PYTEST_CLOSING, waits=True, budget=120),
+    Stage("study-rest", (pytest(REST, *IN_PARALLEL, "study/tests"),), PYTEST_CLOSING, waits=True, budget=130),
     Stage("build-rest", build("test"), budget=40),
     Stage(
         "clean-root",
@@ -188,19 +188,19 @@ STAGES = (
         why_no_clean_root,
         after="build-rest",
         waits=True,
-        budget=400,
+        budget=450,
     ),
-    Stage("hosts", (pytest("hosts", "tests/hosts"),), PYTEST_CLOSING, waits=True, budget=120),
+    Stage("hosts", (pytest("hosts", "tests/hosts"),), PYTEST_CLOSING, waits=True, budget=130),
     Stage("headers", build("test", "all_verify_interface_header_sets"), after="build-rest", waits=True, budget=90),
-    Stage("library-rest", (labelled("--label-regex"),), CTEST_CLOSING, budget=300),
+    Stage("library-rest", (labelled("--label-regex"),), CTEST_CLOSING, budget=450),
     # The site of the documentation shows the Python package.
-    Stage("system-rest", (pytest(REST, *IN_PARALLEL, *APART, "tests"),), PYTEST_CLOSING, after="python", budget=400),
-    Stage("bench", build("study"), budget=130),  # the build of `make study`
+    Stage("system-rest", (pytest(REST, *IN_PARALLEL, *APART, "tests"),), PYTEST_CLOSING, after="python", budget=600),
+    Stage("bench", build("study"), budget=150),  # the build of `make study`
     Stage("fuzz", fuzz(FUZZ_SECONDS), FUZZ_CLOSING, budget=FUZZ_SECONDS + 20),
-    Stage("asan-build", build("asan"), budget=200),
-    Stage("asan", (ctest("asan"),), CTEST_CLOSING, budget=150),
-    Stage("tsan-build", build("tsan"), budget=100),
-    Stage("tsan", (without_address_randomisation(ctest("tsan")),), CTEST_CLOSING, budget=130),
+    Stage("asan-build", build("asan"), budget=260),
+    Stage("asan", (ctest("asan"),), CTEST_CLOSING, budget=130),
+    Stage("tsan-build", build("tsan"), budget=130),
+    Stage("tsan", (without_address_randomisation(ctest("tsan")),), CTEST_CLOSING, budget=120),
 )
 
 
