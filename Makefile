@@ -50,7 +50,7 @@ test-rest: ## run the part of test-all that test leaves out
 	@tools/setup all
 	@python tools/run_tests.py --rest
 
-test-all: ## run every check and test (40 minutes)
+test-all: ## run every check and test (an hour)
 	@tools/setup all
 	@python tools/run_tests.py
 

@@ -32,29 +32,28 @@ LONGEST = (
 )
 
 
-def items_of_part(items: list[pytest.Item], part: int) -> list[pytest.Item]:
-    """All items, but of each test that is thorough with three cases or more, every third case."""
+def items_of_other_parts(items: list[pytest.Item], part: int) -> set[pytest.Item]:
+    """Two of three cases of each thorough test that has three cases or more."""
     thorough: dict[str, list[pytest.Item]] = defaultdict(list)
     for item in items:
         if item.get_closest_marker("thorough"):
             thorough[item.nodeid.partition("[")[0]].append(item)
-    left_out = {
+    return {
         item
         for cases in thorough.values()
         if len(cases) >= PARTS
         for k, item in enumerate(cases)
         if k % PARTS != part % PARTS
     }
-    return [item for item in items if item not in left_out]
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """The longest tests start first. Tests with the libraries of one fixture run in one process, so
     that the libraries are built once. LONGSHORE_TEST_PART selects a part of the thorough tests."""
     if part := os.environ.get("LONGSHORE_TEST_PART"):
-        chosen = items_of_part(items, int(part))
-        config.hook.pytest_deselected(items=[item for item in items if item not in chosen])
-        items[:] = chosen
+        left_out = items_of_other_parts(items, int(part))
+        config.hook.pytest_deselected(items=[*left_out])
+        items[:] = [item for item in items if item not in left_out]
 
     def place(item: pytest.Item) -> int:
         return next((k for k, name in enumerate(LONGEST) if name in item.nodeid), len(LONGEST))

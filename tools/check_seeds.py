@@ -110,7 +110,7 @@ class Names(ast.NodeVisitor):
 
     def check_member(self, node: ast.Attribute | ast.Name) -> None:
         name = self.full_name(node)
-        draws = re.fullmatch(r"(?:numpy\.)?random\.[a-z]\w*", name) and name not in GENERATORS | {"numpy.random"}
+        draws = re.fullmatch(r"(?:numpy\.)?random\.[a-z]\w*", name) and name not in GENERATORS
         if draws or HAS_NO_SEED.fullmatch(name):
             self.problems.append((node.lineno, f"{name} draws without a seed of this test"))
 

@@ -5,7 +5,7 @@ Usage: run_tests.py [--quick | --rest] [--fuzz-seconds N] [STAGE...]
 
 Without names, all stages run, cheap stages first. --quick runs the stages of `make test`, --rest
 the remaining stages of `make test-all`. Two stages run at a time: one that uses all cores, and one
-that mostly waits or uses one core. The output of a stage is shown and kept in build/test-logs; that
+that often waits or uses one core. The output of a stage is shown and kept in build/test-logs; that
 of a stage which waits is shown at its end. After the first stage that fails, or that should run
 tests and found none, no stage starts, and the run ends with exit status 1. At the end it prints the
 seconds of each stage, the slowest tests, and what took 1.5 times its budget or more.
@@ -74,7 +74,7 @@ class Stage:
     quick: bool = False  # whether the stage belongs to `make test`
     budget: int = 60  # seconds on two quiet cores, with the other stages of its part
     after: str = ""  # a stage that must end before this one, if both run
-    waits: bool = False  # it mostly waits or uses one core, so it runs beside the stages that use all
+    waits: bool = False  # it often waits or uses one core, so it runs beside the stages that use all
 
 
 def build(preset: str, *targets: str) -> tuple[tuple[str, ...], ...]:
@@ -288,29 +288,38 @@ class Run:
         self.stages = stages
         self.outcomes: list[Outcome] = []
         self._started = 0
+        self._is_stopped = False
         self._changed = threading.Condition()
 
     @property
     def failed(self) -> bool:
-        return any(outcome.problem for outcome in self.outcomes)
+        return self._is_stopped or any(outcome.problem for outcome in self.outcomes)
 
     @property
     def budget(self) -> int:
         """Seconds of the longer lane."""
-        lanes = (
-            [stage.budget for stage in self.stages if stage.waits],
-            [stage.budget for stage in self.stages if not stage.waits],
-        )
-        return max(map(sum, lanes))
+        return max(sum(stage.budget for stage in self._lane(waits=waits)) for waits in (True, False))
+
+    def _lane(self, *, waits: bool) -> list[Stage]:
+        return [stage for stage in self.stages if stage.waits == waits]
 
     def run_all(self) -> None:
         with ThreadPoolExecutor(1) as beside:
-            lane = beside.submit(self._run_lane, [stage for stage in self.stages if stage.waits])
-            self._run_lane([stage for stage in self.stages if not stage.waits])
+            lane = beside.submit(self._run_lane, self._lane(waits=True))
+            self._run_lane(self._lane(waits=False))
         lane.result()  # raises what the lane raised
         self.outcomes.sort(key=lambda outcome: self.stages.index(outcome.stage))
 
     def _run_lane(self, stages: list[Stage]) -> None:
+        try:
+            self._run_in_turn(stages)
+        except BaseException:  # such as Ctrl-C: the other lane ends after its stage
+            with self._changed:
+                self._is_stopped = True
+                self._changed.notify_all()
+            raise
+
+    def _run_in_turn(self, stages: list[Stage]) -> None:
         for stage in stages:
             with self._changed:
                 self._changed.wait_for(partial(self._may_start, stage))

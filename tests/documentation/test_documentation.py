@@ -42,7 +42,7 @@ def reader(tmp_path: Path) -> Path:
     return tmp_path
 
 
-# Their pages repeat commands of the other pages with more options.
+# Pages in these folders repeat commands of the other pages with more options.
 MANY_OPTIONS = {("docs", "reference"), ("docs", "results")}
 
 

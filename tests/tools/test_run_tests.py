@@ -26,6 +26,7 @@ def run_tests(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     monkeypatch.setitem(sys.modules, "run_tests", module)
     spec.loader.exec_module(module)
     monkeypatch.setattr(module, "LOGS", tmp_path)
+    monkeypatch.setenv("LONGSHORE_TEST_PART", "")  # else --rest would set it for the tests that follow
     return module
 
 
@@ -181,6 +182,17 @@ def test_a_missing_program_is_a_failure(
     out = capsys.readouterr().out
     assert "FAILED: stage 'missing': [Errno 2] No such file or directory: 'no-such-program'" in out
     assert "not run: later" in out
+
+
+@pytest.mark.parametrize("waits", [False, True])
+def test_an_exception_in_one_lane_ends_the_other(run_tests: ModuleType, *, waits: bool) -> None:
+    def interrupted() -> str:
+        raise KeyboardInterrupt
+
+    stopped = run_tests.Stage("stopped", printing("never"), None, interrupted, waits=waits)
+    awaiting = run_tests.Stage("awaiting", printing("never"), after="stopped", waits=not waits)
+    with pytest.raises(KeyboardInterrupt):
+        run_tests.main([], (stopped, awaiting))
 
 
 def test_each_stage_waits_for_an_earlier_one(run_tests: ModuleType) -> None:

@@ -81,7 +81,7 @@ std::vector<layout> layouts_of_text(std::string_view text) {
   return layouts;
 }
 
-// The layouts of this part, if a test run has parts. One layout is in every part.
+// The layouts of this part, if a test run has parts. A single layout is in every part.
 std::vector<layout> layouts_of_part(const std::vector<layout>& all) {
   const char* part = std::getenv("LONGSHORE_TEST_PART");
   if (part == nullptr || *part == 0 || all.size() < 2) return all;
