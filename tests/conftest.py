@@ -22,8 +22,8 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 PARTS = 3  # of the thorough tests
 # Tests of a minute or more. Those that start last would run alone at the end.
 LONGEST = (
-    "test_shared_libraries.py",
-    "test_site.py",
+    "test_every_page_and_interface_is_in_the_site",
+    "test_another_project_builds_longshore_from_its_sources",
     "test_512_ranks[sort]",
     "test_every_strategy_is_verified_on_every_mesh",
     "test_compilers.py",
@@ -48,8 +48,7 @@ def items_of_other_parts(items: list[pytest.Item], part: int) -> set[pytest.Item
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """The longest tests start first. Tests with the libraries of one fixture run in one process, so
-    that the libraries are built once. LONGSHORE_TEST_PART selects a part of the thorough tests."""
+    """The longest tests start first. LONGSHORE_TEST_PART selects a part of the thorough tests."""
     if part := os.environ.get("LONGSHORE_TEST_PART"):
         left_out = items_of_other_parts(items, int(part))
         config.hook.pytest_deselected(items=[*left_out])
@@ -59,20 +58,26 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         return next((k for k, name in enumerate(LONGEST) if name in item.nodeid), len(LONGEST))
 
     items.sort(key=place)
-    for item in items:
-        if "shared" in getattr(item, "fixturenames", ()):
-            item.add_marker(pytest.mark.xdist_group("shared"))
 
 
 @pytest.fixture(scope="session")
-def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The build for tests, installed into one folder and then moved to another."""
-    assert (BUILD / "build.ninja").exists(), "build first: tools/run_tests.py build"
-    first = tmp_path_factory.mktemp("install") / "first"
-    subprocess.run(["cmake", "--install", BUILD, "--prefix", first], check=True, capture_output=True)
-    moved = first.with_name("moved")
-    shutil.move(first, moved)
-    return moved
+def install(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Path], Path]:
+    """Installs a build into one folder and then moves it to another."""
+
+    def run_install(build: Path) -> Path:
+        stage = "build" if build == BUILD else f"{build.name}-build"
+        assert (build / "build.ninja").exists(), f"build first: tools/run_tests.py {stage}"
+        first = tmp_path_factory.mktemp("install") / "first"
+        subprocess.run(["cmake", "--install", build, "--prefix", first], check=True, capture_output=True)
+        return first.rename(first.with_name("moved"))
+
+    return run_install
+
+
+@pytest.fixture(scope="session")
+def installed(install: Callable[[Path], Path]) -> Path:
+    """The build for tests, installed and then moved."""
+    return install(BUILD)
 
 
 @pytest.fixture(scope="session")
@@ -108,13 +113,22 @@ def build_consumer(installed: Path, consumer_folder: Path, tmp_path: Path) -> Ca
     return build
 
 
-@pytest.fixture(scope="module")
-def root(tmp_path_factory: pytest.TempPathFactory) -> Iterator[CleanRoot]:
-    """A fresh Debian for each file of tests."""
+@pytest.fixture(scope="session")
+def debian(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a fresh Debian, to be copied."""
     if reason := why_no_clean_root():
         pytest.skip(reason)
     folder = tmp_path_factory.mktemp("root") / "debian"
-    yield make_clean_root(folder)
+    make_clean_root(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def root(debian: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[CleanRoot]:
+    """A fresh Debian for each file of tests."""
+    folder = tmp_path_factory.mktemp("root") / "debian"
+    subprocess.run(["cp", "--archive", debian, folder], check=True)
+    yield CleanRoot(folder)
     shutil.rmtree(folder)  # a gigabyte
 
 

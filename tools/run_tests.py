@@ -101,7 +101,7 @@ def pytest(expression: str, *words: str) -> tuple[str, ...]:
 
 REST = " or ".join(PYTEST_MARKS)
 QUICK = f"not ({REST})"
-IN_PARALLEL = ("--numprocesses", TESTS_AT_A_TIME, "--dist", "loadgroup")
+IN_PARALLEL = ("--numprocesses", TESTS_AT_A_TIME)
 APART = ("--ignore", "tests/hosts", "--ignore", "tests/clean_root")  # these have stages of their own
 
 
@@ -130,7 +130,7 @@ def commit() -> str:
 
 def fuzz(seconds: int) -> tuple[tuple[str, ...], ...]:
     """Half of the time is for the optimised program, and half for the program of the tests, which
-    has assertions, C and Fortran. A commit always gives the same two sequences of combinations.
+    has assertions. A commit always gives the same two sequences of combinations.
     """
     seed = commit() or datetime.now(tz=UTC).strftime("%Y-%m-%d")
     return tuple(
@@ -138,7 +138,7 @@ def fuzz(seconds: int) -> tuple[tuple[str, ...], ...]:
             *("tools/fuzz", "--bench", f"build/{build}/bench/longshore-bench", "--jobs", "2"),
             *("--seconds", str(half), "--seed", f"{seed}-{build}"),
         )
-        for build, half in (("study", max(1, seconds // 2)), ("test", max(1, seconds - seconds // 2)))
+        for build, half in (("shared", max(1, seconds // 2)), ("test", max(1, seconds - seconds // 2)))
     )
 
 
@@ -193,9 +193,9 @@ STAGES = (
     Stage("hosts", (pytest("hosts", "tests/hosts"),), PYTEST_CLOSING, waits=True, budget=130),
     Stage("headers", build("test", "all_verify_interface_header_sets"), after="build-rest", waits=True, budget=90),
     Stage("library-rest", (labelled("--label-regex"),), CTEST_CLOSING, budget=450),
+    Stage("shared-build", build("shared"), budget=200),
     # The site of the documentation shows the Python package.
     Stage("system-rest", (pytest(REST, *IN_PARALLEL, *APART, "tests"),), PYTEST_CLOSING, after="python", budget=600),
-    Stage("bench", build("study"), budget=150),  # the build of `make study`
     Stage("fuzz", fuzz(FUZZ_SECONDS), FUZZ_CLOSING, budget=FUZZ_SECONDS + 20),
     Stage("asan-build", build("asan"), budget=260),
     Stage("asan", (ctest("asan"),), CTEST_CLOSING, budget=130),

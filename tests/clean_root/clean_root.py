@@ -61,7 +61,7 @@ class CleanRoot:
         shutil.copy(source, destination)
 
 
-def make_clean_root(folder: Path) -> CleanRoot:
+def make_clean_root(folder: Path) -> None:
     """Unpacks the base of Debian into `folder`, and reads the lists of packages of its mirror.
     Skips the test if debootstrap fails."""
     release = platform.freedesktop_os_release()["VERSION_CODENAME"]
@@ -77,4 +77,3 @@ def make_clean_root(folder: Path) -> CleanRoot:
         root.copy_in(SOURCES, str(SOURCES))
     root.copy_in(Path("/etc/resolv.conf"), "/etc/resolv.conf")
     root.check("apt-get -qq update")
-    return root

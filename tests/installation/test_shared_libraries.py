@@ -6,16 +6,16 @@ import os
 import re
 import shutil
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from repository import BUILD, REPOSITORY
+from repository import REPOSITORY
 
 pytestmark = pytest.mark.consumer
 
 HERE = REPOSITORY / "tests" / "installation"
 CONSUMER = HERE / "consumer"
-# Compiling takes most of the time of these tests.
 QUICK_TO_COMPILE = ("-DCMAKE_BUILD_TYPE=Checked", "-DCMAKE_CXX_FLAGS_CHECKED=-O0")
 
 
@@ -30,26 +30,14 @@ def run(*command: str | Path, **variables: str) -> str:
     return done.stdout
 
 
-def has_mpi() -> bool:
-    cache = (BUILD / "CMakeCache.txt").read_text(encoding="utf-8")
-    return bool(re.search(r"^LONGSHORE_MPI:BOOL=(ON|TRUE|1)$", cache, re.MULTILINE))
-
-
 def configure(source: Path, build: Path, *settings: str) -> None:
     run("cmake", "-S", source, "-B", build, "-G", "Ninja", *settings)
 
 
 @pytest.fixture(scope="session")
-def shared(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Longshore as shared libraries, installed and then moved, without the folder of its build."""
-    folder = tmp_path_factory.mktemp("shared")
-    parts = ("TESTS", "BENCH", "EXAMPLES", "SHMEM", "UCX", "TBB")
-    settings = [*(f"-DLONGSHORE_{part}=OFF" for part in parts), f"-DLONGSHORE_MPI={'ON' if has_mpi() else 'OFF'}"]
-    configure(REPOSITORY, folder / "build", "-DBUILD_SHARED_LIBS=ON", *settings, *QUICK_TO_COMPILE)
-    run("cmake", "--build", folder / "build")
-    run("cmake", "--install", folder / "build", "--prefix", folder / "first")
-    shutil.rmtree(folder / "build")
-    return Path(shutil.move(folder / "first", folder / "moved"))
+def shared(install: Callable[[Path], Path]) -> Path:
+    """Longshore as shared libraries, installed and then moved."""
+    return install(REPOSITORY / "build" / "shared")
 
 
 def build_consumer(shared: Path, folder: Path, *settings: str) -> Path:
@@ -73,6 +61,13 @@ def test_the_names_to_load_change_with_the_version_of_the_interface(shared: Path
     [(major, minor)] = re.findall(r"project\(longshore VERSION (\d+)\.(\d+)", text)
     assert soname(libraries(shared) / "liblongshore.so") == f"liblongshore.so.{major}.{minor}"
     assert soname(libraries(shared) / "liblongshore_c.so") == f"liblongshore_c.so.{major}"
+
+
+def test_installed_programs_and_libraries_search_no_folder_of_the_build(shared: Path) -> None:
+    for path in (shared / "bin" / "longshore-bench", *libraries(shared).glob("*.so")):
+        assert "NEEDED" in (dynamic := run("readelf", "--dynamic", path))
+        assert str(REPOSITORY) not in dynamic
+        assert str(shared.with_name("first")) not in dynamic
 
 
 @pytest.mark.parametrize("suffix", ["cpp", "c", "f90"])
@@ -102,7 +97,7 @@ def test_exceptions_and_types_pass_between_shared_libraries_with_hidden_visibili
     settings = ("-DCONSUMER_LIBRARIES=longshore::longshore;longshore::c", "-DCMAKE_CXX_VISIBILITY_PRESET=hidden")
     program = build_consumer(shared, tmp_path, f"-DCONSUMER_SOURCE={CONSUMER / 'mixed.cpp'}", *settings)
     assert run(program) == "mixed: right\n"
-    if has_mpi():
+    if (shared / "include" / "longshore_mpi.h").exists():
         options = ("--oversubscribe",) if "Open MPI" in run("mpirun", "--version") else ()
         assert "mixed: right" in run(
             "mpirun", *options, "-n", "3", program, LONGSHORE_TRANSPORT="mpi", LONGSHORE_RANKS="3"
