@@ -9,6 +9,11 @@ target_compile_options(
             $<$<BOOL:${LONGSHORE_WERROR}>:-Werror>
             # Since version 17 clang reports a function within std::stable_sort of libstdc++ 12.
             $<$<COMPILE_LANG_AND_ID:CXX,Clang>:-Wno-deprecated-declarations>)
+# gcc collects its garbage from 128 MB on. From 512 MB on, it takes 0.93 to 0.95 of the time to
+# compile, and up to 200 MB more for a source.
+target_compile_options(
+  longshore_flags
+  INTERFACE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:SHELL:--param ggc-min-heapsize=524288>)
 # The presets turn off warnings that only gcc has.
 add_compile_options($<$<COMPILE_LANG_AND_ID:CXX,Clang>:-Wno-unknown-warning-option>)
 if(LONGSHORE_SANITIZE)
