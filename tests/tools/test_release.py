@@ -139,6 +139,7 @@ def package(tmp_path: Path) -> Callable[..., Path]:
     def make(depends: str = "libc6") -> Path:
         tree = tmp_path / "package"
         (tree / "DEBIAN").mkdir(parents=True)
+        (tree / "DEBIAN").chmod(0o755)  # dpkg-deb wants it so, whatever the umask is
         (tree / "usr/bin").mkdir(parents=True)
         (tree / "usr/bin/longshore-bench").touch()
         fields = ["Package: longshore-bench", "Version: 1.2.3-1", "Architecture: all", "Maintainer: A <a@example.org>"]
