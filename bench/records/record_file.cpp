@@ -5,22 +5,41 @@
 #include <longshore/core/error.hpp>
 
 #include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
 
 namespace longshore::bench {
+namespace {
+
+// Locks a file for its writer, and empties it. The lock ends with the process. Devices and pipes
+// have several writers. So have files on file systems without locks, which cannot tell.
+bool take(int file) {
+  struct stat status {};
+  if (fstat(file, &status) != 0 || !S_ISREG(status.st_mode)) return true;
+  if (flock(file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) return false;
+  return ftruncate(file, 0) == 0;
+}
+
+}  // namespace
 
 record_file::record_file(const std::optional<std::string>& name) : name_(name.value_or("")) {
   if (!name) return;
-  file_ = takes_standard_output()
-              ? STDOUT_FILENO
-              : open(name_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  file_ = takes_standard_output() ? STDOUT_FILENO
+                                  : open(name_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
   if (file_ < 0)
     fail(errc::usage,
          "--json: '{}' cannot be written: {}; name a file in a folder that you may write to", name_,
          std::strerror(errno));
+  if (takes_standard_output() || take(file_)) return;
+  const int error_number = errno;
+  close(file_);
+  fail(errc::usage, "--json: '{}' cannot be written: {}", name_,
+       error_number == EWOULDBLOCK ? "another run writes it now; give each run a file of its own"
+                                   : std::strerror(error_number));
 }
 
 record_file::~record_file() {

@@ -16,7 +16,8 @@ namespace longshore::bench {
 class record_file {
  public:
   /// Opens the file for writing and empties it. The name "-" is standard output. Without a name,
-  /// records are dropped. Throws errc::usage if the file cannot be opened.
+  /// records are dropped. Throws errc::usage if the file cannot be opened, or if another run of
+  /// this host writes it now.
   explicit record_file(const std::optional<std::string>& name);
   ~record_file();
   record_file(const record_file&) = delete;

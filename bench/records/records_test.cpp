@@ -119,6 +119,17 @@ TEST_F(RecordFile, that_cannot_be_opened_is_a_usage_error_and_without_a_name_not
   none.write(json{{"a", 1}});
 }
 
+TEST_F(RecordFile, has_one_writer_at_a_time) {
+  {
+    record_file first(path_.string());
+    first.write(json{{"a", 1}});
+    EXPECT_THROW(record_file{path_.string()}, error);
+    EXPECT_EQ(lines().size(), 1U);
+  }
+  record_file next(path_.string());
+  EXPECT_EQ(lines().size(), 0U);
+}
+
 TEST_F(RecordFile, is_utf8_whatever_the_environment_holds) {
   record_file file(path_.string());
   file.write(json{{"text", "a\xff"}});

@@ -4,7 +4,7 @@ known."""
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from math import exp, inf, log
 from pathlib import Path
@@ -43,6 +43,16 @@ HEADER: Record = {
     "map": [[0, 0, 0], [1, 0, 1], [2, 0, 2], [3, 0, 3]],
     "environment": {"OMPI_MCA_btl": "self,vader"},
 }
+
+
+def header_of(cell: Mapping[str, Any]) -> Record:
+    """The record of a program that ran as the cell asks."""
+    known = {name: cell[name] for name in ("ranks", "nodes") if name in cell}
+    if "transport" in cell:
+        known["transport"] = {"name": cell["transport"], "library": HEADER["transport"]["library"]}
+    return HEADER | known
+
+
 COPY_GBPS = 20.0
 HALO_BASE = {"waitall": 900.0, "persistent": 950.0, "channel": 1500.0}
 GATHER_BASE = {"agp": 0.4, "exstack": 2.2, "direct": 12.0}

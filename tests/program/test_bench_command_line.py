@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import pty
@@ -130,3 +131,37 @@ def test_the_launcher_decides_the_number_of_ranks(run: Run) -> None:
     alone = run(FAULTY, "ring", "--transport", "threads", transport="mpi", ranks=2)
     assert alone.returncode == 2
     assert len(own_lines(alone.stderr)) == 1
+
+
+@needs_mpi
+@pytest.mark.parametrize(("rank", "count"), [("PMI_RANK", "PMI_SIZE"), ("SLURM_PROCID", "SLURM_NTASKS")])
+def test_processes_of_a_launcher_that_mpi_does_not_know_do_not_run_alone(
+    run: Run, tmp_path: Path, rank: str, count: str
+) -> None:
+    told = []
+    for number in ("0", "1"):
+        done = run(FAULTY, "ring", "--json", f"r{number}", **{rank: number, count: "2"})
+        assert done.returncode == 2
+        told += own_lines(done.stderr)
+    assert len(told) == 1  # by the first process
+    assert f"the launcher started 2 processes ({count}), and MPI sees 1: start the program with" in told[0]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_shell_of_slurm_with_one_task_is_no_launch(run: Run) -> None:
+    variables = {"SLURM_PROCID": "0", "SLURM_NTASKS": "1", "PMI_RANK": "0", "PMI_SIZE": "1", "PMIX_RANK": "0"}
+    done = run(FAULTY, "ring", "--repetitions", "2", **variables)
+    assert done.returncode == 0, done.stderr
+    assert "2 ranks, 1 node, transport threads" in done.stdout
+
+
+def test_a_second_writer_of_one_file_is_refused(run: Run, tmp_path: Path) -> None:
+    file = tmp_path / "r"
+    with file.open("w", encoding="utf-8") as writer:
+        fcntl.flock(writer, fcntl.LOCK_EX)
+        writer.write("of the first run\n")
+        writer.flush()
+        done = run(FAULTY, "ring", "--json", "r")
+    assert done.returncode == 2
+    assert "another run writes it now; give each run a file of its own" in done.stderr
+    assert file.read_text(encoding="utf-8") == "of the first run\n"

@@ -1,7 +1,7 @@
 // A thread that looks every half second whether one blocking call has lasted longer than the
 // deadline, and then ends the process.
 #include <longshore/core/clock.hpp>
-#include <longshore/core/environment.hpp>
+#include <longshore/core/launcher.hpp>
 #include <longshore/transport/watchdog.hpp>
 
 #include <fmt/core.h>
@@ -10,7 +10,6 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <limits>
 
 namespace longshore {
 namespace {
@@ -18,10 +17,8 @@ namespace {
 constexpr int runtime_failure_status = 3;
 
 int rank_from_launcher() {
-  for (const char* name : {"PMIX_RANK", "PMI_RANK", "SLURM_PROCID"})
-    if (const auto rank = environment_integer(name, 0, std::numeric_limits<int>::max()))
-      return static_cast<int>(*rank);
-  return 0;
+  const auto processes = launched();
+  return processes ? processes->rank : 0;
 }
 
 }  // namespace

@@ -21,7 +21,7 @@ from longshore_study.store import records
 from longshore_study.store.launch_store import Store
 from longshore_study.store.selection import sides
 from longshore_study.study_file.factors import FACTORS
-from report_data import HEADER, envelope, result
+from report_data import HEADER, envelope, header_of, result
 from report_tree import parse
 
 BUSY = (1.0, 0.4, 0.7)
@@ -37,7 +37,7 @@ def launch(
     head = envelope("q", "q", session, factors, index=index)
     asked = [name for name in ("strategy", "requests", "table") if name in found[0]["variant"]]
     head |= {"within": {name: [found[0]["variant"][name]] for name in asked}, "study_file": {"path": "studies/q.toml"}}
-    header = HEADER | {"nodes": nodes, "launch": f"{session}-{index}-{factors}"}
+    header = header_of(factors) | {"nodes": nodes, "launch": f"{session}-{index}-{factors}"}
     store.write_launch(head, [records.dump(one) for one in (header, *found, records.end_record())])
 
 

@@ -758,7 +758,7 @@ def test_an_external_program_runs_in_the_same_study(place: Place) -> None:
         block = (
             f'[[external]]\nname = "{name}"\nformat = "halobench"\nlaunches = 1\n'
             f"command = {json.dumps([sys.executable, '-c', reader, str(path)])}\n"
-            'between = { image = ["reference", "new-image"], ranks = 8 }\n'
+            'between = { image = ["reference", "new-image"], ranks = 128 }\n'
         )
         place.study.write_text(place.study.read_text(encoding="utf-8") + block, encoding="utf-8")
     done = place.run()

@@ -23,7 +23,16 @@ from longshore_study.report.reporting_rules import MET, NOT_APPLICABLE, NOT_MET,
 from longshore_study.store import records
 from longshore_study.store.launch_store import Store
 from longshore_study.store.selection import sides
-from report_data import HEADER, compared_halobench, envelope, result, write_failure, write_halobench, write_study
+from report_data import (
+    HEADER,
+    compared_halobench,
+    envelope,
+    header_of,
+    result,
+    write_failure,
+    write_halobench,
+    write_study,
+)
 from report_tree import parse
 
 
@@ -36,8 +45,8 @@ def store_launch(
     header: dict[str, Any] | None = None,
     **cell: Any,
 ) -> None:
-    lines = [records.dump(r) for r in (header or HEADER, *results, records.end_record())]
     factors = {"transport": "mpi", "ranks": 4} | cell
+    lines = [records.dump(r) for r in (header or header_of(factors), *results, records.end_record())]
     store.write_launch(envelope("s", tag, "day", factors, index=index, position=index), lines)
 
 

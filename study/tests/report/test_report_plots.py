@@ -26,10 +26,10 @@ from longshore_study.store.selection import sides
 from report_data import (
     COPY_GBPS,
     HALOBENCH,
-    HEADER,
     compared_halobench,
     envelope,
     estimate_of,
+    header_of,
     result,
     with_levels,
     write_halobench,
@@ -192,7 +192,8 @@ def test_one_of_several_sizes_that_change_together_is_drawn(tmp_path: Path) -> N
         cell = {"nodes": nodes, "ranks": 4 * nodes, "ranks_per_node": 4}
         gathered = result("gather", {"strategy": "agp"}, "injection_bandwidth", 1.0 / nodes, "GB/s")
         store.write_launch(
-            envelope("s", "t", "day", cell), [records.dump(r) for r in (HEADER, gathered, records.end_record())]
+            envelope("s", "t", "day", cell),
+            [records.dump(r) for r in (header_of(cell), gathered, records.end_record())],
         )
     facts = gather_facts(sides(store, ["t"]))
     figures = facts.of_pattern("gather")
@@ -232,7 +233,7 @@ def test_the_bound_of_a_process_falls_with_the_ranks(tmp_path: Path) -> None:
     for ranks in (2, 4):
         cell = {"transport": "mpi", "ranks": ranks}
         lines = [
-            HEADER,
+            header_of(cell),
             result("control", {"kernel": "copy"}, "bandwidth", 20.0, "GB/s"),
             result("halo", {"mode": "waitall"}, "process_bandwidth", 2000.0, "MiB/s"),
             records.end_record(),

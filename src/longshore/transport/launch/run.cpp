@@ -2,6 +2,7 @@
 // transport. Transports that the build does not have are left out by the preprocessor.
 #include <longshore/core/environment.hpp>
 #include <longshore/core/error.hpp>
+#include <longshore/core/launcher.hpp>
 #include <longshore/transport/launch/run.hpp>
 #include <longshore/transport/threads/run.hpp>
 #ifdef LONGSHORE_HAVE_MPI
@@ -38,16 +39,12 @@ std::string chosen_transport(const std::string& requested) {
            fmt::format("{}", fmt::join(available, ", ")));
     return requested;
   }
+  if (!launched()) return "threads";
   // A launcher can start processes for any of these libraries. The first that the build has is the
   // default.
-#ifdef LONGSHORE_HAVE_MPI
-  if (mpi::is_launched()) return "mpi";
-#elif defined(LONGSHORE_HAVE_SHMEM)
-  for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "PMI_RANK"})
-    if (environment_text(name)) return "shmem";
-#elif defined(LONGSHORE_HAVE_UCX)
-  if (environment_text("PMIX_RANK")) return "ucx";
-#endif
+  for (const char* name : {"mpi", "shmem", "ucx"})
+    if (std::find(available.begin(), available.end(), name) != available.end()) return name;
+  require_launch_of("MPI", 1);
   return "threads";
 }
 
@@ -134,15 +131,21 @@ void runtime::run(const run_options& options, const std::function<void(team&)>& 
     return;
   }
 #endif
+  [[maybe_unused]] const auto launched_body = [&](std::string_view library) {
+    return [&body, library](team& team) {
+      require_launch_of(library, team.size());
+      body(team);
+    };
+  };
 #ifdef LONGSHORE_HAVE_SHMEM
   if (options_.transport == "shmem") {
-    shmem::run(options, body);
+    shmem::run(options, launched_body("OpenSHMEM"));
     return;
   }
 #endif
 #ifdef LONGSHORE_HAVE_UCX
   if (options_.transport == "ucx") {
-    ucx::run(*environment_->ucx, options, body);
+    ucx::run(*environment_->ucx, options, launched_body("PMIx"));
     return;
   }
 #endif

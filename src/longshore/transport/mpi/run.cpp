@@ -1,4 +1,5 @@
 // Starts and ends MPI, and runs a program with a team of all processes or of a communicator.
+#include <longshore/core/launcher.hpp>
 #include <longshore/machine/affinity.hpp>
 #include <longshore/transport/detail/long_tcp_segments.hpp>
 #include <longshore/transport/mpi/lifetime.hpp>
@@ -15,6 +16,12 @@ namespace longshore::mpi {
 
 namespace {
 
+void require_launch() {
+  int ranks = 0;
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  require_launch_of("MPI", ranks);
+}
+
 // Throws errc::usage unless a team can be made of the communicator.
 void check_communicator(MPI_Comm ranks) {
   switch (state_of_mpi()) {
@@ -27,6 +34,7 @@ void check_communicator(MPI_Comm ranks) {
     case mpi_state::running: break;
   }
   int rank = 0, is_inter = 0;
+  require_launch();
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   if (ranks == MPI_COMM_NULL)
     fail(errc::usage,
@@ -49,22 +57,17 @@ environment::environment() {
     fail(errc::usage,
          "MPI has been finalised and cannot be started again in this process: keep one "
          "longshore::runtime for all runs");
-  if (state == mpi_state::running) return;
-  longshore::detail::use_long_tcp_segments();
-  int provided = 0;  // not checked, because only the rank's own thread calls MPI
-  check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread");
-  owns_mpi_ = true;
+  if (state == mpi_state::not_started) {
+    longshore::detail::use_long_tcp_segments();
+    int provided = 0;  // not checked, because only the rank's own thread calls MPI
+    check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread");
+    owns_mpi_ = true;
+  }
+  require_launch();
 }
 
 environment::~environment() {
   if (owns_mpi_ && state_of_mpi() == mpi_state::running) MPI_Finalize();
-}
-
-bool is_launched() noexcept {
-  for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_RANK", "PMI_SIZE", "PMIX_RANK",
-                           "MPI_LOCALRANKID", "SMPI_GLOBAL_SIZE"})
-    if (std::getenv(name) != nullptr) return true;
-  return false;
 }
 
 namespace {

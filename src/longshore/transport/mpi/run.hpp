@@ -22,9 +22,6 @@ class environment {
   bool owns_mpi_ = false;
 };
 
-/// Whether an MPI launcher started this process.
-[[nodiscard]] bool is_launched() noexcept;
-
 /// Collective over MPI_COMM_WORLD. Runs `body` with the team of this process. After an exception
 /// run() does not return: all processes end, with exit status 3 and one message per host.
 void run(const run_options& options, const std::function<void(longshore::team&)>& body);

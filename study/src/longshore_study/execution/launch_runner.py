@@ -27,6 +27,7 @@ from longshore_study.execution.session_folder import Target, scratch_file
 from longshore_study.planning.plan import Cell, Plan, PlannedLaunch
 from longshore_study.planning.time_estimate import TimeEstimate
 from longshore_study.store import records
+from longshore_study.store.asked_and_found import difference
 from longshore_study.study_file import environment_variables
 
 EXIT_LAUNCH_FAILED = 1
@@ -245,6 +246,8 @@ def _judge(cell: Cell, result: ChildResult, lines: list[str]) -> tuple[str | Non
         failure = "it wrote a line that is not a record"
     elif kinds[-1] != "end":
         failure = "its records are cut short (the last record is not 'end')"
+    elif "launch" in kinds:
+        failure = difference(cell.factors, json.loads(lines[kinds.index("launch")]))
     return failure, None
 
 

@@ -18,6 +18,7 @@ from urllib.parse import quote, unquote
 
 from longshore_study.base.errors import LongshoreError, UsageError
 from longshore_study.store import records
+from longshore_study.store.asked_and_found import difference
 from longshore_study.store.records import Record, RecordError
 
 _LONGEST_NAME = 200  # bytes; file systems allow 255, and a temporary name is longer than the final one
@@ -289,6 +290,8 @@ def _first_problem(path: Path, line_count: int, envelope: Record, body: _Body) -
         error = body.end.get("error")
         why = f": {error['message']}" if isinstance(error, dict) and "message" in error else ""
         return f"{path}:{line_count}: ended with status '{body.end['status']}'{why}"
+    if other := difference(envelope["cell"], body.header):
+        return f"{path}: {other}"
     return None
 
 
