@@ -8,18 +8,19 @@ longshore_array::longshore_array(longshore_team& owner, int of_type, std::size_t
                                  std::uint64_t size, chosen_distribution distribution)
     : resource(owner, "array"),
       type(of_type),
-      elements(make_words(owner, word_bytes, size, distribution)) {}
+      elements(make_words(owner, of_type, word_bytes, size, distribution)) {}
 
-longshore_array::any_words longshore_array::make_words(longshore_team& owner,
+longshore_array::any_words longshore_array::make_words(longshore_team& owner, int type,
                                                        std::size_t word_bytes, std::uint64_t size,
                                                        chosen_distribution distribution) {
-  if (word_bytes == 8) return words<std::int64_t>(owner.ranks, size, distribution);
+  const char* const name = longshore::bindings::name_of_type(type);
+  if (word_bytes == 8) return words<std::int64_t>(owner.ranks, size, distribution, name);
 #ifdef LONGSHORE_C_FEW_TYPES
   longshore::fail(longshore::errc::unsupported,
                   "arrays with elements of 4 bytes: this library was built for elements of 8 "
                   "bytes only");
 #else
-  return words<std::uint32_t>(owner.ranks, size, distribution);
+  return words<std::uint32_t>(owner.ranks, size, distribution, name);
 #endif
 }
 

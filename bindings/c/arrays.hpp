@@ -48,7 +48,8 @@ struct longshore_array : longshore::bindings::resource {
   any_words elements;
 
  private:
-  static any_words make_words(longshore_team& owner, std::size_t word_bytes, std::uint64_t size,
+  static any_words make_words(longshore_team& owner, int type, std::size_t word_bytes,
+                              std::uint64_t size,
                               longshore::bindings::chosen_distribution distribution);
 };
 

@@ -94,17 +94,18 @@ field_memory memory_of(const longshore_field& field, int dimensions) {
   field_memory memory;
   memory.first = static_cast<std::byte*>(field.first);
   memory.element_bytes = bytes_of_type(field.type, field.element_bytes, "a field");
+  memory.type = name_of_type(field.type);
   for (int d = 0; d < max_dimensions; ++d) {
     const bool exists = d < dimensions;
     if (exists && field.extents[d] < 1)
-      fail(errc::usage, "a field of {} cells along dimension {}: use 1 or more", field.extents[d],
-           d);
+      fail(errc::usage, "a field of {} cells along {}: use 1 or more", field.extents[d],
+           axis_names[d]);
     if (!exists && field.extents[d] > 1)
-      fail(errc::usage, "a field of {} cells along dimension {}, on a grid of {} dimensions",
-           field.extents[d], d, dimensions);
+      fail(errc::usage, "a field of {} cells along {}, on a grid of {} dimensions",
+           field.extents[d], axis_names[d], dimensions);
     if (field.low[d] < 0 || field.high[d] < 0)
-      fail(errc::usage, "a halo of {} and {} cells along dimension {}: use 0 or more", field.low[d],
-           field.high[d], d);
+      fail(errc::usage, "a halo of {} and {} cells along {}: use 0 or more", field.low[d],
+           field.high[d], axis_names[d]);
     memory.extents[d] = exists ? static_cast<std::size_t>(field.extents[d]) : 1;
     memory.strides_bytes[d] = field.strides[d] * static_cast<std::ptrdiff_t>(memory.element_bytes);
     memory.widths.low[d] = exists ? field.low[d] : 0;

@@ -6,6 +6,8 @@
 
 #include <longshore/sort/bucket_sort.hpp>
 
+#include <fmt/core.h>
+
 #include <cstring>
 #include <limits>
 
@@ -217,7 +219,8 @@ std::unique_ptr<longshore_sorter> make(longshore_team& owner, const key_type& ke
                                        const longshore_sort_options* given) {
   tasks workers =
       given == nullptr ? tasks() : tasks_named(owner.ranks, given->tasks, given->task_count);
-  const bucket_options options = options_of(given);
+  bucket_options options = options_of(given);
+  options.keys = fmt::format("{} with payloads of {} bytes", name_of_type(key.type), payload_bytes);
   if (payload_bytes > max_payload_bytes)
     fail(errc::usage,
          "payloads of {} bytes: at most {}. Sort the indices of larger payloads, and gather the "

@@ -113,6 +113,7 @@ field_memory field_in(const rank_halo& halo, std::byte* data, element type,
   field_memory field;
   field.first = data;
   field.element_bytes = bytes_of(type);
+  field.type = name_of(type);
   field.extents = {1, 1, 1};
   field.strides_bytes.fill(static_cast<std::ptrdiff_t>(field.element_bytes));
   const std::size_t dimensions = halo.cells.size();

@@ -208,6 +208,7 @@ nb::object sort(nb::handle team_given, nb::handle keys_given, nb::handle values_
   options.barrier_before_exchange = barrier_before_exchange;
   tasks workers(task_options_from(ranks, tasks_given, task_count));
   options.workers = &workers;
+  options.keys = name_of(keys.type);
   if (values_given.is_none())
     return bytes_of(keys.type) <= 4 ? sort_keys<std::uint32_t>(ranks, keys, options)
                                     : sort_keys<std::uint64_t>(ranks, keys, options);
@@ -217,6 +218,7 @@ nb::object sort(nb::handle team_given, nb::handle keys_given, nb::handle values_
         fmt::format("values: {} in {} dimensions, but {} keys: each key needs one", values.items,
                     values.shape.size(), keys.items)
             .c_str());
+  options.keys += fmt::format(" with values of {}", name_of(values.type));
   const auto sorted = sort_pairs(ranks, keys, values, options);
   return nb::make_tuple(sorted.keys, sorted.values);
 }

@@ -26,7 +26,8 @@ template <class Bits>
 class table_of final : public table {
  public:
   table_of(team& ranks, std::size_t size, element type, table_distribution distribution)
-      : array_(std::make_unique<dist_array<Bits, table_distribution>>(ranks, size, distribution)),
+      : array_(std::make_unique<dist_array<Bits, table_distribution>>(ranks, size, distribution,
+                                                                      name_of(type))),
         map_(array_->map()),
         local_(array_->local()),
         rank_(ranks.rank()),

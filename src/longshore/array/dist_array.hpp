@@ -6,20 +6,22 @@
 #include <longshore/array/cyclic.hpp>
 #include <longshore/core/bytes.hpp>
 #include <longshore/core/error.hpp>
+#include <longshore/core/type_name.hpp>
 #include <longshore/transport/team.hpp>
 
 #include <algorithm>
 #include <memory>
 #include <span>
+#include <string_view>
 #include <vector>
 
 namespace longshore {
 namespace detail {
 
-/// Collective. Throws errc::usage on all ranks unless all ranks gave the same size and the same
-/// block size (0 for distributions without blocks).
+/// Collective: one allreduce of 24 bytes. Throws errc::usage on all ranks unless all ranks gave the
+/// same size, the same block size (0 for distributions without blocks) and the same type.
 void check_same_array(team& team, std::string_view distribution, std::uint64_t size,
-                      std::uint64_t block_items);
+                      std::uint64_t block_items, std::string_view type, std::size_t element_bytes);
 /// Throws errc::usage for a block size of 0.
 inline void check_distribution(const block_cyclic& distribution) {
   if (distribution.block_items == 0)
@@ -49,9 +51,12 @@ class dist_array {
   using distribution_type = Distribution;
   using map_type = typename Distribution::map;
 
-  /// Collective. Throws errc::out_of_memory on all ranks if a node does not have the memory.
-  dist_array(longshore::team& team, std::uint64_t size, Distribution distribution = {})
-      : dist_array(team, checked_map(team, size, distribution)) {}
+  /// Collective. Throws errc::out_of_memory on all ranks if a node does not have the memory,
+  /// errc::usage on all ranks if they pass other sizes, distributions or types. `type` names the
+  /// type, for programs that keep elements of one type as another one.
+  dist_array(longshore::team& team, std::uint64_t size, Distribution distribution = {},
+             std::string_view type = type_name<T>())
+      : dist_array(team, checked_map(team, size, distribution, type)) {}
 
   [[nodiscard]] longshore::team& team() const noexcept { return *team_; }
   [[nodiscard]] const map_type& map() const noexcept { return map_; }
@@ -81,8 +86,9 @@ class dist_array {
  private:
   // Checks the arguments and returns the map. Every error is thrown on all ranks.
   static map_type checked_map(longshore::team& team, std::uint64_t size,
-                              const Distribution& distribution) {
-    detail::check_same_array(team, Distribution::name, size, block_items_of(distribution));
+                              const Distribution& distribution, std::string_view type) {
+    detail::check_same_array(team, Distribution::name, size, block_items_of(distribution), type,
+                             sizeof(T));
     detail::check_distribution(distribution);
     // The arithmetic of a map overflows for more than max_elements. So the map of such an array is
     // that of an empty one; check_array_size() then refuses the array.

@@ -95,7 +95,8 @@ TEST(DistArray, different_sizes_are_refused_on_all_ranks) {
   const auto make = [](team& team) {
     dist_array<int> a(team, team.rank() == team.size() - 1 ? 100 : 101);
   };
-  refused(errc::usage, "100 to 101", make, 2);
+  refused(errc::usage, "rank 0 passes a size of 101, and rank", make, 2);
+  refused(errc::usage, "passes a size of 100: all ranks must pass the same", make, 2);
 }
 
 TEST(DistArray, different_block_sizes_are_refused_on_all_ranks) {
@@ -103,8 +104,19 @@ TEST(DistArray, different_block_sizes_are_refused_on_all_ranks) {
     const auto make = [items](team& team) {
       dist_array<int, block_cyclic> a(team, 100, {team.rank() == team.size() - 1 ? items : 4});
     };
-    refused(errc::usage, "size of blocks", make, 2);
+    refused(errc::usage, "rank 0 passes blocks of 4, and rank", make, 2);
   }
+}
+
+TEST(DistArray, different_types_are_refused_on_all_ranks) {
+  const auto make = [](team& team) {
+    if (team.rank() == team.size() - 1)
+      dist_array<std::int64_t> a(team, 100);
+    else
+      dist_array<double> a(team, 100);
+  };
+  refused(errc::usage, "elements of float64 (8 bytes), and rank", make, 2);
+  refused(errc::usage, "passes elements of int64 (8 bytes)", make, 2);
 }
 
 TEST(DistArray, empty_blocks_are_refused) {

@@ -342,5 +342,31 @@ TEST(Gather, the_free_function_takes_containers) {
   });
 }
 
+TEST(Gather, ranks_that_pass_other_options_are_refused_on_all_ranks) {
+  spmd([](team& team) {
+    if (team.size() == 1) return;
+    const bool odd = team.rank() == team.size() - 1;
+    dist_array<std::int64_t> table(team, 100);
+    const auto expect = [&](const std::string& first, const std::string& other,
+                            const gather_options& options) {
+      try {
+        gather_plan plan(table, options);
+        ADD_FAILURE() << "no error: " << first;
+      } catch (const error& e) {
+        EXPECT_EQ(e.code(), errc::usage);
+        const std::string text = e.what();
+        EXPECT_NE(text.find("rank 0 passes " + first), std::string::npos) << text;
+        EXPECT_NE(text.find("passes " + other + ": all ranks must"), std::string::npos) << text;
+      }
+    };
+    expect("strategy agp", "strategy exstack",
+           {.strategy = odd ? gather_strategy::exstack : gather_strategy::agp});
+    expect("buffer_items 0", "buffer_items 64",
+           {.strategy = gather_strategy::exstack, .buffer_items = odd ? 64u : 0u});
+    expect("combine no", "combine yes", {.strategy = gather_strategy::exstack, .combine = odd});
+    gather_plan plan(table, {.strategy = gather_strategy::exstack});
+  });
+}
+
 }  // namespace
 }  // namespace longshore

@@ -3,12 +3,15 @@
 
 #include <longshore/core/bytes.hpp>
 #include <longshore/core/error.hpp>
+#include <longshore/core/type_name.hpp>
 #include <longshore/halo/halo_widths.hpp>
 #include <longshore/halo/rank_grid.hpp>
+#include <longshore/machine/placement.hpp>
 #include <longshore/transport/shareable_memory.hpp>
 
 #include <array>
 #include <cstddef>
+#include <string_view>
 #include <type_traits>
 
 namespace longshore {
@@ -18,6 +21,7 @@ namespace longshore {
 struct field_memory {
   std::byte* first = nullptr;  ///< the interior cell (0, 0, 0)
   std::size_t element_bytes = 0;
+  std::string_view type = "bytes";       ///< the name of the element type, which ranks compare
   std::array<std::size_t, 3> extents{};  ///< cells of the interior
   std::array<std::ptrdiff_t, 3> strides_bytes{};
   halo_widths widths;  ///< halo cells that exist in memory on each side
@@ -42,7 +46,13 @@ class field_view {
              halo_widths widths, const shareable_memory* shareable = nullptr)
       : first_(first), strides_(strides) {
     for (auto& extent : extents) extent = extent == 0 ? 1 : extent;
-    memory_ = {reinterpret_cast<std::byte*>(first), sizeof(T), extents, {}, widths, {}};
+    memory_ = {.first = reinterpret_cast<std::byte*>(first),
+               .element_bytes = sizeof(T),
+               .type = type_name<std::remove_const_t<T>>(),
+               .extents = extents,
+               .strides_bytes = {},
+               .widths = widths,
+               .memory = {}};
     if (shareable != nullptr) memory_.memory = shareable->handle();
     for (int d = 0; d < 3; ++d)
       memory_.strides_bytes[d] = strides[d] * static_cast<std::ptrdiff_t>(sizeof(T));
@@ -85,8 +95,8 @@ class field : public field_view<T> {
     for (int d = 0; d < 3; ++d) {
       if (d >= grid.dimensions()) extents[d] = 1, widths.low[d] = widths.high[d] = 0;
       if (widths.low[d] < 0 || widths.high[d] < 0)
-        fail(errc::usage, "a halo of {} and {} cells along dimension {}: widths must be 0 or more",
-             widths.low[d], widths.high[d], d);
+        fail(errc::usage, "a halo of {} and {} cells along {}: widths must be 0 or more",
+             widths.low[d], widths.high[d], axis_names[d]);
       strides[d] = stride;
       first += widths.low[d] * stride;
       const auto row = static_cast<std::ptrdiff_t>(extents[d]) + widths.low[d] + widths.high[d];

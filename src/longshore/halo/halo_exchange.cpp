@@ -6,8 +6,10 @@
 #include <longshore/halo/detail/algorithms/choose_algorithm.hpp>
 #include <longshore/halo/detail/algorithms/plan_rounds.hpp>
 #include <longshore/halo/detail/backends/exchange_backend.hpp>
-#include <longshore/transport/agree_on_errors.hpp>
+#include <longshore/transport/agree_on_arguments.hpp>
 #include <longshore/transport/find_shareable.hpp>
+
+#include <fmt/ranges.h>
 
 namespace longshore {
 namespace {
@@ -21,25 +23,37 @@ detail::exchanged_field checked_field(const rank_grid& grid,
       exchanged.widths.low[d] = exchanged.widths.high[d] = 0;
       if (field.extents[d] != 1)
         fail(errc::usage,
-             "field {} has {} cells along dimension {}, but the grid has {} dimensions: give 1 "
-             "cell there",
-             index, field.extents[d], d, grid.dimensions());
+             "field {} has {} cells along {}, but the grid has {} dimensions: give 1 cell there",
+             index, field.extents[d], axis_names[d], grid.dimensions());
       continue;
     }
     const auto check_side = [&](int width, int max_width, const char* side) {
       if (width < 0 || width > max_width)
         fail(errc::usage,
-             "a halo of {} cells on the {} side of dimension {}: field {} has memory for 0 to {}",
-             width, side, d, index, max_width);
+             "a halo of {} cells on the {} side along {}: field {} has memory for 0 to {}", width,
+             side, axis_names[d], index, max_width);
       if (static_cast<std::size_t>(width) > field.extents[d])
-        fail(errc::usage,
-             "a halo of {} cells along dimension {} is wider than the {} cells of field {}", width,
-             d, field.extents[d], index);
+        fail(errc::usage, "a halo of {} cells along {} is wider than the {} cells of field {}",
+             width, axis_names[d], field.extents[d], index);
     };
     check_side(exchanged.widths.low[d], field.widths.low[d], "low");
     check_side(exchanged.widths.high[d], field.widths.high[d], "high");
   }
   return exchanged;
+}
+
+common_arguments arguments_of(const rank_grid& grid, const halo_options& options,
+                              const std::vector<field_memory>& fields) {
+  common_arguments same;
+  same.add("a grid of", fmt::format("{}", fmt::join(grid.shape(), " x ")))
+      .add("a periodic grid along", fmt::format("{:d}", fmt::join(grid.wraps(), " x ")))
+      .add("algorithm", name_of(options.algorithm))
+      .add("mode", name_of(options.mode))
+      .add("reach", halo_reach_names()[static_cast<std::size_t>(options.reach) - 1])
+      .add("fields:", fields.size());
+  for (const auto& field : fields)
+    same.add("a field of", fmt::format("{} ({} bytes)", field.type, field.element_bytes));
+  return same;
 }
 
 }  // namespace
@@ -49,7 +63,7 @@ halo_exchange::halo_exchange(const rank_grid& grid, const halo_options& options,
     : reach_(options.reach) {
   std::vector<detail::exchanged_field> exchanged;
   // Ranks may have different blocks. All ranks refuse a width that is too large for one rank.
-  agree_on_errors(grid.ranks(), "a halo plan", [&] {
+  agree_on_call(grid.ranks(), "a halo plan", arguments_of(grid, options, fields), [&] {
     if (fields.empty()) fail(errc::usage, "a halo exchange needs at least one field");
     for (const auto& field : fields)
       exchanged.push_back(checked_field(grid, options.width, field, exchanged.size()));

@@ -43,15 +43,16 @@ struct halo_options {
 /// plan is collective, and not allowed while the plan is in flight. Movable.
 class halo_exchange {
  public:
-  /// Collective. REQUIRES: the same options, and fields of the same types in the same order, on all
-  /// ranks. Blocks that are neighbours along one dimension must have equal extents along the
-  /// others. The memory of the fields must outlive the plan.
+  /// Collective. All ranks pass the same grid, algorithm, mode and reach, and fields of the same
+  /// types in the same order; otherwise all ranks throw errc::usage. Blocks that are neighbours
+  /// along one dimension must have equal extents along the others. The memory of the fields must
+  /// outlive the plan.
   ///
   /// Throws errc::usage if a width is larger than the halo or the interior of a field (ranks whose
   /// own fields fit throw errc::peer_failed), errc::unsupported if the algorithm or the mode is not
-  /// available. If the messages of two ranks do not fit together, these ranks throw errc::usage and
-  /// the run ends, because only neighbours learn of this error. Memory per rank and messages depend
-  /// on the algorithm (detail/algorithms/standard.hpp, staged.hpp, ...) and on the mode
+  /// available. If the messages of two ranks of a node do not fit together, all ranks throw
+  /// errc::usage; of ranks of different nodes, these ranks throw it, and the run ends. Memory per
+  /// rank and messages depend on the algorithm (detail/algorithms/standard.hpp, staged.hpp, ...) and on the mode
   /// (detail/backends/mixed_backend.hpp, detail/mpi/).
   template <class... T>
   halo_exchange(const rank_grid& grid, const halo_options& options, const field_view<T>&... fields)

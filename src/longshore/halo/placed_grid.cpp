@@ -84,10 +84,9 @@ placed_grid place_by_levels(const grid_options& options, const rank_locations& l
   }
   for (int d = 0; d < 3; ++d) {
     if (options.ranks[d] != 0 && d < options.dimensions && options.ranks[d] != placed.shape()[d])
-      fail(
-          errc::usage,
-          "placement levels: they make a grid of {}, but {} ranks are asked for along dimension {}",
-          text_of(placed.shape()), options.ranks[d], d);
+      fail(errc::usage,
+           "placement levels: they make a grid of {}, but {} ranks are asked for along {}",
+           text_of(placed.shape()), options.ranks[d], axis_names[d]);
     if (d >= options.dimensions && placed.shape()[d] > 1)
       fail(errc::usage, "placement levels: they make a grid of {}, but the grid has {} dimensions",
            text_of(placed.shape()), options.dimensions);

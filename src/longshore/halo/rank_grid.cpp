@@ -30,7 +30,7 @@ void check_dimensions(int dimensions) {
 // largest last factor wins. `cost` returns nothing for an impossible grid.
 template <class Cost>
 std::array<int, 3> best_grid(int ranks, int dimensions, const std::array<int, 3>& given,
-                             const Cost& cost) {
+                             const Cost& cost, const std::string& more = "") {
   check_dimensions(dimensions);
   std::optional<std::array<int, 3>> best;
   double lowest_cost = std::numeric_limits<double>::infinity();
@@ -49,8 +49,8 @@ std::array<int, 3> best_grid(int ranks, int dimensions, const std::array<int, 3>
   if (!best)
     fail(errc::usage,
          "no grid of {} ranks in {} dimensions fits {} (0: free): each number must divide the "
-         "ranks, and their product be {}",
-         ranks, dimensions, text_of(given, dimensions), ranks);
+         "ranks, and their product be {}{}",
+         ranks, dimensions, text_of(given, dimensions), ranks, more);
   return *best;
 }
 
@@ -65,20 +65,25 @@ std::array<int, 3> balanced_grid(int ranks, int dimensions, std::array<int, 3> g
 
 std::array<int, 3> least_surface_grid(int ranks, int dimensions, std::array<std::size_t, 3> cells,
                                       std::array<int, 3> given) {
-  return best_grid(ranks, dimensions, given,
-                   [&](const std::array<int, 3>& grid) -> std::optional<double> {
-                     std::array<double, 3> block{};
-                     for (int d = 0; d < 3; ++d) {
-                       const std::size_t cells_here = d < dimensions ? cells[d] : 1;
-                       if (static_cast<std::size_t>(grid[d]) > cells_here) return std::nullopt;
-                       block[d] = static_cast<double>(cells_here) / grid[d];
-                     }
-                     // A face across dimension d has the extents of the two other dimensions.
-                     double surface = 0;
-                     for (int d = 0; d < 3; ++d)
-                       if (grid[d] > 1) surface += 2 * block[(d + 1) % 3] * block[(d + 2) % 3];
-                     return surface;
-                   });
+  return best_grid(
+      ranks, dimensions, given,
+      [&](const std::array<int, 3>& grid) -> std::optional<double> {
+        std::array<double, 3> block{};
+        for (int d = 0; d < 3; ++d) {
+          const std::size_t cells_here = d < dimensions ? cells[d] : 1;
+          if (static_cast<std::size_t>(grid[d]) > cells_here) return std::nullopt;
+          block[d] = static_cast<double>(cells_here) / grid[d];
+        }
+        // A face across dimension d has the extents of the two other dimensions.
+        double surface = 0;
+        for (int d = 0; d < 3; ++d)
+          if (grid[d] > 1) surface += 2 * block[(d + 1) % 3] * block[(d + 2) % 3];
+        return surface;
+      },
+      fmt::format(
+          "; with {} cells, a rank has at least one cell along each dimension",
+          fmt::join(std::span(cells).first(static_cast<std::size_t>(std::clamp(dimensions, 1, 3))),
+                    " x ")));
 }
 
 rank_grid::rank_grid(team& team, const grid_options& options)
@@ -91,9 +96,8 @@ rank_grid::rank_grid(team& team, const grid_options& options)
       checked.periodic[d] = false;
     }
     if (checked.ranks[d] < 0)
-      fail(errc::usage,
-           "a grid of {} ranks along dimension {}: give 1 or more, or 0 for a free choice",
-           checked.ranks[d], d);
+      fail(errc::usage, "a grid of {} ranks along {}: give 1 or more, or 0 for a free choice",
+           checked.ranks[d], axis_names[d]);
   }
   placed_ = place_grid(team, checked);
   coordinates_ = placed_.coordinates_of(team.rank());

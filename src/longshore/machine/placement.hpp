@@ -15,6 +15,8 @@ namespace longshore {
 
 /// Extents of a grid, or coordinates in one: x, y, z.
 using grid_triple = std::array<int, 3>;
+/// In messages. The axes of arrays have other numbers in other languages.
+inline constexpr std::array<std::string_view, 3> axis_names = {"x", "y", "z"};
 
 /// One level of a machine: `count` objects per object of the level around it. For instance,
 /// {"socket", 2} and then {"numa", 4} are 4 NUMA domains in each of 2 sockets.

@@ -116,9 +116,9 @@ void check_load(const grid_triple& shape, const halo_load& load) {
   for (int d = 0; d < 3; ++d) {
     if (load.cells[d] < 1 || load.low[d] < 0 || load.high[d] < 0)
       fail(errc::usage,
-           "{} cells with a halo of {} and {} along dimension {}: give at least 1 cell and no "
+           "{} cells with a halo of {} and {} along {}: give at least 1 cell and no "
            "negative halo",
-           load.cells[d], load.low[d], load.high[d], d);
+           load.cells[d], load.low[d], load.high[d], axis_names[d]);
     bytes *= (static_cast<double>(load.cells[d]) + load.low[d] + load.high[d]) * shape[d];
   }
   if (load.bytes_per_cell < 1)

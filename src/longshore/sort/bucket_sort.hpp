@@ -5,6 +5,7 @@
 #pragma once
 
 #include <longshore/core/error.hpp>
+#include <longshore/core/type_name.hpp>
 #include <longshore/sort/detail/bucketizer.hpp>
 #include <longshore/sort/detail/exchange_driver.hpp>
 #include <longshore/sort/detail/part_bucketizer.hpp>
@@ -54,12 +55,13 @@ class bucket_sorter {
   using radix_key = typename radix_key_of_item::type;
 
  public:
-  /// Collective. All ranks give the same options. Throws on all ranks: errc::unsupported for
-  /// options that why_not refuses and for a stable sort by an exchange that is not deterministic,
-  /// errc::usage for a max_key beyond the limit of the key type.
+  /// Collective. Throws on all ranks: errc::unsupported for options that why_not refuses and for a
+  /// stable sort by an exchange that is not deterministic, errc::usage if ranks give different
+  /// options or sort other items. Throws errc::usage for a max_key beyond the limit of the key type,
+  /// and errc::peer_failed on ranks without one. Messages: an allreduce of 24 bytes.
   explicit bucket_sorter(longshore::team& team, const bucket_options& options = {},
                          Projection projection = {})
-      : driver_(team, checked(options), sizeof(Item)),
+      : driver_(team, options, sizeof(Item), type_name<key>(), [&] { check(options); }),
         radix_key_of_{projection},
         bucketizer_(driver_.workers(), static_cast<std::size_t>(team.size()), radix_key_of_),
         part_bucketizer_(driver_.workers(), radix_key_of_),
@@ -114,9 +116,8 @@ class bucket_sorter {
   [[nodiscard]] exchange_strategy strategy() const noexcept { return driver_.strategy(); }
 
  private:
-  // Throws before the first collective step.
-  static const bucket_options& checked(const bucket_options& options) {
-    if (options.max_key == 0) return options;
+  static void check(const bucket_options& options) {
+    if (options.max_key == 0) return;
     if constexpr (std::is_floating_point_v<key>)
       fail(errc::usage,
            "bucket sort: max_key {} is for integer keys only: leave it out, and the sort finds the "
@@ -125,7 +126,6 @@ class bucket_sorter {
     else if (options.max_key - 1 > static_cast<std::uint64_t>(std::numeric_limits<key>::max()))
       fail(errc::usage, "bucket sort: max_key {} is above the limit of the key type: at most {}",
            options.max_key, static_cast<std::uint64_t>(std::numeric_limits<key>::max()));
-    return options;
   }
 
   using ranges = detail::bucket_ranges<radix_key>;

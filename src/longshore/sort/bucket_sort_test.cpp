@@ -324,6 +324,56 @@ TEST(BucketSort, two_hop_sends_full_messages_while_both_hops_are_under_way) {
   });
 }
 
+TEST(BucketSort, ranks_that_pass_other_options_or_keys_are_refused_on_all_ranks) {
+  spmd([](team& team) {
+    if (team.size() == 1) return;
+    const int last = team.size() - 1;
+    const bool odd = team.rank() == last;
+    const auto expect = [&](const std::string& first, const std::string& other, const auto& make) {
+      try {
+        make();
+        ADD_FAILURE() << "no error: " << first;
+      } catch (const error& e) {
+        EXPECT_EQ(e.code(), errc::usage);
+        const auto text = fmt::format(
+            "rank 0 passes {}, and rank {} passes {}: all ranks must pass", first, last, other);
+        EXPECT_NE(std::string(e.what()).find(text), std::string::npos) << e.what();
+      }
+    };
+    const auto sorter_of = [&](const bucket_options& options) {
+      bucket_sorter<std::uint32_t> sorter(team, options);
+    };
+    for (const auto exchange : {exchange_strategy::put_scan, exchange_strategy::automatic}) {
+      const bucket_options usual{.exchange = exchange, .max_key = 1000};
+      auto smaller = usual, stable = usual, other = usual;
+      if (odd) {
+        smaller.max_key = 500;
+        stable.stable = true;
+        other.exchange = exchange_strategy::put;
+      }
+      expect("max_key 1000", "max_key 500", [&] { sorter_of(smaller); });
+      expect("stable no", "stable yes", [&] { sorter_of(stable); });
+      expect(fmt::format("exchange {}", name_of(exchange)), "exchange put",
+             [&] { sorter_of(other); });
+      expect("keys uint32", "keys int32", [&] {
+        if (odd)
+          bucket_sorter<std::int32_t>(team, usual);
+        else
+          sorter_of(usual);
+      });
+    }
+    // One rank cannot make it. The others get its text, and all can go on.
+    try {
+      sorter_of({.max_key = odd ? std::uint64_t{1} << 40 : 0});
+      ADD_FAILURE() << "no error";
+    } catch (const error& e) {
+      EXPECT_EQ(e.code(), odd ? errc::usage : errc::peer_failed);
+      EXPECT_NE(std::string(e.what()).find("above the limit"), std::string::npos) << e.what();
+    }
+    sorter_of({});
+  });
+}
+
 TEST(BucketSort, bucket_sort_returns_a_vector_of_its_own) {
   spmd([](team& team) {
     const auto keys = random_keys<std::uint32_t>(team.rank(), 500, max_key);

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
 namespace longshore {
 
@@ -34,6 +35,9 @@ struct bucket_options {
   /// the tasks that count, bucketize and sort, which must outlive the sorter; if null, only the
   /// calling thread works
   tasks* workers = nullptr;
+  /// what the keys are, in words, which ranks compare: for programs that sort keys of one type as
+  /// another one; if empty, the type of the keys
+  std::string keys = {};
 };
 
 /// The seconds of one rank in each phase of a sort. The phases are the same for all exchanges.

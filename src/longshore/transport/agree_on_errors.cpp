@@ -14,36 +14,47 @@ std::exception_ptr out_of_memory_on(std::string_view operation, int rank) {
   return std::make_exception_ptr(error(errc::out_of_memory, out_of_memory_text(operation, rank)));
 }
 
+namespace {
+
+// One integer holds rank and code, so every code must be below code_count.
+constexpr std::int64_t code_count = 16;
+static_assert(static_cast<std::int64_t>(errc::transport) < code_count, "the last code of errc");
+
+}  // namespace
+
+std::int64_t detail::number_of_failure(const team& ranks, std::optional<errc> code) noexcept {
+  // The lowest failed rank has the largest number.
+  return code ? (ranks.size() - ranks.rank()) * code_count + static_cast<std::int64_t>(*code) : 0;
+}
+
+detail::lowest_failure detail::failure_of_number(const team& ranks, std::int64_t number) noexcept {
+  if (number == 0) return {};
+  return {ranks.size() - static_cast<int>(number / code_count),
+          static_cast<errc>(number % code_count)};
+}
+
 detail::lowest_failure detail::agree_on_lowest_failure(team& ranks, std::optional<errc> code) {
-  // One integer holds rank and code, so every code must be below code_count.
-  constexpr std::int64_t code_count = 16;
-  static_assert(static_cast<std::int64_t>(errc::transport) < code_count, "the last code of errc");
-  // The lowest failed rank contributes the largest value.
-  const std::int64_t mine =
-      code ? (ranks.size() - ranks.rank()) * code_count + static_cast<std::int64_t>(*code) : 0;
-  const auto largest = ranks.allreduce_value(mine, reduction::max);
-  if (largest == 0) return {};
-  return {ranks.size() - static_cast<int>(largest / code_count),
-          static_cast<errc>(largest % code_count)};
+  const auto largest = ranks.allreduce_value(number_of_failure(ranks, code), reduction::max);
+  return failure_of_number(ranks, largest);
+}
+
+std::string detail::broadcast_text(team& ranks, std::string text, int root) {
+  text.resize(ranks.broadcast_value<std::uint64_t>(text.size(), root));
+  ranks.broadcast(std::as_writable_bytes(std::span(text)), root);
+  return text;
 }
 
 void detail::throw_first_error(team& ranks, const std::optional<error>& failure) {
   const auto lowest =
       agree_on_lowest_failure(ranks, failure ? std::optional(failure->code()) : std::nullopt);
   if (lowest.rank < 0) return;
-  std::string text = failure ? failure->what() : "";
-  text.resize(ranks.broadcast_value<std::uint64_t>(text.size(), lowest.rank));
-  ranks.broadcast(std::as_writable_bytes(std::span(text)), lowest.rank);
-  throw error(lowest.code, text);
+  throw error(lowest.code, broadcast_text(ranks, failure ? failure->what() : "", lowest.rank));
 }
 
-void throw_for_failed_rank(std::string_view operation, int rank, std::int64_t failed_rank,
-                           errc code) {
-  if (code == errc::out_of_memory)
-    fail(errc::out_of_memory, "{} on rank {} was stopped: rank {} does not have enough memory",
-         operation, rank, failed_rank);
-  fail(errc::peer_failed, "{} on rank {} was stopped: rank {} failed; see its message", operation,
-       rank, failed_rank);
+void detail::throw_for_failed_rank(std::string_view operation, int rank,
+                                   const lowest_failure& failed, const std::string& text) {
+  fail(failed.code == errc::out_of_memory ? errc::out_of_memory : errc::peer_failed,
+       "{} on rank {} was stopped, because rank {} failed: {}", operation, rank, failed.rank, text);
 }
 
 }  // namespace longshore

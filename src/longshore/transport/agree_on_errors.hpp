@@ -11,14 +11,12 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace longshore {
 
 [[nodiscard]] std::string out_of_memory_text(std::string_view operation, int rank);
 [[nodiscard]] std::exception_ptr out_of_memory_on(std::string_view operation, int rank);
-/// Throws on a rank where nothing failed, because `failed_rank` failed with `code`.
-[[noreturn]] void throw_for_failed_rank(std::string_view operation, int rank,
-                                        std::int64_t failed_rank, errc code);
 
 namespace detail {
 
@@ -27,11 +25,53 @@ struct lowest_failure {
   int rank = -1;
   errc code = {};
 };
+/// The number of this rank's failure, 0 without one. The largest number of all ranks is that of the
+/// lowest rank that failed.
+[[nodiscard]] std::int64_t number_of_failure(const team& ranks, std::optional<errc> code) noexcept;
+[[nodiscard]] lowest_failure failure_of_number(const team& ranks, std::int64_t number) noexcept;
+
 /// Collective: one allreduce of 8 bytes. `code` is this rank's failure, or nothing.
 [[nodiscard]] lowest_failure agree_on_lowest_failure(team& ranks, std::optional<errc> code);
 
+/// Collective. The text that rank `root` passes.
+[[nodiscard]] std::string broadcast_text(team& ranks, std::string text, int root);
+
+/// Throws on a rank where nothing failed, because another rank failed with this text.
+[[noreturn]] void throw_for_failed_rank(std::string_view operation, int rank,
+                                        const lowest_failure& failed, const std::string& text);
+
 /// Collective. Throws on all ranks the error of the lowest rank that has one.
 void throw_first_error(team& ranks, const std::optional<error>& failure);
+
+/// Collective. agree_on_errors(), with `agree`, which gets the failure of this rank and returns the
+/// lowest failure of all ranks.
+template <class Step, class Agree>
+void agree_on_errors(team& ranks, std::string_view operation, Step&& step, const Agree& agree) {
+  std::exception_ptr own_error;
+  errc code = errc::transport;  // of other exceptions; the other ranks then throw peer_failed
+  std::string text;
+  try {
+    step();
+  } catch (const error& e) {
+    own_error = std::current_exception();
+    code = e.code();
+    text = e.what();
+  } catch (const std::bad_alloc&) {
+    code = errc::out_of_memory;
+    own_error = out_of_memory_on(operation, ranks.rank());
+    text = out_of_memory_text(operation, ranks.rank());
+  } catch (const std::exception& e) {
+    own_error = std::current_exception();
+    text = e.what();
+  } catch (...) {
+    own_error = std::current_exception();
+  }
+  const lowest_failure lowest = agree(own_error ? std::optional(code) : std::nullopt);
+  if (lowest.rank < 0) return;
+  text = broadcast_text(ranks, std::move(text), lowest.rank);
+  if (own_error) std::rethrow_exception(own_error);
+  throw_for_failed_rank(operation, ranks.rank(), lowest, text);
+}
 
 }  // namespace detail
 
@@ -39,26 +79,13 @@ void throw_first_error(team& ranks, const std::optional<error>& failure);
 /// throw on some ranks only. If `step` throws on any rank, all ranks throw, and can continue with
 /// the same next collective call. A rank where `step` threw rethrows that exception; std::bad_alloc
 /// becomes errc::out_of_memory. The other ranks throw errc::out_of_memory if the lowest failed rank
-/// has that code, else errc::peer_failed. Messages name the `operation`, for example "a halo plan".
+/// has that code, else errc::peer_failed, with the text of that rank. Messages name the `operation`,
+/// for example "a halo plan". Costs a broadcast more, only if a rank failed.
 template <class Step>
 void agree_on_errors(team& ranks, std::string_view operation, Step&& step) {
-  std::exception_ptr own_error;
-  errc code = errc::transport;  // of other exceptions; the other ranks then throw peer_failed
-  try {
-    step();
-  } catch (const error& e) {
-    own_error = std::current_exception();
-    code = e.code();
-  } catch (const std::bad_alloc&) {
-    code = errc::out_of_memory;
-    own_error = out_of_memory_on(operation, ranks.rank());
-  } catch (...) {
-    own_error = std::current_exception();
-  }
-  const auto lowest =
-      detail::agree_on_lowest_failure(ranks, own_error ? std::optional(code) : std::nullopt);
-  if (own_error) std::rethrow_exception(own_error);
-  if (lowest.rank >= 0) throw_for_failed_rank(operation, ranks.rank(), lowest.rank, lowest.code);
+  detail::agree_on_errors(ranks, operation, step, [&](std::optional<errc> code) {
+    return detail::agree_on_lowest_failure(ranks, code);
+  });
 }
 
 /// Collective. As agree_on_errors(), but all ranks throw the error of the lowest failed rank, with

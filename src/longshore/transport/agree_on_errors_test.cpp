@@ -62,7 +62,7 @@ TEST(AgreeOnErrors, names_the_lowest_of_several_failed_ranks) {
     } catch (const error& e) {
       const std::string text = team.rank() == 1   ? "the first"
                                : team.rank() == 2 ? "the second"
-                                                  : "rank 1 failed";
+                                                  : "rank 1 failed: the first";
       EXPECT_NE(std::string(e.what()).find(text), std::string::npos) << e.what();
     }
   });

@@ -4,6 +4,7 @@
 
 #include <longshore/core/error.hpp>
 #include <longshore/sort/detail/choose_exchange.hpp>
+#include <longshore/transport/agree_on_arguments.hpp>
 
 #include <algorithm>
 #include <array>
@@ -11,13 +12,36 @@
 
 namespace longshore::detail {
 
-exchange_driver::exchange_driver(team& team, const bucket_options& options, std::size_t item_bytes)
+namespace {
+
+common_arguments arguments_of(const bucket_options& options, std::size_t item_bytes,
+                              std::string_view keys) {
+  const auto word = [](bool is_set) { return is_set ? "yes" : "no"; };
+  common_arguments same;
+  same.add("keys", options.keys.empty() ? keys : options.keys)
+      .add("items of bytes:", item_bytes)
+      .add("exchange", name_of(options.exchange))
+      .add("order", name_of(options.order))
+      .add("max_key", options.max_key)
+      .add("seed", options.seed)
+      .add("stable", word(options.stable))
+      .add("sampled splitters", word(options.splitters == bucket_splitters::sampled))
+      .add("together", word(options.together))
+      .add("barrier_before_exchange", word(options.barrier_before_exchange || options.meet));
+  return same;
+}
+
+}  // namespace
+
+exchange_driver::exchange_driver(team& team, const bucket_options& options, std::size_t item_bytes,
+                                 std::string_view keys, const std::function<void()>& check)
     : team_(team),
       options_(options),
       item_bytes_(item_bytes),
       strategy_(options.exchange),
       counts_(team.size()),
       starts_(static_cast<std::size_t>(team.size())) {
+  agree_on_call(team, "a bucket sort", arguments_of(options, item_bytes, keys), check);
   if (const auto reason = why_not(options.exchange, options.order, exchange_layout_of(team)))
     fail(errc::unsupported, "bucket sort: {}", *reason);
   if (options.stable && !is_deterministic(options.exchange))

@@ -9,16 +9,20 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 
 namespace longshore::detail {
 
 class exchange_driver {
  public:
   /// Collective. Throws errc::unsupported, on all ranks, for options that why_not refuses and for a
-  /// stable sort by an exchange that is not deterministic.
-  exchange_driver(team& team, const bucket_options& options, std::size_t item_bytes);
+  /// stable sort by an exchange that is not deterministic, errc::usage if the ranks pass different
+  /// options, keys or sizes of items. Calls `check` first, which may throw on some ranks.
+  exchange_driver(team& team, const bucket_options& options, std::size_t item_bytes,
+                  std::string_view keys, const std::function<void()>& check);
 
   /// Begins an operation, that is a sort or an exchange, and the first phase.
   void begin();

@@ -10,6 +10,7 @@
 #include <longshore/gather/detail/tuning/profile.hpp>
 #include <longshore/gather/detail/tuning/profile_file.hpp>
 #include <longshore/machine/memory_sizes.hpp>
+#include <longshore/transport/agree_on_arguments.hpp>
 #include <longshore/transport/team_attribute.hpp>
 
 #include <fmt/core.h>
@@ -41,13 +42,6 @@ struct team_profile {
   std::filesystem::path file = {};
 };
 
-// Collective. Returns the text of rank 0.
-std::string broadcast_text(team& team, std::string text) {
-  text.resize(team.broadcast_value(text.size()));
-  if (!text.empty()) team.broadcast(std::as_writable_bytes(std::span(text)), 0);
-  return text;
-}
-
 // Collective in the first call for a team, which reads the profile. Later calls return this
 // profile.
 team_profile& profile_of(team& team) {
@@ -73,10 +67,10 @@ team_profile& profile_of(team& team) {
       complaint = e.what();
     }
   }
-  complaint = broadcast_text(team, std::move(complaint));
+  complaint = broadcast_text(team, std::move(complaint), 0);
   if (!complaint.empty()) fail(errc::usage, "{}", complaint);
-  profile.times = tuning_profile(broadcast_text(team, std::move(machine)));
-  profile.times.read(broadcast_text(team, std::move(text)));
+  profile.times = tuning_profile(broadcast_text(team, std::move(machine), 0));
+  profile.times.read(broadcast_text(team, std::move(text), 0));
   profile.off = team.broadcast_value(profile.off);
   profile.tuning_seconds = team.broadcast_value(profile.tuning_seconds);
   profile.last_level_bytes = team.broadcast_value(profile.last_level_bytes);
@@ -145,11 +139,20 @@ const char* table_class(std::size_t bytes, std::size_t last_level_bytes) noexcep
 gather_decision decide_strategy(team& team, const decision_inputs& inputs,
                                 const gather_options& options, const prepare_candidates& prepare) {
   // 1. Agree on what differs between ranks, in one reduction. The maximum of the first number is 1
-  // if at least one rank cannot reach all memory.
-  std::array<std::int64_t, 2> maxima = {inputs.all_direct ? 0 : 1,
-                                        static_cast<std::int64_t>(options.expected_requests)};
+  // if at least one rank cannot reach all memory. Options must not differ.
+  common_arguments same;
+  same.add("strategy", name_of(options.strategy))
+      .add("buffer_items", options.buffer_items)
+      .add("hops", options.hops)
+      .add("combine", options.combine ? "yes" : "no")
+      .add("operation", inputs.measured_operation);
+  std::array<std::int64_t, 4> maxima = {inputs.all_direct ? 0 : 1,
+                                        static_cast<std::int64_t>(options.expected_requests),
+                                        same.hash(), -same.hash()};
   team.allreduce(maxima, reduction::max);
-  const auto [unreachable, expected_requests] = maxima;
+  const auto [unreachable, expected_requests, hash, opposite] = maxima;
+  if (hash != -opposite)
+    throw_for_other_arguments(team, fmt::format("a plan of {}", inputs.operation), same);
   gather_decision decision{.all_reachable = unreachable == 0};
 
   // 2. Check the options. They are the same on all ranks, so either all ranks throw or none.

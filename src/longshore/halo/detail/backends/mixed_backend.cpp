@@ -9,6 +9,7 @@
 #include <longshore/halo/detail/backends/grid_handshake.hpp>
 #include <longshore/halo/detail/backends/handshake_message.hpp>
 #include <longshore/halo/detail/message_shape.hpp>
+#include <longshore/transport/agree_on_errors.hpp>
 #include <longshore/transport/waiter.hpp>
 #ifdef LONGSHORE_HAVE_MPI
 #include <longshore/halo/detail/mpi/backends.hpp>
@@ -171,8 +172,8 @@ bool any_rank_has_shareable(team& ranks, const backend_options& options) {
   return ranks.allreduce_value<int>(!options.shareable.empty(), reduction::max) != 0;
 }
 
-// Collective over neighbours. Throws errc::usage if a rank of the node sends messages that do not
-// fit the halo of this rank.
+// Collective. Throws errc::usage on all ranks if a rank sends messages that do not fit the halo of
+// another rank of its node: a rank alone would go on, and access cells that are not there.
 void check_shapes(const rank_grid& grid, const std::vector<halo_round>& rounds) {
   struct numbered_shape {
     std::uint64_t round, pair;
@@ -189,17 +190,27 @@ void check_shapes(const rank_grid& grid, const std::vector<halo_round>& rounds) 
     descriptions.push_back(writer.take());
   }
   const auto received = handshake.exchange(descriptions);
-  for (std::size_t p = 0; p < received.size(); ++p) {
-    handshake_reader reader(received[p]);
-    while (!reader.at_end()) {
-      const auto sent = reader.take<numbered_shape>();
-      const bool exists = sent.round < rounds.size() && sent.pair < rounds[sent.round].size();
-      const auto expected =
-          exists ? shape_of(rounds[sent.round][sent.pair].incoming) : message_shape{};
-      if (sent.shape != expected)
-        refuse_shape(handshake.peers()[p], sent.shape, grid.ranks().rank(), expected);
+  agree_on_first_error(grid.ranks(), "a halo plan", [&] {
+    for (std::size_t p = 0; p < received.size(); ++p) {
+      const int peer = handshake.peers()[p];
+      std::size_t awaited = 0;
+      for (const auto& round : rounds)
+        awaited += std::count_if(round.begin(), round.end(),
+                                 [&](const auto& pair) { return pair.incoming.peer == peer; });
+      handshake_reader reader(received[p]);
+      for (; !reader.at_end(); --awaited) {
+        const auto sent = reader.take<numbered_shape>();
+        const bool exists = sent.round < rounds.size() && sent.pair < rounds[sent.round].size();
+        const auto expected =
+            exists ? shape_of(rounds[sent.round][sent.pair].incoming) : message_shape{};
+        if (sent.shape != expected || awaited == 0)
+          refuse_shape(peer, sent.shape, grid.ranks().rank(), expected);
+      }
+      if (awaited > 0)
+        fail(errc::usage, "rank {} expects {} halo messages of rank {} that it does not send",
+             grid.ranks().rank(), awaited, peer);
     }
-  }
+  });
 }
 
 #ifdef LONGSHORE_HAVE_MPI
@@ -235,6 +246,7 @@ std::vector<std::unique_ptr<exchange_backend>> make_mixed_backends(halo_mode mod
     mixed.push_back(std::make_unique<mixed_backend>(ranks, round, options));
     mixed.back()->take_self_messages(round);
   }
+  if (ranks.nodes().largest_node() > 1) check_shapes(grid, rounds);
   const bool can_expose =
       options.delivery == halo_delivery::unpacked && ranks.nodes().largest_node() > 1;
   if (can_expose && (mode == halo_mode::direct || any_rank_has_shareable(ranks, options))) {
@@ -259,10 +271,7 @@ std::vector<std::unique_ptr<exchange_backend>> make_mixed_backends(halo_mode mod
 #endif
     if (any_rank_has_messages(ranks, rounds)) {
       std::vector<int> far_peers;
-      if (ranks.nodes().largest_node() > 1) {
-        check_shapes(grid, rounds);
-        far_peers = handshake_of(grid)->far_peers();
-      }
+      if (ranks.nodes().largest_node() > 1) far_peers = handshake_of(grid)->far_peers();
       for (std::size_t r = 0; r < rounds.size(); ++r)
         if (!stays_within_ranks(grid, rounds[r]))
           mixed[r]->add(std::make_unique<channel_backend>(ranks, rounds[r], options, far_peers));

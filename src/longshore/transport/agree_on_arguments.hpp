@@ -1,0 +1,71 @@
+// Finding ranks that make the same collective call with other arguments. They would send messages
+// that the others do not expect, or read their bytes as another type.
+#pragma once
+
+#include <longshore/core/error.hpp>
+#include <longshore/core/random.hpp>
+#include <longshore/transport/agree_on_errors.hpp>
+#include <longshore/transport/team.hpp>
+
+#include <fmt/core.h>
+
+#include <cstdint>
+#include <iterator>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace longshore {
+
+/// The arguments of a collective call that must be the same on all ranks, in words.
+class common_arguments {
+ public:
+  /// Neither `name` nor the text of `value` has a line feed.
+  template <class Value>
+  common_arguments& add(std::string_view name, const Value& value) {
+    fmt::format_to(std::back_inserter(text_), "{} {}\n", name, value);
+    return *this;
+  }
+  /// One line for each argument: its name and its value.
+  [[nodiscard]] const std::string& text() const noexcept { return text_; }
+  /// A number whose maximum and whose maximum of the negative number, over all ranks, are opposite
+  /// if and only if the ranks have the same arguments (but for a chance of 2^-62).
+  [[nodiscard]] std::int64_t hash() const noexcept {
+    return static_cast<std::int64_t>(hash_of(text_) >> 2);
+  }
+
+ private:
+  std::string text_;
+};
+
+namespace detail {
+
+/// Collective: one allreduce of 24 bytes. `code` is this rank's failure, or nothing.
+struct agreement {
+  lowest_failure failed;
+  bool is_same = true;  ///< whether all ranks have the same arguments
+};
+[[nodiscard]] agreement agree(team& ranks, std::optional<errc> code,
+                              const common_arguments& arguments);
+
+/// Collective. Throws errc::usage on all ranks: the first rank whose arguments differ from those of
+/// rank 0, and both values of the first argument that differs.
+[[noreturn]] void throw_for_other_arguments(team& ranks, std::string_view operation,
+                                            const common_arguments& arguments);
+
+}  // namespace detail
+
+/// Collective: one allreduce of 24 bytes. As agree_on_errors(), and all ranks throw errc::usage if
+/// their arguments are not the same. An error of a rank in `step` comes first.
+template <class Step>
+void agree_on_call(team& ranks, std::string_view operation, const common_arguments& arguments,
+                   Step&& step) {
+  detail::agree_on_errors(ranks, operation, step, [&](std::optional<errc> code) {
+    const auto agreed = detail::agree(ranks, code, arguments);
+    if (agreed.failed.rank < 0 && !agreed.is_same)
+      detail::throw_for_other_arguments(ranks, operation, arguments);
+    return agreed.failed;
+  });
+}
+
+}  // namespace longshore
