@@ -1,6 +1,8 @@
 // Reads the coordinate format of Matrix Market (Boisvert, Pozo, Remington, NISTIR 5935): a banner,
-// comments, the sizes, and one line per entry. Only the places of the entries matter here. A line
-// is read, checked and forgotten, unless its entry touches the part.
+// comments, the sizes, and one line per entry. Also reads what other programs write and read: a
+// banner with one % or without the last word, which then is general (bale), a byte order mark,
+// unsigned integers, and exponents of Fortran. Only the places of the entries matter here. A line is
+// read, checked and forgotten, unless its entry touches the part.
 #include "patterns/ghost/mesh.hpp"
 
 #include <longshore/array/block.hpp>
@@ -37,6 +39,8 @@ class line_reader {
     if (!std::getline(file_, line_)) return false;
     ++number_;
     rest_ = line_;
+    if (constexpr std::string_view mark = "\xef\xbb\xbf"; number_ == 1 && rest_.starts_with(mark))
+      rest_.remove_prefix(mark.size());
     skip_blanks();
     return true;
   }
@@ -56,13 +60,19 @@ class line_reader {
     return value;
   }
   void skip_number() {
-    auto text = word();
-    if (text.starts_with('+')) text.remove_prefix(1);
+    const auto text = word();
+    const char* const end = text.data() + text.size();
     double value = 0;
-    const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
-    const bool is_number = status == std::errc{} || status == std::errc::result_out_of_range;
-    if (!is_number || end != text.data() + text.size())
-      refuse("'{}' is not the number of an entry", text);
+    const auto [stop, status] =
+        std::from_chars(text.data() + (text.starts_with('+') ? 1 : 0), end, value);
+    bool is_number = status == std::errc{} || status == std::errc::result_out_of_range;
+    if (is_number && stop != end) {  // only an exponent of Fortran may follow: 1.0D+00
+      int exponent = 0;
+      const char* const digits = stop + (end - stop > 1 && stop[1] == '+' ? 2 : 1);
+      is_number = (*stop == 'D' || *stop == 'd') &&
+                  std::from_chars(digits, end, exponent) == std::from_chars_result{end, {}};
+    }
+    if (!is_number) refuse("'{}' is not the number of an entry", text);
   }
   void expect_end() {
     if (!rest_.empty()) refuse("'{}' is left over at the end of the line", rest_);
@@ -100,18 +110,22 @@ std::string lower_case(std::string_view text) {
 }
 
 matrix_header read_header(line_reader& lines) {
-  if (!lines.next_line() || lower_case(lines.word()) != "%%matrixmarket")
+  const std::string banner = lines.next_line() ? lower_case(lines.word()) : "";
+  if (banner != "%%matrixmarket" && banner != "%matrixmarket")
     lines.refuse("no file of Matrix Market, which begins with '%%MatrixMarket matrix coordinate'");
   if (lower_case(lines.word()) != "matrix" || lower_case(lines.word()) != "coordinate")
     lines.refuse("only 'matrix coordinate' is read: a sparse matrix");
-  const std::string field = lower_case(lines.word()), symmetry = lower_case(lines.word());
+  const std::string field = lower_case(lines.word());
+  std::string symmetry = lower_case(lines.word());
+  if (symmetry.empty()) symmetry = "general";
   matrix_header header;
   if (field == "pattern")
     header.numbers_of_entry = 0;
   else if (field == "complex")
     header.numbers_of_entry = 2;
-  else if (field != "real" && field != "double" && field != "integer")
-    lines.refuse("'{}' is not one of real, integer, complex, pattern", field);
+  else if (field != "real" && field != "double" && field != "integer" &&
+           field != "unsigned-integer")
+    lines.refuse("'{}' is not one of real, integer, unsigned-integer, complex, pattern", field);
   header.is_symmetric = symmetry != "general";
   if (header.is_symmetric && symmetry != "symmetric" && symmetry != "skew-symmetric" &&
       symmetry != "hermitian")

@@ -136,8 +136,10 @@ class matrix_files : public testing::Test {
 TEST_F(matrix_files, of_all_kinds_are_read) {
   // Rows 0, 1 | 2, 3, 4 or so: entries between rows 1 and 5, 2 and 4.
   const std::string places = "1 5", more = "4 2";
-  for (const auto& [field, value] : {std::pair("real", " 1.5e3"), std::pair("integer", " -7"),
-                                     std::pair("complex", " 1 +2e-400"), std::pair("pattern", "")})
+  for (const auto& [field, value] :
+       {std::pair("real", " 1.5e3"), std::pair("integer", " -7"),
+        std::pair("unsigned-integer", " 7"), std::pair("double", " -1.0D+00"),
+        std::pair("real", " +2d3"), std::pair("complex", " 1 +2e-400"), std::pair("pattern", "")})
     for (const char* symmetry : {"general", "symmetric", "Hermitian", "skew-symmetric"}) {
       write(std::string("%%MatrixMarket Matrix coordinate ") + field + " " + symmetry +
             "\n% a comment\n\n5 5 3\n" + places + value + "\r\n  " + more + "\t" + value +
@@ -148,6 +150,15 @@ TEST_F(matrix_files, of_all_kinds_are_read) {
       for (const int count : {1, 3, 4, 7}) check_parts(all_parts(file_, count));
     }
   EXPECT_EQ(rows_of(file_), 5U);
+}
+
+TEST_F(matrix_files, with_the_banners_of_other_programs_are_read) {
+  for (const char* banner : {"%%MatrixMarket matrix coordinate pattern",
+                             "%MatrixMarket matrix coordinate pattern general",
+                             "\xef\xbb\xbf%%MatrixMarket matrix coordinate pattern"}) {
+    write(std::string(banner) + "\n5 5 2\n1 5\n4 2\n");
+    EXPECT_EQ(check_parts(all_parts(file_, 2)), 2U) << banner;
+  }
 }
 
 TEST_F(matrix_files, that_are_wrong_are_refused_with_the_line) {
@@ -174,7 +185,8 @@ TEST_F(matrix_files, that_are_wrong_are_refused_with_the_line) {
   expect(banner + "3 3 1\n0 1 1\n", "line 3", "row 0 is not in 1 to 3");
   expect(banner + "3 3 1\n-1 1 1\n", "line 3", "'-1' is no row");
   expect(banner + "3 3 1\n1 1\n", "line 3", "'' is not the number");
-  expect(banner + "3 3 1\n1 1 x\n", "line 3", "'x' is not the number");
+  for (const char* number : {"x", "1.0D", "1.0D+", "1.0D+x", "1.0X+00"})
+    expect(banner + "3 3 1\n1 1 " + number + "\n", "line 3", "is not the number of an entry");
   expect(banner + "3 3 1\n1 1 1 1\n", "line 3", "'1' is left over");
   EXPECT_THROW(static_cast<void>(rows_of({file_.name + "none"})), error);
 }

@@ -34,12 +34,63 @@ def test_a_file_becomes_a_launch(tmp_path: Path, capsys: pytest.CaptureFixture[s
 
 def test_importing_twice_does_not_count_twice(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run(tmp_path, "halobench", str(HALO), "--tag", "old", "--session", "p")
-    assert run(tmp_path, "halobench", str(HALO), "--tag", "old", "--session", "q", "--json") == 0
-    out = capsys.readouterr().out
-    assert "already stored, in session 'p'" in out
+    assert run(tmp_path, "halobench", str(HALO), "--tag", "old", "--session", "p", "--json") == 0
+    assert "already stored, in session 'p'" in capsys.readouterr().out
     assert len(list(Store(tmp_path).launches())) == 1
     assert run(tmp_path, "halobench", str(HALO), "--tag", "another") == 0
     assert len(list(Store(tmp_path).launches())) == 2
+
+
+def test_equal_text_of_another_file_or_day_is_another_launch(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run(tmp_path / "store", "halobench", str(HALO), "--tag", "t", "--session", "p")
+    copy = tmp_path / "copy.out"
+    copy.write_bytes(HALO.read_bytes())
+    capsys.readouterr()
+    assert run(tmp_path / "store", "halobench", str(copy), "--tag", "t", "--session", "p") == 0
+    assert "run 1 has the figures of a launch of session 'p', to the last digit" in capsys.readouterr().out
+    assert run(tmp_path / "store", "halobench", str(HALO), "--tag", "t", "--session", "q") == 0
+    assert [launch.session for launch in Store(tmp_path / "store").launches()] == ["p", "p", "q"]
+
+
+def test_a_launch_of_a_former_version_is_not_stored_again(tmp_path: Path) -> None:
+    run(tmp_path, "halobench", str(HALO), "--tag", "t", "--session", "p")
+    [stored] = Store(tmp_path).launches()
+    first, *rest = stored.path.read_text(encoding="utf-8").splitlines(keepends=True)
+    former = json.loads(first)
+    former["launch_id"] = former.pop("content_id")
+    stored.path.write_text(json.dumps(former) + "\n" + "".join(rest), encoding="utf-8")
+    run(tmp_path, "halobench", str(HALO), "--tag", "t", "--session", "p")
+    assert len(list(Store(tmp_path).launches())) == 1
+
+
+def test_a_file_may_have_several_figures_for_several_patterns(tmp_path: Path) -> None:
+    file = tmp_path / "two.out"
+    file.write_text("rate: 11.25 GB/s latency: 4.5 us\n", encoding="utf-8")
+    for figure, unit in (("rate", "GB/s"), ("latency", "us"), ("rate", "GB/s")):
+        words = ("--pattern", rf"{figure}: (\S+)", "--figure", figure, "--unit", unit)
+        assert run(tmp_path / "store", "regex", str(file), "--tag", "t", "--session", "p", *words) == 0
+    metrics = [launch.results[0]["metrics"] for launch in Store(tmp_path / "store").launches()]
+    assert sorted(value["value"] for metric in metrics for value in metric.values()) == [4.5, 11.25]
+
+
+def test_units_of_one_figure_are_converted_or_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def store(tag: str, rate: str, *more: str) -> int:
+        file = tmp_path / f"{tag}.out"
+        file.write_text(f"rate: {rate}\n", encoding="utf-8")
+        words = ("--tag", tag, "--pattern", r"rate: (\S+)", "--figure", "rate", *more)
+        return run(tmp_path / "store", "regex", str(file), *words)
+
+    assert store("a", "11.25", "--unit", "GB/s") == 0
+    assert store("b", "11250", "--unit", "MB/s") == 0
+    capsys.readouterr()
+    main(["--store", str(tmp_path / "store"), "compare", "a", "b", "--json"])
+    [row] = json_of(capsys.readouterr().out)["rows"]
+    assert row["ratio"] == pytest.approx(1.0)
+    for unit, better in (("us", "higher"), ("GB/s", "lower")):
+        assert store("c", "11.25", "--unit", unit, "--better", better) == 64
+        assert "give it another --figure or --study" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("option", ["--session", "--study", "--tag"])
@@ -133,7 +184,7 @@ def test_a_table_names_its_benchmarks_and_a_zero_figure_is_no_failure(
 8                       8.53              3.49              3.12             12.00
 """
     (tmp_path / "osu.out").write_text(text, encoding="utf-8")
-    assert run(tmp_path / "store", "osu", str(tmp_path / "osu.out"), "--tag", "t") == 0
+    assert run(tmp_path / "store", "osu", str(tmp_path / "osu.out"), "--tag", "t", "--ranks", "4") == 0
     assert "1 figure stored" in capsys.readouterr().out
     assert main(["--store", str(tmp_path / "store"), "show"]) == 0
     output = capsys.readouterr().out
@@ -172,12 +223,12 @@ def test_a_run_that_stands_twice_in_a_file_is_one_launch(tmp_path: Path, capsys:
     twice = tmp_path / "twice.out"
     twice.write_text(HALO.read_text() * 2)
     assert run(tmp_path / "store", "halobench", str(twice), str(HALO), "--tag", "old") == 0
-    assert capsys.readouterr().out.count("is the same as run 1") == 2
-    assert len(list(Store(tmp_path / "store").launches())) == 1
+    assert capsys.readouterr().out.count("is the same as run 1") == 1
+    assert len(list(Store(tmp_path / "store").launches())) == 2
 
 
 def test_two_runs_may_agree_in_one_short_figure(tmp_path: Path) -> None:
     barrier = tmp_path / "barrier.out"
     barrier.write_text("# OSU MPI Barrier Latency Test v7.1\n# Avg Latency(us)\n             4.91\n" * 2)
-    assert run(tmp_path / "store", "osu", str(barrier), "--tag", "t") == 0
+    assert run(tmp_path / "store", "osu", str(barrier), "--tag", "t", "--ranks", "4") == 0
     assert len(list(Store(tmp_path / "store").launches())) == 2

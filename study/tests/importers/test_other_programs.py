@@ -94,7 +94,8 @@ def test_stream_in_its_mpi_form_is_per_node() -> None:
         "   Array size per MPI rank = 1250000 (elements)",
     ).replace("Number of Threads counted = 4", "Number of Threads counted for rank 0 = 2")
     found = one("stream", text, ranks_per_node=4)
-    assert found.cell == {"program": "stream", "nodes": 2, "ranks": 8, "tasks_per_node": 2}
+    assert found.cell == {"program": "stream", "nodes": 2, "ranks": 8, "tasks_per_node": 8}
+    assert "give --ranks-per-node" in refused("stream", text)
     assert figures(found, "best_bandwidth") == pytest.approx([8.0, 7.61905, 9.6, 10.0])
     assert results(found)[0]["variant"]["elements"] == 1250000
     assert results(found)[0]["original"]["value"] == 16000.0
@@ -373,15 +374,15 @@ def test_osu_has_a_row_per_size() -> None:
     found = one("osu", OSU, ranks=2)
     assert found.cell == {"program": "osu", "transport": "mpi", "ranks": 2}
     assert figures(found, "bandwidth_MBps") == [1.47, 23012.88]
-    assert results(found)[1]["variant"] == {"test": "Bandwidth", "datatype": "MPI_CHAR", "bytes": 4194304}
-    reduce = one("osu", OSU_ALLREDUCE)
+    assert results(found)[1]["variant"] == {"test": "Bandwidth", "bytes": 4194304}
+    reduce = one("osu", OSU_ALLREDUCE, ranks=4)
     assert figures(reduce, "latency_us") == [11.69, 12.0]
     assert figures(reduce, "max_latency_us") == [14.02, 15.0]
     assert results(reduce)[0]["iterations"] == 1000
     assert figures(one("osu", OSU_OLD), "latency_us") == [1.27, 1.3]
-    barrier = one("osu", OSU_BARRIER)
+    barrier = one("osu", OSU_BARRIER, ranks=4)
     assert (figures(barrier, "latency_us"), results(barrier)[0]["variant"]) == ([4.91], {"test": "Barrier Latency"})
-    assert len(read("osu", OSU + OSU_ALLREDUCE)) == 2
+    assert len(read("osu", OSU + OSU_ALLREDUCE, ranks=4)) == 2
     assert "has no results" in refused("osu", OSU[: OSU.index("1  ")])
     assert "3 values below 2 columns" in refused("osu", OSU.replace("1.47", "1.47 9.9"))
 
@@ -440,11 +441,11 @@ def test_columns_of_osu_may_be_one_blank_apart() -> None:
     }  # fmt: skip
     assert [first["verified"], second["verified"]] == [True, False]
     assert first["variant"] == {
-        "test": "Multiple Bandwidth / Message Rate", "window": 64, "pairs": 2, "datatype": "MPI_CHAR", "bytes": 1,
+        "test": "Multiple Bandwidth / Message Rate", "window": 64, "pairs": 2, "bytes": 1,
     }  # fmt: skip
     # osu_multi_lat names percentiles that it does not print.
     text = "# OSU MPI Multi Latency Test v7.4\n# Size   Avg Latency(us)  P50 Tail Lat(us)  P90 Tail Lat(us)\n"
-    assert figures(one("osu", text + "1   3998.63\n2   3999.90\n"), "latency_us") == [3998.63, 3999.9]
+    assert figures(one("osu", text + "1   3998.63\n2   3999.90\n", ranks=4), "latency_us") == [3998.63, 3999.9]
     assert "2 values below 4 columns" in refused("osu", text + "1   3998.63   1.00   2.00\n2   3999.90\n")
 
 
@@ -455,6 +456,7 @@ def test_osu_of_non_blocking_calls_has_all_its_columns() -> None:
         "# Overall(us)  Compute(us)    Coll. Init(us)      MPI_Test(us)      MPI_Wait(us)    Pure Comm.(us)"
         "     Min Comm.(us)     Max Comm.(us)        Overlap(%)\n"
         "   9.00   8.00   7.00   6.00   5.00   4.00   3.00   2.00   1.00\n",
+        ranks=4,
     )
     (result,) = results(found)
     assert list(result["metrics"]) == [
@@ -463,7 +465,11 @@ def test_osu_of_non_blocking_calls_has_all_its_columns() -> None:
     ]  # fmt: skip
     assert [m["better"] for m in result["metrics"].values()] == ["lower"] * 8 + ["higher"]
     full = "# OSU MPI Gather Latency Test v7.4\n# Size  Avg Latency(us)  Transmit Size\n8   6.74   16\n"
-    assert results(one("osu", full))[0]["variant"] == {"test": "Gather Latency", "bytes": 8, "transmit_bytes": 16}
+    assert results(one("osu", full, ranks=4))[0]["variant"] == {
+        "test": "Gather Latency",
+        "bytes": 8,
+        "transmit_bytes": 16,
+    }
 
 
 def test_osu_of_several_windows_has_a_figure_for_each() -> None:
@@ -510,11 +516,39 @@ def test_every_heading_of_osu_begins_a_run(heading: str, test: str, transport: s
         f"{heading}\n# Size (B)        Latency (us)\n8   1.30\n",
         f"{heading}\n# Size   Latency (us)\n8  1.30\n",
     ):
-        found = one("osu", text)
+        found = one("osu", text, ranks=2)
         assert results(found)[0]["variant"] == {"test": test, "bytes": 8}
         assert found.cell["transport"] == transport
         assert results(found, "launch")[0]["program"]["version"] == version
         assert figures(found, "latency_us") == [1.3]
+
+
+def test_the_command_above_an_osu_table_tells_ranks_and_places_of_buffers() -> None:
+    text = "# OSU MPI-CUDA Latency Test v7.5\n# Size   Latency (us)\n8   1.30\n"
+    two = read("osu", f"$ mpirun -n 2 osu_latency -d cuda D D\n\n{text}$ mpirun -n 2 osu_latency -d cuda H D\n{text}")
+    assert [results(found)[0]["variant"]["memory"] for found in two] == ["D-D", "H-D"]
+    assert [found.cell["ranks"] for found in two] == [2, 2]
+    assert "give --factor memory=D-D" in refused("osu", text)
+    given = one("osu", text, factors={"memory": "D-H"})
+    assert results(given)[0]["variant"] == {"test": "MPI-CUDA Latency", "bytes": 8, "memory": "D-H"}
+    assert "memory is D-D in the output, not D-H as given" in refused(
+        "osu", f"osu_latency -d cuda D D\n{text}", factors={"memory": "D-H"}
+    )
+
+
+def test_collectives_of_osu_need_their_number_of_ranks() -> None:
+    assert "OSU does not print the number of ranks; give --ranks N" in refused("osu", OSU_ALLREDUCE)
+    launched = "srun --ntasks=64 ./osu_allreduce -m 8\n" + OSU_ALLREDUCE
+    assert one("osu", launched).cell["ranks"] == 64
+    assert "the output is of 64 ranks, not of the 32 that were given" in refused("osu", launched, ranks=32)
+
+
+def test_versions_of_osu_agree_in_the_factors_of_a_test() -> None:
+    old = "# OSU MPI Latency Test v7.0\n# Size   Latency (us)\n8   1.30\n"
+    new = "# OSU MPI Latency Test v7.5\n# Datatype: MPI_CHAR.\n# Size   Avg Latency(us)\n8   1.30\n"
+    old_row, new_row = (results(one("osu", text))[0] for text in (old, new))
+    assert old_row["variant"] == new_row["variant"]
+    assert list(old_row["metrics"]) == list(new_row["metrics"])
 
 
 def test_settings_above_an_osu_table_are_factors() -> None:
@@ -688,7 +722,11 @@ def test_imb_mt_says_its_threads_and_not_when_it_ends() -> None:
 def test_sizes_that_imb_left_out_do_not_end_its_table() -> None:
     left_out = "            2 int-overflow; The production rank*size caused int overflow;\n"
     line = "            1         1000         0.65         6.07         3.36\n"
-    assert len(results(one("imb", IMB.replace(line, left_out + line)))) == len(results(one("imb", IMB)))
+    found = results(one("imb", IMB.replace(line, left_out + line)))
+    assert len(found) == len(results(one("imb", IMB))) + 1
+    [skipped] = [result for result in found if result.get("skipped")]
+    assert skipped["skipped"] == "int-overflow; The production rank*size caused int overflow;"
+    assert skipped["variant"]["bytes"] == 2
     checked = IMB.replace("t_avg[usec]\n", "t_avg[usec]      defects\n").replace(
         "         3.36\n", "         3.36         1.00\n"
     )
@@ -713,7 +751,28 @@ def test_a_line_of_imb_is_a_figure_or_an_error() -> None:
     late = IMB.replace(
         "      4194304           10       350.00     11983.73", "      4194304 time-out.; Time limit is over"
     )
-    assert len(results(one("imb", late))) == len(results(one("imb", IMB))) - 1
+    skipped = [
+        (result["variant"]["bytes"], result["skipped"]) for result in results(one("imb", late)) if "skipped" in result
+    ]
+    assert skipped == [(4194304, "time-out.; Time limit is over")]
+
+
+def test_a_buffer_that_imb_found_wrong_is_not_verified() -> None:
+    wrong = "7: Error Alltoall,size = 1,sample #0\nProcess 7: Got invalid buffer:\n"
+    line = "            1         1000         0.65         6.07         3.36\n"
+    found = results(one("imb", IMB.replace(line, wrong + line)))
+    assert [r["variant"]["bytes"] for r in found if r.get("verified") is False] == [1]
+    late = results(one("imb", IMB + "15: Error PingPong\n"))  # without a size, all of the benchmark
+    assert [r.get("verified") is False for r in late] == [r["variant"]["test"] == "PingPong" for r in late]
+
+
+def test_imb_that_ended_before_its_first_table_says_so() -> None:
+    assert "the run ended before its first table" in refused("imb", IMB[: IMB.index("# Benchmarking")])
+
+
+def test_grids_of_imb_p2p_are_rows_of_their_own() -> None:
+    text = IMB.replace("# Benchmarking Alltoall", "# Benchmarking Stencil2D (4 x 2)")
+    assert {r["variant"].get("grid") for r in results(one("imb", text))} == {None, "4x2"}
 
 
 def test_cartex_has_our_exchange_bandwidth() -> None:
@@ -728,6 +787,22 @@ def test_cartex_has_our_exchange_bandwidth() -> None:
     assert "was the file edited?" in refused("cartex", CARTEX.replace("5.00000000e+03", "6.00000000e+03"))
     assert results(one("cartex", "check failed!!!!!!!!! expected 3 but found 4\n" + CARTEX))[0]["verified"] is False
     assert "ends without 'tp. max (GB/s)'" in refused("cartex", CARTEX[: CARTEX.index("tp. max")])
+
+
+def test_agi_is_the_former_name_of_agp_in_bale() -> None:
+    old = one("bale", BALE_JSON.replace('"AGP"', '"AGI"'), ranks_per_node=2)
+    assert results(old) == [
+        {**result, "original": {**result["original"], "name": result["original"]["name"].replace("AGP", "AGI")}}
+        for result in results(one("bale", BALE_JSON, ranks_per_node=2))
+    ]
+
+
+def test_json_of_bale_that_was_killed_has_the_strategies_that_ended() -> None:
+    cut = BALE_JSON[: BALE_JSON.rindex('"0.04')]
+    assert "--partial" in refused("bale", cut, ranks_per_node=2)
+    found = one("bale", cut, ranks_per_node=2, partial=True)
+    assert [result["variant"]["strategy"] for result in results(found)] == ["agp"]
+    assert found.partial is not None
 
 
 def test_bale_in_json_has_the_bandwidth_of_its_seconds() -> None:
@@ -790,6 +865,7 @@ def test_a_json_path_leads_to_figures(path: str, expected: list[tuple[dict[str, 
         ("[" * 100_000, "nested 100000 levels deep"),
         ('{"a": NaN}', "NaN is not a number"),
         ("{", "not JSON"),
+        ('{"rate": 1.0}\n{"rate": 2.0}\n', "not JSON: Extra data; for one document per line, join them first"),
         ('{"a": true}', "not a number"),
         ('{"b": 1}', "nothing at the path"),
         ('{"a": 1e999}', "not a number"),
@@ -798,6 +874,15 @@ def test_a_json_path_leads_to_figures(path: str, expected: list[tuple[dict[str, 
 )
 def test_hostile_json_is_one_line(text: str, words: str) -> None:
     assert words in refused("json", text, metric=MetricChoice("x", "s", "lower", path="a"))
+
+
+@pytest.mark.parametrize("figure", ["0", "-5.0", "0.00"])
+def test_a_figure_that_its_unit_cannot_have_is_refused(figure: str) -> None:
+    assert "not possible" in refused("regex", f"copy: {figure} GB/s\n", metric=RATE)
+    assert "not possible" in refused("json", f'{{"a": {figure}}}', metric=MetricChoice("x", "s", "lower", path="a"))
+    percent = MetricChoice("overlap", "%", "higher", path="a")
+    assert figures(one("json", f'{{"a": {figure}}}', metric=percent), "overlap") == [float(figure)]
+    assert "'-1.47' below Bandwidth (MB/s) is negative" in refused("osu", OSU.replace("1.47", "-1.47"))
 
 
 def test_any_output_is_imported_from_the_command_line(tmp_path: Any, capsys: pytest.CaptureFixture[str]) -> None:
@@ -827,9 +912,15 @@ def test_a_file_of_another_program_is_known(text: str, whose: str) -> None:
 
 @pytest.mark.parametrize("label", ["0: ", " 3:", "[1,0]<stdout>:", "[0] "])
 def test_labels_of_launchers_are_removed(label: str) -> None:
-    for name, text in (("osu", OSU), ("imb", IMB), ("isx", ISX_SCREEN), ("stream", STREAM), ("osu", OSU_BARRIER)):
+    for name, text in (("osu", OSU), ("imb", IMB), ("isx", ISX_SCREEN), ("stream", STREAM), ("osu", OSU_OLD)):
         labelled = "".join(f"{label}{line}\n" for line in text.splitlines())
         assert results(one(name, labelled)) == results(one(name, text))
+
+
+def test_labels_within_lines_and_colours_are_removed() -> None:
+    mixed = OSU.replace("1.47", "[prterun-n1@1,0]<stdout>: \x1b[32m1.47\x1b[0m")
+    assert results(one("osu", mixed)) == results(one("osu", OSU))
+    assert figures(one("regex", "copy: \x1b[1m5.0\x1b[0m GB/s\n", metric=RATE), "rate") == [5.0]
 
 
 @pytest.mark.parametrize("name", [n for n in formats.FORMATS if n not in formats.ANY])

@@ -19,18 +19,8 @@ from longshore_study.metrics.launch_metrics import CONTROL, Figure, pattern_rank
 from longshore_study.metrics.memory_bound import moved_gigabytes_per_second
 from longshore_study.store import selection
 from longshore_study.store.launch_store import Store
+from longshore_study.store.work import WORK, WORK_BETWEEN
 
-WORK = {
-    "stream": ("kernel", "elements", "type"),
-    "gather": ("operation", "requests", "table"),
-    "halo": ("contiguous", "domain", "halo", "fields", "type", "periodic"),
-    "sort": ("keys", "scaling", "max_key", "key_pattern"),
-    "ghost": ("operation", "mesh", "file", "elements", "ghosts", "reach", "fields", "type"),
-}
-"""For each pattern, the factors that define the work. The other factors define how the work is
-done."""
-
-WORK_BETWEEN = ("ranks", "nodes", "ranks_per_node", "environment")
 _SAME_LAUNCHING = ("transport", "machine", "ranks", "nodes", "ranks_per_node", "environment")
 
 

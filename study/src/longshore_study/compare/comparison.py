@@ -32,7 +32,7 @@ from longshore_study.metrics.launch_metrics import (
     CONTROL,
     CONTROL_METRICS,
     Measurements,
-    measure,
+    measure_sides,
     pattern_rank,
     require_metrics,
 )
@@ -127,7 +127,7 @@ def compare(reference: Side, new: Side, options: CompareOptions | None = None) -
     sides = (reference, new)
     require_metrics(options.metrics, [*reference.launches, *new.launches])
     by_study = reference.is_tag and new.is_tag
-    measured = [measure(side.launches, metrics=options.metrics, with_study=by_study) for side in sides]
+    measured = measure_sides([side.launches for side in sides], metrics=options.metrics, with_study=by_study)
     if options.noise_of is not None:
         measured = [with_noise_of(measurements, options.noise_of) for measurements in measured]
     stored = (launch for side in sides for launch in side.launches)
@@ -186,7 +186,7 @@ def _remedy(factor: str, rows: Iterable[JudgedRow]) -> str:
 
 
 def _levels(values: Iterable[Any]) -> str:
-    return " or ".join(terminal.factor(value) for value in values)
+    return " or ".join(terminal.factor(value) for value in values) or "absent"
 
 
 def _judge(

@@ -117,17 +117,19 @@ def _remaining(factors: dict[str, Any], ignore: Collection[str]) -> dict[str, An
 def disjoint_factors(rows: Iterable[PairedRow]) -> dict[str, tuple[list[Any], list[Any]]]:
     """The factors that explain why no row has figures on both sides: factors without a common value
     on the two sides, with the values of the reference and of the new side. Empty if a row has
-    figures on both sides."""
+    figures on both sides, or if one side has no figures."""
     values: dict[str, tuple[dict[str, Any], dict[str, Any]]] = defaultdict(lambda: ({}, {}))
+    sides = set()
     for row in rows:
         if row.reference and row.new:
             return {}
         if row.key.pattern != CONTROL and row.figures:
+            sides.add(bool(row.new))
             factors = {"study": row.key.study, **row.key.cell, **row.key.variant}
             for name, value in factors.items():
                 values[name][1 if row.new else 0][str(value)] = value
     return {
         name: (list(reference.values()), list(new.values()))
         for name, (reference, new) in values.items()
-        if not reference.keys() & new.keys()
+        if len(sides) == 2 and not reference.keys() & new.keys()
     }

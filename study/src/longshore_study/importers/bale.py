@@ -20,8 +20,9 @@ from longshore_study.importers.run_texts import spans
 from longshore_study.store import records
 from longshore_study.store.records import Record
 
-MODELS = {"AGP": ("agp", 1), "Exstack": ("exstack", 2), "Exstack2": ("exstack2", 4), "Conveyor": ("conveyor", 8)}
-"""By printed name: our strategy, and the bit in the line "Models Mask"."""
+MODELS = {"AGP": ("agp", 1), "AGI": ("agp", 1), "Exstack": ("exstack", 2), "Exstack2": ("exstack2", 4),
+          "Conveyor": ("conveyor", 8)}  # fmt: skip
+"""By printed name: our strategy, and the bit in the line "Models Mask". AGI was AGP's name."""
 
 _COMMAND = re.compile(r"Running command on\s+(\d+)\s+PEs?:\s*(\S+)(.*)")
 _VERSION = re.compile(r"Bale Version\s+([\d.]+)\s*\(([^)]*)\)")
@@ -62,7 +63,7 @@ def _imported(source: Source, options: Options, command: re.Match[str], end: int
     run = _settings(source, options, command, end)
     text = source.text[:end]
     figures = list(_FIGURE.finditer(text, command.end()))
-    requested = [strategy for strategy, bit in MODELS.values() if bit & run.numbers.get("mask", 15)]
+    requested = dict.fromkeys(strategy for strategy, bit in MODELS.values() if bit & run.numbers.get("mask", 15))
     printed = [MODELS[match[1]][0] for match in figures if match[1] in MODELS]
     missing = [strategy for strategy in requested if strategy not in printed]
     partial = f"bale's output ends without {', '.join(missing)}" if missing else None

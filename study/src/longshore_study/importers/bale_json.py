@@ -14,12 +14,13 @@ import re
 from typing import Any
 
 from longshore_study.base.errors import LongshoreError
-from longshore_study.importers.imported import Imported, Options, Source, aggregate_result, whole_records
+from longshore_study.importers.imported import PARTIAL_HINT, Imported, Options, Source, aggregate_result, whole_records
 from longshore_study.importers.json_document import parsed
 from longshore_study.store import records
 
 _OBJECT = re.compile(r"\{\s*\"bale_version\"[^{}]*\}?")
-_MODELS = {"AGP": "agp", "Exstack": "exstack", "Exstack2": "exstack2", "Conveyor": "conveyor"}
+_PAIR = re.compile(r'"(\w+)"\s*:\s*"([^"\n]*)"')
+_MODELS = {"AGP": "agp", "AGI": "agp", "Exstack": "exstack", "Exstack2": "exstack2", "Conveyor": "conveyor"}
 APPS = {"ig": ("gather", 16, "num_requests_per_pe"), "histo": ("histogram", 8, "num_updates_per_pe")}
 """By app: our operation, bytes per request, and the line with the number of requests."""
 
@@ -33,9 +34,10 @@ def read(source: Source, options: Options) -> list[Imported]:
 
 
 def _imported(source: Source, options: Options, match: re.Match[str]) -> Imported:
-    if not match[0].endswith("}"):
-        raise source.error(match.end(), "bale's object is cut short: the run did not finish")
-    values: dict[str, Any] = parsed(source, match[0])
+    partial = None if match[0].endswith("}") else "bale's object is cut short: the run did not finish"
+    if partial and not options.partial:
+        raise source.error(match.end(), f"{partial}; {PARTIAL_HINT}")
+    values: dict[str, Any] = dict(_PAIR.findall(match[0])) if partial else parsed(source, match[0])
 
     def count(key: str) -> int:
         try:
@@ -76,7 +78,7 @@ def _imported(source: Source, options: Options, match: re.Match[str]) -> Importe
     cell = {"program": "bale", "transport": "shmem", "nodes": nodes, "ranks": ranks, "ranks_per_node": per_node}
     header = {"program": {"name": "bale", "version": values.get("bale_version")}, "transport": {"name": "shmem"},
               "ranks": ranks, "nodes": nodes}  # fmt: skip
-    return Imported(cell, whole_records(header, results))
+    return Imported(cell, whole_records(header, results), partial=partial)
 
 
 def _seconds(source: Source, match: re.Match[str], model: str, text: Any) -> float:

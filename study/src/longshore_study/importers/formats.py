@@ -4,13 +4,15 @@ calls the importer. importers/__init__.py tells how to add a format."""
 from __future__ import annotations
 
 import importlib
+import json
 import re
 from dataclasses import replace
 from pathlib import Path
 
 from longshore_study.base.errors import LongshoreError, UsageError, suggestion
 from longshore_study.importers.imported import Imported, Options, Source
-from longshore_study.importers.labels import without_labels
+from longshore_study.importers.labels import without_colours, without_labels
+from longshore_study.store import records
 
 FORMATS = {
     "halobench": "longshore_study.importers.halobench",
@@ -38,9 +40,9 @@ ALIASES = {
 }
 ANY = ("regex", "json")
 """Formats for the output of any program, in which the user selects the metrics."""
-WANT_COMMAND = ("chapel-ig", "chapel-stream", "chapel-isx", "cartex")
-"""Formats of programs that do not print their settings. The command line, which has the settings,
-must precede the output."""
+WANT_COMMAND = ("chapel-ig", "chapel-stream", "chapel-isx", "cartex", "osu")
+"""Formats of programs that do not print all their settings. The command line above the output has
+the settings."""
 ONE_DOCUMENT = ("json",)
 """Formats in which the whole output must be a single document."""
 
@@ -115,7 +117,7 @@ def read_text(name: str, source_name: str, text: str, options: Options | None = 
     name = format_name(name)
     if not text.strip():
         raise LongshoreError(f"{source_name}: empty; the run wrote nothing")
-    text = text.removeprefix("\ufeff").replace("\r\n", "\n")
+    text = without_colours(text.removeprefix("\ufeff").replace("\r\n", "\n"))
     options = options or Options()
     if name not in ANY:
         text = without_labels(text)
@@ -130,10 +132,33 @@ def read_text(name: str, source_name: str, text: str, options: Options | None = 
 
 def _runs(name: str, source: Source, options: Options) -> list[Imported]:
     try:
-        return list(importlib.import_module(FORMATS[name]).read(source, options))
+        runs = list(importlib.import_module(FORMATS[name]).read(source, options))
+        return [_checked(source, options, run) for run in runs]
     except (ValueError, ArithmeticError, LookupError) as error:  # such as `1.2.3`, no PE, or a missing column
         program = next((program for known, _, program in SIGNATURES if known == name), name)
         raise LongshoreError(f"{source.name}: not a readable output of {program} ({error})") from None
+
+
+def _checked(source: Source, options: Options, run: Imported) -> Imported:
+    """The run with the factors of the options. Raises LongshoreError if the output says
+    otherwise."""
+    ranks = run.cell.get("ranks")
+    if options.ranks and ranks not in (None, options.ranks):
+        raise LongshoreError(
+            f"{source.name}: the output is of {ranks} ranks, not of the {options.ranks} that were given"
+        )
+    if not options.factors:
+        return run
+    lines = []
+    for record in map(json.loads, run.lines):
+        if record["record"] == "result":
+            for name, level in options.factors.items():
+                known = {**run.cell, **record["variant"]}.get(name, level)
+                if str(known) != str(level):
+                    raise LongshoreError(f"{source.name}: {name} is {known} in the output, not {level} as given")
+            record["variant"] |= {name: level for name, level in options.factors.items() if name not in run.cell}
+        lines.append(records.dump(record))
+    return replace(run, lines=lines)
 
 
 def _without_incomplete_line(text: str) -> str:

@@ -32,7 +32,8 @@ _PARTS = (
 )  # fmt: skip
 _WITHOUT_END = ("mt", "halo")
 """Parts whose output has no end mark."""
-_TABLE = re.compile(r"^#[ \t]*Benchmarking[ \t]+(\S+)", re.MULTILINE)
+_TABLE = re.compile(r"^#[ \t]*Benchmarking[ \t]+(\S+)(?:[ \t]+\((\d+(?:[ \t]*x[ \t]*\d+)+)\))?", re.MULTILINE)
+"""The benchmark, and the grid of processes of IMB-P2P: `# Benchmarking Stencil2D (4 x 4)`."""
 _TYPES = (
     ("datatype", r"^#[ \t]*MPI_Datatype[ \t]*:[ \t]*(\S+)", "MPI_BYTE"),
     ("reduction_datatype", r"^#[ \t]*MPI_Datatype for reductions[ \t]*:[ \t]*(\S+)", "MPI_FLOAT"),
@@ -46,8 +47,10 @@ _COLUMNS = {
     "t_cpu[usec]": ("cpu_us", "us", "lower"), "overlap[%]": ("overlap_percent", "%", "higher"),
 }  # fmt: skip
 _WRONG_FROM = 0.01  # value of the column `defects` from which IMB calls a result wrong
-_NOT_RUN = re.compile(r"out-of-mem|time-out|int-overflow", re.IGNORECASE)
-"""The words that IMB prints for skipped sizes."""
+_NOT_RUN = re.compile(r"\b(?:out-of-mem|time-out|int-overflow).*", re.IGNORECASE)
+"""What IMB prints instead of the figures of a size that it skips."""
+_WRONG_BUFFER = re.compile(r"^\s*\d+: Error (\w+)(?:, *size *= *(\d+))?", re.MULTILINE)
+"""What a rank prints that finds a wrong buffer: the benchmark, and the size in bytes."""
 
 
 def read(source: Source, options: Options) -> list[Imported]:
@@ -66,13 +69,20 @@ def _imported(source: Source, options: Options, text: str, offset: int) -> Impor
             common[name] = found[1]
     results: list[Record] = []
     most = 1
-    for table, end in spans(list(_TABLE.finditer(text)), len(text)):
+    tables = list(_TABLE.finditer(text))
+    late = _wrong_in(text[: tables[0].start()] if tables else "")
+    for table, end in spans(tables, len(text)):
         head, ranks = _heading(table[1], text[table.end() : end])
-        results += _table(source, {**head, **common}, text[table.end() : end], offset + table.end())
+        grid = {"grid": "x".join(re.findall(r"\d+", table[2]))} if table[2] else {}
+        rows = _table(source, {**head, **grid, **common}, text[table.end() : end], offset + table.end())
+        late |= _mark_wrong(rows, _wrong_in(text[table.end() : end]))
+        results += rows
         most = max(most, ranks)
+    _mark_wrong(results, late)
     end = offset + len(text.rstrip())
     if not results:
-        raise source.error(end, "no table '# Benchmarking ...' with results")
+        missing = "no table '# Benchmarking ...' with results" if tables else "the run ended before its first table"
+        raise source.error(end, missing)
     partial = None
     if part not in _WITHOUT_END and "All processes entering MPI_Finalize" not in text:
         partial = "IMB's output ends without 'All processes entering MPI_Finalize'"
@@ -80,13 +90,27 @@ def _imported(source: Source, options: Options, text: str, offset: int) -> Impor
         partial = "IMB's output ends in the middle of a line"
     if partial and not options.partial:
         raise source.error(end, f"{partial}; {PARTIAL_HINT}")
-    ranks = options.ranks or most
-    cell: dict[str, Any] = {"program": "imb", "transport": "mpi", "ranks": ranks}
+    cell: dict[str, Any] = {"program": "imb", "transport": "mpi", "ranks": most}
     if options.ranks_per_node:
-        cell["nodes"] = records.node_count(ranks, options.ranks_per_node)
+        cell["nodes"] = records.node_count(most, options.ranks_per_node)
     header = {"program": {"name": "IMB", "version": version[1]}, "transport": {"name": "mpi"},
-              "ranks": ranks, "nodes": cell.get("nodes")}  # fmt: skip
+              "ranks": most, "nodes": cell.get("nodes")}  # fmt: skip
     return Imported(cell, whole_records(header, results), partial=partial)
+
+
+def _wrong_in(text: str) -> set[tuple[str, int | None]]:
+    return {(match[1], int(match[2]) if match[2] else None) for match in _WRONG_BUFFER.finditer(text)}
+
+
+def _mark_wrong(results: list[Record], wrong: set[tuple[str, int | None]]) -> set[tuple[str, int | None]]:
+    """Marks the results whose buffers a rank found wrong, and returns what is of other benchmarks:
+    ranks print into the next tables. Without a size, all results of a benchmark are wrong."""
+    for result in results if wrong else ():
+        variant = result["variant"]
+        if {(variant["test"], variant.get("bytes")), (variant["test"], None)} & wrong:
+            result["verified"] = False
+    names = {result["variant"]["test"] for result in results}
+    return {(name, size) for name, size in wrong if name not in names}
 
 
 def _heading(name: str, text: str) -> tuple[dict[str, Any], int]:
@@ -112,9 +136,14 @@ def _table(source: Source, factors: dict[str, Any], text: str, offset: int) -> l
         words = line.split()
         if {"#bytes", "#repetitions"} & set(words[:2]):
             columns = words
-        elif columns and starts_with_number(line) and not _NOT_RUN.search(line):
+        elif columns and starts_with_number(line):
             variant = {**factors, **({"mode": mode[1].lower()} if mode else {})}
-            results.append(_record(source, offset, columns, words, variant))
+            if skipped := _NOT_RUN.search(line):
+                variant["bytes"] = whole(source, offset, columns[0], words[0])
+                skip = {"record": "result", "pattern": "imb", "variant": variant, "skipped": skipped[0].strip()}
+                results.append(skip)
+            else:
+                results.append(_record(source, offset, columns, words, variant))
         offset += len(line)
     return results
 

@@ -32,6 +32,8 @@ class Options:
     """Accept an output that was cut short, and mark it as partial."""
     ranks_per_node: int | None = None
     ranks: int | None = None
+    factors: Mapping[str, Any] = field(default_factory=dict)
+    """Factors of the launch, such as settings that the program does not print."""
     metric: MetricChoice | None = None
     """The metric to find, for formats for any program."""
     program: str | None = None

@@ -11,6 +11,7 @@ from collections import Counter
 from typing import Any, NoReturn
 
 from longshore_study.base.errors import LongshoreError, UsageError
+from longshore_study.base.units import is_above_zero
 from longshore_study.importers.imported import Imported, Options, Source
 from longshore_study.importers.json_path import Match, find, parse_path
 from longshore_study.importers.regex import MAX_VALUES, values_as_run
@@ -28,7 +29,7 @@ def read(source: Source, options: Options) -> list[Imported]:
         raise LongshoreError(f"{source.name}: the document has nothing at the path '{choice.path}'")
     if len(matches) > MAX_VALUES:
         raise LongshoreError(f"{source.name}: more than {MAX_VALUES} values at the path '{choice.path}'")
-    numbers = [_number(source, choice.path, match.value) for match in matches]
+    numbers = [_number(source, choice.path, match.value, choice.unit) for match in matches]
     values = list(zip(_factors(matches, str(steps[-1])), numbers, strict=True))
     return [values_as_run(choice, values, options)]
 
@@ -48,7 +49,8 @@ def parsed(source: Source, text: str) -> Any:
     try:
         return json.loads(text, parse_constant=_refuse)
     except json.JSONDecodeError as error:
-        raise LongshoreError(f"{source.name}:{error.lineno}: not JSON: {error.msg}") from None
+        lines = "; for one document per line, join them first: jq --slurp . FILE" if error.msg == "Extra data" else ""
+        raise LongshoreError(f"{source.name}:{error.lineno}: not JSON: {error.msg}{lines}") from None
     except (ValueError, RecursionError) as error:
         raise LongshoreError(f"{source.name}: not JSON: {error}") from None
 
@@ -75,11 +77,13 @@ def _factors(matches: list[Match], value_key: str) -> list[dict[str, Any]]:
     return [{f"place{number or ''}": text for number, text in enumerate(match.indices)} for match in matches]
 
 
-def _number(source: Source, path: str, value: Any) -> float:
+def _number(source: Source, path: str, value: Any, unit: str) -> float:
     try:
         number = math.nan if isinstance(value, bool) else float(value)
     except (TypeError, ValueError, OverflowError):
         number = math.nan
     if not math.isfinite(number):
         raise LongshoreError(f"{source.name}: the path '{path}' leads to {value!r:.40}, which is not a number")
+    if number <= 0 and is_above_zero(unit):
+        raise LongshoreError(f"{source.name}: the path '{path}' leads to {number:g} {unit}, which is not possible")
     return number

@@ -9,6 +9,9 @@ one line per message size.
 The latency of osu_latency is half a round trip, like our latency_us of pattern control. Tests such
 as barrier have no sizes. osu_mbw_mr -V prints two tables with a line per size and a column per
 window: bandwidths, and message rates.
+
+OSU does not print the number of ranks, and not always where its buffers are. Both come from the
+command line above the output, as in `mpirun -n 2 osu_latency -d cuda D H`, or from options.
 """
 
 from __future__ import annotations
@@ -39,6 +42,18 @@ _SETTINGS = (
     (re.compile(r"Number of forked processes in receiver: (\d+)"), "receiver_processes"),
 )
 """Patterns of lines above the tables, and the factors whose levels these lines have."""
+_USUAL = {"datatype": "MPI_CHAR"}
+"""Levels that are not stored, because older versions do not print them."""
+_COMMAND = re.compile(r"^(?![ \t]*#).*\bosu_\w+.*$", re.MULTILINE)
+_RANKS_OF_LAUNCHER = re.compile(r"(?:\s-n|\s-np|\s--np|\s--ntasks)[ =]?(\d+)\s.*?\bosu_")
+_PLACEMENT = re.compile(r"\bosu_\w+(?:\s.*)?\s(M?[HDG])\s+(M?[HDG])\s*$")
+_OF_ALL_RANKS = re.compile(
+    r"\b(?:all|bcast|broadcast|gather|scatter|reduce|scan|exscan|barrier|neighbor|collect|fcollect|multi )",
+    re.IGNORECASE,
+)
+"""Names of tests whose figures depend on the number of ranks."""
+_OF_DEVICES = re.compile(r"MPI\w*-\w+")
+"""Interfaces, such as MPI-CUDA, whose tests of two ranks have their buffers on hosts or devices."""
 _PROFILES = (
     (re.compile(r"Uni-directional Bandwidth \(MB/sec\)"), ("bandwidth_MBps", "MB/s", "higher")),
     (re.compile(r"Message Rate Profile"), ("messages_per_second", "1/s", "higher")),
@@ -61,29 +76,39 @@ def read(source: Source, options: Options) -> list[Imported]:
     ]
     if not heads:
         raise source.error(len(source.text.rstrip()), "no line '# OSU MPI ... Test v...' at the start of a run")
-    return [_imported(source, options, head, end) for head, end in spans(heads, len(source.text))]
+    found = []
+    above = 0
+    for head, end in spans(heads, len(source.text)):
+        command = next(reversed([*_COMMAND.finditer(source.text, above, head.start())]), None)
+        found.append(_imported(source, options, head, end, command[0] if command else ""))
+        above = head.end()
+    return found
 
 
 def columns_in(text: str) -> bool:
     return any(line.startswith("#") and columns_of(line.strip("# \t")) for line in text.split("\n"))
 
 
-def _imported(source: Source, options: Options, head: re.Match[str], end: int) -> Imported:
+def _imported(source: Source, options: Options, head: re.Match[str], end: int, command: str) -> Imported:
     text = source.text[head.end() : end]
     interface = head[1]
     test = {"test": f"{interface} {head[2]}" if interface not in ("MPI", "Python") else head[2]}
+    if placement := _PLACEMENT.search(command):
+        test["memory"] = f"{placement[1]}-{placement[2]}"
     table = _Table(source, test)
     offset = head.end()
     for line in text.splitlines(keepends=True):
         table.read(line, offset)
         offset += len(line)
     results = table.results
-    ranks = options.ranks
+    launched = _RANKS_OF_LAUNCHER.search(command)
+    ranks: int | None = int(launched[1]) if launched else options.ranks
     if not results and (start := _STARTS.search(text)):  # osu_init prints a line, not a table
-        ranks = ranks or int(start[1])
+        ranks = int(start[1])
         results.append(_start(source, head.end() + start.start(), start, test))
     if not results:
         raise source.error(head.end() + len(text.rstrip()), f"the table of {test['test']} has no results")
+    _refuse_unknown(source, options, head, results, ranks)
     transport = "mpi" if interface.startswith(("MPI", "Python")) else interface.partition("-")[0].lower()
     cell: dict[str, Any] = {"program": "osu", "transport": transport}
     if ranks:
@@ -93,6 +118,23 @@ def _imported(source: Source, options: Options, head: re.Match[str], end: int) -
     header = {"program": {"name": "OSU micro-benchmarks", "version": head[3]}, "transport": {"name": transport},
               "ranks": ranks, "nodes": cell.get("nodes")}  # fmt: skip
     return Imported(cell, whole_records(header, results))
+
+
+def _refuse_unknown(
+    source: Source, options: Options, head: re.Match[str], results: list[Record], ranks: int | None
+) -> None:
+    """Raises LongshoreError if the figures depend on something that the output does not tell."""
+    hint = "keep the command line above the output"
+    of_all_ranks = _OF_ALL_RANKS.search(head[2])
+    if of_all_ranks and not ranks:
+        raise source.error(
+            head.start(), f"{head[2]}: OSU does not print the number of ranks; give --ranks N, or {hint}"
+        )
+    is_placed = "memory" in {*results[0]["variant"], *options.factors}
+    if _OF_DEVICES.fullmatch(head[1]) and not of_all_ranks and not is_placed:
+        raise source.error(
+            head.start(), f"{head[2]}: it is not known where the buffers are; give --factor memory=D-D, or {hint}"
+        )
 
 
 def _start(source: Source, offset: int, match: re.Match[str], factors: dict[str, Any]) -> Record:
@@ -137,7 +179,8 @@ class _Table:
         for pattern, name in _SETTINGS:
             if found := pattern.match(text):
                 level = found[1] if found.lastindex == 1 else f"{found[1]}-{found[2]}"
-                self._factors[name] = int(level) if level.isdecimal() else level
+                if level != _USUAL.get(name):
+                    self._factors[name] = int(level) if level.isdecimal() else level
         profile = next((metric for pattern, metric in _PROFILES if pattern.match(text)), None)
         if profile or (self._profile and re.fullmatch(r"\d+(?:\s+\d+)*", text)):
             self._windows = [] if profile else [int(word) for word in text.split()]

@@ -16,6 +16,8 @@ from types import FrameType
 from typing import Any
 
 from longshore_study.base.errors import LongshoreError, UsageError
+from longshore_study.base.units import is_above_zero
+from longshore_study.importers.cut_numbers import whole_number
 from longshore_study.importers.imported import Imported, MetricChoice, Options, Source, aggregate_result, whole_records
 from longshore_study.store import records
 
@@ -35,7 +37,7 @@ def read(source: Source, options: Options) -> list[Imported]:
         for match in expression.finditer(source.text):
             if len(values) >= MAX_VALUES:
                 raise source.error(match.start(), f"more than {MAX_VALUES} values")
-            values.append((_factors(match), _value(source, match, group)))
+            values.append((_factors(match), _value(source, match, group, choice.unit)))
     if not values:
         raise LongshoreError(f"{source.name}: nothing in the output matches the pattern '{choice.expression}'")
     return [values_as_run(choice, values, options)]
@@ -63,7 +65,7 @@ def _factors(match: re.Match[str]) -> dict[str, Any]:
     return {name: int(text) if re.fullmatch(r"[-+]?\d{1,15}", text) else text for name, text in named.items()}
 
 
-def _value(source: Source, match: re.Match[str], group: str | int) -> float:
+def _value(source: Source, match: re.Match[str], group: str | int, unit: str) -> float:
     text = match[group]
     try:
         value = float((text or "").strip().replace("D", "E").replace("d", "e"))
@@ -72,6 +74,14 @@ def _value(source: Source, match: re.Match[str], group: str | int) -> float:
     if not math.isfinite(value):
         raise source.error(
             match.start(), f"'{(text or '')[:40]}' is not a number; the metric is the group named value, or the first"
+        )
+    if value <= 0 and is_above_zero(unit):
+        raise source.error(match.start(group), f"a figure of {text} {unit} is not possible")
+    if whole := whole_number(match, group):
+        raise source.error(
+            match.start(group),
+            f"the pattern reads '{text}', but the number goes on: '{whole}'; let the group match all of it, such as "
+            "(?P<value>\\S+), or let the pattern match the mark that separates two numbers",
         )
     return value
 

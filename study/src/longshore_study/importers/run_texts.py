@@ -14,7 +14,7 @@ _LARGEST_COUNT = 10**18
 
 def spans(matches: Sequence[re.Match[str]], end: int) -> Iterator[tuple[re.Match[str], int]]:
     """Each match with the offset of the next match, or with `end` for the last match."""
-    return zip(matches, [*(match.start() for match in matches[1:]), end], strict=True)
+    return zip(matches, [*(match.start() for match in matches[1:]), end][: len(matches)], strict=True)
 
 
 def runs_of(source: Source, begin: re.Pattern[str], what: str) -> list[tuple[str, int]]:
@@ -43,13 +43,16 @@ def starts_with_number(line: str) -> bool:
 
 
 def finite_number(source: Source, offset: int, column: str, word: str) -> float:
-    """A number in a column of a table. Raises LongshoreError if `word` is not a finite number."""
+    """A number in a column of a table. Raises LongshoreError if `word` is not a finite number, or
+    is negative: no program prints a figure below 0 that means something."""
     try:
         value = float(word)
     except ValueError:
         value = math.nan
     if not math.isfinite(value):
         raise source.error(offset, f"'{word[:40]}' below {column} is not a number")
+    if value < 0:
+        raise source.error(offset, f"'{word[:40]}' below {column} is negative")
     return value
 
 

@@ -56,16 +56,22 @@ def _imported(source: Source, options: Options, text: str, offset: int) -> Impor
         ),
         1,
     )
+    # The MPI form counts the bytes of all ranks, and the threads of one rank.
     ranks = integer(r"Data is distributed across (\d+) MPI ranks", text)
-    # The MPI form counts the bytes of all ranks.
-    nodes = records.node_count(ranks, options.ranks_per_node) if ranks and options.ranks_per_node else 1
+    if ranks and ranks > 1 and not options.ranks_per_node:
+        raise source.error(
+            offset, f"the output does not tell the number of nodes of its {ranks} ranks; give --ranks-per-node N"
+        )
+    per_node = min(ranks or 1, options.ranks_per_node or 1)
+    nodes = records.node_count(ranks or 1, per_node)
     variant: dict[str, Any] = {"scope": "ep", "type": "float" if word == 4 else "double"}
     if elements:
         variant["elements"] = elements // (ranks or 1)
     settings = {**variant, "arrays": elements, "word": word, "nodes": nodes}
     results = [_result(source, match, offset, dict(settings), not wrong) for match in figures]
     version = _BEGIN.search(text)
-    cell = {"program": "stream", "nodes": nodes, "ranks": ranks or options.ranks or 1, "tasks_per_node": threads}
+    ranks_in_all = ranks or options.ranks or 1
+    cell = {"program": "stream", "nodes": nodes, "ranks": ranks_in_all, "tasks_per_node": threads * per_node}
     header = {
         "program": {"name": "STREAM", "version": version[1].strip("$ ") if version else None},
         "transport": {"name": "mpi" if ranks else "openmp" if threads > 1 else "serial"},

@@ -13,6 +13,7 @@ from typing import Any
 from longshore_study.base.errors import LongshoreError, UsageError, suggestion
 from longshore_study.base.json_values import canonical
 from longshore_study.metrics import plausibility
+from longshore_study.metrics.common_units import in_common_units
 from longshore_study.metrics.plausibility import PlausibilityLimits
 from longshore_study.store.launch_store import Launch
 from longshore_study.store.records import Record
@@ -145,6 +146,7 @@ def measure(launches: Iterable[Launch], *, metrics: Iterable[str] = (), with_stu
     """The figures of the main metrics and of `metrics`. The name "all" selects all metrics.
 
     If `with_study` is False, the keys do not name the study, so that two studies can be compared.
+    Raises LongshoreError if figures of one quantity have units that measure different things.
     """
     stored = list(launches)
     measured = Measurements(launches=len(stored))
@@ -166,7 +168,18 @@ def measure(launches: Iterable[Launch], *, metrics: Iterable[str] = (), with_stu
             else:
                 key, reason = figure_or_reason
                 measured.absent[key] = reason
+    [measured.figures] = in_common_units([measured.figures])
     return measured
+
+
+def measure_sides(
+    sides: Iterable[Iterable[Launch]], *, metrics: Iterable[str] = (), with_study: bool = True
+) -> list[Measurements]:
+    """Like `measure`, for launches that are compared with each other."""
+    found = [measure(launches, metrics=metrics, with_study=with_study) for launches in sides]
+    for measured, figures in zip(found, in_common_units([measured.figures for measured in found]), strict=True):
+        measured.figures = figures
+    return found
 
 
 def require_metrics(wanted: Iterable[str], launches: Iterable[Launch]) -> None:

@@ -20,7 +20,7 @@ from longshore_study.base.json_values import canonical
 from longshore_study.compare.comparison import Comparison
 from longshore_study.compare.guideline_check import GuidelineRow
 from longshore_study.compare.judged_row import JudgedRow
-from longshore_study.metrics.launch_metrics import Figure, Measurements, main_metric, measure, pattern_rank
+from longshore_study.metrics.launch_metrics import Figure, Measurements, main_metric, measure_sides, pattern_rank
 from longshore_study.store.launch_store import Launch
 from longshore_study.store.records import Record
 from longshore_study.store.selection import Side
@@ -207,7 +207,7 @@ def _facts_of_kind(
 ) -> Facts:
     # Figures of different studies match only if the sides are studies, not tags.
     with_study = all(side.is_tag for side in sides)
-    measured = [measure(side.launches, metrics=["all"], with_study=with_study) for side in sides]
+    measured = measure_sides([side.launches for side in sides], metrics=["all"], with_study=with_study)
     pairs = list(zip(sides, measured, strict=True))
     plotted = {side.name: _figures(side, m) for side, m in pairs}
     return Facts(

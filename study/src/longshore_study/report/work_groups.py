@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar
 
-from longshore_study.analyses.winners import WORK
+from longshore_study.store.work import WORK
 
 Item = TypeVar("Item")
 

@@ -6,17 +6,20 @@ import argparse
 import datetime as dt
 import hashlib
 import json
+import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from longshore_study.base.errors import EXIT_OK, UsageError
+from longshore_study.base.errors import EXIT_OK, LongshoreError, UsageError
 from longshore_study.base.terminal import count
+from longshore_study.base.units import unit_of
 from longshore_study.importers import formats
 from longshore_study.importers.imported import Imported, MetricChoice, Options
-from longshore_study.store.launch_store import Store
+from longshore_study.store.launch_store import Launch, Store
+from longshore_study.store.records import Record
 from longshore_study.study_file.metric_reader import read_metric
 from longshore_study.study_file.toml_values import Values
 
@@ -30,7 +33,8 @@ examples:
   longshore import bale ig-16-nodes.out ig-256-nodes.out --tag cray
   longshore import chapel-ig ig-block-16-nodes.out --tag cray
   longshore import stream-csv stream-by-layer.csv --tag published
-  longshore import osu osu_latency.out --tag image-1 --ranks 2
+  longshore import osu osu_allreduce.out --tag image-1 --ranks 64
+  longshore import osu osu_latency.out --tag image-1 --factor memory=D-D    if OSU does not print where its buffers are
   longshore import isx isx.screen-and-log --tag image-1
   longshore import longshore-bench records.jsonl --tag image-1  the output of longshore-bench --json
   longshore import regex any.out --tag t --pattern 'rate: ([0-9.]+)' --figure rate --unit GB/s
@@ -55,6 +59,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--ranks-per-node", type=int, metavar="N", help="if the output does not tell")
     parser.add_argument("--ranks", type=int, metavar="N", help="if the output does not tell")
     parser.add_argument(
+        "--factor",
+        action="append",
+        default=[],
+        metavar="NAME=LEVEL",
+        help="a setting on which the figures depend, if the output does not tell; may be repeated",
+    )
+    parser.add_argument(
         "--pattern", metavar="REGEX", help="for regex: its group named value, or its only group, is the metric"
     )
     parser.add_argument("--path", metavar="PATH", help="for json: path of the metric, such as results[*].rate")
@@ -74,11 +85,11 @@ class _Run:
     number: int
     """The position in the file, from 1."""
     imported: Imported
-    id_in_file: str
-    """Identifies the run by the content of its file and its position."""
+    content_id: str
+    """Identifies the content of the run. Two runs of different files, or two short runs of one
+    file, may have the same content."""
     launch_id: str
-    """Identifies the run by its own content, so that a run that occurs in two files is stored once.
-    `id_in_file` if the content has too few digits for that."""
+    """Identifies the run by its content, its file and its session."""
 
 
 def run(args: argparse.Namespace) -> int:
@@ -91,8 +102,10 @@ def run(args: argparse.Namespace) -> int:
     session = args.session or dt.datetime.now().astimezone().date().isoformat()
     study = args.study or format_name
     store = Store(args.store)
-    stored_sessions = {launch.envelope.get("launch_id"): launch.session for launch in store.launches(study, args.tag)}
-    candidates = [run for path in args.files for run in _runs_in(format_name, path, options)]
+    candidates = [run for path in args.files for run in _runs_in(format_name, path, options, session)]
+    stored = _Stored(store.launches(study), args.tag, options.metric)
+    for candidate in candidates:
+        stored.refuse_other_quantity(candidate)
     launch_counts: Counter[str] = Counter()
     first_places: dict[str, str] = {}
     rows: list[dict[str, Any]] = []
@@ -101,19 +114,25 @@ def run(args: argparse.Namespace) -> int:
         warnings = list(imported.warnings)
         if imported.partial:
             warnings.append(f"{candidate.file}: {imported.partial}; stored as partial")
-        why_not = _why_not_stored(candidate, first_places, stored_sessions)
+        why_not = _why_not_stored(candidate, first_places, stored, session)
         if why_not:
             warnings.append(f"{candidate.file}: {why_not}")
         else:
+            if equal := first_places.get(candidate.content_id) or stored.place_of(candidate.content_id):
+                warnings.append(
+                    f"{candidate.file}: run {candidate.number} has the figures of {equal}, to the last digit"
+                )
             cell_text = json.dumps(imported.cell, sort_keys=True)
             envelope = {
                 "study": study, "tag": args.tag, "session": session, "cell": imported.cell,
-                "launch_id": candidate.launch_id, "launch_index": launch_counts[cell_text], "exit_status": 0,
+                "launch_id": candidate.launch_id, "content_id": candidate.content_id,
+                "launch_index": launch_counts[cell_text], "exit_status": 0,
             }  # fmt: skip
             store.write_launch(envelope | _origin(format_name, candidate.file, imported), imported.lines)
             launch_counts[cell_text] += 1
         place = f"run {candidate.number}" + ("" if len(args.files) == 1 else f" of {candidate.file}")
         first_places.setdefault(candidate.launch_id, place)
+        first_places.setdefault(candidate.content_id, place)
         # Of all records, only a result has the key "metrics", so its lines need not be parsed.
         figures = sum('"metrics"' in line for line in imported.lines)
         rows.append({"file": str(candidate.file), "figures": figures, "warnings": warnings, "stored": not why_not})
@@ -129,19 +148,81 @@ def _options(args: argparse.Namespace, format_name: str) -> Options:
         partial=args.partial,
         ranks_per_node=args.ranks_per_node,
         ranks=args.ranks,
+        factors=dict(map(_factor, args.factor)),
         metric=_metric_choice(args, format_name),
         program=args.name or args.study,
     )
 
 
-def _why_not_stored(
-    run: _Run, first_places: Mapping[str, str], stored_sessions: Mapping[str | None, str]
-) -> str | None:
+def _factor(text: str) -> tuple[str, int | str]:
+    name, _, level = text.partition("=")
+    if not re.fullmatch(r"[A-Za-z]\w*", name) or not level:
+        raise UsageError(f"--factor '{text}' is not NAME=LEVEL, such as memory=D-D")
+    if name in ("ranks", "ranks_per_node"):
+        raise UsageError(f"give --{name.replace('_', '-')} {level} instead of --factor {text}")
+    return name, int(level) if level.isdecimal() else level
+
+
+class _Stored:
+    """The launches of the study that are stored already."""
+
+    def __init__(self, launches: Iterable[Launch], tag: str, metric: MetricChoice | None) -> None:
+        self._sessions: dict[str, str] = {}
+        """By launch_id and content_id of the launches of this tag."""
+        self._former: set[tuple[str, str]] = set()
+        """content_id and session of launches of former versions, which had no launch_id."""
+        self._metric = metric.name if metric else ""
+        self._quantities: dict[str, tuple[str, Record]] = {}
+        """By pattern, the first launch with the metric, and the metric."""
+        for launch in launches:
+            if launch.tag == tag:
+                launch_id, content_id = (str(launch.envelope.get(name)) for name in ("launch_id", "content_id"))
+                self._sessions.setdefault(launch_id, launch.session)
+                if "content_id" in launch.envelope:
+                    self._sessions.setdefault(content_id, launch.session)
+                else:
+                    self._former.add((launch_id, launch.session))
+            for pattern, found in self._quantities_of(launch.results):
+                self._quantities.setdefault(pattern, (f"tag {launch.tag}, session {launch.session}", found))
+
+    def session_of(self, run: _Run, session: str) -> str | None:
+        """The session of this run, if it is stored."""
+        return session if (run.content_id, session) in self._former else self._sessions.get(run.launch_id)
+
+    def place_of(self, content_id: str) -> str | None:
+        session = self._sessions.get(content_id)
+        return None if session is None else f"a launch of session '{session}'"
+
+    def refuse_other_quantity(self, run: _Run) -> None:
+        """Raises UsageError if a figure of the run is stored with another meaning."""
+        if not self._metric:
+            return
+        results = [record for record in map(json.loads, run.imported.lines) if record["record"] == "result"]
+        for pattern, metric in self._quantities_of(results):
+            where, known = self._quantities.setdefault(pattern, (f"run {run.number} of {run.file}", metric))
+            if _meaning(metric) != _meaning(known):
+                raise UsageError(
+                    f"{run.file}: the figure {self._metric} is in '{metric['unit']}' ({metric['better']} is better), "
+                    f"but in '{known['unit']}' ({known['better']} is better) in {where}; give it another --figure or "
+                    "--study"
+                )
+
+    def _quantities_of(self, results: Iterable[Record]) -> Iterator[tuple[str, Record]]:
+        for result in results:
+            if metric := (result.get("metrics") or {}).get(self._metric):
+                yield result["pattern"], metric
+
+
+def _meaning(metric: Record) -> tuple[str, str]:
+    return unit_of(str(metric.get("unit", ""))).dimension, str(metric.get("better", "higher"))
+
+
+def _why_not_stored(run: _Run, first_places: Mapping[str, str], stored: _Stored, session: str) -> str | None:
     """The reason if the same run was read before (`first_places`, by launch_id) or is stored
-    already (`stored_sessions`, by launch_id). None for a new run."""
+    already. None for a new run."""
     if run.launch_id in first_places:
         return f"run {run.number} is the same as {first_places[run.launch_id]}, to the last digit; stored once"
-    earlier = stored_sessions.get(run.launch_id) or stored_sessions.get(run.id_in_file)
+    earlier = stored.session_of(run, session)
     return f"already stored, in session '{earlier}'; not stored again" if earlier else None
 
 
@@ -171,28 +252,39 @@ def _metric_choice(args: argparse.Namespace, format_name: str) -> MetricChoice |
     return replace(choice, better=args.better) if choice else None
 
 
-def _runs_in(format_name: str, path: Path, options: Options) -> list[_Run]:
+def _runs_in(format_name: str, path: Path, options: Options, session: str) -> list[_Run]:
     content = formats.content_of(format_name, path)
     runs = formats.read_bytes(format_name, str(path), content, options)
-    file_digest = hashlib.sha256(content).hexdigest()[:_DIGEST_DIGITS]
+    for run in runs:
+        if run.partial and not any('"metrics"' in line for line in run.lines):
+            raise LongshoreError(f"{path}: {run.partial}, and it ends before the first figure: nothing to store")
+    if not runs:
+        raise LongshoreError(f"{path}: no whole run: nothing to store")
+    place = str(path.resolve()) if path.is_file() else ""  # a pipe has no name that lasts
+    seen: Counter[str] = Counter()
     found = []
     for index, imported in enumerate(runs):
-        id_in_file = f"import-{file_digest}-{index}"
-        run_digest = _digest(imported)
-        launch_id = f"import-{run_digest}" if run_digest else id_in_file
-        found.append(_Run(path, index + 1, imported, id_in_file, launch_id))
+        how = [options.metric.expression, options.metric.path] if options.metric else []
+        content_id = f"import-{_digest(imported.cell, imported.lines, *how)}"
+        launch_id = content_id  # records of longshore-bench have the time of their run
+        if imported.aggregate:
+            copy = 0 if _is_unlikely_twice(imported) else seen[content_id]
+            launch_id = f"import-{_digest(content_id, place, session, copy)}"
+        seen[content_id] += 1
+        found.append(_Run(path, index + 1, imported, content_id, launch_id))
     return found
 
 
-def _digest(imported: Imported) -> str | None:
-    """A digest of the content of a run. None if two runs may agree by chance, for instance in one
-    short value."""
+def _digest(*parts: Any) -> str:
+    text = json.dumps(parts, sort_keys=True)
+    return hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()[:_DIGEST_DIGITS]
+
+
+def _is_unlikely_twice(imported: Imported) -> bool:
+    """Whether two runs do not agree by chance, as they may in one short value."""
     results = [record for record in map(json.loads, imported.lines) if record["record"] == "result"]
     values = [float(metric["value"]) for record in results for metric in (record.get("metrics") or {}).values()]
-    if imported.aggregate and sum(map(_significant_digits, values)) < _MIN_DIGITS:
-        return None
-    text = json.dumps([imported.cell, imported.lines], sort_keys=True)
-    return hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()[:_DIGEST_DIGITS]
+    return sum(map(_significant_digits, values)) >= _MIN_DIGITS
 
 
 def _significant_digits(value: float) -> int:
