@@ -197,10 +197,10 @@ STAGES = (
     # The site of the documentation shows the Python package.
     Stage("system-rest", (pytest(REST, *IN_PARALLEL, *APART, "tests"),), PYTEST_CLOSING, after="python", budget=220),
     Stage("fuzz", fuzz(FUZZ_SECONDS), FUZZ_CLOSING, budget=FUZZ_SECONDS + 20),
-    Stage("asan-build", build("asan"), budget=110),
-    Stage("asan", (ctest("asan"),), CTEST_CLOSING, budget=130),
-    Stage("tsan-build", build("tsan"), budget=90),
-    Stage("tsan", (without_address_randomisation(ctest("tsan")),), CTEST_CLOSING, budget=120),
+    Stage("asan-build", build("asan"), budget=220),
+    Stage("asan", (ctest("asan"),), CTEST_CLOSING, budget=110),
+    Stage("tsan-build", build("tsan"), budget=120),
+    Stage("tsan", (without_address_randomisation(ctest("tsan")),), CTEST_CLOSING, budget=90),
 )
 
 
