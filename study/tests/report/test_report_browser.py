@@ -19,9 +19,9 @@ from longshore_study.store.launch_store import Store
 from longshore_study.store.selection import sides
 from report_data import (
     GUIDELINES,
-    HEADER,
     compared_halobench,
     envelope,
+    header_of,
     result,
     write_failure,
     write_halobench,
@@ -100,8 +100,9 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     store = Store(folder / "sizes")
     sizes = [1000 * 2**k for k in range(13)]
     results = [result("stream", {"kernel": "triad", "elements": n}, "bandwidth", 10.0, "GB/s") for n in sizes]
-    lines = [records.dump(r) for r in (HEADER, *results, records.end_record())]
-    store.write_launch(envelope("sizes", "sizes", "day", {"transport": "threads", "ranks": 4}), lines)
+    cell = {"transport": "threads", "ranks": 4}
+    lines = [records.dump(r) for r in (header_of(cell), *results, records.end_record())]
+    store.write_launch(envelope("sizes", "sizes", "day", cell), lines)
     many = gather_facts(sides(store, ["sizes"]))
     written = {}
     for name, facts in (("solo", solo), ("compared", compared), ("sizes", many)):
