@@ -170,7 +170,7 @@ class _Stored:
         self._sessions: dict[str, str] = {}
         """By launch_id and content_id of the launches of this tag."""
         self._former: set[tuple[str, str]] = set()
-        """content_id and session of launches of former versions, which had it as their launch_id."""
+        """content_id and session of launches of former versions: it was their launch_id."""
         self._metric = metric.name if metric else ""
         self._quantities: dict[str, tuple[str, Record]] = {}
         """By pattern, the first launch with the metric, and the metric."""
