@@ -43,6 +43,7 @@ std::optional<launched_processes> launched() {
        {names{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"}, names{"PMI_RANK", "PMI_SIZE"},
         names{"SMPI_RANK", "SMPI_GLOBAL_SIZE"}})
     if (const auto processes = number(count)) {
+      // Slurm itself sets PMI_SIZE. Other launchers may start one process in a shell of Slurm.
       const bool is_single_task = tasks && tasks->count == 1 && *processes == 1;
       if (is_single_task && std::string_view(count) == "PMI_SIZE") return std::nullopt;
       return launched_processes{number(rank).value_or(0), *processes, count};

@@ -51,9 +51,10 @@ class halo_exchange {
   /// Throws errc::usage if a width is larger than the halo or the interior of a field (ranks whose
   /// own fields fit throw errc::peer_failed), errc::unsupported if the algorithm or the mode is not
   /// available. If the messages of two ranks of a node do not fit together, all ranks throw
-  /// errc::usage; of ranks of different nodes, these ranks throw it, and the run ends. Memory per
-  /// rank and messages depend on the algorithm (detail/algorithms/standard.hpp, staged.hpp, ...) and on the mode
-  /// (detail/backends/mixed_backend.hpp, detail/mpi/).
+  /// errc::usage. If they are of different nodes, only these two ranks throw it, and the run ends.
+  ///
+  /// Memory per rank and messages depend on the algorithm (detail/algorithms/standard.hpp,
+  /// staged.hpp, ...) and on the mode (detail/backends/mixed_backend.hpp, detail/mpi/).
   template <class... T>
   halo_exchange(const rank_grid& grid, const halo_options& options, const field_view<T>&... fields)
       : halo_exchange(grid, options, std::vector<field_memory>{fields.memory()...}) {}

@@ -40,11 +40,11 @@ class common_arguments {
 
 namespace detail {
 
-/// Collective: one allreduce of 24 bytes. `code` is this rank's failure, or nothing.
 struct agreement {
   lowest_failure failed;
   bool is_same = true;  ///< whether all ranks have the same arguments
 };
+/// Collective: one allreduce of 24 bytes. `code` is this rank's failure, or nothing.
 [[nodiscard]] agreement agree(team& ranks, std::optional<errc> code,
                               const common_arguments& arguments);
 

@@ -19,7 +19,7 @@ common_arguments arguments_of(const bucket_options& options, std::size_t item_by
   const auto word = [](bool is_set) { return is_set ? "yes" : "no"; };
   common_arguments same;
   same.add("keys", options.keys.empty() ? keys : options.keys)
-      .add("items of bytes:", item_bytes)
+      .add("bytes per item:", item_bytes)
       .add("exchange", name_of(options.exchange))
       .add("order", name_of(options.order))
       .add("max_key", options.max_key)

@@ -21,7 +21,7 @@ _RATES = {f"{dimension}/s" for dimension, _ in _BASES.values()}
 _BASE = "|".join(sorted(_BASES, key=len, reverse=True))
 _PREFIX = "|".join(sorted(_PREFIXES, key=len, reverse=True))
 _UNIT = re.compile(
-    rf"(?P<number>10\^|1e)?(?P<exponent>(?<=[\^e])\d+)?[ ]?(?P<prefix>{_PREFIX})(?P<base>{_BASE})"
+    rf"(?:(?:10\^|1e)(?P<exponent>\d+))?[ ]?(?P<prefix>{_PREFIX})(?P<base>{_BASE})"
     r"(?P<rate>[ ]?/[ ]?s(?:ec|econd)?|(?<=[A-Za-z])p(?:er[ ])?s)?"
 )
 

@@ -37,7 +37,7 @@ examples:
   longshore import osu osu_latency.out --tag image-1 --factor memory=D-D    if OSU does not print where its buffers are
   longshore import isx isx.screen-and-log --tag image-1
   longshore import longshore-bench records.jsonl --tag image-1  the output of longshore-bench --json
-  longshore import regex any.out --tag t --pattern 'rate: ([0-9.]+)' --figure rate --unit GB/s
+  longshore import regex any.out --tag t --pattern 'rate: (\\S+)' --figure rate --unit GB/s
   longshore import json any.json --tag t --path 'results[*].rate' --figure rate --unit GB/s
 
 The files of one call are launches of one session. Import measurements of another day or job as another session, since
@@ -133,8 +133,7 @@ def run(args: argparse.Namespace) -> int:
         place = f"run {candidate.number}" + ("" if len(args.files) == 1 else f" of {candidate.file}")
         first_places.setdefault(candidate.launch_id, place)
         first_places.setdefault(candidate.content_id, place)
-        # Of all records, only a result has the key "metrics", so its lines need not be parsed.
-        figures = sum('"metrics"' in line for line in imported.lines)
+        figures = _figure_count(imported)
         rows.append({"file": str(candidate.file), "figures": figures, "warnings": warnings, "stored": not why_not})
     _print(args, rows, f"{study}, tag {args.tag}, session {session}")
     return EXIT_OK
@@ -197,8 +196,7 @@ class _Stored:
         """Raises UsageError if a figure of the run is stored with another meaning."""
         if not self._metric:
             return
-        results = [record for record in map(json.loads, run.imported.lines) if record["record"] == "result"]
-        for pattern, metric in self._quantities_of(results):
+        for pattern, metric in self._quantities_of(_results(run.imported)):
             where, known = self._quantities.setdefault(pattern, (f"run {run.number} of {run.file}", metric))
             if _meaning(metric) != _meaning(known):
                 raise UsageError(
@@ -256,7 +254,7 @@ def _runs_in(format_name: str, path: Path, options: Options, session: str) -> li
     content = formats.content_of(format_name, path)
     runs = formats.read_bytes(format_name, str(path), content, options)
     for run in runs:
-        if run.partial and not any('"metrics"' in line for line in run.lines):
+        if run.partial and not _figure_count(run):
             raise LongshoreError(f"{path}: {run.partial}, and it ends before the first figure: nothing to store")
     if not runs:
         raise LongshoreError(f"{path}: no whole run: nothing to store")
@@ -275,6 +273,15 @@ def _runs_in(format_name: str, path: Path, options: Options, session: str) -> li
     return found
 
 
+def _figure_count(imported: Imported) -> int:
+    """Of all records, only a result has the key "metrics", so the lines need not be parsed."""
+    return sum('"metrics"' in line for line in imported.lines)
+
+
+def _results(imported: Imported) -> list[Record]:
+    return [record for record in map(json.loads, imported.lines) if record["record"] == "result"]
+
+
 def _digest(*parts: Any) -> str:
     text = json.dumps(parts, sort_keys=True)
     return hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()[:_DIGEST_DIGITS]
@@ -282,8 +289,8 @@ def _digest(*parts: Any) -> str:
 
 def _is_unlikely_twice(imported: Imported) -> bool:
     """Whether two runs do not agree by chance, as they may in one short value."""
-    results = [record for record in map(json.loads, imported.lines) if record["record"] == "result"]
-    values = [float(metric["value"]) for record in results for metric in (record.get("metrics") or {}).values()]
+    metrics = [record.get("metrics") or {} for record in _results(imported)]
+    values = [float(metric["value"]) for of_result in metrics for metric in of_result.values()]
     return sum(map(_significant_digits, values)) >= _MIN_DIGITS
 
 
