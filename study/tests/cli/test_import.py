@@ -232,3 +232,18 @@ def test_two_runs_may_agree_in_one_short_figure(tmp_path: Path) -> None:
     barrier.write_text("# OSU MPI Barrier Latency Test v7.1\n# Avg Latency(us)\n             4.91\n" * 2)
     assert run(tmp_path / "store", "osu", str(barrier), "--tag", "t", "--ranks", "4") == 0
     assert len(list(Store(tmp_path / "store").launches())) == 2
+
+
+def test_runs_are_read_in_the_order_of_their_files(tmp_path: Path) -> None:
+    for attempt in range(8):  # the identity of a run depends on the folder of its file; the order must not
+        folder = tmp_path / f"{attempt}"
+        folder.mkdir()
+        values = [f"{value}.5" for value in (7, 3, 9, 1)]
+        files = [folder / name for name in "zyab"]
+        for file, value in zip(files, values, strict=True):
+            file.write_text(f"rate: {value} GB/s\n", encoding="utf-8")
+        words = ("--pattern", r"rate: (\S+)", "--figure", "rate", "--unit", "GB/s", "--tag", "t", "--session", "p")
+        for part in (files[:2], files[2:]):
+            assert run(folder / "store", "regex", *map(str, part), *words) == 0
+        read = [launch.results[0]["metrics"]["rate"]["value"] for launch in Store(folder / "store").launches()]
+        assert read == [7.5, 3.5, 9.5, 1.5]

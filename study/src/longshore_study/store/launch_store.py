@@ -84,14 +84,15 @@ class Store:
     def session_path(self, study: str, tag: str, session: str) -> Path:
         return self.path / folder_name(study, "study") / folder_name(tag, "tag") / folder_name(session, "session")
 
-    def write_launch(self, envelope: Mapping[str, Any], lines: Iterable[str]) -> Path:
+    def write_launch(self, envelope: Mapping[str, Any], lines: Iterable[str], number: int | None = None) -> Path:
         """Stores one launch completely or not at all. Returns its file.
 
         The envelope must have study, tag, session and cell. `record`, `schema`, `cell_id` and
         `launch_index` get defaults. `longshore run` adds `bound`, `guidelines` and `margin` of the
         study file, so that `compare` and `guidelines` need no study file. The file is named after
-        `launch_id` if given, else after cell and launch index. If a file with this name exists, the
-        launch gets a new name, unless the content is the same; then nothing is stored.
+        `launch_id` if given, else after cell and launch index. A `number` stands before the name,
+        so that launches are read in the order of their numbers. If a file with this name exists,
+        the launch gets a new name, unless the content is the same; then nothing is stored.
         """
         head: dict[str, Any] = {
             "record": "study",
@@ -106,6 +107,8 @@ class Store:
         # Bytes that are not UTF-8 become JSON escapes, from which reading restores the same bytes.
         content = text.encode("utf-8", "backslashreplace")
         stem = folder_name(str(head.get("launch_id") or f"{head['cell_id']}-{head['launch_index']:03d}"), "launch_id")
+        if number is not None:
+            stem = f"{number:06d}-{stem}"
         try:
             folder.mkdir(parents=True, exist_ok=True)
             return _write_beside_and_rename(folder, stem, content)

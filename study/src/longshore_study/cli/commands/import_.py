@@ -128,7 +128,8 @@ def run(args: argparse.Namespace) -> int:
                 "launch_id": candidate.launch_id, "content_id": candidate.content_id,
                 "launch_index": launch_counts[cell_text], "exit_status": 0,
             }  # fmt: skip
-            store.write_launch(envelope | _origin(format_name, candidate.file, imported), imported.lines)
+            number = stored.count_of(session) + sum(launch_counts.values()) + 1
+            store.write_launch(envelope | _origin(format_name, candidate.file, imported), imported.lines, number)
             launch_counts[cell_text] += 1
         place = f"run {candidate.number}" + ("" if len(args.files) == 1 else f" of {candidate.file}")
         first_places.setdefault(candidate.launch_id, place)
@@ -170,11 +171,13 @@ class _Stored:
         """By launch_id and content_id of the launches of this tag."""
         self._former: set[tuple[str, str]] = set()
         """content_id and session of launches of former versions: it was their launch_id."""
+        self._counts: Counter[str] = Counter()
         self._metric = metric.name if metric else ""
         self._quantities: dict[str, tuple[str, Record]] = {}
         """By pattern, the first launch with the metric, and the metric."""
         for launch in launches:
             if launch.tag == tag:
+                self._counts[launch.session] += 1
                 launch_id, content_id = (str(launch.envelope.get(name)) for name in ("launch_id", "content_id"))
                 self._sessions.setdefault(launch_id, launch.session)
                 if "content_id" in launch.envelope:
@@ -187,6 +190,9 @@ class _Stored:
     def session_of(self, run: _Run, session: str) -> str | None:
         """The session of this run, if it is stored."""
         return session if (run.content_id, session) in self._former else self._sessions.get(run.launch_id)
+
+    def count_of(self, session: str) -> int:
+        return self._counts[session]
 
     def place_of(self, content_id: str) -> str | None:
         session = self._sessions.get(content_id)
