@@ -4,7 +4,7 @@ thousands are needed."""
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -32,11 +32,13 @@ def launch(
     *,
     cell: Mapping[str, Any] | None = None,
     started: str | None = None,
+    hosts: Sequence[str] | None = None,
 ) -> Launch:
     factors = dict(cell or {"ranks": 2})
     name = "-".join(map(str, factors.values()))
     return Launch(
         study="s", tag=tag, session=session, cell=factors, cell_id=name, launch_index=index, position=index,
-        path=Path(f"{tag}/{session}/{name}-{index}.jsonl"), exit_status=0, header=None, complete=True, results=results,
+        path=Path(f"{tag}/{session}/{name}-{index}.jsonl"), exit_status=0,
+        header={"hosts": list(hosts)} if hosts else None, complete=True, results=results,
         envelope={"started": started} if started else {},
     )  # fmt: skip

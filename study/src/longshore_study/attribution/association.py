@@ -17,6 +17,7 @@ from longshore_study.compare.comparison import Comparison
 from longshore_study.compare.differences import DifferenceInRows, differences_in_rows
 from longshore_study.compare.estimate import metric_ratio, metric_ratios
 from longshore_study.compare.judged_row import JudgedRow
+from longshore_study.compare.slow_hosts import SlowHost, slow_hosts
 from longshore_study.stats import verdict
 
 SCHEMA = 1
@@ -37,6 +38,7 @@ class Attribution:
     residuals: list[float]
     """For each case, the part of its difference that no rule explains."""
     differences: list[DifferenceInRows]
+    slow_hosts: list[SlowHost]
 
     def rows_of(self, rule: Rule) -> list[JudgedRow]:
         return [self.cases[index] for index in rule.covered]
@@ -58,7 +60,7 @@ def attribute(comparison: Comparison) -> Attribution:
     factors = [_factors(row, index, differences) for index, row in enumerate(rows)]
     cases = [_case(row, levels) for row, levels in zip(rows, factors, strict=True)]
     rules, residuals = find_rules(cases, comparison.margin) if cases else ([], [])
-    return Attribution(comparison, rows, list(factors), rules, residuals, differences)
+    return Attribution(comparison, rows, list(factors), rules, residuals, differences, slow_hosts(comparison))
 
 
 def _factors(row: JudgedRow, index: int, differences: Iterable[DifferenceInRows]) -> dict[str, Any]:
@@ -120,5 +122,6 @@ def document(attribution: Attribution, confirm: str | None) -> dict[str, Any]:
             for row in attribution.unexplained
         ],
         "provenance": [{**found.difference.as_json(), "rows": len(found.rows)} for found in attribution.differences],
+        "slow_hosts": [host.as_json() for host in attribution.slow_hosts],
         "confirm": confirm,
     }

@@ -14,6 +14,7 @@ from longshore_study.compare.comparison import Comparison
 from longshore_study.compare.differences import differences
 from longshore_study.compare.estimate import COMMON_SHIFT, STATISTIC, metric_ratio, metric_ratios
 from longshore_study.compare.judged_row import JudgedRow
+from longshore_study.compare.slow_hosts import slow_hosts
 from longshore_study.stats import effect, student
 from longshore_study.stats.effect import Effect
 from longshore_study.stats.verdict import Measured
@@ -40,6 +41,7 @@ def document(comparison: Comparison) -> dict[str, Any]:
         "noise_of": comparison.noise_of,
         "rows": [row_document(row) for row in comparison.rows],
         "differences": [difference.as_json() for difference in differences(comparison.reference, comparison.new)],
+        "slow_hosts": [host.as_json() for host in slow_hosts(comparison)],
         "problems": comparison.problems,
     }
 

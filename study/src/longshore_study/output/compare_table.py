@@ -17,6 +17,7 @@ from longshore_study.compare.differences import differences, in_words
 from longshore_study.compare.estimate import PLAIN, STATISTIC, metric_ratio
 from longshore_study.compare.judged_row import JudgedRow
 from longshore_study.compare.pairing import known_factors
+from longshore_study.compare.slow_hosts import slow_hosts
 from longshore_study.metrics.launch_metrics import unit_of_whom
 from longshore_study.stats import verdict
 from longshore_study.store.simulated import heading
@@ -199,6 +200,8 @@ def _print_summary(comparison: Comparison, *, verbose: bool) -> None:
         print(f"{source}: removed from no row; there are too few launches, or it changed between the two sides")
     for problem in _grouped(comparison.problems):
         print(f"warning: {problem}")
+    for host in slow_hosts(comparison):
+        print(f"warning: {host.text}")
     _print_differences(comparison, everything=verbose)
     counts = ", ".join(f"{count} {name}" for name, count in comparison.counts.items())
     word = comparison.verdict

@@ -140,6 +140,8 @@ def _print(found: Attribution, written: str | None, why_not: str | None) -> None
 
 
 def _print_differences(found: Attribution) -> None:
+    for host in found.slow_hosts:
+        print(host.text)
     if not found.differences:
         print("no recorded property differs between the two sides")
         return
