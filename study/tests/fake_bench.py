@@ -30,6 +30,7 @@ NO_FACTORS = (
     "--repetitions",
     "--warmup",
     "--seed",
+    "--verify",
     "--json",
 )
 METRICS = {

@@ -128,6 +128,8 @@ def test_the_command_line_has_every_factor() -> None:
         "gather --transport threads --ranks 1 --strategy agp,exstack --buffer-items 64,1024 "
         "--repetitions 4 --warmup 0 --seed 12 --json -"
     )
+    ends = plan_of(GATHER + 'verify = "ends"\n', 'verify = "no"').cells
+    assert {cell.options(1)[-4:-2] == ["--verify", "ends"] for cell in ends if cell.program == "gather"} == {True}
     mpi = next(cell for cell in plan.cells if cell.between["transport"] == "mpi")
     assert "--ranks" not in mpi.options(1)
 

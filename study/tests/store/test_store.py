@@ -3,6 +3,7 @@ for."""
 
 from __future__ import annotations
 
+import errno
 import os
 import tracemalloc
 from collections.abc import Mapping
@@ -263,6 +264,29 @@ def test_a_store_that_is_a_file_is_an_error_of_one_line(tmp_path: Path) -> None:
         Store(path).names()
     with pytest.raises(LongshoreError, match="cannot store a launch"):
         store_launch(Store(path), "t", "s", [])
+
+
+@pytest.mark.parametrize("depth", [1, 2, 3])
+def test_an_unreadable_folder_is_a_launch_with_a_problem(
+    results: Store, monkeypatch: pytest.MonkeyPatch, depth: int
+) -> None:
+    store_launch(results, "t", "s", [halo("waitall", 1.0)], study="a")
+    store_launch(results, "u", "s", [halo("waitall", 1.0)], study="b")
+    locked = results.path.joinpath(*("b", "u", "s")[:depth])
+    scandir = os.scandir
+
+    def refusing(folder: Path) -> Any:  # root may read every folder, so permissions do not test this
+        if folder == locked:
+            raise PermissionError(errno.EACCES, "Permission denied")
+        return scandir(folder)
+
+    monkeypatch.setattr(os, "scandir", refusing)
+    good, bad = results.launches()
+    assert (good.study, good.problem) == ("a", None)
+    assert (bad.study, bad.tag, bad.session) == (*("b", "u", "s")[:depth], "?", "?")[:3]
+    assert bad.problem == f"{locked}: cannot be read (Permission denied)"
+    assert len(list(results.launches("a"))) == 1
+    assert results.names() == [("a", "t", "s")]
 
 
 def test_names_come_from_the_folders(results: Store) -> None:

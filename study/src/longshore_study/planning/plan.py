@@ -106,6 +106,8 @@ class Cell:
         }
         for name, value in settings.items():
             words += [_option_name(name), str(value)]
+        if self.launch_settings.verify != LaunchSettings.verify:
+            words += ["--verify", self.launch_settings.verify]
         return [*words, "--json", json_file]
 
 
@@ -217,7 +219,7 @@ def _without_duplicates(study: Study, cells_and_lines: Iterable[tuple[Cell, int]
 
 def _settings_of(left: Cell, right: Cell) -> Iterator[tuple[str, Any, Any]]:
     """The names of the settings that are not part of the cell_id, with the values of two cells."""
-    for name in ("launches", "repetitions", "warmup", "timeout_seconds"):
+    for name in ("launches", "repetitions", "warmup", "timeout_seconds", "verify"):
         yield name, getattr(left.launch_settings, name), getattr(right.launch_settings, name)
     if left.external is not None and right.external is not None:
         for name in ("command", "format", "metric", "launch", "ranks_per_node"):

@@ -75,6 +75,12 @@ class Launch:
         return self.source.startswith("import")
 
 
+@dataclass(frozen=True)
+class _UnreadableFolder:
+    path: Path
+    problem: str
+
+
 class Store:
     """The launches in one folder. The folder need not exist before the first write."""
 
@@ -121,9 +127,14 @@ class Store:
         self, study: str | None = None, tag: str | None = None, session: str | None = None, *, samples: bool = False
     ) -> Iterator[Launch]:
         """The stored launches of this study, tag and session, or of all if None, in the order of
-        their file names. Without `samples`, lines with samples are skipped unparsed."""
-        for path in self._files(study, tag, session):
+        their file names. Without `samples`, lines with samples are skipped unparsed. A folder that
+        cannot be read gives a launch with this problem."""
+        unreadable: list[_UnreadableFolder] = []
+        for path in self._files(study, tag, session, unreadable):
             yield read_launch(path, samples=samples)
+        for folder in unreadable:
+            names = [name_of(name) for name in folder.path.relative_to(self.path).parts]
+            yield _unreadable(folder.path, [*names, "?", "?"][:3], folder.problem)
 
     def cells_done(self, study: str, tag: str, session: str) -> dict[tuple[str, int], bool]:
         """By (cell_id, launch_index) of the stored launches: whether any attempt succeeded."""
@@ -137,18 +148,38 @@ class Store:
         """The stored (study, tag, session). The names come from the folders, or from a launch if a
         name was too long for a folder."""
         first: dict[tuple[str, ...], Path] = {}
-        for path in self._files(None, None, None):
+        for path in self._files(None, None, None, []):
             first.setdefault(path.parent.relative_to(self.path).parts, path)
         return sorted(_names_of(folders, path) for folders, path in first.items())
 
-    def _files(self, study: str | None, tag: str | None, session: str | None) -> Iterator[Path]:
+    def _files(
+        self, study: str | None, tag: str | None, session: str | None, unreadable: list[_UnreadableFolder]
+    ) -> Iterator[Path]:
+        """Appends the folders below the store that cannot be read to `unreadable`."""
+
+        def inside(folder: Path, name: str | None) -> list[Path]:
+            """The folder `name`, or all folders, in this folder."""
+            try:
+                if name is not None:
+                    return [folder / name] if (folder / name).is_dir() else []
+                return [folder / entry for entry in sorted(e.name for e in _entries(folder) if e.is_dir())]
+            except OSError as error:
+                if folder == self.path:
+                    raise LongshoreError(f"{_why(folder, error)}; name a folder with --store DIR") from None
+                unreadable.append(_UnreadableFolder(folder, _why(folder, error)))
+                return []
+
         folders = [self.path]
         for name, what in ((study, "study"), (tag, "tag"), (session, "session")):
             wanted = None if name is None else folder_name(name, what)
-            folders = [inner for folder in folders for inner in _subfolders(folder, wanted)]
+            folders = [found for folder in folders for found in inside(folder, wanted)]
         for folder in folders:
-            names = (entry.name for entry in _entries(folder) if entry.name.endswith(".jsonl"))
-            yield from (folder / name for name in sorted(names))
+            try:
+                names = sorted(entry.name for entry in _entries(folder) if entry.name.endswith(".jsonl"))
+            except OSError as error:
+                unreadable.append(_UnreadableFolder(folder, _why(folder, error)))
+                continue
+            yield from (folder / name for name in names)
 
 
 def folder_name(name: str, what: str) -> str:
@@ -191,7 +222,7 @@ def read_launch(path: Path, *, samples: bool = False) -> Launch:
     try:
         content = path.read_bytes()
     except OSError as error:
-        return _unreadable(path, names, f"{path}: cannot be read ({error.strerror})")
+        return _unreadable(path, names, _why(path, error))
     lines = content.split(b"\n")
     if lines[-1] == b"":
         lines.pop()
@@ -308,21 +339,18 @@ def _unreadable(path: Path, names: list[str], problem: str) -> Launch:
     )  # fmt: skip
 
 
-def _subfolders(folder: Path, name: str | None) -> list[Path]:
-    if name is not None:
-        return [folder / name] if (folder / name).is_dir() else []
-    return [folder / name for name in sorted(entry.name for entry in _entries(folder) if entry.is_dir())]
-
-
 def _entries(folder: Path) -> list[os.DirEntry[str]]:
-    """The entries of a folder without temporary files. Empty if the folder does not exist."""
+    """The entries of a folder without temporary files. Empty if the folder does not exist. Raises
+    OSError if it cannot be read."""
     try:
         with os.scandir(folder) as entries:
             return [entry for entry in entries if not entry.name.startswith(".")]
     except FileNotFoundError:
         return []
-    except OSError as error:
-        raise LongshoreError(f"{folder}: cannot be read ({error.strerror}); name a folder with --store DIR") from None
+
+
+def _why(path: Path, error: OSError) -> str:
+    return f"{path}: cannot be read ({error.strerror})"
 
 
 def process_namespace() -> str:

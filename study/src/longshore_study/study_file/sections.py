@@ -17,7 +17,7 @@ from longshore_study.study_file.machine_reader import TRANSPORT as SIMULATED
 from longshore_study.study_file.machine_reader import MachineReader
 from longshore_study.study_file.metric_reader import METRIC_KEYS, read_metric
 from longshore_study.study_file.step_reader import read_steps
-from longshore_study.study_file.study import External, Guideline, LaunchSettings, PatternBlock, Study
+from longshore_study.study_file.study import VERIFICATIONS, External, Guideline, LaunchSettings, PatternBlock, Study
 from longshore_study.study_file.toml_positions import Path as KeyPath
 from longshore_study.study_file.toml_positions import line_of
 from longshore_study.study_file.toml_values import Values, listed, shown
@@ -40,7 +40,7 @@ class StudyReader(Values):
     def study(self, document: dict[str, Any], text: str) -> Study:
         self.known_keys(document, (), SECTIONS, "table")
         settings = self.table(document, (), "study")
-        self.known_keys(settings, ("study",), (*STUDY_KEYS, *BLOCK_KEYS), "key in [study]")
+        self.known_keys(settings, ("study",), (*STUDY_KEYS, *BLOCK_KEYS, "verify"), "key in [study]")
         general = self.launch_settings(settings, ("study",), LaunchSettings())
         patterns = [
             self.pattern(block, ("pattern", index), general)
@@ -78,7 +78,7 @@ class StudyReader(Values):
         )
 
     def pattern(self, block: dict[str, Any], where: KeyPath, general: LaunchSettings) -> PatternBlock | None:
-        keys = ("program", "within", "between", "exclude", *BLOCK_KEYS)
+        keys = ("program", "within", "between", "exclude", "verify", *BLOCK_KEYS)
         self.known_keys(block, where, keys, "key in [[pattern]]")
         program = self.word(block, where, "program", PROGRAMS)
         if program is None:
@@ -153,6 +153,7 @@ class StudyReader(Values):
             repetitions=self.integer(owner, where, "repetitions", default=general.repetitions, least=1, most=million),
             warmup=self.integer(owner, where, "warmup", default=general.warmup, least=0, most=million),
             timeout_seconds=self.seconds(owner, where, general.timeout_seconds),
+            verify=(self.word(owner, where, "verify", VERIFICATIONS) if "verify" in owner else None) or general.verify,
         )
 
     def bound(self, block: dict[str, Any]) -> dict[str, float]:

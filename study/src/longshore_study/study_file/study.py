@@ -11,6 +11,8 @@ from longshore_study.base.expression import Expression
 from longshore_study.importers.imported import MetricChoice
 from longshore_study.study_file.environment_variables import Level
 
+VERIFICATIONS = ("all", "ends", "no")
+
 
 @dataclass(frozen=True)
 class LaunchSettings:
@@ -18,6 +20,8 @@ class LaunchSettings:
     repetitions: int = 10
     warmup: int = 1
     timeout_seconds: float = 600.0
+    verify: str = "all"
+    """Which results longshore-bench verifies: one of VERIFICATIONS."""
 
 
 @dataclass(frozen=True)
