@@ -929,3 +929,103 @@ def test_labels_within_lines_and_colours_are_removed() -> None:
 )
 def test_junk_is_refused_in_one_line(name: str, junk: str) -> None:
     assert "nothing in it is typical of one" in refused(name, junk)
+
+
+BABELSTREAM = """\
+BabelStream
+Version: 5.0
+Implementation: OpenMP
+Running kernels 100 times
+Precision: double
+Array size: 268.4 MB (=0.3 GB)
+Total size: 805.3 MB (=0.8 GB)
+Init: 0.07 s (=11504.1 MBytes/sec)
+Read: 0.09 s (=8947.8 MBytes/sec)
+Function    MBytes/sec  Min (sec)   Max         Average
+Copy        26843.546   0.02000     0.03000     0.02500
+Mul         26843.546   0.02000     0.03000     0.02500
+Add         40265.318   0.02000     0.03000     0.02500
+Triad       40265.318   0.02000     0.03000     0.02500
+Dot         53687.091   0.01000     0.02000     0.01250
+"""
+BABELSTREAM_CSV = """\
+phase,n_elements,sizeof,max_mbytes_per_sec,runtime
+Init,33554432,4,11504.1,0.07
+Read,33554432,4,8947.8,0.09
+function,num_times,n_elements,sizeof,max_mibytes_per_sec,min_runtime,max_runtime,avg_runtime
+Copy,50,33554432,4,12800,0.02,0.03,0.025
+Mul,50,33554432,4,12800,0.02,0.03,0.025
+Add,50,33554432,4,19200,0.02,0.03,0.025
+Triad,50,33554432,4,19200,0.02,0.03,0.025
+Dot,50,33554432,4,12800,0.02,0.03,0.025
+"""
+
+
+def test_babelstream_is_read_printed_and_as_csv() -> None:
+    printed = one("babelstream", BABELSTREAM)
+    assert printed.cell == {"program": "babelstream", "nodes": 1, "ranks": 1, "implementation": "OpenMP"}
+    assert [result["variant"]["kernel"] for result in results(printed)] == ["copy", "scale", "add", "triad", "dot"]
+    assert results(printed)[0]["variant"]["array"] == "268.4 MB"
+    assert figures(printed, "best_bandwidth")[2] == pytest.approx(40.265318)
+    assert figures(printed, "mean_bandwidth")[4] == pytest.approx(53.687091 * 0.8)
+    assert {(result["repetitions"], result["verified"]) for result in results(printed)} == {(100, None)}
+    table = one("babelstream", BABELSTREAM_CSV)
+    assert results(table)[1]["variant"] == {"kernel": "scale", "scope": "ep", "type": "float", "elements": 33554432}
+    assert figures(table, "best_bandwidth")[0] == pytest.approx(12800 * 2**20 / 1e9)
+    wrong = one("babelstream", BABELSTREAM + "Validation failed on sum. Error 0.1\n")
+    assert {result["verified"] for result in results(wrong)} == {False}
+    assert [len(results(run)) for run in read("babelstream", BABELSTREAM * 2)] == [5, 5]
+
+
+def test_a_single_kernel_of_babelstream_is_a_whole_run() -> None:
+    head = BABELSTREAM.partition("Function")[0].replace("Running kernels", "Running triad")
+    triad = head + "--------------------------------\nRuntime (seconds): 2.01327\nBandwidth (GiB/s):  40.000\n"
+    (rate,) = figures(one("babelstream", triad), "mean_bandwidth")
+    assert rate == pytest.approx(40 * 2**30 / 1e9)
+    head_of_csv = "function,num_times,n_elements,sizeof,"
+    (rate,) = figures(
+        one("babelstream", f"{head_of_csv}gbytes_per_sec,runtime\nTriad,100,1024,8,40,0.00006\n"), "mean_bandwidth"
+    )
+    assert rate == 40
+    nstream = (
+        f"{head_of_csv}max_mbytes_per_sec,min_runtime,max_runtime,avg_runtime\nNstream,9,1024,8,1e4,1e-6,3e-6,2e-6\n"
+    )
+    assert figures(one("babelstream", nstream), "mean_bandwidth") == [5]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ("Dot  ", "#Dot ", "ends without Dot; --partial imports"),
+        ("40265.318   0.02000     0.03000", "40265.318   0.04000     0.03000", "Add: needs a rate above 0, and times"),
+        ("26843.546", "nan", "'nan' below the rate is not a number"),
+        ("MBytes/sec  Min", "Bytes/sec  Min", "'Bytes/sec' is not one of MBytes/sec"),
+    ],
+)
+def test_a_wrong_output_of_babelstream_is_refused(old: str, new: str, told: str) -> None:
+    assert told in refused("babelstream", BABELSTREAM.replace(old, new))
+
+
+def test_the_first_halobench_is_read() -> None:
+    seconds = {"Sendrecv": 0.15, "Waitall": 0.1, "Redblack": 0.2}
+    data = 8 * 10000 * 6 / 2**20
+    text = f"""
+ Simple haloswap benchmark
+ -------------------------
+
+ Running on            8  process(es)
+ Process grid is (           2 ,            2 ,            2 )
+ Buffer size is        10000
+
+ Total amount of halo data =   {data}       MiB
+
+ Number of repetitions =         1000
+ Clock resolution is   1.0000000000000000E-003 , usecs
+"""
+    for mode, time in seconds.items():
+        text += f"\n {mode}\n --------\n {mode} time =  {time} , IO rate =  {1000 * data / time} MiB/s\n"
+    found = one("halobench", text + "\n Finished\n --------\n")
+    assert [result["variant"]["mode"] for result in results(found)] == ["sendrecv", "waitall", "redblack"]
+    assert results(found)[0]["variant"]["contiguous"] == 10000
+    assert figures(found, "process_bandwidth") == pytest.approx([1000 * data / time for time in seconds.values()])
+    assert "ends without 'Finished', after 3 of 8 modes" in refused("halobench", text)

@@ -11,4 +11,5 @@ from longshore_study.study_file.factors import FACTORS
 @pytest.mark.parametrize("pattern", [pattern for pattern in FACTORS if pattern != "control"])
 def test_each_factor_is_classed_once(pattern: str) -> None:
     assert not set(WORK[pattern]) & set(WAYS[pattern])
-    assert {*WORK[pattern], *WAYS[pattern]} == set(FACTORS[pattern])
+    of_imports = {"array"} if pattern == "stream" else set()  # BabelStream prints no number of elements
+    assert {*WORK[pattern], *WAYS[pattern]} == {*FACTORS[pattern], *of_imports}

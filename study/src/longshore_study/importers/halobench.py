@@ -29,7 +29,9 @@ MODES = {
     "Irecv / Isend / Waitall": "waitall",
     "Persistent / Startall / Waitall": "persistent",
     "Neighbourhood Collective": "neighbor",
+    "Waitall": "waitall",
 }
+"""By printed heading. The first versions had the last one, and only three modes."""
 
 FACES = 6
 _DOUBLE_BYTES = 8
@@ -39,12 +41,14 @@ _AGREEMENT = 1e-4  # the program computes the MiB in single precision
 _START = re.compile(r"^.*haloswap benchmark", re.IGNORECASE | re.MULTILINE)
 _HEADING = re.compile(rf"^[ \t]*({'|'.join(re.escape(title) for title in MODES)})[ \t]*$", re.MULTILINE)
 # \s+ also matches line breaks, which compilers insert into long records.
-_FIGURE = re.compile(r"Secs\s*=\s*(\S+?)\s*,\s*bwidth\s*=\s*(\S+)\s+MiB/s")
+_FIGURE = re.compile(
+    r"(?:Secs|Sendrecv time|Waitall time|Redblack time)\s*=\s*(\S+?)\s*,\s*(?:bwidth|IO rate)\s*=\s*(\S+)\s+MiB/s"
+)
 _FINISHED = re.compile(r"^[ \t]*Finished[ \t]*$", re.MULTILINE)
 _LAYOUT = {
     "ranks": re.compile(r"Running on\s+(\d+)\s+process"),
     "grid": re.compile(r"Process grid is\s*\(\s*(\d+)\s*,\s*(\d+)\s*,\s*(\d+)\s*\)"),
-    "contiguous": re.compile(r"Each halo contains\s+(\d+)\s+doubles"),
+    "contiguous": re.compile(r"(?:Each halo contains|Buffer size is)\s+(\d+)\b"),
     "repetitions": re.compile(r"Number of repetitions\s*=\s*(\d+)"),
 }
 _RUNS = re.compile(r"Benchmark run\s+(\d+)\s+out of\s+(\d+)")
@@ -111,7 +115,9 @@ class _HalobenchRun:
         where = f" in run {run} of {of}" if runs else ""
         if ended:
             return f"halobench's output ends{where}"
-        return f"halobench's output ends without 'Finished', after {len(modes)} of {len(MODES)} modes{where}"
+        return (
+            f"halobench's output ends without 'Finished', after {len(modes)} of {len(set(MODES.values()))} modes{where}"
+        )
 
     def results(self, contiguous: int, repetitions: int) -> Iterator[Record]:
         """One result per mode. If there are several runs, a sample for each run precedes the

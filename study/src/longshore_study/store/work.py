@@ -4,7 +4,7 @@ that do the same work are choices of a user, and are ranked against each other."
 from __future__ import annotations
 
 WORK = {
-    "stream": ("kernel", "elements", "type"),
+    "stream": ("kernel", "elements", "array", "type"),
     "gather": ("operation", "requests", "table", "index_pattern"),
     "halo": ("contiguous", "domain", "halo", "reach", "fields", "type", "periodic"),
     "sort": ("keys", "scaling", "max_key", "key_pattern", "key_type", "payload", "stable"),
