@@ -61,6 +61,42 @@ YAMA = "proc/sys/kernel/yama/ptrace_scope"
             WARN,
             "2 cpus",
         ),
+        (
+            doctor.cpu_quota,
+            {
+                "proc/self/cgroup": "0::/job/7",
+                "sys/fs/cgroup/job/cpu.max": "200000 100000",
+                "sys/fs/cgroup/job/7/cpu.max": "800000 100000",
+            },
+            WARN,
+            "2 cpus",
+        ),
+        (
+            doctor.cpu_quota,
+            {
+                "proc/self/cgroup": "4:memory:/other\n3:cpu,cpuacct:/docker/1\n0::/",
+                "sys/fs/cgroup/cpu/docker/1/cpu.cfs_quota_us": "-1",
+                "sys/fs/cgroup/cpu/docker/1/cpu.cfs_period_us": "100000",
+                "sys/fs/cgroup/cpu/docker/cpu.cfs_quota_us": "250000",
+                "sys/fs/cgroup/cpu/docker/cpu.cfs_period_us": "100000",
+            },
+            WARN,
+            "2.5 cpus",
+        ),
+        (doctor.system_call_filter, {}, UNKNOWN, "not supported"),
+        (doctor.system_call_filter, {"proc/self/status": "Name:\tpython\nSeccomp:\t0"}, OK, "none"),
+        (doctor.system_call_filter, {"proc/self/status": "Name:\tpython\nSeccomp:\t2"}, WARN, "seccomp is on"),
+        (
+            doctor.memory_limit,
+            {
+                "proc/meminfo": "MemTotal: 2097152 kB",
+                "proc/self/cgroup": "4:memory:/job/1\n0::/",
+                "sys/fs/cgroup/memory/job/memory.limit_in_bytes": "536870912",
+                "sys/fs/cgroup/memory/job/1/memory.limit_in_bytes": "9223372036854771712",
+            },
+            WARN,
+            "0.5 of 2.0",
+        ),
         (doctor.memory_limit, {}, UNKNOWN, "no cgroup"),
         (
             doctor.memory_limit,

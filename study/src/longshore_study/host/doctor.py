@@ -179,31 +179,55 @@ def counters(machine: Machine) -> CheckResult:
 
 def cpu_quota(machine: Machine) -> CheckResult:
     check = "cpu quota"
-    text = _cgroup_text(machine, "cpu.max")
-    if text is not None:
-        quota, _, period = text.partition(" ")
-    else:
-        quota = machine.text("sys/fs/cgroup/cpu/cpu.cfs_quota_us") or ""
-        period = machine.text("sys/fs/cgroup/cpu/cpu.cfs_period_us") or ""
-        if not quota:
-            return CheckResult(check, UNKNOWN, "no cgroup limit is visible")
-    if quota in ("max", "-1") or not (quota.isdigit() and period.isdigit() and int(period)):
+    groups = _control_groups(machine, "cpu")
+    texts = [text for _, folder in groups if (text := machine.text(f"{folder}/cpu.max"))]
+    for version, folder in groups:
+        if version == 1 and (quota := machine.text(f"{folder}/cpu.cfs_quota_us")):
+            texts.append(f"{quota} {machine.text(f'{folder}/cpu.cfs_period_us')}")
+    if not texts:
+        return CheckResult(check, UNKNOWN, "no cgroup limit is visible")
+    words = [text.split() for text in texts]
+    quotas = [int(w[0]) / int(w[1]) for w in words if len(w) == 2 and w[0].isdigit() and w[1].isdigit() and int(w[1])]
+    if not quotas:
         return CheckResult(check, OK, "none")
-    cpus = int(quota) / int(period)
     advice = "ranks stop when the quota is used up; use fewer ranks, or raise the limit of the container"
-    return CheckResult(check, WARN, f"{cpus:g} cpus", advice)
+    return CheckResult(check, WARN, f"{min(quotas):g} cpus", advice)
 
 
 def memory_limit(machine: Machine) -> CheckResult:
     check = "memory limit"
-    text = _cgroup_text(machine, "memory.max") or machine.text("sys/fs/cgroup/memory/memory.limit_in_bytes")
+    names = {1: "memory.limit_in_bytes", 2: "memory.max"}
+    texts = [
+        text
+        for version, folder in _control_groups(machine, "memory")
+        if (text := machine.text(f"{folder}/{names[version]}"))
+    ]
     total = _memory_total(machine)
-    if text is None or not total:
+    if not texts or not total:
         return CheckResult(check, UNKNOWN, "no cgroup limit is visible")
-    if not text.isdigit() or int(text) >= total:
+    limit = min((int(text) for text in texts if text.isdigit()), default=total)
+    if limit >= total:
         return CheckResult(check, OK, f"none; {total / 2**30:.1f} GiB in the machine")
     advice = "keep the tables and arrays of all ranks well below it, or ranks are killed"
-    return CheckResult(check, WARN, f"{int(text) / 2**30:.1f} of {total / 2**30:.1f} GiB", advice)
+    return CheckResult(check, WARN, f"{limit / 2**30:.1f} of {total / 2**30:.1f} GiB", advice)
+
+
+def system_call_filter(machine: Machine) -> CheckResult:
+    """Whether a filter (seccomp) may refuse system calls, as containers have one."""
+    check = "system call filter"
+    status = machine.text("proc/self/status")
+    if status is None:
+        return CheckResult(check, UNKNOWN, NOT_SUPPORTED)
+    mode = next((line.split()[1] for line in status.splitlines() if line.startswith("Seccomp:")), None)
+    if mode is None:
+        return CheckResult(check, UNKNOWN, "the kernel does not tell")
+    if mode == "0":
+        return CheckResult(check, OK, "none")
+    advice = (
+        "it may refuse counters (perf_event_open), copies between processes (process_vm_readv) and the placement of "
+        "memory (mbind); a container allows them with --security-opt seccomp=unconfined"
+    )
+    return CheckResult(check, WARN, "seccomp is on", advice)
 
 
 def virtual_machine(machine: Machine) -> CheckResult:
@@ -228,6 +252,7 @@ _FILE_CHECKS: tuple[Callable[[Machine], CheckResult], ...] = (
     counters,
     cpu_quota,
     memory_limit,
+    system_call_filter,
     virtual_machine,
 )
 
@@ -285,22 +310,21 @@ def ranges(numbers: Sequence[int]) -> str:
     return ",".join(str(part[0]) if len(part) == 1 else f"{part[0]}-{part[-1]}" for part in parts)
 
 
-def _cgroup_text(machine: Machine, name: str) -> str | None:
-    """The limit of this process's control group (version 2), or of its nearest parent with a limit.
-    Without any limit: a text that begins with "max", or None if there is no file of this name."""
-    groups = (machine.text("proc/self/cgroup") or "").splitlines()
-    own_group = next((line[3:] for line in groups if line.startswith("0::")), "/")
-    top = Path("sys/fs/cgroup")
-    group = top / own_group.lstrip("/")
-    unlimited = None
-    for folder in (group, *group.parents):
-        text = machine.text(str(folder / name))
-        if text is not None and not text.startswith("max"):
-            return text
-        unlimited = unlimited or text
-        if folder == top:
-            break
-    return unlimited
+def _control_groups(machine: Machine, controller: str) -> list[tuple[int, str]]:
+    """The version and the folder of the control group of this process for a controller, and of its
+    ancestors: any of them may have a limit. A container may see the path of the host; then only the
+    folder at the top exists."""
+    found = []
+    for line in (machine.text("proc/self/cgroup") or "0::/").splitlines():
+        _, _, rest = line.partition(":")
+        controllers, _, path = rest.partition(":")
+        if controllers and controller not in controllers.split(","):
+            continue
+        top = Path("sys/fs/cgroup") / (controller if controllers else "")
+        group = top / path.lstrip("/")
+        folders = [folder for folder in (group, *group.parents) if folder.is_relative_to(top)]
+        found += [(1 if controllers else 2, str(folder)) for folder in folders]
+    return found
 
 
 def _memory_total(machine: Machine) -> int:
