@@ -27,6 +27,9 @@ FORMATS = {
     "osu": "longshore_study.importers.osu",
     "imb": "longshore_study.importers.imb",
     "cartex": "longshore_study.importers.cartex",
+    "reframe": "longshore_study.importers.reframe",
+    "perflog": "longshore_study.importers.perflog",
+    "csv": "longshore_study.importers.series_csv",
     "regex": "longshore_study.importers.regex",
     "json": "longshore_study.importers.json_document",
     "longshore-bench": "longshore_study.importers.own_records",
@@ -39,8 +42,10 @@ ALIASES = {
     "records": "longshore-bench",
     "longshore": "longshore-bench",
 }
-ANY = ("regex", "json")
+ANY = ("regex", "json", "csv")
 """Formats for the output of any program, in which the user selects the metrics."""
+SERIES = ("csv", "reframe", "perflog")
+"""Formats of files with the figures of many times."""
 WANT_COMMAND = ("chapel-ig", "chapel-stream", "chapel-isx", "cartex", "osu")
 """Formats of programs that do not print all their settings. The command line above the output has
 the settings."""
@@ -54,6 +59,8 @@ SIGNATURES = (
     ("chapel-stream", re.compile(r"^Performance \(GB/s\)|^Problem size = \d+", re.MULTILINE), "Chapel's STREAM"),
     ("isx", re.compile(r"^ISx (?:[^\n]*\s)?v\d|^\w+\tNUM_PES \d+\t\s*Max[_ ]Key", re.MULTILINE), "ISx"),
     ("stream", re.compile(r"STREAM [vV]ersion|Best Rate MB/s"), "STREAM"),
+    ("reframe", re.compile(r"\A\s*\{.*\"session_info\"\s*:", re.DOTALL), "ReFrame"),
+    ("perflog", re.compile(r"\A[^\n]*_value[|,][^\n]*\n"), "a performance log of ReFrame"),
     (
         "babelstream",
         re.compile(r"^(?:BabelStream\s*$|function,num_times,n_elements,sizeof,)", re.MULTILINE),

@@ -25,6 +25,16 @@ class MetricChoice:
 
 
 @dataclass(frozen=True, slots=True)
+class Columns:
+    """The columns of a table with a line per measurement (series_csv.py)."""
+
+    time: str
+    version: str | None = None
+    factors: tuple[str, ...] = ()
+    """Empty: all other columns that do not differ in most lines."""
+
+
+@dataclass(frozen=True, slots=True)
 class Options:
     """Facts that the file may lack and the user can add."""
 
@@ -36,6 +46,7 @@ class Options:
     """Factors of the launch, such as settings that the program does not print."""
     metric: MetricChoice | None = None
     """The metric to find, for formats for any program."""
+    columns: Columns | None = None
     program: str | None = None
     """Name of the program, for formats for any program. The default is the name of the metric."""
 
@@ -67,6 +78,10 @@ class Imported:
     """Whether the values are aggregates of unknown repetitions."""
     started: str | None = None
     """Start of the run. None if the output does not have the time."""
+    session: str | None = None
+    """Of one run of a series; else the user names the session."""
+    tag: str | None = None
+    """The version of a run of a series; a tag of the user has precedence."""
     steps: list[dict[str, Any]] = field(default_factory=list)
     """Name, pattern and levels of each step of work, in the order of the steps."""
 

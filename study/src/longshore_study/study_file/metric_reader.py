@@ -21,7 +21,9 @@ from longshore_study.study_file.toml_positions import Path as KeyPath
 from longshore_study.study_file.toml_values import Values
 
 METRIC_KEYS = ("pattern", "path", "figure", "unit", "better")
-_NEEDED = {"regex": ("pattern", "figure", "unit"), "json": ("path", "figure", "unit")}
+_NEEDED = {
+    "regex": ("pattern", "figure", "unit"), "json": ("path", "figure", "unit"), "csv": ("figure", "unit"),
+}  # fmt: skip
 _LONGEST_EXPRESSION = 2000
 _TAKEN = ("program", "environment", *BETWEEN)
 """Names of factors that all launches have."""

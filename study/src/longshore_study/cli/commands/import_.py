@@ -17,7 +17,7 @@ from longshore_study.base.errors import EXIT_OK, LongshoreError, UsageError
 from longshore_study.base.terminal import count
 from longshore_study.base.units import unit_of
 from longshore_study.importers import formats
-from longshore_study.importers.imported import Imported, MetricChoice, Options
+from longshore_study.importers.imported import Columns, Imported, MetricChoice, Options
 from longshore_study.store.launch_store import Launch, Store
 from longshore_study.store.records import Record
 from longshore_study.study_file.metric_reader import read_metric
@@ -39,10 +39,12 @@ examples:
   longshore import longshore-bench records.jsonl --tag image-1  the output of longshore-bench --json
   longshore import regex any.out --tag t --pattern 'rate: (\\S+)' --figure rate --unit GB/s
   longshore import json any.json --tag t --path 'results[*].rate' --figure rate --unit GB/s
+  longshore import csv rates.csv --time time --version commit --figure rate --unit GB/s    a series, for history
+  longshore import reframe run-report.json --tag system     and perflog, a performance log of ReFrame
 
 The files of one call are launches of one session. Import measurements of another day or job as another session, since
-tags are compared by their sessions. Imported results are aggregates without repetitions, except for the records of
-longshore-bench.
+tags are compared by their sessions. Each time in a series (csv, reframe, perflog) is a session. Imported results are
+aggregates without repetitions, except for the records of longshore-bench.
 """
 
 
@@ -51,7 +53,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("format", metavar="FORMAT", help=", ".join(formats.FORMATS))
     parser.add_argument("files", metavar="FILE", nargs="+", type=Path, help="output of the program")
     parser.add_argument(
-        "--tag", required=True, help="the measured state, such as an image of the system; compare takes two tags"
+        "--tag",
+        help="the measured state, such as an image of the system; compare takes two tags (default: the version of csv)",
     )
     parser.add_argument("--session", help="the day or job of the measurement (default: today)")
     parser.add_argument("--study", help="name of the study in the store (default: the format)")
@@ -69,12 +72,22 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--pattern", metavar="REGEX", help="for regex: its group named value, or its only group, is the metric"
     )
     parser.add_argument("--path", metavar="PATH", help="for json: path of the metric, such as results[*].rate")
-    parser.add_argument("--figure", metavar="NAME", help="for regex and json: name of the metric")
-    parser.add_argument("--unit", help="for regex and json: unit of the metric")
     parser.add_argument(
-        "--name", metavar="PROGRAM", help="for regex and json: name of the program (default: --study, else --figure)"
+        "--figure", metavar="NAME", help="for regex and json: name of the metric; for csv: its column, or several"
     )
-    parser.add_argument("--better", choices=("higher", "lower"), default="higher", help="for regex and json")
+    parser.add_argument("--unit", help="for regex, json and csv: unit of the metric")
+    parser.add_argument(
+        "--name",
+        metavar="PROGRAM",
+        help="for regex, json and csv: name of the program (default: --study, else --figure)",
+    )
+    parser.add_argument("--time", metavar="COLUMN", help="for csv: the time of each line")
+    parser.add_argument("--version", metavar="COLUMN", help="for csv: the version, which becomes the tag")
+    parser.add_argument(
+        "--by", metavar="COLUMN", action="append", default=[],
+        help="for csv: a factor; may be repeated (default: the other columns, unless they differ in most lines)",
+    )  # fmt: skip
+    parser.add_argument("--better", choices=("higher", "lower"), default="higher", help="for regex, json and csv")
 
 
 @dataclass(frozen=True)
@@ -90,54 +103,83 @@ class _Run:
     file, may have the same content."""
     launch_id: str
     """Identifies the run by its content, its file and its session."""
+    tag: str
+    session: str
 
 
 def run(args: argparse.Namespace) -> int:
     """Reads all files before it stores any launch. If a file has a mistake, nothing is stored."""
-    for option, given in (("--session", args.session), ("--study", args.study)):
+    for option, given in (("--session", args.session), ("--study", args.study), ("--tag", args.tag)):
         if given is not None and not given.strip():
             raise UsageError(f"{option} needs a name; it is empty")
     format_name = formats.format_name(args.format)
     options = _options(args, format_name)
+    is_series = format_name in formats.SERIES
+    if is_series and args.session:
+        raise UsageError(f"--session {args.session}: {format_name} has a session for each time in the file")
     session = args.session or dt.datetime.now().astimezone().date().isoformat()
     study = args.study or format_name
     store = Store(args.store)
-    candidates = [run for path in args.files for run in _runs_in(format_name, path, options, session)]
-    stored = _Stored(store.launches(study), args.tag, options.metric)
+    candidates = [run for path in args.files for run in _runs_in(format_name, path, options, args.tag, session)]
+    stored = _Stored(store.launches(study), options.metric)
     for candidate in candidates:
         stored.refuse_other_quantity(candidate)
     launch_counts: Counter[str] = Counter()
-    first_places: dict[str, str] = {}
+    first_places: dict[tuple[str, str], str] = {}
     rows: list[dict[str, Any]] = []
     for candidate in candidates:
         imported = candidate.imported
         warnings = list(imported.warnings)
         if imported.partial:
             warnings.append(f"{candidate.file}: {imported.partial}; stored as partial")
-        why_not = _why_not_stored(candidate, first_places, stored, session)
+        why_not = _why_not_stored(candidate, first_places, stored)
         if why_not:
             warnings.append(f"{candidate.file}: {why_not}")
         else:
-            if equal := first_places.get(candidate.content_id) or stored.place_of(candidate.content_id):
+            content = (candidate.tag, candidate.content_id)
+            if not is_series and (equal := first_places.get(content) or stored.place_of(*content)):
                 warnings.append(
                     f"{candidate.file}: run {candidate.number} has the figures of {equal}, to the last digit"
                 )
             cell_text = json.dumps(imported.cell, sort_keys=True)
             envelope = {
-                "study": study, "tag": args.tag, "session": session, "cell": imported.cell,
+                "study": study, "tag": candidate.tag, "session": candidate.session, "cell": imported.cell,
                 "launch_id": candidate.launch_id, "content_id": candidate.content_id,
                 "launch_index": launch_counts[cell_text], "exit_status": 0,
             }  # fmt: skip
-            number = stored.count_of(session) + sum(launch_counts.values()) + 1
+            number = stored.count_of(candidate.tag, candidate.session) + sum(launch_counts.values()) + 1
             store.write_launch(envelope | _origin(format_name, candidate.file, imported), imported.lines, number)
             launch_counts[cell_text] += 1
         place = f"run {candidate.number}" + ("" if len(args.files) == 1 else f" of {candidate.file}")
-        first_places.setdefault(candidate.launch_id, place)
-        first_places.setdefault(candidate.content_id, place)
+        first_places.setdefault((candidate.tag, candidate.launch_id), place)
+        first_places.setdefault((candidate.tag, candidate.content_id), place)
         figures = _figure_count(imported)
         rows.append({"file": str(candidate.file), "figures": figures, "warnings": warnings, "stored": not why_not})
-    _print(args, rows, f"{study}, tag {args.tag}, session {session}")
+    if is_series:
+        tags = sorted({candidate.tag for candidate in candidates})
+        named = f"tag {tags[0]}" if len(tags) == 1 else f"{len(tags)} tags from {tags[0]} to {tags[-1]}"
+        sessions = len({(candidate.tag, candidate.session) for candidate in candidates})
+        _print(args, _by_file(rows), f"{study}, {named}, {count(sessions, 'session')}")
+    else:
+        _print(args, rows, f"{study}, tag {args.tag}, session {session}")
     return EXIT_OK
+
+
+def _by_file(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """One row per file, which has many runs."""
+    files: dict[str, dict[str, Any]] = {}
+    for row in rows:
+        of_file = files.setdefault(row["file"], {"file": row["file"], "figures": 0, "warnings": [], "stored": False})
+        if row["stored"]:
+            of_file["figures"] += row["figures"]
+            of_file["stored"] = True
+            of_file["warnings"] += row["warnings"]
+        else:
+            of_file["known"] = of_file.get("known", 0) + 1
+    for of_file in files.values():
+        if known := of_file.pop("known", 0):
+            of_file["warnings"].append(f"{of_file['file']}: {count(known, 'run')} already stored; not stored again")
+    return list(files.values())
 
 
 def _options(args: argparse.Namespace, format_name: str) -> Options:
@@ -150,8 +192,20 @@ def _options(args: argparse.Namespace, format_name: str) -> Options:
         ranks=args.ranks,
         factors=dict(map(_factor, args.factor)),
         metric=_metric_choice(args, format_name),
+        columns=_columns(args, format_name),
         program=args.name or args.study,
     )
+
+
+def _columns(args: argparse.Namespace, format_name: str) -> Columns | None:
+    if format_name == "csv":
+        if args.time is None:
+            raise UsageError("format 'csv' needs --time COLUMN, the time of each line")
+        return Columns(args.time, args.version, tuple(args.by))
+    for option, given in (("--time", args.time), ("--version", args.version), ("--by", args.by)):
+        if given:
+            raise UsageError(f"{option} is for format csv, not for {format_name}")
+    return None
 
 
 def _factor(text: str) -> tuple[str, int | str]:
@@ -166,36 +220,37 @@ def _factor(text: str) -> tuple[str, int | str]:
 class _Stored:
     """The launches of the study that are stored already."""
 
-    def __init__(self, launches: Iterable[Launch], tag: str, metric: MetricChoice | None) -> None:
-        self._sessions: dict[str, str] = {}
-        """By launch_id and content_id of the launches of this tag."""
-        self._former: set[tuple[str, str]] = set()
-        """content_id and session of launches of former versions: it was their launch_id."""
-        self._counts: Counter[str] = Counter()
+    def __init__(self, launches: Iterable[Launch], metric: MetricChoice | None) -> None:
+        self._sessions: dict[tuple[str, str], str] = {}
+        """By tag, and launch_id or content_id."""
+        self._former: set[tuple[str, str, str]] = set()
+        """Tag, content_id and session of launches of former versions: it was their launch_id."""
+        self._counts: Counter[tuple[str, str]] = Counter()
         self._metric = metric.name if metric else ""
         self._quantities: dict[str, tuple[str, Record]] = {}
         """By pattern, the first launch with the metric, and the metric."""
         for launch in launches:
-            if launch.tag == tag:
-                self._counts[launch.session] += 1
-                launch_id, content_id = (str(launch.envelope.get(name)) for name in ("launch_id", "content_id"))
-                self._sessions.setdefault(launch_id, launch.session)
-                if "content_id" in launch.envelope:
-                    self._sessions.setdefault(content_id, launch.session)
-                else:
-                    self._former.add((launch_id, launch.session))
+            self._counts[launch.tag, launch.session] += 1
+            launch_id, content_id = (str(launch.envelope.get(name)) for name in ("launch_id", "content_id"))
+            self._sessions.setdefault((launch.tag, launch_id), launch.session)
+            if "content_id" in launch.envelope:
+                self._sessions.setdefault((launch.tag, content_id), launch.session)
+            else:
+                self._former.add((launch.tag, launch_id, launch.session))
             for pattern, found in self._quantities_of(launch.results):
                 self._quantities.setdefault(pattern, (f"tag {launch.tag}, session {launch.session}", found))
 
-    def session_of(self, run: _Run, session: str) -> str | None:
+    def session_of(self, run: _Run) -> str | None:
         """The session of this run, if it is stored."""
-        return session if (run.content_id, session) in self._former else self._sessions.get(run.launch_id)
+        if (run.tag, run.content_id, run.session) in self._former:
+            return run.session
+        return self._sessions.get((run.tag, run.launch_id))
 
-    def count_of(self, session: str) -> int:
-        return self._counts[session]
+    def count_of(self, tag: str, session: str) -> int:
+        return self._counts[tag, session]
 
-    def place_of(self, content_id: str) -> str | None:
-        session = self._sessions.get(content_id)
+    def place_of(self, tag: str, content_id: str) -> str | None:
+        session = self._sessions.get((tag, content_id))
         return None if session is None else f"a launch of session '{session}'"
 
     def refuse_other_quantity(self, run: _Run) -> None:
@@ -221,12 +276,12 @@ def _meaning(metric: Record) -> tuple[str, str]:
     return unit_of(str(metric.get("unit", ""))).dimension, str(metric.get("better", "higher"))
 
 
-def _why_not_stored(run: _Run, first_places: Mapping[str, str], stored: _Stored, session: str) -> str | None:
-    """The reason if the same run was read before (`first_places`, by launch_id) or is stored
-    already. None for a new run."""
-    if run.launch_id in first_places:
-        return f"run {run.number} is the same as {first_places[run.launch_id]}, to the last digit; stored once"
-    earlier = stored.session_of(run, session)
+def _why_not_stored(run: _Run, first_places: Mapping[tuple[str, str], str], stored: _Stored) -> str | None:
+    """The reason if the same run was read before (`first_places`, by tag and launch_id) or is
+    stored already. None for a new run."""
+    if first := first_places.get((run.tag, run.launch_id)):
+        return f"run {run.number} is the same as {first}, to the last digit; stored once"
+    earlier = stored.session_of(run)
     return f"already stored, in session '{earlier}'; not stored again" if earlier else None
 
 
@@ -256,7 +311,7 @@ def _metric_choice(args: argparse.Namespace, format_name: str) -> MetricChoice |
     return replace(choice, better=args.better) if choice else None
 
 
-def _runs_in(format_name: str, path: Path, options: Options, session: str) -> list[_Run]:
+def _runs_in(format_name: str, path: Path, options: Options, given_tag: str | None, given_session: str) -> list[_Run]:
     content = formats.content_of(format_name, path)
     runs = formats.read_bytes(format_name, str(path), content, options)
     for run in runs:
@@ -268,6 +323,9 @@ def _runs_in(format_name: str, path: Path, options: Options, session: str) -> li
     seen: Counter[str] = Counter()
     found = []
     for index, imported in enumerate(runs):
+        tag, session = given_tag or imported.tag, imported.session or given_session
+        if tag is None:
+            raise UsageError(f"{path}: give --tag NAME, the measured state, or --version COLUMN of csv")
         how = [options.metric.expression, options.metric.path] if options.metric else []
         content_id = f"import-{_digest(imported.cell, imported.lines, *how)}"
         launch_id = content_id  # records of longshore-bench have the time of their run
@@ -275,7 +333,7 @@ def _runs_in(format_name: str, path: Path, options: Options, session: str) -> li
             copy = 0 if _is_unlikely_twice(imported) else seen[content_id]
             launch_id = f"import-{_digest(content_id, place, session, copy)}"
         seen[content_id] += 1
-        found.append(_Run(path, index + 1, imported, content_id, launch_id))
+        found.append(_Run(path, index + 1, imported, content_id, launch_id, tag, session))
     return found
 
 

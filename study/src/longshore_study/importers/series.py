@@ -1,0 +1,108 @@
+"""The runs of a series that others measured: figures of many times, often of many versions.
+
+Each time and version becomes a session, so that `history` and `compare` have the spread between
+sessions. A version becomes the tag, unless the user gives one.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from longshore_study.base.units import is_above_zero
+from longshore_study.importers.imported import Imported, Source, aggregate_result, whole_records
+from longshore_study.store import records
+
+_LATEST_SECONDS = 4e9
+"""A number above it is no time in seconds since 1970 (or in the year 2096)."""
+_OF_TIME = ("s", "ms", "us", "ns", "min", "h", "sec", "seconds")
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A figure of a series, with its place for messages."""
+
+    offset: int
+    time: dt.datetime
+    version: str | None
+    variant: Mapping[str, Any]
+    metric: str
+    value: float
+    unit: str
+    better: str
+
+
+def runs(source: Source, program: str, figures: Iterable[Figure], ranks: int | None = None) -> list[Imported]:
+    """One run per time and version; if a variant has several figures of one metric at that time,
+    these are runs of one session."""
+    sessions: dict[tuple[dt.datetime, str | None], list[dict[str, tuple[Mapping[str, Any], dict[str, Any]]]]] = {}
+    for figure in figures:
+        if figure.value <= 0 and is_above_zero(figure.unit):
+            raise source.error(
+                figure.offset, f"{figure.metric}: a figure of {figure.value:g} {figure.unit} is not possible"
+            )
+        launches = sessions.setdefault((figure.time, figure.version), [])
+        key = str(sorted(figure.variant.items()))
+        for launch in launches:
+            if figure.metric not in launch.get(key, ({}, {}))[1]:
+                break
+        else:
+            launch = {}
+            launches.append(launch)
+        metrics = launch.setdefault(key, (figure.variant, {}))[1]
+        metrics[figure.metric] = records.metric(figure.value, figure.unit, figure.better)
+    cell = {"program": program, **({"ranks": ranks} if ranks else {})}
+    return [
+        Imported(
+            cell,
+            whole_records(
+                {"program": {"name": program, "version": version}, "ranks": ranks},
+                [aggregate_result(program, variant, metrics) for variant, metrics in launch.values()],
+            ),
+            started=time.isoformat(),
+            session=time.strftime("%Y-%m-%dT%H-%M-%S"),
+            tag=version,
+        )
+        for (time, version), launches in sorted(sessions.items(), key=lambda item: (item[0][0], item[0][1] or ""))
+        for launch in launches
+    ]
+
+
+def time_of(source: Source, offset: int, text: str) -> dt.datetime:
+    """A time with a zone: ISO 8601, or seconds since 1970. Without a zone it is taken as UTC."""
+    try:
+        seconds = float(text)
+        if 0 < seconds < _LATEST_SECONDS and not text.strip().isdecimal():
+            return dt.datetime.fromtimestamp(seconds, dt.UTC)
+        if len(text.strip()) > 8 and 0 < seconds < _LATEST_SECONDS:  # 8 digits are a date: 20261127
+            return dt.datetime.fromtimestamp(seconds, dt.UTC)
+    except ValueError:
+        pass
+    try:
+        time = dt.datetime.fromisoformat(text.strip())
+    except ValueError:
+        raise source.error(
+            offset, f"'{text[:40]}' is no time; it is like 2026-11-27T13:05:00+00:00, or seconds since 1970"
+        ) from None
+    return time if time.tzinfo else time.replace(tzinfo=dt.UTC)
+
+
+def value_of(source: Source, offset: int, column: str, text: str) -> float | None:
+    """A figure; None for an empty text, and for words that mean that there is none."""
+    if text.strip().lower() in ("", "nan", "null", "none", "n/a", "na", "-"):
+        return None
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise source.error(offset, f"'{text[:40]}' below {column} is not a number")
+    return value
+
+
+def guessed_better(unit: str) -> str:
+    """Times are better if lower; everything else is taken to be a rate."""
+    return "lower" if unit.strip() in _OF_TIME else "higher"
