@@ -40,7 +40,8 @@ class ring final : public measurement {
     // Later than the first run, which the sweep verifies when it prepares the variant.
     if (is_last_rank_ && runs_ > 3) misbehave();
     const int next = (team_.rank() + 1) % team_.size();
-    const std::int64_t token = team_.rank();
+    const bool is_middle = fault_ == "flip" && is_last_rank_ && runs_ == 4;
+    const std::int64_t token = is_middle ? team_.rank() ^ 1 : team_.rank();
     memory_->put(next, 0, &token, sizeof(token));
     memory_->quiet();
     team_.barrier();
@@ -82,7 +83,7 @@ pattern make_ring_pattern() {
       "ring", "a token goes around a ring", {}, {"longshore-bench ring --fault none"}, {}, {}};
   ring_pattern.factors = {
       {.name = "fault",
-       .allowed = {"none", "wrong", "once", "throw", "die", "stuck", "slow", "impossible",
+       .allowed = {"none", "wrong", "once", "throw", "die", "stuck", "slow", "flip", "impossible",
                    "refused"},
        .defaults = {"none"},
        .help = "what goes wrong"},

@@ -47,8 +47,7 @@ void add_options(CLI::App& app, const pattern& pattern, typed_options& typed) {
     add(factor.name, "Factors", argument_name(factor), factor_help(factor));
   for (const auto& option : common_options())
     add(option.name, "Common options", option.argument, option.help);
-  app.add_flag("--no-verify", typed.no_verify, "leave out the check of the results")
-      ->group("Common options");
+  app.add_flag("--no-verify", typed.no_verify, "as --verify no")->group("Common options");
   app.add_flag("--no-shuffle", typed.no_shuffle, "run the variants in the same order in each round")
       ->group("Common options");
   // --no-pulse is the old name.
@@ -139,6 +138,19 @@ run_options launch_of(const typed_options& typed) {
   return options;
 }
 
+verification verification_of(const typed_options& typed) {
+  static const std::vector<std::string> names(verification_names.begin(), verification_names.end());
+  const auto word = value_of(typed, "verify");
+  if (typed.no_verify && word && *word != "no")
+    fail(errc::usage, "--verify {} and --no-verify contradict each other: give one of them", *word);
+  if (typed.no_verify) return verification::no;
+  const auto found = std::find(names.begin(), names.end(), word.value_or(names[0]));
+  if (found == names.end())
+    fail(errc::usage, "--verify: '{}' is not one of {}{}", *word,
+         fmt::format("{}", fmt::join(names, ", ")), suggestion(*word, names));
+  return static_cast<verification>(found - names.begin());
+}
+
 sweep_options sweep_options_of(const typed_options& typed) {
   sweep_options options;
   options.repetitions =
@@ -148,7 +160,7 @@ sweep_options sweep_options_of(const typed_options& typed) {
   options.iterations = number(typed, "iterations", 1, max_iterations, 0);
   options.seed = static_cast<std::uint64_t>(
       number(typed, "seed", 0, std::numeric_limits<long>::max(), static_cast<long>(options.seed)));
-  options.verify = !typed.no_verify;
+  options.verify = verification_of(typed);
   options.shuffle = !typed.no_shuffle;
   options.noise_probe = !typed.no_noise_probe;
   return options;

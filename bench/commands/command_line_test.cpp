@@ -91,7 +91,7 @@ TEST(CommandLine, defaults_hold_where_nothing_is_given) {
   EXPECT_EQ(asked.options.repetitions, 10);
   EXPECT_EQ(asked.options.warmup, 1);
   EXPECT_EQ(asked.options.seed, 122222U);
-  EXPECT_TRUE(asked.options.verify);
+  EXPECT_EQ(asked.options.verify, verification::all);
   EXPECT_TRUE(asked.options.shuffle);
   EXPECT_FALSE(asked.json_file);
   EXPECT_TRUE(asked.launch.pin);
@@ -109,7 +109,7 @@ TEST(CommandLine, common_options_are_understood) {
   EXPECT_EQ(asked.options.iterations, 9);
   EXPECT_EQ(asked.options.seed, 7U);
   EXPECT_EQ(asked.json_file, "-");
-  EXPECT_FALSE(asked.options.verify);
+  EXPECT_EQ(asked.options.verify, verification::no);
   EXPECT_FALSE(asked.options.shuffle);
 }
 
@@ -154,6 +154,8 @@ TEST(CommandLine, numbers_that_make_no_sense_are_refused) {
   expect_refusal({"gather", "--ranks", "99999999999999999999"},
                  {"--ranks", "'99999999999999999999'"});
   expect_refusal({"gather", "--repetitions", "-1"}, {"--repetitions", "'-1'"});
+  expect_refusal({"gather", "--verify", "end"}, {"--verify", "'end'", "did you mean 'ends'"});
+  expect_refusal({"gather", "--verify", "all", "--no-verify"}, {"--verify all", "contradict"});
   expect_refusal({"gather", "--warmup", "-1"}, {"--warmup", "'-1'", "from 0"});
   expect_refusal({"gather", "--seed", "-1"}, {"--seed", "'-1'", "from 0"});
 }

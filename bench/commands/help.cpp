@@ -61,6 +61,9 @@ const std::vector<common_option>& common_options() {
       {"iterations", "N",
        "operations per repetition; default: enough for 5 ms, or 1 where\nthe operation destroys "
        "its input"},
+      {"verify", "WHICH",
+       "all: the result of each repetition; ends: of the first and the last\nrun; no: none; "
+       "default: all"},
       {"seed", "N", "of data and of the order of the variants; default: 122222"},
       {"json", "FILE",
        "write records, one JSON object per line; - is standard output, and\nthe table then goes to "

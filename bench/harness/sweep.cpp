@@ -42,7 +42,8 @@ class sweeper {
       : team_(team),
         setting_(setting),
         listener_(listener),
-        memory_before_(process_memory_bytes()) {
+        memory_before_(process_memory_bytes()),
+        shared_before_(available_shared_memory_bytes()) {
     for (const auto& levels : chosen.to_run) states_.emplace_back(levels);
     // A simulated machine has no noise and no counters.
     if (team.simulated() == nullptr) {
@@ -70,9 +71,11 @@ class sweeper {
       visit_all(untimed + i, rounds, [&](variant_state& state, std::size_t position) {
         visit_timed(state);
         state.measured->timed(state.repetitions.back(), state.iterations);
+        const bool is_end = i + 1 == timed;
+        if (is_end || setting_.options.verify == verification::all) verify(state);
         if (listener_ != nullptr)
           listener_->sample(state.levels, i, position, state.repetitions.back());
-        if (i + 1 == timed) conclude(state);
+        if (is_end) conclude(state);
         if (!keep_) state.measured.reset();
       });
     return outcome_;
@@ -181,10 +184,20 @@ class sweeper {
     const auto held = static_cast<std::int64_t>(now - std::min(now, memory_before_));
     const std::int64_t held_on_host =
         team_.allreduce_value(held, reduction::max) * setting_.max_processes_per_host;
-    if (held_on_host <= budget_bytes_ && ++kept_ <= max_kept) return;
+    const bool fits = held_on_host <= budget_bytes_ && has_shared_memory_left();
+    if (fits && ++kept_ <= max_kept) return;
     if (states_.size() == 1) return;
     keep_ = false;
     for (auto& other : states_) other.measured.reset();
+  }
+
+  // Collective. Whether the shared memory that the measurements of all ranks of a host hold is a
+  // small part, too. Containers have little of it.
+  bool has_shared_memory_left() {
+    const std::size_t now = available_shared_memory_bytes();
+    const bool is_left =
+        shared_before_ - std::min(now, shared_before_) <= shared_before_ / kept_memory_divisor;
+    return team_.allreduce_value(is_left ? 1 : 0, reduction::min) == 1;
   }
 
   void visit_timed(variant_state& state) {
@@ -210,13 +223,12 @@ class sweeper {
   }
 
   void verify(variant_state& state) {
-    if (setting_.options.verify &&
+    if (setting_.options.verify != verification::no &&
         team_.allreduce_value(state.measured->verify() ? 1 : 0, reduction::min) == 0)
       state.correct = false;
   }
 
   void conclude(variant_state& state) {
-    verify(state);
     variant_result result{.levels = state.levels,
                           .index = static_cast<std::size_t>(&state - states_.data()),
                           .repetitions = static_cast<int>(state.repetitions.size()),
@@ -227,7 +239,7 @@ class sweeper {
     if (probe_)
       result.probe_seconds =
           team_.allreduce_value(quantile(state.probe_seconds, 0.5), reduction::max);
-    if (setting_.options.verify) result.verified = state.correct;
+    if (setting_.options.verify != verification::no) result.verified = state.correct;
     result.moved = traffic_of_all_ranks(team_, state.measured->moved());
     result.metrics = state.measured->metrics(result.seconds);
     result.facts = state.measured->facts();
@@ -257,7 +269,7 @@ class sweeper {
   std::optional<noise_probe> probe_;  // nothing if not requested, or with one rank
   // Constructed before all measurements: their tasks count.
   std::optional<run_counters> counters_;
-  std::size_t memory_before_;
+  std::size_t memory_before_, shared_before_;  // used, and available
   std::int64_t budget_bytes_ = 0;
   bool keep_ = true;
   std::size_t kept_ = 0;

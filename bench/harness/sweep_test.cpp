@@ -203,7 +203,13 @@ TEST(Sweep, counts_operations_resets_and_verifications) {
         << "an operation that destroys its input is never repeated";
     EXPECT_EQ(run.calls.resets.at("once"), 1 + 2 + 4);
     EXPECT_EQ(run.calls.timed.at("often"), 4) << "only timed rounds are counted";
-    EXPECT_EQ(run.calls.verified.at("often"), 2);
+    EXPECT_EQ(run.calls.verified.at("often"), 1 + 4) << "the preparation and each timed round";
+    sweep_options options{.repetitions = 4, .iterations = 5};
+    for (const auto& [which, count] :
+         {std::pair{verification::ends, 2}, std::pair{verification::no, 0}}) {
+      options.verify = which;
+      EXPECT_EQ(sweep_dummies(team, {"often"}, options).calls.verified["often"], count);
+    }
     EXPECT_EQ(run.calls.made, 2);
     if (team.rank() != 0) return;
     EXPECT_EQ(run.heard.result_of("often").iterations, 5);
@@ -308,8 +314,8 @@ TEST(Sweep, a_result_that_is_wrong_on_one_rank_is_wrong) {
       EXPECT_EQ(run.heard.result_of("wrong").verified, false);
       EXPECT_EQ(run.heard.result_of("wrong at last").verified, false);
     }
-    const auto unasked =
-        sweep_dummies(team, {"wrong"}, {.repetitions = 2, .iterations = 1, .verify = false});
+    const auto unasked = sweep_dummies(
+        team, {"wrong"}, {.repetitions = 2, .iterations = 1, .verify = verification::no});
     EXPECT_EQ(unasked.outcome.wrong, 0);
     if (team.rank() != 0) return;
     EXPECT_EQ(unasked.heard.results.at(0).verified, std::nullopt);

@@ -79,6 +79,7 @@ json launch_record(const team& team, const sweep_options& options, const rank_pl
   record["repetitions"] = options.repetitions;
   record["warmup"] = options.warmup;
   record["shuffled"] = options.shuffle;
+  record["verify"] = verification_names[static_cast<std::size_t>(options.verify)];
   record["timeout_seconds"] = team.waiting().timeout_seconds;
   record["environment"] = recorded_environment(environ);
   record["modules"] = loaded_modules();

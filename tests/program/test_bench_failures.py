@@ -79,6 +79,17 @@ def test_verification_finds_each_wrong_value_of_a_ghost_exchange(
     assert {r["variant"]["fault"]: r["verified"] for r in results} == {"none": True, fault: False}
 
 
+@pytest.mark.parametrize("which", ["all", "ends", "no"])
+def test_a_wrong_result_of_a_repetition_in_the_middle_is_found(run: Run, tmp_path: Path, which: str) -> None:
+    options = ["--fault", "flip", "--iterations", "1", "--repetitions", "5", "--verify", which, "--json", "r"]
+    done = run(FAULTY, "ring", *options, ranks=2)
+    records = read_records(tmp_path / "r")
+    assert [launch["verify"] for launch in of_kind(records, "launch")] == [which]
+    found = {"all": False, "ends": True, "no": None}[which]
+    assert [result["verified"] for result in of_kind(records, "result")] == [found]
+    assert done.returncode == (1 if which == "all" else 0)
+
+
 def test_without_verification_no_result_is_called_verified(run: Run, tmp_path: Path) -> None:
     done = run(FAULTY, "ring", "--fault", "none,wrong", "--no-verify", "--json", "r")
     assert done.returncode == 0

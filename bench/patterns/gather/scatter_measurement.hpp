@@ -9,7 +9,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <vector>
 
 namespace longshore::bench {
 
@@ -42,20 +41,18 @@ class scatter_measurement final : public table_measurement<Distribution> {
   }
   [[nodiscard]] bool verify() override {
     team_.barrier();
-    // In increasing order, so that the maximum over the requests for an element is the state: one
-    // request with the right value is enough, since several values may go to one element.
-    enum : unsigned char { untouched, requested, written };
-    std::vector<unsigned char> state(table_.local().size(), untouched);
-    this->for_each_request_to_me([&](int rank, std::size_t offset) {
-      const bool is_value = table_.local()[offset] == value_of(this->index_of(offset), rank);
-      state[offset] = std::max<unsigned char>(state[offset], is_value ? written : requested);
-    });
-    for (std::size_t k = 0; k < state.size(); ++k) {
+    for (std::size_t k = 0; k < table_.local().size(); ++k) {
       const std::int64_t value = table_.local()[k];
-      if (state[k] == written || (state[k] == untouched && value == no_value)) continue;
+      const auto writers = this->requesters_of(k);
+      const bool is_right = writers.empty()
+                                ? value == no_value
+                                : std::any_of(writers.begin(), writers.end(), [&](int rank) {
+                                    return value == value_of(this->index_of(k), rank);
+                                  });
+      if (is_right) continue;
       fmt::print(stderr, "longshore-bench: scatter: rank {}: element {} holds {}, which {}\n",
                  team_.rank(), this->index_of(k), value,
-                 state[k] == untouched ? "no rank was to write" : "no writer of the element gave");
+                 writers.empty() ? "no rank was to write" : "no writer of the element gave");
       return false;
     }
     return true;

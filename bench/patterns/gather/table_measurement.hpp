@@ -15,7 +15,9 @@
 
 #include <cmath>
 #include <cstdint>
+#include <numeric>
 #include <span>
+#include <vector>
 
 namespace longshore::bench {
 
@@ -110,16 +112,13 @@ class table_measurement : public measurement {
   [[nodiscard]] static std::span<std::int64_t> as_integers(const pages& memory, std::size_t count) {
     return {reinterpret_cast<std::int64_t*>(memory.data()), count};
   }
-  /// Calls body(rank, offset) for every request, of any rank, for an element of this rank.
-  template <class Body>
-  void for_each_request_to_me(const Body& body) const {
-    for (int rank = 0; rank < team_.size(); ++rank) {
-      index_generator next = generator(rank);
-      for (std::size_t i = 0; i < requests_; ++i) {
-        const location at = table_.map().owner_offset(static_cast<std::uint64_t>(next()));
-        if (at.rank == team_.rank()) body(rank, at.offset);
-      }
-    }
+  /// The ranks that request the element at `offset` of this rank, one entry per request. The first
+  /// call computes them for all elements, in the time of the requests of all ranks, and keeps them:
+  /// 8 bytes for each element of this rank, and 4 for each request to it.
+  [[nodiscard]] std::span<const std::int32_t> requesters_of(std::size_t offset) {
+    if (first_requester_.empty()) find_requesters();
+    return std::span<const std::int32_t>(requesters_)
+        .subspan(first_requester_[offset], first_requester_[offset + 1] - first_requester_[offset]);
   }
   [[nodiscard]] std::int64_t index_of(std::size_t offset) const {
     return static_cast<std::int64_t>(table_.map().index_of(team_.rank(), offset));
@@ -130,6 +129,26 @@ class table_measurement : public measurement {
   dist_array<std::int64_t, Distribution> table_;
 
  private:
+  void find_requesters() {
+    const auto for_each_request_to_me = [&](const auto& body) {
+      for (int rank = 0; rank < team_.size(); ++rank) {
+        index_generator next = generator(rank);
+        for (std::size_t i = 0; i < requests_; ++i) {
+          const location at = table_.map().owner_offset(static_cast<std::uint64_t>(next()));
+          if (at.rank == team_.rank()) body(rank, at.offset);
+        }
+      }
+    };
+    // A counting sort: first the number of requests for each element, two places later than in the
+    // end, so that the second pass moves each beginning to its place.
+    first_requester_.assign(table_.local().size() + 2, 0);
+    for_each_request_to_me([&](int, std::size_t offset) { ++first_requester_[offset + 2]; });
+    std::partial_sum(first_requester_.begin(), first_requester_.end(), first_requester_.begin());
+    requesters_.resize(first_requester_.back());
+    for_each_request_to_me(
+        [&](int rank, std::size_t offset) { requesters_[first_requester_[offset + 1]++] = rank; });
+  }
+
   static Distribution distribution_of([[maybe_unused]] const variant& levels) {
     if constexpr (std::is_same_v<Distribution, block_cyclic>)
       return {levels.contains("block_items") ? levels.at("block_items").get<std::uint64_t>() : 64};
@@ -156,6 +175,9 @@ class table_measurement : public measurement {
   pages indices_memory_;
   engine_facts engine_;
   std::size_t wipe_calls_ = 0;
+  // See requesters_of(): those of the element at `offset` begin at first_requester_[offset].
+  std::vector<std::size_t> first_requester_;
+  std::vector<std::int32_t> requesters_;
 };
 
 }  // namespace longshore::bench
