@@ -2,13 +2,13 @@
 // quota of the control group, because a container may have less CPU time than its CPUs suggest.
 #include <longshore/machine/affinity.hpp>
 
+#include <longshore/machine/detail/control_groups.hpp>
+
 #include <sched.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
-#include <string>
 
 namespace longshore {
 namespace {
@@ -19,21 +19,6 @@ struct cpu_mask {
   cpu_set_t words[max_cpus / CPU_SETSIZE];
 };
 static_assert(max_cpus % CPU_SETSIZE == 0);
-
-// Number of cores in the quota of the control group (version 2, else 1); max_cpus without a quota.
-double quota_cores() {
-  std::string quota;
-  double period = 0;
-  if (std::ifstream file("/sys/fs/cgroup/cpu.max");
-      file >> quota >> period && quota != "max" && period > 0)
-    return std::stod(quota) / period;
-  double microseconds = -1;
-  std::ifstream quota_file("/sys/fs/cgroup/cpu/cpu.cfs_quota_us"),
-      period_file("/sys/fs/cgroup/cpu/cpu.cfs_period_us");
-  if (quota_file >> microseconds && period_file >> period && microseconds > 0 && period > 0)
-    return microseconds / period;
-  return max_cpus;
-}
 
 }  // namespace
 
@@ -49,7 +34,8 @@ std::vector<int> allowed_cpus() {
 
 int usable_cores() {
   const int allowed = static_cast<int>(allowed_cpus().size());
-  return std::clamp(static_cast<int>(std::ceil(quota_cores())), 1, allowed);
+  const double quota = detail::quota_cores(detail::control_groups("cpu"));
+  return std::max(1, static_cast<int>(std::ceil(std::min<double>(quota, allowed))));
 }
 
 bool bind_this_thread(std::span<const int> cpus) noexcept { return bind_thread(0, cpus); }

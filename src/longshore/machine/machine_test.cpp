@@ -1,6 +1,7 @@
 // Affinity, pages, and sizes of memory and caches on the machine that runs the test.
 #include <longshore/core/error.hpp>
 #include <longshore/machine/affinity.hpp>
+#include <longshore/machine/detail/control_groups.hpp>
 #include <longshore/machine/memory_sizes.hpp>
 #include <longshore/machine/pages.hpp>
 
@@ -8,7 +9,10 @@
 
 #include <sched.h>
 
+#include <cmath>
 #include <cstdint>
+#include <filesystem>
+#include <fstream>
 
 namespace longshore {
 namespace {
@@ -22,6 +26,33 @@ TEST(Affinity, a_pinned_thread_runs_on_its_cpu_and_gets_its_cpus_back) {
     EXPECT_EQ(sched_getcpu(), before.back());
   }
   EXPECT_EQ(allowed_cpus(), before);
+}
+
+TEST(ControlGroups, the_smallest_quota_of_a_group_and_its_ancestors_counts) {
+  namespace fs = std::filesystem;
+  const fs::path root = fs::path(testing::TempDir()) / "longshore_control_groups";
+  fs::remove_all(root);
+  const auto write = [&](const std::string& file, const std::string& text) {
+    fs::create_directories((root / file).parent_path());
+    std::ofstream(root / file) << text;
+  };
+  const auto cores = [&] { return detail::quota_cores(detail::control_groups("cpu", root)); };
+  EXPECT_TRUE(std::isinf(cores()));  // without any file
+  write("proc/self/cgroup", "0::/job/7\n");
+  write("sys/fs/cgroup/job/7/cpu.max", "max 100000\n");
+  EXPECT_TRUE(std::isinf(cores()));
+  write("sys/fs/cgroup/job/7/cpu.max", "800000 100000\n");
+  write("sys/fs/cgroup/job/cpu.max", "150000 100000\n");
+  EXPECT_EQ(cores(), 1.5);
+  write("proc/self/cgroup", "4:memory:/other\n3:cpu,cpuacct:/docker/1\n0::/\n");
+  EXPECT_TRUE(std::isinf(cores()));
+  write("sys/fs/cgroup/cpu/docker/1/cpu.cfs_quota_us", "-1\n");
+  write("sys/fs/cgroup/cpu/docker/1/cpu.cfs_period_us", "100000\n");
+  EXPECT_TRUE(std::isinf(cores()));
+  write("sys/fs/cgroup/cpu/docker/cpu.cfs_quota_us", "250000\n");
+  write("sys/fs/cgroup/cpu/docker/cpu.cfs_period_us", "100000\n");
+  EXPECT_EQ(cores(), 2.5);
+  fs::remove_all(root);
 }
 
 TEST(Affinity, there_are_at_most_as_many_usable_cores_as_allowed_cpus) {

@@ -3,6 +3,7 @@
 #include <longshore/machine/memory_sizes.hpp>
 
 #include <longshore/core/error.hpp>
+#include <longshore/machine/detail/control_groups.hpp>
 
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -27,23 +28,20 @@ std::size_t read_number(const fs::path& path) {
   return file >> value ? value : unlimited;  // unlimited also for the word "max"
 }
 
-// File names of the memory controller, which differ between the two versions of control groups.
-struct memory_controller {
-  fs::path root;
-  const char *limit, *usage, *reclaimable;
-};
-
 // Bytes that one group still grants. The usage includes file cache, whose inactive part the kernel
 // frees on demand.
-std::size_t group_available_bytes(const memory_controller& controller, const fs::path& group) {
-  const std::size_t limit = read_number(group / controller.limit),
-                    used = read_number(group / controller.usage);
+std::size_t group_available_bytes(const detail::control_group& group) {
+  const bool is_first = group.version == 1;
+  const std::size_t limit = read_number(group.folder /
+                                        (is_first ? "memory.limit_in_bytes" : "memory.max")),
+                    used = read_number(group.folder /
+                                       (is_first ? "memory.usage_in_bytes" : "memory.current"));
   if (limit == unlimited || used == unlimited) return unlimited;
   std::size_t reclaimable = 0;
-  std::ifstream stat(group / "memory.stat");
+  std::ifstream stat(group.folder / "memory.stat");
   std::string key;
   for (std::size_t value = 0; stat >> key >> value;)
-    if (key == controller.reclaimable) reclaimable = value;
+    if (key == (is_first ? "total_inactive_file" : "inactive_file")) reclaimable = value;
   const std::size_t held = used - std::min(used, reclaimable);
   return limit - std::min(limit, held);
 }
@@ -52,28 +50,8 @@ std::size_t group_available_bytes(const memory_controller& controller, const fs:
 // limit of a job at any of these groups.
 std::size_t cgroup_available_bytes() {
   std::size_t available = unlimited;
-  // Lines are "number:controllers:/path"; version 2 has no controllers.
-  std::ifstream groups("/proc/self/cgroup");
-  for (std::string line; std::getline(groups, line);) {
-    const auto first = line.find(':'), second = line.find(':', first + 1);
-    if (second == std::string::npos) continue;
-    const std::string controllers = ',' + line.substr(first + 1, second - first - 1) + ',';
-    memory_controller controller;
-    if (controllers == ",,")
-      controller = {"/sys/fs/cgroup", "memory.max", "memory.current", "inactive_file"};
-    else if (controllers.find(",memory,") != std::string::npos)
-      controller = {"/sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes",
-                    "total_inactive_file"};
-    else
-      continue;
-    // A container may see the path of the host. Then the folders of the path do not exist here, and
-    // only the root has values.
-    for (fs::path group = fs::path(line.substr(second + 1)).relative_path();;
-         group = group.parent_path()) {
-      available = std::min(available, group_available_bytes(controller, controller.root / group));
-      if (group.empty()) break;
-    }
-  }
+  for (const auto& group : detail::control_groups("memory"))
+    available = std::min(available, group_available_bytes(group));
   return available;
 }
 
@@ -102,6 +80,16 @@ std::size_t available_shared_memory_bytes() {
   // f_blocks is 0 if the file system has no limit.
   if (statvfs("/dev/shm", &status) != 0 || status.f_blocks == 0) return unlimited;
   return static_cast<std::size_t>(status.f_bavail) * status.f_frsize;
+}
+
+std::string small_shared_memory_remedy() {
+  struct statvfs status {};
+  if (statvfs("/dev/shm", &status) != 0 || status.f_blocks == 0) return "";
+  const std::size_t bytes = static_cast<std::size_t>(status.f_blocks) * status.f_frsize;
+  if (bytes >= available_memory_bytes() / 2) return "";
+  return "; /dev/shm has only " + std::to_string(bytes >> 20) +
+         " MiB, which a larger one would mend: docker run --shm-size=8g, or mount -o "
+         "remount,size=8g /dev/shm";
 }
 
 std::size_t last_level_cache_bytes() {
