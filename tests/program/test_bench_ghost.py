@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from pathlib import Path
 
 import pytest
@@ -73,14 +74,16 @@ def test_every_type_and_memory_is_verified(run: Run, tmp_path: Path, kind: str, 
 
 
 @pytest.mark.parametrize("transport", TRANSPORTS)
-def test_ghosts_are_those_of_the_matrix_of_a_file(run: Run, tmp_path: Path, transport: str) -> None:
+@pytest.mark.parametrize("file", ["ring.mtx", "ring.mtx.gz"])
+def test_ghosts_are_those_of_the_matrix_of_a_file(run: Run, tmp_path: Path, transport: str, file: str) -> None:
     (tmp_path / "ring.mtx").write_text(MATRIX)
-    options = ["--mesh", "file", "--file", "ring.mtx", "--operation", "update,accumulate", "--json", "r"]
+    (tmp_path / "ring.mtx.gz").write_bytes(gzip.compress(MATRIX.encode()))
+    options = ["--mesh", "file", "--file", file, "--operation", "update,accumulate", "--json", "r"]
     done = run(BENCH, "ghost", *options, "--repetitions", "1", transport=transport, ranks=3)
     assert done.returncode == 0, done.stderr
     for result in results_of(tmp_path / "r"):
         assert result["verified"] is True
-        assert result["variant"]["file"] == "ring.mtx"
+        assert result["variant"]["file"] == file
         assert "elements" not in result["variant"]
         # Rank 0 needs the 8 other columns; ranks 1 and 2 need the next row of the ring.
         assert result["mesh"]["elements"] == {"max": 4, "mean": 4}
@@ -104,6 +107,8 @@ def test_a_good_placement_keeps_ghosts_on_their_node(run: Run, tmp_path: Path) -
     [
         (["--mesh", "file"], "mesh file needs the name of a file: --file NAME"),
         (["--mesh", "file", "--file", "none.mtx"], "none.mtx: the file cannot be read"),
+        (["--mesh", "file", "--file", "none.mtx.gz"], "none.mtx.gz: the file cannot be read"),
+        (["--mesh", "file", "--file", "torn.mtx.gz"], "torn.mtx.gz: gzip cannot unpack it"),
         (["--mesh", "file", "--file", "bad.mtx"], "bad.mtx, line 5: column 13 is not in 1 to 12"),
         (["--mesh", "file", "--file", "diagonal.mtx"], "no part of this mesh has ghosts"),
         (["--file", "ring.mtx"], "--file is for --mesh file"),
@@ -115,6 +120,7 @@ def test_a_good_placement_keeps_ghosts_on_their_node(run: Run, tmp_path: Path) -
     ],
 )
 def test_wrong_requests_are_refused_with_a_reason(run: Run, tmp_path: Path, options: list[str], told: str) -> None:
+    (tmp_path / "torn.mtx.gz").write_bytes(gzip.compress(MATRIX.encode())[:-10])
     (tmp_path / "bad.mtx").write_text(MATRIX.replace("2 3 -1", "2 13 -1"))
     (tmp_path / "ring.mtx").write_text(MATRIX)
     (tmp_path / "diagonal.mtx").write_text("%%MatrixMarket matrix coordinate pattern symmetric\n2 2 1\n1 1\n")

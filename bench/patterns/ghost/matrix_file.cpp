@@ -4,6 +4,7 @@
 // unsigned integers, and exponents of Fortran. Only the places of the entries matter here. A line is
 // read, checked and forgotten, unless its entry touches the part.
 #include "patterns/ghost/mesh.hpp"
+#include "patterns/ghost/text_lines.hpp"
 
 #include <longshore/array/block.hpp>
 #include <longshore/core/error.hpp>
@@ -12,7 +13,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <fstream>
 #include <string_view>
 #include <utility>
 
@@ -24,9 +24,7 @@ constexpr std::string_view blanks = " \t\r";
 // The lines of a file, and the parts of a line that stand between blanks.
 class line_reader {
  public:
-  explicit line_reader(const std::string& name) : name_(name), file_(name) {
-    if (!file_) fail(errc::usage, "{}: the file cannot be read", name_);
-  }
+  explicit line_reader(const std::string& name) : name_(name), lines_(name) {}
 
   // The next line that is neither empty nor a comment; false at the end of the file.
   bool next() {
@@ -36,7 +34,7 @@ class line_reader {
   }
   // The next line, comment or not, without blanks before and after.
   bool next_line() {
-    if (!std::getline(file_, line_)) return false;
+    if (!lines_.next(line_)) return false;
     ++number_;
     rest_ = line_;
     if (constexpr std::string_view mark = "\xef\xbb\xbf"; number_ == 1 && rest_.starts_with(mark))
@@ -90,7 +88,7 @@ class line_reader {
   }
 
   std::string name_;
-  std::ifstream file_;
+  text_lines lines_;
   std::string line_;
   std::string_view rest_;
   std::uint64_t number_ = 0;
