@@ -23,14 +23,18 @@ static int collectives(longshore_team* team) {
   CHECK_OK(longshore_allreduce(team, &largest, 1, LONGSHORE_FLOAT32, LONGSHORE_MAX));
   CHECK(largest == (float)(size - 1));
   uint64_t high[2] = {UINT64_MAX - (uint64_t)rank, (uint64_t)rank}, low[2] = {high[0], high[1]},
-           sum[1] = {UINT64_MAX};
+           sum[1] = {rank == 0 ? UINT64_MAX - (uint64_t)size : 1};
   /* also values above 2^63 */
   CHECK_OK(longshore_allreduce(team, high, 2, LONGSHORE_UINT64, LONGSHORE_MAX));
   CHECK(high[0] == UINT64_MAX && high[1] == (uint64_t)(size - 1));
   CHECK_OK(longshore_allreduce(team, low, 2, LONGSHORE_UINT64, LONGSHORE_MIN));
   CHECK(low[0] == UINT64_MAX - (uint64_t)(size - 1) && low[1] == 0);
   CHECK_OK(longshore_allreduce(team, sum, 1, LONGSHORE_UINT64, LONGSHORE_SUM));
-  CHECK(sum[0] == 0 - (uint64_t)size);
+  CHECK(sum[0] == UINT64_MAX - 1);
+  int8_t narrow[2] = {1, 100};
+  CHECK(longshore_allreduce(team, narrow, 2, LONGSHORE_INT8, LONGSHORE_SUM) ==
+        (size == 1 ? LONGSHORE_OK : LONGSHORE_ERROR_USAGE));
+  CHECK(narrow[0] == 1 && narrow[1] == 100); /* 100 of each of 2 ranks do not fit */
   uint64_t mixed =
       rank == 0 ? UINT64_MAX : 1; /* as int64 the first value would be below the second */
   CHECK_OK(longshore_allreduce(team, &mixed, 1, LONGSHORE_UINT64, LONGSHORE_MAX));
@@ -596,7 +600,7 @@ static int wrong_sorts_are_refused(longshore_team* team) {
   CHECK_OK(longshore_sorter_create(team, LONGSHORE_INT32, 0, &few, &sorter));
   const int32_t negative = -1;
   CHECK_REFUSED(longshore_sorter_run(sorter, &negative, NULL, 1, NULL), LONGSHORE_ERROR_USAGE,
-                "outside the range");
+                "(-1 if it has a sign) at position 0 is outside the range");
   CHECK_OK(longshore_sorter_free(sorter));
   CHECK_OK(longshore_sorter_create(team, LONGSHORE_INT32, 8, NULL, &sorter));
   CHECK_REFUSED(longshore_sorter_run(sorter, &negative, NULL, 1, NULL), LONGSHORE_ERROR_USAGE,

@@ -173,8 +173,8 @@ int longshore_barrier(longshore_team* team);
 int longshore_broadcast(longshore_team* team, void* data, size_t bytes, int root);
 /* Combines values[i] of all ranks and stores the result in values[i] of every rank, for each i
  * below `count`. `reduction` is LONGSHORE_SUM, LONGSHORE_MIN or LONGSHORE_MAX. Any type but
- * LONGSHORE_BYTES. Signed integers, and unsigned integers of up to 32 bits, are combined as int64,
- * uint64 values as uint64; sums wrap around. Floating values are combined as float64. */
+ * LONGSHORE_BYTES. If a sum of integers does not fit the type, all ranks get
+ * LONGSHORE_ERROR_USAGE, and no value has changed. Floating values are combined as float64. */
 int longshore_allreduce(longshore_team* team, void* values, int64_t count, int type, int reduction);
 /* Stores the `bytes` bytes at `mine` of rank r at offset r x bytes in `all` of every rank. Over mpi
  * the block of one rank has at most 2^31 - 1 bytes. */

@@ -4,6 +4,7 @@
 #include "longshore.h"
 #include "longshore_cxx.hpp"
 
+#include <longshore/transport/exact_sum.hpp>
 #include <longshore/transport/launch/join.hpp>
 #include <longshore/transport/launch/run.hpp>
 
@@ -11,6 +12,7 @@
 
 #include <array>
 #include <cstring>
+#include <type_traits>
 
 namespace longshore::bindings {
 namespace {
@@ -43,44 +45,47 @@ reduction reduction_of(int which) {
 // Converts the values to a type that the team can reduce (int64 or double), and converts the
 // results back.
 template <class Wide, class T>
-void allreduce_as(team& ranks, void* values, std::size_t count, reduction how) {
-  T* const numbers = static_cast<T*>(values);
-  std::vector<Wide> wide(count);
-  for (std::size_t i = 0; i < count; ++i) wide[i] = static_cast<Wide>(numbers[i]);
+void allreduce_as(team& ranks, T* values, std::size_t count, reduction how) {
+  std::vector<Wide> wide(values, values + count);
   ranks.allreduce(std::span<Wide>(wide), how);
-  for (std::size_t i = 0; i < count; ++i) numbers[i] = static_cast<T>(wide[i]);
+  for (std::size_t i = 0; i < count; ++i) values[i] = static_cast<T>(wide[i]);
 }
 
-// Reduces uint64 as int64. Sums wrap around to the same bits. For minimum and maximum the highest
-// bit is flipped, so that int64 has the order of uint64.
-void allreduce_uint64(team& ranks, std::uint64_t* values, std::size_t count, reduction how) {
-  const std::uint64_t flip = how == reduction::sum ? 0 : std::uint64_t{1} << 63;
+// Reduces uint64 as int64. The highest bit is flipped, so that int64 has the order of uint64.
+void allreduce_order_of_uint64(team& ranks, std::uint64_t* values, std::size_t count,
+                               reduction how) {
+  constexpr std::uint64_t flip = std::uint64_t{1} << 63;
   std::vector<std::int64_t> wide(count);
   for (std::size_t i = 0; i < count; ++i) wide[i] = static_cast<std::int64_t>(values[i] ^ flip);
   ranks.allreduce(std::span(wide), how);
   for (std::size_t i = 0; i < count; ++i) values[i] = static_cast<std::uint64_t>(wide[i]) ^ flip;
 }
 
+template <class T>
+void allreduce_typed(team& ranks, void* data, std::size_t count, reduction how) {
+  T* const values = static_cast<T*>(data);
+  if constexpr (std::is_floating_point_v<T>)
+    allreduce_as<double>(ranks, values, count, how);
+  else if (how == reduction::sum)
+    sum_exactly(ranks, std::span(values, count));
+  else if constexpr (std::is_same_v<T, std::uint64_t>)
+    allreduce_order_of_uint64(ranks, values, count, how);
+  else
+    allreduce_as<std::int64_t>(ranks, values, count, how);
+}
+
 void allreduce(team& ranks, void* values, std::size_t count, int type, reduction how) {
   switch (type) {
-    case LONGSHORE_INT8: return allreduce_as<std::int64_t, std::int8_t>(ranks, values, count, how);
-    case LONGSHORE_INT16:
-      return allreduce_as<std::int64_t, std::int16_t>(ranks, values, count, how);
-    case LONGSHORE_INT32:
-      return allreduce_as<std::int64_t, std::int32_t>(ranks, values, count, how);
-    case LONGSHORE_UINT8:
-      return allreduce_as<std::int64_t, std::uint8_t>(ranks, values, count, how);
-    case LONGSHORE_UINT16:
-      return allreduce_as<std::int64_t, std::uint16_t>(ranks, values, count, how);
-    case LONGSHORE_UINT32:
-      return allreduce_as<std::int64_t, std::uint32_t>(ranks, values, count, how);
-    case LONGSHORE_UINT64:
-      return allreduce_uint64(ranks, static_cast<std::uint64_t*>(values), count, how);
-    case LONGSHORE_FLOAT32: return allreduce_as<double, float>(ranks, values, count, how);
-    case LONGSHORE_INT64:
-      return ranks.allreduce(std::span(static_cast<std::int64_t*>(values), count), how);
-    case LONGSHORE_FLOAT64:
-      return ranks.allreduce(std::span(static_cast<double*>(values), count), how);
+    case LONGSHORE_INT8: return allreduce_typed<std::int8_t>(ranks, values, count, how);
+    case LONGSHORE_INT16: return allreduce_typed<std::int16_t>(ranks, values, count, how);
+    case LONGSHORE_INT32: return allreduce_typed<std::int32_t>(ranks, values, count, how);
+    case LONGSHORE_INT64: return allreduce_typed<std::int64_t>(ranks, values, count, how);
+    case LONGSHORE_UINT8: return allreduce_typed<std::uint8_t>(ranks, values, count, how);
+    case LONGSHORE_UINT16: return allreduce_typed<std::uint16_t>(ranks, values, count, how);
+    case LONGSHORE_UINT32: return allreduce_typed<std::uint32_t>(ranks, values, count, how);
+    case LONGSHORE_UINT64: return allreduce_typed<std::uint64_t>(ranks, values, count, how);
+    case LONGSHORE_FLOAT32: return allreduce_typed<float>(ranks, values, count, how);
+    case LONGSHORE_FLOAT64: return allreduce_typed<double>(ranks, values, count, how);
     // Always throws: the type is LONGSHORE_BYTES, here without a size, or unknown.
     default: static_cast<void>(bytes_of_type(type, 0, "an allreduce"));
   }

@@ -29,6 +29,20 @@ std::vector<metric> exchange_measurement::metrics(const summary& seconds) {
       per_rank("process_bandwidth", bytes / ranks.size() / (1 << 20) / seconds.median, "MiB/s")};
 }
 
+json exchange_measurement::transfers_of(const halo_transfers& mine) {
+  json transfers = json::object();
+  const auto add = [&](const char* way, std::uint64_t bytes) {
+    const auto all = grid_.ranks().allreduce_value(bytes, reduction::sum);
+    if (all > 0) transfers[way] = all;
+  };
+  add("copied", mine.copied);
+  add("read", mine.read);
+  add("channels", mine.channels);
+  add("posted", mine.posted);
+  add("mpi", mine.mpi);
+  return transfers;
+}
+
 namespace {
 
 tasks tasks_of(const variant& levels, const team& ranks) {
@@ -88,6 +102,7 @@ class field_measurement final : public exchange_measurement {
     facts["algorithm"] = name_of(exchange_->algorithm());
     facts["rounds"] = exchange_->rounds();
     facts["plan_seconds"] = plan_seconds_;
+    facts["transfers"] = transfers_of(exchange_->transfers());
     return facts;
   }
 
@@ -164,6 +179,11 @@ class contiguous_measurement final : public exchange_measurement {
     return true;
   }
   [[nodiscard]] traffic moved() const override { return faces_.moved(); }
+  [[nodiscard]] json facts() override {
+    json facts = exchange_measurement::facts();
+    facts["transfers"] = transfers_of(faces_.transfers());
+    return facts;
+  }
 
  private:
   // Called while faces_ is constructed: uses only members that are declared before faces_.

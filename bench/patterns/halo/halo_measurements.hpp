@@ -7,6 +7,7 @@
 
 #include <longshore/halo/cell_check.hpp>
 #include <longshore/halo/rank_grid.hpp>
+#include <longshore/halo/transfers.hpp>
 
 #include <fmt/core.h>
 
@@ -29,6 +30,9 @@ class exchange_measurement : public measurement {
   }
 
  protected:
+  /// The fact "transfers" of a plan: bytes of all ranks.
+  [[nodiscard]] json transfers_of(const halo_transfers& mine);
+
   grid_options options_;
   rank_grid grid_;
 };

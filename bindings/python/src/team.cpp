@@ -7,6 +7,7 @@
 #include "rank_team.hpp"
 
 #include <longshore/core/error.hpp>
+#include <longshore/transport/exact_sum.hpp>
 
 #include <fmt/format.h>
 #include <nanobind/stl/optional.h>
@@ -99,7 +100,9 @@ nb::object reduce_number(team& ranks, nb::handle value, bool floating, reduction
            "allreduce: a number on rank {}, an array on another: all must give the same",
            ranks.rank());
     all_whole = types.max == static_cast<std::int64_t>(number::integer);
-    if (all_whole)
+    if (all_whole && operation == reduction::sum)
+      sum_exactly(ranks, std::span(&whole, 1));
+    else if (all_whole)
       whole = ranks.allreduce_value(whole, operation);
     else
       sum = ranks.allreduce_value(sum, operation);
@@ -120,9 +123,11 @@ nb::object allreduce(const rank_team& self, nb::object value, std::string_view n
   {
     const release_gil unlock;
     require_alike(ranks, call::allreduce, values, static_cast<int>(operation), "allreduce");
-    if (values.type == element::int64)
-      ranks.allreduce(std::span(reinterpret_cast<std::int64_t*>(values.data), values.items),
-                      operation);
+    const std::span integers(reinterpret_cast<std::int64_t*>(values.data), values.items);
+    if (values.type == element::int64 && operation == reduction::sum)
+      sum_exactly(ranks, integers);
+    else if (values.type == element::int64)
+      ranks.allreduce(integers, operation);
     else
       ranks.allreduce(std::span(reinterpret_cast<double*>(values.data), values.items), operation);
   }
@@ -287,7 +292,8 @@ value: an int or a float, also a scalar of NumPy; the result is a Python number.
     all ranks, which is reduced element by element, in place, and returned.
 op: 'sum', 'min' or 'max'.
 
-Raises UsageError on all ranks if their arguments differ.
+Raises UsageError on all ranks if their arguments differ, or if a sum of integers does not fit
+int64; then no value has changed.
 
 >>> longshore.run(lambda team: team.allreduce(0.5 * team.rank, 'max'), ranks=3)
 1.0

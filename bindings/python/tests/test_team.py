@@ -31,6 +31,10 @@ def test_collectives_of_numbers_and_arrays(ranks: int) -> None:
         assert team.allreduce(team.rank) == ranks * (ranks - 1) // 2
         assert team.allreduce(0.5 * team.rank, "max") == 0.5 * (ranks - 1)
         assert team.allreduce(np.int64(team.rank), "min") == 0
+        if ranks > 1:
+            for too_much in (2**63 - 1, np.full(2, -(2**63)), np.array([1, 2**62 + 1])):
+                with pytest.raises(longshore.UsageError, match="does not fit 64 bits"):
+                    team.allreduce(too_much)
         values = np.array([team.rank, 1], "int64")
         assert team.allreduce(values) is values
         assert values.tolist() == [ranks * (ranks - 1) // 2, ranks]

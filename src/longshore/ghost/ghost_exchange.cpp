@@ -22,15 +22,20 @@ void ghost_exchange::remake(const ghost_graph& graph, const std::vector<ghost_me
   auto strategy = options_.strategy;
   if (strategy == ghost_strategy::automatic)
     strategy = detail::choose_ghost_strategy(graph.links(), fields, arguments);
-  plan_ = std::make_unique<detail::ghost_plan>(graph.links(), strategy, options_, fields,
-                                               std::move(arguments));
+  plan_ = {graph.links().ranks(), "a plan of ghosts",
+           std::make_unique<detail::ghost_plan>(graph.links(), strategy, options_, fields,
+                                                std::move(arguments))};
   strategy_ = strategy;
   fields_ = fields;
   graph_ = graph;
 }
 
-void ghost_exchange::start_update() { plan_->start(ghost_operation::update, {}); }
+void ghost_exchange::start_update() {
+  plan_.check_team();
+  plan_->start(ghost_operation::update, {});
+}
 void ghost_exchange::start_accumulate(std::span<const ghost_op> operations) {
+  plan_.check_team();
   plan_->start(ghost_operation::accumulate, operations);
 }
 bool ghost_exchange::test() { return plan_->test(); }

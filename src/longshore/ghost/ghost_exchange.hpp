@@ -12,6 +12,7 @@
 #include <longshore/ghost/ghost_graph.hpp>
 #include <longshore/ghost/ghost_op.hpp>
 #include <longshore/ghost/strategy.hpp>
+#include <longshore/transport/team_bound.hpp>
 #include <longshore/transport/traffic.hpp>
 
 #include <concepts>
@@ -127,7 +128,7 @@ class ghost_exchange {
   ghost_options options_;
   std::vector<ghost_memory> fields_;
   ghost_strategy strategy_ = ghost_strategy::direct;
-  std::unique_ptr<detail::ghost_plan> plan_;
+  detail::team_bound<detail::ghost_plan> plan_;
 };
 
 }  // namespace longshore

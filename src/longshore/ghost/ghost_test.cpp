@@ -122,6 +122,32 @@ TEST(Ghost, chained_ghosts_get_accumulated_values) {
   });
 }
 
+TEST(Ghost, memory_that_was_freed_is_refused_also_if_new_memory_lies_there) {
+  spmd([](team& team) {
+    const auto next = static_cast<std::int64_t>((team.rank() + 1) % team.size()) * 10;
+    const ghost_graph graph(team, std::size_t{10}, std::vector<std::int64_t>{next});
+    for (const auto strategy : possible_strategies(team)) {
+      using vector = std::vector<double, shared_allocator<double>>;
+      auto x = std::make_unique<vector>(11, 1.0);
+      ghost_exchange plan(graph, {.strategy = strategy}, ghost_field(x->data(), x->data() + 10));
+      plan.update();
+      team.barrier();  // the other ranks have read the elements
+      vector().swap(*x);
+      *x = vector(11, 2.0);
+      try {
+        plan.start_update();
+        ADD_FAILURE() << name_of(strategy) << " uses memory that was freed";
+        plan.wait();
+      } catch (const error& e) {
+        EXPECT_EQ(e.code(), errc::usage);
+      }
+      plan.remake(graph, {ghost_field(x->data(), x->data() + 10).memory()});
+      plan.update();
+      EXPECT_EQ((*x)[10], 2.0);
+    }
+  });
+}
+
 TEST(Ghost, several_plans_are_in_flight_together_and_end_by_test) {
   spmd([](team& team) {
     const auto cases = ghost_cases(team.size());

@@ -28,9 +28,10 @@ face_exchange::face_exchange(const rank_grid& grid, const face_options& options)
     has_neighbour_.push_back(pair.outgoing.exists());
     rounds[0].push_back(std::move(pair));
   }
-  backend_ = std::move(
+  auto backends =
       detail::make_backends(options.mode, grid, std::move(rounds),
-                            {.delivery = options.delivery, .shareable = {send_.handle()}})[0]);
+                            {.delivery = options.delivery, .shareable = {send_.handle()}});
+  backend_ = {grid.ranks(), "an exchange of faces", std::move(backends[0])};
 }
 
 face_exchange::~face_exchange() = default;
@@ -40,6 +41,7 @@ face_exchange& face_exchange::operator=(face_exchange&& other) noexcept = defaul
 void face_exchange::start() {
   if (in_flight_)
     fail(errc::usage, "an exchange of faces was started twice: call wait() in between");
+  backend_.check_team();
   in_flight_ = true;
   backend_->start();
 }
@@ -57,6 +59,7 @@ void face_exchange::wait() {
 }
 
 traffic face_exchange::moved() const { return backend_->moved(); }
+halo_transfers face_exchange::transfers() const { return backend_->transfers(); }
 
 std::span<const std::byte> face_exchange::received(std::size_t i) const {
   if (!has_neighbour_[i]) return {};

@@ -4,8 +4,10 @@
 
 #include <longshore/halo/mode.hpp>
 #include <longshore/halo/rank_grid.hpp>
+#include <longshore/halo/transfers.hpp>
 #include <longshore/machine/pages.hpp>
 #include <longshore/transport/shareable_memory.hpp>
+#include <longshore/transport/team_bound.hpp>
 #include <longshore/transport/traffic.hpp>
 
 #include <cstddef>
@@ -65,6 +67,8 @@ class face_exchange {
   void wait();
   /// The traffic of this rank in one exchange.
   [[nodiscard]] traffic moved() const;
+  /// The payload of this rank in one exchange, by the way in which it moves.
+  [[nodiscard]] halo_transfers transfers() const;
 
  private:
   std::vector<halo_direction> sides_;
@@ -72,7 +76,7 @@ class face_exchange {
   std::size_t bytes_;
   shareable_memory send_;  // modes channel and direct read this memory from other ranks
   pages receive_;
-  std::unique_ptr<detail::exchange_backend> backend_;
+  detail::team_bound<detail::exchange_backend> backend_;
   bool in_flight_ = false;
 };
 

@@ -11,6 +11,7 @@
 
 #include <array>
 #include <cstddef>
+#include <memory>
 #include <string_view>
 #include <type_traits>
 
@@ -27,6 +28,8 @@ struct field_memory {
   halo_widths widths;  ///< halo cells that exist in memory on each side
   /// The shareable memory that holds the field. Its size is 0 if there is none.
   shared_memory_handle memory;
+  /// Expires when that memory is freed.
+  std::weak_ptr<const void> lifetime = {};
 };
 
 /// A field in the user's memory, with cells u(z, y, x), u(y, x) or u(x). Index x is contiguous
@@ -53,7 +56,10 @@ class field_view {
                .strides_bytes = {},
                .widths = widths,
                .memory = {}};
-    if (shareable != nullptr) memory_.memory = shareable->handle();
+    if (shareable != nullptr) {
+      memory_.memory = shareable->handle();
+      memory_.lifetime = shareable->lifetime();
+    }
     for (int d = 0; d < 3; ++d)
       memory_.strides_bytes[d] = strides[d] * static_cast<std::ptrdiff_t>(sizeof(T));
   }

@@ -72,16 +72,23 @@ halo_exchange::halo_exchange(const rank_grid& grid, const halo_options& options,
                    ? detail::choose_algorithm(grid, options, fields)
                    : options.algorithm;
   detail::backend_options backend{.workers = options.workers};
-  for (const auto& field : fields)
-    if (field.memory.bytes > 0)
+  for (std::size_t i = 0; i < fields.size(); ++i) {
+    const auto& field = fields[i];
+    if (field.memory.bytes > 0) {
       backend.shareable.push_back(field.memory);
-    else if (const auto memory = detail::find_shareable(field.first))
-      backend.shareable.push_back(*memory);
+      memories_.add(i, field.lifetime);
+    } else if (const auto found = detail::find_shareable(field.first)) {
+      backend.shareable.push_back(found->handle);
+      memories_.add(i, found->lifetime);
+    }
+  }
   auto rounds =
       detail::plan_rounds(algorithm_, grid, exchanged, options.reach, !is_mpi_mode(options.mode));
   for (const auto& round : rounds)
     rounds_between_ranks_ += detail::stays_within_ranks(grid, round) ? 0 : 1;
-  rounds_ = detail::make_backends(options.mode, grid, std::move(rounds), backend);
+  rounds_ = {grid.ranks(), "a halo plan",
+             std::make_unique<rounds_of_plan>(
+                 detail::make_backends(options.mode, grid, std::move(rounds), backend))};
 }
 
 halo_exchange::~halo_exchange() = default;
@@ -90,18 +97,21 @@ halo_exchange& halo_exchange::operator=(halo_exchange&& other) noexcept = defaul
 
 void halo_exchange::start() {
   if (in_flight_) fail(errc::usage, "a halo exchange was started twice: call wait() in between");
+  rounds_.check_team();
+  memories_.check();
   in_flight_ = true;
   current_round_ = 0;
-  rounds_[0]->start();
+  (*rounds_)[0]->start();
 }
 
 bool halo_exchange::test() {
   if (!in_flight_) return true;
-  while (current_round_ + 1 < rounds_.size()) {
-    if (!rounds_[current_round_]->arrived()) return false;
-    rounds_[++current_round_]->start();
+  auto& rounds = *rounds_;
+  while (current_round_ + 1 < rounds.size()) {
+    if (!rounds[current_round_]->arrived()) return false;
+    rounds[++current_round_]->start();
   }
-  for (const auto& round : rounds_)
+  for (const auto& round : rounds)
     if (!round->test()) return false;
   in_flight_ = false;
   return true;
@@ -110,17 +120,24 @@ bool halo_exchange::test() {
 void halo_exchange::wait() {
   if (!in_flight_)
     fail(errc::usage, "wait() on a halo exchange that was not started: call start() first");
-  while (current_round_ + 1 < rounds_.size()) {
-    rounds_[current_round_]->wait_arrival();
-    rounds_[++current_round_]->start();
+  auto& rounds = *rounds_;
+  while (current_round_ + 1 < rounds.size()) {
+    rounds[current_round_]->wait_arrival();
+    rounds[++current_round_]->start();
   }
-  for (const auto& round : rounds_) round->wait();
+  for (const auto& round : rounds) round->wait();
   in_flight_ = false;
 }
 
 traffic halo_exchange::moved() const {
   traffic total;
-  for (const auto& round : rounds_) total += round->moved();
+  for (const auto& round : *rounds_) total += round->moved();
+  return total;
+}
+
+halo_transfers halo_exchange::transfers() const {
+  halo_transfers total;
+  for (const auto& round : *rounds_) total += round->transfers();
   return total;
 }
 

@@ -12,7 +12,10 @@
 #include <longshore/halo/halo_widths.hpp>
 #include <longshore/halo/mode.hpp>
 #include <longshore/halo/rank_grid.hpp>
+#include <longshore/halo/transfers.hpp>
 #include <longshore/machine/tasks.hpp>
+#include <longshore/transport/memory_watch.hpp>
+#include <longshore/transport/team_bound.hpp>
 #include <longshore/transport/traffic.hpp>
 
 #include <memory>
@@ -81,6 +84,8 @@ class halo_exchange {
 
   /// The traffic of this rank in one exchange. Payload includes the messages of the rank to itself.
   [[nodiscard]] traffic moved() const;
+  /// The payload of this rank in one exchange, by the way in which it moves.
+  [[nodiscard]] halo_transfers transfers() const;
   /// The algorithm of the plan: never `automatic`, but the algorithm that was chosen.
   [[nodiscard]] halo_algorithm algorithm() const noexcept { return algorithm_; }
   /// The farthest halo cells that are filled: at least options.reach, and more if the algorithm
@@ -92,7 +97,9 @@ class halo_exchange {
  private:
   halo_algorithm algorithm_ = halo_algorithm::standard;
   halo_reach reach_;
-  std::vector<std::unique_ptr<detail::exchange_backend>> rounds_;
+  using rounds_of_plan = std::vector<std::unique_ptr<detail::exchange_backend>>;
+  detail::team_bound<rounds_of_plan> rounds_;
+  detail::memory_watch memories_;
   std::size_t rounds_between_ranks_ = 0;
   std::size_t current_round_ = 0;
   bool in_flight_ = false;

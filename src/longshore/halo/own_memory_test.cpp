@@ -108,6 +108,55 @@ TEST(OwnMemory, of_shared_allocator_needs_no_messages_on_a_node) {
   });
 }
 
+// Whether the start of an exchange tells that memory was freed.
+bool tells_freed_memory(halo_exchange& plan) {
+  try {
+    plan.start();
+  } catch (const error& e) {
+    EXPECT_EQ(e.code(), errc::usage);
+    EXPECT_NE(std::string(e.what()).find("the memory of field 1 was freed"), std::string::npos);
+    return true;
+  }
+  plan.wait();
+  return false;
+}
+
+TEST(OwnMemory, that_was_freed_is_refused_also_if_new_memory_lies_there) {
+  spmd([](team& team) {
+    const rank_grid grid(team);
+    using vector = std::vector<double, shared_allocator<double>>;
+    const field<double> first(grid, {6, 6, 6}, 1);
+    for (const auto mode : possible_modes(grid)) {
+      auto cells = std::make_unique<vector>();
+      halo_exchange plan(grid, {.mode = mode}, first, view_of(*cells, {6, 6, 6}, 1));
+      plan.exchange();
+      vector moved = std::move(*cells);  // is the same memory
+      plan.exchange();
+      team.barrier();  // the neighbours have read the cells
+      vector().swap(moved);
+      vector at_the_same_address;
+      view_of(at_the_same_address, {6, 6, 6}, 1);
+      EXPECT_TRUE(tells_freed_memory(plan));
+    }
+  });
+}
+
+TEST(OwnMemory, of_a_field_that_was_destroyed_is_refused) {
+  spmd([](team& team) {
+    const rank_grid grid(team);
+    const field<double> first(grid, {6, 6, 6}, 1);
+    std::optional<field<double>> second(std::in_place, grid, std::array<std::size_t, 3>{6, 6, 6},
+                                        1);
+    halo_exchange plan(grid, {}, first, *second);
+    const auto moved = std::make_unique<field<double>>(std::move(*second));
+    second.reset();
+    EXPECT_FALSE(tells_freed_memory(plan));
+    team.barrier();
+    *moved = field<double>(grid, {6, 6, 6}, 1);
+    EXPECT_TRUE(tells_freed_memory(plan));
+  });
+}
+
 TEST(SharedAllocator, containers_allocate_move_and_free_its_memory) {
   using allocator = shared_allocator<double>;
   static_assert(std::allocator_traits<allocator>::is_always_equal::value);

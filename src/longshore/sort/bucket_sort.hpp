@@ -322,7 +322,12 @@ class bucket_sorter {
 
   void refuse(std::span<const Item> items, std::size_t position) {
     const key value = detail::key_from_radix_key<key>(radix_key_of_(items[position]));
-    driver_.refuse_key("key " + std::to_string(value) + " at position " + std::to_string(position) +
+    std::string text = std::to_string(value);
+    // The interfaces of other languages pass signed keys as words without a sign.
+    if constexpr (std::unsigned_integral<key>)
+      if (const auto with_sign = static_cast<std::make_signed_t<key>>(value); with_sign < 0)
+        text += " (" + std::to_string(with_sign) + " if it has a sign)";
+    driver_.refuse_key("key " + text + " at position " + std::to_string(position) +
                        " is outside the range: it must be from 0 to max_key - 1 = " +
                        std::to_string(driver_.options().max_key - 1));
   }

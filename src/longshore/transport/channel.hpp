@@ -22,9 +22,12 @@
 // such as memory, must call team::progress() now and then.
 #pragma once
 
+#include <longshore/core/error.hpp>
+
 #include <cstddef>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace longshore {
@@ -38,6 +41,13 @@ struct channel_end {
   /// The receiver reads all messages, whatever else it waits for. So the sender gets its slots back
   /// although credits wait until half of the slots are used.
   bool reads_all = false;
+};
+
+/// Thrown by team::open_channels(), with errc::usage, if the ends of a channel differ in their slots.
+class slot_mismatch : public error {
+ public:
+  explicit slot_mismatch(const std::string& message) : error(errc::usage, message) {}
+  [[nodiscard]] const char* what() const noexcept override;
 };
 
 /// The sending end. Only one thread may use it.

@@ -4,6 +4,7 @@
 #include <longshore/core/random.hpp>
 #include <longshore/machine/memory_sizes.hpp>
 #include <longshore/machine/pages.hpp>
+#include <longshore/transport/exact_sum.hpp>
 #include <longshore/transport/spmd_test.hpp>
 #include <longshore/transport/team_attribute.hpp>
 #include <longshore/transport/wait_callback.hpp>
@@ -767,13 +768,46 @@ TEST(Channel, messages_arrive_after_their_sender_was_destroyed_by_an_exception) 
   });
 }
 
+template <class T>
+void expect_exact_sums(team& team) {
+  constexpr T low = std::numeric_limits<T>::min(), high = std::numeric_limits<T>::max();
+  const auto share = static_cast<T>(high / static_cast<T>(team.size()));
+  const bool is_first = team.rank() == 0;
+  std::vector<T> values = {share, is_first ? low : T{0}, is_first ? high : T{0}, T{1}};
+  sum_exactly(team, std::span(values));
+  EXPECT_EQ(values, (std::vector<T>{static_cast<T>(share * static_cast<T>(team.size())), low, high,
+                                    static_cast<T>(team.size())}));
+  if (team.size() == 1) return;
+  for (const T too_much : {high, low}) {
+    if (too_much == 0) continue;
+    values = {T{3}, too_much};
+    EXPECT_EQ(code_of([&] { sum_exactly(team, std::span(values)); }), errc::usage);
+    EXPECT_EQ(values, (std::vector<T>{T{3}, too_much}));
+  }
+}
+
+TEST(Collective, exact_sums_of_integers_never_wrap_around) {
+  spmd([](team& team) {
+    expect_exact_sums<std::int8_t>(team);
+    expect_exact_sums<std::uint16_t>(team);
+    expect_exact_sums<std::int32_t>(team);
+    expect_exact_sums<std::int64_t>(team);
+    expect_exact_sums<std::uint64_t>(team);
+    std::vector<std::int64_t> none;
+    sum_exactly(team, std::span(none));
+    const int most = std::numeric_limits<int>::max();
+    EXPECT_EQ(code_of([&] { (void)team.allreduce_value(most, reduction::sum); }),
+              team.size() > 1 ? errc::usage : errc{});
+  });
+}
+
 TEST(Channel, ends_that_do_not_match_are_refused) {
   spmd([](team& team) {
     // The ends of a channel are compared only in shared memory. Between nodes MPI detects a message
     // that is too long.
     if (team.size() != 1) return;
     const std::array<channel_end, 1> small{{{0, 64}}}, large{{{0, 128}}};
-    EXPECT_THROW((void)team.open_channels(small, large, 2), error);
+    EXPECT_THROW((void)team.open_channels(small, large, 2), slot_mismatch);
     EXPECT_THROW((void)team.open_channels(small, small, 0), error);
     EXPECT_THROW((void)team.open_channels({}, small, 2), error);
   });

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <type_traits>
 
 namespace longshore {
 
@@ -10,7 +11,12 @@ enum class reduction { sum, min, max };
 template <class T>
 [[nodiscard]] constexpr T combined(T a, T b, reduction operation) noexcept {
   switch (operation) {
-    case reduction::sum: return a + b;
+    case reduction::sum:
+      if constexpr (std::is_integral_v<T>)  // wraps around, also signed numbers
+        return static_cast<T>(static_cast<std::make_unsigned_t<T>>(a) +
+                              static_cast<std::make_unsigned_t<T>>(b));
+      else
+        return a + b;
     case reduction::min: return std::min(a, b);
     case reduction::max: return std::max(a, b);
   }

@@ -50,7 +50,7 @@ shared_memory_handle make_file(std::size_t bytes) {
 
 struct handle_list {
   std::mutex mutex;
-  std::map<std::uint64_t, shared_memory_handle> handles;  // indexed by the first address
+  std::map<std::uint64_t, detail::found_memory> memories;  // indexed by the first address
 };
 
 // The memory of this process that other processes can map. Never destroyed, because static objects
@@ -62,14 +62,14 @@ handle_list& list() {
 
 }  // namespace
 
-std::optional<shared_memory_handle> detail::find_shareable(const std::byte* address) {
+std::optional<detail::found_memory> detail::find_shareable(const std::byte* address) {
   const auto number = reinterpret_cast<std::uint64_t>(address);
   const std::lock_guard lock(list().mutex);
-  const auto next = list().handles.upper_bound(number);
-  if (next == list().handles.begin()) return std::nullopt;
-  const auto& handle = std::prev(next)->second;
-  if (number >= handle.address + handle.bytes) return std::nullopt;
-  return handle;
+  const auto next = list().memories.upper_bound(number);
+  if (next == list().memories.begin()) return std::nullopt;
+  const auto& found = std::prev(next)->second;
+  if (number >= found.handle.address + found.handle.bytes) return std::nullopt;
+  return found;
 }
 
 shareable_memory::shareable_memory(const team& ranks, std::size_t bytes) {
@@ -78,6 +78,7 @@ shareable_memory::shareable_memory(const team& ranks, std::size_t bytes) {
 
 void shareable_memory::allocate(std::size_t bytes, bool for_processes) {
   if (bytes == 0) return;
+  lifetime_ = std::make_shared<char>();
   if (for_processes) {
     if (bytes >= checked_from_bytes && bytes > available_memory_bytes())
       fail(errc::out_of_memory,
@@ -101,7 +102,7 @@ void shareable_memory::allocate(std::size_t bytes, bool for_processes) {
   }
   if (bytes >= detail::huge_pages_from_bytes) prefer_huge_pages(data(), handle_.bytes);
   const std::lock_guard lock(list().mutex);
-  list().handles.emplace(handle_.address, handle_);
+  list().memories.emplace(handle_.address, detail::found_memory{handle_, lifetime_});
 }
 
 void shareable_memory::aligned_delete::operator()(std::byte* memory) const noexcept {
@@ -112,7 +113,7 @@ shareable_memory::~shareable_memory() {
   if (handle_.file < 0) return;
   {
     const std::lock_guard lock(list().mutex);
-    list().handles.erase(handle_.address);
+    list().memories.erase(handle_.address);
   }
   munmap(data(), handle_.bytes);
   close(static_cast<int>(handle_.file));

@@ -50,6 +50,8 @@ class shareable_memory {
     return reinterpret_cast<std::byte*>(handle_.address);
   }
   [[nodiscard]] const shared_memory_handle& handle() const noexcept { return handle_; }
+  /// Expires when the memory is freed. Empty if the size is 0.
+  [[nodiscard]] std::weak_ptr<const void> lifetime() const noexcept { return lifetime_; }
   [[deprecated("use handle()")]] [[nodiscard]] const shared_memory_handle& ticket() const noexcept {
     return handle_;
   }
@@ -60,6 +62,7 @@ class shareable_memory {
     std::swap(handle_, other.handle_);
     std::swap(pages_, other.pages_);
     std::swap(small_, other.small_);
+    std::swap(lifetime_, other.lifetime_);
   }
   struct aligned_delete {
     void operator()(std::byte* memory) const noexcept;
@@ -70,6 +73,7 @@ class shareable_memory {
   // plan.
   pages pages_;
   std::unique_ptr<std::byte[], aligned_delete> small_;
+  std::shared_ptr<const void> lifetime_;
 };
 
 /// @cond Old names, until the next version.

@@ -2,6 +2,8 @@
 // layers.
 #include <longshore/transport/team.hpp>
 
+#include <longshore/core/error.hpp>
+
 #include <utility>
 
 namespace longshore {
@@ -16,6 +18,10 @@ team::team(int rank, int size, node_map nodes, wait_policy waiting, std::vector<
       simulated_(simulated) {}
 
 team::~team() = default;
+
+void detail::throw_for_narrow_sum(std::int64_t sum, std::size_t bits) {
+  fail(errc::usage, "allreduce: the sum {} does not fit {} bits: use a wider type", sum, bits);
+}
 
 void* team::find_attribute(const std::type_info& type) const noexcept {
   for (const attribute& candidate : attributes_)

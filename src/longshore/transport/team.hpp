@@ -18,6 +18,7 @@
 #include <string>
 #include <string_view>
 #include <typeinfo>
+#include <utility>
 #include <vector>
 
 namespace longshore {
@@ -28,6 +29,7 @@ class waiter;
 namespace detail {
 template <std::default_initializable Attribute>
 [[nodiscard]] Attribute& team_attribute(team& ranks);
+[[noreturn]] void throw_for_narrow_sum(std::int64_t sum, std::size_t bits);
 }  // namespace detail
 
 /// How a transport waits. Set once, when a run starts.
@@ -95,7 +97,7 @@ class team {
                          std::byte* incoming, std::span<const std::size_t> incoming_counts,
                          std::size_t element_bytes) = 0;
   /// Collective. Reduces element by element over the ranks, in place. The result is the same on all
-  /// ranks.
+  /// ranks. Sums of integers wrap around, as in MPI; those of sum_exactly() (exact_sum.hpp) do not.
   virtual void allreduce(std::span<std::int64_t> values, reduction operation) = 0;
   virtual void allreduce(std::span<double> values, reduction operation) = 0;
 
@@ -115,6 +117,9 @@ class team {
   /// failed. Waits call this function; a loop that polls memory must call it now and then.
   virtual void progress() = 0;
   [[deprecated("use progress()")]] void attend() { progress(); }
+
+  /// Expires when the team is destroyed.
+  [[nodiscard]] std::weak_ptr<const void> lifetime() const noexcept { return lifetime_; }
 
   /// The simulated machine; null on all other transports.
   [[nodiscard]] detail::simulated_rank* simulated() const noexcept { return simulated_; }
@@ -144,7 +149,8 @@ class team {
   /// Whether all ranks are in this process, and can use each other's addresses.
   [[nodiscard]] virtual bool is_one_process() const noexcept { return simulated_ != nullptr; }
 
-  // The same collectives for values.
+  // The same collectives for values. A sum that does not fit a T of up to 32 bits throws errc::usage
+  // on all ranks.
 
   template <trivially_copyable T>
   [[nodiscard]] T broadcast_value(T value, int root = 0) {
@@ -164,6 +170,8 @@ class team {
     if constexpr (std::integral<T>) {
       auto wide = static_cast<std::int64_t>(value);
       allreduce(std::span<std::int64_t>(&wide, 1), operation);
+      if constexpr (sizeof(T) < sizeof(std::int64_t))
+        if (!std::in_range<T>(wide)) detail::throw_for_narrow_sum(wide, 8 * sizeof(T));
       return static_cast<T>(wide);
     } else {
       auto wide = static_cast<double>(value);
@@ -183,6 +191,7 @@ class team {
   std::vector<int> cpus_;
   detail::simulated_rank* simulated_;
   double waited_seconds_ = 0;
+  std::shared_ptr<const void> lifetime_ = std::make_shared<char>();
   friend class waiter;
 
   // See team_attribute.hpp.

@@ -29,10 +29,10 @@ bool describe(described_memory& described, const element_memory& memory, bool in
   const auto address = reinterpret_cast<std::uint64_t>(memory.data);
   described.offset = address;
   if (in_process) return true;
-  const auto handle = find_shareable(memory.data);
-  if (!handle) return false;
-  described.memory = *handle;
-  described.offset = address - handle->address;
+  const auto found = find_shareable(memory.data);
+  if (!found) return false;
+  described.memory = found->handle;
+  described.offset = address - found->handle.address;
   return true;
 }
 

@@ -76,6 +76,10 @@ ghost_plan::ghost_plan(const ghost_links& links, ghost_strategy strategy,
       fields_(std::move(fields)),
       memory_(ranks_, fields_, links.owned(), links.ghosts()),
       context_{ranks_, fields_, memory_.memories()} {
+  for (std::size_t i = 0; i < fields_.size(); ++i) {
+    if (links.owned() > 0) watch_.add(i, fields_[i].owned);
+    if (links.ghosts() > 0) watch_.add(i, fields_[i].ghosts);
+  }
   ghost_program update, accumulate;
   auto to_neighbours = links.neighbours();
   std::optional<node_aware_planner> node_aware;
@@ -239,6 +243,7 @@ void ghost_plan::start(ghost_operation operation, std::span<const ghost_op> oper
   if (!prepared.is_prepared)
     fail(errc::usage, "the ghost plan was made without {}: set ghost_options::{}",
          is_update ? "updates" : "accumulates", is_update ? "updates" : "accumulates");
+  watch_.check();
   if (direct_peers_) direct_peers_->check_mapped();
   ops_.clear();
   combiners_.clear();

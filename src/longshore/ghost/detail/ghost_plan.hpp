@@ -7,6 +7,7 @@
 #include <longshore/ghost/detail/plan_arguments.hpp>
 #include <longshore/ghost/ghost_exchange.hpp>
 #include <longshore/transport/channel.hpp>
+#include <longshore/transport/memory_watch.hpp>
 
 #include <array>
 #include <memory>
@@ -60,6 +61,7 @@ class ghost_plan {
 
   team& ranks_;
   std::vector<ghost_memory> fields_;
+  memory_watch watch_;
   plan_memory memory_;
   mover_context context_;
   std::optional<direct_peers> direct_peers_;

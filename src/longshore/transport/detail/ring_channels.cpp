@@ -1,6 +1,7 @@
 // Lays out rings of slots in shared memory, and sends and receives through them. A sender writes
 // where its rings are into a directory, in which the receivers find them.
 #include <longshore/core/error.hpp>
+#include <longshore/transport/detail/channel_slots.hpp>
 #include <longshore/transport/detail/ring_channels.hpp>
 
 #include <algorithm>
@@ -227,10 +228,8 @@ ring_channels::ring_channels(std::span<const channel_end> to, std::span<const ch
            my_rank, index, end.peer);
     if (entry->slot_bytes != end.slot_bytes ||
         entry->slots != static_cast<std::uint64_t>(end.slots))
-      fail(errc::usage,
-           "channel {} from rank {} to rank {}: the sender has {} slots of {} bytes, the receiver "
-           "{} of {}",
-           index, end.peer, my_rank, entry->slots, entry->slot_bytes, end.slots, end.slot_bytes);
+      throw_slot_mismatch(my_rank, index, end,
+                          {my_rank, entry->slot_bytes, static_cast<int>(entry->slots)});
     receivers.emplace_back(end, memory_at(peer_part, entry->at), simulated);
   }
 }

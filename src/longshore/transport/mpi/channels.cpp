@@ -104,6 +104,11 @@ channels::channels(team& team, std::span<const channel_end> to, std::span<const 
       [next = ends_->message_receivers.begin()]() mutable { return &*next++; });
 }
 
-channels::~channels() { team_.release(std::move(ends_), std::uncaught_exceptions() > unwinding_); }
+channels::~channels() {
+  if (lifetime_of_team_.reports_end("a set of channels"))
+    static_cast<void>(ends_.release());
+  else
+    team_.release(std::move(ends_), std::uncaught_exceptions() > unwinding_);
+}
 
 }  // namespace longshore::mpi

@@ -42,6 +42,7 @@ class channels final : public channel_set {
 
  private:
   team& team_;
+  detail::team_watch lifetime_of_team_{team_};
   std::unique_ptr<channel_ends> ends_;
   int unwinding_;
 };

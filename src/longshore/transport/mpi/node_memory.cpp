@@ -1,6 +1,9 @@
 // Allocates memory that the ranks of a node share, as a shared window of MPI.
 #include <longshore/core/bytes.hpp>
+#include <longshore/machine/memory_sizes.hpp>
 #include <longshore/transport/mpi/node_memory.hpp>
+
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -19,9 +22,13 @@ node_memory::node_memory(const communicator& node, std::size_t part_bytes)
   }
   const std::size_t bytes = node.rank() == 0 ? ranks * stride_bytes_ + page_bytes() : 0;
   void* own_part = nullptr;
-  check(MPI_Win_allocate_shared(static_cast<MPI_Aint>(bytes), 1, MPI_INFO_NULL, node.get(),
-                                &own_part, &window_),
-        "MPI_Win_allocate_shared");
+  const int status = MPI_Win_allocate_shared(static_cast<MPI_Aint>(bytes), 1, MPI_INFO_NULL,
+                                             node.get(), &own_part, &window_);
+  if (status != MPI_SUCCESS)  // libraries do not say that /dev/shm is full
+    check(status, fmt::format("MPI_Win_allocate_shared of {} bytes ({} are free in /dev/shm{})",
+                              ranks * stride_bytes_, available_shared_memory_bytes(),
+                              small_shared_memory_remedy())
+                      .c_str());
   MPI_Win_set_errhandler(window_, MPI_ERRORS_RETURN);
   MPI_Aint size = 0;
   int unit = 0;

@@ -34,8 +34,9 @@ std::size_t team::agree_on_memory(const communicator& sharing, std::size_t share
   if (shared > min_shareable || own > min_memory - shared)
     fail(errc::out_of_memory,
          "a rank requests {} bytes, {} of them shared; the host with the least memory has {} for "
-         "each of its ranks, {} of them shared: use smaller arrays or fewer ranks per node",
-         shared_bytes + own_bytes, shared_bytes, min_memory, min_shareable);
+         "each of its ranks, {} of them shared: use smaller arrays or fewer ranks per node{}",
+         shared_bytes + own_bytes, shared_bytes, min_memory, min_shareable,
+         shared > min_shareable ? small_shared_memory_remedy() : "");
   return static_cast<std::size_t>(shared);
 }
 

@@ -58,7 +58,12 @@ segment::segment(team& team, std::unique_ptr<segment_memory> memory, std::size_t
       watchdog_(team.watchdog()),
       unwinding_(std::uncaught_exceptions()) {}
 
-segment::~segment() { team_.release(std::move(memory_), std::uncaught_exceptions() > unwinding_); }
+segment::~segment() {
+  if (lifetime_of_team_.reports_end("an array"))
+    static_cast<void>(memory_.release());
+  else
+    team_.release(std::move(memory_), std::uncaught_exceptions() > unwinding_);
+}
 
 void segment::put_start(int peer, std::size_t offset, const void* from, std::size_t bytes) {
   check_range(peer, offset, bytes);

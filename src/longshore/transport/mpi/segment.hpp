@@ -71,6 +71,7 @@ class segment final : public longshore::segment {
                        std::int64_t* previous);
 
   team& team_;
+  detail::team_watch lifetime_of_team_{team_};
   std::unique_ptr<segment_memory> memory_;
   MPI_Win window_;  // of memory_
   watchdog& watchdog_;

@@ -12,6 +12,7 @@
 #include <longshore/transport/mpi/node_memory.hpp>
 #include <longshore/transport/run_options.hpp>
 #include <longshore/transport/team.hpp>
+#include <longshore/transport/team_bound.hpp>
 #include <longshore/transport/watchdog.hpp>
 
 #include <array>

@@ -2,6 +2,7 @@
 // others, each rank publishes a directory of its ends, looks up the other ends in the directories
 // of its peers, and connects them.
 #include <longshore/core/error.hpp>
+#include <longshore/transport/detail/channel_slots.hpp>
 #include <longshore/transport/detail/local_and_remote_ends.hpp>
 #include <longshore/transport/one_sided/channels.hpp>
 
@@ -117,10 +118,8 @@ class peer_directories {
            index, other == direction::sends ? "from" : "to", peer);
     const auto& entry = ends[index];
     if (entry.slot_bytes != own.slot_bytes || entry.slots != own.slots)
-      fail(errc::usage,
-           "channel {} between ranks {} and {}: one end has {} slots of {} bytes, the other {} of "
-           "{}",
-           index, rank_, peer, own.slots, own.slot_bytes, entry.slots, entry.slot_bytes);
+      detail::throw_slot_mismatch(rank_, index, {peer, own.slot_bytes, static_cast<int>(own.slots)},
+                                  {rank_, entry.slot_bytes, static_cast<int>(entry.slots)});
     if ((entry.number == 0) != (own.number == 0))
       fail(errc::transport,
            "ranks {} and {} reach each other by different networks: choose one for both (UCX_TLS, "
@@ -284,6 +283,13 @@ void channels::open_remote(std::span<const channel_end> to, std::span<const chan
 }
 
 channels::~channels() {
+  if (lifetime_of_team_.reports_end("a set of channels")) {
+    static_cast<void>(memory_.release());
+    static_cast<void>(rings_.release());
+    for (auto& sender : remote_senders_) static_cast<void>(sender.release());
+    for (auto& receiver : remote_receivers_) static_cast<void>(receiver.release());
+    return;
+  }
   if (team_.simulated() != nullptr) {
     if (rings_) rings_->close_simulated();
     for (const auto& receiver : remote_receivers_) receiver->watch(nullptr);

@@ -22,6 +22,7 @@ class channels final : public channel_set {
                    std::size_t offset);
 
   team& team_;
+  detail::team_watch lifetime_of_team_{team_};
   std::unique_ptr<region> memory_;
   std::unique_ptr<detail::ring_channels> rings_;
   std::vector<std::unique_ptr<channel_sender>> remote_senders_;

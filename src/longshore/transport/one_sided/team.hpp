@@ -11,6 +11,7 @@
 #include <longshore/transport/one_sided/signal_channels.hpp>
 #include <longshore/transport/run_options.hpp>
 #include <longshore/transport/team.hpp>
+#include <longshore/transport/team_bound.hpp>
 
 #include <exception>
 #include <functional>
@@ -126,7 +127,11 @@ class region_owner {
   region_owner(team& team, std::unique_ptr<region> memory)
       : team_(team), memory_(std::move(memory)) {}
   ~region_owner() {
-    if (memory_) team_.release(std::move(memory_), std::uncaught_exceptions() > unwinding_);
+    if (!memory_) return;
+    if (lifetime_of_team_.reports_end("an array"))
+      static_cast<void>(memory_.release());
+    else
+      team_.release(std::move(memory_), std::uncaught_exceptions() > unwinding_);
   }
   region_owner(region_owner&&) = default;
   region_owner& operator=(region_owner&&) = delete;
@@ -139,6 +144,7 @@ class region_owner {
 
  private:
   team& team_;
+  detail::team_watch lifetime_of_team_{team_};
   std::unique_ptr<region> memory_;
   int unwinding_ = std::uncaught_exceptions();
 };

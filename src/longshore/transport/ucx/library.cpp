@@ -117,6 +117,10 @@ void library::close() {
   }
   bootstrap_.barrier();
   bootstrap_.set_progress([] {});
+  // UCX ends the process if memory of the program is left. The program learns of its mistake when
+  // it destroys the owner of the memory (team_bound.hpp).
+  const auto& in_use = region_numbers_in_use_;
+  if (std::find(in_use.begin(), in_use.end(), true) != in_use.end()) return;
   ucp_worker_destroy(worker_);
   ucp_cleanup(context_);
 }
@@ -129,8 +133,8 @@ std::size_t library::available_bytes(int ranks) const {
 
 std::string library::capacity_text() const {
   return fmt::format(
-      "the ranks of this host can share {} bytes in all: use smaller arrays or fewer ranks",
-      available_bytes(1));
+      "the ranks of this host can share {} bytes in all: use smaller arrays or fewer ranks{}",
+      available_bytes(1), small_shared_memory_remedy());
 }
 
 std::unique_ptr<one_sided::region> library::allocate(std::size_t bytes) {

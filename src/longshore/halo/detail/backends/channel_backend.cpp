@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cassert>
-#include <string_view>
 
 namespace longshore::detail {
 namespace {
@@ -75,11 +74,7 @@ channel_backend::channel_backend(team& team, const halo_round& round,
   for (const auto& in : incoming_) from.push_back({in.peer, in.message.size_bytes()});
   try {
     channels_ = team.open_channels(to, from, slots_per_channel);
-  } catch (const error& e) {
-    // Other errors of usage have nothing to do with the blocks.
-    if (e.code() != errc::usage ||
-        std::string_view(e.what()).find("slots of") == std::string_view::npos)
-      throw;
+  } catch (const slot_mismatch& e) {
     fail(errc::usage,
          "{}: blocks that are neighbours along one dimension need equal extents along the others, "
          "and the same fields and widths",

@@ -35,6 +35,9 @@ class channel_backend final : public polled_backend {
     return received_[pair];
   }
   [[nodiscard]] traffic moved() const override { return moved_; }
+  [[nodiscard]] halo_transfers transfers() const override {
+    return {.channels = moved_.payload_bytes};
+  }
 
  private:
   struct outgoing {

@@ -50,6 +50,7 @@ class direct_backend final : public polled_backend {
     return received_[pair];
   }
   [[nodiscard]] traffic moved() const override { return moved_; }
+  [[nodiscard]] halo_transfers transfers() const override { return {.read = moved_.payload_bytes}; }
 
  private:
   team& ranks_;

@@ -4,6 +4,7 @@
 #include <longshore/halo/detail/halo_round.hpp>
 #include <longshore/halo/mode.hpp>
 #include <longshore/halo/rank_grid.hpp>
+#include <longshore/halo/transfers.hpp>
 #include <longshore/machine/tasks.hpp>
 #include <longshore/transport/shareable_memory.hpp>
 #include <longshore/transport/traffic.hpp>
@@ -36,6 +37,7 @@ class exchange_backend {
   [[nodiscard]] virtual const std::byte* received(std::size_t pair) const = 0;
   /// The traffic of this rank in one exchange.
   [[nodiscard]] virtual traffic moved() const = 0;
+  [[nodiscard]] virtual halo_transfers transfers() const = 0;
 };
 
 struct backend_options {

@@ -50,6 +50,7 @@ class mixed_backend final : public exchange_backend {
   }
   [[nodiscard]] const std::byte* received(std::size_t pair) const override;
   [[nodiscard]] traffic moved() const override;
+  [[nodiscard]] halo_transfers transfers() const override;
 
  private:
   /// Continues the exchange, and returns the number of pending messages.
@@ -140,6 +141,12 @@ traffic mixed_backend::moved() const {
   traffic total;
   total.payload_bytes = self_bytes_;
   for (const auto& backend : backends_) total += backend->moved();
+  return total;
+}
+
+halo_transfers mixed_backend::transfers() const {
+  halo_transfers total{.copied = self_bytes_};
+  for (const auto& backend : backends_) total += backend->transfers();
   return total;
 }
 

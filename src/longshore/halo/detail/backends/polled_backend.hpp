@@ -3,6 +3,7 @@
 #pragma once
 
 #include <longshore/halo/detail/halo_round.hpp>
+#include <longshore/halo/transfers.hpp>
 #include <longshore/transport/traffic.hpp>
 
 #include <cstddef>
@@ -31,6 +32,7 @@ class polled_backend {
   /// this message.
   [[nodiscard]] virtual const std::byte* received(std::size_t pair) const = 0;
   [[nodiscard]] virtual traffic moved() const = 0;
+  [[nodiscard]] virtual halo_transfers transfers() const = 0;
 };
 
 }  // namespace longshore::detail

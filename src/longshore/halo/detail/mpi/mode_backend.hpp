@@ -53,6 +53,7 @@ class mode_backend : public detail::exchange_backend {
     return static_cast<const std::byte*>(incoming_[pair].data);
   }
   [[nodiscard]] traffic moved() const override { return moved_; }
+  [[nodiscard]] halo_transfers transfers() const override { return {.mpi = moved_.payload_bytes}; }
 
  protected:
   [[nodiscard]] MPI_Comm comm() const noexcept { return comm_->get(); }

@@ -42,6 +42,9 @@ class posted_backend final : public detail::polled_backend {
     return received_[pair];
   }
   [[nodiscard]] traffic moved() const override { return moved_; }
+  [[nodiscard]] halo_transfers transfers() const override {
+    return {.posted = moved_.payload_bytes};
+  }
 
  private:
   /// An MPI message, which joins one or several messages of the round.
