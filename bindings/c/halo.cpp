@@ -201,7 +201,7 @@ int longshore_halo_create(const longshore_grid* grid, const struct longshore_hal
       memories.push_back(memory_of(fields[i], grid->ranks.dimensions()));
       const longshore_memory* const memory_of_field = find_memory(owner, memories.back().first);
       if (memory_of_field == nullptr) continue;
-      memories.back().memory = memory_of_field->cells.handle();
+      memories.back().set_memory(memory_of_field->cells);
       dependencies.push_back(memory_of_field);
     }
     tasks workers = options == nullptr

@@ -611,6 +611,75 @@ static int wrong_sorts_are_refused(longshore_team* team) {
 
 /* Starts an exchange of a field of one cell and does not wait for it: the end of the run completes
  * it. */
+/* The last rank passes something else, and all ranks get the same error, which names both. */
+static int other_arguments_are_refused(longshore_team* team) {
+  const int is_other = longshore_team_rank(team) == longshore_team_size(team) - 1;
+  if (longshore_team_size(team) == 1) return LONGSHORE_OK;
+  longshore_array* table = NULL;
+  CHECK_REFUSED(longshore_array_create(team, is_other ? LONGSHORE_INT64 : LONGSHORE_FLOAT64, 0, 100,
+                                       "block", &table),
+                LONGSHORE_ERROR_USAGE, "float64");
+  CHECK(strstr(longshore_error_message(), "int64, 8 bytes") != NULL ||
+        strstr(longshore_error_message(), "int64") != NULL);
+  CHECK_REFUSED(
+      longshore_array_create(team, LONGSHORE_INT64, 0, is_other ? 101 : 100, "block", &table),
+      LONGSHORE_ERROR_USAGE, "101");
+  CHECK_OK(longshore_array_create(team, LONGSHORE_INT64, 0, 100, "block", &table));
+  const struct longshore_gather_options exstack = {.strategy = "exstack"},
+                                        conveyor = {.strategy = "conveyor"};
+  longshore_gather_plan* gather = NULL;
+  CHECK_REFUSED(longshore_gather_create(table, is_other ? &conveyor : &exstack, &gather),
+                LONGSHORE_ERROR_USAGE, "exstack");
+  CHECK(strstr(longshore_error_message(), "conveyor") != NULL);
+  CHECK_OK(longshore_array_free(table));
+
+  double cells[27] = {0};
+  int64_t numbers[27] = {0};
+  static const int64_t extents[3] = {1, 1, 1};
+  static const int one[3] = {1, 1, 1};
+  struct longshore_field field, other;
+  longshore_field_dense(&field, cells, LONGSHORE_FLOAT64, extents, one, one);
+  longshore_field_dense(&other, numbers, LONGSHORE_INT64, extents, one, one);
+  const struct longshore_halo_options standard = {.algorithm = "standard"},
+                                      faces = {.algorithm = "faces"}, channel = {.mode = "channel"};
+  longshore_grid* grid = NULL;
+  longshore_halo* plan = NULL;
+  CHECK_OK(longshore_grid_create(team, NULL, &grid));
+  CHECK_REFUSED(longshore_halo_create(grid, is_other ? &faces : &standard, &field, 1, &plan),
+                LONGSHORE_ERROR_USAGE, "standard");
+  CHECK(strstr(longshore_error_message(), "faces") != NULL);
+  CHECK_REFUSED(longshore_halo_create(grid, is_other ? &channel : &standard, &field, 1, &plan),
+                LONGSHORE_ERROR_USAGE, "channel");
+  CHECK_REFUSED(longshore_halo_create(grid, NULL, is_other ? &other : &field, 1, &plan),
+                LONGSHORE_ERROR_USAGE, "float64");
+  CHECK_OK(longshore_halo_create(grid, NULL, &field, 1, &plan));
+  CHECK_OK(longshore_halo_exchange(plan));
+  CHECK_OK(longshore_halo_free(plan));
+  CHECK_OK(longshore_grid_free(grid));
+
+  longshore_sorter* sorter = NULL;
+  const struct longshore_sort_options few = {.max_key = 10}, many = {.max_key = 1000};
+  CHECK_REFUSED(longshore_sorter_create(team, LONGSHORE_INT32, 0, is_other ? &many : &few, &sorter),
+                LONGSHORE_ERROR_USAGE, "1000");
+  CHECK_REFUSED(longshore_sorter_create(team, is_other ? LONGSHORE_UINT64 : LONGSHORE_FLOAT64, 0,
+                                        NULL, &sorter),
+                LONGSHORE_ERROR_USAGE, "float64");
+
+  longshore_ghost_graph* graph = NULL;
+  longshore_ghost* ghosts = NULL;
+  const int64_t needed = 0;
+  double elements[3] = {0};
+  const struct longshore_ghost_options direct = {.strategy = "direct"},
+                                       sent = {.strategy = "standard"};
+  const struct longshore_ghost_field memory = {
+      .owned = elements, .ghosts = elements + 2, .type = LONGSHORE_FLOAT64};
+  CHECK_OK(longshore_ghost_graph_create(team, 2, &needed, 1, &graph));
+  CHECK_REFUSED(longshore_ghost_create(graph, is_other ? &sent : &direct, &memory, 1, &ghosts),
+                LONGSHORE_ERROR_USAGE, "differs from that of rank 0");
+  CHECK_OK(longshore_ghost_graph_free(graph));
+  return LONGSHORE_OK;
+}
+
 static int leave_in_flight(longshore_team* team, double* cells) {
   static const int64_t extents[3] = {1, 1, 1};
   static const int one[3] = {1, 1, 1};
@@ -727,6 +796,7 @@ static int run_all_checks(longshore_team* team, void* context) {
   PASS(sort(team, LONGSHORE_INT8, 0, 100));
   PASS(splitters_by_name(team));
   PASS(wrong_sorts_are_refused(team));
+  PASS(other_arguments_are_refused(team));
   PASS(stream(team));
   const int is_thread = strcmp(longshore_team_transport(team), "threads") == 0,
             rank = longshore_team_rank(team);

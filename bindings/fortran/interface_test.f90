@@ -470,8 +470,44 @@ contains
     call check(ierr == longshore_error_usage, 'an unknown kernel')
   end subroutine streams
 
+  ! The last rank passes something else, and all ranks get the same error.
+  subroutine other_arguments(team)
+    type(longshore_team), intent(inout) :: team
+    type(longshore_array) :: table
+    type(longshore_grid) :: grid
+    type(longshore_halo) :: halo
+    type(longshore_gather_plan) :: gather
+    real(real64), target :: u(3, 3, 3)
+    integer(int32), allocatable :: keys(:)
+    logical :: is_other
+    integer :: ierr
+    if (team%size() == 1) return
+    is_other = team%rank() == team%size() - 1
+    call table%create(team, merge(longshore_int64, longshore_float64, is_other), 100_int64, ierr=ierr)
+    call check_refused(ierr, 'float64', 'tables of different types')
+    call table%create(team, longshore_int64, 100_int64)
+    call gather%create(table, merge('conveyor', 'exstack ', is_other), ierr=ierr)
+    call check_refused(ierr, 'conveyor', 'gathers by different strategies')
+    call table%free()
+    call grid%create(team)
+    call halo%create(grid, width=1, mode=merge('channel', 'direct ', is_other))
+    u = 0
+    call halo%exchange(u, ierr=ierr)
+    call check_refused(ierr, 'channel', 'halos of different modes')
+    call halo%free()
+    call halo%create(grid, width=1, algorithm=merge('faces   ', 'standard', is_other))
+    call halo%exchange(u, ierr=ierr)
+    call check_refused(ierr, 'faces', 'halos of different algorithms')
+    call halo%free()
+    call grid%free()
+    allocate (keys(10), source=1)
+    call longshore_sort(team, keys, max_key=merge(9_int64, 99_int64, is_other), ierr=ierr)
+    call check_refused(ierr, '99', 'sorts up to different keys')
+  end subroutine other_arguments
+
   subroutine run_all_checks(team)
     type(longshore_team), intent(inout) :: team
+    call other_arguments(team)
     call collectives(team)
     call gather_and_scatter(team, 'block', 'exstack')
     call gather_and_scatter(team, 'cyclic', 'conveyor')

@@ -146,7 +146,7 @@ nb::object add_new_field(const rank_halo& halo, const team& ranks, element type,
     stride *= static_cast<std::ptrdiff_t>(shape[d]);
   }
   field_memory field = field_in(halo, memory->data(), type, strides);
-  field.memory = memory->handle();
+  field.set_memory(*memory);
   fields.push_back(field);
   std::byte* const data = memory->data();
   const nb::capsule owner(

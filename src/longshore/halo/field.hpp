@@ -28,8 +28,14 @@ struct field_memory {
   halo_widths widths;  ///< halo cells that exist in memory on each side
   /// The shareable memory that holds the field. Its size is 0 if there is none.
   shared_memory_handle memory;
-  /// Expires when that memory is freed.
+  /// Expires when that memory is freed. Empty if nothing tells.
   std::weak_ptr<const void> lifetime = {};
+
+  /// Sets the shareable memory that holds the field.
+  void set_memory(const shareable_memory& holder) {
+    memory = holder.handle();
+    lifetime = holder.lifetime();
+  }
 };
 
 /// A field in the user's memory, with cells u(z, y, x), u(y, x) or u(x). Index x is contiguous
@@ -56,10 +62,7 @@ class field_view {
                .strides_bytes = {},
                .widths = widths,
                .memory = {}};
-    if (shareable != nullptr) {
-      memory_.memory = shareable->handle();
-      memory_.lifetime = shareable->lifetime();
-    }
+    if (shareable != nullptr) memory_.set_memory(*shareable);
     for (int d = 0; d < 3; ++d)
       memory_.strides_bytes[d] = strides[d] * static_cast<std::ptrdiff_t>(sizeof(T));
   }

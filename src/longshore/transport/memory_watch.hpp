@@ -15,9 +15,9 @@ namespace longshore::detail {
 
 class memory_watch {
  public:
-  /// Watches memory of a field.
+  /// Watches memory of a field, unless `lifetime` is empty.
   void add(std::size_t field, std::weak_ptr<const void> lifetime) {
-    memories_.push_back({field, std::move(lifetime)});
+    if (!lifetime.expired()) memories_.push_back({field, std::move(lifetime)});
   }
   /// Watches the shareable memory at an address, if there is any.
   void add(std::size_t field, const std::byte* address) {
