@@ -39,4 +39,4 @@ def test_what_does_not_fit_names_the_remedy() -> None:
     assert done.returncode == 3
     (line,) = own_lines(done)
     assert "out of memory" in line
-    assert "/dev/shm has only 48 MiB, which a larger one would mend: docker run --shm-size=8g" in line
+    assert "shm has only 48 MiB, which a larger one would mend: docker run --shm-size=8g" in line
