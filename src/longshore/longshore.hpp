@@ -26,6 +26,7 @@
 #include <longshore/machine/placement_search.hpp>
 #include <longshore/sort/bucket_sort.hpp>
 #include <longshore/stream/stream.hpp>
+#include <longshore/transport/exact_sum.hpp>
 #include <longshore/transport/launch/join.hpp>
 #include <longshore/transport/launch/run.hpp>
 #include <longshore/transport/team.hpp>

@@ -13,7 +13,7 @@ from typing import Any
 
 from longshore_study.base.errors import LongshoreError
 from longshore_study.importers.imported import Imported, Options, Source
-from longshore_study.importers.series import Figure, guessed_better, runs, time_of
+from longshore_study.importers.series import SeriesFigure, guessed_better, runs, time_of
 
 _TIMES = ("job_completion_time_unix", "job_completion_time", "completion_time_unix", "completion_time")
 _FACTORS = ("system", "partition", "environ", "environment", "num_tasks", "num_tasks_per_node", "num_cpus_per_task")
@@ -32,7 +32,7 @@ def read(source: Source, options: Options) -> list[Imported]:
     return found
 
 
-def _figures(source: Source, report: Mapping[str, Any]) -> Iterator[Figure]:
+def _figures(source: Source, report: Mapping[str, Any]) -> Iterator[SeriesFigure]:
     session = report.get("session_info") or {}
     for run in report["runs"]:
         for case in run.get("testcases") or []:
@@ -46,7 +46,7 @@ def _figures(source: Source, report: Mapping[str, Any]) -> Iterator[Figure]:
             variant["test"] = str(case.get("display_name") or case.get("name") or case.get("unique_name"))
             for name, value, lower, upper, unit in _variables(case):
                 if isinstance(value, int | float) and not isinstance(value, bool):
-                    yield Figure(0, time, None, variant, name, float(value), unit, _better(lower, upper, unit))
+                    yield SeriesFigure(0, time, None, variant, name, float(value), unit, _better(lower, upper, unit))
 
 
 def _variables(case: Mapping[str, Any]) -> Iterator[tuple[str, Any, Any, Any, str]]:

@@ -22,7 +22,7 @@ _OF_TIME = ("s", "ms", "us", "ns", "min", "h", "sec", "seconds")
 
 
 @dataclass(frozen=True, slots=True)
-class Figure:
+class SeriesFigure:
     """A figure of a series, with its place for messages."""
 
     offset: int
@@ -35,7 +35,7 @@ class Figure:
     better: str
 
 
-def runs(source: Source, program: str, figures: Iterable[Figure], ranks: int | None = None) -> list[Imported]:
+def runs(source: Source, program: str, figures: Iterable[SeriesFigure], ranks: int | None = None) -> list[Imported]:
     """One run per time and version; if a variant has several figures of one metric at that time,
     these are runs of one session."""
     sessions: dict[tuple[dt.datetime, str | None], list[dict[str, tuple[Mapping[str, Any], dict[str, Any]]]]] = {}

@@ -19,7 +19,7 @@ from typing import Any
 
 from longshore_study.base.errors import LongshoreError, UsageError
 from longshore_study.importers.imported import Imported, Options, Source
-from longshore_study.importers.series import Figure, guessed_better, runs, time_of, value_of
+from longshore_study.importers.series import SeriesFigure, guessed_better, runs, time_of, value_of
 
 _LOG_TIMES = ("job_completion_time", "completion_time", "time", "timestamp", "datetime")
 _LOG_NAMES = ("display_name", "descr", "name", "unique_name", "test", "check")
@@ -49,7 +49,7 @@ def read(source: Source, options: Options) -> list[Imported]:
     others = [name for name in header if name not in used]
     factors = list(columns.factors) or [name for name in others if not _differs_in_most(lines, name)]
 
-    def found() -> Iterator[Figure]:
+    def found() -> Iterator[SeriesFigure]:
         for line in lines:
             place = line.offset
             time = time_of(source, place, line.texts[columns.time])
@@ -58,7 +58,7 @@ def read(source: Source, options: Options) -> list[Imported]:
             for name in figures:
                 value = value_of(source, place, name, line.texts[name])
                 if value is not None:
-                    yield Figure(place, time, version or None, variant, name, value, choice.unit, choice.better)
+                    yield SeriesFigure(place, time, version or None, variant, name, value, choice.unit, choice.better)
 
     found_runs = runs(source, options.program or "csv", found(), options.ranks)
     if found_runs and others and not columns.factors:
@@ -83,7 +83,7 @@ def read_log(source: Source, options: Options) -> list[Imported]:
     name_column = next((name for name in _LOG_NAMES if name in header), None)
     factors = [name for name in header if name in _LOG_FACTORS]
 
-    def found() -> Iterator[Figure]:
+    def found() -> Iterator[SeriesFigure]:
         for line in lines:
             if line.texts.get("result", "pass").lower() in ("fail", "failed"):
                 continue
@@ -97,7 +97,7 @@ def read_log(source: Source, options: Options) -> list[Imported]:
                 unit = line.texts.get(f"{name}_unit", "")
                 better = _better(line.texts.get(f"{name}_lower_thres"), line.texts.get(f"{name}_upper_thres"), unit)
                 if value is not None and unit:
-                    yield Figure(place, time, None, variant, name, value, unit, better)
+                    yield SeriesFigure(place, time, None, variant, name, value, unit, better)
 
     return runs(source, options.program or "reframe", found(), options.ranks)
 
