@@ -4,16 +4,23 @@
 
 #include <longshore/core/error.hpp>
 #include <longshore/halo/detail/backends/exchange_backend.hpp>
+#include <longshore/halo/detail/grid_arguments.hpp>
 
 namespace longshore {
 
 face_exchange::face_exchange(const rank_grid& grid, const face_options& options)
     : sides_(face_directions(grid.dimensions())), bytes_(options.bytes) {
-  if (bytes_ == 0) fail(errc::usage, "an exchange of faces of 0 bytes: give at least 1");
-  if (bytes_ > PTRDIFF_MAX / (2 * sides_.size()))
-    fail(errc::out_of_memory, "faces of {} bytes are more than any memory holds", bytes_);
-  send_ = shareable_memory(grid.ranks(), sides_.size() * bytes_);
-  receive_ = pages(sides_.size() * bytes_);
+  auto same = detail::grid_arguments(grid);
+  same.add("faces of bytes:", bytes_)
+      .add("mode", name_of(options.mode))
+      .add("delivery in place:", options.delivery == halo_delivery::in_place ? "yes" : "no");
+  agree_on_call(grid.ranks(), "an exchange of faces", same, [&] {
+    if (bytes_ == 0) fail(errc::usage, "an exchange of faces of 0 bytes: give at least 1");
+    if (bytes_ > PTRDIFF_MAX / (2 * sides_.size()))
+      fail(errc::out_of_memory, "faces of {} bytes are more than any memory holds", bytes_);
+    send_ = shareable_memory(grid.ranks(), sides_.size() * bytes_);
+    receive_ = pages(sides_.size() * bytes_);
+  });
   // Side i ^ 1 is opposite to side i (face_directions). A message that travels towards side i
   // arrives on side i ^ 1 of its receiver.
   const auto buffer = [&](std::byte* memory, std::size_t i) {

@@ -33,7 +33,8 @@ struct face_options {
 /// A plan of an exchange, and its buffers. Destroying a plan is collective. Movable.
 class face_exchange {
  public:
-  /// Collective. Throws errc::usage for 0 bytes, errc::unsupported if the mode is not available,
+  /// Collective. All ranks pass the same grid and options; otherwise all ranks throw errc::usage.
+  /// Throws errc::usage for 0 bytes, errc::unsupported if the mode is not available,
   /// errc::out_of_memory.
   face_exchange(const rank_grid& grid, const face_options& options);
   ~face_exchange();

@@ -6,10 +6,8 @@
 #include <longshore/halo/detail/algorithms/choose_algorithm.hpp>
 #include <longshore/halo/detail/algorithms/plan_rounds.hpp>
 #include <longshore/halo/detail/backends/exchange_backend.hpp>
-#include <longshore/transport/agree_on_arguments.hpp>
+#include <longshore/halo/detail/grid_arguments.hpp>
 #include <longshore/transport/find_shareable.hpp>
-
-#include <fmt/ranges.h>
 
 namespace longshore {
 namespace {
@@ -44,10 +42,8 @@ detail::exchanged_field checked_field(const rank_grid& grid,
 
 common_arguments arguments_of(const rank_grid& grid, const halo_options& options,
                               const std::vector<field_memory>& fields) {
-  common_arguments same;
-  same.add("a grid of", fmt::format("{}", fmt::join(grid.shape(), " x ")))
-      .add("a periodic grid along", fmt::format("{:d}", fmt::join(grid.wraps(), " x ")))
-      .add("algorithm", name_of(options.algorithm))
+  auto same = detail::grid_arguments(grid);
+  same.add("algorithm", name_of(options.algorithm))
       .add("mode", name_of(options.mode))
       .add("reach", halo_reach_names()[static_cast<std::size_t>(options.reach) - 1])
       .add("fields:", fields.size());

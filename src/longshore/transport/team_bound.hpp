@@ -42,10 +42,11 @@ class team_bound {
   }
   team_bound(team_bound&&) noexcept = default;
   team_bound& operator=(team_bound&& other) noexcept {
-    std::swap(team_, other.team_);
-    std::swap(kind_, other.kind_);
-    std::swap(object_, other.object_);
-    return *this;
+    team_bound old(std::move(other));
+    std::swap(team_, old.team_);
+    std::swap(kind_, old.kind_);
+    std::swap(object_, old.object_);
+    return *this;  // `old` destroys what this was
   }
   /// Throws errc::usage if the team is gone.
   void check_team() const { team_.check(kind_); }

@@ -91,6 +91,7 @@ EXTERNAL = HEAD + "[[external]]\nname='e'\ncommand=['e']\nformat='osu'\nbetween=
         (HEAD + "margin = 0\n" + PATTERN, 3, "above 0 and below 1, found 0"),
         (HEAD + "margin = nan\n" + PATTERN, 3, "found nan"),
         (HEAD + "timeout_seconds = -1\n" + PATTERN, 3, "above 0"),
+        (EXTERNAL.replace("'osu'", "'csv'"), 6, "'format' is one of"),
         (HEAD + 'verify = "end"\n' + PATTERN, 3, "did you mean 'ends'"),
         ("[study]\nname = 3\n" + PATTERN, 2, "'name' must be a text, found 3"),
         ("[study]\nname = ''\n" + PATTERN, 2, "printable"),

@@ -333,6 +333,7 @@ def _level(value: Any) -> Any:
 
 
 def _import_formats() -> list[str]:
-    from longshore_study.importers.formats import FORMATS  # noqa: PLC0415 - only studies with [[external]] need it
+    """The formats of one output: a series of many times is not what one program prints."""
+    from longshore_study.importers.formats import FORMATS, SERIES  # noqa: PLC0415 - only [[external]] needs it
 
-    return sorted(FORMATS)
+    return sorted(set(FORMATS) - set(SERIES))
