@@ -1,8 +1,8 @@
-"""Reads the keys of [[external]] that locate a metric in the output of any program, for the formats
+r"""Reads the keys of [[external]] that locate a metric in the output of any program, for the formats
 `regex` and `json`.
 
 format = "regex"                              format = "json"
-pattern = 'bandwidth: (?P<value>[0-9.]+)'     path = "results[*].bandwidth"
+pattern = 'bandwidth: (?P<value>\S+)'        path = "results[*].bandwidth"
 figure = "bandwidth"                          figure = "bandwidth"
 unit = "GB/s"                                 unit = "GB/s"
 """
@@ -81,6 +81,6 @@ def _check_expression(reader: Values, expression: str, where: KeyPath, taken: Co
             where, f"'pattern' has a group named {name}, which would hide the factor {name} of the launch; rename it"
         )
     if not compiled.groups:
-        reader.problem(where, "'pattern' has no group; put the metric into a group, such as '([0-9.]+)'")
+        reader.problem(where, "'pattern' has no group; put the metric into a group, such as '(\\S+)'")
     elif compiled.groups > 1 and "value" not in compiled.groupindex:
         reader.problem(where, "'pattern' has several groups; name that of the metric: (?P<value>...)")
