@@ -33,6 +33,7 @@ def test_the_options_of_its_build_exist() -> None:
     assert {*options} <= build_options()
 
 
+@pytest.mark.thorough
 def test_the_copied_files_suffice_for_the_build(tmp_path: Path) -> None:
     copy_files(tmp_path)
     done = subprocess.run(configure(tmp_path), capture_output=True, text=True, check=False)

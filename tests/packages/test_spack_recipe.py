@@ -127,6 +127,7 @@ def test_every_allowed_choice_of_variants_sets_all_options_of_the_library(recipe
     assert 0 < allowed < 2 ** len(names), "no choice is forbidden, or all are"
 
 
+@pytest.mark.thorough
 def test_defaults_are_allowed_and_configure_without_an_unknown_option(recipe: Recipe, tmp_path: Path) -> None:
     values = recipe.variants()
     assert recipe.is_allowed(values)

@@ -33,7 +33,7 @@ def results_of(path: Path) -> list[Record]:
     return [result for result in of_kind(read_records(path), "result") if "skipped" not in result]
 
 
-@pytest.mark.parametrize("transport", TRANSPORTS)
+@pytest.mark.parametrize("transport", THREADS_FIRST)
 @pytest.mark.parametrize(
     ("ranks", "per_node"), [(4, 2), thorough(1, 0), thorough(2, 1), thorough(3, 0), thorough(4, 1), thorough(7, 3)]
 )

@@ -222,6 +222,7 @@ private_update_ns = [[16384, 2.0], [131072, 2.5], [1048576, 3.0]]
 
 
 # The simulation charges what calibrate measures. Exchange direct stores few keys as put does.
+@pytest.mark.thorough
 def test_calibrate_returns_the_numbers_of_a_simulated_machine(tmp_path: Path) -> None:
     given, found = tmp_path / "given.toml", tmp_path / "found.toml"
     given.write_text(CALIBRATED)

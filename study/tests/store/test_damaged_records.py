@@ -96,6 +96,7 @@ def test_any_value_may_have_become_any_other(results: Store, capsys: pytest.Capt
     assert tried > 100
 
 
+@pytest.mark.thorough
 def test_any_byte_may_be_lost(results: Store, capsys: pytest.CaptureFixture[str]) -> None:
     generator = random.Random(4)
     path = min((results.path / "s" / "new" / "a").glob("*.jsonl"))

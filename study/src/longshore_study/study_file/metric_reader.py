@@ -1,5 +1,5 @@
-r"""Reads the keys of [[external]] that locate a metric in the output of any program, for the formats
-`regex` and `json`.
+r"""Reads the keys of [[external]] that locate a metric in any output, for the formats `regex` and
+`json`.
 
 format = "regex"                              format = "json"
 pattern = 'bandwidth: (?P<value>\S+)'        path = "results[*].bandwidth"
