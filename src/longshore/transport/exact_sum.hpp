@@ -33,7 +33,8 @@ void sum_exactly(team& ranks, std::span<T> values) {
   for (const T value : values)
     sums.push_back({static_cast<std::int64_t>(value >> low_bits),
                     static_cast<std::int64_t>(static_cast<std::uint64_t>(value) & low_mask)});
-  ranks.allreduce({&sums.data()->high, 2 * sums.size()}, reduction::sum);
+  ranks.allreduce(std::span(reinterpret_cast<std::int64_t*>(sums.data()), 2 * sums.size()),
+                  reduction::sum);
   for (std::size_t i = 0; i < sums.size(); ++i) {
     sums[i].high += sums[i].low >> 32;
     if (!std::in_range<upper>(sums[i].high))
