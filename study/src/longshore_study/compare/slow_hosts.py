@@ -15,7 +15,8 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from statistics import fmean
 from typing import Any
 
 from longshore_study.base import terminal
@@ -84,15 +85,11 @@ def slow_hosts(comparison: Comparison) -> list[SlowHost]:
         (comparison.new, [row.new for row in rows]),
     )
     tested = [found for side, figures in sides for found in _tested(side, figures)]
-    found = [_corrected(host, len(tested)) for host in tested]
+    found = [replace(host, p=min(1.0, host.p * len(tested))) for host in tested]
     wanted = -math.log1p(comparison.margin)
     return sorted(
         (host for host in found if host.p <= LEVEL and host.difference < wanted), key=lambda host: host.difference
     )
-
-
-def _corrected(host: SlowHost, tests: int) -> SlowHost:
-    return SlowHost(host.side, host.host, host.difference, host.interval, min(1.0, host.p * tests), host.launches)
 
 
 def _tested(side: Side, rows: Sequence[Sequence[Figure]]) -> list[SlowHost]:
@@ -122,10 +119,10 @@ def _speeds(rows: Sequence[Sequence[Figure]]) -> list[dict[str, float]]:
         for figure in figures:
             by_group[figure.key.study, figure.key.cell_text, figure.session].append(figure)
         for name, members in by_group.items():
-            mean = _mean([figure.goodness for figure in members])
+            mean = fmean([figure.goodness for figure in members])
             for figure in members:
                 speeds[name][figure.launch].append(figure.goodness - mean)
-    return [{launch: _mean(values) for launch, values in launches.items()} for launches in speeds.values()]
+    return [{launch: fmean(values) for launch, values in launches.items()} for launches in speeds.values()]
 
 
 def _connected(groups: Sequence[_Group]) -> list[list[_Group]]:
@@ -195,7 +192,7 @@ def _centred(values: Iterable[float], launches: Sequence[tuple[int, frozenset[st
     listed = list(values)
     for (group, _, _), value in zip(launches, listed, strict=True):
         of_group[group].append(value)
-    means = {group: _mean(members) for group, members in of_group.items()}
+    means = {group: fmean(members) for group, members in of_group.items()}
     return [value - means[group] for (group, _, _), value in zip(launches, listed, strict=True)]
 
 
@@ -217,7 +214,3 @@ def _inverse(matrix: Sequence[Sequence[float]]) -> list[list[float]] | None:
 
 def _dot(left: Sequence[float], right: Sequence[float]) -> float:
     return math.fsum(a * b for a, b in zip(left, right, strict=True))
-
-
-def _mean(values: Sequence[float]) -> float:
-    return math.fsum(values) / len(values)

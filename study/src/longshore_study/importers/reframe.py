@@ -13,7 +13,7 @@ from typing import Any
 
 from longshore_study.base.errors import LongshoreError
 from longshore_study.importers.imported import Imported, Options, Source
-from longshore_study.importers.series import SeriesFigure, guessed_better, runs, time_of
+from longshore_study.importers.series import SeriesFigure, better_of, runs, time_of
 
 _TIMES = ("job_completion_time_unix", "job_completion_time", "completion_time_unix", "completion_time")
 _FACTORS = ("system", "partition", "environ", "environment", "num_tasks", "num_tasks_per_node", "num_cpus_per_task")
@@ -46,7 +46,7 @@ def _figures(source: Source, report: Mapping[str, Any]) -> Iterator[SeriesFigure
             variant["test"] = str(case.get("display_name") or case.get("name") or case.get("unique_name"))
             for name, value, lower, upper, unit in _variables(case):
                 if isinstance(value, int | float) and not isinstance(value, bool):
-                    yield SeriesFigure(0, time, None, variant, name, float(value), unit, _better(lower, upper, unit))
+                    yield SeriesFigure(0, time, None, variant, name, float(value), unit, better_of(lower, upper, unit))
 
 
 def _variables(case: Mapping[str, Any]) -> Iterator[tuple[str, Any, Any, Any, str]]:
@@ -57,10 +57,3 @@ def _variables(case: Mapping[str, Any]) -> Iterator[tuple[str, Any, Any, Any, st
     for name, values in (case.get("perfvalues") or {}).items():
         value, _, lower, upper, unit = [*values, None, None, None, None, None][:5]
         yield str(name).rpartition(":")[2], value, lower, upper, str(unit or "")
-
-
-def _better(lower: Any, upper: Any, unit: str) -> str:
-    """ReFrame bounds a rate from below and a time from above."""
-    if (lower is None) != (upper is None):
-        return "lower" if lower is None else "higher"
-    return guessed_better(unit)

@@ -42,15 +42,21 @@ def starts_with_number(line: str) -> bool:
     return _NUMBER_FIRST.match(line) is not None
 
 
-def finite_number(source: Source, offset: int, column: str, word: str) -> float:
-    """A number in a column of a table. Raises LongshoreError if `word` is not a finite number, or
-    is negative: no program prints a figure below 0 that means something."""
+def any_number(source: Source, offset: int, column: str, word: str) -> float:
+    """A number in a column of a table. Raises LongshoreError if `word` is not a finite number."""
     try:
         value = float(word)
     except ValueError:
         value = math.nan
     if not math.isfinite(value):
         raise source.error(offset, f"'{word[:40]}' below {column} is not a number")
+    return value
+
+
+def finite_number(source: Source, offset: int, column: str, word: str) -> float:
+    """Like any_number. Raises LongshoreError if the number is negative, too: no program prints a
+    figure below 0 that means something."""
+    value = any_number(source, offset, column, word)
     if value < 0:
         raise source.error(offset, f"'{word[:40]}' below {column} is negative")
     return value

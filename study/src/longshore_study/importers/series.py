@@ -7,13 +7,13 @@ sessions. A version becomes the tag, unless the user gives one.
 from __future__ import annotations
 
 import datetime as dt
-import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from longshore_study.base.units import is_above_zero
 from longshore_study.importers.imported import Imported, Source, aggregate_result, whole_records
+from longshore_study.importers.run_texts import any_number
 from longshore_study.store import records
 
 _LATEST_SECONDS = 4e9
@@ -94,15 +94,13 @@ def value_of(source: Source, offset: int, column: str, text: str) -> float | Non
     """A figure; None for an empty text, and for words that mean that there is none."""
     if text.strip().lower() in ("", "nan", "null", "none", "n/a", "na", "-"):
         return None
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not math.isfinite(value):
-        raise source.error(offset, f"'{text[:40]}' below {column} is not a number")
-    return value
+    return any_number(source, offset, column, text)
 
 
-def guessed_better(unit: str) -> str:
-    """Times are better if lower; everything else is taken to be a rate."""
+def better_of(lower: object, upper: object, unit: str) -> str:
+    """Which values are better. ReFrame bounds a rate from below and a time from above; its logs
+    have the word None for no bound. Without a bound, times are better if lower."""
+    has_lower, has_upper = (bound not in (None, "", "None", "null") for bound in (lower, upper))
+    if has_lower != has_upper:
+        return "higher" if has_lower else "lower"
     return "lower" if unit.strip() in _OF_TIME else "higher"

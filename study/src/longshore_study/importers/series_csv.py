@@ -10,29 +10,20 @@ A log of ReFrame 4 names its columns, and has the unit of each figure in a colum
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from longshore_study.base.errors import LongshoreError, UsageError
+from longshore_study.importers.csv_table import Line, read_table
 from longshore_study.importers.imported import Imported, Options, Source
-from longshore_study.importers.series import SeriesFigure, guessed_better, runs, time_of, value_of
+from longshore_study.importers.series import SeriesFigure, better_of, runs, time_of, value_of
 
 _LOG_TIMES = ("job_completion_time", "completion_time", "time", "timestamp", "datetime")
 _LOG_NAMES = ("display_name", "descr", "name", "unique_name", "test", "check")
 _LOG_FACTORS = ("system", "partition", "environ", "environment", "num_tasks", "num_tasks_per_node")
-_OF_FIGURE = re.compile(r"(.+)_(?:ref|lower_thres|upper_thres|unit|result)")
 _MIN_LINES = 4
 """In fewer lines a factor may differ in each."""
-
-
-@dataclass(frozen=True)
-class _Line:
-    offset: int
-    texts: dict[str, str]
 
 
 def read(source: Source, options: Options) -> list[Imported]:
@@ -40,7 +31,7 @@ def read(source: Source, options: Options) -> list[Imported]:
     choice = options.metric
     if columns is None or choice is None:
         raise UsageError("format 'csv' needs --time COLUMN, --figure COLUMN and --unit UNIT")
-    header, lines = _table(source, ",")
+    header, lines = read_table(source, open_ended=True)
     figures = [name.strip() for name in choice.name.split(",")]
     for name in (columns.time, columns.version, *columns.factors, *figures):
         if name is not None and name not in header:
@@ -72,7 +63,7 @@ def read(source: Source, options: Options) -> list[Imported]:
 def read_log(source: Source, options: Options) -> list[Imported]:
     """Of a performance log of ReFrame."""
     delimiter = "|" if "|" in source.text.partition("\n")[0] else ","
-    header, lines = _table(source, delimiter)
+    header, lines = read_table(source, delimiter, open_ended=True)
     time_column = next((name for name in _LOG_TIMES if name in header), None)
     figures = [name.removesuffix("_value") for name in header if name.endswith("_value")]
     if time_column is None or not figures:
@@ -95,52 +86,14 @@ def read_log(source: Source, options: Options) -> list[Imported]:
             for name in figures:
                 value = value_of(source, place, f"{name}_value", line.texts[f"{name}_value"])
                 unit = line.texts.get(f"{name}_unit", "")
-                better = _better(line.texts.get(f"{name}_lower_thres"), line.texts.get(f"{name}_upper_thres"), unit)
+                better = better_of(line.texts.get(f"{name}_lower_thres"), line.texts.get(f"{name}_upper_thres"), unit)
                 if value is not None and unit:
                     yield SeriesFigure(place, time, None, variant, name, value, unit, better)
 
     return runs(source, options.program or "reframe", found(), options.ranks)
 
 
-def _better(lower: str | None, upper: str | None, unit: str) -> str:
-    """ReFrame bounds a rate from below and a time from above."""
-    bounded = [bool(text) and text not in ("None", "null", "") for text in (lower, upper)]
-    if bounded[0] != bounded[1]:
-        return "higher" if bounded[0] else "lower"
-    return guessed_better(unit)
-
-
-def _table(source: Source, delimiter: str) -> tuple[list[str], list[_Line]]:
-    reader = csv.reader(io.StringIO(source.text), delimiter=delimiter, strict=True)
-    lines: list[_Line] = []
-    begins = [0, *(match.end() for match in re.finditer("\n", source.text))]
-    try:
-        header = [name.strip() for name in next((texts for texts in reader if any(texts)), [])]
-        while header and not header[-1]:  # ReFrame ends each line with its delimiter
-            header.pop()
-        repeated = next((name for name in header if not name or header.count(name) > 1), None)
-        if repeated is not None:
-            raise LongshoreError(f"{source.name}:1: each column needs its own name, found '{repeated}'")
-        for texts in reader:
-            if not any(text.strip() for text in texts):
-                continue
-            while len(texts) > len(header) and not texts[-1].strip():
-                texts.pop()
-            if len(texts) != len(header):
-                raise LongshoreError(
-                    f"{source.name}:{reader.line_num}: {len(texts)} values, but the header has {len(header)} columns"
-                )
-            lines.append(
-                _Line(begins[reader.line_num - 1], dict(zip(header, (text.strip() for text in texts), strict=True)))
-            )
-    except csv.Error as error:
-        raise LongshoreError(f"{source.name}:{reader.line_num}: not CSV: {error}") from None
-    if not lines:
-        raise LongshoreError(f"{source.name}:1: the table has no lines below its header")
-    return header, lines
-
-
-def _differs_in_most(lines: Sequence[_Line], name: str) -> bool:
+def _differs_in_most(lines: Sequence[Line], name: str) -> bool:
     return len(lines) >= _MIN_LINES and 2 * len({line.texts[name] for line in lines}) > len(lines)
 
 

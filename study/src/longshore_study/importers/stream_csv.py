@@ -11,15 +11,13 @@ Lines that begin with # are comments.
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator
 from typing import Any
 
 from longshore_study.base.errors import LongshoreError
+from longshore_study.importers.csv_table import Line, read_table
 from longshore_study.importers.imported import Imported, Options, Source, aggregate_result, whole_records
 from longshore_study.store import records
 from longshore_study.store.records import Record
@@ -29,17 +27,10 @@ FACTOR_NAMES = {"comm": "transport", "communication": "transport", "tasking": "t
 FIGURE_COLUMN = re.compile(r"stream_(ep|global)_GBps(?:_per_node)?_(\d+)_(?:locale|node)s?")
 
 
-@dataclass(frozen=True)
-class _Line:
-    number: int
-    texts: Mapping[str, str]
-    """The text in each column."""
-
-
 def read(source: Source, options: Options) -> list[Imported]:
     """One run per column of results, since the columns have different numbers of nodes."""
     del options
-    header, lines = _table(source)
+    header, lines = read_table(source, comments=True)
     figures = {name: match for name in header if (match := FIGURE_COLUMN.fullmatch(name))}
     if not figures:
         names = ", ".join(header)
@@ -63,32 +54,8 @@ def _imported(results: list[Record], nodes: int, steps: list[str]) -> Imported:
     return Imported(cell, whole_records({"program": {"name": "STREAM"}, "nodes": nodes}, results), steps=order)
 
 
-def _table(source: Source) -> tuple[list[str], list[_Line]]:
-    # Comments become empty lines, so that line numbers stay right.
-    text = "\n".join("" if line.startswith("#") else line for line in source.text.split("\n"))
-    reader = csv.reader(io.StringIO(text), strict=True)
-    lines: list[_Line] = []
-    try:
-        header = [name.strip() for name in next((texts for texts in reader if texts), [])]
-        for name in header:
-            if not name or header.count(name) > 1:
-                raise _error(source, 1, f"each column needs its own name, found '{name}'")
-        for texts in reader:
-            if not any(text.strip() for text in texts):
-                continue
-            if len(texts) != len(header):
-                message = f"{len(texts)} values, but the header has {len(header)} columns"
-                raise _error(source, reader.line_num, message)
-            lines.append(_Line(reader.line_num, dict(zip(header, (text.strip() for text in texts), strict=True))))
-    except csv.Error as error:
-        raise _error(source, reader.line_num, f"not CSV: {error}") from None
-    if not lines:
-        raise _error(source, 1, "the table has a header but no lines")
-    return header, lines
-
-
 def _results(
-    source: Source, lines: list[_Line], column: str, *, scope: str, factors: list[str], step_column: str | None
+    source: Source, lines: list[Line], column: str, *, scope: str, factors: list[str], step_column: str | None
 ) -> Iterator[Record]:
     seen: dict[str, int] = {}
     for line in lines:
@@ -110,7 +77,7 @@ def _results(
         yield aggregate_result("stream", variant, {"bandwidth": records.metric(value, "GB/s")})
 
 
-def _figure(source: Source, line: _Line, column: str) -> float:
+def _figure(source: Source, line: Line, column: str) -> float:
     try:
         value = float(line.texts[column])
     except ValueError:

@@ -1,0 +1,64 @@
+"""Reads a table: a line with the names of the columns, and a line per measurement."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from longshore_study.base.errors import LongshoreError
+from longshore_study.importers.imported import Source
+
+
+@dataclass(frozen=True)
+class Line:
+    number: int
+    offset: int
+    """In the text of the source."""
+    texts: Mapping[str, str]
+    """The text in each column."""
+
+
+def read_table(
+    source: Source, delimiter: str = ",", *, comments: bool = False, open_ended: bool = False
+) -> tuple[list[str], list[Line]]:
+    """The names of the columns, and the lines. With `comments`, lines that begin with # are left
+    out. With `open_ended`, lines may end with delimiters, as ReFrame writes them."""
+
+    def columns(texts: list[str]) -> list[str]:
+        kept = [text.strip() for text in texts]
+        while open_ended and len(kept) > width and not kept[-1]:
+            kept.pop()
+        return kept
+
+    # Comments become empty lines, so that line numbers stay right.
+    text = re.sub(r"^#.*", "", source.text, flags=re.MULTILINE) if comments else source.text
+    begins = [0, *(match.end() for match in re.finditer("\n", source.text))]
+    reader = csv.reader(io.StringIO(text), delimiter=delimiter, strict=True)
+    lines: list[Line] = []
+    width = 0
+    try:
+        header = columns(next((texts for texts in reader if texts), []))
+        width = len(header)
+        for name in header:
+            if not name or header.count(name) > 1:
+                raise _error(source, 1, f"each column needs its own name, found '{name}'")
+        for texts in reader:
+            if not any(text.strip() for text in texts):
+                continue
+            found = columns(texts)
+            number = reader.line_num
+            if len(found) != width:
+                raise _error(source, number, f"{len(found)} values, but the header has {width} columns")
+            lines.append(Line(number, begins[number - 1], dict(zip(header, found, strict=True))))
+    except csv.Error as error:
+        raise _error(source, reader.line_num, f"not CSV: {error}") from None
+    if not lines:
+        raise _error(source, 1, "the table has a header but no lines")
+    return header, lines
+
+
+def _error(source: Source, line: int, message: str) -> LongshoreError:
+    return LongshoreError(f"{source.name}:{line}: {message}")
