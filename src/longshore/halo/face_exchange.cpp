@@ -11,7 +11,7 @@ namespace longshore {
 face_exchange::face_exchange(const rank_grid& grid, const face_options& options)
     : sides_(face_directions(grid.dimensions())), bytes_(options.bytes) {
   auto same = detail::grid_arguments(grid);
-  same.add("faces of bytes:", bytes_)
+  same.add("bytes per face:", bytes_)
       .add("mode", name_of(options.mode))
       .add("delivery in place:", options.delivery == halo_delivery::in_place ? "yes" : "no");
   agree_on_call(grid.ranks(), "an exchange of faces", same, [&] {

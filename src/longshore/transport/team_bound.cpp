@@ -8,12 +8,6 @@
 #include <cstdio>
 
 namespace longshore::detail {
-namespace {
-
-constexpr int runtime_failure_status = 3;
-
-}  // namespace
-
 bool team_watch::reports_end(const char* kind) const noexcept {
   if (!lifetime_.expired()) return false;
   static std::atomic<bool> is_reported = false;

@@ -1,6 +1,7 @@
 // A thread that looks every half second whether one blocking call has lasted longer than the
 // deadline, and then ends the process.
 #include <longshore/core/clock.hpp>
+#include <longshore/core/failing_exit.hpp>
 #include <longshore/core/launcher.hpp>
 #include <longshore/transport/watchdog.hpp>
 
@@ -13,8 +14,6 @@
 
 namespace longshore {
 namespace {
-
-constexpr int runtime_failure_status = 3;
 
 int rank_from_launcher() {
   const auto processes = launched();

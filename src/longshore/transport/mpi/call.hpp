@@ -13,9 +13,6 @@
 
 namespace longshore::mpi {
 
-/// Exit status of a process whose rank failed.
-inline constexpr int runtime_failure_status = 3;
-
 /// Throws errc::transport with MPI's error text unless `code` is MPI_SUCCESS. `call` is the name of
 /// the MPI function.
 inline void check(int code, const char* call) {

@@ -1,4 +1,5 @@
 // Starts and ends MPI, and runs a program with a team of all processes or of a communicator.
+#include <longshore/core/failing_exit.hpp>
 #include <longshore/core/launcher.hpp>
 #include <longshore/machine/affinity.hpp>
 #include <longshore/transport/detail/long_tcp_segments.hpp>

@@ -1,6 +1,7 @@
 // Makes the team of a one-sided library: finds out which ranks share a host and its memory,
 // allocates and frees regions with checks on all ranks, and runs a program until its end or its
 // first failure.
+#include <longshore/core/failing_exit.hpp>
 #include <longshore/core/random.hpp>
 #include <longshore/machine/affinity.hpp>
 #include <longshore/transport/detail/channel_slots.hpp>
@@ -39,8 +40,6 @@ struct team::layout {
 };
 
 namespace {
-
-constexpr int runtime_failure_status = 3;
 
 std::size_t staging_bytes_of(int ranks) {
   constexpr std::size_t min_bytes = std::size_t{64} << 10;

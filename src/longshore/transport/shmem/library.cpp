@@ -2,6 +2,7 @@
 // heap, and blocking calls run under a watchdog.
 #include <longshore/core/bytes.hpp>
 #include <longshore/core/environment.hpp>
+#include <longshore/core/failing_exit.hpp>
 #include <longshore/machine/pages.hpp>
 #include <longshore/transport/shmem/library.hpp>
 #include <longshore/transport/shmem/run.hpp>
@@ -21,8 +22,6 @@ extern "C" __attribute__((weak)) void opal_progress();
 
 namespace longshore::shmem {
 namespace {
-
-constexpr int runtime_failure_status = 3;
 
 // Always 0. progress() tests this variable only to let the library make progress.
 std::uint64_t never_written = 0;

@@ -3,6 +3,7 @@
 #include <longshore/core/clock.hpp>
 #include <longshore/core/delayed_notice.hpp>
 #include <longshore/core/error.hpp>
+#include <longshore/core/failing_exit.hpp>
 #include <longshore/machine/affinity.hpp>
 #include <longshore/transport/detail/cpu_share.hpp>
 #include <longshore/transport/threads/run.hpp>
@@ -25,7 +26,6 @@ namespace longshore::threads {
 namespace {
 
 constexpr int max_ranks = 4096;
-constexpr int runtime_failure_status = 3;
 constexpr int many_ranks_per_core = 16;
 
 struct first_failure {

@@ -2,6 +2,7 @@
 #include <longshore/core/clock.hpp>
 #include <longshore/core/environment.hpp>
 #include <longshore/core/error.hpp>
+#include <longshore/core/failing_exit.hpp>
 #include <longshore/transport/ucx/process_bootstrap.hpp>
 #ifdef LONGSHORE_HAVE_MPI
 #include <longshore/transport/ucx/mpi_bootstrap.hpp>
@@ -57,7 +58,6 @@ void process_bootstrap::pause(double began_seconds) {
 void process_bootstrap::abort(const std::exception_ptr& failure) {
   fmt::print(stderr, "longshore: rank {} of {}: {}\n", rank_, size_, failure_text(failure));
   std::fflush(nullptr);
-  constexpr int runtime_failure_status = 3;
   abort(runtime_failure_status);
 }
 
