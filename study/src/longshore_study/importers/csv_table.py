@@ -13,7 +13,7 @@ from longshore_study.importers.imported import Source
 
 
 @dataclass(frozen=True)
-class Line:
+class TableLine:
     number: int
     offset: int
     """In the text of the source."""
@@ -23,7 +23,7 @@ class Line:
 
 def read_table(
     source: Source, delimiter: str = ",", *, comments: bool = False, open_ended: bool = False
-) -> tuple[list[str], list[Line]]:
+) -> tuple[list[str], list[TableLine]]:
     """The names of the columns, and the lines. With `comments`, lines that begin with # are left
     out. With `open_ended`, lines may end with delimiters, as ReFrame writes them."""
 
@@ -37,7 +37,7 @@ def read_table(
     text = re.sub(r"^#.*", "", source.text, flags=re.MULTILINE) if comments else source.text
     begins = [0, *(match.end() for match in re.finditer("\n", source.text))]
     reader = csv.reader(io.StringIO(text), delimiter=delimiter, strict=True)
-    lines: list[Line] = []
+    lines: list[TableLine] = []
     width = 0
     try:
         header = columns(next((texts for texts in reader if texts), []))
@@ -52,7 +52,7 @@ def read_table(
             number = reader.line_num
             if len(found) != width:
                 raise _error(source, number, f"{len(found)} values, but the header has {width} columns")
-            lines.append(Line(number, begins[number - 1], dict(zip(header, found, strict=True))))
+            lines.append(TableLine(number, begins[number - 1], dict(zip(header, found, strict=True))))
     except csv.Error as error:
         raise _error(source, reader.line_num, f"not CSV: {error}") from None
     if not lines:

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from longshore_study.base.errors import LongshoreError, UsageError
-from longshore_study.importers.csv_table import Line, read_table
+from longshore_study.importers.csv_table import TableLine, read_table
 from longshore_study.importers.imported import Imported, Options, Source
 from longshore_study.importers.series import SeriesFigure, better_of, runs, time_of, value_of
 
@@ -93,7 +93,7 @@ def read_log(source: Source, options: Options) -> list[Imported]:
     return runs(source, options.program or "reframe", found(), options.ranks)
 
 
-def _differs_in_most(lines: Sequence[Line], name: str) -> bool:
+def _differs_in_most(lines: Sequence[TableLine], name: str) -> bool:
     return len(lines) >= _MIN_LINES and 2 * len({line.texts[name] for line in lines}) > len(lines)
 
 

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from longshore_study.base.errors import LongshoreError
-from longshore_study.importers.csv_table import Line, read_table
+from longshore_study.importers.csv_table import TableLine, read_table
 from longshore_study.importers.imported import Imported, Options, Source, aggregate_result, whole_records
 from longshore_study.store import records
 from longshore_study.store.records import Record
@@ -55,7 +55,7 @@ def _imported(results: list[Record], nodes: int, steps: list[str]) -> Imported:
 
 
 def _results(
-    source: Source, lines: list[Line], column: str, *, scope: str, factors: list[str], step_column: str | None
+    source: Source, lines: list[TableLine], column: str, *, scope: str, factors: list[str], step_column: str | None
 ) -> Iterator[Record]:
     seen: dict[str, int] = {}
     for line in lines:
@@ -77,7 +77,7 @@ def _results(
         yield aggregate_result("stream", variant, {"bandwidth": records.metric(value, "GB/s")})
 
 
-def _figure(source: Source, line: Line, column: str) -> float:
+def _figure(source: Source, line: TableLine, column: str) -> float:
     try:
         value = float(line.texts[column])
     except ValueError:
