@@ -42,6 +42,7 @@ REPOSITORY = Path(__file__).resolve().parent.parent
 LOGS = REPOSITORY / "build" / "test-logs"
 FUZZ_SECONDS = 300
 FUZZ_SECONDS_OF_REST = 120  # each commit draws its own part; `make test-all` draws more
+FUZZ_SECONDS_OF_DISAGREEMENT = 20
 OVER_BUDGET = 1.5
 SLOWEST_TESTS = 20
 BUILD = Path("build") / "test"  # the build that the tests use
@@ -128,18 +129,29 @@ def commit() -> str:
     return subprocess.run(words, cwd=REPOSITORY, capture_output=True, text=True, check=False).stdout.strip()
 
 
+def why_no_python_package() -> str:
+    header = Path(sysconfig.get_path("include")) / "Python.h"
+    return "" if header.exists() else f"Python's headers (python3-dev) are missing: no {header}"
+
+
 def fuzz(seconds: int) -> tuple[tuple[str, ...], ...]:
-    """Half of the time is for the optimised program, and half for the program of the tests, which
-    has assertions. A commit always gives the same two sequences of combinations.
+    """First the programs in which one rank passes other arguments. Then half of the time is for the
+    optimised program, and half for the program of the tests, which has assertions. A commit always
+    gives the same sequences.
     """
     seed = commit() or datetime.now(tz=UTC).strftime("%Y-%m-%d")
-    return tuple(
+    programs = [f"{BUILD}/tests/disagreeing_rank"]
+    if not why_no_python_package():
+        programs.append("bindings/python/tests/drawn_calls.py")
+    disagree = ("--disagree", ",".join(programs), "--seconds", str(FUZZ_SECONDS_OF_DISAGREEMENT), "--seed", seed)
+    combinations = (
         (
             *("tools/fuzz", "--bench", f"build/{build}/bench/longshore-bench", "--jobs", "2"),
             *("--seconds", str(half), "--seed", f"{seed}-{build}"),
         )
         for build, half in (("shared", max(1, seconds // 2)), ("test", max(1, seconds - seconds // 2)))
     )
+    return (("tools/fuzz", *disagree), *combinations)
 
 
 def without_address_randomisation(command: tuple[str, ...]) -> tuple[str, ...]:
@@ -151,11 +163,6 @@ def without_address_randomisation(command: tuple[str, ...]) -> tuple[str, ...]:
     if shutil.which("setarch") and subprocess.run((*setarch, "true"), capture_output=True, check=False).returncode == 0:
         return (*setarch, *command)
     return command
-
-
-def why_no_python_package() -> str:
-    header = Path(sysconfig.get_path("include")) / "Python.h"
-    return "" if header.exists() else f"Python's headers (python3-dev) are missing: no {header}"
 
 
 def why_no_clean_root() -> str:
@@ -196,7 +203,7 @@ STAGES = (
     Stage("shared-build", build("shared"), budget=250),
     # The site of the documentation shows the Python package.
     Stage("system-rest", (pytest(REST, *IN_PARALLEL, *APART, "tests"),), PYTEST_CLOSING, after="python", budget=220),
-    Stage("fuzz", fuzz(FUZZ_SECONDS), FUZZ_CLOSING, budget=FUZZ_SECONDS + 20),
+    Stage("fuzz", fuzz(FUZZ_SECONDS), FUZZ_CLOSING, after="python", budget=FUZZ_SECONDS + 40),
     Stage("asan-build", build("asan"), budget=220),
     Stage("asan", (ctest("asan"),), CTEST_CLOSING, budget=110),
     Stage("tsan-build", build("tsan"), budget=120),
@@ -405,7 +412,7 @@ def main(words: list[str], stages: tuple[Stage, ...] = STAGES) -> int:
     names = asked.stage
     seconds = asked.fuzz_seconds or (FUZZ_SECONDS_OF_REST if asked.rest else FUZZ_SECONDS)
     if seconds != FUZZ_SECONDS:
-        changed = partial(replace, commands=fuzz(seconds), budget=seconds + 20)
+        changed = partial(replace, commands=fuzz(seconds), budget=seconds + 40)
         stages = tuple(changed(stage) if stage.name == "fuzz" else stage for stage in stages)
     known = [stage.name for stage in stages]
     unknown = [name for name in names if name not in known]

@@ -53,15 +53,26 @@ namespace {
 using namespace longshore;
 using namespace longshore::bindings;
 
-longshore_array* make_array(longshore_team* team, int type, std::size_t element_bytes,
-                            std::int64_t size, chosen_distribution distribution) {
-  const std::size_t bytes = bytes_of_type(type, element_bytes, "an array");
-  if (bytes != 4 && bytes != 8)
-    fail(errc::usage, "an array of {} with {} bytes per element: elements must have 4 or 8 bytes",
-         name_of_type(type), bytes);
-  longshore_team& owner = checked(team);
-  return owner.keep(std::make_unique<longshore_array>(
-      owner, type, bytes, count_from(size, "the size of an array"), distribution));
+// `read` returns the distribution.
+template <class Read>
+int create_array(longshore_team* team, int type, std::size_t element_bytes, std::int64_t size,
+                 longshore_array** array, const Read& read) {
+  return guarded([&] {
+    longshore_team& owner = checked(team);
+    std::size_t bytes = 0, elements = 0;
+    const chosen_distribution distribution = read_on_all_ranks(owner, "an array", [&] {
+      required(array, "the pointer for the array");
+      bytes = bytes_of_type(type, element_bytes, "an array");
+      if (bytes != 4 && bytes != 8)
+        fail(errc::usage,
+             "an array of {} with {} bytes per element: elements must have 4 or 8 bytes",
+             name_of_type(type), bytes);
+      elements = count_from(size, "the size of an array");
+      return read();
+    });
+    *array =
+        owner.keep(std::make_unique<longshore_array>(owner, type, bytes, elements, distribution));
+  });
 }
 
 }  // namespace
@@ -70,27 +81,25 @@ extern "C" {
 
 int longshore_array_create(longshore_team* team, int type, size_t element_bytes, int64_t size,
                            const char* distribution, longshore_array** array) {
-  return guarded([&] {
-    required(array, "the pointer for the array");
+  return create_array(team, type, element_bytes, size, array, [&] {
     const std::string_view name = text_or(distribution, "block");
     if (name != "block" && name != "cyclic")
       fail(errc::usage,
            "distribution '{}': it is one of block, cyclic (for block-cyclic call "
            "longshore_array_create_block_cyclic)",
            name);
-    *array = make_array(team, type, element_bytes, size, {name == "cyclic" ? 1U : 0U});
+    return chosen_distribution{name == "cyclic" ? 1U : 0U};
   });
 }
 
 int longshore_array_create_block_cyclic(longshore_team* team, int type, size_t element_bytes,
                                         int64_t size, int64_t block_items,
                                         longshore_array** array) {
-  return guarded([&] {
-    required(array, "the pointer for the array");
+  return create_array(team, type, element_bytes, size, array, [&] {
     if (block_items < 1)
       fail(errc::usage, "a block-cyclic array with blocks of {} elements: use 1 or more",
            block_items);
-    *array = make_array(team, type, element_bytes, size, {static_cast<std::uint64_t>(block_items)});
+    return chosen_distribution{static_cast<std::uint64_t>(block_items)};
   });
 }
 

@@ -79,7 +79,9 @@ int create_plan(longshore_array* table, const longshore_gather_options* options,
   return guarded([&] {
     longshore_array& array = checked(table, "the table");
     required(plan, "the pointer for the plan");
-    *plan = array.team().keep(make(array, options_of(options)));
+    const auto chosen =
+        read_on_all_ranks(array.team(), "a plan", [&] { return options_of(options); });
+    *plan = array.team().keep(make(array, chosen));
   });
 }
 
@@ -98,9 +100,12 @@ int run_once(longshore_array* table, const std::int64_t* indices, std::int64_t c
              const longshore_gather_options* options, const Make& make, bool may_be_null = false) {
   return guarded([&] {
     longshore_array& array = checked(table, "the table");
-    check_requests(indices, count, values, may_be_null);
-    gather_options chosen = options_of(options);
-    chosen.expected_requests = static_cast<std::size_t>(count);
+    const auto chosen = read_on_all_ranks(array.team(), "a plan", [&] {
+      check_requests(indices, count, values, may_be_null);
+      gather_options given = options_of(options);
+      given.expected_requests = static_cast<std::size_t>(count);
+      return given;
+    });
     make(array, chosen)->run({indices, static_cast<std::size_t>(count)}, values);
   });
 }

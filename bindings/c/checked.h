@@ -24,5 +24,11 @@
     CHECK((call) == (code));                                 \
     CHECK(strstr(longshore_error_message(), words) != NULL); \
   } while (0)
+/* The arguments of some ranks are wrong: the others get LONGSHORE_ERROR_PEER_FAILED. */
+#define CHECK_REFUSED_BY_ALL(call, words)                    \
+  do {                                                       \
+    CHECK((call) != LONGSHORE_OK);                           \
+    CHECK(strstr(longshore_error_message(), words) != NULL); \
+  } while (0)
 
 #endif

@@ -76,13 +76,18 @@ std::vector<location> pairs_from(const int* ranks, const std::int64_t* elements,
   return pairs;
 }
 
-// Calls make(team) and stores the handle of the graph.
-template <class Make>
-int create_graph(longshore_team* team, longshore_ghost_graph** graph, const Make& make) {
+// `read` returns what describes the elements of this rank, and its ghosts. Stores the handle of the
+// graph.
+template <class Read>
+int create_graph(longshore_team* team, longshore_ghost_graph** graph, const Read& read) {
   return guarded([&] {
-    required(graph, "the pointer for the graph") = nullptr;
     longshore_team& owner = checked(team);
-    *graph = owner.keep(std::make_unique<longshore_ghost_graph>(owner, make(owner.ranks)));
+    const auto [elements, ghosts] = read_on_all_ranks(owner, "a ghost graph", [&] {
+      required(graph, "the pointer for the graph") = nullptr;
+      return read();
+    });
+    *graph = owner.keep(
+        std::make_unique<longshore_ghost_graph>(owner, ghost_graph(owner.ranks, elements, ghosts)));
   });
 }
 
@@ -125,9 +130,9 @@ ghost_memory memory_of(const longshore_ghost_field& field, const ghost_graph& gr
           .element_bytes = bytes,
           .owned_stride_bytes = stride(field.owned_stride_bytes),
           .ghost_stride_bytes = stride(field.ghost_stride_bytes),
-          .type = items > 1 || field.type == LONGSHORE_BYTES
-                      ? &detail::ghost_type_of_bytes()
-                      : &detail::ghost_type_of_number(number_type_of(field.type))};
+          .type = field.type == LONGSHORE_BYTES ? &detail::ghost_type_of_bytes()
+                  : items > 1 ? &detail::ghost_type_of_items(number_type_of(field.type))
+                              : &detail::ghost_type_of_number(number_type_of(field.type))};
 }
 
 field_list fields_from(const longshore_team& owner, const longshore_ghost_field* fields, int count,
@@ -242,28 +247,26 @@ extern "C" {
 
 int longshore_ghost_graph_create(longshore_team* team, int64_t owned, const int64_t* ghosts,
                                  int64_t count, longshore_ghost_graph** graph) {
-  return create_graph(team, graph, [&](longshore::team& ranks) {
-    return ghost_graph(ranks, count_from(owned, "the number of owned elements"),
-                       ghosts_from(ghosts, count));
+  return create_graph(team, graph, [&] {
+    return std::pair(count_from(owned, "the number of owned elements"), ghosts_from(ghosts, count));
   });
 }
 
 int longshore_ghost_graph_create_ids(longshore_team* team, const int64_t* ids, int64_t owned,
                                      const int64_t* ghosts, int64_t count,
                                      longshore_ghost_graph** graph) {
-  return create_graph(team, graph, [&](longshore::team& ranks) {
-    return ghost_graph(ranks,
-                       indices_from(ids, owned, "the number of owned elements", "the array of ids"),
-                       ghosts_from(ghosts, count));
+  return create_graph(team, graph, [&] {
+    return std::pair(indices_from(ids, owned, "the number of owned elements", "the array of ids"),
+                     ghosts_from(ghosts, count));
   });
 }
 
 int longshore_ghost_graph_create_pairs(longshore_team* team, int64_t owned, const int* ranks,
                                        const int64_t* elements, int64_t count,
                                        longshore_ghost_graph** graph) {
-  return create_graph(team, graph, [&](longshore::team& all) {
-    return ghost_graph(all, count_from(owned, "the number of owned elements"),
-                       pairs_from(ranks, elements, count));
+  return create_graph(team, graph, [&] {
+    return std::pair(count_from(owned, "the number of owned elements"),
+                     pairs_from(ranks, elements, count));
   });
 }
 
@@ -330,9 +333,12 @@ int longshore_ghost_create(const longshore_ghost_graph* graph,
                            longshore_ghost** plan) {
   return guarded([&] {
     longshore_team& owner = checked(graph, "the graph").team();
-    required(plan, "the pointer for the plan") = nullptr;
-    *plan = owner.keep(std::make_unique<longshore_ghost>(
-        owner, fields_from(owner, fields, count, graph->graph), graph->graph, options_of(options)));
+    auto [list, chosen] = read_on_all_ranks(owner, "a ghost plan", [&] {
+      required(plan, "the pointer for the plan") = nullptr;
+      return std::pair(fields_from(owner, fields, count, graph->graph), options_of(options));
+    });
+    *plan =
+        owner.keep(std::make_unique<longshore_ghost>(owner, std::move(list), graph->graph, chosen));
   });
 }
 

@@ -126,9 +126,12 @@ extern "C" {
 int longshore_grid_create(longshore_team* team, const struct longshore_grid_options* options,
                           longshore_grid** grid) {
   return guarded([&] {
-    required(grid, "the pointer for the grid") = nullptr;
     longshore_team& owner = checked(team);
-    *grid = keep_grid(owner, rank_grid(owner.ranks, options_of(options)));
+    const auto chosen = read_on_all_ranks(owner, "a grid of ranks", [&] {
+      required(grid, "the pointer for the grid") = nullptr;
+      return options_of(options);
+    });
+    *grid = keep_grid(owner, rank_grid(owner.ranks, chosen));
   });
 }
 
@@ -193,22 +196,25 @@ int longshore_halo_create(const longshore_grid* grid, const struct longshore_hal
   return guarded([&] {
     longshore_team& owner = checked(grid, "the grid").team();
     required(plan, "the pointer for the plan");
-    if (count < 1) fail(errc::usage, "a halo plan for {} fields: use 1 or more", count);
-    required(fields, "the array of fields");
     std::vector<field_memory> memories;
     std::vector<const resource*> dependencies{grid};
-    for (int i = 0; i < count; ++i) {
-      memories.push_back(memory_of(fields[i], grid->ranks.dimensions()));
-      const longshore_memory* const memory_of_field = find_memory(owner, memories.back().first);
-      if (memory_of_field == nullptr) continue;
-      memories.back().set_memory(memory_of_field->cells);
-      dependencies.push_back(memory_of_field);
-    }
-    tasks workers = options == nullptr
-                        ? tasks()
-                        : tasks_named(owner.ranks, options->tasks, options->task_count);
-    *plan = owner.keep(std::make_unique<longshore_halo>(
-        *grid, std::move(dependencies), std::move(workers), options_of(options), memories));
+    tasks workers;
+    const auto chosen = read_on_all_ranks(owner, "a halo plan", [&] {
+      if (count < 1) fail(errc::usage, "a halo plan for {} fields: use 1 or more", count);
+      required(fields, "the array of fields");
+      for (int i = 0; i < count; ++i) {
+        memories.push_back(memory_of(fields[i], grid->ranks.dimensions()));
+        const longshore_memory* const memory_of_field = find_memory(owner, memories.back().first);
+        if (memory_of_field == nullptr) continue;
+        memories.back().set_memory(memory_of_field->cells);
+        dependencies.push_back(memory_of_field);
+      }
+      if (options != nullptr)
+        workers = tasks_named(owner.ranks, options->tasks, options->task_count);
+      return options_of(options);
+    });
+    *plan = owner.keep(std::make_unique<longshore_halo>(*grid, std::move(dependencies),
+                                                        std::move(workers), chosen, memories));
   });
 }
 

@@ -7,11 +7,14 @@
 #include "longshore.h"
 
 #include <longshore/machine/tasks.hpp>
+#include <longshore/transport/agree_on_errors.hpp>
 #include <longshore/transport/team.hpp>
 
 #include <algorithm>
 #include <cstddef>
 #include <memory>
+#include <optional>
+#include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -124,6 +127,15 @@ Resource& checked(Resource* object, const char* what) {
   required_object(object, what).team().check_thread();
   return *object;
 }
+/// Collective: one allreduce of 8 bytes. Returns read(), which reads the arguments of a collective
+/// call. If read() throws on any rank, all ranks throw.
+template <class Read>
+auto read_on_all_ranks(longshore_team& team, std::string_view operation, const Read& read) {
+  std::optional<decltype(read())> result;
+  agree_on_errors(team.ranks, operation, [&] { result.emplace(read()); });
+  return std::move(*result);
+}
+
 /// The object behind a handle, for functions that cannot return a code. With NULL, prints an error
 /// and ends all ranks.
 template <class Resource>

@@ -215,17 +215,8 @@ bucket_options options_of(const longshore_sort_options* given) {
 }
 
 std::unique_ptr<longshore_sorter> make(longshore_team& owner, const key_type& key,
-                                       std::size_t payload_bytes,
-                                       const longshore_sort_options* given) {
-  tasks workers =
-      given == nullptr ? tasks() : tasks_named(owner.ranks, given->tasks, given->task_count);
-  bucket_options options = options_of(given);
-  options.keys = fmt::format("{} with payloads of {} bytes", name_of_type(key.type), payload_bytes);
-  if (payload_bytes > max_payload_bytes)
-    fail(errc::usage,
-         "payloads of {} bytes: at most {}. Sort the indices of larger payloads, and gather the "
-         "payloads by these",
-         payload_bytes, max_payload_bytes);
+                                       std::size_t payload_bytes, const bucket_options& options,
+                                       tasks workers) {
 #ifndef LONGSHORE_C_FEW_TYPES  // with few types, the largest record sorts all keys
   if (payload_bytes == 0 && key.bytes == 4)
     return std::make_unique<word_sorter<std::uint32_t>>(owner, std::move(workers), options, key);
@@ -252,7 +243,23 @@ int longshore_sorter_create(longshore_team* team, int key_type, size_t payload_b
   return guarded([&] {
     required(sorter, "the pointer for the sorter") = nullptr;
     longshore_team& owner = checked(team);
-    *sorter = owner.keep(make(owner, key_type_of(key_type, options), payload_bytes, options));
+    bucket_options chosen;
+    tasks workers;
+    const auto key = read_on_all_ranks(owner, "a sorter", [&] {
+      const auto type = key_type_of(key_type, options);
+      if (options != nullptr)
+        workers = tasks_named(owner.ranks, options->tasks, options->task_count);
+      chosen = options_of(options);
+      chosen.keys =
+          fmt::format("{} with payloads of {} bytes", name_of_type(key_type), payload_bytes);
+      if (payload_bytes > max_payload_bytes)
+        fail(errc::usage,
+             "payloads of {} bytes: at most {}. Sort the indices of larger payloads, and gather "
+             "the payloads by these",
+             payload_bytes, max_payload_bytes);
+      return type;
+    });
+    *sorter = owner.keep(make(owner, key, payload_bytes, chosen, std::move(workers)));
   });
 }
 

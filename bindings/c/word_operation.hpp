@@ -8,7 +8,9 @@
 
 #include <bit>
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
+#include <string_view>
 #include <type_traits>
 
 namespace longshore::bindings {
@@ -34,6 +36,11 @@ struct word_operation {
   operation which = operation::sum;
   number_kind kind = number_kind::signed_integer;
 
+  /// The name of the operation in longshore::op.
+  [[nodiscard]] constexpr std::string_view name() const noexcept {
+    constexpr std::string_view names[] = {"add", "min", "max", "bit_xor", "bit_or", "bit_and"};
+    return names[static_cast<std::size_t>(which)];
+  }
   template <std::integral Word>
   [[nodiscard]] Word operator()(const Word& a, const Word& b) const {
     if (which != operation::sum) return not_sum(a, b);

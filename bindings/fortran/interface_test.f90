@@ -237,7 +237,7 @@ contains
     call check(ierr == longshore_error_usage, 'other shapes than the planned ones')
     call halo%free()
     call halo%create(grid, width=2)
-    call halo%exchange(u(:, :4, :), ierr=ierr)
+    call halo%exchange(u(:, :3, :), ierr=ierr)
     call check_refused(ierr, 'an array of 4 cells along dimension 2 has no interior between halos of 2 and 2 cells', &
                        'an array without interior cells')
     call halo%exchange(u, u(:, :4, :), ierr=ierr)
@@ -504,6 +504,8 @@ contains
     allocate (keys(10), source=1)
     call longshore_sort(team, keys, max_key=merge(9_int64, 99_int64, is_other), ierr=ierr)
     call check_refused(ierr, '99', 'sorts up to different keys')
+    call longshore_sort(team, keys, order=merge('rnd   ', 'random', is_other), ierr=ierr)
+    call check(ierr /= longshore_ok .and. index(longshore_error_message(), 'rnd') > 0, 'an order of one rank')
   end subroutine other_arguments
 
   subroutine run_all_checks(team)

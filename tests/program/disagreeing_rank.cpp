@@ -25,6 +25,7 @@ struct call {
 const std::vector<call> calls = {
     {"halo", {5, 2, 3, 2, 3}}, {"faces", {2, 3}},        {"ghost", {4, 3, 3}},
     {"array", {3, 3, 2}},      {"gather", {4, 3, 2, 2}}, {"sort", {3, 2, 2, 2, 2, 3}},
+    {"grid", {3, 2, 4, 2}},    {"update", {2, 3}},       {"engine", {2, 2, 3, 2, 2}},
 };
 
 template <class Table>
@@ -91,6 +92,32 @@ void exchange_ghosts(team& ranks, const std::vector<int>& with) {
   if (options.updates) plan.update();
 }
 
+void make_grid(team& ranks, const std::vector<int>& with) {
+  constexpr grid_placement placements[] = {grid_placement::linear, grid_placement::cart,
+                                           grid_placement::automatic};
+  rank_grid(ranks, {.dimensions = 2 + with[1],
+                    .ranks = {with[2]},
+                    .periodic = {with[3] == 1, true, true},
+                    .placement = placements[with[0]]});
+}
+
+void update_elements(team& ranks, const std::vector<int>& with) {
+  dist_array<std::int64_t, block> table(ranks, 100);
+  const update_options options{.strategy = with[0] == 0 ? gather_strategy::exstack
+                                                        : gather_strategy::conveyor};
+  if (with[1] == 0) update_plan(table, op::add{}, options);
+  if (with[1] == 1) update_plan(table, op::max{}, options);
+  if (with[1] == 2) update_plan(table, op::bit_xor{}, options);
+}
+
+void make_engine(team& ranks, const std::vector<int>& with) {
+  conveyor(ranks, {.item_bytes = std::size_t{8} << with[0],
+                   .slots = 2 + with[1],
+                   .hops = 1 + with[2],
+                   .with_source = with[3] == 1,
+                   .items_create_items = with[4] == 1});
+}
+
 void make(team& ranks, const std::string& name, const std::vector<int>& with) {
   if (name == "halo") exchange_halos(ranks, with);
   if (name == "faces") {
@@ -102,6 +129,9 @@ void make(team& ranks, const std::string& name, const std::vector<int>& with) {
   }
   if (name == "ghost") exchange_ghosts(ranks, with);
   if (name == "sort") sort_items(ranks, with);
+  if (name == "grid") make_grid(ranks, with);
+  if (name == "update") update_elements(ranks, with);
+  if (name == "engine") make_engine(ranks, with);
   if (name == "gather") {
     const dist_array<std::int64_t, block> table(ranks, 100);
     make_plan(table, with);

@@ -8,6 +8,7 @@ from __future__ import annotations
 import itertools
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -378,3 +379,32 @@ def test_a_usage_error_names_the_value(fuzz: Fuzz, words: tuple[str, ...], told:
     done = fuzz(*words)
     assert done.returncode == 2
     assert told in done.stderr
+
+
+def test_programs_in_which_a_rank_disagrees_are_drawn_by_the_seed(tmp_path: Path) -> None:
+    """The program fails for some of its seeds."""
+    program = tmp_path / "program.py"
+    program.write_text(
+        "import os, sys\nprint('of', os.environ['LONGSHORE_RANKS'], 'ranks')\nsys.exit(int(sys.argv[1]) % 2)\n"
+    )
+
+    def run(seed: str) -> subprocess.CompletedProcess[str]:
+        words = ("--disagree", str(program), "--transport", "threads", "--seconds", "1", "--seed", seed)
+        return subprocess.run([sys.executable, FUZZ, *words], capture_output=True, text=True, check=False)
+
+    done, again = run("1"), run("1")
+    assert done.returncode == 1, done.stdout + done.stderr
+    failed = [line for line in done.stdout.splitlines() if line.startswith("FAILED, status 1: ")]
+    repeated = [line for line in again.stdout.splitlines() if line.startswith("FAILED, status 1: ")]
+    assert failed[:2] == repeated[:2]
+    command = subprocess.run(["bash", "-c", failed[0].partition("1: ")[2]], check=False)
+    assert command.returncode == 1
+    assert re.search(r"^fuzz: \d+ runs, of 50 calls each, [1-9]\d* failed$", done.stdout, re.MULTILINE)
+    program.write_text("")
+    assert run("1").returncode == 0
+
+
+def test_a_program_that_does_not_exist_is_an_error(fuzz: Fuzz) -> None:
+    done = fuzz("--disagree", "nothing")
+    assert done.returncode == 2
+    assert "--disagree: no file" in done.stderr

@@ -15,6 +15,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from fuzzing import disagreements
 from fuzzing.capabilities import Capabilities, read_capabilities
 from fuzzing.drawing import Choice, draw
 from fuzzing.errors import UsageError
@@ -28,6 +29,7 @@ from fuzzing.sweep import Limits, Numbered, Sweep
 REPOSITORY = Path(__file__).resolve().parent.parent.parent
 BENCH = REPOSITORY / "build" / "release" / "bench" / "longshore-bench"
 KEEP = REPOSITORY / "build" / "fuzz"
+DISAGREEING_TRANSPORTS = ("threads", "mpi")
 DESCRIPTION = """\
 Runs random combinations of the patterns, factors, transports, ranks and virtual nodes of longshore-bench, each once
 with verification. A run passes with exit status 0 and every variant verified, or with status 2 and a reason. A signal,
@@ -41,6 +43,8 @@ examples:
   tools/fuzz --runs 500 --only halo,sort --transport threads
   tools/fuzz --seed 7 --runs 20 --dry-run           print commands only; a seed always gives the same commands
   tools/fuzz --replay build/fuzz/7/failures.txt     the commands of a file, one per line
+  tools/fuzz --disagree build/test/tests/disagreeing_rank,bindings/python/tests/drawn_calls.py
+                                                    one rank passes other arguments, in C++ and in Python
 
 KEEP/SEED/ holds failures.txt (each failing command as drawn), smallest.txt (the smallest command that fails in the
 same way), and a folder for each failure with its output and records. Replay the files, or paste their lines into a
@@ -58,6 +62,12 @@ def parser() -> argparse.ArgumentParser:
     length.add_argument("--seconds", type=positive_number, metavar="N", help="start runs for N seconds (default: 300)")
     length.add_argument("--runs", type=positive_whole, metavar="N", help="number of runs")
     length.add_argument("--replay", type=Path, metavar="FILE", help="run the commands of a file")
+    add(
+        "--disagree",
+        type=names,
+        metavar="PROGRAM,...",
+        help="run these programs, in which one rank passes other arguments, instead of longshore-bench",
+    )
     add("--seed", metavar="TEXT", help="seed of all random draws (default: the time; it is printed)")
     add("--only", type=names, metavar="PATTERN,...", help="draw only these patterns")
     add("--transport", type=names, metavar="NAME,...", help="draw only these transports")
@@ -151,12 +161,27 @@ def replayed(file: Path, capabilities: Capabilities, launchers: Launchers, commo
     return commands
 
 
+def sweep_disagreements(asked: argparse.Namespace, seed: str, launchers: Launchers, reporter: Reporter) -> int:
+    programs = [Path(name).resolve() for name in asked.disagree]
+    for program in programs:
+        if not program.is_file():
+            raise UsageError(f"--disagree: no file '{program}'")
+    transports = chosen("--transport", asked.transport, DISAGREEING_TRANSPORTS)
+    startable = [transport for transport in transports if launchers.why_not(transport) is None]
+    return disagreements.sweep(
+        programs, startable, launchers, reporter, seed=seed, seconds=asked.seconds or 300.0, deadline=asked.deadline
+    )
+
+
 def sweep(asked: argparse.Namespace, work: Path) -> int:
     reporter = Reporter()
     bench = asked.bench.resolve()
-    capabilities, launchers = read_capabilities(bench), find_launchers()
-    runner = Runner(bench, launchers, work, asked.deadline)
+    launchers = find_launchers()
     seed = asked.seed or str(int(time.time()))
+    if asked.disagree:
+        return sweep_disagreements(asked, seed, launchers, reporter)
+    capabilities = read_capabilities(bench)
+    runner = Runner(bench, launchers, work, asked.deadline)
     if "/" in seed or seed.startswith("."):
         raise UsageError(f"--seed: '{seed}' becomes the name of a folder: it must have no slash and no leading dot")
     seconds: float | None = None

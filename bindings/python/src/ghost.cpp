@@ -6,6 +6,7 @@
 #include "ghost_plans.hpp"
 #include "gil.hpp"
 #include "python_number.hpp"
+#include "read_on_all_ranks.hpp"
 
 #include <longshore/core/error.hpp>
 #include <longshore/ghost/runtime_types.hpp>
@@ -40,15 +41,19 @@ void make_ghost(rank_ghost* self, nb::handle graph, nb::handle fields, nb::handl
                 nb::handle accumulates) {
   const rank_graph& of = graph_of(graph);
   const ghost_graph& elements = of.graph();
-  const ghost_options options{.strategy = ghost_strategy_of(strategy),
-                              .updates = truth(updates, "updates"),
-                              .accumulates = truth(accumulates, "accumulates")};
+  ghost_options options;
+  field_list list;
   const auto owner = of.kept.shared_owner();
   {
     const release_gil unlocked;
     owner->free_dropped();
   }
-  field_list list = fields_from(fields, dtype, items, of);
+  read_on_all_ranks(owner->ranks(), "Ghost", [&] {
+    options = {.strategy = ghost_strategy_of(strategy),
+               .updates = truth(updates, "updates"),
+               .accumulates = truth(accumulates, "accumulates")};
+    list = fields_from(fields, dtype, items, of);
+  });
   auto plan = std::make_shared<ghost_plan_of_fields>();
   {
     const release_gil unlocked;

@@ -5,6 +5,7 @@
 #include "gil.hpp"
 #include "python_number.hpp"
 #include "rank_team.hpp"
+#include "read_on_all_ranks.hpp"
 
 #include <longshore/core/error.hpp>
 
@@ -60,20 +61,25 @@ void make_graph(rank_graph* self, nb::handle team, nb::handle owned, nb::handle 
   const rank_team mine = team_or_world(team);
   auto& all_ranks = mine.ranks();
   const bool has_ranks = !ranks.is_none(), is_count = PyLong_Check(plain_number(owned).ptr()) != 0;
-  if (has_ranks && !is_count)
-    fail(errc::usage, "owned: indices of elements together with ranks: give their number");
   std::optional<array_to_read> ids, indices;
   std::vector<location> pairs;
   std::uint64_t count = 0;
-  if (is_count)
-    count = static_cast<std::uint64_t>(
-        whole_number(owned, "owned", 0, std::numeric_limits<std::int64_t>::max()));
-  else
-    ids = vector_of(owned, "owned", index_types);
-  if (has_ranks)
-    pairs = pairs_of(ranks, ghosts);
-  else
-    indices = vector_of(ghosts, "ghosts", index_types);
+  common_arguments same;
+  same.add("ranks", has_ranks ? "yes" : "no")
+      .add("owned as", is_count ? "a number" : "an array of indices");
+  read_on_all_ranks(all_ranks, "GhostGraph", same, [&] {
+    if (has_ranks && !is_count)
+      fail(errc::usage, "owned: indices of elements together with ranks: give their number");
+    if (is_count)
+      count = static_cast<std::uint64_t>(
+          whole_number(owned, "owned", 0, std::numeric_limits<std::int64_t>::max()));
+    else
+      ids = vector_of(owned, "owned", index_types);
+    if (has_ranks)
+      pairs = pairs_of(ranks, ghosts);
+    else
+      indices = vector_of(ghosts, "ghosts", index_types);
+  });
   std::shared_ptr<kept_graph> kept;
   {
     const release_gil unlocked;

@@ -8,6 +8,7 @@
 #include "mpi4py_communicator.hpp"
 #include "python_number.hpp"
 #include "rank_team.hpp"
+#include "read_on_all_ranks.hpp"
 #include "task_arguments.hpp"
 
 #include <longshore/core/error.hpp>
@@ -261,11 +262,9 @@ rank_grid grid_of_cart(team& ranks, const grid_arguments& given, std::size_t dim
   return grid;
 }
 
-// Collective for some placements.
-rank_grid grid_of(team& ranks, const grid_arguments& given, const shape_list& cells,
-                  bool cells_are_of_all) {
+grid_options grid_options_from(const grid_arguments& given, const shape_list& cells,
+                               bool cells_are_of_all) {
   const std::size_t dimensions = cells.size();
-  if (!given.cart.is_none()) return grid_of_cart(ranks, given, dimensions);
   if (given.order != "same")
     fail(errc::usage, "cart_order '{}' without cart, a Cartesian communicator", given.order);
   grid_options grid;
@@ -282,8 +281,13 @@ rank_grid grid_of(team& ranks, const grid_arguments& given, const shape_list& ce
     grid.periodic[dimensions - 1 - d] = is_periodic[d];
     grid.ranks[dimensions - 1 - d] = ranks_along[d];
   }
+  return grid;
+}
+
+// Collective.
+rank_grid make_grid(team& ranks, const grid_options& options) {
   const release_gil unlocked;
-  return rank_grid(ranks, grid);
+  return rank_grid(ranks, options);
 }
 
 void make_halo(rank_halo* self, nb::handle team, nb::handle cells, nb::handle width,
@@ -294,31 +298,43 @@ void make_halo(rank_halo* self, nb::handle team, nb::handle cells, nb::handle wi
   const rank_team mine = team_or_world(team);
   auto& all_ranks = mine.ranks();
   const bool is_block = cells.is_none();
-  if (is_block == local_cells.is_none())
-    throw nb::type_error(
-        "Halo needs either cells, the shape of the whole grid, or local_cells, the shape of the "
-        "block of this rank");
-  const shape_list shape = shape_of(is_block ? local_cells : cells);
-  rank_halo halo{{mine.owner, nullptr}, {}, shape, {}, {}, {}, {}, {}, {}, {}};
-  read_widths(halo, width);
+  shape_list shape;
+  rank_halo halo{{mine.owner, nullptr}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
   halo_options options;
-  options.algorithm = halo_algorithm_from(algorithm);
-  options.mode = halo_mode_from(mode);
-  options.reach = halo_reach_from(reach);
-  const task_options workers = task_options_from(all_ranks, tasks_given, task_count);
+  task_options workers;
   {
     const release_gil unlocked;
     mine.owner->free_dropped();
   }
+  const bool has_cart = !cart.is_none();
+  const grid_arguments given{periodic, ranks, cart, placement, cart_order};
+  grid_options grid;
+  common_arguments same;
+  same.add("cells", is_block ? "of each block" : "of the whole grid")
+      .add("cart", has_cart ? "yes" : "no");
+  read_on_all_ranks(all_ranks, "Halo", same, [&] {
+    if (is_block == local_cells.is_none())
+      throw nb::type_error(
+          "Halo needs either cells, the shape of the whole grid, or local_cells, the shape of the "
+          "block of this rank");
+    halo.cells = shape = shape_of(is_block ? local_cells : cells);
+    if (!has_cart) grid = grid_options_from(given, shape, !is_block);
+    read_widths(halo, width);
+    options.algorithm = halo_algorithm_from(algorithm);
+    options.mode = halo_mode_from(mode);
+    options.reach = halo_reach_from(reach);
+    workers = task_options_from(all_ranks, tasks_given, task_count);
+  });
   auto plans = std::make_shared<halo_plans>(
-      grid_of(all_ranks, {periodic, ranks, cart, placement, cart_order}, shape, !is_block), options,
+      has_cart ? grid_of_cart(all_ranks, given, shape.size()) : make_grid(all_ranks, grid), options,
       workers);
   if (is_block)
     set_position_of_blocks(halo, plans->grid(), shape);
   else
     set_position(halo, plans->grid());
   std::vector<field_memory> memory;
-  read_fields(halo, fields, dtype, all_ranks, memory);
+  read_on_all_ranks(all_ranks, "Halo",
+                    [&] { read_fields(halo, fields, dtype, all_ranks, memory); });
   std::vector<python_reference> keep;
   for (const nb::handle array : halo.fields) keep.emplace_back(nb::borrow(array));
   {

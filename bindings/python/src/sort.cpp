@@ -8,6 +8,7 @@
 #include "arrays.hpp"
 #include "gil.hpp"
 #include "rank_team.hpp"
+#include "read_on_all_ranks.hpp"
 #include "task_arguments.hpp"
 
 #include <longshore/core/error.hpp>
@@ -198,27 +199,37 @@ nb::object sort(nb::handle team_given, nb::handle keys_given, nb::handle values_
                 std::optional<std::uint64_t> seed, bool barrier_before_exchange) {
   const rank_team mine = team_or_world(team_given);
   auto& ranks = mine.ranks();
-  const auto keys = contiguous_for_reading(keys_given, "keys", real_elements);
-  if (keys.shape.size() != 1)
-    throw nb::value_error(
-        fmt::format("keys: {} dimensions; one is needed", keys.shape.size()).c_str());
-  bucket_options options =
-      options_from(keys.type, exchange, order, max_key, stable, splitters, together);
+  const bool has_values = !values_given.is_none();
+  array_to_read keys, values;
+  bucket_options options;
+  task_options tasking;
+  common_arguments same;
+  read_on_all_ranks(ranks, "sort", same, [&] {
+    keys = contiguous_for_reading(keys_given, "keys", real_elements);
+    if (keys.shape.size() != 1)
+      throw nb::value_error(
+          fmt::format("keys: {} dimensions; one is needed", keys.shape.size()).c_str());
+    options = options_from(keys.type, exchange, order, max_key, stable, splitters, together);
+    tasking = task_options_from(ranks, tasks_given, task_count);
+    options.keys = name_of(keys.type);
+    if (has_values) {
+      values = contiguous_for_reading(values_given, "values", real_elements);
+      if (values.shape.size() != 1 || values.items != keys.items)
+        throw nb::value_error(
+            fmt::format("values: {} in {} dimensions, but {} keys: each key needs one",
+                        values.items, values.shape.size(), keys.items)
+                .c_str());
+      options.keys += fmt::format(" with values of {}", name_of(values.type));
+    }
+    same.add("keys of", options.keys);
+  });
   if (seed) options.seed = *seed;
   options.barrier_before_exchange = barrier_before_exchange;
-  tasks workers(task_options_from(ranks, tasks_given, task_count));
+  tasks workers(tasking);
   options.workers = &workers;
-  options.keys = name_of(keys.type);
-  if (values_given.is_none())
+  if (!has_values)
     return bytes_of(keys.type) <= 4 ? sort_keys<std::uint32_t>(ranks, keys, options)
                                     : sort_keys<std::uint64_t>(ranks, keys, options);
-  const auto values = contiguous_for_reading(values_given, "values", real_elements);
-  if (values.shape.size() != 1 || values.items != keys.items)
-    throw nb::value_error(
-        fmt::format("values: {} in {} dimensions, but {} keys: each key needs one", values.items,
-                    values.shape.size(), keys.items)
-            .c_str());
-  options.keys += fmt::format(" with values of {}", name_of(values.type));
   const auto sorted = sort_pairs(ranks, keys, values, options);
   return nb::make_tuple(sorted.keys, sorted.values);
 }

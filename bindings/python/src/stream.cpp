@@ -5,6 +5,7 @@
 #include "arrays.hpp"
 #include "gil.hpp"
 #include "rank_team.hpp"
+#include "read_on_all_ranks.hpp"
 #include "task_arguments.hpp"
 
 #include <longshore/core/error.hpp>
@@ -103,23 +104,32 @@ stream_result run_stream(nb::handle team_given, std::string_view kernel, std::in
                          std::string_view touch) {
   const rank_team mine = team_or_world(team_given);
   auto& ranks = mine.ranks();
-  const auto named = stream_kernel_named(kernel);
-  if (!named)
-    fail(errc::usage, "kernel '{}': allowed are {}", kernel,
-         fmt::format("{}", fmt::join(stream_kernel_names, ", ")));
-  if (elements < 1 || repetitions < 1)
-    fail(errc::usage, "stream: {} elements, {} repetitions: at least 1 of each", elements,
-         repetitions);
-  const element type = element_of(dtype);
-  if (!is_floating(type))
-    fail(errc::usage, "stream: dtype {}: allowed are float32, float64", name_of(type));
-  const stream_request request{*named,
-                               static_cast<std::size_t>(elements),
-                               repetitions,
-                               std::move(memory),
-                               task_options_from(ranks, tasks_given, task_count, tasking),
-                               stores == "auto" ? std::optional<store_kind>() : stores_from(stores),
-                               first_touch_from(touch)};
+  element type{};
+  stream_request request;
+  common_arguments same;
+  read_on_all_ranks(ranks, "stream", same, [&] {
+    const auto named = stream_kernel_named(kernel);
+    if (!named)
+      fail(errc::usage, "kernel '{}': allowed are {}", kernel,
+           fmt::format("{}", fmt::join(stream_kernel_names, ", ")));
+    if (elements < 1 || repetitions < 1)
+      fail(errc::usage, "stream: {} elements, {} repetitions: at least 1 of each", elements,
+           repetitions);
+    type = element_of(dtype);
+    if (!is_floating(type))
+      fail(errc::usage, "stream: dtype {}: allowed are float32, float64", name_of(type));
+    request = {*named,
+               static_cast<std::size_t>(elements),
+               repetitions,
+               std::move(memory),
+               task_options_from(ranks, tasks_given, task_count, tasking),
+               stores == "auto" ? std::optional<store_kind>() : stores_from(stores),
+               first_touch_from(touch)};
+    same.add("kernel", kernel)
+        .add("elements", elements)
+        .add("repetitions", repetitions)
+        .add("dtype", name_of(type));
+  });
   stream_result result;
   {
     const release_gil unlocked;

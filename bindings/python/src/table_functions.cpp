@@ -5,6 +5,7 @@
 #include "gil.hpp"
 #include "python_number.hpp"
 #include "rank_team.hpp"
+#include "read_on_all_ranks.hpp"
 #include "table.hpp"
 
 #include <longshore/core/error.hpp>
@@ -48,7 +49,6 @@ table_distribution distribution_of(std::string_view name, std::optional<std::int
 
 std::shared_ptr<table> make(team& ranks, std::int64_t size, element type,
                             table_distribution where) {
-  if (size < 0) fail(errc::usage, "a table of {} elements: 0 or more", size);
   const auto elements = static_cast<std::size_t>(size);
   return bytes_of(type) <= 2 ? make_narrow_table(ranks, elements, type, where)
                              : make_wide_table(ranks, elements, type, where);
@@ -57,9 +57,14 @@ std::shared_ptr<table> make(team& ranks, std::int64_t size, element type,
 void make_table(rank_table* self, nb::handle team, std::int64_t size, nb::handle dtype,
                 std::string distribution, std::optional<std::int64_t> block_items) {
   const rank_team mine = team_or_world(team);
-  const element type = element_of(dtype, real_elements);
-  const table_distribution where = distribution_of(distribution, block_items);
+  element type{};
+  table_distribution where;
   auto& ranks = mine.ranks();
+  read_on_all_ranks(ranks, "Table", [&] {
+    type = element_of(dtype, real_elements);
+    where = distribution_of(distribution, block_items);
+    if (size < 0) fail(errc::usage, "a table of {} elements: 0 or more", size);
+  });
   std::shared_ptr<table> made;
   {
     const release_gil unlocked;
@@ -85,16 +90,31 @@ plan_key key_of(std::string_view strategy, std::int64_t buffer_items, int hops, 
           operation::sum};
 }
 
-// Runs an operation between two barriers. The first barrier makes the stored data of all ranks
+// Reads the arguments of a call with read(), which returns the key of the plan. Runs an operation
+// with that key between two barriers. Before the first barrier, the ranks compare their options, and
+// an error of one rank becomes one of all. The first barrier makes the stored data of all ranks
 // visible. The second barrier also runs if the indices of this rank were refused, because peers
 // wait there.
-template <class Operation>
-gather_strategy between_barriers(team& ranks, bool barriers, const Operation& operation) {
+template <class Read, class Operation>
+gather_strategy between_barriers(team& ranks, bool barriers, const char* what, const Read& read,
+                                 const Operation& operation) {
+  plan_key key;
+  const std::exception_ptr refused = error_of([&] { key = read(); });
+  if (refused && !barriers) std::rethrow_exception(refused);
   const release_gil unlocked;
-  if (!barriers) return operation();
+  if (!barriers) return operation(key);
+  common_arguments same;
+  same.add("strategy", name_of(key.strategy))
+      .add("buffer_items", key.buffer_items)
+      .add("hops", key.hops)
+      .add("combine", key.combine)
+      .add("function", bindings::word_operation{key.update}.name());
+  agree_on_call(ranks, what, same, [&] {
+    if (refused) std::rethrow_exception(refused);
+  });
   ranks.barrier();
   try {
-    const gather_strategy used = operation();
+    const gather_strategy used = operation(key);
     ranks.barrier();
     return used;
   } catch (const error& e) {
@@ -107,35 +127,46 @@ gather_strategy between_barriers(team& ranks, bool barriers, const Operation& op
 nb::object gather(rank_table& self, nb::handle indices, nb::object out, std::string_view strategy,
                   std::int64_t buffer_items, int hops, bool combine, bool barrier) {
   team& ranks = self.array.owner().ranks();
-  const auto index_array = indices_given(indices);
-  const auto wanted = indices_in(index_array);
-  if (out.is_none()) out = new_array(index_array.shape, self.type);
-  const auto to = contiguous_for_writing(out, "out", std::array{self.type});
-  if (to.items != wanted.size())
-    fail(errc::usage, "gather: {} indices, but {} elements in out: both numbers must be the same",
-         wanted.size(), to.items);
-  if (to.data < index_array.data + index_array.bytes() && index_array.data < to.data + to.bytes())
-    fail(errc::usage,
-         "gather: out overlaps the indices, which are read while it is written: give it other "
-         "memory");
-  const plan_key key = key_of(strategy, buffer_items, hops, combine);
-  self.last_strategy = name_of(
-      between_barriers(ranks, barrier, [&] { return self.array->gather(key, wanted, to.data); }));
+  std::span<const std::int64_t> wanted;
+  array_to_write to;
+  const auto read = [&] {
+    const auto index_array = indices_given(indices);
+    wanted = indices_in(index_array);
+    if (out.is_none()) out = new_array(index_array.shape, self.type);
+    to = contiguous_for_writing(out, "out", std::array{self.type});
+    if (to.items != wanted.size())
+      fail(errc::usage, "gather: {} indices, but {} elements in out: both numbers must be the same",
+           wanted.size(), to.items);
+    if (to.data < index_array.data + index_array.bytes() && index_array.data < to.data + to.bytes())
+      fail(errc::usage,
+           "gather: out overlaps the indices, which are read while it is written: give it other "
+           "memory");
+    return key_of(strategy, buffer_items, hops, combine);
+  };
+  self.last_strategy =
+      name_of(between_barriers(ranks, barrier, "gather", read, [&](const plan_key& key) {
+        return self.array->gather(key, wanted, to.data);
+      }));
   return out;
 }
 
 void scatter(rank_table& self, nb::handle indices, nb::handle values, std::string_view strategy,
              std::int64_t buffer_items, int hops, bool combine, bool barrier) {
   team& ranks = self.array.owner().ranks();
-  const auto index_array = indices_given(indices);
-  const auto wanted = indices_in(index_array);
-  const auto from = contiguous_for_reading(values, "values", std::array{self.type});
-  if (from.items != wanted.size())
-    fail(errc::usage, "scatter: {} indices, but {} values: both numbers must be the same",
-         wanted.size(), from.items);
-  const plan_key key = key_of(strategy, buffer_items, hops, combine);
-  self.last_strategy = name_of(between_barriers(
-      ranks, barrier, [&] { return self.array->scatter(key, wanted, from.data); }));
+  std::span<const std::int64_t> wanted;
+  array_to_read from;
+  const auto read = [&] {
+    wanted = indices_in(indices_given(indices));
+    from = contiguous_for_reading(values, "values", std::array{self.type});
+    if (from.items != wanted.size())
+      fail(errc::usage, "scatter: {} indices, but {} values: both numbers must be the same",
+           wanted.size(), from.items);
+    return key_of(strategy, buffer_items, hops, combine);
+  };
+  self.last_strategy =
+      name_of(between_barriers(ranks, barrier, "scatter", read, [&](const plan_key& key) {
+        return self.array->scatter(key, wanted, from.data);
+      }));
 }
 
 // The operations of update, under their names in NumPy and in allreduce.
@@ -176,37 +207,47 @@ bool is_array(nb::handle given) {
 
 // `values`: a value for all indices, or an array with a value for each index. Messages name the
 // call `what` and the values `values_name`.
-void update_by(rank_table& self, nb::handle indices, nb::handle values, plan_key key, bool barrier,
-               const char* what, const char* values_name) {
+template <class Key>
+void update_by(rank_table& self, nb::handle indices, nb::handle values, const Key& read_key,
+               bool barrier, const char* what, const char* values_name) {
   team& ranks = self.array.owner().ranks();
-  const auto index_array = indices_given(indices);
-  const auto wanted = indices_in(index_array);
   const bool per_index = is_array(values);
-  const element_bytes one =
-      per_index ? element_bytes{} : element_from(values, self.type, values_name);
-  const array_to_read many =
-      per_index ? contiguous_for_reading(values, values_name, std::array{self.type})
-                : array_to_read{};
-  if (per_index && many.items != wanted.size())
-    fail(errc::usage, "{}: {} indices, but {} numbers in {}: give one for all, or one for each",
-         what, wanted.size(), many.items, values_name);
-  const std::byte* const from = per_index ? many.data : one.data();
-  self.last_strategy = name_of(between_barriers(
-      ranks, barrier, [&] { return self.array->update(key, wanted, from, !per_index, what); }));
+  std::span<const std::int64_t> wanted;
+  element_bytes one{};
+  array_to_read many;
+  const auto read = [&] {
+    wanted = indices_in(indices_given(indices));
+    if (per_index)
+      many = contiguous_for_reading(values, values_name, std::array{self.type});
+    else
+      one = element_from(values, self.type, values_name);
+    if (per_index && many.items != wanted.size())
+      fail(errc::usage, "{}: {} indices, but {} numbers in {}: give one for all, or one for each",
+           what, wanted.size(), many.items, values_name);
+    return read_key();
+  };
+  self.last_strategy =
+      name_of(between_barriers(ranks, barrier, what, read, [&](const plan_key& key) {
+        return self.array->update(key, wanted, per_index ? many.data : one.data(), !per_index,
+                                  what);
+      }));
 }
 
 void histogram(rank_table& self, nb::handle indices, nb::handle amount, std::string_view strategy,
                std::int64_t buffer_items, int hops, bool combine, bool barrier) {
-  update_by(self, indices, amount, key_of(strategy, buffer_items, hops, combine), barrier,
-            "histogram", "amount");
+  const auto read_key = [&] { return key_of(strategy, buffer_items, hops, combine); };
+  update_by(self, indices, amount, read_key, barrier, "histogram", "amount");
 }
 
 void update(rank_table& self, nb::handle indices, nb::handle values, nb::handle op,
             std::string_view strategy, std::int64_t buffer_items, int hops, bool combine,
             bool barrier) {
-  plan_key key = key_of(strategy, buffer_items, hops, combine);
-  key.update = operation_of(op, self.type);
-  update_by(self, indices, values, key, barrier, "update", "values");
+  const auto read_key = [&] {
+    plan_key chosen = key_of(strategy, buffer_items, hops, combine);
+    chosen.update = operation_of(op, self.type);
+    return chosen;
+  };
+  update_by(self, indices, values, read_key, barrier, "update", "values");
 }
 
 nb::object indices_of(const rank_table& self) {
@@ -230,7 +271,8 @@ strategy: 'agp', 'exstack', 'exstack2', 'conveyor', 'aggregator' or 'direct', wh
     memory are in docs/reference/gather.md. 'auto' measures once per layout which is fastest.
 buffer_items, hops, combine: options of the strategy; with 0, the library chooses.
 barrier: whether barriers run before and after the operation, so that the operation sees all stored
-    data and no later changes. If False, the caller makes the barriers.
+    data and no later changes; the ranks also compare their options. If False, the caller makes the
+    barriers.
 
 A plan is made when its options first occur, and kept with the table. An index outside of the table
 raises UsageError; unsuitable arrays raise TypeError or ValueError.)";

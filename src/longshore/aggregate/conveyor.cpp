@@ -5,6 +5,7 @@
 #include <longshore/aggregate/detail/outstanding_requests.hpp>
 #include <longshore/aggregate/engine_cost.hpp>
 #include <longshore/core/error.hpp>
+#include <longshore/transport/agree_on_arguments.hpp>
 #include <longshore/transport/stream_ends.hpp>
 
 #include <array>
@@ -17,6 +18,20 @@ namespace {
 
 constexpr std::size_t min_elastic_words = 4;
 constexpr int max_hops = 3;
+
+// Without buffer_items, of which the smallest number holds for all ranks.
+common_arguments arguments_of(const engine_options& options) {
+  common_arguments same;
+  same.add("item_bytes", options.item_bytes)
+      .add("slots", options.slots)
+      .add("hops", options.hops)
+      .add("group_ranks", options.group_ranks)
+      .add("one_stream", options.one_stream)
+      .add("with_source", options.with_source)
+      .add("elastic", options.elastic)
+      .add("items_create_items", options.items_create_items);
+  return same;
+}
 
 // The slots of a link within a host, if items are relayed to other hosts: enough that the network
 // stays busy while a relaying rank has no core. Up to 1 MiB per rank and hop, for `links` links.
@@ -88,9 +103,14 @@ void conveyor::open_hops(detail::stream_count streams) {
   has_several_hops_ = route.hops() > 1;
   keep_first_steps(route);
   std::size_t link_count = 0, buffers = 0, largest_tag = 0;
-  // What all ranks must agree on: the minimum of buffer_items, as the maximum of its negative, and
-  // the maxima of the links of each hop between hosts and within hosts.
-  std::array<std::int64_t, 1 + 2 * max_hops> agreed{};
+  // What all ranks must agree on: the minimum of buffer_items, as the maximum of its negative, the
+  // maxima of the links of each hop between hosts and within hosts, and that their options are the
+  // same.
+  std::array<std::int64_t, 3 + 2 * max_hops> agreed{};
+  const common_arguments same = arguments_of(options_);
+  constexpr std::size_t hash = 1 + 2 * max_hops, opposite = hash + 1;
+  agreed[hash] = same.hash();
+  agreed[opposite] = -agreed[hash];
   const auto on_host = [&](int peer) { return team_.nodes().is_on_host(peer); };
   const auto count_on_host = [&](const std::vector<int>& peers) {
     return std::count_if(peers.begin(), peers.end(), on_host);
@@ -112,6 +132,8 @@ void conveyor::open_hops(detail::stream_count streams) {
   agreed[0] = -static_cast<std::int64_t>(detail::choose_buffer_items(
       options_.buffer_items, options_.memory_bytes, buffers, options_.item_bytes + largest_tag));
   team_.allreduce(agreed, reduction::max);
+  if (agreed[hash] != -agreed[opposite])
+    detail::throw_for_other_arguments(team_, "a conveyor", same);
   options_.buffer_items = static_cast<std::size_t>(-agreed[0]);
   if (options_.elastic) options_.buffer_items = std::max(options_.buffer_items, min_elastic_words);
   const std::size_t slot_stride = round_up(

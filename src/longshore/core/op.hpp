@@ -8,12 +8,14 @@
 
 #include <concepts>
 #include <limits>
+#include <string_view>
 #include <type_traits>
 
 namespace longshore::op {
 
 /// Sum. Integers wrap around.
 struct add {
+  [[nodiscard]] static constexpr std::string_view name() noexcept { return "add"; }
   template <class T>
   [[nodiscard]] constexpr T operator()(const T& a, const T& b) const {
     if constexpr (std::integral<T> && !std::same_as<T, bool>)
@@ -28,6 +30,7 @@ struct add {
 };
 
 struct min {
+  [[nodiscard]] static constexpr std::string_view name() noexcept { return "min"; }
   template <class T>
   [[nodiscard]] constexpr T operator()(const T& a, const T& b) const {
     return b < a ? b : a;
@@ -41,6 +44,7 @@ struct min {
 };
 
 struct max {
+  [[nodiscard]] static constexpr std::string_view name() noexcept { return "max"; }
   template <class T>
   [[nodiscard]] constexpr T operator()(const T& a, const T& b) const {
     return a < b ? b : a;
@@ -54,6 +58,7 @@ struct max {
 };
 
 struct bit_xor {
+  [[nodiscard]] static constexpr std::string_view name() noexcept { return "bit_xor"; }
   template <class T>
   [[nodiscard]] constexpr T operator()(const T& a, const T& b) const {
     return static_cast<T>(a ^ b);
@@ -65,6 +70,7 @@ struct bit_xor {
 };
 
 struct bit_or {
+  [[nodiscard]] static constexpr std::string_view name() noexcept { return "bit_or"; }
   template <class T>
   [[nodiscard]] constexpr T operator()(const T& a, const T& b) const {
     return static_cast<T>(a | b);
@@ -76,6 +82,7 @@ struct bit_or {
 };
 
 struct bit_and {
+  [[nodiscard]] static constexpr std::string_view name() noexcept { return "bit_and"; }
   template <class T>
   [[nodiscard]] constexpr T operator()(const T& a, const T& b) const {
     return static_cast<T>(a & b);

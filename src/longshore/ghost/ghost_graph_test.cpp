@@ -221,7 +221,7 @@ TEST(GhostGraph, wrong_plans_are_refused_on_all_ranks) {
     expect_error(team, errc::usage, {"no field"},
                  [&] { ghost_exchange(graph, {}, std::vector<ghost_memory>{}); });
     if (team.size() > 1) {
-      expect_error(team, errc::usage, {name, "types of its fields", "fields of 4 bytes"}, [&] {
+      expect_error(team, errc::usage, {name, "float64 (8 bytes)", "float32 (4 bytes)"}, [&] {
         ghost_exchange(graph, {}, std::vector<ghost_memory>{is_last ? fy.memory() : dx.memory()});
       });
       expect_error(team, errc::usage, {name, "strategy standard"}, [&] {

@@ -3,6 +3,7 @@
 
 #include <longshore/core/bytes.hpp>
 #include <longshore/core/op.hpp>
+#include <longshore/core/type_name.hpp>
 
 #include <array>
 #include <concepts>
@@ -81,6 +82,7 @@ void combine_batch(const void*, const ghost_batch& batch) {
 /// op::bit_or. A loop is null if the type does not have the operation.
 struct ghost_type {
   const std::type_info* type;
+  std::string_view (*name)() noexcept;  ///< in messages; the same on all ranks
   std::array<ghost_batch_function, 4> loops;
 };
 
@@ -109,6 +111,7 @@ constexpr ghost_batch_function order_function() {
 
 template <class T>
 inline constexpr ghost_type ghost_type_of = {&typeid(T),
+                                             &type_name<T>,
                                              {add_function<T>(), order_function<T, op::min>(),
                                               order_function<T, op::max>(), or_function<T>()}};
 

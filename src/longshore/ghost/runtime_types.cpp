@@ -20,7 +20,16 @@ constexpr std::array<std::size_t, number_types.size()> number_bytes = {1, 2, 4, 
                                                                        2, 4, 8, 4, 8};
 
 struct any_bytes;
-constexpr ghost_type bytes_type = {&typeid(any_bytes*), {}};
+constexpr ghost_type bytes_type = {
+    &typeid(any_bytes*), []() noexcept { return std::string_view("bytes"); }, {}};
+
+// Types without operations: op_for_items() makes those.
+template <class... T>
+constexpr std::array<ghost_type, sizeof...(T)> item_types_of{
+    ghost_type{&typeid(T*), &type_name<T>, {}}...};
+constexpr auto item_types =
+    item_types_of<std::int8_t, std::int16_t, std::int32_t, std::int64_t, std::uint8_t,
+                  std::uint16_t, std::uint32_t, std::uint64_t, float, double>;
 
 struct loop_over_items {
   ghost_op op;
@@ -65,6 +74,10 @@ const ghost_type& ghost_type_of_number(number_type type) noexcept {
 }
 
 const ghost_type& ghost_type_of_bytes() noexcept { return bytes_type; }
+
+const ghost_type& ghost_type_of_items(number_type type) noexcept {
+  return item_types[static_cast<std::size_t>(type)];
+}
 
 ghost_op op_for_items(const ghost_op& op, number_type type, std::size_t items) {
   const auto loop = op.loop_for(ghost_type_of_number(type));

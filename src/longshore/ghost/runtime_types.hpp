@@ -26,8 +26,10 @@ enum class number_type {
 /// Elements of any size that are only copied, or combined by functions of the program.
 [[nodiscard]] const ghost_type& ghost_type_of_bytes() noexcept;
 
-/// The operation `op` for elements of several numbers, which follow each other: a field of
-/// ghost_type_of_bytes(). Throws errc::usage if the type has no such operation.
+/// Elements of several numbers that follow each other.
+[[nodiscard]] const ghost_type& ghost_type_of_items(number_type type) noexcept;
+
+/// The operation `op` for a field of ghost_type_of_items(type). Throws errc::usage if the type has no such operation.
 [[nodiscard]] ghost_op op_for_items(const ghost_op& op, number_type type, std::size_t items);
 
 }  // namespace longshore::detail

@@ -3,6 +3,7 @@
 #include <longshore/halo/rank_grid.hpp>
 
 #include <longshore/core/error.hpp>
+#include <longshore/transport/agree_on_arguments.hpp>
 
 #include <fmt/ranges.h>
 
@@ -88,17 +89,30 @@ std::array<int, 3> least_surface_grid(int ranks, int dimensions, std::array<std:
 
 rank_grid::rank_grid(team& team, const grid_options& options)
     : team_(team), dimensions_(options.dimensions), periodic_(options.periodic) {
-  check_dimensions(dimensions_);
   grid_options checked = options;
-  for (int d = 0; d < 3; ++d) {
-    if (d >= dimensions_) {
-      checked.ranks[d] = 1;
-      checked.periodic[d] = false;
+  common_arguments same;
+  agree_on_call(team, "a grid of ranks", same, [&] {
+    check_dimensions(dimensions_);
+    for (int d = 0; d < 3; ++d) {
+      if (d >= dimensions_) {
+        checked.ranks[d] = 1;
+        checked.periodic[d] = false;
+      }
+      if (checked.ranks[d] < 0)
+        fail(errc::usage, "a grid of {} ranks along {}: give 1 or more, or 0 for a free choice",
+             checked.ranks[d], axis_names[d]);
     }
-    if (checked.ranks[d] < 0)
-      fail(errc::usage, "a grid of {} ranks along {}: give 1 or more, or 0 for a free choice",
-           checked.ranks[d], axis_names[d]);
-  }
+    const auto given = [&](const auto& numbers) {
+      return fmt::format(
+          "{:d}",
+          fmt::join(std::span(numbers).first(static_cast<std::size_t>(dimensions_)), " x "));
+    };
+    same.add("placement", name_of(options.placement))
+        .add("dimensions", dimensions_)
+        .add("a grid of", given(options.ranks))
+        .add("a periodic grid along", given(options.periodic))
+        .add("cells", given(options.cells));
+  });
   placed_ = place_grid(team, checked);
   coordinates_ = placed_.coordinates_of(team.rank());
 }

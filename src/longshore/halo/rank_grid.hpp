@@ -16,7 +16,9 @@ enum class cart_order;
 namespace detail {
 class neighbour_handshake;
 rank_grid cart_grid(team& team, const void* communicator, const char* headers, cart_order order);
-const std::shared_ptr<neighbour_handshake>& handshake_of(const rank_grid& grid);
+enum class neighbour_place { on_node, on_other_nodes };
+const std::shared_ptr<neighbour_handshake>& handshake_of(const rank_grid& grid,
+                                                         neighbour_place place);
 }  // namespace detail
 
 /// The shape of a grid of `ranks` ranks in 1 to 3 dimensions. The factors are as equal as possible:
@@ -40,9 +42,9 @@ const std::shared_ptr<neighbour_handshake>& handshake_of(const rank_grid& grid);
 /// the team. The team must outlive the grid.
 class rank_grid {
  public:
-  /// REQUIRES: the same options on all ranks. Local for placements linear and cart, else
-  /// collective. Throws errc::usage if the product of the grid is not the number of ranks, or if
-  /// the given levels do not fit the hardware.
+  /// Collective: one allreduce of 24 bytes for placements linear and cart. Throws errc::usage on
+  /// all ranks if their options differ, if the product of the grid is not the number of ranks, or
+  /// if the given levels do not fit the hardware.
   explicit rank_grid(team& team, const grid_options& options = {});
 
   [[nodiscard]] team& ranks() const noexcept { return team_; }
@@ -74,14 +76,15 @@ class rank_grid {
             placed_grid placed);
 
   friend const std::shared_ptr<detail::neighbour_handshake>& detail::handshake_of(
-      const rank_grid& grid);
+      const rank_grid& grid, detail::neighbour_place place);
 
   team& team_;
   int dimensions_;
   std::array<bool, 3> periodic_;
   placed_grid placed_;
   std::array<int, 3> coordinates_{};
-  mutable std::shared_ptr<detail::neighbour_handshake> handshake_;  // made by the first plan
+  // Made by the first plan that needs them.
+  mutable std::shared_ptr<detail::neighbour_handshake> handshake_, handshake_between_nodes_;
 };
 
 }  // namespace longshore

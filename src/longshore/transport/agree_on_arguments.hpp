@@ -56,7 +56,8 @@ struct agreement {
 }  // namespace detail
 
 /// Collective: one allreduce of 24 bytes. As agree_on_errors(), and all ranks throw errc::usage if
-/// their arguments are not the same. An error of a rank in `step` comes first.
+/// their arguments are not the same. An error of a rank in `step` comes first. `step` may add to
+/// `arguments`.
 template <class Step>
 void agree_on_call(team& ranks, std::string_view operation, const common_arguments& arguments,
                    Step&& step) {

@@ -2,6 +2,7 @@
 // run() calls that strategy. update.hpp includes this file at its end.
 #pragma once
 
+#include <longshore/core/type_name.hpp>
 #include <longshore/gather/detail/agp_requests.hpp>
 #include <longshore/gather/detail/buffer_sizing.hpp>
 #include <longshore/gather/detail/engine_requests.hpp>
@@ -92,6 +93,10 @@ class update_dispatch final : public update_implementation<T> {
       return why_not_update(strategy, all_reachable, sizeof(T), is_fetch_add<T, Op>);
     };
     decision_inputs inputs = inputs_for("update", table, why_not);
+    if constexpr (requires { std::string_view(op.name()); })
+      inputs.function = op.name();
+    else
+      inputs.function = type_name<Op>();
     // Ranks that reach all memory are on one host and share its last-level cache.
     if (has_identity<Op, T> && inputs.all_direct && copies::fit(table, last_level_cache_bytes()))
       inputs.measured_operation = "update-copies";

@@ -4,6 +4,7 @@
 
 #include <longshore/ghost/detail/exchange_with_all.hpp>
 #include <longshore/ghost/ghost_exchange.hpp>
+#include <longshore/transport/agree_on_arguments.hpp>
 
 #include <cstdint>
 #include <exception>
@@ -15,7 +16,7 @@ class plan_arguments {
  public:
   /// Arguments that were checked before.
   plan_arguments() = default;
-  /// Local. The arguments outlive this object.
+  /// Local.
   plan_arguments(const ghost_graph& graph, const ghost_options& options,
                  std::span<const ghost_memory> fields);
   /// Local. Keeps an error of `step` for agree(), if there is none yet.
@@ -31,17 +32,16 @@ class plan_arguments {
   /// The numbers of this rank, of which all ranks must know the largest. The last two, which are 0,
   /// are for the plan.
   [[nodiscard]] agreed_numbers numbers() const {
-    return {error_ ? 1 : 0, fingerprint_, -fingerprint_, 0, 0};
+    const std::int64_t hash = same_.hash();
+    return {error_ ? 1 : 0, hash, -hash, 0, 0};
   }
   /// Collective, with the largest numbers of all ranks. If a rank has an error, all ranks throw the
   /// first one.
   void agree(team& ranks, const agreed_numbers& largest) const;
 
  private:
-  const ghost_options* options_ = nullptr;
-  std::span<const ghost_memory> fields_;
+  common_arguments same_;
   std::exception_ptr error_;
-  std::int64_t fingerprint_ = 0;  // of what must be the same on all ranks
 };
 
 }  // namespace longshore::detail

@@ -145,7 +145,8 @@ gather_decision decide_strategy(team& team, const decision_inputs& inputs,
       .add("buffer_items", options.buffer_items)
       .add("hops", options.hops)
       .add("combine", options.combine ? "yes" : "no")
-      .add("operation", inputs.measured_operation);
+      .add("operation", inputs.operation)
+      .add("function", inputs.function);
   std::array<std::int64_t, 4> maxima = {inputs.all_direct ? 0 : 1,
                                         static_cast<std::int64_t>(options.expected_requests),
                                         same.hash(), -same.hash()};

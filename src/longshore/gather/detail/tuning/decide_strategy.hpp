@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <string_view>
 
 namespace longshore::detail {
 
@@ -16,6 +17,7 @@ namespace longshore::detail {
 struct decision_inputs {
   const char* operation;           ///< for error messages: gather, scatter, update
   const char* measured_operation;  ///< name of the operation in the profile
+  std::string_view function;       ///< of an update, which the ranks compare
   std::size_t element_bytes;
   std::uint64_t table_items;       ///< on all ranks together
   std::size_t largest_part_items;  ///< on the rank with the largest part

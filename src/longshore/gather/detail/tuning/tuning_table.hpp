@@ -23,6 +23,7 @@ template <trivially_copyable T, distribution Distribution>
                                          why_not_function why_not) {
   return {.operation = operation,
           .measured_operation = operation,
+          .function = {},
           .element_bytes = sizeof(T),
           .table_items = table.size(),
           .largest_part_items = table.map().largest_local_size(),

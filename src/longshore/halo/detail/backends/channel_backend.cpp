@@ -72,14 +72,7 @@ channel_backend::channel_backend(team& team, const halo_round& round,
   std::vector<channel_end> to, from;
   for (const auto& out : outgoing_) to.push_back({out.peer, out.message.size_bytes()});
   for (const auto& in : incoming_) from.push_back({in.peer, in.message.size_bytes()});
-  try {
-    channels_ = team.open_channels(to, from, slots_per_channel);
-  } catch (const slot_mismatch& e) {
-    fail(errc::usage,
-         "{}: blocks that are neighbours along one dimension need equal extents along the others, "
-         "and the same fields and widths",
-         e.what());
-  }
+  channels_ = team.open_channels(to, from, slots_per_channel);
   for (std::size_t i = 0; i < outgoing_.size(); ++i) outgoing_[i].channel = &channels_->sender(i);
   for (std::size_t i = 0; i < incoming_.size(); ++i) incoming_[i].channel = &channels_->receiver(i);
   pending_.reserve(incoming_.size());

@@ -4,7 +4,6 @@
 
 #include <longshore/halo/detail/backends/grid_handshake.hpp>
 #include <longshore/halo/detail/backends/handshake_message.hpp>
-#include <longshore/halo/detail/message_shape.hpp>
 
 #include <algorithm>
 #include <new>
@@ -151,13 +150,6 @@ void link_maker::add_link(std::size_t round, std::size_t peer, const mapped_hand
   for (const auto& from : handshake.messages) {
     if (from.round != round) continue;
     auto& in = rounds_[round][from.pair].incoming;
-    bool fits = in.peer == link.peer && in.parts.size() == from.parts.size();
-    for (std::size_t i = 0; fits && i < in.parts.size(); ++i)
-      fits = in.parts[i].extents == from.parts[i].extents &&
-             in.parts[i].element_bytes == from.parts[i].element_bytes;
-    if (!fits)
-      refuse_shape(link.peer, shape_of({link.peer, from.parts}), grid_.ranks().rank(),
-                   shape_of(in));
     for (std::size_t i = 0; i < in.parts.size(); ++i) link.copies.add(in.parts[i], from.parts[i]);
     parts.received[from.pair] = in.contiguous();
     in = {};

@@ -3,6 +3,7 @@
 #include <longshore/halo/detail/backends/exchange_backend.hpp>
 
 #include <longshore/core/error.hpp>
+#include <longshore/halo/detail/backends/agree_on_messages.hpp>
 #include <longshore/halo/detail/backends/mixed_backend.hpp>
 #ifdef LONGSHORE_HAVE_MPI
 #include <longshore/halo/detail/mpi/backends.hpp>
@@ -15,6 +16,7 @@ std::vector<std::unique_ptr<exchange_backend>> make_backends(halo_mode mode, con
                                                              const backend_options& options) {
   if (const auto reason = why_not(mode, grid.ranks().transport_name(), grid.shape(), grid.wraps()))
     fail(errc::unsupported, "{}", *reason);
+  if (grid.ranks().size() > 1) agree_on_messages(grid, rounds);
 #ifdef LONGSHORE_HAVE_MPI
   if (is_mpi_mode(mode)) return mpi::make_backends(mode, grid, std::move(rounds), options);
 #endif

@@ -59,7 +59,7 @@ inline void count_message(traffic& moved, const team& ranks, const halo_message&
 }
 
 /// Collective. Makes a backend for each round of an exchange. Throws errc::unsupported if why_not
-/// gives a reason, and errc::usage if two ranks disagree on the size of a message between them.
+/// gives a reason, and errc::usage if two ranks disagree on the cells of a message between them.
 [[nodiscard]] std::vector<std::unique_ptr<exchange_backend>> make_backends(
     halo_mode mode, const rank_grid& grid, std::vector<halo_round> rounds,
     const backend_options& options = {});

@@ -7,9 +7,6 @@
 #include <longshore/halo/detail/backends/channel_backend.hpp>
 #include <longshore/halo/detail/backends/direct_handshake.hpp>
 #include <longshore/halo/detail/backends/grid_handshake.hpp>
-#include <longshore/halo/detail/backends/handshake_message.hpp>
-#include <longshore/halo/detail/message_shape.hpp>
-#include <longshore/transport/agree_on_errors.hpp>
 #include <longshore/transport/waiter.hpp>
 #ifdef LONGSHORE_HAVE_MPI
 #include <longshore/halo/detail/mpi/backends.hpp>
@@ -179,47 +176,6 @@ bool any_rank_has_shareable(team& ranks, const backend_options& options) {
   return ranks.allreduce_value<int>(!options.shareable.empty(), reduction::max) != 0;
 }
 
-// Collective. Throws errc::usage on all ranks if a rank sends messages that do not fit the halo of
-// another rank of its node: a rank alone would go on, and access cells that are not there.
-void check_shapes(const rank_grid& grid, const std::vector<halo_round>& rounds) {
-  struct numbered_shape {
-    std::uint64_t round, pair;
-    message_shape shape;
-  };
-  neighbour_handshake& handshake = *handshake_of(grid);
-  std::vector<std::vector<std::byte>> descriptions;
-  for (const int peer : handshake.peers()) {
-    handshake_writer writer;
-    for (std::size_t r = 0; r < rounds.size(); ++r)
-      for (std::size_t i = 0; i < rounds[r].size(); ++i)
-        if (rounds[r][i].outgoing.peer == peer)
-          writer.add(numbered_shape{r, i, shape_of(rounds[r][i].outgoing)});
-    descriptions.push_back(writer.take());
-  }
-  const auto received = handshake.exchange(descriptions);
-  agree_on_first_error(grid.ranks(), "a halo plan", [&] {
-    for (std::size_t p = 0; p < received.size(); ++p) {
-      const int peer = handshake.peers()[p];
-      std::size_t awaited = 0;
-      for (const auto& round : rounds)
-        awaited += std::count_if(round.begin(), round.end(),
-                                 [&](const auto& pair) { return pair.incoming.peer == peer; });
-      handshake_reader reader(received[p]);
-      for (; !reader.at_end(); --awaited) {
-        const auto sent = reader.take<numbered_shape>();
-        const bool exists = sent.round < rounds.size() && sent.pair < rounds[sent.round].size();
-        const auto expected =
-            exists ? shape_of(rounds[sent.round][sent.pair].incoming) : message_shape{};
-        if (sent.shape != expected || awaited == 0)
-          refuse_shape(peer, sent.shape, grid.ranks().rank(), expected);
-      }
-      if (awaited > 0)
-        fail(errc::usage, "rank {} expects {} halo messages of rank {} that it does not send",
-             grid.ranks().rank(), awaited, peer);
-    }
-  });
-}
-
 #ifdef LONGSHORE_HAVE_MPI
 // Removes the messages between ranks of one node from a round, and returns them.
 halo_round take_node_messages(const team& ranks, halo_round& round) {
@@ -253,7 +209,6 @@ std::vector<std::unique_ptr<exchange_backend>> make_mixed_backends(halo_mode mod
     mixed.push_back(std::make_unique<mixed_backend>(ranks, round, options));
     mixed.back()->take_self_messages(round);
   }
-  if (ranks.nodes().largest_node() > 1) check_shapes(grid, rounds);
   const bool can_expose =
       options.delivery == halo_delivery::unpacked && ranks.nodes().largest_node() > 1;
   if (can_expose && (mode == halo_mode::direct || any_rank_has_shareable(ranks, options))) {

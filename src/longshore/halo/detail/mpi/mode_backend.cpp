@@ -4,7 +4,6 @@
 #include <longshore/halo/detail/mpi/mode_backend.hpp>
 
 #include <longshore/core/bytes.hpp>
-#include <longshore/halo/detail/message_shape.hpp>
 #include <longshore/transport/mpi/team.hpp>
 
 #include <algorithm>
@@ -53,7 +52,6 @@ mode_backend::mode_backend(const round_setup& setup, buffering buffered)
     ++moved_.messages;
     detail::count_message(moved_, setup.grid.ranks(), out);
   }
-  check_shapes(setup.grid.ranks().rank());
   buffers_ = pages(buffer_bytes);
   std::byte* next = buffers_.data();
   for (auto* const calls : {&outgoing_, &incoming_})
@@ -109,24 +107,6 @@ std::vector<int> mode_backend::ranks_of(const std::vector<call_arguments>& messa
   for (const auto& message : messages)
     if (message.rank != MPI_PROC_NULL) ranks.insert(message.rank);
   return {ranks.begin(), ranks.end()};
-}
-
-// MPI reports a message that is too long as a truncation error, and accepts one that is too short.
-// So the shapes are compared here.
-void mode_backend::check_shapes(int rank) {
-  const auto deadline = limit_time();
-  for (std::size_t i = 0; i < count(); ++i) {
-    const auto& out = outgoing_[i];
-    const auto& in = incoming_[i];
-    const auto mine = detail::shape_of(round_[i].outgoing);
-    const auto expected = detail::shape_of(round_[i].incoming);
-    detail::message_shape sent;
-    check(MPI_Sendrecv(&mine, sizeof(mine), MPI_BYTE, out.rank, out.tag, &sent, sizeof(sent),
-                       MPI_BYTE, in.rank, in.tag, comm(), MPI_STATUS_IGNORE),
-          "MPI_Sendrecv");
-    if (in.rank != MPI_PROC_NULL && sent != expected)
-      detail::refuse_shape(in.rank, sent, rank, expected);
-  }
 }
 
 }  // namespace longshore::mpi

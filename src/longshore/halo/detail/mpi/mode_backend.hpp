@@ -46,7 +46,7 @@ enum class buffering {
 /// for messages without packing.
 class mode_backend : public detail::exchange_backend {
  public:
-  /// Collective. Throws errc::usage if two ranks disagree on the size of a message between them.
+  /// Local.
   explicit mode_backend(const round_setup& setup, buffering buffered = buffering::strided);
 
   [[nodiscard]] const std::byte* received(std::size_t pair) const override {
@@ -110,7 +110,6 @@ class mode_backend : public detail::exchange_backend {
   [[nodiscard]] watchdog::section limit_time() { return {watchdog_, "a halo exchange"}; }
 
  private:
-  void check_shapes(int rank);  // throws errc::usage; `rank` is this rank
   static std::vector<int> ranks_of(const std::vector<call_arguments>& messages);
 
   detail::halo_round round_;

@@ -36,7 +36,6 @@ posted_backend::posted_backend(const round_setup& setup)
     }
   }
   moved_.messages = outgoing_.size();
-  check_shapes(setup.grid.ranks().rank());
   make_buffers();
 }
 
@@ -49,34 +48,11 @@ void posted_backend::join(std::vector<joined_message>& messages,
     return is_small && m.peer == message.peer && m.cells.size_bytes() < unjoined_from_bytes;
   });
   if (earlier == messages.end()) {
-    messages.push_back({message.peer, tag, detail::shape_of(message),
-                        detail::packed_message(message), message.contiguous()});
+    messages.push_back({message.peer, tag, detail::packed_message(message), message.contiguous()});
     return;
   }
   earlier->cells.append(message);
-  earlier->shape.bytes += message.size_bytes();
   earlier->contiguous = nullptr;
-}
-
-// MPI reports a message that is too long as a truncation error, and accepts a message that is too
-// short. So each sender tells the receiver the shape of every message.
-void posted_backend::check_shapes(int rank) {
-  const watchdog::section deadline(watchdog_, "a halo plan");
-  constexpr int shape_bytes = sizeof(detail::message_shape);
-  std::vector<detail::message_shape> received(incoming_.size());
-  std::vector<MPI_Request> requests;
-  for (std::size_t i = 0; i < incoming_.size(); ++i)
-    check(MPI_Irecv(&received[i], shape_bytes, MPI_BYTE, incoming_[i].peer, incoming_[i].tag,
-                    comm_->get(), &requests.emplace_back()),
-          "MPI_Irecv");
-  for (const auto& out : outgoing_)
-    check(MPI_Isend(&out.shape, shape_bytes, MPI_BYTE, out.peer, out.tag, comm_->get(),
-                    &requests.emplace_back()),
-          "MPI_Isend");
-  wait_all(requests);
-  for (std::size_t i = 0; i < incoming_.size(); ++i)
-    if (received[i] != incoming_[i].shape)
-      detail::refuse_shape(incoming_[i].peer, received[i], rank, incoming_[i].shape);
 }
 
 void posted_backend::make_buffers() {

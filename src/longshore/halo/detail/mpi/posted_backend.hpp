@@ -14,7 +14,6 @@
 #include <longshore/halo/detail/backends/exchange_backend.hpp>
 #include <longshore/halo/detail/backends/polled_backend.hpp>
 #include <longshore/halo/detail/copy/packed_message.hpp>
-#include <longshore/halo/detail/message_shape.hpp>
 #include <longshore/halo/detail/mpi/round_setup.hpp>
 #include <longshore/machine/pages.hpp>
 #include <longshore/transport/watchdog.hpp>
@@ -25,8 +24,7 @@ namespace longshore::mpi {
 
 class posted_backend final : public detail::polled_backend {
  public:
-  /// Collective over neighbours. Throws errc::usage if two ranks disagree on the size of a message
-  /// between them.
+  /// Local.
   explicit posted_backend(const round_setup& setup);
   ~posted_backend() override;
   /// Once, before the first exchange. Longer messages travel in pieces of `piece_bytes`, which is
@@ -50,14 +48,12 @@ class posted_backend final : public detail::polled_backend {
   /// An MPI message, which joins one or several messages of the round.
   struct joined_message {
     int peer, tag;
-    detail::message_shape shape;  // of the first message; the bytes of all
     detail::packed_message cells;
     std::byte* contiguous;      // the cells if they need no packing, else null
     std::byte* data = nullptr;  // `contiguous`, or memory of buffers_
   };
   static void join(std::vector<joined_message>& messages, const detail::halo_message& message,
                    int tag);
-  void check_shapes(int rank);
   void make_buffers();
   void start_requests(std::size_t first, std::size_t end);
   [[nodiscard]] std::size_t receive_count() const noexcept { return first_receives_.back(); }

@@ -1,0 +1,42 @@
+// Reading the arguments of a collective call: if those of one rank are wrong, all ranks get an
+// error. Otherwise the other ranks would wait for that rank.
+#pragma once
+
+#include "gil.hpp"
+
+#include <longshore/transport/agree_on_arguments.hpp>
+
+#include <exception>
+#include <string_view>
+
+namespace longshore::python {
+
+/// Calls `read`, and returns what it throws, or null.
+template <class Read>
+[[nodiscard]] std::exception_ptr error_of(const Read& read) noexcept {
+  try {
+    read();
+  } catch (...) {
+    return std::current_exception();
+  }
+  return nullptr;
+}
+
+/// Collective: one allreduce of 24 bytes. Calls `read`, which may add to `same` what must be the
+/// same on all ranks, and may throw on some ranks only. Then all ranks throw.
+/// REQUIRES: the thread holds the GIL.
+template <class Read>
+void read_on_all_ranks(team& ranks, std::string_view operation, const common_arguments& same,
+                       const Read& read) {
+  const std::exception_ptr refused = error_of(read);
+  const release_gil unlocked;
+  agree_on_call(ranks, operation, same, [&] {
+    if (refused) std::rethrow_exception(refused);
+  });
+}
+template <class Read>
+void read_on_all_ranks(team& ranks, std::string_view operation, const Read& read) {
+  read_on_all_ranks(ranks, operation, {}, read);
+}
+
+}  // namespace longshore::python
