@@ -14,11 +14,12 @@
  *   handle have no error code and require a valid handle. C++ exceptions never escape.
  * - After an error. If a collective call has the same arguments on all ranks, LONGSHORE_ERROR_USAGE
  *   and LONGSHORE_ERROR_UNSUPPORTED are returned on all ranks and the call had no effect. If only
- *   one rank gives a wrong argument (a NULL, a negative count, a field without cells), only that
- *   rank gets LONGSHORE_ERROR_USAGE. The other ranks wait for that rank, which must repeat the call
- *   correctly or leave the run. Otherwise the other ranks return LONGSHORE_ERROR_TIMEOUT or
- *   LONGSHORE_ERROR_PEER_FAILED. After LONGSHORE_ERROR_TIMEOUT, LONGSHORE_ERROR_PEER_FAILED or
- *   LONGSHORE_ERROR_TRANSPORT a program can only leave the run: return the code.
+ *   one rank gives a wrong argument (a NULL, a negative count, an unknown name) to a call that makes
+ *   an object, that rank gets LONGSHORE_ERROR_USAGE and the others LONGSHORE_ERROR_PEER_FAILED, with
+ *   the same message; the call had no effect, and all ranks can go on. In other calls the other
+ *   ranks wait for that rank, which must repeat the call correctly or leave the run. Otherwise the
+ *   other ranks return LONGSHORE_ERROR_TIMEOUT or LONGSHORE_ERROR_PEER_FAILED. After these, and after
+ *   LONGSHORE_ERROR_TRANSPORT, a program can only leave the run: return the code.
  * - Ownership. Functions ..._create make objects, functions ..._free free them. Free an object
  *   before the objects that it uses. Creating and freeing are collective unless documented
  *   otherwise. The end of the run or of the team frees all remaining objects. ..._free accepts

@@ -105,7 +105,9 @@ def test_the_time_of_random_combinations_is_an_option(
     run_tests: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     [stage] = [stage for stage in run_tests.STAGES if stage.name == "fuzz"]
-    assert [" --seconds 150 --seed " in " ".join(command) for command in stage.commands] == [True, True]
+    disagreements, *combinations = [" ".join(command) for command in stage.commands]
+    assert "--disagree" in disagreements
+    assert [" --seconds 150 --seed " in command for command in combinations] == [True, True]
     tally = Tally()
     tally.add("ring/threads", Verdict(PASSED, variants=3))
 
