@@ -527,7 +527,8 @@ contains
   subroutine stops(team)
     type(longshore_team), intent(inout) :: team
     type(longshore_array) :: table
-    if (team%rank() == team%size() - 1) call table%create(team, longshore_int32, 10_int64, 'diagonal')
+    call table%create(team, longshore_int32, 10_int64, &
+                      merge('diagonal', 'cyclic  ', team%rank() == team%size() - 1))
     call team%barrier()
     print '(a)', 'it continued'
   end subroutine stops

@@ -66,7 +66,13 @@ void agree_on_errors(team& ranks, std::string_view operation, Step&& step, const
   } catch (...) {
     own_error = std::current_exception();
   }
-  const lowest_failure lowest = agree(own_error ? std::optional(code) : std::nullopt);
+  lowest_failure lowest;
+  try {
+    lowest = agree(own_error ? std::optional(code) : std::nullopt);
+  } catch (...) {  // the other ranks did not make this call: this rank's error comes first
+    if (own_error) std::rethrow_exception(own_error);
+    throw;
+  }
   if (lowest.rank < 0) return;
   text = broadcast_text(ranks, std::move(text), lowest.rank);
   if (own_error) std::rethrow_exception(own_error);
