@@ -50,17 +50,15 @@ void add_options(CLI::App& app, const pattern& pattern, typed_options& typed) {
   app.add_flag("--no-verify", typed.no_verify, "as --verify no")->group("Common options");
   app.add_flag("--no-shuffle", typed.no_shuffle, "run the variants in the same order in each round")
       ->group("Common options");
-  // --no-pulse is the old name.
   app.add_flag(
-         "--no-noise-probe,--no-pulse", typed.no_noise_probe,
+         "--no-noise-probe", typed.no_noise_probe,
          "leave out the small exchange before each repetition, with which compare removes noise")
       ->group("Common options");
   app.add_flag("-h,--help", typed.help, "this text")->group("Common options");
 }
 
 std::vector<std::string> option_names(const pattern& pattern) {
-  std::vector<std::string> names{"--no-verify", "--no-shuffle", "--no-noise-probe", "--no-pulse",
-                                 "--help"};
+  std::vector<std::string> names{"--no-verify", "--no-shuffle", "--no-noise-probe", "--help"};
   for (const auto& factor : pattern.factors) names.push_back("--" + factor.name);
   for (const auto& option : common_options()) names.push_back("--" + option.name);
   return names;

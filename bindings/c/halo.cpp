@@ -50,12 +50,7 @@ grid_options options_of(const longshore_grid_options* given) {
     fail(errc::usage, "a grid of {} dimensions: use 1, 2 or 3", options.dimensions);
   for (int d = 0; d < options.dimensions; ++d) {
     options.ranks[d] = given->ranks[d];
-    options.periodic[d] =
-        given->periodic == nullptr ? given->open[d] == 0 : given->periodic[d] != 0;
-    if (given->periodic != nullptr && given->open[d] != 0)
-      fail(errc::usage,
-           "a grid with both periodic and open, its old name with the opposite meaning: give "
-           "periodic alone");
+    options.periodic[d] = given->periodic == nullptr || given->periodic[d] != 0;
     options.cells[d] = count_from(given->cells[d], "the number of cells of a domain");
   }
   options.placement = grid_placement_from(text_or(given->placement, "linear"));

@@ -347,13 +347,8 @@ static int halo(longshore_team* team, const char* algorithm, const char* mode, i
                    high_v[3] = {2, 2, 2};
   longshore_grid* grid = NULL;
   const int periodic[3] = {0, 1, 1};
-  const struct longshore_grid_options by_old_name = {.open = {1, 0, 0}},
-                                      named = {.periodic = periodic},
-                                      both = {.open = {1, 0, 0}, .periodic = periodic};
-  CHECK_OK(longshore_grid_create(team, &by_old_name, &grid));
-  CHECK_OK(longshore_grid_free(grid));
-  CHECK_REFUSED(longshore_grid_create(team, &both, &grid), LONGSHORE_ERROR_USAGE, "open");
-  CHECK_OK(longshore_grid_create(team, &named, &grid));
+  const struct longshore_grid_options options_of_grid = {.periodic = periodic};
+  CHECK_OK(longshore_grid_create(team, &options_of_grid, &grid));
   CHECK(longshore_grid_dimensions(grid) == 3);
   int shape[3], at[3];
   longshore_grid_shape(grid, shape);
@@ -556,28 +551,23 @@ static int sort(longshore_team* team, int type, size_t payload_bytes, int64_t ma
 static int splitters_by_name(longshore_team* team) {
   const struct longshore_sort_options ways[] = {{.splitters = "equal-width"},
                                                 {.splitters = "sampled"},
-                                                {.sampled = 1},
                                                 {.splitters = "sampled", .together = 1}};
-  int64_t keys[keys_per_rank], most[4];
+  int64_t keys[keys_per_rank], most[3];
   for (int i = 0; i < keys_per_rank; ++i)
     keys[i] = i == 0 && longshore_team_rank(team) == 0 ? 1000000 : 1 + i % 7;
-  for (int way = 0; way < 4; ++way) {
+  for (int way = 0; way < 3; ++way) {
     longshore_sorter* sorter = NULL;
     CHECK_OK(longshore_sorter_create(team, LONGSHORE_INT64, 0, &ways[way], &sorter));
     CHECK_OK(longshore_sorter_run(sorter, keys, NULL, keys_per_rank, &most[way]));
     CHECK_OK(longshore_sorter_free(sorter));
   }
-  CHECK(most[1] == most[2]);
-  CHECK_OK(longshore_allreduce(team, most, 4, LONGSHORE_INT64, LONGSHORE_MAX));
+  CHECK_OK(longshore_allreduce(team, most, 3, LONGSHORE_INT64, LONGSHORE_MAX));
   const int size = longshore_team_size(team);
   /* One part of equal width has all keys but the largest, and 7 values share the ranks evenly. */
   CHECK(most[0] == (int64_t)keys_per_rank * size - (size > 1));
-  CHECK(size < 3 || (most[1] < most[0] && most[1] <= most[3]));
+  CHECK(size < 3 || (most[1] < most[0] && most[1] <= most[2]));
   longshore_sorter* sorter = NULL;
-  const struct longshore_sort_options both = {.splitters = "sampled", .sampled = 1},
-                                      unknown = {.splitters = "axe"};
-  CHECK_REFUSED(longshore_sorter_create(team, LONGSHORE_INT64, 0, &both, &sorter),
-                LONGSHORE_ERROR_USAGE, "its old name: give splitters alone");
+  const struct longshore_sort_options unknown = {.splitters = "axe"};
   CHECK_REFUSED(longshore_sorter_create(team, LONGSHORE_INT64, 0, &unknown, &sorter),
                 LONGSHORE_ERROR_USAGE, "'axe': allowed are equal-width, sampled");
   return LONGSHORE_OK;
@@ -770,8 +760,7 @@ static int stream(longshore_team* team) {
     const struct longshore_stream_options options = {.kernel = kernels[k],
                                                      .tasks = k == 3 ? "threads" : NULL,
                                                      .task_count = k == 3 ? 2 : 0,
-                                                     .streaming = k == 0,
-                                                     .stores = k == 1   ? "streaming"
+                                                     .stores = k < 2    ? "streaming"
                                                                : k == 2 ? "ordinary"
                                                                         : NULL,
                                                      .first_touch = k == 1   ? "parallel"
@@ -796,12 +785,9 @@ static int stream(longshore_team* team) {
   CHECK_REFUSED(longshore_stream_create(team, LONGSHORE_FLOAT64, 10, &tasks, &loop),
                 LONGSHORE_ERROR_USAGE, "openmp");
   const struct longshore_stream_options stores = {.stores = "grocery"},
-                                        both = {.stores = "ordinary", .streaming = 1},
                                         touch = {.first_touch = "last"};
   CHECK_REFUSED(longshore_stream_create(team, LONGSHORE_FLOAT64, 10, &stores, &loop),
                 LONGSHORE_ERROR_USAGE, "allowed are ordinary, streaming");
-  CHECK_REFUSED(longshore_stream_create(team, LONGSHORE_FLOAT64, 10, &both, &loop),
-                LONGSHORE_ERROR_USAGE, "its old name: give stores alone");
   CHECK_REFUSED(longshore_stream_create(team, LONGSHORE_FLOAT64, 10, &touch, &loop),
                 LONGSHORE_ERROR_USAGE, "allowed are auto, serial, parallel");
   CHECK_REFUSED(longshore_stream_create(team, LONGSHORE_INT32, 10, NULL, &loop),

@@ -299,7 +299,6 @@ int longshore_update(longshore_array* table, const int64_t* indices, int64_t cou
 struct longshore_grid_options {
   int dimensions; /* 1 to 3; 0 means 3 */
   int ranks[3];   /* the number of ranks along x, y, z; if 0, the library chooses */
-  int open[3];    /* old: 1 if the domain is not periodic in this dimension. Use `periodic` */
   /* "linear" (default): rank = x + X (y + Y z); "cart", "auto": docs/guides/placement.md */
   const char* placement;
   /* the cells of the whole domain, for which the library chooses the grid with the smallest
@@ -561,7 +560,6 @@ struct longshore_sort_options {
   /* "round-robin" (default), "random", "random-private", "xor", "incast", "node-aware" */
   const char* order;
   int64_t max_key;   /* integer keys are from 0 to max_key - 1; if 0, the sort finds the range */
-  int sampled;       /* old: 1 stands for splitters "sampled". Use `splitters` */
   int stable;        /* if 1, equal keys keep the order of (rank, position) of the input */
   const char* tasks; /* "serial" (default), "threads", "openmp", "tbb" */
   int task_count;    /* per rank; 0 means the rank's share of the cores */
@@ -605,7 +603,6 @@ struct longshore_stream_options {
   const char* memory;
   const char* tasks;  /* "serial" (default), "threads", "openmp", "tbb" */
   int task_count;     /* per rank; 0 means the rank's share of the cores */
-  int streaming;      /* old: 1 stands for stores "streaming". Use `stores` */
   const char* stores; /* "ordinary" (default); "streaming": the stores bypass the caches */
   /* the tasks that write the pages first: "auto" (default: what a measurement favours), "serial",
    * "parallel" */

@@ -65,14 +65,6 @@ int longshore_join_fortran(MPI_Fint communicator, const struct longshore_team_op
   return longshore_join(from_fortran(communicator), options, team);
 }
 
-int longshore_init_mpi(MPI_Comm communicator, longshore_team** team) {
-  return longshore_join(communicator, nullptr, team);
-}
-
-int longshore_init_mpi_fortran(MPI_Fint communicator, longshore_team** team) {
-  return longshore_join_fortran(communicator, nullptr, team);
-}
-
 int longshore_grid_create_cart(longshore_team* team, MPI_Comm cartesian, const char* order,
                                longshore_grid** grid) {
   return guarded([&] {

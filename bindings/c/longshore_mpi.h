@@ -28,10 +28,6 @@ int longshore_join(MPI_Comm communicator, const struct longshore_team_options* o
 int longshore_join_fortran(MPI_Fint communicator, const struct longshore_team_options* options,
                            longshore_team** team);
 
-/* longshore_join without options. */
-int longshore_init_mpi(MPI_Comm communicator, longshore_team** team);
-int longshore_init_mpi_fortran(MPI_Fint communicator, longshore_team** team);
-
 /* Creates the grid of a Cartesian communicator (MPI_Cart_create), with its shape, its periods and
  * its neighbours. The team must have the same ranks in the same order, as the team of the
  * communicator itself has.

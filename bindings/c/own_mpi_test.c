@@ -6,9 +6,9 @@
 static int use(MPI_Comm part, int fortran) {
   longshore_team* team = NULL;
   if (fortran)
-    CHECK_OK(longshore_init_mpi_fortran(MPI_Comm_c2f(part), &team));
+    CHECK_OK(longshore_join_fortran(MPI_Comm_c2f(part), NULL, &team));
   else
-    CHECK_OK(longshore_init_mpi(part, &team));
+    CHECK_OK(longshore_join(part, NULL, &team));
   int rank = 0, size = 0;
   MPI_Comm_rank(part, &rank);
   MPI_Comm_size(part, &size);
@@ -95,12 +95,12 @@ static int check_options(void) {
 
 static int program(void) {
   longshore_team* team = NULL;
-  CHECK_REFUSED(longshore_init_mpi(MPI_COMM_WORLD, &team), LONGSHORE_ERROR_USAGE,
+  CHECK_REFUSED(longshore_join(MPI_COMM_WORLD, NULL, &team), LONGSHORE_ERROR_USAGE,
                 "before MPI_Init");
   MPI_Init(NULL, NULL);
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  CHECK_REFUSED(longshore_init_mpi(MPI_COMM_NULL, &team), LONGSHORE_ERROR_USAGE, "MPI_COMM_NULL");
+  CHECK_REFUSED(longshore_join(MPI_COMM_NULL, NULL, &team), LONGSHORE_ERROR_USAGE, "MPI_COMM_NULL");
   MPI_Comm part = MPI_COMM_NULL;
   MPI_Comm_split(MPI_COMM_WORLD, rank % 2, -rank, &part);
   CHECK(use(MPI_COMM_WORLD, 0) == LONGSHORE_OK);

@@ -190,10 +190,7 @@ key_type key_type_of(int type, const longshore_sort_options* options) {
 }
 
 bucket_splitters splitters_of(const longshore_sort_options& given) {
-  if (given.splitters != nullptr && given.sampled != 0)
-    fail(errc::usage, "a sort with both splitters and sampled, its old name: give splitters alone");
-  const std::string_view name =
-      text_or(given.splitters, given.sampled != 0 ? "sampled" : "equal-width");
+  const std::string_view name = text_or(given.splitters, "equal-width");
   if (name != "equal-width" && name != "sampled")
     fail(errc::usage, "splitters '{}': allowed are equal-width, sampled", name);
   return name == "sampled" ? bucket_splitters::sampled : bucket_splitters::equal_width;

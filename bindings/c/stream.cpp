@@ -37,10 +37,7 @@ class stream_of final : public longshore_stream {
 };
 
 store_kind stores_of(const longshore_stream_options& given) {
-  if (given.stores != nullptr && given.streaming != 0)
-    fail(errc::usage, "a stream with both stores and streaming, its old name: give stores alone");
-  const std::string_view name =
-      text_or(given.stores, given.streaming != 0 ? "streaming" : "ordinary");
+  const std::string_view name = text_or(given.stores, "ordinary");
   if (name != "ordinary" && name != "streaming")
     fail(errc::usage, "stores '{}': allowed are ordinary, streaming", name);
   return name == "streaming" ? store_kind::streaming : store_kind::ordinary;

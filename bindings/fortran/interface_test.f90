@@ -344,10 +344,8 @@ contains
     type(longshore_halo) :: halo
     integer(int32), allocatable, target :: u(:)
     integer :: first, count, i
-    call grid%create(team, dimensions=1, open=[.true.])  ! the old name
-    if (grid%neighbour([-1]) /= merge(-1, team%rank() - 1, team%rank() == 0)) error stop 'an open border has a neighbour'
-    call grid%free()
     call grid%create(team, dimensions=1, periodic=[.false.])
+    if (grid%neighbour([-1]) /= merge(-1, team%rank() - 1, team%rank() == 0)) error stop 'an open border has a neighbour'
     call grid%piece(1, 10*team%size() + 1, first, count)
     allocate (u(first - 1:first + count))
     u = -1
@@ -441,10 +439,8 @@ contains
     call check(size(few) == 0, 'no keys at all')
     call longshore_sort(team, reals, max_key=5_int64, ierr=ierr)
     call check(ierr == longshore_error_usage, 'max_key of reals')
-    call longshore_sort(team, reals, sampled=.true.)  ! the old name
+    call longshore_sort(team, reals, splitters='sampled')
     call check(all(reals(2:) >= reals(:size(reals) - 1)), 'sorted reals, by a sample')
-    call longshore_sort(team, reals, sampled=.true., splitters='sampled', ierr=ierr)
-    call check_refused(ierr, 'its old name: give splitters alone', 'splitters by both names')
     call longshore_sort(team, reals, order='sideways', ierr=ierr)
     call check_refused(ierr, 'round-robin', 'an unknown order')
     call longshore_sort(team, reals, tasks='elves', ierr=ierr)

@@ -25,7 +25,7 @@ program own_mpi_test
   if (total /= team%size()*(team%size() + 1)/2) error stop 'a wrong sum'
   call longshore_cart_grid_refuses(team, part)
   call team%finalize()
-  call longshore_init_mpi(part%mpi_val, team)  ! the old name
+  call longshore_join(part%mpi_val, team)
   call team%finalize()
   call MPI_Comm_size(MPI_COMM_WORLD, world)
   if (world < 2) error stop 'start it with several ranks'

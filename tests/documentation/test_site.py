@@ -67,7 +67,7 @@ def public_names_of_c() -> set[str]:
         for path in headers
         for name in re.findall(r"^\w[^\n(/]*?\b(longshore_\w+)\(", path.read_text("utf-8"), re.MULTILINE)
     }
-    assert {"longshore_run", "longshore_init_mpi", "longshore_update_create"} <= found
+    assert {"longshore_run", "longshore_join", "longshore_update_create"} <= found
     return found
 
 

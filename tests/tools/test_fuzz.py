@@ -229,7 +229,7 @@ LARGE = Combination(
     9,
     (
         ("--repetitions", ("3",)),
-        ("--no-pulse", ()),
+        ("--no-noise-probe", ()),
         ("--seed", ("77",)),
         ("--kind", ("odd", "bad")),
         ("--items", ("5", "911")),
@@ -295,7 +295,9 @@ def test_a_combination_that_fails_sometimes_is_shrunk_too() -> None:
 
 def test_the_smallest_command_is_kept_and_can_be_replayed(fuzz: Fuzz, tmp_path: Path) -> None:
     kept, file = tmp_path / "kept" / "s", tmp_path / "commands"
-    file.write_text(f"# a comment\n\nLONGSHORE_PIN=0 {FAKE} ring --ranks 4 --no-pulse --kind bad,good --items 8\n")
+    file.write_text(
+        f"# a comment\n\nLONGSHORE_PIN=0 {FAKE} ring --ranks 4 --no-noise-probe --kind bad,good --items 8\n"
+    )
     done = fuzz("--replay", str(file), "--seed", "s", FAKE_FAULT="torn", FAKE_LIMIT="1")
     assert done.returncode == 1
     (smallest,) = lines_of(kept / "smallest.txt")
@@ -328,9 +330,9 @@ def test_command_lines_written_by_hand_are_understood() -> None:
     assert read("longshore-bench ring --ranks 4 --shape 1,2,3,4,5,6 --kind=odd") == Combination(
         "ring", "threads", 4, (("--shape", ("1,2,3", "4,5,6")), ("--kind", ("odd",)))
     )
-    assert read("env A='b c' LONGSHORE_PROFILE=off mpirun -n 5 ./bench ring --transport ucx --no-pulse # why") == (
-        Combination("ring", "ucx", 5, (("--no-pulse", ()),), (("A", "b c"),))
-    )
+    assert read(
+        "env A='b c' LONGSHORE_PROFILE=off mpirun -n 5 ./bench ring --transport ucx --no-noise-probe # why"
+    ) == (Combination("ring", "ucx", 5, (("--no-noise-probe", ()),), (("A", "b c"),)))
     with pytest.raises(UsageError, match="the number of ranks"):
         read("longshore-bench ring --kind odd")
 

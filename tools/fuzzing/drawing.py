@@ -56,7 +56,7 @@ def common_options(random_numbers: random.Random, ranks: int) -> list[Option]:
         options.append(("--iterations", (str(random_numbers.choice((1, 1, 2, 3, 7))),)))
     if random_numbers.random() < 0.5:
         options.append(("--seed", (str(random_numbers.randrange(1 << 31)),)))
-    options += [(flag, ()) for flag in ("--no-shuffle", "--no-pulse") if random_numbers.random() < 0.15]
+    options += [(flag, ()) for flag in ("--no-shuffle", "--no-noise-probe") if random_numbers.random() < 0.15]
     return options
 
 

@@ -14,7 +14,7 @@ from fuzzing.launchers import Launchers
 
 ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=(.*)", re.DOTALL)
 RANK_OPTIONS = ("-n", "-np", "--n", "--np")
-FLAGS = ("--no-shuffle", "--no-noise-probe", "--no-pulse", "--no-verify")
+FLAGS = ("--no-shuffle", "--no-noise-probe", "--no-verify")
 
 
 def line_of(combination: Combination, bench: Path, launchers: Launchers, common: dict[str, str]) -> str:

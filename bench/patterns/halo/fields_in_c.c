@@ -5,11 +5,11 @@
 
 int longshore_bench_c_make(longshore_team* team, const struct longshore_bench_halo_setup* setup,
                            void** state, longshore_halo** plan, void** cells) {
-  struct longshore_grid_options grid_options = {.placement = setup->placement};
+  struct longshore_grid_options grid_options = {.placement = setup->placement,
+                                                .periodic = setup->periodic};
   size_t count = 1;
   for (int d = 0; d < 3; ++d) {
     grid_options.ranks[d] = setup->ranks[d];
-    grid_options.open[d] = !setup->periodic[d];
     count *= (size_t)(setup->extents[d] + 2 * setup->width);
   }
   longshore_grid* grid = NULL;

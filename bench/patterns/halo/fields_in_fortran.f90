@@ -56,7 +56,7 @@ contains
     mine%handle = team
     width = int(setup%width)
     extents = int(setup%extents)
-    call s%grid%create(mine, ranks=int(setup%ranks), open=setup%periodic == 0, &
+    call s%grid%create(mine, ranks=int(setup%ranks), periodic=setup%periodic /= 0, &
                        placement=text(setup%placement), ierr=ierr)
     if (ierr == longshore_ok) &
       call s%halo%create(s%grid, width=width, algorithm=text(setup%algorithm), &

@@ -43,11 +43,8 @@ thread_local std::shared_ptr<team_owner> lone_team;     // outside run(), withou
 
 run_options options_for(std::optional<std::string> transport, std::optional<int> ranks,
                         std::optional<int> ranks_per_node, std::optional<double> timeout_seconds,
-                        std::optional<bool> check_calls, std::optional<double> timeout) {
+                        std::optional<bool> check_calls) {
   run_options options = options_from_environment();
-  if (timeout && timeout_seconds)
-    fail(errc::usage, "both timeout_seconds and timeout, its old name: give timeout_seconds alone");
-  if (timeout) timeout_seconds = timeout;
   if (transport) options.transport = *transport;
   if (ranks) {
     if (*ranks < 1) fail(errc::usage, "{} ranks: at least one is needed", *ranks);
@@ -132,13 +129,12 @@ void run_rank(team& ranks, nb::handle main, nb::handle arguments, python_referen
 
 nb::object run_ranks(const nb::object& main, std::optional<int> ranks, nb::tuple args,
                      std::optional<std::string> transport, std::optional<int> ranks_per_node,
-                     std::optional<double> timeout_seconds, std::optional<bool> check_calls,
-                     std::optional<double> timeout) {
+                     std::optional<double> timeout_seconds, std::optional<bool> check_calls) {
   if (current_team) fail(errc::usage, "run() inside run(): ranks cannot start further ranks");
   if (PyCallable_Check(main.ptr()) == 0)
     throw nb::type_error("run(main): main must be a function of a Team");
-  run_options options = options_for(std::move(transport), ranks, ranks_per_node, timeout_seconds,
-                                    check_calls, timeout);
+  run_options options =
+      options_for(std::move(transport), ranks, ranks_per_node, timeout_seconds, check_calls);
   options.transport = chosen_transport(options.transport);
   const bool of_processes = options.transport != "threads";
   if (of_processes) options.ranks = 0;  // the launcher decides
@@ -167,9 +163,8 @@ rank_team joined(std::shared_ptr<team> ranks) {
 }
 
 rank_team join_comm(nb::handle comm, std::optional<int> ranks_per_node,
-                    std::optional<double> timeout_seconds, std::optional<bool> check_calls,
-                    std::optional<double> timeout) {
-  run_options options = options_for({}, {}, ranks_per_node, timeout_seconds, check_calls, timeout);
+                    std::optional<double> timeout_seconds, std::optional<bool> check_calls) {
+  run_options options = options_for({}, {}, ranks_per_node, timeout_seconds, check_calls);
   const mpi4py_communicator given = communicator_of(comm, "Team(comm)");
   std::shared_ptr<team> ranks;
   {
@@ -248,13 +243,12 @@ void bind_run(nb::module_& module) {
   module.def(
       "run", &run_ranks, "main"_a, "ranks"_a = nb::none(), nb::kw_only(),
       "args"_a = nb::make_tuple(), "transport"_a = nb::none(), "ranks_per_node"_a = nb::none(),
-      "timeout_seconds"_a = nb::none(), "check_calls"_a = nb::none(), "timeout"_a = nb::none(),
+      "timeout_seconds"_a = nb::none(), "check_calls"_a = nb::none(),
       nb::sig("def run(main: collections.abc.Callable[typing.Concatenate[Team, ...], T], "
               "ranks: int | None = None, *, "
               "args: tuple[typing.Any, ...] = (), "
               "transport: str | None = None, ranks_per_node: int | None = None, timeout_seconds: "
-              "float | None = None, check_calls: bool | None = None, timeout: float | None = "
-              "None) -> T"),
+              "float | None = None, check_calls: bool | None = None) -> T"),
       R"(Runs ``main(team, *args)`` once on every rank, and returns when all ranks have ended.
 
 Ranks are threads of this process. Under an MPI launcher they are processes, and the launcher
@@ -265,7 +259,7 @@ args: further arguments of main.
 transport: a name of transports(); by default mpi under an MPI launcher, else threads.
 ranks_per_node: makes virtual nodes of this many ranks.
 timeout_seconds: the deadline of every wait; 0 means no deadline. By default LONGSHORE_TIMEOUT, else
-    300. `timeout` is the old name.
+    300.
 check_calls: compare every collective call between ranks. By default LONGSHORE_CHECK, else False.
 
 If ranks are threads, returns the result of main on rank 0; if ranks are processes, the result of
@@ -286,8 +280,7 @@ that a notebook needs no run().
 1
 )");
   module.def("_join", &join_comm, "comm"_a, "ranks_per_node"_a = nb::none(),
-             "timeout_seconds"_a = nb::none(), "check_calls"_a = nb::none(),
-             "timeout"_a = nb::none());
+             "timeout_seconds"_a = nb::none(), "check_calls"_a = nb::none());
   module.def("_end_all", &end_all);
   module.def("transports", &available_transports,
              R"(Returns the names of the transports of this build.

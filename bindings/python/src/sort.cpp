@@ -246,7 +246,7 @@ void bind_sort(nb::module_& module) {
               "None, *, "
               "max_key: int | None = None, stable: bool = False, together: bool = False, "
               "splitters: str = 'sampled', "
-              "exchange: str = 'auto', order: str = 'round-robin', tasks: str | int | None = "
+              "exchange: str = 'auto', order: str = 'round-robin', tasks: str | None = "
               "None, task_count: int | None = None, seed: int | None = None, "
               "barrier_before_exchange: bool = False) -> typing.Any"),
       R"(Collective. Sorts keys that are distributed over the ranks.
@@ -264,8 +264,7 @@ splitters: 'sampled' gives each rank about the same number of keys. 'equal-width
     of keys into equal parts, and is faster for evenly distributed keys.
 exchange, order: the exchange between ranks; docs/reference/sort.md lists the choices.
 tasks, task_count: the tasking layer of each rank ('serial', 'threads', 'openmp', 'tbb'), and its
-    number of tasks. Without a number: the rank's share of the cores. A number as ``tasks`` is the
-    old form.
+    number of tasks. Without a number: the rank's share of the cores.
 seed: of random orders and of samples.
 barrier_before_exchange: a barrier stands before the exchange, for measurements.
 

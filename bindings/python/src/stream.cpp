@@ -99,8 +99,7 @@ stream_result measure(team& ranks, const stream_request& request) {
 
 stream_result run_stream(nb::handle team_given, std::string_view kernel, std::int64_t elements,
                          int repetitions, nb::handle dtype, nb::handle tasks_given,
-                         const std::optional<std::string>& tasking, std::string memory,
-                         std::optional<int> task_count, std::string_view stores,
+                         std::string memory, std::optional<int> task_count, std::string_view stores,
                          std::string_view touch) {
   const rank_team mine = team_or_world(team_given);
   auto& ranks = mine.ranks();
@@ -122,7 +121,7 @@ stream_result run_stream(nb::handle team_given, std::string_view kernel, std::in
                static_cast<std::size_t>(elements),
                repetitions,
                std::move(memory),
-               task_options_from(ranks, tasks_given, task_count, tasking),
+               task_options_from(ranks, tasks_given, task_count),
                stores == "auto" ? std::optional<store_kind>() : stores_from(stores),
                first_touch_from(touch)};
     same.add("kernel", kernel)
@@ -167,12 +166,12 @@ void bind_stream(nb::module_& module) {
   module.def(
       "stream", &run_stream, "team"_a.none() = nb::none(), "kernel"_a = "triad",
       "elements"_a = 1 << 22, nb::kw_only(), "repetitions"_a = 10, "dtype"_a = "float64",
-      "tasks"_a = nb::none(), "tasking"_a = nb::none(), "memory"_a = "malloc",
-      "task_count"_a = nb::none(), "stores"_a = "auto", "first_touch"_a = "auto",
+      "tasks"_a = nb::none(), "memory"_a = "malloc", "task_count"_a = nb::none(),
+      "stores"_a = "auto", "first_touch"_a = "auto",
       nb::sig("def stream(team: Team | None = None, kernel: str = 'triad', elements: int = "
               "4194304, *, repetitions: int = 10, "
-              "dtype: numpy.typing.DTypeLike = 'float64', tasks: str | int | None = None, tasking: "
-              "str | None = None, memory: str = 'malloc', task_count: int | None = None, stores: "
+              "dtype: numpy.typing.DTypeLike = 'float64', tasks: str | None = None, memory: str = "
+              "'malloc', task_count: int | None = None, stores: "
               "str = 'auto', first_touch: str = 'auto') -> "
               "StreamResult"),
       R"(Collective. Measures a kernel of STREAM on arrays of each rank, and verifies every element.
@@ -181,8 +180,7 @@ kernel: 'copy', 'scale', 'add' or 'triad'.
 elements: of each array of a rank. dtype: float32 or float64.
 repetitions: timed runs. One run before them is not timed.
 tasks, task_count: the tasking layer of each rank ('serial', 'threads', 'openmp', 'tbb'), and its
-    number of tasks. Without a number: the rank's share of the cores. A number as ``tasks``, with the
-    layer in ``tasking``, is the old form.
+    number of tasks. Without a number: the rank's share of the cores.
 stores: 'ordinary'; 'streaming', which bypasses the caches; 'auto' decides by the size of the arrays.
 first_touch: the tasks that write the pages first: 'serial', 'parallel', or 'auto', which measures.
 memory: a policy of docs/reference/stream.md.

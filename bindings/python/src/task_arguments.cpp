@@ -1,4 +1,4 @@
-// Reads the arguments tasks and task_count, and their old forms.
+// Reads the arguments tasks and task_count.
 #include "task_arguments.hpp"
 
 #include <longshore/core/error.hpp>
@@ -21,20 +21,8 @@ task_options options_of(const team& ranks, std::string layer, int count) {
 }  // namespace
 
 task_options task_options_from(const team& ranks, nanobind::handle tasks,
-                               std::optional<int> task_count,
-                               const std::optional<std::string>& tasking) {
+                               std::optional<int> task_count) {
   namespace nb = nanobind;
-  const bool is_number = nb::isinstance<nb::int_>(tasks);
-  if (is_number || tasking) {  // the old forms
-    if (task_count || (tasking && !is_number && !tasks.is_none()))
-      fail(errc::usage,
-           "a number as tasks, and tasking, are old forms: give the layer as tasks and the number "
-           "as task_count");
-    const int count = is_number ? nb::cast<int>(tasks) : 1;
-    if (count < 1) fail(errc::usage, "{} tasks: at least 1", count);
-    const std::string layer = tasking.value_or("serial");
-    return options_of(ranks, layer == "serial" && count > 1 ? "threads" : layer, count);
-  }
   if (!tasks.is_none() && !nb::isinstance<nb::str>(tasks))
     throw nb::type_error("tasks: the name of a tasking layer is needed, such as 'threads'");
   const std::string layer = tasks.is_none() ? "serial" : nb::cast<std::string>(tasks);

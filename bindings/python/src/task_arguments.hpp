@@ -13,12 +13,9 @@ namespace longshore::python {
 
 /// The options of the tasks of a rank. `tasks`: None or the name of a layer. `task_count`: the
 /// number of tasks; None or 0 for the rank's share of the cores, and 1 with layer serial.
-///
-/// The old forms stay until the next version: a number as `tasks`, and the layer as `tasking`.
-/// Throws errc::usage for old and new forms together, and for a wrong number; TypeError for other
-/// types. The result refers to CPUs of the team.
+/// Throws errc::usage for a wrong number; TypeError for other types. The result refers to CPUs of
+/// the team.
 [[nodiscard]] task_options task_options_from(const team& ranks, nanobind::handle tasks,
-                                             std::optional<int> task_count,
-                                             const std::optional<std::string>& tasking = {});
+                                             std::optional<int> task_count);
 
 }  // namespace longshore::python

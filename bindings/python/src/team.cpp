@@ -211,17 +211,15 @@ the rank, the peer and the operation.
       .def(
           "__init__",
           [](rank_team* self, nb::object comm, std::optional<int> ranks_per_node,
-             std::optional<double> timeout_seconds, std::optional<bool> check_calls,
-             std::optional<double> timeout) {
+             std::optional<double> timeout_seconds, std::optional<bool> check_calls) {
             new (self) rank_team(nb::cast<rank_team>(
                 nb::module_::import_("longshore._core")
-                    .attr("_join")(comm, ranks_per_node, timeout_seconds, check_calls, timeout)));
+                    .attr("_join")(comm, ranks_per_node, timeout_seconds, check_calls)));
           },
           "comm"_a, nb::kw_only(), "ranks_per_node"_a = nb::none(),
-          "timeout_seconds"_a = nb::none(), "check_calls"_a = nb::none(), "timeout"_a = nb::none(),
+          "timeout_seconds"_a = nb::none(), "check_calls"_a = nb::none(),
           nb::sig("def __init__(self, comm: typing.Any, *, ranks_per_node: int | None = None, "
-                  "timeout_seconds: float | None = None, check_calls: bool | None = None, "
-                  "timeout: float | None = None) -> None"),
+                  "timeout_seconds: float | None = None, check_calls: bool | None = None) -> None"),
           R"(Collective. Makes a team of all ranks of an mpi4py communicator.
 
 The team ends with close(), at the end of a with block, or with the program, before MPI ends. For an
@@ -229,7 +227,6 @@ option that is None the environment decides.
 
 ranks_per_node: makes virtual nodes of this many ranks. Else LONGSHORE_RANKS_PER_NODE.
 timeout_seconds: the deadline of every wait; 0 means no deadline. Else LONGSHORE_TIMEOUT, else 300.
-    `timeout` is the old name.
 check_calls: compare every collective call between ranks. Else LONGSHORE_CHECK, else False.
 
 Raises UsageError for COMM_NULL, for an intercommunicator, and if MPI has ended.)")

@@ -136,5 +136,3 @@ def test_a_deadline_is_a_number_of_seconds() -> None:
     for timeout in (-1.0, float("nan")):
         with pytest.raises(longshore.UsageError, match="0 or more; 0 means no deadline"):
             longshore.run(lambda _: None, 1, timeout_seconds=timeout)
-        with pytest.raises(longshore.UsageError, match="0 or more; 0 means no deadline"):
-            longshore.run(lambda _: None, 1, timeout=timeout)  # the old name

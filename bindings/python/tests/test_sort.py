@@ -93,7 +93,6 @@ def test_unsuitable_arguments_are_refused() -> None:
         longshore.sort(None, np.zeros(3), exchange="none")
 
 
-# A number as tasks, and tasking, are old forms, until the next version.
 @pytest.mark.parametrize(
     "tasks",
     [
@@ -102,16 +101,11 @@ def test_unsuitable_arguments_are_refused() -> None:
         {"tasks": "threads"},
         {"tasks": "threads", "task_count": 2},
         {"tasks": "threads", "task_count": 0},
-        {"tasks": 1},
-        {"tasks": 2},
-        {"tasks": 2, "tasking": "threads"},
-        {"tasking": "threads"},
     ],
 )
 def test_tasks_are_a_layer_and_a_number(tasks: dict[str, Any]) -> None:
     assert longshore.stream(None, "add", 5000, repetitions=1, **tasks).verified
-    if "tasking" not in tasks:
-        assert longshore.sort(None, np.array([3, 1, 2]), **tasks).tolist() == [1, 2, 3]
+    assert longshore.sort(None, np.array([3, 1, 2]), **tasks).tolist() == [1, 2, 3]
 
 
 @pytest.mark.parametrize(
@@ -120,8 +114,6 @@ def test_tasks_are_a_layer_and_a_number(tasks: dict[str, Any]) -> None:
         ({"tasks": "elves"}, "openmp"),
         ({"tasks": "serial", "task_count": 2}, "which has one"),
         ({"tasks": "threads", "task_count": -1}, "task_count -1"),
-        ({"tasks": 0}, "0 tasks: at least 1"),
-        ({"tasks": 2, "task_count": 2}, "old forms: give the layer as tasks"),
     ],
 )
 def test_wrong_tasks_are_refused(tasks: dict[str, Any], words: str) -> None:
@@ -129,17 +121,14 @@ def test_wrong_tasks_are_refused(tasks: dict[str, Any], words: str) -> None:
         longshore.sort(None, np.array([3, 1, 2]), **tasks)
     with pytest.raises(longshore.UsageError, match=words):
         longshore.stream(None, "add", 1000, **tasks)
-    if not isinstance(tasks["tasks"], int):
-        with pytest.raises(longshore.UsageError, match=words):
-            longshore.Halo(None, 8, **tasks)
+    with pytest.raises(longshore.UsageError, match=words):
+        longshore.Halo(None, 8, **tasks)
 
 
-def test_old_and_new_forms_of_tasks_together_are_refused() -> None:
-    for both in ({"tasks": "threads", "tasking": "threads"}, {"tasking": "threads", "task_count": 2}):
-        with pytest.raises(longshore.UsageError, match="old forms"):
-            longshore.stream(None, "add", 1000, **both)
+@pytest.mark.parametrize("tasks", [["threads"], 2])
+def test_tasks_that_are_no_name_are_refused(tasks: Any) -> None:
     with pytest.raises(TypeError, match="such as 'threads'"):
-        longshore.sort(None, np.array([3, 1, 2]), tasks=["threads"])
+        longshore.sort(None, np.array([3, 1, 2]), tasks=tasks)
 
 
 @pytest.mark.parametrize("stores", ["auto", "ordinary", "streaming"])

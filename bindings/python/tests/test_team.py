@@ -189,7 +189,7 @@ def test_the_error_of_a_deadline_names_the_operation() -> None:
             given_up.set()
 
     with pytest.raises(longshore.DeadlineError, match="barrier") as caught:
-        longshore.run(main, 2, timeout=1)
+        longshore.run(main, 2, timeout_seconds=1)
     assert isinstance(caught.value, TimeoutError)
 
 

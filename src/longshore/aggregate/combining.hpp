@@ -29,12 +29,6 @@ concept combination = requires(const Op& op, Item& into, const Item& more) {
   return {1, buffers *
                  std::clamp(engine.options().buffer_items, std::size_t{1}, max_entries / buffers)};
 }
-/// @cond Old name, until the next version.
-[[deprecated("use recent_items_for")]] [[nodiscard]] inline recent_items remembered_by(
-    const auto& engine) {
-  return recent_items_for(engine);
-}
-/// @endcond
 
 /// Satisfies item_engine. push() looks up where the latest item with the same key lies. If that
 /// item still waits in the open buffer, push() merges the new item into that item and appends

@@ -107,7 +107,6 @@ class conveyor {
   /// The memory of the buffers of this rank.
   [[nodiscard]] std::size_t memory_bytes() const noexcept { return memory_bytes_; }
   [[nodiscard]] engine_stats stats() const;
-  [[deprecated("use stats()")]] [[nodiscard]] engine_stats report() const { return stats(); }
   /// The messages and bytes of stats(), without copying the rest.
   [[nodiscard]] traffic sent() const noexcept;
 

@@ -113,12 +113,4 @@ void deliver_recursive(Engine& engine, std::size_t n, ItemOf&& item_of, OnItem&&
   engine.restart();
 }
 
-/// @cond Old name, until the next version.
-template <class Item, class Engine, class ItemOf, class OnItem>
-[[deprecated("use deliver_recursive")]] void spread(Engine& engine, std::size_t n, ItemOf&& item_of,
-                                                    OnItem&& on_item) {
-  deliver_recursive<Item>(engine, n, item_of, on_item);
-}
-/// @endcond
-
 }  // namespace longshore

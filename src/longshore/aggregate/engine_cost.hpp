@@ -36,17 +36,6 @@ struct engine_cost {
 [[nodiscard]] engine_cost predict_engine_cost(engine_kind kind, const engine_options& options,
                                               int ranks, int ranks_per_node, double items_per_rank);
 
-// Old names, until the next version.
-using hop_plan [[deprecated("use hop_cost")]] = hop_cost;
-using engine_plan [[deprecated("use engine_cost")]] = engine_cost;
-/// @cond Old name, until the next version.
-[[deprecated("use predict_engine_cost")]] [[nodiscard]] inline engine_cost plan_engine(
-    engine_kind kind, const engine_options& options, int ranks, int ranks_per_node,
-    double items_per_rank) {
-  return predict_engine_cost(kind, options, ranks, ranks_per_node, items_per_rank);
-}
-/// @endcond
-
 namespace detail {
 
 /// Items per buffer: `wanted` if `wanted` is not 0. Otherwise the largest power of two up to 1024

@@ -90,8 +90,4 @@ struct engine_stats {
   [[nodiscard]] engine_stats operator-(const engine_stats& earlier) const;
 };
 
-// Old names, until the next version.
-using hop_report [[deprecated("use hop_stats")]] = hop_stats;
-using engine_report [[deprecated("use engine_stats")]] = engine_stats;
-
 }  // namespace longshore

@@ -92,9 +92,6 @@ class exstack_engine {
   [[nodiscard]] const traffic& sent() const noexcept { return stack_.sent(); }
   /// Has one hop, and no latencies: an item waits until the caller exchanges.
   [[nodiscard]] const engine_stats& stats() const noexcept { return stats_; }
-  [[deprecated("use stats()")]] [[nodiscard]] const engine_stats& report() const noexcept {
-    return stats_;
-  }
 
  private:
   friend struct detail::engine_access;  // which describes the following private calls

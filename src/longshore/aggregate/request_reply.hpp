@@ -26,7 +26,6 @@ namespace longshore {
 enum class reply_order {
   requested,  ///< the order of the requests; a reply that arrives early waits in the window
   arrived,    ///< the order of arrival; no reply waits
-  asked [[deprecated("use requested")]] = requested,
 };
 
 struct request_reply_options {
@@ -44,9 +43,6 @@ struct request_reply_options {
   /// reply serves both. A rank remembers this number of requests, rounded up to a power of two.
   std::size_t combine_entries = 0;
 };
-/// @cond Old name, until the next version.
-using dialogue_options [[deprecated("use request_reply_options")]] = request_reply_options;
-/// @endcond
 
 /// Carries requests by one engine and replies by another. Make the object once and call it often.
 ///
@@ -136,9 +132,6 @@ class request_reply {
   }
 
   [[nodiscard]] const Engine& requests() const noexcept { return requests_; }
-  [[deprecated("use requests()")]] [[nodiscard]] const Engine& questions() const noexcept {
-    return requests_;
-  }
   [[nodiscard]] const Engine& replies() const noexcept { return replies_; }
   /// The number of requests that were not sent because an equal request was outstanding.
   [[nodiscard]] std::uint64_t combined() const noexcept { return combined_; }
@@ -458,10 +451,5 @@ class request_reply {
   std::size_t sent_ = 0, received_ = 0, delivered_ = 0;
   std::size_t requests_activity_ = 0;
 };
-
-/// @cond Old name, until the next version.
-template <class Engine, trivially_copyable Request, trivially_copyable Reply>
-using dialogue [[deprecated("use request_reply")]] = request_reply<Engine, Request, Reply>;
-/// @endcond
 
 }  // namespace longshore

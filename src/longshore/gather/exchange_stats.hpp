@@ -14,6 +14,5 @@ struct exchange_stats {
   /// The difference to `earlier`, which must be of the same plan.
   [[nodiscard]] exchange_stats operator-(const exchange_stats& earlier) const;
 };
-using exchange_report [[deprecated("use exchange_stats")]] = exchange_stats;
 
 }  // namespace longshore

@@ -145,9 +145,6 @@ class scatterer {
   void flush() { stream_.flush(); }
   /// What this rank did since the object was made.
   [[nodiscard]] exchange_stats stats() const { return stream_.stats(); }
-  [[deprecated("use stats()")]] [[nodiscard]] exchange_stats what_happened() const {
-    return stats();
-  }
 
  private:
   detail::stream_to_owners<T, Distribution, detail::overwrite> stream_;
@@ -168,9 +165,6 @@ class updater {
   void flush() { stream_.flush(); }
   /// What this rank did since the object was made.
   [[nodiscard]] exchange_stats stats() const { return stream_.stats(); }
-  [[deprecated("use stats()")]] [[nodiscard]] exchange_stats what_happened() const {
-    return stats();
-  }
 
  private:
   detail::stream_to_owners<T, Distribution, detail::update_with<Op>> stream_;
@@ -218,9 +212,6 @@ class gatherer {
   }
   /// What this rank did since the object was made.
   [[nodiscard]] exchange_stats stats() const { return {requests_.stats(), replies_.stats()}; }
-  [[deprecated("use stats()")]] [[nodiscard]] exchange_stats what_happened() const {
-    return stats();
-  }
 
  private:
   static constexpr std::size_t min_outstanding = 16, max_outputs = std::size_t{1} << 18;

@@ -56,14 +56,4 @@ using binding_reader = std::function<std::vector<int>(int rank)>;
 [[nodiscard]] rank_locations find_rank_locations(team& team, const topology& host,
                                                  const binding_reader& bound);
 
-/// @cond Old names, until the next version.
-using hardware_places [[deprecated("use rank_locations")]] = rank_locations;
-[[deprecated("use location_levels")]] inline constexpr auto places_levels = location_levels;
-template <class... Arguments>
-[[deprecated("use find_rank_locations")]] rank_locations find_hardware_places(
-    team& team, const Arguments&... arguments) {
-  return find_rank_locations(team, arguments...);
-}
-/// @endcond
-
 }  // namespace longshore

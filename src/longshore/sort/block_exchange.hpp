@@ -29,7 +29,6 @@ struct block_counts {
 /// Called after `count` items were stored at `position` of the incoming items. The items stay at
 /// this position and are still in the cache.
 using arrival_callback = std::function<void(std::size_t position, std::size_t count)>;
-using arrival [[deprecated("use arrival_callback")]] = arrival_callback;
 
 /// One exchange strategy and its buffers, which are kept between runs. The buffers include the
 /// memory for incoming items.
@@ -54,10 +53,6 @@ class block_exchange {
   /// caller can store to all ranks.
   [[nodiscard]] std::span<std::byte* const> incoming_of_ranks() const noexcept {
     return incoming_of_ranks_;
-  }
-  [[deprecated("use direct_destinations")]] [[nodiscard]] std::span<std::byte* const> places()
-      const noexcept {
-    return direct_destinations_;
   }
   /// Collective, once per prepare. `outgoing`: the blocks for all ranks in rank order, with the
   /// sizes that prepare got. Returns when every rank has all its items and no rank reads `outgoing`

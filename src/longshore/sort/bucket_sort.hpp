@@ -174,7 +174,7 @@ class bucket_sorter {
     else
       outgoing = bucketize(items, sections);
     team().charge(work::bucketed_keys, items.size());
-    if (driver_.options().barrier_before_exchange || driver_.options().meet) team().barrier();
+    if (driver_.options().barrier_before_exchange) team().barrier();
     driver_.end_phase(&bucket_phases::bucketize);
 
     arrival_callback arrived;

@@ -31,7 +31,6 @@ struct bucket_options {
   /// for measurements: a barrier before the exchange, so that the time of the exchange does not
   /// include the wait for late ranks
   bool barrier_before_exchange = false;
-  bool meet = false;  ///< the old name of barrier_before_exchange, until the next version
   /// the tasks that count, bucketize and sort, which must outlive the sorter; if null, only the
   /// calling thread works
   tasks* workers = nullptr;

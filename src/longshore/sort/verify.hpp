@@ -23,7 +23,6 @@ struct key_checksum {
   std::uint64_t payload_sum = 0, payload_xored = 0;
   friend bool operator==(const key_checksum&, const key_checksum&) = default;
 };
-using key_content [[deprecated("use key_checksum")]] = key_checksum;
 
 /// The default of payload_of and origin_of: all items have payload and origin 0.
 struct no_payload {
@@ -50,14 +49,6 @@ template <class Item, class Projection = std::identity, class PayloadOf = no_pay
   }
   return checksum;
 }
-/// @cond Old name, until the next version.
-template <class Item, class Projection = std::identity, class PayloadOf = no_payload>
-[[deprecated("use checksum_of")]] [[nodiscard]] key_checksum content_of(std::span<const Item> items,
-                                                                        Projection projection = {},
-                                                                        PayloadOf payload_of = {}) {
-  return checksum_of(items, projection, payload_of);
-}
-/// @endcond
 
 /// The faults that check_sorted found, the same on all ranks.
 struct sort_faults {

@@ -62,9 +62,6 @@ class node_map {
   [[nodiscard]] int ranks_on_host() const noexcept { return ranks_on_host_; }
   /// Number of ranks on other hosts, of the rank that has most of these.
   [[nodiscard]] int most_ranks_off_host() const noexcept { return facts_->most_ranks_off_host; }
-  [[deprecated("use ranks_on_host()")]] int ranks_of_machine() const noexcept {
-    return ranks_on_host_;
-  }
   /// Whether there are more nodes than hosts.
   [[nodiscard]] bool is_virtual() const noexcept { return facts_->is_virtual; }
   /// The ranks by nodes.

@@ -52,9 +52,6 @@ class shareable_memory {
   [[nodiscard]] const shared_memory_handle& handle() const noexcept { return handle_; }
   /// Expires when the memory is freed. Empty if the size is 0.
   [[nodiscard]] std::weak_ptr<const void> lifetime() const noexcept { return lifetime_; }
-  [[deprecated("use handle()")]] [[nodiscard]] const shared_memory_handle& ticket() const noexcept {
-    return handle_;
-  }
 
  private:
   void allocate(std::size_t bytes, bool for_processes);
@@ -75,10 +72,5 @@ class shareable_memory {
   std::unique_ptr<std::byte[], aligned_delete> small_;
   std::shared_ptr<const void> lifetime_;
 };
-
-/// @cond Old names, until the next version.
-using readable_memory [[deprecated("use shareable_memory")]] = shareable_memory;
-using memory_ticket [[deprecated("use shared_memory_handle")]] = shared_memory_handle;
-/// @endcond
 
 }  // namespace longshore

@@ -116,7 +116,6 @@ class team {
   /// Lets the underlying library make progress. Throws errc::peer_failed when another rank has
   /// failed. Waits call this function; a loop that polls memory must call it now and then.
   virtual void progress() = 0;
-  [[deprecated("use progress()")]] void attend() { progress(); }
 
   /// Expires when the team is destroyed.
   [[nodiscard]] std::weak_ptr<const void> lifetime() const noexcept { return lifetime_; }

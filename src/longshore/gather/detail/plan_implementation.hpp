@@ -76,9 +76,6 @@ class plan_handle {
   /// Statistics of this rank since the plan was made: for each hop, messages and how full they
   /// were, latencies and waits.
   [[nodiscard]] exchange_stats stats() const { return plan_->stats(); }
-  [[deprecated("use stats()")]] [[nodiscard]] exchange_stats what_happened() const {
-    return stats();
-  }
 
  protected:
   explicit plan_handle(std::unique_ptr<Implementation> plan) : plan_(std::move(plan)) {}

@@ -27,7 +27,7 @@ common_arguments arguments_of(const bucket_options& options, std::size_t item_by
       .add("stable", word(options.stable))
       .add("sampled splitters", word(options.splitters == bucket_splitters::sampled))
       .add("together", word(options.together))
-      .add("barrier_before_exchange", word(options.barrier_before_exchange || options.meet));
+      .add("barrier_before_exchange", word(options.barrier_before_exchange));
   return same;
 }
 

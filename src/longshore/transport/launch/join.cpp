@@ -20,10 +20,6 @@ std::shared_ptr<team> join(const run_options& options) {
        "a team of transport {} outside of run() is not possible: use threads or mpi", transport);
 }
 
-std::shared_ptr<team> join_communicator(const void* communicator, const run_options& options) {
-  return detail::join(communicator, nullptr, options);
-}
-
 std::shared_ptr<team> detail::join([[maybe_unused]] const void* communicator,
                                    [[maybe_unused]] const char* headers,
                                    [[maybe_unused]] const run_options& options) {

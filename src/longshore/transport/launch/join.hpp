@@ -18,14 +18,6 @@ namespace longshore {
 /// errc::usage for a transport that this build does not have.
 [[nodiscard]] std::shared_ptr<team> join(const run_options& options);
 
-/// @cond Old name, until the next version.
-/// As join(MPI_Comm, run_options) of longshore/mpi.hpp; `communicator` points to an MPI_Comm.
-[[deprecated(
-    "include <longshore/mpi.hpp> and use join(communicator, options)")]] [[nodiscard]] std::
-    shared_ptr<team>
-    join_communicator(const void* communicator, const run_options& options);
-/// @endcond
-
 namespace detail {
 /// `communicator` points to an MPI_Comm. `headers` names the MPI library whose mpi.h the caller was
 /// compiled with (transport/mpi/headers.hpp); null: unknown.

@@ -55,10 +55,6 @@ class runtime {
   std::unique_ptr<environment> environment_;
 };
 
-/// @cond Old name, until the next version.
-using launcher [[deprecated("use runtime")]] = runtime;
-/// @endcond
-
 /// Runs `body` on every rank, with options from the environment.
 ///
 ///     longshore::run(argc, argv, [](longshore::team& team) { team.barrier(); });
