@@ -9,6 +9,7 @@
 #include <longshore/transport/stream_ends.hpp>
 
 #include <array>
+#include <cstring>
 #include <fstream>
 #include <functional>
 #include <string>
@@ -39,6 +40,69 @@ int relay_slots(std::size_t slot_bytes, std::size_t links, int min_slots) {
   constexpr std::size_t relayed_bytes = std::size_t{1} << 20, max_slots = 16;
   const std::size_t affordable = relayed_bytes / slot_bytes / std::max<std::size_t>(1, links);
   return std::max(min_slots, static_cast<int>(std::min(affordable, max_slots)));
+}
+
+// The links of a rank, and its buffers of one slot each.
+struct link_counts {
+  std::size_t links = 0, buffers = 0, largest_tag_bytes = 0;
+  std::array<std::int64_t, max_hops> between_hosts{}, within_hosts{};  // to or from, if more
+};
+
+link_counts count_links(const node_map& nodes, const detail::route& route) {
+  link_counts counts;
+  for (int h = 0; h < route.hops(); ++h) {
+    const auto& links = route.links(h);
+    const auto count = [&](const std::vector<int>& peers, auto is_wanted) {
+      return std::count_if(peers.begin(), peers.end(), is_wanted);
+    };
+    const auto on_host = [&](int peer) { return nodes.is_on_host(peer); };
+    const auto off_host = [&](int peer) { return !nodes.is_on_host(peer); };
+    const auto off_node = [&](int peer) { return !nodes.is_local(peer); };
+    counts.links += links.to.size();
+    // Within a node, a receiver reads the sender's buffer; between nodes, both ends have a buffer.
+    counts.buffers += links.to.size() + static_cast<std::size_t>(count(links.from, off_node));
+    counts.between_hosts[h] = std::max(count(links.to, off_host), count(links.from, off_host));
+    counts.within_hosts[h] = std::max(count(links.to, on_host), count(links.from, on_host));
+    counts.largest_tag_bytes = std::max(counts.largest_tag_bytes, links.tag_bytes);
+  }
+  return counts;
+}
+
+struct agreed_numbers {
+  std::size_t buffer_items = 0;  // the least of all ranks
+  // Links of each hop, of the rank with the most.
+  std::array<std::size_t, max_hops> between_hosts{}, within_hosts{};
+
+  [[nodiscard]] bool has_several_hosts() const noexcept {
+    return std::any_of(between_hosts.begin(), between_hosts.end(),
+                       [](std::size_t links) { return links > 0; });
+  }
+};
+
+// Collective: one allreduce. Throws errc::usage on all ranks if their options differ.
+agreed_numbers agree(team& team, const engine_options& options, const link_counts& mine) {
+  const common_arguments same = arguments_of(options);
+  const std::size_t wanted =
+      detail::choose_buffer_items(options.buffer_items, options.memory_bytes,
+                                  mine.buffers * static_cast<std::size_t>(options.slots),
+                                  options.item_bytes + mine.largest_tag_bytes);
+  // The maximum of a negative number is the negative minimum.
+  struct {
+    std::int64_t hash, negative_hash, negative_buffer_items;
+    std::array<std::int64_t, max_hops> between_hosts, within_hosts;
+  } most{same.hash(), -same.hash(), -static_cast<std::int64_t>(wanted), mine.between_hosts,
+         mine.within_hosts};
+  std::array<std::int64_t, 3 + 2 * max_hops> numbers;
+  static_assert(sizeof numbers == sizeof most);
+  std::memcpy(numbers.data(), &most, sizeof most);
+  team.allreduce(numbers, reduction::max);
+  std::memcpy(&most, numbers.data(), sizeof most);
+  if (most.hash != -most.negative_hash) detail::throw_for_other_arguments(team, "a conveyor", same);
+  agreed_numbers agreed{.buffer_items = static_cast<std::size_t>(-most.negative_buffer_items)};
+  if (options.elastic) agreed.buffer_items = std::max(agreed.buffer_items, min_elastic_words);
+  std::copy(most.between_hosts.begin(), most.between_hosts.end(), agreed.between_hosts.begin());
+  std::copy(most.within_hosts.begin(), most.within_hosts.end(), agreed.within_hosts.begin());
+  return agreed;
 }
 
 // Whether all ranks run under one kernel, so that their clocks agree.
@@ -102,42 +166,12 @@ void conveyor::open_hops(detail::stream_count streams) {
   detail::route route(groups_, team_.rank(), options_.hops, options_.with_source, streams);
   has_several_hops_ = route.hops() > 1;
   keep_first_steps(route);
-  std::size_t link_count = 0, buffers = 0, largest_tag = 0;
-  // What all ranks must agree on: the minimum of buffer_items, as the maximum of its negative, the
-  // maxima of the links of each hop between hosts and within hosts, and that their options are the
-  // same.
-  std::array<std::int64_t, 3 + 2 * max_hops> agreed{};
-  const common_arguments same = arguments_of(options_);
-  constexpr std::size_t hash = 1 + 2 * max_hops, opposite = hash + 1;
-  agreed[hash] = same.hash();
-  agreed[opposite] = -agreed[hash];
-  const auto on_host = [&](int peer) { return team_.nodes().is_on_host(peer); };
-  const auto count_on_host = [&](const std::vector<int>& peers) {
-    return std::count_if(peers.begin(), peers.end(), on_host);
-  };
-  for (int h = 0; h < route.hops(); ++h) {
-    const auto& links = route.links(h);
-    link_count += links.to.size();
-    // Within a node, a receiver reads the sender's buffer; between nodes, both ends have a buffer.
-    buffers += links.to.size() + static_cast<std::size_t>(std::count_if(
-                                     links.from.begin(), links.from.end(),
-                                     [&](int peer) { return !team_.nodes().is_local(peer); }));
-    const std::int64_t to_host = count_on_host(links.to), from_host = count_on_host(links.from);
-    agreed[1 + h] = std::max(static_cast<std::int64_t>(links.to.size()) - to_host,
-                             static_cast<std::int64_t>(links.from.size()) - from_host);
-    agreed[1 + max_hops + h] = std::max(to_host, from_host);
-    largest_tag = std::max(largest_tag, links.tag_bytes);
-  }
-  buffers *= static_cast<std::size_t>(options_.slots);
-  agreed[0] = -static_cast<std::int64_t>(detail::choose_buffer_items(
-      options_.buffer_items, options_.memory_bytes, buffers, options_.item_bytes + largest_tag));
-  team_.allreduce(agreed, reduction::max);
-  if (agreed[hash] != -agreed[opposite])
-    detail::throw_for_other_arguments(team_, "a conveyor", same);
-  options_.buffer_items = static_cast<std::size_t>(-agreed[0]);
-  if (options_.elastic) options_.buffer_items = std::max(options_.buffer_items, min_elastic_words);
+  const link_counts mine = count_links(team_.nodes(), route);
+  const agreed_numbers agreed = agree(team_, options_, mine);
+  options_.buffer_items = agreed.buffer_items;
   const std::size_t slot_stride = round_up(
-      detail::message_layout{options_.item_bytes, options_.buffer_items, largest_tag}.slot_bytes(),
+      detail::message_layout{options_.item_bytes, options_.buffer_items, mine.largest_tag_bytes}
+          .slot_bytes(),
       cache_line_bytes);
   if (team_.simulated() != nullptr) {
     const std::size_t bytes_per_rank =
@@ -145,50 +179,53 @@ void conveyor::open_hops(detail::stream_count streams) {
         (options_.carries_replies ? detail::outstanding_requests::list_bytes_per_rank : 0);
     team_.simulated()->require_memory(static_cast<std::size_t>(team_.size()) * bytes_per_rank);
   }
-  const bool has_several_hosts =
-      std::any_of(&agreed[1], &agreed[1 + max_hops], [](std::int64_t links) { return links > 0; });
-  buffers_.resize(link_count);
-  std::uint32_t first_link = 0;
+  buffers_.resize(mine.links);
   // Push times are recorded only on hops that relay no items: this rank pushes all items of such a
   // hop.
   bool relays_nothing = true;
   for (int h = 0; h < route.hops(); ++h) {
-    const auto& links = route.links(h);
-    // Tags of elastic items are in the headers of the pieces.
-    const std::size_t tag_bytes = options_.elastic ? 0 : links.tag_bytes;
-    const auto links_between_hosts = static_cast<std::size_t>(agreed[1 + h]),
-               links_within_hosts = static_cast<std::size_t>(agreed[1 + max_hops + h]);
-    const int host_slots = slots_between_hosts(slot_stride, links_between_hosts, options_.slots),
-              local_slots = has_several_hops_ && has_several_hosts
-                                ? relay_slots(slot_stride, links_within_hosts, options_.slots)
+    const int host_slots =
+        slots_between_hosts(slot_stride, agreed.between_hosts[h], options_.slots);
+    const int local_slots = has_several_hops_ && agreed.has_several_hosts()
+                                ? relay_slots(slot_stride, agreed.within_hosts[h], options_.slots)
                                 : options_.slots;
-    const auto slots_of = [&](int peer) {
-      return static_cast<std::size_t>(on_host(peer) ? local_slots : host_slots);
-    };
-    for (const int peer : links.to) memory_bytes_ += slots_of(peer) * slot_stride;
-    for (const int peer : links.from)
-      if (!team_.nodes().is_local(peer)) memory_bytes_ += slots_of(peer) * slot_stride;
+    open_hop(route, h, slot_stride,
+             {.format = {},
+              .slots = local_slots,
+              .slots_between_hosts = host_slots,
+              .buffers_per_timed_item = relays_nothing ? options_.buffers_per_timed_item : 0,
+              .carries_replies = options_.carries_replies});
     items_between_hosts_ +=
-        links_between_hosts * static_cast<std::size_t>(host_slots) * options_.buffer_items;
-    const detail::porter_options porter_options{
-        .format = {options_.item_bytes, options_.buffer_items, tag_bytes},
-        .slots = local_slots,
-        .slots_between_hosts = host_slots,
-        .buffers_per_timed_item = relays_nothing ? options_.buffers_per_timed_item : 0,
-        .carries_replies = options_.carries_replies};
-    hops_.push_back(
-        {.porter = std::make_unique<detail::porter>(
-             team_, links.to, links.from, porter_options,
-             std::span(buffers_).subspan(first_link, links.to.size())),
-         .first_link = first_link,
-         .destination_bits = links.destination_bits,
-         .link_bits = links.link_bits,
-         .tag_mask = static_cast<std::uint32_t>((std::uint64_t{1} << (8 * links.tag_bytes)) - 1),
-         .finished = false});
-    first_link += static_cast<std::uint32_t>(links.to.size());
-    relays_nothing = relays_nothing && links.from.empty();
+        agreed.between_hosts[h] * static_cast<std::size_t>(host_slots) * options_.buffer_items;
+    relays_nothing = relays_nothing && route.links(h).from.empty();
   }
   tick();
+}
+
+void conveyor::open_hop(const detail::route& route, int hop, std::size_t slot_stride,
+                        detail::porter_options options) {
+  const auto& links = route.links(hop);
+  const auto slots_of = [&](int peer) {
+    return static_cast<std::size_t>(team_.nodes().is_on_host(peer) ? options.slots
+                                                                   : options.slots_between_hosts);
+  };
+  for (const int peer : links.to) memory_bytes_ += slots_of(peer) * slot_stride;
+  for (const int peer : links.from)
+    if (!team_.nodes().is_local(peer)) memory_bytes_ += slots_of(peer) * slot_stride;
+  // Tags of elastic items are in the headers of the pieces.
+  options.format = {options_.item_bytes, options_.buffer_items,
+                    options_.elastic ? 0 : links.tag_bytes};
+  std::uint32_t first_link = 0;
+  for (int h = 0; h < hop; ++h) first_link += static_cast<std::uint32_t>(route.links(h).to.size());
+  hops_.push_back(
+      {.porter = std::make_unique<detail::porter>(
+           team_, links.to, links.from, options,
+           std::span(buffers_).subspan(first_link, links.to.size())),
+       .first_link = first_link,
+       .destination_bits = links.destination_bits,
+       .link_bits = links.link_bits,
+       .tag_mask = static_cast<std::uint32_t>((std::uint64_t{1} << (8 * links.tag_bytes)) - 1),
+       .finished = false});
 }
 
 // Before the collective calls: on a simulated machine, all ranks are in these at the same time.

@@ -320,6 +320,8 @@ class conveyor {
   }
 
   void open_hops(detail::stream_count streams);
+  void open_hop(const detail::route& route, int hop, std::size_t slot_stride,
+                detail::porter_options options);
   void keep_first_steps(detail::route& route);
   [[nodiscard]] std::size_t hop_of(std::uint32_t link) const noexcept {
     std::size_t h = hops_.size() - 1;

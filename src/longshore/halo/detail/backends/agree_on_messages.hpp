@@ -10,7 +10,8 @@ namespace longshore::detail {
 
 /// Collective: a handshake with the neighbours, and one allreduce of 8 bytes. Throws errc::usage on
 /// all ranks if a rank sends a message that is not the one that its receiver expects. One rank alone
-/// would go on, and access cells that are not there.
+/// would go on, and access cells that are not there. The first call for a grid with neighbours on
+/// other nodes opens channels to them, of 8 KiB each.
 void agree_on_messages(const rank_grid& grid, const std::vector<halo_round>& rounds);
 
 }  // namespace longshore::detail
