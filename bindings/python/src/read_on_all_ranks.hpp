@@ -22,6 +22,15 @@ template <class Read>
   return nullptr;
 }
 
+/// Collective: one allreduce of 24 bytes. `refused`: the error of this rank's arguments, or null. All
+/// ranks throw if one has an error, or if `same` differs. REQUIRES: the thread does not hold the GIL.
+inline void agree_on_read(team& ranks, std::string_view operation, const common_arguments& same,
+                          const std::exception_ptr& refused) {
+  agree_on_call(ranks, operation, same, [&] {
+    if (refused) std::rethrow_exception(refused);
+  });
+}
+
 /// Collective: one allreduce of 24 bytes. Calls `read`, which may add to `same` what must be the
 /// same on all ranks, and may throw on some ranks only. Then all ranks throw.
 /// REQUIRES: the thread holds the GIL.
@@ -30,9 +39,7 @@ void read_on_all_ranks(team& ranks, std::string_view operation, const common_arg
                        const Read& read) {
   const std::exception_ptr refused = error_of(read);
   const release_gil unlocked;
-  agree_on_call(ranks, operation, same, [&] {
-    if (refused) std::rethrow_exception(refused);
-  });
+  agree_on_read(ranks, operation, same, refused);
 }
 template <class Read>
 void read_on_all_ranks(team& ranks, std::string_view operation, const Read& read) {

@@ -109,9 +109,7 @@ gather_strategy between_barriers(team& ranks, bool barriers, const char* what, c
       .add("hops", key.hops)
       .add("combine", key.combine)
       .add("function", bindings::word_operation{key.update}.name());
-  agree_on_call(ranks, what, same, [&] {
-    if (refused) std::rethrow_exception(refused);
-  });
+  agree_on_read(ranks, what, same, refused);
   ranks.barrier();
   try {
     const gather_strategy used = operation(key);

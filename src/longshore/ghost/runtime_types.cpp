@@ -11,25 +11,21 @@
 namespace longshore::detail {
 namespace {
 
+// For each type: of fields with one number in an element, and with several. The latter have no
+// operations: op_for_items() makes those.
 template <class... T>
-constexpr std::array<const ghost_type*, sizeof...(T)> types_of{&ghost_type_of<T>...};
-constexpr auto number_types =
-    types_of<std::int8_t, std::int16_t, std::int32_t, std::int64_t, std::uint8_t, std::uint16_t,
-             std::uint32_t, std::uint64_t, float, double>;
-constexpr std::array<std::size_t, number_types.size()> number_bytes = {1, 2, 4, 8, 1,
-                                                                       2, 4, 8, 4, 8};
+struct tables_of {
+  static constexpr std::array<const ghost_type*, sizeof...(T)> numbers{&ghost_type_of<T>...};
+  static constexpr std::array<ghost_type, sizeof...(T)> items{
+      ghost_type{&typeid(T*), &type_name<T>, {}}...};
+  static constexpr std::array<std::size_t, sizeof...(T)> bytes{sizeof(T)...};
+};
+using number_tables = tables_of<std::int8_t, std::int16_t, std::int32_t, std::int64_t, std::uint8_t,
+                                std::uint16_t, std::uint32_t, std::uint64_t, float, double>;
 
 struct any_bytes;
 constexpr ghost_type bytes_type = {
     &typeid(any_bytes*), []() noexcept { return std::string_view("bytes"); }, {}};
-
-// Types without operations: op_for_items() makes those.
-template <class... T>
-constexpr std::array<ghost_type, sizeof...(T)> item_types_of{
-    ghost_type{&typeid(T*), &type_name<T>, {}}...};
-constexpr auto item_types =
-    item_types_of<std::int8_t, std::int16_t, std::int32_t, std::int64_t, std::uint8_t,
-                  std::uint16_t, std::uint32_t, std::uint64_t, float, double>;
 
 struct loop_over_items {
   ghost_op op;
@@ -70,13 +66,13 @@ void combine_items(const void* state, const ghost_batch& batch) {
 }  // namespace
 
 const ghost_type& ghost_type_of_number(number_type type) noexcept {
-  return *number_types[static_cast<std::size_t>(type)];
+  return *number_tables::numbers[static_cast<std::size_t>(type)];
 }
 
 const ghost_type& ghost_type_of_bytes() noexcept { return bytes_type; }
 
 const ghost_type& ghost_type_of_items(number_type type) noexcept {
-  return item_types[static_cast<std::size_t>(type)];
+  return number_tables::items[static_cast<std::size_t>(type)];
 }
 
 ghost_op op_for_items(const ghost_op& op, number_type type, std::size_t items) {
@@ -85,9 +81,9 @@ ghost_op op_for_items(const ghost_op& op, number_type type, std::size_t items) {
     fail(errc::usage,
          "accumulate: the operation does not exist for the numbers of a field: bits are combined "
          "in fields of integers only");
-  return ghost_op::of_batches(&combine_items,
-                              std::make_shared<const loop_over_items>(loop_over_items{
-                                  op, loop, items, number_bytes[static_cast<std::size_t>(type)]}));
+  return ghost_op::of_batches(
+      &combine_items, std::make_shared<const loop_over_items>(loop_over_items{
+                          op, loop, items, number_tables::bytes[static_cast<std::size_t>(type)]}));
 }
 
 }  // namespace longshore::detail

@@ -29,7 +29,8 @@ enum class number_type {
 /// Elements of several numbers that follow each other.
 [[nodiscard]] const ghost_type& ghost_type_of_items(number_type type) noexcept;
 
-/// The operation `op` for a field of ghost_type_of_items(type). Throws errc::usage if the type has no such operation.
+/// The operation `op` for a field of ghost_type_of_items(type). Throws errc::usage if the type has
+/// no such operation.
 [[nodiscard]] ghost_op op_for_items(const ghost_op& op, number_type type, std::size_t items);
 
 }  // namespace longshore::detail

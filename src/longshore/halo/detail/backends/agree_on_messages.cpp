@@ -77,8 +77,8 @@ void compare(const std::vector<halo_round>& rounds, int peer, int rank,
 }
 
 // Collective. What each peer of the handshake says of the messages that it sends to this rank.
-std::vector<std::vector<std::byte>> describe(neighbour_handshake& handshake,
-                                             const std::vector<halo_round>& rounds) {
+std::vector<std::vector<std::byte>> exchange_shapes(neighbour_handshake& handshake,
+                                                    const std::vector<halo_round>& rounds) {
   std::vector<std::vector<std::byte>> descriptions;
   for (const int peer : handshake.peers()) {
     handshake_writer writer;
@@ -101,7 +101,7 @@ void agree_on_messages(const rank_grid& grid, const std::vector<halo_round>& rou
     handshakes.push_back(handshake_of(grid, neighbour_place::on_other_nodes).get());
   std::vector<std::vector<std::vector<std::byte>>> received;
   for (neighbour_handshake* const handshake : handshakes)
-    received.push_back(describe(*handshake, rounds));
+    received.push_back(exchange_shapes(*handshake, rounds));
   agree_on_first_error(ranks, "a halo plan", [&] {
     for (std::size_t h = 0; h < handshakes.size(); ++h)
       for (std::size_t p = 0; p < received[h].size(); ++p)

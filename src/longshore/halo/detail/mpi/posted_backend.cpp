@@ -19,10 +19,7 @@ constexpr std::size_t unjoined_from_bytes = 16384;
 }  // namespace
 
 posted_backend::posted_backend(const round_setup& setup)
-    : comm_(setup.comm),
-      watchdog_(dynamic_cast<team&>(setup.grid.ranks()).watchdog()),
-      workers_(setup.workers),
-      received_(setup.round.size(), nullptr) {
+    : comm_(setup.comm), workers_(setup.workers), received_(setup.round.size(), nullptr) {
   for (std::size_t pair = 0; pair < setup.round.size(); ++pair) {
     const auto& [direction, out, in] = setup.round[pair];
     const int tag = setup.first_tag + direction.index();

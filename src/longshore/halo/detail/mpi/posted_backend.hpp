@@ -16,7 +16,6 @@
 #include <longshore/halo/detail/copy/packed_message.hpp>
 #include <longshore/halo/detail/mpi/round_setup.hpp>
 #include <longshore/machine/pages.hpp>
-#include <longshore/transport/watchdog.hpp>
 
 #include <vector>
 
@@ -59,7 +58,6 @@ class posted_backend final : public detail::polled_backend {
   [[nodiscard]] std::size_t receive_count() const noexcept { return first_receives_.back(); }
 
   std::shared_ptr<const communicator> comm_;
-  watchdog& watchdog_;
   tasks* workers_;
   std::vector<joined_message> incoming_, outgoing_;
   pages buffers_;
