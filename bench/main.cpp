@@ -18,8 +18,7 @@ int main(int argc, char** argv) {
   if (!words.empty() && std::string_view(words.front()) == "placement")
     return run_placement_command(words.subspan(1));
   if (asks_for_gather_plan(words)) return run_gather_plan_command(words.subspan(1));
-  const std::vector<pattern> patterns{stream_pattern(), gather_pattern(), halo_pattern(),
-                                      sort_pattern(),   ghost_pattern(),  control_pattern()};
+  const std::vector<pattern> patterns = all_patterns();
   if (!words.empty() && std::string_view(words.front()) == "calibrate")
     return run_calibrate_command(words.subspan(1), patterns);
   return run_program(argc, argv, patterns);

@@ -3,6 +3,8 @@
 
 #include "harness/pattern.hpp"
 
+#include <vector>
+
 namespace longshore::bench {
 
 [[nodiscard]] pattern stream_pattern();
@@ -11,5 +13,11 @@ namespace longshore::bench {
 [[nodiscard]] pattern sort_pattern();
 [[nodiscard]] pattern ghost_pattern();
 [[nodiscard]] pattern control_pattern();
+
+/// In the order of --help and --list.
+[[nodiscard]] inline std::vector<pattern> all_patterns() {
+  return {stream_pattern(), gather_pattern(), halo_pattern(),
+          sort_pattern(),   ghost_pattern(),  control_pattern()};
+}
 
 }  // namespace longshore::bench

@@ -24,10 +24,12 @@ json by_name(const phase_seconds& phases) {
 
 json metrics_object(const std::vector<metric>& metrics) {
   json object = json::object();
-  for (const auto& metric : metrics)
-    object[metric.name] = {{"value", metric.value},
-                           {"unit", metric.unit},
-                           {"better", metric.higher_is_better ? "higher" : "lower"}};
+  for (const auto& metric : metrics) {
+    json& figure = object[metric.name] = {{"value", metric.value},
+                                          {"unit", metric.unit},
+                                          {"better", metric.higher_is_better ? "higher" : "lower"}};
+    if (!metric.per.empty()) figure["per"] = metric.per;
+  }
   return object;
 }
 

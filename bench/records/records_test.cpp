@@ -66,7 +66,9 @@ TEST_F(RecordFile, holds_samples_and_results_as_documented) {
                      .phases = {{"exchange", 0.5}},
                      .phase_minima = {0.5}};
   written.sample(json{{"strategy", "agp"}}, 4, 7, seconds);
-  written.result(sample_result("agp", 2));
+  auto result = sample_result("agp", 2);
+  result.metrics.push_back(per_node("bandwidth", 2, "GB/s"));
+  written.result(result);
   written.skipped({json{{"strategy", "auto"}}, "not yet"});
   file.write_last(end_record({1, 0, 1}));
   // Another rank may not know yet that the file has ended.
@@ -82,7 +84,8 @@ TEST_F(RecordFile, holds_samples_and_results_as_documented) {
     "seconds":{"median":0.5,"p10":0.45,"p90":0.55},"pulse_seconds":2e-6,
     "traffic":{"messages":1,"payload_bytes":2,"wire_bytes":3,"offnode_bytes":4},
     "metrics":{"rate":{"value":2.0,"unit":"1/s","better":"higher"},
-    "latency":{"value":0.5,"unit":"s","better":"lower"}}})"));
+    "latency":{"value":0.5,"unit":"s","better":"lower"},
+    "bandwidth":{"value":2.0,"unit":"GB/s","better":"higher","per":"node"}}})"));
   EXPECT_EQ(records[2], json::parse(R"({"record":"result","pattern":"gather",
     "variant":{"strategy":"auto"},"skipped":"not yet"})"));
   EXPECT_EQ(records[3],

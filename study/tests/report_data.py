@@ -17,6 +17,7 @@ from longshore_study.compare.estimate import COMMON_SHIFT, Estimate
 from longshore_study.compare.guideline_check import GuidelineRow
 from longshore_study.compare.judged_row import JudgedRow
 from longshore_study.metrics.launch_metrics import Figure, Key
+from longshore_study.patterns.pattern import Guideline
 from longshore_study.stats.effect import paired
 from longshore_study.stats.student import quantile
 from longshore_study.stats.verdict import Judgement, Measured
@@ -24,7 +25,6 @@ from longshore_study.store import records
 from longshore_study.store.launch_store import Store
 from longshore_study.store.records import Record
 from longshore_study.store.selection import Side
-from longshore_study.study_file.study import Guideline
 
 HEADER: Record = {
     "record": "launch",

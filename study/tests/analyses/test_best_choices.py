@@ -15,12 +15,12 @@ from longshore_study.analyses.winners import ranked_variants
 from longshore_study.cli.command_line import main, parser_of
 from longshore_study.metrics.launch_metrics import measure
 from longshore_study.output.next_commands import next_commands
+from longshore_study.patterns import PATTERNS
 from longshore_study.report.facts import gather_facts
 from longshore_study.report.page import build_page
 from longshore_study.store import records
 from longshore_study.store.launch_store import Store
 from longshore_study.store.selection import sides
-from longshore_study.study_file.factors import FACTORS
 from report_data import HEADER, envelope, header_of, result
 from report_tree import parse
 
@@ -182,7 +182,7 @@ def test_the_next_commands_can_be_typed(
     assert found[0] == "longshore-bench gather --ranks 2 --strategy direct,auto --requests 1000 --table 100"
     program, pattern, *options = shlex.split(found[0])
     assert program == "longshore-bench"
-    assert {name.removeprefix("--") for name in options[::2]} <= {"ranks", *FACTORS[pattern]}
+    assert {name.removeprefix("--") for name in options[::2]} <= {"ranks", *PATTERNS[pattern].factors}
     own = f"--store {shlex.quote(str(store.path))}"
     assert f"longshore run studies/q.toml --session s2 {own}" in found
     for line in found[1:]:

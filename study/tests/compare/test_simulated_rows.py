@@ -16,11 +16,11 @@ from longshore_study.compare.comparison import CompareOptions, compare
 from longshore_study.compare.contrast import NO_NOISE, contrasts
 from longshore_study.compare.guideline_check import BROKEN, HOLDS, check
 from longshore_study.metrics.launch_metrics import Figure, measure
+from longshore_study.patterns.pattern import Guideline
 from longshore_study.planning.power_analysis import spread_of
 from longshore_study.store.launch_store import Store
 from longshore_study.store.selection import Side, sides
 from longshore_study.store.simulated import by_machine
-from longshore_study.study_file.study import Guideline
 from stored_launches import halo, simulate, store_launch
 
 MEASURED = {"program": "halo", "transport": "threads", "ranks": 2}

@@ -81,7 +81,9 @@ def test_bale_and_chapel_stand_in_one_table(tmp_path: Path, capsys: pytest.Captu
          row["variant"]["strategy"]): row["metrics"]["injection_bandwidth"]
         for row in rows
     }  # fmt: skip
-    assert found["bale", 16, "cyclic", None, "exstack"] == {"value": 2.885, "unit": "GB/s", "better": "higher"}
+    assert found["bale", 16, "cyclic", None, "exstack"] == {
+        "value": 2.885, "unit": "GB/s", "better": "higher", "per": "node",
+    }  # fmt: skip
     assert found["bale", 256, "cyclic", None, "conveyor"]["value"] == 1.340
     assert found["chapel-ig", 16, "cyclic", None, "aggregator"]["value"] == 1.791
     assert found["chapel-ig", 256, "block", None, "agp"]["value"] == 0.790

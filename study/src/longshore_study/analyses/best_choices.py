@@ -15,9 +15,8 @@ from longshore_study.analyses.winners import RankedVariant, within_noise
 from longshore_study.base import terminal
 from longshore_study.base.json_values import canonical
 from longshore_study.compare.contrast import contrasts
-from longshore_study.metrics.launch_metrics import LEFT_TO_AUTO
+from longshore_study.patterns import PATTERNS
 from longshore_study.store.simulated import heading
-from longshore_study.study_file.factors import FACTORS
 
 _GIVEN = ("transport", "stack")
 _MAX_NAMED = 3  # choices within noise that are listed by name
@@ -43,7 +42,7 @@ class AutoResult:
 
     @property
     def text(self) -> str:
-        factor, close = LEFT_TO_AUTO[self.entry.pattern], ", within noise" if self.near else ""
+        factor, close = PATTERNS[self.entry.pattern].auto, ", within noise" if self.near else ""
         return f"auto chose {self.chosen}: {100 * self.share:.0f} % of the best fixed {factor}{close}"
 
     @property
@@ -132,7 +131,7 @@ def best_choices(ranked: Sequence[RankedVariant]) -> list[BestChoice]:
 def _auto_and_fixed(group: Sequence[RankedVariant]) -> tuple[RankedVariant, RankedVariant] | None:
     """The best variant with auto, and the best variant that differs from it only by a fixed level.
     The better variant comes first."""
-    factor = LEFT_TO_AUTO.get(group[0].pattern, "")
+    factor = PATTERNS[group[0].pattern].auto
     fixed = [entry for entry in group if entry.how.get(factor) != "auto"]
     for auto in group:
         if auto.how.get(factor) == "auto":
@@ -143,7 +142,7 @@ def _auto_and_fixed(group: Sequence[RankedVariant]) -> tuple[RankedVariant, Rank
 
 
 def _judged(better: RankedVariant, other: RankedVariant, *, near: bool) -> AutoResult:
-    auto, fixed = (better, other) if better.how[LEFT_TO_AUTO[better.pattern]] == "auto" else (other, better)
+    auto, fixed = (better, other) if better.how[PATTERNS[better.pattern].auto] == "auto" else (other, better)
     (ratio,) = contrasts([(fixed.figures, auto.figures)])
     plain = auto.value / fixed.value if auto.better != "lower" else fixed.value / auto.value
     return AutoResult(auto, ratio.ratio if ratio else plain, near)
@@ -158,7 +157,7 @@ def _differ_in(factor: str, first: RankedVariant, second: RankedVariant) -> bool
 class _Names:
     def __init__(self, ranked: Iterable[RankedVariant], pattern: str) -> None:
         entries = [entry for entry in ranked if entry.pattern == pattern]
-        order = [*FACTORS[pattern], *sorted({name for entry in entries for name in (*entry.how, *entry.work)})]
+        order = [*PATTERNS[pattern].factors, *sorted({name for entry in entries for name in (*entry.how, *entry.work)})]
         self._how = varying_names([entry.how for entry in entries], order)
         self._work = varying_names([entry.work for entry in entries], order)
 

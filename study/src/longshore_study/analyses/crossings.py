@@ -17,9 +17,9 @@ from longshore_study.analyses.best_choices import level_names, varying_names
 from longshore_study.analyses.scaling import Layout, axis_of, following_factors, layout_of
 from longshore_study.base.json_values import canonical, number_in
 from longshore_study.compare.comparison import margin_of
-from longshore_study.metrics.launch_metrics import CONTROL, LEFT_TO_AUTO, pattern_rank
 from longshore_study.metrics.variant_results import factors_of
 from longshore_study.metrics.variant_rows import CHOICES, reading_order
+from longshore_study.patterns import CONTROL, PATTERNS, pattern_rank
 from longshore_study.store.launch_store import Launch
 
 _PLACE = ("machine", "ranks", "nodes")
@@ -137,7 +137,7 @@ def _choice(time: _Time) -> dict[str, Any]:
 
 def _is_auto(pattern: str, choice: str, names: Sequence[str]) -> bool:
     """Whether the program chose. Such a choice follows the fixed ones, and leads none."""
-    return LEFT_TO_AUTO.get(pattern, "") in names and _AUTO in choice.split()
+    return pattern in PATTERNS and PATTERNS[pattern].auto in names and _AUTO in choice.split()
 
 
 def _leads(seconds: Mapping[str, Mapping[int, float]], margin: float) -> tuple[Lead, ...]:

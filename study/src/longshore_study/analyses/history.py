@@ -18,13 +18,13 @@ from longshore_study.base.errors import suggestion
 from longshore_study.base.expression import Expression
 from longshore_study.compare.estimate import metric_ratio, metric_ratios
 from longshore_study.compare.pairing import known_factors
-from longshore_study.metrics.launch_metrics import Figure, Key, Measurements, measure, pattern_rank, require_metrics
+from longshore_study.metrics.launch_metrics import Figure, Key, Measurements, measure, require_metrics
 from longshore_study.metrics.variant_rows import reading_order
+from longshore_study.patterns import BETWEEN, PATTERNS, pattern_rank
 from longshore_study.stats import change_points
 from longshore_study.stats.change_points import ChangePoint, History
 from longshore_study.store.launch_store import Launch
 from longshore_study.study_file.events import Event
-from longshore_study.study_file.factors import BETWEEN, FACTORS
 
 DEFAULT_MARGIN = 0.05
 STATISTIC = "geometric mean over sessions"
@@ -51,6 +51,8 @@ class HistoryRow:
     unit: str
     better: str
     points: list[SessionPoint]
+    per: str = ""
+    """Of what the figures are; see Metric.per."""
     found: History = field(default_factory=lambda: History((), 0.0, None))
     events: dict[int, list[Event]] = field(default_factory=dict)
     """The known events before a point, by the index of the point."""
@@ -136,7 +138,7 @@ def _unknown_factors(events: Iterable[Event], keys: Iterable[Key]) -> list[str]:
     """Warnings about events whose factors no row has. This is no error, because an event may
     concern studies that are not shown."""
     known = {name for key in keys for name in key.factors}
-    of_bench = {name.replace("-", "_") for of_pattern in (*FACTORS.values(), BETWEEN) for name in of_pattern}
+    of_bench = {*BETWEEN, *(name for pattern in PATTERNS.values() for name in pattern.factors)}
     return [
         f"the event of {event.date} affects no row: no row has a factor '{name}'{suggestion(name, known | of_bench)}"
         for event in events
@@ -169,7 +171,7 @@ def _row(
         for (tag, session), members in sessions.items()
     ]  # fmt: skip
     points.sort(key=lambda point: (point.when, order.get(point.tag, len(order)), point.tag, point.session))
-    return HistoryRow(key, figures[0].unit, figures[0].better, points[-MAX_SESSIONS:])
+    return HistoryRow(key, figures[0].unit, figures[0].better, points[-MAX_SESSIONS:], figures[0].per)
 
 
 def _events(row: HistoryRow, events: Sequence[Event]) -> dict[int, list[Event]]:

@@ -14,12 +14,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from longshore_study.base.json_values import canonical
-from longshore_study.metrics.launch_metrics import MAIN_METRICS, Figure, kind_of, pattern_rank
+from longshore_study.metrics.launch_metrics import Figure, kind_of
 from longshore_study.metrics.variant_rows import reading_order
+from longshore_study.patterns import PATTERNS, main_of, pattern_rank
 from longshore_study.stats import effect
-
-SHOWN = {"sort": ("total_seconds", "exchange_seconds")}
-"""For each pattern, the metrics that replace the main metric."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +39,8 @@ class Mean:
     """None if the data do not show how much launches, or sessions, differ."""
     pooled: Mapping[str, int]
     """The number of levels of each factor whose levels were merged."""
+    per: str = ""
+    """Of what the figures are; see Metric.per."""
     simulated: str | None = None
     """The simulated machine."""
 
@@ -63,7 +63,7 @@ def means_of(figures: Iterable[Figure], *, pooled: Collection[str] = ()) -> list
     groups: dict[tuple[str, ...], list[Figure]] = defaultdict(list)
     for figure in figures:
         key = figure.key
-        if key.metric in SHOWN.get(key.pattern, (MAIN_METRICS.get(key.pattern),)) or _is_foreign_main(figure):
+        if key.metric in (with_means(key.pattern) or (main_of(key.pattern),)) or _is_foreign_main(figure):
             groups[key.study, figure.tag, key.pattern, key.metric, _factors_text(figure, pooled)].append(figure)
     rows = [_mean(members, pooled) for members in groups.values()]
     return sorted(rows, key=_order)
@@ -73,9 +73,14 @@ def _order(row: Mean) -> tuple[Any, ...]:
     return (pattern_rank(row.pattern), row.study, row.tag, row.metric, reading_order(row.factors))
 
 
+def with_means(pattern: str) -> tuple[str, ...]:
+    """The metrics whose means replace the main metric."""
+    return PATTERNS[pattern].mean_metrics if pattern in PATTERNS else ()
+
+
 def _is_foreign_main(figure: Figure) -> bool:
     """Whether the figure is the main figure of a pattern that is not one of longshore-bench."""
-    return figure.main and figure.key.pattern not in MAIN_METRICS
+    return figure.main and not main_of(figure.key.pattern)
 
 
 def _factors_text(figure: Figure, pooled: Collection[str]) -> str:
@@ -97,6 +102,7 @@ def _mean(figures: Sequence[Figure], pooled: Collection[str]) -> Mean:
         metric=first.key.metric,
         unit=first.unit,
         better=first.better,
+        per=first.per,
         factors={name: level for name, level in first.key.shown_factors.items() if name not in pooled},
         values=tuple(figure.value for figure in figures),
         sessions=len(by_session),

@@ -12,7 +12,7 @@ from typing import Any
 
 from longshore_study.analyses.communication_model import Costs, Gap
 from longshore_study.base.json_values import canonical, number_in
-from longshore_study.metrics.launch_metrics import CONTROL
+from longshore_study.patterns import CONTROL
 from longshore_study.store.launch_store import Launch
 
 LAYOUT = ("transport", "machine", "stack", "nodes", "ranks", "ranks_per_node", "environment")

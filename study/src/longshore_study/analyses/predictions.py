@@ -1,10 +1,9 @@
-"""Predicts measured exchanges with the communication model. To model another pattern, add an entry
-to EXCHANGES_OF."""
+"""Predicts measured exchanges with the communication model, for patterns with a modelled phase."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from statistics import median
 from typing import Any
@@ -13,9 +12,9 @@ from longshore_study.analyses import communication_model
 from longshore_study.analyses.communication_model import Costs, Exchange, NotModelledError
 from longshore_study.analyses.model_parameters import CostsKey, costs_key, costs_of
 from longshore_study.base.json_values import canonical, number_in
-from longshore_study.metrics.launch_metrics import pattern_rank
 from longshore_study.metrics.variant_results import factors_of
 from longshore_study.metrics.variant_rows import reading_order
+from longshore_study.patterns import PATTERNS, pattern_rank
 from longshore_study.store.launch_store import Launch
 from longshore_study.store.records import Record
 
@@ -68,7 +67,8 @@ def predictions_of(launches: Iterable[Launch]) -> list[Prediction]:
     for launch in succeeded:
         for result in launch.results:
             pattern = str(result["pattern"])
-            if pattern in EXCHANGES_OF and not result.get("skipped") and result.get("verified") is not False:
+            modelled = pattern in PATTERNS and PATTERNS[pattern].modelled_phase
+            if modelled and not result.get("skipped") and result.get("verified") is not False:
                 groups[costs_key(launch), pattern, canonical(factors_of(launch, result))].append((launch, result))
     rows = [
         row
@@ -85,7 +85,7 @@ def _order(row: Prediction) -> tuple[Any, ...]:
 def _prediction(
     key: CostsKey, pattern: str, members: list[tuple[Launch, Record]], costs: Costs | None
 ) -> Prediction | None:
-    phase, exchange_of = EXCHANGES_OF[pattern]
+    phase = PATTERNS[pattern].modelled_phase
     seconds = [value for _, result in members if (value := _positive(result, "phases", phase))]
     if not seconds:
         return None
@@ -96,13 +96,13 @@ def _prediction(
     try:
         if costs is None:
             raise NotModelledError("the kernels shift, barrier and fetch-add were not measured in this layout")
-        parts = communication_model.predict(exchange_of(launch, result), costs)
+        parts = communication_model.predict(_exchange(launch, result), costs)
     except NotModelledError as error:
         return replace(row, why_not=str(error))
     return replace(row, predicted=sum(parts.values()), parts=parts)
 
 
-def _exchange_of_sort(launch: Launch, result: Record) -> Exchange:
+def _exchange(launch: Launch, result: Record) -> Exchange:
     variant = result["variant"]
     ranks, per_node = _layout(launch)
     if ranks < 2:
@@ -119,10 +119,6 @@ def _exchange_of_sort(launch: Launch, result: Record) -> Exchange:
         remote=ranks - per_node,
         block_bytes=payload / ranks**2,
     )
-
-
-EXCHANGES_OF: dict[str, tuple[str, Callable[[Launch, Record], Exchange]]] = {"sort": ("exchange", _exchange_of_sort)}
-"""For each pattern, the predicted phase, and a function that describes the phase as an exchange."""
 
 
 def _layout(launch: Launch) -> tuple[int, int]:

@@ -17,12 +17,13 @@ from typing import Any
 
 from longshore_study.base.json_values import canonical
 from longshore_study.compare import contrast
-from longshore_study.metrics.launch_metrics import CONTROL, Figure, Measurements, pattern_rank
+from longshore_study.metrics.launch_metrics import Figure, Measurements
+from longshore_study.metrics.memory_bound import factor_to_node
+from longshore_study.patterns import CONTROL, PATTERNS, pattern_rank
 from longshore_study.store.launch_store import Launch
 
 Factors = dict[str, Any]
 AXES = ("nodes", "ranks")
-_MIB_IN_GB = 2**20 / 1e9
 DEFINITIONS = {
     "ranks": "rate per rank, relative to that with the fewest ranks",
     "nodes": "rate per node, relative to that with the fewest nodes",
@@ -80,14 +81,10 @@ class Curve:
 
 def per_node(figure: Figure, layout: Layout) -> tuple[float, str]:
     """The number by which to multiply a main figure to get a figure per node, and the unit of the
-    result. docs/reference/figures.md defines the figures."""
-    match figure.key.pattern, figure.key.metric:
-        case "halo", "process_bandwidth":
-            return layout.ranks / layout.nodes * _MIB_IN_GB, "GB/s"
-        case "sort", "keys_per_second":
-            return 1.0 / layout.nodes, figure.unit
-        case _:
-            return 1.0, figure.unit  # figures of stream, gather and ghost are per node already
+    result. Figures of unknown patterns stay as they are."""
+    if figure.key.pattern not in PATTERNS:
+        return 1.0, figure.unit
+    return factor_to_node(figure.per, figure.unit, layout.ranks, layout.nodes)
 
 
 def curves_of(launches: Iterable[Launch], measured: Measurements) -> list[Curve]:

@@ -17,9 +17,10 @@ from typing import Any
 from longshore_study.analyses.predictions import CLOSE
 from longshore_study.analyses.scaling import layout_of
 from longshore_study.base.json_values import canonical, number_in
-from longshore_study.metrics.launch_metrics import CONTROL, main_metric, pattern_rank
+from longshore_study.metrics.launch_metrics import main_metric
 from longshore_study.metrics.variant_results import factors_of
 from longshore_study.metrics.variant_rows import reading_order
+from longshore_study.patterns import CONTROL, pattern_rank
 from longshore_study.store.launch_store import Launch
 from longshore_study.store.records import Record
 

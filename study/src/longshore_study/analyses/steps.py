@@ -18,7 +18,8 @@ from longshore_study.base.errors import LongshoreError
 from longshore_study.base.json_values import canonical
 from longshore_study.compare import contrast
 from longshore_study.compare.contrast import Contrast
-from longshore_study.metrics.launch_metrics import Figure, Measurements, pattern_rank
+from longshore_study.metrics.launch_metrics import Figure, Measurements
+from longshore_study.patterns import pattern_rank
 from longshore_study.store.launch_store import Launch
 from longshore_study.study_file.study import Step, Study
 
@@ -74,6 +75,8 @@ class StepTable:
     columns: list[Factors]
     cells: list[list[StepCell]]
     simulated: str | None = None
+    per: str = ""
+    """Of what the figures are; see Metric.per."""
 
 
 @dataclass(frozen=True)
@@ -137,7 +140,16 @@ def _table(stepped: SteppedLaunches, measured: Measurements, pattern: str) -> St
         return None
     cells = _with_gains(steps, [[results.cell(step, column) for column in columns] for step in steps])
     return StepTable(
-        stepped.study, stepped.tag, pattern, results.metric, results.unit, steps, columns, cells, stepped.simulated
+        stepped.study,
+        stepped.tag,
+        pattern,
+        results.metric,
+        results.unit,
+        steps,
+        columns,
+        cells,
+        stepped.simulated,
+        results.per,
     )
 
 
@@ -149,7 +161,9 @@ class _PatternResults:
         self.step_factors = step_factors
         """The factors that the steps name. The other factors form the columns."""
         figures = [f for f in measured.figures if f.key.pattern == pattern and f.main]
-        self.metric, self.unit = (figures[0].key.metric, figures[0].unit) if figures else ("", "")
+        self.metric, self.unit, self.per = "", "", ""
+        if figures:
+            self.metric, self.unit, self.per = figures[0].key.metric, figures[0].unit, figures[0].per
         self.figures: dict[str, list[tuple[Factors, Figure]]] = {}
         """By column, in canonical form: the figures with their factors."""
         for figure in figures:

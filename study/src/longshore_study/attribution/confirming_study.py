@@ -20,8 +20,8 @@ from longshore_study.attribution.rules import Rule
 from longshore_study.attribution.suspected_variables import suspected_variables
 from longshore_study.base.errors import LongshoreError
 from longshore_study.compare.judged_row import JudgedRow
+from longshore_study.patterns import PATTERNS
 from longshore_study.planning.power_analysis import PowerAnalysis, Spread
-from longshore_study.study_file.factors import FACTORS
 from longshore_study.study_file.reader import StudyFileError, loads
 
 _MAX_AFFECTED = 3  # affected rows whose levels the study measures
@@ -48,7 +48,7 @@ def confirming_study(attribution: Attribution, rule: Rule, name: str) -> Confirm
             "and no variable of the environment differs"
         )
     covered = sorted(attribution.rows_of(rule), key=lambda row: -abs(row.estimate.difference) if row.estimate else 0.0)
-    program = next((row.key.pattern for row in covered if row.key.pattern in FACTORS), None)
+    program = next((row.key.pattern for row in covered if row.key.pattern in PATTERNS), None)
     if program is None:
         raise LongshoreError(
             f"'{covered[0].key.pattern}' is not a pattern of longshore-bench, so no study can measure the rule"

@@ -13,9 +13,9 @@ from longshore_study.attribution.rules import Rule
 from longshore_study.attribution.suspected_variables import Suspected
 from longshore_study.compare.comparison import Comparison
 from longshore_study.compare.estimate import metric_ratio
+from longshore_study.patterns import BETWEEN, PATTERNS
 from longshore_study.store.launch_store import Launch
 from longshore_study.study_file.environment_variables import descriptions, to_table
-from longshore_study.study_file.factors import BETWEEN, FACTORS
 from longshore_study.study_file.hypothesis_reader import ENVIRONMENTS
 
 _LAUNCHES = 5
@@ -54,7 +54,7 @@ class Draft:
 def study_text(
     draft: Draft, levels: Mapping[str, tuple[bool, list[Any]]], left_out: Sequence[str], sessions: int
 ) -> str:
-    of_pattern = FACTORS[draft.program]
+    of_pattern = PATTERNS[draft.program].factors
     launching = {*BETWEEN, "environment"}
     between = {n: v for n, (of_cell, v) in levels.items() if n in launching or (of_cell and n in of_pattern)}
     within = {n: v for n, (_, v) in levels.items() if n not in between}

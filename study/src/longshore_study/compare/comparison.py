@@ -28,15 +28,10 @@ from longshore_study.compare.judged_row import JudgedRow
 from longshore_study.compare.noise_rows import with_noise_of
 from longshore_study.compare.pairing import PairedRow, disjoint_factors, failed_without_row, pair
 from longshore_study.compare.row_effect import RowEffect, row_effects, sessions_in_turns
-from longshore_study.metrics.launch_metrics import (
-    CONTROL,
-    CONTROL_METRICS,
-    Measurements,
-    measure_sides,
-    pattern_rank,
-    require_metrics,
-)
+from longshore_study.metrics.launch_metrics import Measurements, measure_sides, require_metrics
 from longshore_study.metrics.variant_rows import reading_order
+from longshore_study.patterns import CONTROL, pattern_rank
+from longshore_study.patterns.control import MACHINE_METRICS
 from longshore_study.stats import verdict
 from longshore_study.store.launch_store import Launch
 from longshore_study.store.selection import Side
@@ -201,7 +196,7 @@ def _judge(
             verdict.Measured(found.effect.difference, found.moderated.se, found.moderated.df),
         )
         for row, found in pairs
-        if row.key.pattern == CONTROL and str(row.key.variant.get("kernel")) in CONTROL_METRICS
+        if row.key.pattern == CONTROL and str(row.key.variant.get("kernel")) in MACHINE_METRICS
         if found.effect and found.moderated
     ]
     shift = find_shift(controls, margin)

@@ -20,11 +20,12 @@ from longshore_study.compare.contrast import BY_SESSION, IN_TURNS, WITHIN_LAUNCH
 from longshore_study.compare.estimate import metric_ratio
 from longshore_study.compare.guidelines import BUILT_IN, last_of_each, of_study_files
 from longshore_study.compare.row_effect import overlapping
-from longshore_study.metrics.launch_metrics import Figure, Measurements, kind_of, measure, pattern_rank
+from longshore_study.metrics.launch_metrics import Figure, Measurements, kind_of, measure
+from longshore_study.patterns import pattern_rank
+from longshore_study.patterns.pattern import Guideline
 from longshore_study.stats import effect, moderated, multiplicity, verdict
 from longshore_study.stats.effect import Effect
 from longshore_study.store.selection import Side
-from longshore_study.study_file.study import Guideline
 
 BROKEN, HOLDS = "broken", "holds"
 STATISTIC = "geometric mean over what was compared: launches or sessions"
@@ -54,6 +55,8 @@ class GuidelineRow:
     p: float | None = None
     adjusted_p: float | None = None
     warnings: tuple[str, ...] = ()
+    per: str = ""
+    """Of what the figures are; see Metric.per."""
     simulated: str | None = None
     """The simulated machine of both variants. Its figures have no noise, so the ratio is exact."""
 
@@ -170,6 +173,7 @@ def _row(guideline: Guideline, study: str, faster: Sequence[Figure], than: Seque
         (values[0], values[1]),
         found,
         compared,
+        per=first.per,
         warnings=() if simulated else warnings,
         simulated=simulated,
     )

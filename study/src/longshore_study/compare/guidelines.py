@@ -13,31 +13,13 @@ from typing import Any
 
 from longshore_study.base.errors import LongshoreError
 from longshore_study.base.json_values import canonical
+from longshore_study.patterns import PATTERNS
+from longshore_study.patterns.pattern import Guideline
 from longshore_study.store.selection import Side
-from longshore_study.study_file.study import Guideline
 
-BUILT_IN = (
-    Guideline(
-        {"mode": "persistent"}, {"mode": "waitall"}, 0.05, "halo",
-        "a persistent request saves set-up; it could always be run as Isend and Irecv",
-    ),
-    Guideline(
-        {"mode": "neighbor"}, {"mode": "waitall"}, 0.05, "halo",
-        "a neighbourhood collective knows all messages; it could always post them one by one",
-    ),
-    Guideline(
-        {"mode": "waitall"}, {"mode": "sendrecv"}, 0.05, "halo",
-        "concurrent messages could always be sent one after the other, but not the reverse",
-    ),
-    Guideline(
-        {"strategy": "direct"}, {"strategy": "agp"}, 0.05, "gather",
-        "a one-sided get within a node also loads from shared memory, but adds a call",
-    ),
-    Guideline(
-        {"scope": "global"}, {"scope": "ep"}, 0.05, "stream",
-        "a global array touched by its owners is local memory",
-    ),
-)  # fmt: skip
+BUILT_IN = tuple(
+    replace(guideline, pattern=pattern.name) for pattern in PATTERNS.values() for guideline in pattern.guidelines
+)
 """Study files add their own guidelines."""
 
 

@@ -52,6 +52,11 @@ class JudgedRow(PairedRow):
         return next((figure.unit for figure in self.figures), "")
 
     @property
+    def per(self) -> str:
+        """Of what the figures are; see Metric.per."""
+        return next((figure.per for figure in self.figures), "")
+
+    @property
     def better(self) -> str:
         """Which values of the metric are better: `higher` or `lower`."""
         return next((figure.better for figure in self.figures), "higher")

@@ -13,7 +13,8 @@ from dataclasses import replace
 
 from longshore_study.base.expression import Expression
 from longshore_study.compare.pairing import known_factors
-from longshore_study.metrics.launch_metrics import CONTROL, Measurements
+from longshore_study.metrics.launch_metrics import Measurements
+from longshore_study.patterns import CONTROL
 
 
 def with_noise_of(measured: Measurements, condition: Expression) -> Measurements:

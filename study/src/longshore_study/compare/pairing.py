@@ -12,7 +12,8 @@ from typing import Any
 from longshore_study.base.errors import UsageError, suggestion
 from longshore_study.base.expression import Expression
 from longshore_study.base.json_values import canonical
-from longshore_study.metrics.launch_metrics import CONTROL, Figure, Key, Measurements
+from longshore_study.metrics.launch_metrics import Figure, Key, Measurements
+from longshore_study.patterns import CONTROL
 from longshore_study.store.launch_store import Launch
 
 Reasons = tuple[str | None, str | None]

@@ -13,7 +13,8 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from longshore_study.compare.pairing import PairedRow
-from longshore_study.metrics.launch_metrics import CONTROL, Figure
+from longshore_study.metrics.launch_metrics import Figure
+from longshore_study.patterns import CONTROL
 from longshore_study.stats import covariate, effect, moderated
 from longshore_study.stats.covariate import Adjustment
 from longshore_study.stats.effect import Effect

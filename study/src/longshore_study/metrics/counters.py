@@ -8,9 +8,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from longshore_study.metrics.launch_metrics import pattern_rank
 from longshore_study.metrics.variant_results import Names, by_variant, median_of
 from longshore_study.metrics.variant_rows import reading_order
+from longshore_study.patterns import pattern_rank
 from longshore_study.store.launch_store import Launch
 from longshore_study.store.records import Record
 

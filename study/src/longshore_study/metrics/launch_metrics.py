@@ -12,39 +12,12 @@ from typing import Any
 
 from longshore_study.base.errors import LongshoreError, UsageError, suggestion
 from longshore_study.base.json_values import canonical
-from longshore_study.metrics import plausibility
 from longshore_study.metrics.common_units import in_common_units
 from longshore_study.metrics.plausibility import PlausibilityLimits
+from longshore_study.patterns import CONTROL, PATTERNS, main_of, metric_of
+from longshore_study.patterns.control import MACHINE_METRICS
 from longshore_study.store.launch_store import Launch
 from longshore_study.store.records import Record
-
-MAIN_METRICS = {
-    "stream": "bandwidth",
-    "gather": "injection_bandwidth",
-    "halo": "process_bandwidth",
-    "sort": "keys_per_second",
-    "ghost": "ghost_bandwidth",
-}
-"""By pattern, the metric by which variants are compared."""
-CONTROL = plausibility.CONTROL
-CONTROL_METRICS = {"copy": "bandwidth", "pingpong": "latency_us"}
-"""The kernels of pattern control that show whether the machine as a whole has changed, with their
-metrics. All other kernels of pattern control measure parameters of the communication model."""
-PER = {
-    ("stream", "bandwidth"): "node", ("stream", "best_bandwidth"): "node", ("stream", "mean_bandwidth"): "node",
-    ("stream", "write_allocate_bandwidth"): "node", ("gather", "injection_bandwidth"): "node",
-    ("gather", "mean_injection_bandwidth"): "node", ("sort", "exchange_bandwidth"): "node",
-    ("control", "bandwidth"): "node", ("control", "best_bandwidth"): "node",
-    ("control", "memcpy_best_bandwidth"): "node", ("control", "rank_bandwidth"): "rank",
-    ("stream", "rank_bandwidth_max"): "rank", ("stream", "rank_bandwidth_mean"): "rank",
-    ("stream", "rank_bandwidth_min"): "rank", ("halo", "process_bandwidth"): "rank",
-    ("ghost", "ghost_bandwidth"): "node", ("ghost", "line_bandwidth"): "node",
-}  # fmt: skip
-"""By pattern and metric, whether a figure is per node or per rank (docs/reference/figures.md). A
-metric without an entry is of all ranks together."""
-LEFT_TO_AUTO = {"gather": "strategy", "halo": "algorithm", "sort": "exchange", "ghost": "strategy"}
-"""By pattern, the factor that can have the level `auto`, with which the program chooses."""
-PATTERN_ORDER = ("stream", "gather", "halo", "sort", "ghost")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,11 +49,10 @@ class Key:
         return {name: level for name, level in self.factors.items() if name not in ("pattern", "program")}
 
 
-def unit_of_whom(pattern: str, metric: str, unit: str) -> str:
+def unit_of_whom(unit: str, per: str) -> str:
     """The unit with its reference, such as `GB/s per node`. Readers could take a plain GB/s for the
     bandwidth of all ranks together."""
-    whom = PER.get((pattern, metric))
-    return f"{unit} per {whom}" if whom else unit
+    return f"{unit} per {per}" if per else unit
 
 
 # A store has many figures and few different keys, so figures share the key objects.
@@ -101,6 +73,8 @@ class Figure:
     value: float
     unit: str
     better: str
+    per: str = ""
+    """"node" or "rank", of which the value is; empty: of all ranks together, or not known."""
     main: bool = True
     """Whether this is the main metric of the pattern."""
     imported: bool = False
@@ -208,15 +182,8 @@ def kind_of(figures: Iterable[Figure], what: str) -> str | None:
 def main_metric(pattern: str, variant: Mapping[str, Any], metrics: Mapping[str, Any]) -> str | None:
     """The metric by which variants of a pattern are compared. For an unknown pattern: the first
     metric of the record."""
-    name = CONTROL_METRICS.get(str(variant.get("kernel"))) if pattern == CONTROL else MAIN_METRICS.get(pattern)
+    name = MACHINE_METRICS.get(str(variant.get("kernel"))) if pattern == CONTROL else main_of(pattern)
     return name if name in metrics else next(iter(metrics), None)
-
-
-def pattern_rank(pattern: str) -> tuple[int, str]:
-    """A sort key: patterns in PATTERN_ORDER, then other patterns by name, then pattern control."""
-    if pattern == CONTROL:
-        return (len(PATTERN_ORDER) + 1, pattern)
-    return (PATTERN_ORDER.index(pattern) if pattern in PATTERN_ORDER else len(PATTERN_ORDER), pattern)
 
 
 def _launch_key(launch: Launch) -> tuple[str, str, str, str, int]:
@@ -233,7 +200,7 @@ def _of_launch(
     for result in launch.results:
         pattern, variant, metrics = result["pattern"], result["variant"], result.get("metrics") or {}
         main = main_metric(pattern, variant, metrics)
-        names = [n for n in metrics if n == main or n in wanted or "all" in wanted] or [MAIN_METRICS.get(pattern, "")]
+        names = [n for n in metrics if n == main or n in wanted or "all" in wanted] or [main_of(pattern)]
         variant_text = canonical(variant)
         pulse = _pulse(result) if simulated is None else None
         for name in names:
@@ -253,6 +220,7 @@ def _of_launch(
                 value=float(metric["value"]),
                 unit=str(metric.get("unit", "")),
                 better=str(metric.get("better", "higher")),
+                per=_per(pattern, name, metric),
                 main=name == main,
                 imported=launch.imported,
                 why_implausible=limits.exceeded(launch, result, name),
@@ -263,6 +231,12 @@ def _of_launch(
             )
 
 
+def _per(pattern: str, name: str, metric: Mapping[str, Any]) -> str:
+    """As recorded. Records of older versions and of other programs lack `per`."""
+    known = metric_of(pattern, name)
+    return str(metric.get("per") or (known.per if known else ""))
+
+
 def _nodes(launch: Launch) -> int | None:
     nodes = (launch.header or {}).get("nodes", launch.cell.get("nodes"))
     return nodes if isinstance(nodes, int) else None
@@ -270,8 +244,9 @@ def _nodes(launch: Launch) -> int | None:
 
 def _chosen_level(result: Record) -> str | None:
     """The level that `auto` chose, from the keys that docs/reference/records.md defines."""
-    factor = LEFT_TO_AUTO.get(result["pattern"])
-    if factor is None or result["variant"].get(factor) != "auto":
+    pattern = PATTERNS.get(result["pattern"])
+    factor = pattern.auto if pattern else ""
+    if result["variant"].get(factor) != "auto":
         return None
     chosen = result.get("chosen")
     level = chosen.get(factor) if isinstance(chosen, dict) else result.get(factor)

@@ -6,12 +6,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from longshore_study.base.json_values import number_in
+from longshore_study.patterns import CONTROL, LAUNCHED_ALIKE, metric_of
 from longshore_study.store.launch_store import Launch
 from longshore_study.store.records import Record
-
-CONTROL = "control"
-LAUNCH_FACTORS = ("transport", "ranks", "ranks_per_node", "environment")
-"""The factors that a cell has in common with its control cell."""
 
 # STREAM's copy counts two words for each element, but a cache with write-allocate moves three. So
 # no kernel can have more than 3/2 of the bandwidth of copy.
@@ -41,14 +38,16 @@ class PlausibilityLimits:
             return None  # the bounds are those of the machine that measures
         value = float(result["metrics"][name]["value"])
         bounds = launch.envelope.get("bound") or {}
-        if result["pattern"] == "stream" and name in ("bandwidth", "best_bandwidth"):
+        metric = metric_of(result["pattern"], name)
+        limit = metric.limit if metric else ""
+        if limit == "memory copy":
             memory = bounds.get("memory_GBps_per_node")
             if memory is not None:
                 return f"above the given memory bandwidth of {memory:g} GB/s per node" if value > memory else None
             return self._above_copy(launch, result, value)
         injection = bounds.get("injection_GBps_per_node")
         if injection is not None:
-            injected = _injected(launch, result, name, value)
+            injected = _injected(launch, result, value, spread=limit == "injection")
             if injected is not None and injected > injection:
                 return f"{injected:.3g} GB/s leave the node, more than its given bound of {injection:g} GB/s"
         return None
@@ -67,7 +66,7 @@ class PlausibilityLimits:
 
 def _session_key(launch: Launch) -> str:
     """The same key for the launches of a session that share a control cell."""
-    shared = {name: launch.cell[name] for name in LAUNCH_FACTORS if name in launch.cell}
+    shared = {name: launch.cell[name] for name in LAUNCHED_ALIKE if name in launch.cell}
     return f"{launch.study}/{launch.tag}/{launch.session}/{sorted(shared.items())}"
 
 
@@ -93,7 +92,7 @@ def _as_large(moved: float | None, copied: float | None) -> bool:
     return moved is None or copied is None or moved >= _LARGE_SHARE * copied
 
 
-def _injected(launch: Launch, result: Record, name: str, value: float) -> float | None:
+def _injected(launch: Launch, result: Record, value: float, *, spread: bool) -> float | None:
     """The GB/s that leave a node. None if the records do not determine this bandwidth."""
     nodes = (launch.header or {}).get("nodes") or launch.cell.get("nodes")
     nodes = nodes if isinstance(nodes, int) else len(nodes) if isinstance(nodes, list) else None
@@ -103,7 +102,7 @@ def _injected(launch: Launch, result: Record, name: str, value: float) -> float 
     seconds = (result.get("seconds") or {}).get("median")
     if isinstance(offnode, int | float) and isinstance(seconds, int | float) and seconds > 0:
         return float(offnode) / nodes / seconds / 1e9
-    if name == "injection_bandwidth":
+    if spread:
         # Requests are spread evenly over the nodes, so one of `nodes` requests stays on its node.
         return value * (nodes - 1) / nodes
     return None

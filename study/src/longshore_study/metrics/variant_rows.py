@@ -11,7 +11,8 @@ from statistics import median
 from typing import Any
 
 from longshore_study.base.json_values import canonical
-from longshore_study.metrics.launch_metrics import CONTROL, Figure, pattern_rank
+from longshore_study.metrics.launch_metrics import Figure
+from longshore_study.patterns import CONTROL, pattern_rank
 
 CHOICES = frozenset((
     "strategy", "buffer_items", "hops", "indexing", "algorithm", "mode", "placement", "exchange", "order", "scope",
@@ -81,7 +82,12 @@ def _row(session: str | None, figures: Sequence[Figure]) -> VariantRow:
         by_metric[figure.key.metric].append(figure)
     main = next((f for f in figures if f.main), figures[0])
     metrics = {
-        name: {"value": median(f.value for f in group), "unit": group[0].unit, "better": group[0].better}
+        name: {
+            "value": median(f.value for f in group),
+            "unit": group[0].unit,
+            "better": group[0].better,
+            **({"per": group[0].per} if group[0].per else {}),
+        }
         for name, group in by_metric.items()
     }
     key = main.key

@@ -100,7 +100,7 @@ def _print_pivot(comparison: Comparison, rows: Sequence[JudgedRow], down: str | 
 def _print_table(comparison: Comparison, pattern: str, metric: str, rows: Sequence[JudgedRow]) -> None:
     described = [_factors(row) for row in rows]
     shared, names = terminal.varying(described)
-    unit = unit_of_whom(pattern, metric, next((row.unit for row in rows if row.unit), ""))
+    unit = next((unit_of_whom(row.unit, row.per) for row in rows if row.unit), "")
     shown = [column for column in COLUMNS if column.shown(rows)]
     headings = [column.heading(comparison) for column in shown]
     terminal.print_table(

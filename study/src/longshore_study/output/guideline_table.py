@@ -69,7 +69,7 @@ def sentence(row: GuidelineRow) -> str:
     """`broken: halo mode persistent is 31 times slower than mode waitall (401 against 12095 MiB/s;
     ...)`."""
     faster, than = (terminal.factors(variant) for variant in (row.guideline.faster, row.guideline.than))
-    unit = unit_of_whom(row.pattern, row.metric, row.unit)
+    unit = unit_of_whom(row.unit, row.per)
     values = f"{terminal.number(row.values[0])} against {terminal.number(row.values[1])} {unit}"
     bounds = ""
     if row.interval is not None:

@@ -75,7 +75,7 @@ def render(table: HistoryTable, *, everything: bool) -> None:
             ]
             for factors, row in zip(described, rows, strict=True)
         ]  # fmt: skip
-        whole = unit_of_whom(pattern, metric, unit)
+        whole = unit_of_whom(unit, rows[0].per)
         columns = [*names, "sessions", "first level", "last level", "noise", "over time", "changes"]
         right = {"sessions", "first level", "last level", "noise"}
         terminal.print_table(

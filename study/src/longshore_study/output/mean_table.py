@@ -43,7 +43,7 @@ def render(rows: Sequence[Mean]) -> None:
     for (study, tag, pattern, metric, unit), members in groups.items():
         shared, names = terminal.varying([row.factors for row in members])
         title = (
-            f"{terminal.side(study, tag)}: {pattern} {metric}, {unit_of_whom(pattern, metric, unit)}"
+            f"{terminal.side(study, tag)}: {pattern} {metric}, {unit_of_whom(unit, members[0].per)}"
             + terminal.shared_factors(shared)
         )
         columns = [*terminal.options(names), "launches", "mean", "min", "max", "middle, 95 %"]

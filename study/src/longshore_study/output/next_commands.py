@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from longshore_study.analyses.best_choices import BestChoice
-from longshore_study.metrics.launch_metrics import LEFT_TO_AUTO
+from longshore_study.patterns import PATTERNS
 from longshore_study.store.launch_store import Launch
 
 DEFAULT_STORE = "longshore-results"
@@ -67,7 +67,7 @@ def _bench_commands(answers: Sequence[BestChoice], launches: Mapping[str, Launch
         words, beside = ["longshore-bench", entry.pattern], ""
         for name, level in _asked(launch, {**entry.how, **entry.work}).items():
             text = ",".join(map(str, level)) if isinstance(level, list) else str(level)
-            if name == LEFT_TO_AUTO.get(entry.pattern) and answer.auto is not None and text != "auto":
+            if name == PATTERNS[entry.pattern].auto and answer.auto is not None and text != "auto":
                 text, beside = f"{text},auto", ", beside auto"
             words += ["--" + name.replace("_", "-"), text]
         commands[entry.pattern] = (shlex.join(words), f"the fastest {entry.pattern} alone{beside}")

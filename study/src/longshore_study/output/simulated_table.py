@@ -9,7 +9,7 @@ from longshore_study.analyses.predictions import CLOSE
 from longshore_study.analyses.simulated_and_measured import PredictedTime, SideBySide
 from longshore_study.base import terminal
 from longshore_study.base.texts import seconds
-from longshore_study.metrics.launch_metrics import CONTROL
+from longshore_study.patterns import CONTROL
 
 COLUMNS = ("measured", "predicted", "predicted/measured")
 

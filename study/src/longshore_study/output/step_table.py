@@ -185,9 +185,7 @@ def _grid(table: StepTable, indices: Sequence[int], notes: Notes) -> tuple[str, 
     if any(gains):
         rows.append([_ALL_STEPS, *(_gain_text(gain) if gain else "" for gain in gains)])
     shared_text = terminal.shared_factors({name: shared[name] for name in column_order(shared)})
-    unit = unit_of_whom(table.pattern, table.metric, table.unit) + (
-        f", {heading(table.simulated)}" if table.simulated else ""
-    )
+    unit = unit_of_whom(table.unit, table.per) + (f", {heading(table.simulated)}" if table.simulated else "")
     title = f"{terminal.side(table.study, table.tag)}: {table.pattern} {table.metric}, {unit}{shared_text}"
     return title, heads[0], rows
 

@@ -74,7 +74,7 @@ def _print_pattern(pattern: str, metric: str, rows: Sequence[VariantRow], *, ver
     # distinguished by the test and not by a size.
     names.sort(key=lambda name: (name not in ("tag", "study"), name not in LAYOUT, name != "test", name in CHOICES))
     implied = [] if verbose else _implied(names, described)
-    unit = unit_of_whom(pattern, metric, rows[0].metrics[metric]["unit"])
+    unit = unit_of_whom(rows[0].metrics[metric]["unit"], rows[0].metrics[metric].get("per", ""))
     notes = [_note(row, every_row=all(other.imported for other in rows)) for row in rows]
     bests = ["best" if row.best else "" if row.of_best is None else f"{100 * row.of_best:.0f} %" for row in rows]
     columns = [name for name in names if name not in implied] + [unit, "launches"]

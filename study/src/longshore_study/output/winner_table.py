@@ -10,12 +10,11 @@ from longshore_study.analyses.best_choices import BestChoice, best_choices
 from longshore_study.analyses.winners import RankedVariant, memory_copies, newest_session, ranked_variants
 from longshore_study.base import terminal
 from longshore_study.base.errors import LongshoreError
-from longshore_study.metrics.launch_metrics import MAIN_METRICS, Measurements, measure, unit_of_whom
-from longshore_study.metrics.memory_bound import DEFINITIONS
+from longshore_study.metrics.launch_metrics import Measurements, measure, unit_of_whom
 from longshore_study.output.next_commands import next_commands
+from longshore_study.patterns import PATTERNS
 from longshore_study.store.launch_store import Store
 from longshore_study.store.simulated import heading
-from longshore_study.study_file.factors import FACTORS
 
 
 def document(store: Store, name: str, session: str | None = None) -> dict[str, Any]:
@@ -108,7 +107,7 @@ def _print_pattern(pattern: str, ranked: list[RankedVariant]) -> None:
     title = f"{pattern}: {shared}" if shared else pattern
     terminal.print_table(title, columns, rows, right=columns[-3:], styles=styles)
     terminal.print_line(
-        f"of copy: {DEFINITIONS[pattern]} per second, relative to memory copy; figures: median over launches"
+        f"of copy: {PATTERNS[pattern].traffic_text} per second, relative to memory copy; figures: median over launches"
     )
 
 
@@ -174,13 +173,13 @@ def _figure(entry: RankedVariant) -> str:
 
 def _in_order(pattern: str, names: list[str]) -> list[str]:
     """The factors in the order of the command line of longshore-bench, then all other factors."""
-    order = [*FACTORS[pattern], *names]
+    order = [*PATTERNS[pattern].factors, *names]
     return sorted(names, key=order.index)
 
 
 def _scale(ranked: list[RankedVariant]) -> tuple[float, str]:
     """The divisor of the values and the unit: millions if a value is at least one million."""
-    unit = unit_of_whom(ranked[0].pattern, MAIN_METRICS[ranked[0].pattern], ranked[0].unit)
+    unit = unit_of_whom(ranked[0].unit, ranked[0].figures[0].per)
     return (1e6, f"10^6 {unit}") if max(entry.value for entry in ranked) >= 1e6 else (1.0, unit)
 
 

@@ -16,16 +16,15 @@ from functools import cached_property
 from typing import Any
 
 from longshore_study.base.errors import UsageError
+from longshore_study.patterns import CONTROL, PATTERNS
 from longshore_study.planning.simulated_layout import simulated_layout
 from longshore_study.store import launch_store
 from longshore_study.study_file import environment_variables
-from longshore_study.study_file.factors import FACTORS
 from longshore_study.study_file.machine_reader import TRANSPORT as SIMULATED
 from longshore_study.study_file.study import External, LaunchSettings, MachineFile, PatternBlock, Study
 
 MAX_LAUNCHES = 1_000_000
 MAX_VARIANTS = 100_000  # of one launch
-CONTROL = "control"
 _CONTROL_REPETITIONS = 10  # few, since the arrays exceed the caches and a repetition is slow
 _LAUNCH_FACTORS = ("transport", "ranks", "ranks_per_node", "nodes", "stack", "environment")  # of a control cell
 
@@ -94,7 +93,7 @@ class Cell:
             words += ["--ranks", str(self.ranks)]
         if "ranks_per_node" in self.between:
             words += ["--ranks-per-node", str(self.between["ranks_per_node"])]
-        for name in FACTORS[self.program]:
+        for name in PATTERNS[self.program].factors:
             if name in self.within:
                 words += [_option_name(name), ",".join(_option_text(level) for level in self.within[name])]
             elif name in self.between:
@@ -227,7 +226,7 @@ def _settings_of(left: Cell, right: Cell) -> Iterator[tuple[str, Any, Any]]:
 
 
 def _cells_of_pattern(study: Study, block: PatternBlock) -> Iterator[Cell]:
-    factors = FACTORS[block.program]
+    factors = PATTERNS[block.program].factors
     # A command line has lists of words and numbers, but no lists of tuples: `--domain 64,64,64` is
     # one domain. So a factor with tuples as levels varies between launches.
     tuples = {name: levels for name, levels in block.within.items() if factors[name].numbers_in_one > 1}

@@ -11,7 +11,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
-from longshore_study.planning.plan import CONTROL, Plan
+from longshore_study.patterns import CONTROL
+from longshore_study.planning.plan import Plan
 from longshore_study.stats import power
 from longshore_study.stats.power import Noise, SimulatedPower
 from longshore_study.stats.verdict import LEVEL

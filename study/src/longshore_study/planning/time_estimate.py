@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import itertools
-import math
 import statistics
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from longshore_study.patterns import PATTERNS
 from longshore_study.planning.plan import Cell
 from longshore_study.store.launch_store import Launch
 
@@ -15,8 +15,6 @@ _MAX_GUESSED_VARIANTS = 1000  # with more variants, the guess uses two of them
 _START_SECONDS = {"threads": 0.2, "mpi": 1.2}
 _SIMULATED_PAIR_SECONDS = 2e-5  # real time of a simulated exchange between all pairs of ranks
 _SIMULATED_NEIGHBOURS_SECONDS = 3e-3  # of one between neighbours, by rank
-_BYTES_PER_SECOND = 3e9  # of a modest core
-_REQUESTS_PER_SECOND = 2e7  # of one rank, one request at a time
 
 
 class TimeEstimate:
@@ -53,13 +51,12 @@ def guessed_seconds(cell: Cell) -> float:
         return start + 10.0
     repetitions = cell.launch_settings.repetitions + cell.launch_settings.warmup
     if cell.machine is not None:
-        of_all_pairs = _SIMULATED_PAIR_SECONDS * cell.ranks if cell.program in ("gather", "sort", "ghost") else 0.0
+        of_all_pairs = _SIMULATED_PAIR_SECONDS * cell.ranks if PATTERNS[cell.program].pairs_of_ranks else 0.0
         return repetitions * cell.variants * cell.ranks * (_SIMULATED_NEIGHBOURS_SECONDS + of_all_pairs)
+    guess = PATTERNS[cell.program].repetition_seconds
     if cell.variants > _MAX_GUESSED_VARIANTS:
-        return start + repetitions * cell.variants * max(
-            _guessed_repetition(cell, variant) for variant in _corners(cell)
-        )
-    return start + repetitions * sum(_guessed_repetition(cell, variant) for variant in _variants(cell))
+        return start + repetitions * cell.variants * max(guess(cell.ranks, variant) for variant in _corners(cell))
+    return start + repetitions * sum(guess(cell.ranks, variant) for variant in _variants(cell))
 
 
 def _variants(cell: Cell) -> Iterator[dict[str, Any]]:
@@ -70,37 +67,3 @@ def _variants(cell: Cell) -> Iterator[dict[str, Any]]:
 def _corners(cell: Cell) -> list[dict[str, Any]]:
     """The variant with all first levels and the variant with all last levels."""
     return [{**cell.between, **{name: levels[index] for name, levels in cell.within.items()}} for index in (0, -1)]
-
-
-def _guessed_repetition(cell: Cell, variant: dict[str, Any]) -> float:
-    ranks = cell.ranks
-    match cell.program:
-        case "stream":
-            return ranks * int(variant.get("elements", 10_000_000)) * 24 / _BYTES_PER_SECOND
-        case "gather":
-            speed = _REQUESTS_PER_SECOND if variant.get("strategy") == "agp" else 3 * _REQUESTS_PER_SECOND
-            return ranks * int(variant.get("requests", 10_000_000)) / speed
-        case "sort":
-            return ranks * int(variant.get("keys", 2**23)) * 8 * 6 / _BYTES_PER_SECOND
-        case "halo" | "ghost":
-            items = _ghost_items(variant) if cell.program == "ghost" else _halo_items(variant)
-            return 5e-5 * ranks + ranks * items * 8 * 4 / _BYTES_PER_SECOND
-        case "control":
-            return 0.05 if variant.get("kernel", "copy") == "copy" else 0.01
-        case _:
-            return 0.1
-
-
-def _ghost_items(variant: dict[str, Any]) -> int:
-    """All elements get new values before each repetition."""
-    elements, ghosts = int(variant.get("elements", 100_000)), int(variant.get("ghosts", 10_000))
-    return int(variant.get("fields", 1)) * (elements + 2 * ghosts)
-
-
-def _halo_items(variant: dict[str, Any]) -> int:
-    if "contiguous" in variant:
-        return 6 * int(variant["contiguous"])
-    domain = [int(length) for length in variant.get("domain", [64, 64, 64])]
-    width, fields = int(variant.get("halo", 1)), int(variant.get("fields", 1))
-    outer = math.prod(length + 2 * width for length in domain)
-    return fields * (outer - math.prod(domain))

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from longshore_study.analyses.best_choices import BestChoice
 from longshore_study.base.texts import counted, figure, share
 from longshore_study.output.next_commands import next_commands
+from longshore_study.patterns import CONTROL
 from longshore_study.report.facts import Facts
 from longshore_study.report.fastest import fastest
 from longshore_study.report.labels import pattern_title
@@ -212,7 +213,7 @@ def _details(facts: Facts) -> list[str]:
 
 def _undecided(facts: Facts) -> list[str]:
     winners = fastest(facts)
-    unclear = [w for w in winners if not w.separated and w.best.pattern != "control"]
+    unclear = [w for w in winners if not w.separated and w.best.pattern != CONTROL]
     if not unclear:
         return []
     return [

@@ -11,14 +11,9 @@ from statistics import median
 from typing import Any
 
 from longshore_study.base.texts import figure, quantity
-from longshore_study.metrics.launch_metrics import CONTROL
 from longshore_study.metrics.memory_bound import moved_gigabytes_per_second
+from longshore_study.patterns import CONTROL, LAUNCHED_ALIKE, PATTERNS
 from longshore_study.report.facts import Facts, PlottedFigure
-
-# A control bounds a figure if these factors agree, as far as both have them.
-LAUNCH_FACTORS = ("transport", "ranks", "ranks_per_node", "environment")
-# The factors on which the bytes moved for a figure depend.
-BYTE_FACTORS = (*LAUNCH_FACTORS, "operation", "mesh", "type", "elements", "ghosts")
 
 
 @dataclass(frozen=True)
@@ -45,7 +40,7 @@ def bounds_text(bounds: Collection[Bound]) -> str:
 def bound_for(facts: Facts, figures: Iterable[PlottedFigure]) -> Bound | None:
     """The highest of the bounds of figures that are drawn together, so that no figure is above the
     line by mistake."""
-    distinct = {(f.side, f.pattern, f.unit, str([f.factors.get(k) for k in BYTE_FACTORS])): f for f in figures}
+    distinct = {(f.side, f.pattern, f.unit, str(_bounding_levels(f))): f for f in figures}
     bounds = [bound for f in distinct.values() if (bound := _bound(facts, f)) is not None]
     return max(bounds, key=_value, default=None)
 
@@ -72,5 +67,12 @@ def _bound(facts: Facts, f: PlottedFigure) -> Bound | None:
     return Bound(copy / moved, f.unit, copy)
 
 
+def _bounding_levels(f: PlottedFigure) -> list[Any]:
+    """The levels on which the bound depends."""
+    of_pattern = PATTERNS[f.pattern].traffic_factors if f.pattern in PATTERNS else ()
+    return [f.factors.get(name) for name in (*LAUNCHED_ALIKE, *of_pattern)]
+
+
 def _launched_alike(control: Mapping[str, Any], factors: Mapping[str, Any]) -> bool:
-    return all(control[k] == factors[k] for k in LAUNCH_FACTORS if k in control and k in factors)
+    """A control bounds a figure if these factors agree, as far as both have them."""
+    return all(control[k] == factors[k] for k in LAUNCHED_ALIKE if k in control and k in factors)

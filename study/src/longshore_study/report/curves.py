@@ -11,7 +11,7 @@ from typing import Any
 from longshore_study.analyses.scaling import AXES
 from longshore_study.base.json_values import number_in
 from longshore_study.base.texts import counted, figure, name_text, plain_number, power_of_two, quantity
-from longshore_study.metrics.launch_metrics import CONTROL
+from longshore_study.patterns import CONTROL, PATTERNS
 from longshore_study.report.bounds import Bound, bound_for, bounds_text
 from longshore_study.report.facts import Facts, PlottedFigure, by_key, median_value
 from longshore_study.report.labels import SELF_EXPLAINING, level_text, metric_title, naming
@@ -19,17 +19,14 @@ from longshore_study.report.marks import SERIES_COUNT, SERIES_SHAPES, Axes, char
 from longshore_study.report.markup import Child, Element, element, percent, remark
 from longshore_study.report.scales import Scale, for_figures
 
-# These sizes are drawn first, then all other numeric factors with several levels.
-SIZE_FACTORS = (
-    "halo", "contiguous", "message_bytes", "bytes", "requests", "table", "elements", "keys", "ghosts", "buffer_items",
-    "fields", "reach", "task_count", "nodes", "ranks", "ranks_per_node",
-)  # fmt: skip
-SIZE_UNITS = {
-    "halo": "halo width, cells", "contiguous": "elements per face", "message_bytes": "message, bytes",
-    "requests": "requests per rank", "table": "table elements per rank", "elements": "elements per rank",
-    "keys": "keys per rank", "ghosts": "ghosts per rank", "buffer_items": "buffer, items", "ranks": "ranks",
-    "nodes": "nodes", "fields": "fields", "task_count": "tasks", "ranks_per_node": "ranks per node",
-}  # fmt: skip
+SIZES = {
+    "message_bytes": "message, bytes",
+    "bytes": "bytes",
+    "nodes": "nodes",
+    "ranks": "ranks",
+    "ranks_per_node": "ranks per node",
+}
+"""The sizes of launches and of imported programs, with the titles of their axes."""
 PANELS_SHOWN = 6
 
 
@@ -65,8 +62,9 @@ class Panel:
 
 
 def size_factors(figures: Sequence[PlottedFigure]) -> list[str]:
-    """The numeric factors with at least two levels, in the order of SIZE_FACTORS. Of factors that
-    change together (nodes and ranks) only the first is used."""
+    """The numeric factors with at least two levels: first the sizes of the pattern, then those of
+    launches, then all others. Of factors that change together (nodes and ranks) only the first is
+    used."""
     levels: dict[str, set[float]] = {}
     not_numeric = set()
     for f in figures:
@@ -77,9 +75,16 @@ def size_factors(figures: Sequence[PlottedFigure]) -> list[str]:
             else:
                 levels.setdefault(name, set()).add(number)
     names = [n for n, values in levels.items() if n not in not_numeric and len(values) > 1]
-    names.sort(key=lambda n: (SIZE_FACTORS.index(n) if n in SIZE_FACTORS else len(SIZE_FACTORS), n))
+    order = list(_sizes(figures))
+    names.sort(key=lambda n: (order.index(n) if n in order else len(order), n))
     factors = [group[0].factors for group in by_key(figures).values()]
     return [n for i, n in enumerate(names) if not any(n in determined_by(m, factors) for m in names[:i])]
+
+
+def _sizes(figures: Sequence[PlottedFigure]) -> dict[str, str]:
+    """The size factors in the order in which they are drawn, with the titles of their axes."""
+    known = [PATTERNS[pattern].sizes for pattern in dict.fromkeys(f.pattern for f in figures) if pattern in PATTERNS]
+    return {name: title for sizes in (*known, SIZES) for name, title in sizes.items()}
 
 
 def determined_by(factor: str, all_factors: Sequence[Mapping[str, Any]]) -> set[str]:
@@ -197,10 +202,11 @@ def _block(facts: Facts, figures: Sequence[PlottedFigure], factor: str) -> Eleme
     sizes = sorted({point.size for p in drawn for s in p.series for point in s.points})
     x = size_scale(sizes)
     shown_as = quantity(figures[0].unit, [y.high])
+    size_name = _sizes(figures).get(factor, name_text(factor))
     axes = Axes(
         x=x,
         y=y,
-        x_title=SIZE_UNITS.get(factor, name_text(factor)) + (", log axis" if x.logarithmic else ""),
+        x_title=size_name + (", log axis" if x.logarithmic else ""),
         y_title=shown_as.name + (", log axis" if y.logarithmic else ""),
         x_ticks=x.ticks_at(sizes, size_label(sizes)),
         y_ticks=y.ticks(shown_as.tick, 5),
@@ -215,7 +221,7 @@ def _block(facts: Facts, figures: Sequence[PlottedFigure], factor: str) -> Eleme
     metric = metric_title(figures[0].metric)
     return element(
         "div",
-        element("h4", f"{metric.capitalize()} over {SIZE_UNITS.get(factor, name_text(factor))}"),
+        element("h4", f"{metric.capitalize()} over {size_name}"),
         remark(note),
         curve_legend(drawn),
         small_multiples([draw_panel(axes, panel, metric) for panel in drawn]),

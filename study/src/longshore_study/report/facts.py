@@ -20,7 +20,8 @@ from longshore_study.base.json_values import canonical
 from longshore_study.compare.comparison import Comparison
 from longshore_study.compare.guideline_check import GuidelineRow
 from longshore_study.compare.judged_row import JudgedRow
-from longshore_study.metrics.launch_metrics import Figure, Measurements, main_metric, measure_sides, pattern_rank
+from longshore_study.metrics.launch_metrics import Figure, Measurements, main_metric, measure_sides
+from longshore_study.patterns import pattern_rank
 from longshore_study.store.launch_store import Launch
 from longshore_study.store.records import Record
 from longshore_study.store.selection import Side

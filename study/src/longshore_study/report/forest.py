@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from longshore_study.base.texts import Quantity, counted, plain_number, quantity, ratio, share
 from longshore_study.compare.comparison import Comparison
 from longshore_study.compare.judged_row import JudgedRow
-from longshore_study.metrics.launch_metrics import pattern_rank
+from longshore_study.patterns import pattern_rank
 from longshore_study.report.labels import Naming, metric_title, naming, pattern_title
 from longshore_study.report.marks import band, grid, interval, mark, strip, strip_axis, vertical
 from longshore_study.report.markup import Child, Element, element, remark, section

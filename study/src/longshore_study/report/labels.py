@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from longshore_study.base.texts import name_text, plain_number, whole_number
+from longshore_study.patterns import PATTERNS
 from longshore_study.report.markup import Child, element
 
 # Factors whose levels are understood without the name of the factor ("persistent", "mpi"). The
@@ -17,20 +18,8 @@ SELF_EXPLAINING = (
     "mesh", "tasks", "memory", "distribution", "type", "key_pattern", "placement", "scaling",
 )  # fmt: skip
 NO_BREAK = "\u00a0"
-PATTERN_TITLES = {
-    "stream": "Stream", "gather": "Gather", "halo": "Halo exchange", "sort": "Bucket sort",
-    "ghost": "Ghost exchange", "control": "Controls",
-}  # fmt: skip
 METRIC_TITLES = {
-    "bandwidth": "bandwidth per node",
-    "best_bandwidth": "best bandwidth per node",
-    "injection_bandwidth": "injection bandwidth per node",
-    "process_bandwidth": "bandwidth per process",
-    "exchange_bandwidth": "exchange bandwidth",
-    "keys_per_second": "keys sorted",
-    "ghost_bandwidth": "bandwidth of ghosts per node",
-    "line_bandwidth": "bandwidth of cache lines per node",
-    "latency_us": "latency",
+    name: metric.title for facts in PATTERNS.values() for name, metric in facts.metrics.items() if metric.title
 }
 
 
@@ -101,7 +90,7 @@ def level_text(name: str, value: object) -> str:
 
 
 def pattern_title(pattern: str) -> str:
-    return PATTERN_TITLES.get(pattern, pattern)
+    return PATTERNS[pattern].title if pattern in PATTERNS else pattern
 
 
 def metric_title(metric: str) -> str:

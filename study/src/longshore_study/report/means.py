@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from longshore_study.analyses.means import SHOWN, Mean, means_of
+from longshore_study.analyses.means import Mean, means_of, with_means
 from longshore_study.base.texts import Quantity, counted, plain_number, quantity
 from longshore_study.report.facts import Facts
 from longshore_study.report.labels import Naming, metric_title, naming, pattern_title
@@ -22,7 +22,7 @@ def means_section(facts: Facts) -> Element | None:
     blocks = []
     for side, figures in facts.all_measured.items():
         groups: dict[tuple[str, str, str], list[Mean]] = {}
-        for row in means_of(figure for figure in figures if figure.key.pattern in SHOWN):
+        for row in means_of(figure for figure in figures if with_means(figure.key.pattern)):
             groups.setdefault((row.pattern, row.metric, row.unit), []).append(row)
         where = f": {side}" if len(facts.stored_sides) > 1 else ""
         blocks += [

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from longshore_study.base.texts import counted
+from longshore_study.patterns import CONTROL
 from longshore_study.report.bounds import bound_for
 from longshore_study.report.coverage import absences
 from longshore_study.report.facts import Facts, by_key
@@ -230,7 +231,7 @@ def _judge_bounds(facts: Facts) -> RuleResult:
     patterns_without = [
         pattern_title(p).lower()
         for p in facts.patterns
-        if p != "control" and bound_for(facts, facts.of_pattern(p)) is None
+        if p != CONTROL and bound_for(facts, facts.of_pattern(p)) is None
     ]
     if patterns_without:
         return RuleResult(NOT_MET, f"No bound is known for: {', '.join(patterns_without)}.")

@@ -178,8 +178,7 @@ def _bounds(facts: Facts, group: Sequence[SideCurve]) -> tuple[tuple[float, Boun
             bound = bound_for(facts, figures)
             if bound is None:
                 continue
-            # The bound of halo is per process; all other bounds are per node already.
-            factor = per_node(point.figures[0], point.layout)[0] if curve.pattern == "halo" else 1.0
+            factor, _ = per_node(point.figures[0], point.layout)
             known = bounds.get(point.at)
             if known is None or factor * bound.value > known.value:
                 bounds[point.at] = Bound(factor * bound.value, curve.unit, bound.copy)

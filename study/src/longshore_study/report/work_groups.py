@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar
 
-from longshore_study.store.work import WORK
+from longshore_study.patterns import work_of
 
 Item = TypeVar("Item")
 
@@ -16,7 +16,7 @@ def split_by_work(
 ) -> list[list[Item]]:
     """One group per kind of work, in the order of first occurrence. An item that has only some of
     the factors of a kind belongs to this kind: an imported program may not state all factors."""
-    names = WORK.get(pattern, ())
+    names = work_of(pattern)
     by_factors: dict[frozenset[str], list[Item]] = {}
     for item in items:
         by_factors.setdefault(frozenset(name for name in names if name in factors_of(item)), []).append(item)

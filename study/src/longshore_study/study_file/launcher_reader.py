@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from longshore_study.study_file.factors import LARGEST_RANKS
+from longshore_study.patterns.pattern import LARGEST_RANKS
 from longshore_study.study_file.study import JobChoice, LauncherChoice
 from longshore_study.study_file.toml_values import Values
 

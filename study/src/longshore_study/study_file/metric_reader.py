@@ -16,7 +16,7 @@ from typing import Any
 
 from longshore_study.importers.imported import MetricChoice
 from longshore_study.importers.json_path import parse_path
-from longshore_study.study_file.factors import BETWEEN
+from longshore_study.patterns import BETWEEN
 from longshore_study.study_file.toml_positions import Path as KeyPath
 from longshore_study.study_file.toml_values import Values
 

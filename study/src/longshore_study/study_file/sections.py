@@ -9,15 +9,16 @@ from typing import Any
 
 from longshore_study.base.errors import suggestion
 from longshore_study.base.expression import Expression, ExpressionError, canonical_name, parse
+from longshore_study.patterns import BETWEEN, PATTERNS
+from longshore_study.patterns.pattern import LARGEST_RANKS, Factor, Guideline
 from longshore_study.study_file import environment_variables
-from longshore_study.study_file.factors import BETWEEN, FACTORS, LARGEST_RANKS, PROGRAMS, Factor
 from longshore_study.study_file.hypothesis_reader import read_hypothesis
 from longshore_study.study_file.launcher_reader import read_launcher
 from longshore_study.study_file.machine_reader import TRANSPORT as SIMULATED
 from longshore_study.study_file.machine_reader import MachineReader
 from longshore_study.study_file.metric_reader import METRIC_KEYS, read_metric
 from longshore_study.study_file.step_reader import read_steps
-from longshore_study.study_file.study import VERIFICATIONS, External, Guideline, LaunchSettings, PatternBlock, Study
+from longshore_study.study_file.study import VERIFICATIONS, External, LaunchSettings, PatternBlock, Study
 from longshore_study.study_file.toml_positions import Path as KeyPath
 from longshore_study.study_file.toml_positions import line_of
 from longshore_study.study_file.toml_values import Values, listed, shown
@@ -80,10 +81,10 @@ class StudyReader(Values):
     def pattern(self, block: dict[str, Any], where: KeyPath, general: LaunchSettings) -> PatternBlock | None:
         keys = ("program", "within", "between", "exclude", "verify", *BLOCK_KEYS)
         self.known_keys(block, where, keys, "key in [[pattern]]")
-        program = self.word(block, where, "program", PROGRAMS)
+        program = self.word(block, where, "program", tuple(PATTERNS))
         if program is None:
             return None
-        factors = FACTORS[program]
+        factors = PATTERNS[program].factors
         within = self.factors(block, where, "within", factors, program)
         between = self.between(block, where, factors, program)
         machines = self.machines.read((*where, "between"), between)
@@ -127,7 +128,7 @@ class StudyReader(Values):
         if launch and "ranks" not in between:
             self.problem(where, "launch = true needs a number of ranks; write between = { ranks = [2] }")
         wanted = self.word(block, where, "format", _import_formats()) or ""
-        if block.get("name") in PROGRAMS:
+        if block.get("name") in PATTERNS:
             self.problem(
                 (*where, "name"), f"'{block['name']}' is one of our patterns; give the external program another name"
             )
@@ -167,10 +168,10 @@ class StudyReader(Values):
 
     def guideline(self, block: dict[str, Any], where: KeyPath) -> Guideline:
         self.known_keys(block, where, ("faster", "than", "tolerance", "pattern"), "key in [[guideline]]")
-        pattern = self.word(block, where, "pattern", PROGRAMS) if "pattern" in block else None
+        pattern = self.word(block, where, "pattern", tuple(PATTERNS)) if "pattern" in block else None
         known: dict[str, list[Factor]] = {}
-        for program in [pattern] if pattern else PROGRAMS:
-            for name, factor in FACTORS[program].items():
+        for program in [pattern] if pattern else PATTERNS:
+            for name, factor in PATTERNS[program].factors.items():
                 known.setdefault(name, []).append(factor)
         sides = []
         for side in ("faster", "than"):

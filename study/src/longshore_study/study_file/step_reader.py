@@ -9,8 +9,8 @@ from typing import Any
 
 from longshore_study.base.errors import suggestion
 from longshore_study.base.expression import canonical_name
+from longshore_study.patterns import BETWEEN, PATTERNS
 from longshore_study.study_file import environment_variables
-from longshore_study.study_file.factors import BETWEEN, FACTORS, PROGRAMS
 from longshore_study.study_file.study import PatternBlock, Step
 from longshore_study.study_file.toml_positions import Path as KeyPath
 from longshore_study.study_file.toml_positions import line_of
@@ -63,7 +63,7 @@ def _pattern(values: Values, table: Mapping[str, Any], where: KeyPath, blocks: S
         if len(programs) > 1:
             values.problem(where, f"the step needs the key 'pattern'; it is one of {', '.join(programs) or 'none'}")
         return programs[0] if len(programs) == 1 else None
-    named = values.word(table, where, "pattern", PROGRAMS)
+    named = values.word(table, where, "pattern", tuple(PATTERNS))
     if named is not None and named not in programs:
         values.problem((*where, "pattern"), f"the study has no [[pattern]] {named}{listed(programs)}")
         return None
@@ -94,7 +94,7 @@ def _changes(
 def _unknown(written: str, pattern: str, levels: Mapping[str, Any]) -> str:
     factor = canonical_name(written)
     near = suggestion(written, levels)
-    if not near and factor in {**FACTORS[pattern], **BETWEEN}:
+    if not near and factor in {**PATTERNS[pattern].factors, **BETWEEN}:
         return f"'{written}' does not vary in this study; give its levels in within or between of [[pattern]] {pattern}"
     return f"unknown factor '{written}' of {pattern}{near or listed(levels)}"
 

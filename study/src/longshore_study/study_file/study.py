@@ -9,6 +9,7 @@ from typing import Any
 
 from longshore_study.base.expression import Expression
 from longshore_study.importers.imported import MetricChoice
+from longshore_study.patterns.pattern import Guideline
 from longshore_study.study_file.environment_variables import Level
 
 VERIFICATIONS = ("all", "ends", "no")
@@ -88,19 +89,6 @@ class External:
         name = self.command[0]
         elsewhere = "{" in name or ("stack" in self.between and "/" not in name)
         return not elsewhere and shutil.which(name) is None
-
-
-@dataclass(frozen=True)
-class Guideline:
-    """A rule that must hold on any machine: variants with the levels `faster` are not slower than
-    variants with the levels `than`, all else equal."""
-
-    faster: dict[str, Any]
-    than: dict[str, Any]
-    tolerance: float = 0.05
-    pattern: str | None = None
-    why: str = ""
-    """The reason for a built-in guideline."""
 
 
 @dataclass(frozen=True)

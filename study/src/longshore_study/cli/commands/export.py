@@ -37,6 +37,8 @@ means, the column ratio_is names the effects that were removed from the ratio, a
 is --format json. Damaged data is named on stderr, with exit status 3.
 """
 
+FOR_PEOPLE = ("markdown", "latex")
+"""Formats whose units say of what the figures are, as `GB/s per node`."""
 ENDINGS = {
     ".csv": ("csv",), ".json": ("json", "reframe"), ".jsonl": ("jsonl",), ".ndjson": ("jsonl",), ".md": ("markdown",),
     ".markdown": ("markdown",), ".tex": ("latex",), ".parquet": ("parquet",), ".pq": ("parquet",),
@@ -158,9 +160,10 @@ def _export_comparison(args: argparse.Namespace, store: Store) -> int:
         raw_low, raw_high = row.raw_interval or (None, None)
         rows.append(
             {"pattern": row.key.pattern, "metric": row.key.metric, **_factors(row.key.cell, row.key.variant),
-             "unit": row.unit, "reference": row.reference_mean, "new": row.new_mean, "ratio": row.ratio,
-             "low": low, "high": high, "ratio_is": row.ratio_kind or None, "raw_ratio": row.raw_ratio,
-             "raw_low": raw_low, "raw_high": raw_high, "verdict": row.verdict}
+             "unit": unit_of_whom(row.unit, row.per if args.format in FOR_PEOPLE else ""),
+             "reference": row.reference_mean, "new": row.new_mean, "ratio": row.ratio, "low": low, "high": high,
+             "ratio_is": row.ratio_kind or None, "raw_ratio": row.raw_ratio, "raw_low": raw_low, "raw_high": raw_high,
+             "verdict": row.verdict}
         )  # fmt: skip
     _write(args, export_tables.table(_for_people(rows, args.format), args.format))
     return _report_problems(comparison.problems, damaged=bool(comparison.damaged))
@@ -171,21 +174,19 @@ def _summary(measured: Measurements) -> list[dict[str, Any]]:
     launches."""
     rows = [
         {"study": row.study, "tag": row.tag, "pattern": row.pattern, **_factors(row.cell, row.variant),
-         **_simulated(row.simulated), "metric": row.main, "unit": row.metrics[row.main]["unit"], "median": row.value,
-         "smallest": row.spread[0],
-         "largest": row.spread[1], "launches": row.launches}
+         **_simulated(row.simulated), "metric": row.main,
+         "unit": unit_of_whom(row.metrics[row.main]["unit"], row.metrics[row.main].get("per", "")),
+         "median": row.value, "smallest": row.spread[0], "largest": row.spread[1], "launches": row.launches}
         for row in variant_rows.variant_rows(measured.figures, by_session=False)
     ]  # fmt: skip
     return _for_people(rows, "latex")
 
 
 def _for_people(rows: list[dict[str, Any]], form: str) -> list[dict[str, Any]]:
-    """The rows for readers, if the format is Markdown or LaTeX: units say per what (node, process),
-    constant factors are left out, and raw ratios appear only if an effect was removed from a
-    ratio."""
-    if form not in ("markdown", "latex"):
+    """The rows for readers, if the format is Markdown or LaTeX: constant factors are left out, and
+    raw ratios appear only if an effect was removed from a ratio."""
+    if form not in FOR_PEOPLE:
         return rows
-    rows = [{**row, "unit": unit_of_whom(row["pattern"], row["metric"], row["unit"])} for row in rows]
     always = ["metric", "unit", "reference", "new", "ratio", "low", "high", "verdict", "median", "smallest", "largest",
               "launches"]  # fmt: skip
     if any(row.get("ratio_is") not in (None, PLAIN) for row in rows):

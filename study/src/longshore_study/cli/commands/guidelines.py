@@ -8,10 +8,10 @@ from longshore_study.base.errors import UsageError
 from longshore_study.cli.result_output import print_result
 from longshore_study.compare.guideline_check import check
 from longshore_study.output import guideline_table
+from longshore_study.patterns.pattern import Guideline
 from longshore_study.store import selection
 from longshore_study.store.launch_store import Store
 from longshore_study.study_file import reader
-from longshore_study.study_file.study import Guideline
 
 EXAMPLES = """\
 examples:

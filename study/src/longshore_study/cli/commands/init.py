@@ -8,6 +8,7 @@ from importlib import resources
 from pathlib import Path
 
 from longshore_study.base.errors import EXIT_OK, LongshoreError, UsageError
+from longshore_study.patterns import MEASURED, main_of
 
 EXAMPLES = """examples:
   longshore init                writes study.toml
@@ -26,6 +27,9 @@ def run(args: argparse.Namespace) -> int:
     source = "reframe_checks.py.txt" if args.reframe else "study.toml"
     template = resources.files("longshore_study.cli").joinpath(f"templates/{source}").read_text(encoding="utf-8")
     name = path.stem if path.stem.isprintable() and path.stem.strip() else "study"
+    listed = f"{', '.join(MEASURED[:-1])} or {MEASURED[-1]}"
+    template = template.replace("PATTERNS", listed, 1)
+    template = template.replace("MAIN = {}", f"MAIN = {json.dumps({name: main_of(name) for name in MEASURED})}")
     text = template.replace('name = "study"', f"name = {json.dumps(name, ensure_ascii=False)}", 1)
     try:
         with path.open("x", encoding="utf-8") as file:  # fails if the file exists

@@ -13,8 +13,9 @@ from typing import Any
 from longshore_study.base import terminal
 from longshore_study.base.errors import EXIT_OK
 from longshore_study.execution.progress import duration
+from longshore_study.patterns import CONTROL
 from longshore_study.planning.launch_length import Advice, Length, advise
-from longshore_study.planning.plan import CONTROL, Plan, make_plan, missing_programs
+from longshore_study.planning.plan import Plan, make_plan, missing_programs
 from longshore_study.planning.power_analysis import OTHER_SESSIONS, PowerAnalysis, spread_of
 from longshore_study.planning.time_estimate import TimeEstimate
 from longshore_study.store.launch_store import Launch, Store

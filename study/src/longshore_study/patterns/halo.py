@@ -1,0 +1,94 @@
+"""Halo: the exchange of the boundary of a grid with neighbours."""
+
+from __future__ import annotations
+
+import math
+
+from longshore_study.patterns.pattern import (
+    BYTES_PER_SECOND,
+    LARGEST_COUNT,
+    TASKS,
+    WAY,
+    WORK,
+    Guideline,
+    Levels,
+    Metric,
+    Pattern,
+    count,
+    triple,
+    words,
+)
+
+
+def _seconds(ranks: int, levels: Levels) -> float:
+    return 5e-5 * ranks + ranks * _items(levels) * 8 * 4 / BYTES_PER_SECOND
+
+
+def _items(levels: Levels) -> int:
+    if "contiguous" in levels:
+        return 6 * int(levels["contiguous"])
+    domain = [int(length) for length in levels.get("domain", [64, 64, 64])]
+    width, fields = int(levels.get("halo", 1)), int(levels.get("fields", 1))
+    outer = math.prod(length + 2 * width for length in domain)
+    return fields * (outer - math.prod(domain))
+
+
+PATTERN = Pattern(
+    name="halo",
+    title="Halo exchange",
+    order=3,
+    metrics={
+        "exchange_bandwidth": Metric("GB/s", title="exchange bandwidth"),
+        "process_bandwidth": Metric("MiB/s", per="rank", title="bandwidth per process"),
+    },
+    main="process_bandwidth",
+    factors={
+        "algorithm": words(WAY, "standard staged sequenced staged-sequenced faces hybrid auto"),
+        "mode": words(
+            WAY,
+            "channel direct sendrecv redblack isend-recv irecv-send pairwise waitall persistent neighbor partitioned "
+            "subarray rma-fence rma-pscw rma-flush",
+        ),
+        "contiguous": count(WORK),
+        "domain": triple(WORK, 1, LARGEST_COUNT),
+        "halo": count(WORK, 1, 1024),
+        "reach": words(WORK, "faces edges corners"),
+        "fields": count(WORK, 1, 4096),
+        "type": words(WORK, "float double"),
+        "periodic": triple(WORK, 0, 1),
+        "language": words(WAY, "c++ c fortran"),
+        "memory": words(WAY, "shared own"),
+        "grid": triple(WAY, 0, 2**24),
+        "placement": words(WAY, "linear cart auto levels"),
+        **{level: triple(WAY, 1, 2**24) for level in ("node", "socket", "numa", "l3", "core")},
+        "order": words(WAY, "xyz xzy yxz yzx zxy zyx"),
+        **TASKS,
+    },
+    sizes={
+        "halo": "halo width, cells",
+        "contiguous": "elements per face",
+        "fields": "fields",
+        "task_count": "tasks",
+    },
+    auto="algorithm",
+    guidelines=(
+        Guideline(
+            {"mode": "persistent"},
+            {"mode": "waitall"},
+            why="a persistent request saves set-up; it could always be run as Isend and Irecv",
+        ),
+        Guideline(
+            {"mode": "neighbor"},
+            {"mode": "waitall"},
+            why="a neighbourhood collective knows all messages; it could always post them one by one",
+        ),
+        Guideline(
+            {"mode": "waitall"},
+            {"mode": "sendrecv"},
+            why="concurrent messages could always be sent one after the other, but not the reverse",
+        ),
+    ),
+    traffic=lambda _: 2.0,
+    traffic_text="each payload byte once read and once written, on all ranks of the node",
+    repetition_seconds=_seconds,
+)

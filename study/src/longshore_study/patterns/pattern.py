@@ -1,0 +1,137 @@
+"""What the study tool knows about a pattern: the fields of its module in this package."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+Role = Literal["work", "way"]
+WORK: Role = "work"
+"""The factor defines the work. Variants that do the same work are ranked against each other."""
+WAY: Role = "way"
+"""The factor is a way to do the work, which a user can choose."""
+
+LARGEST_COUNT = 2**40  # items per rank
+LARGEST_RANKS = 2**20
+BYTES_PER_SECOND = 3e9
+"""That a modest core moves, for guesses of times."""
+NUMBER_BYTES = {"uint8": 1, "uint16": 2, "uint32": 4, "int32": 4, "float": 4, "int64": 8, "uint64": 8, "double": 8}
+
+Levels = Mapping[str, Any]
+"""The level of each factor of a variant and its launch."""
+
+
+@dataclass(frozen=True)
+class Factor:
+    """The allowed values of a factor, as on the command line of longshore-bench: words (`values`),
+    integers from `least` to `most`, or lists of `numbers_in_one` such integers, for instance a
+    domain."""
+
+    role: Role
+    values: tuple[str, ...] = ()
+    least: int = 1
+    most: int = LARGEST_COUNT
+    numbers_in_one: int = 1
+    free_text: bool = False
+    """Whether any text is allowed."""
+
+    @property
+    def is_word(self) -> bool:
+        return bool(self.values)
+
+    def allowed(self) -> str:
+        """The allowed values in words, to follow "is" in an error message."""
+        if self.free_text:
+            return "a text"
+        if self.is_word:
+            return f"one of {', '.join(self.values)}"
+        integer = f"an integer from {self.least} to {self.most}"
+        return integer if self.numbers_in_one == 1 else f"a list of {self.numbers_in_one} numbers, each {integer}"
+
+
+def words(role: Role, text: str) -> Factor:
+    return Factor(role, values=tuple(text.split()))
+
+
+def count(role: Role, least: int = 1, most: int = LARGEST_COUNT) -> Factor:
+    return Factor(role, least=least, most=most)
+
+
+def triple(role: Role, least: int, most: int) -> Factor:
+    return Factor(role, least=least, most=most, numbers_in_one=3)
+
+
+def free_text(role: Role) -> Factor:
+    return Factor(role, free_text=True)
+
+
+TASKS = {"tasks": words(WAY, "serial threads openmp tbb"), "task_count": count(WAY, 1, 4096)}
+
+
+@dataclass(frozen=True)
+class Metric:
+    """One figure of a pattern, as docs/reference/figures.md defines it."""
+
+    unit: str
+    per: str = ""
+    """"node" or "rank", of which the figure is; empty: of all ranks together."""
+    better: str = "higher"
+    title: str = ""
+    """For readers; by default the name of the metric."""
+    limit: str = ""
+    """What the figure cannot exceed: "memory copy", or "injection" if the bytes go to all nodes in
+    equal shares."""
+
+
+@dataclass(frozen=True)
+class Guideline:
+    """A rule that must hold on any machine: variants with the levels `faster` are not slower than
+    variants with the levels `than`, all else equal."""
+
+    faster: dict[str, Any]
+    than: dict[str, Any]
+    tolerance: float = 0.05
+    pattern: str | None = None
+    why: str = ""
+    """The reason for a built-in guideline."""
+
+
+@dataclass(frozen=True)
+class Pattern:
+    name: str
+    title: str
+    order: int
+    """The place of the pattern in tables and reports."""
+    metrics: Mapping[str, Metric]
+    main: str
+    """The metric by which variants are compared; empty if none is."""
+    factors: Mapping[str, Factor]
+    """In the order of the command line."""
+    work_of_imports: tuple[str, ...] = ()
+    """Factors of the work that only imported programs have."""
+    sizes: Mapping[str, str] = field(default_factory=dict)
+    """Numeric factors over which curves are drawn first, with the title of the axis."""
+    auto: str = ""
+    """The factor that can have the level `auto`, with which the program chooses."""
+    guidelines: tuple[Guideline, ...] = ()
+    mean_metrics: tuple[str, ...] = ()
+    """Metrics of which the reference program prints means."""
+    modelled_phase: str = ""
+    """The phase that the communication model predicts: an exchange of equal blocks between all."""
+    traffic: Callable[[Levels], float] | None = None
+    """The bytes that any implementation has to read and to write, for each byte or item of the main
+    metric. Compared with memory copy, the only bound that can be measured on one machine."""
+    traffic_text: str = ""
+    """Which bytes `traffic` counts. Tables append "per second, relative to memory copy"."""
+    traffic_factors: tuple[str, ...] = ()
+    """The factors on which `traffic` depends."""
+    repetition_seconds: Callable[[int, Levels], float] = lambda ranks, levels: 0.1  # noqa: ARG005
+    """A guess, right within a small factor, from the number of ranks and the levels."""
+    pairs_of_ranks: bool = False
+    """Whether all pairs of ranks exchange messages, which a simulation takes longer for."""
+
+    @property
+    def work(self) -> tuple[str, ...]:
+        """The factors that define the work."""
+        return (*(name for name, factor in self.factors.items() if factor.role == WORK), *self.work_of_imports)

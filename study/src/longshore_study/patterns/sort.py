@@ -1,0 +1,65 @@
+"""Sort: keys that go to the rank of their bucket, as in ISx."""
+
+from __future__ import annotations
+
+from longshore_study.patterns.pattern import (
+    BYTES_PER_SECOND,
+    NUMBER_BYTES,
+    TASKS,
+    WAY,
+    WORK,
+    Levels,
+    Metric,
+    Pattern,
+    count,
+    words,
+)
+
+_DEFAULT_KEY_TYPE = "uint32"  # also stands for types that are not known
+_PASSES = 7  # count: read; bucket, exchange and sort: read and write
+_DIRECT_PASSES = 5  # exchange direct writes into the buckets
+
+
+def _traffic(levels: Levels) -> float:
+    key_bytes = NUMBER_BYTES.get(str(levels.get("key_type")), NUMBER_BYTES[_DEFAULT_KEY_TYPE])
+    payload = levels.get("payload")
+    passes = _DIRECT_PASSES if levels.get("exchange") == "direct" else _PASSES
+    return (key_bytes + (payload if isinstance(payload, int) else 0)) * passes
+
+
+PATTERN = Pattern(
+    name="sort",
+    title="Bucket sort",
+    order=4,
+    metrics={
+        "keys_per_second": Metric("keys/s", title="keys sorted"),
+        "exchange_bandwidth": Metric("GB/s", per="node", title="exchange bandwidth"),
+        "total_seconds": Metric("s", better="lower"),
+        "exchange_seconds": Metric("s", better="lower"),
+    },
+    main="keys_per_second",
+    factors={
+        "exchange": words(WAY, "put put-scan direct sendrecv alltoallv rma channel two-hop auto"),
+        "order": words(WAY, "round-robin random random-private xor incast node-aware"),
+        "keys": count(WORK),
+        "scaling": words(WORK, "weak strong weak-iso"),
+        "max_key": count(WORK),
+        "key_pattern": words(WORK, "uniform zipf sorted all-equal"),
+        "key_type": words(WORK, "uint8 uint32 uint64 double"),
+        "payload": count(WORK, 0, 4096),
+        "splitters": words(WAY, "equal-width sampled"),
+        "stable": words(WORK, "no yes"),
+        "meet": words(WAY, "no yes"),
+        **TASKS,
+    },
+    sizes={"keys": "keys per rank", "task_count": "tasks"},
+    auto="exchange",
+    mean_metrics=("total_seconds", "exchange_seconds"),
+    modelled_phase="exchange",
+    traffic=_traffic,
+    traffic_text=f"{_PASSES} passes over the items (count: read; bucket, exchange, sort: read and write), "
+    f"{_DIRECT_PASSES} with exchange direct",
+    traffic_factors=("exchange", "key_type", "payload"),
+    repetition_seconds=lambda ranks, levels: ranks * int(levels.get("keys", 2**23)) * 8 * 6 / BYTES_PER_SECOND,
+    pairs_of_ranks=True,
+)
