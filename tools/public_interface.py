@@ -26,6 +26,7 @@ REPOSITORY = Path(__file__).resolve().parent.parent
 BUILD = Path(os.environ.get("LONGSHORE_BUILD") or REPOSITORY / "build" / "test")
 PAGE = REPOSITORY / "docs" / "reference" / "public.md"
 BLOCK = r"<!-- list: {} -->\n```text\n(.*?)```\n"
+COLUMNS = 100
 
 
 class MissingPartError(Exception):
@@ -45,9 +46,9 @@ def headers() -> Iterable[str]:
 def cpp() -> Iterable[str]:
     """Names on the pages of the C++ interface, of which a test says that they are complete."""
     for page in sorted((REPOSITORY / "docs" / "reference" / "api").glob("cpp*.md")):
-        directives = re.findall(r"^```\{doxygen(\w+)\} ([^\n(]+)", page.read_text(encoding="utf-8"), re.MULTILINE)
+        directives = re.findall(r"^\.\. doxygen(\w+):: ([^\n(]+)", page.read_text(encoding="utf-8"), re.MULTILINE)
         for kind, name in directives:
-            yield f"{name.strip()} ({kind})"
+            yield f"{name.strip().removeprefix('longshore::')} ({kind})"
 
 
 def c() -> Iterable[str]:
@@ -208,7 +209,17 @@ def promised_names(section: str, page: str) -> list[str]:
     block = re.search(BLOCK.format(section), page, re.DOTALL)
     if block is None:
         raise ValueError(f"{PAGE} has no list '{section}'")
-    return block[1].splitlines()
+    return re.split(r"; |\n", block[1].strip())
+
+
+def packed(names: Iterable[str]) -> str:
+    """The names in their order, as many on a line as fit, separated by semicolons."""
+    lines = [""]
+    for name in names:
+        if lines[-1] and len(lines[-1]) + len("; ") + len(name) > COLUMNS:
+            lines.append("")
+        lines[-1] += f"; {name}" if lines[-1] else name
+    return "".join(f"{line}\n" for line in lines)
 
 
 def differences(section: str, page: str) -> Iterator[str]:
@@ -230,11 +241,10 @@ def main(arguments: list[str]) -> int:
     for section in options.section or SECTIONS:
         try:
             if options.update:
-                names = "".join(f"{name}\n" for name in found_names(section))
                 old = re.search(BLOCK.format(section), page, re.DOTALL)
                 if old is None:
                     raise ValueError(f"{PAGE} has no list '{section}'")
-                page = page[: old.start(1)] + names + page[old.end(1) :]
+                page = page[: old.start(1)] + packed(found_names(section)) + page[old.end(1) :]
                 continue
             for line in differences(section, page):
                 print(line)

@@ -14,7 +14,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 WORD = re.compile(r"(?<![\w:])(?:longshore::)?(\w+)")
-ON_PAGE = re.compile(r"^```\{doxygen\w+\} longshore::(\w+)", re.MULTILINE)
+ON_PAGE = re.compile(r"^\.\. doxygen\w+:: longshore::(\w+)", re.MULTILINE)
 MENTIONED = re.compile(r"\blongshore::(\w+)\b(?!::)")
 
 
