@@ -27,6 +27,7 @@ BUILD = Path(os.environ.get("LONGSHORE_BUILD") or REPOSITORY / "build" / "test")
 PAGE = REPOSITORY / "docs" / "reference" / "public.md"
 BLOCK = r"<!-- list: {} -->\n```text\n(.*?)```\n"
 COLUMNS = 100
+OWNED = re.compile(r"(\[*\w[\w-]*\]*[ %.])([^(].*)")  # `gather --hops`, `Halo.wait()`, `longshore_team%rank`
 
 
 class MissingPartError(Exception):
@@ -209,16 +210,29 @@ def promised_names(section: str, page: str) -> list[str]:
     block = re.search(BLOCK.format(section), page, re.DOTALL)
     if block is None:
         raise ValueError(f"{PAGE} has no list '{section}'")
-    return re.split(r"; |\n", block[1].strip())
+    named = re.findall(r"(?:([^;{}]*)\{([^{}]*)\}|([^;{}]+))(?:; |$)", block[1].strip().replace("\n", "; "))
+    return [f"{owner}{name}" for owner, group, alone in named for name in (group.split("; ") if group else [alone])]
 
 
 def packed(names: Iterable[str]) -> str:
-    """The names in their order, as many on a line as fit, separated by semicolons."""
-    lines = [""]
+    """The names, as many on a line as fit. Names of one owner stand together: `owner{name; name}`."""
+    groups: dict[str, list[str]] = {}
     for name in names:
-        if lines[-1] and len(lines[-1]) + len("; ") + len(name) > COLUMNS:
-            lines.append("")
-        lines[-1] += f"; {name}" if lines[-1] else name
+        owned = OWNED.fullmatch(name)
+        owner, own_name = owned.groups() if owned else ("", name)
+        groups.setdefault(owner, []).append(own_name)
+    lines: list[str] = []
+    for owner, group in groups.items():
+        if owner:
+            group[0] = f"{owner}{{{group[0]}"
+            group[-1] += "}"
+        line = ""
+        for name in group:
+            if line and len(line) + len(f"; {name}") > COLUMNS:
+                lines.append(line)
+                line = ""
+            line += f"; {name}" if line else name
+        lines.append(line)
     return "".join(f"{line}\n" for line in lines)
 
 
