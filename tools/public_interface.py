@@ -23,6 +23,9 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(REPOSITORY / "docs" / "site"))
+import cpp_interface  # noqa: E402 - Python finds it only now
+
 BUILD = Path(os.environ.get("LONGSHORE_BUILD") or REPOSITORY / "build" / "test")
 PAGE = REPOSITORY / "docs" / "reference" / "public.md"
 BLOCK = r"<!-- list: {} -->\n```text\n(.*?)```\n"
@@ -45,11 +48,9 @@ def headers() -> Iterable[str]:
 
 
 def cpp() -> Iterable[str]:
-    """Names on the pages of the C++ interface, of which a test says that they are complete."""
-    for page in sorted((REPOSITORY / "docs" / "reference" / "api").glob("cpp*.md")):
-        directives = re.findall(r"^\.\. doxygen(\w+):: ([^\n(]+)", page.read_text(encoding="utf-8"), re.MULTILINE)
-        for kind, name in directives:
-            yield f"{name.strip().removeprefix('longshore::')} ({kind})"
+    """Names on the page of the C++ interface, of which a test says that it is complete."""
+    for block in cpp_interface.BLOCK.findall(text_of("docs/reference/api/cpp.md")):
+        yield from (f"{name.partition('(')[0]} ({kind})" for kind, name in cpp_interface.listed(block))
 
 
 def c() -> Iterable[str]:
@@ -215,7 +216,7 @@ def promised_names(section: str, page: str) -> list[str]:
 
 
 def packed(names: Iterable[str]) -> str:
-    """The names, as many on a line as fit. Names of one owner stand together: `owner{name; name}`."""
+    """The names, as many on a line as fit. Names of one owner stand together: `owner{a; b}`."""
     groups: dict[str, list[str]] = {}
     for name in names:
         owned = OWNED.fullmatch(name)
