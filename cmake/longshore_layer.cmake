@@ -40,7 +40,7 @@ endif()
 #
 # longshore_NAME is a static library. With BUILD_SHARED_LIBS it is a set of object files, which
 # longshore_shared_library() links into liblongshore.so; longshore::NAME then stands for that library
-# with the headers of the layer (docs/decisions/0014-two-shared-libraries.md).
+# with the headers of the layer (docs/decisions.md, 0014).
 function(longshore_add_layer name)
   cmake_parse_arguments(ARG "" "" "HEADERS;DETAIL;SOURCES;PUBLIC;PRIVATE;DEFINITIONS" ${ARGN})
   if(ARG_UNPARSED_ARGUMENTS)

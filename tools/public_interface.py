@@ -23,9 +23,14 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(REPOSITORY / "docs" / "site"))
+import cpp_interface  # noqa: E402 - Python finds it only now
+
 BUILD = Path(os.environ.get("LONGSHORE_BUILD") or REPOSITORY / "build" / "test")
 PAGE = REPOSITORY / "docs" / "reference" / "public.md"
 BLOCK = r"<!-- list: {} -->\n```text\n(.*?)```\n"
+COLUMNS = 100
+OWNED = re.compile(r"(\[*\w[\w-]*\]*[ %.])([^(].*)")  # `gather --hops`, `Halo.wait()`, `longshore_team%rank`
 
 
 class MissingPartError(Exception):
@@ -43,11 +48,9 @@ def headers() -> Iterable[str]:
 
 
 def cpp() -> Iterable[str]:
-    """Names on the pages of the C++ interface, of which a test says that they are complete."""
-    for page in sorted((REPOSITORY / "docs" / "reference" / "api").glob("cpp*.md")):
-        directives = re.findall(r"^```\{doxygen(\w+)\} ([^\n(]+)", page.read_text(encoding="utf-8"), re.MULTILINE)
-        for kind, name in directives:
-            yield f"{name.strip()} ({kind})"
+    """Names on the page of the C++ interface, of which a test says that it is complete."""
+    for block in cpp_interface.BLOCK.findall(text_of("docs/reference/api/cpp.md")):
+        yield from (f"{name.partition('(')[0]} ({kind})" for kind, name in cpp_interface.listed(block))
 
 
 def c() -> Iterable[str]:
@@ -208,7 +211,30 @@ def promised_names(section: str, page: str) -> list[str]:
     block = re.search(BLOCK.format(section), page, re.DOTALL)
     if block is None:
         raise ValueError(f"{PAGE} has no list '{section}'")
-    return block[1].splitlines()
+    named = re.findall(r"(?:([^;{}]*)\{([^{}]*)\}|([^;{}]+))(?:; |$)", block[1].strip().replace("\n", "; "))
+    return [f"{owner}{name}" for owner, group, alone in named for name in (group.split("; ") if group else [alone])]
+
+
+def packed(names: Iterable[str]) -> str:
+    """The names, as many on a line as fit. Names of one owner stand together: `owner{a; b}`."""
+    groups: dict[str, list[str]] = {}
+    for name in names:
+        owned = OWNED.fullmatch(name)
+        owner, own_name = owned.groups() if owned else ("", name)
+        groups.setdefault(owner, []).append(own_name)
+    lines: list[str] = []
+    for owner, group in groups.items():
+        if owner:
+            group[0] = f"{owner}{{{group[0]}"
+            group[-1] += "}"
+        line = ""
+        for name in group:
+            if line and len(line) + len(f"; {name}") > COLUMNS:
+                lines.append(line)
+                line = ""
+            line += f"; {name}" if line else name
+        lines.append(line)
+    return "".join(f"{line}\n" for line in lines)
 
 
 def differences(section: str, page: str) -> Iterator[str]:
@@ -230,11 +256,10 @@ def main(arguments: list[str]) -> int:
     for section in options.section or SECTIONS:
         try:
             if options.update:
-                names = "".join(f"{name}\n" for name in found_names(section))
                 old = re.search(BLOCK.format(section), page, re.DOTALL)
                 if old is None:
                     raise ValueError(f"{PAGE} has no list '{section}'")
-                page = page[: old.start(1)] + names + page[old.end(1) :]
+                page = page[: old.start(1)] + packed(found_names(section)) + page[old.end(1) :]
                 continue
             for line in differences(section, page):
                 print(line)

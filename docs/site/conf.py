@@ -14,7 +14,7 @@ from sphinx.util import logging
 
 REPOSITORY = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(REPOSITORY / "docs" / "site"))
-from cpp_interface import names_without_a_page  # noqa: E402  (Sphinx runs this file from elsewhere)
+from cpp_interface import directives, names_without_a_page  # noqa: E402  (Sphinx runs this file from elsewhere)
 from fortran_interface import Module  # noqa: E402
 
 # An argument in a docstring of Python: `name: ` or `name, name: ` at the beginning of a line.
@@ -96,8 +96,9 @@ def _fortran_interface(app: Any, page: str, source: list[str]) -> None:
 
 
 def _cpp_interface(app: Any, page: str, source: list[str]) -> None:
-    """Reports public names of C++ that their page does not show."""
+    """Makes the page of C++ from its lists of names, and reports public names that they lack."""
     if page == "docs/reference/api/cpp":
+        source[0] = directives(source[0])
         for name in names_without_a_page(REPOSITORY, Path(breathe_projects["longshore"])):
             logging.getLogger(__name__).warning(
                 "docs/reference/api/cpp.md does not show the public name longshore::%s", name

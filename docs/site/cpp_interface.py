@@ -14,7 +14,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 WORD = re.compile(r"(?<![\w:])(?:longshore::)?(\w+)")
-ON_PAGE = re.compile(r"^```\{doxygen\w+\} longshore::(\w+)", re.MULTILINE)
+BLOCK = re.compile(r"^```\{doxygen\}\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 MENTIONED = re.compile(r"\blongshore::(\w+)\b(?!::)")
 
 
@@ -25,6 +25,23 @@ class Declaration:
     name: str
     header: str
     words: frozenset[str]
+
+
+def listed(block: str) -> Iterator[tuple[str, str]]:
+    """The kind and the declaration of each name in a block of the page: `enum errc; reduction`."""
+    for line in block.splitlines():
+        kind, _, declarations = line.partition(" ")
+        yield from ((kind, declaration) for declaration in declarations.split("; "))
+
+
+def directives(page: str) -> str:
+    """The page with a directive of Breathe for each name."""
+
+    def of_block(block: re.Match[str]) -> str:
+        lines = (f".. doxygen{kind}:: longshore::{declaration}\n" for kind, declaration in listed(block[1]))
+        return f"```{{eval-rst}}\n{''.join(lines)}```"
+
+    return BLOCK.sub(of_block, page)
 
 
 def public_names(repository: Path, xml: Path) -> set[str]:
@@ -46,7 +63,8 @@ def public_names(repository: Path, xml: Path) -> set[str]:
 
 def names_without_a_page(repository: Path, xml: Path) -> list[str]:
     """Public names that docs/reference/api/cpp.md does not show."""
-    shown = set(ON_PAGE.findall((repository / "docs/reference/api/cpp.md").read_text("utf-8")))
+    page = (repository / "docs/reference/api/cpp.md").read_text("utf-8")
+    shown = {re.split(r"\W", name)[0] for block in BLOCK.findall(page) for _, name in listed(block)}
     return sorted(public_names(repository, xml) - shown)
 
 

@@ -1,6 +1,6 @@
 // The barrier between the ranks of one node: a counter in memory that these ranks share. The
 // barrier also finds out whether all ranks make the same collective call. Several transports use it
-// within a node; docs/decisions/0005 says why even the transport over MPI does.
+// within a node; docs/decisions.md (0005) says why even the transport over MPI does.
 #pragma once
 
 #include <longshore/core/bytes.hpp>
