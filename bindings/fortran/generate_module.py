@@ -2,8 +2,10 @@
 interfaces are declared in the header only.
 
 Usage: generate_module.py longshore.h TEMPLATE OUTPUT. In the template, `!:header` stands for the
-declarations of the header. Lines between `!:for LIST` and `!:end` are repeated for each entry of a
-list in LOOPS; in each copy the values of the entry replace <names>.
+declarations of the header. `!:calls` stands for the procedures that types bind and the template
+does not define: each calls the function of the header with its name. Lines between `!:for LIST` and
+`!:end` are repeated for each entry of a list in LOOPS; in each copy the values of the entry replace
+<names>.
 """
 
 from __future__ import annotations
@@ -90,10 +92,123 @@ C_VALUES = {
 ZERO = {"int": "0", "int64_t": "0", "size_t": "0", "double": "0"}
 
 
+# What the messages of functions call an object that was not created.
+OBJECTS = {
+    "longshore_team": "a team", "longshore_array": "a distributed array", "longshore_grid": "a grid",
+    "longshore_halo": "the plan of a halo", "longshore_ghost_graph": "a ghost graph",
+    "longshore_ghost": "the plan of a ghost exchange", "longshore_stream": "a stream",
+}  # fmt: skip
+
+FUNCTION_HEAD = """\
+  {kind}function {name}(this){result}
+    class({owner}), intent(in) :: this"""
+REQUIRE = "    call require_object(this%handle, '{what}')"
+SUBROUTINE_HEAD = """\
+  subroutine {name}({arguments})
+    class({owner}), intent({intent}) :: this"""
+IERR = "    integer, intent(out), optional :: ierr"
+# Procedures for functions of C that take an object, and at most the address of a result.
+CALLS = {
+    "number": f"""{FUNCTION_HEAD}
+{REQUIRE}
+    {{name}} = {{call}}
+  end function {{name}}""",
+    "text": f"""{FUNCTION_HEAD}
+    character(len=longshore_text_length) :: text
+{REQUIRE}
+    text = text_of({{call}})
+  end function {{name}}""",
+    "triple": f"""{FUNCTION_HEAD}
+    integer :: numbers(3)
+    integer(c_int), target :: found(3)
+{REQUIRE}
+    call {{call}}
+    numbers = found
+  end function {{name}}""",
+    "list": f"""{SUBROUTINE_HEAD}
+    integer, allocatable, intent(out) :: ranks(:)
+    integer(c_int), target :: found
+    integer(c_int), pointer :: numbers(:)
+{REQUIRE}
+    call c_f_pointer({{call}}, numbers, [found])
+    ranks = numbers
+  end subroutine {{name}}""",
+    "action": f"""{SUBROUTINE_HEAD}
+{IERR}
+    call report({{call}}, ierr)
+  end subroutine {{name}}""",
+    "free": f"""{SUBROUTINE_HEAD}
+{IERR}
+    integer(c_int) :: code
+    code = {{call}}
+    if (code == longshore_ok) this%handle = c_null_ptr
+    call report(code, ierr)
+  end subroutine {{name}}""",
+    "test": f"""{SUBROUTINE_HEAD}
+    logical, intent(out) :: complete
+{IERR}
+    integer(c_int), target :: found
+    integer(c_int) :: code
+    found = 0
+    code = {{call}}
+    complete = found /= 0
+    call report(code, ierr)
+  end subroutine {{name}}""",
+}
+
+
+def calls_text(template: str, header: str) -> str:
+    """Return the procedures that types of the template bind, and the template does not define."""
+    functions = {name: (result, arguments) for result, name, arguments in functions_of(plain_text(header))}
+    bound = dict.fromkeys(re.findall(r"procedure :: \w+ => (\w+)", template))
+    missing = [name for name in bound if not re.search(rf"\b(?:subroutine|function) {name}\(", template)]
+    return "\n\n".join(call_text(name, *functions[f"longshore_{name}"]) for name in missing)
+
+
+def call_text(name: str, result: str, arguments: str) -> str:
+    """Return the procedure that calls a function of C."""
+    this, *more = [" ".join(argument.split()) for argument in arguments.split(",")]
+    owner = this.removeprefix("const ").partition("*")[0]
+    takes, kind, of_result = "this, ierr", "", ""
+    if more:
+        call = f"c_longshore_{name}(this%handle, c_loc(found))"
+        form = {"void": "triple", "const int*": "list", "int": "test"}[result]
+        takes = {"list": "this, ranks", "test": "this, complete, ierr"}.get(form, "")
+        of_result = " result(numbers)"
+    else:
+        call = f"c_longshore_{name}(this%handle)"
+        is_code = result == "int" and not this.startswith("const ")
+        form = ("free" if name.endswith("_free") else "action") if is_code else "number"
+        kind = {"int": "integer ", "int64_t": "integer(int64) ", "double": "real(real64) "}.get(result, "")
+        if "char" in result:
+            form, of_result = "text", " result(text)"
+    intent = "inout" if form in ("free", "test") else "in"
+    return CALLS[form].format(
+        name=name, owner=owner, what=OBJECTS.get(owner, "a plan"), call=call, arguments=takes, kind=kind,
+        result=of_result, intent=intent,
+    )  # fmt: skip
+
+
+def plain_text(header: str) -> str:
+    """Return the header without comments and directives."""
+    plain = re.sub(r"/\*.*?\*/", " ", header, flags=re.DOTALL)
+    return re.sub(r"^\s*#.*$", "", plain, flags=re.MULTILINE)
+
+
+def functions_of(plain: str) -> list[tuple[str, str, str]]:
+    """Return the result, the name and the arguments of each function."""
+    # The pattern needs the end of a declaration before each function.
+    plain = plain.replace('extern "C" {', ";")
+    functions = re.findall(r"(?:^|;|\})\s*((?:const )?\w+\*?) (longshore_\w+)\(([^)]*)\)(?=;)", plain)
+    expected = len(re.findall(r"\b(?!typedef)\w+\*? longshore_\w+\(", plain))
+    if expected != len(functions):
+        sys.exit(f"generate_module.py: parsed only {len(functions)} of {expected} functions of the header")
+    return functions
+
+
 def header_text(header: str) -> str:
     """Return the Fortran declarations of the header's enumerators, structs and functions."""
-    plain = re.sub(r"/\*.*?\*/", " ", header, flags=re.DOTALL)
-    plain = re.sub(r"^\s*#.*$", "", plain, flags=re.MULTILINE)
+    plain = plain_text(header)
     lines = [
         f"integer(c_int), parameter :: {name.lower()} = {value}"
         for name, value in re.findall(r"\b(LONGSHORE_\w+) = (\d+)", plain)
@@ -103,15 +218,9 @@ def header_text(header: str) -> str:
         lines += [f"  {member_text(member)}" for member in body.split(";") if member.strip()]
         lines += [f"end type c_{name}"]
     lines += ["", "interface"]
-    # The pattern of functions needs the end of a declaration before each function.
-    plain = plain.replace('extern "C" {', ";")
-    functions = re.findall(r"(?:^|;|\})\s*((?:const )?\w+\*?) (longshore_\w+)\(([^)]*)\)(?=;)", plain)
-    for result, name, arguments in functions:
+    for result, name, arguments in functions_of(plain):
         lines += function_lines(result, name, arguments)
     lines += ["end interface"]
-    expected = len(re.findall(r"\b(?!typedef)\w+\*? longshore_\w+\(", plain))
-    if expected != len(functions):
-        sys.exit(f"generate_module.py: parsed only {len(functions)} of {expected} functions of the header")
     return "\n".join("  " + line if line else "" for line in lines)
 
 
@@ -186,9 +295,11 @@ def main(header: str, template: str, output: str) -> None:
     """Write the module. An unchanged file is not written, so that it is not compiled again."""
     text = "\n".join(expand(Path(template).read_text(encoding="utf-8").splitlines())) + "\n"
     # Names that remain are mistakes in the template.
-    if left := re.search(r"<[a-z]\w*>|!:(?!header)\w+", text):
+    if left := re.search(r"<[a-z]\w*>|!:(?!header|calls)\w+", text):
         sys.exit(f"generate_module.py: the template has an unknown name: {left[0]}")
-    text = text.replace("!:header", header_text(Path(header).read_text(encoding="utf-8")).lstrip())
+    declarations = Path(header).read_text(encoding="utf-8")
+    text = text.replace("  !:calls", calls_text(text, declarations))
+    text = text.replace("!:header", header_text(declarations).lstrip())
     text = "\n".join(folded(line) for line in text.splitlines()) + "\n"
     if not Path(output).exists() or Path(output).read_text(encoding="utf-8") != text:
         Path(output).write_text(text, encoding="utf-8")

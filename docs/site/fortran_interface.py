@@ -56,7 +56,8 @@ class Module:
     @classmethod
     def of(cls, path: Path) -> Module:
         """Reads the module from its template, with one copy of its text for each kind of plan."""
-        plans = runpy.run_path(str(path.with_name("generate_module.py")))["PLANS"]
+        generator = runpy.run_path(str(path.with_name("generate_module.py")))
+        plans = generator["PLANS"]
 
         def for_each_plan(block: re.Match[str]) -> str:
             text = ""
@@ -65,7 +66,11 @@ class Module:
             return text
 
         source = path.read_text(encoding="utf-8")
-        return cls(re.sub(r"[ ]*!:for plan\n(.*?)[ ]*!:end\n", for_each_plan, source, flags=re.DOTALL))
+        header = path.parent.parent / "c" / "longshore.h"
+        expanded = "\n".join(generator["expand"](source.splitlines()))
+        calls = generator["calls_text"](expanded, header.read_text(encoding="utf-8"))
+        source = re.sub(r"[ ]*!:for plan\n(.*?)[ ]*!:end\n", for_each_plan, source, flags=re.DOTALL)
+        return cls(source.replace("  !:calls", calls))
 
     @property
     def constants(self) -> list[str]:
