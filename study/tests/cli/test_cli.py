@@ -13,6 +13,8 @@ import pytest
 
 from longshore_study.base.errors import LongshoreError, nearest
 from longshore_study.cli import command_line
+from longshore_study.store.launch_store import Store
+from stored_launches import halo, store_launch
 
 
 def test_help_lists_the_verbs_and_imports_none(capsys: pytest.CaptureFixture[str]) -> None:
@@ -28,10 +30,22 @@ def test_help_lists_the_verbs_and_imports_none(capsys: pytest.CaptureFixture[str
         assert f"'{heavy}" not in modules, heavy
 
 
-def test_a_verb_without_its_module_is_not_offered() -> None:
-    assert set(command_line.available_commands()) <= set(command_line.COMMANDS)
-    for command in command_line.available_commands():
-        assert (Path(command_line.__file__).parent / "commands" / f"{command_line.module_name(command)}.py").exists()
+def test_every_module_of_a_command_is_listed() -> None:
+    modules = {path.stem for path in (Path(command_line.__file__).parent / "commands").glob("[a-z]*.py")}
+    assert {command_line.module_name(command) for command in command_line.COMMANDS} == modules
+
+
+def test_libraries_are_imported_only_by_the_commands_that_need_them(tmp_path: Path) -> None:
+    code = "import sys; from longshore_study.cli import main; main(sys.argv[1:]); print(sorted(sys.modules))"
+    store = Store(tmp_path)
+    for tag in ("a", "b"):
+        store_launch(store, tag, "day", [halo("waitall", 1.0)])
+    for arguments in (["--version"], ["show"], ["compare", "a", "b"]):
+        command = [sys.executable, "-c", code, "--store", str(tmp_path), *arguments]
+        modules = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()[-1]
+        assert "longshore_study.cli.command_line" in modules
+        for library in ("argcomplete", "elftools", "matplotlib", "numpy", "pyarrow"):
+            assert f"'{library}" not in modules, (arguments, library)
 
 
 @pytest.mark.parametrize("command", ["import", "show", "compare", "guidelines", "export"])

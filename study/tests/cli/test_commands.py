@@ -33,7 +33,7 @@ ARGUMENTS = {
 STUDY = '[study]\nname = "x"\n[[pattern]]\nprogram = "sort"\nbetween = { ranks = 1 }\n'
 
 
-@pytest.mark.parametrize("command", command_line.available_commands())
+@pytest.mark.parametrize("command", command_line.COMMANDS)
 def test_every_command_has_examples_that_name_it(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
         command_line.main([command, "--help"])
@@ -55,7 +55,7 @@ def test_every_verb_speaks_json(
     assert json.loads(capsys.readouterr().out)["schema"] == 1
 
 
-@pytest.mark.parametrize("command", command_line.available_commands())
+@pytest.mark.parametrize("command", command_line.COMMANDS)
 def test_a_mistyped_option_is_an_error_of_one_line(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert command_line.main([command, *ARGUMENTS.get(command, []), "--jsno"]) == 64
     error = capsys.readouterr().err

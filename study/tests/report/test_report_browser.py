@@ -129,7 +129,7 @@ def test_every_section_is_visible_and_nothing_is_wider_than_the_page(
     boxes = browser.evaluate(
         "return [...document.querySelectorAll('section')].map(s => [s.id, s.getBoundingClientRect().height])"
     )
-    assert len(boxes) >= 10
+    assert len(boxes) >= 9
     assert all(height > 40 for _, height in boxes), boxes
     assert browser.evaluate("return document.documentElement.scrollWidth") <= width
 

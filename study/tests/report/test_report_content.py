@@ -1,9 +1,7 @@
-"""The texts of the page: winners, bounds, missing results, provenance, rules, numbers."""
+"""The texts of the page: winners, bounds, missing results, provenance, numbers."""
 
 from __future__ import annotations
 
-import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,13 +17,11 @@ from longshore_study.report.fastest import fastest
 from longshore_study.report.labels import naming
 from longshore_study.report.markup import to_text
 from longshore_study.report.provenance import provenance_section, recorded_properties, unrecorded
-from longshore_study.report.reporting_rules import MET, NOT_APPLICABLE, NOT_MET, rule_results
 from longshore_study.store import records
 from longshore_study.store.launch_store import Store
 from longshore_study.store.selection import sides
 from report_data import (
     HEADER,
-    compared_halobench,
     envelope,
     header_of,
     result,
@@ -173,43 +169,6 @@ def test_command_lines_are_listed_once_without_options_of_each_launch(tmp_path: 
 def test_missing_parts_of_the_setup_are_named(tmp_path: Path) -> None:
     assert unrecorded(facts_of(write_study(tmp_path / "a"), "quick")) == []
     assert unrecorded(facts_of(write_halobench(tmp_path / "b"), "new"))[:3] == ["host", "CPU", "kernel"]
-
-
-def rules_of(facts: Facts) -> dict[int, str]:
-    return {i: j.state for i, (_, j) in enumerate(rule_results(facts), start=1)}
-
-
-def test_the_rules_follow_the_data(tmp_path: Path) -> None:
-    few = rules_of(facts_of(write_study(tmp_path / "few", launches=5), "quick"))
-    many = rules_of(facts_of(write_study(tmp_path / "many", launches=6), "quick"))
-    assert len(few) == 12
-    assert (few[1], few[4]) == (NOT_APPLICABLE, NOT_APPLICABLE)
-    # Six launches make an interval of the median possible; nothing else changes.
-    assert (few.pop(5), many.pop(5)) == (NOT_MET, MET)
-    assert few == many
-    assert few[9] == few[10] == few[11] == few[12] == MET
-
-
-def test_aggregates_break_the_rules_that_need_repetitions(tmp_path: Path) -> None:
-    store = write_halobench(tmp_path)
-    judged = rules_of(gather_facts(sides(store, ["reference", "new"]), compared_halobench()))
-    assert [n for n, state in judged.items() if state == MET] == [1, 4, 5, 7]
-    comparison = compared_halobench()
-    row = comparison.rows[0]
-    assert row.estimate is not None
-    comparison.rows[0] = replace(row, verdict="untestable", estimate=replace(row.estimate, judged=None))
-    judged = rules_of(gather_facts(sides(store, ["reference", "new"]), comparison))
-    assert judged[5] == judged[7] == NOT_MET
-
-
-def test_idle_cores_need_a_reason(tmp_path: Path) -> None:
-    store = Store(tmp_path)
-    header = json.loads(json.dumps(HEADER))
-    header["system"]["cores"] = 64
-    store_launch(store, [gather("a", 1.0)], header=header)
-    rule = rule_results(facts_of(store, "t"))[1][1]
-    assert rule.state == NOT_MET
-    assert "4 of 64 cores" in rule.reason
 
 
 def test_only_varying_factors_name_a_row() -> None:

@@ -146,5 +146,4 @@ def test_a_page_of_simulated_figures_alone(tmp_path: Path) -> None:
     fill(store, "t", measured=False)
     page = parse(build_page(gather_facts(sides(store, ["t"]))))
     assert "All figures are simulated, on cray 1, ether 1." in page.one("section", id="verdict").text
-    assert not page.all("section", id="rules")
     assert not page.all("section", id="simulated-and-measured")

@@ -3,36 +3,35 @@
     transport == 'threads' and environment != {}
     1 < nodes <= 4 and mode in ['waitall', 'persistent'] and not (halo == 3)
 
-expression_parser.py turns the text into a tree. The text never reaches eval or a shell. If a row
-lacks a factor, every relation on that factor is false, except != and `not in`, which are true.
+Python's `ast` reads the text, which never reaches eval or a shell. Beyond Python, a name may have
+hyphens, `true` and `false` are values, and the keys of a table need no quotes and may stand before
+`=`. If a row lacks a factor, every relation on that factor is false, except != and `not in`, which
+are true.
 """
 
 from __future__ import annotations
 
+import ast
 import operator
 import re
+import warnings
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from longshore_study.base.errors import LongshoreError, nearest, suggestion
-from longshore_study.base.expression_parser import (
-    Chain,
-    ExpressionError,
-    FactorName,
-    Literal,
-    Logical,
-    Node,
-    Not,
-    canonical_name,
-    parse_tree,
-)
+from longshore_study.base.errors import LongshoreError, UsageError, nearest, suggestion
 
-_ORDERS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
-__all__ = ["Expression", "ExpressionError", "canonical_name", "parse"]
+DEEPEST_NESTING = 50  # deeper nesting is a mistake and could end in a RecursionError
+_ORDERS = {ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt, ast.GtE: operator.ge}
+_RELATIONS = (*_ORDERS, ast.Eq, ast.NotEq, ast.In, ast.NotIn)
+_TRUTH_VALUES = {"true": True, "false": False}
 
 R = TypeVar("R")
+
+
+class ExpressionError(UsageError):
+    """The condition cannot be read, or cannot be applied to the given values."""
 
 
 class Absent:
@@ -50,22 +49,24 @@ class Expression:
     """A parsed condition. Error messages quote `text`."""
 
     text: str
-    tree: Node
+    tree: ast.expr
+    """Consists of BoolOp, UnaryOp with Not, Compare, Name for factors, and Constant for values."""
 
     @property
     def names(self) -> frozenset[str]:
-        return frozenset(node.name for node in _nodes(self.tree) if isinstance(node, FactorName))
+        return frozenset(node.id for node in ast.walk(self.tree) if isinstance(node, ast.Name))
 
     def comparisons(self) -> Iterator[tuple[str, Any]]:
         """The pairs (factor, literal) that the condition compares. They show mistyped words."""
-        for node in _nodes(self.tree):
-            if not isinstance(node, Chain):
+        for node in ast.walk(self.tree):
+            if not isinstance(node, ast.Compare):
                 continue
-            for left, relation, right in zip(node.operands, node.operators, node.operands[1:], strict=False):
+            for left, relation, right in zip([node.left, *node.comparators], node.ops, node.comparators, strict=False):
                 match left, right:
-                    case (FactorName(name), Literal(value)) | (Literal(value), FactorName(name)):
-                        listed = relation in ("in", "not in") and isinstance(value, list)
-                        yield from ((name, literal) for literal in (value if listed else [value]))
+                    case (ast.Name(name), ast.Constant(value)) | (ast.Constant(value), ast.Name(name)):
+                        among: Any = value
+                        listed = isinstance(relation, ast.In | ast.NotIn) and isinstance(among, list)
+                        yield from ((name, literal) for literal in (among if listed else [among]))
 
     def check_names(self, known: Iterable[str]) -> None:
         """Raises ExpressionError when the condition names a factor that is not in `known`."""
@@ -106,40 +107,139 @@ class Expression:
         return _truth(_value(self.tree, levels, self.text), self.text)
 
 
+def canonical_name(name: str) -> str:
+    """The name with underscores. Options have hyphens: task-count and task_count are one factor."""
+    return name.replace("-", "_")
+
+
 def parse(text: str) -> Expression:
     """Reads a condition. Raises ExpressionError with the column of the first mistake."""
-    return Expression(text, parse_tree(text))
+    text = text.strip()
+    reader = _Reader(text)
+    if not text:
+        raise reader.problem("it is empty", 0)
+    try:
+        with warnings.catch_warnings(action="ignore"):  # about escape sequences
+            tree = ast.parse(_python(text), mode="eval").body
+        return Expression(text, reader.checked(tree))
+    except SyntaxError as error:
+        raise reader.problem(*_reason_and_column(error, text)) from None
+    except (RecursionError, MemoryError):
+        raise reader.problem("it is nested too deeply", 0) from None
+    except ValueError as error:  # a number with thousands of digits
+        raise reader.problem(str(error), 0) from None
 
 
-def _nodes(node: Node) -> Iterator[Node]:
-    yield node
+_TOKEN = re.compile(
+    r"""(?P<string>'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*") | (?P<space>\s+) | (?P<mark>[{}]|(?<![=!<>])=(?!=))
+    | (?P<word>[A-Za-z_](?:[\w.]|-(?=[A-Za-z]))*)""",
+    re.VERBOSE,
+)
+
+
+def _python(text: str) -> str:
+    """The condition as an expression of Python with the same columns."""
+    depth = 0
+
+    def translated(token: re.Match[str]) -> str:
+        nonlocal depth
+        word = token.group()
+        match token.lastgroup, word:
+            case "space", _:
+                return " " * len(word)
+            case "mark", "{" | "}":
+                depth += 1 if word == "{" else -1
+            case "mark", _:
+                return ":" if depth else word
+            case "word", _:
+                return word if depth else canonical_name(word)
+        return word
+
+    return _TOKEN.sub(translated, text)
+
+
+def _reason_and_column(error: SyntaxError, text: str) -> tuple[str, int]:
+    """The message of Python, which says nothing but "invalid syntax" of most mistakes."""
+    column = (error.offset or 0) - 1
+    if "invalid syntax" not in error.msg:
+        return error.msg.split(" (detected")[0], max(column, 0)
+    found = re.compile(r"\w+|[^\w\s]+").match(text, column) if column >= 0 else None
+    if found is None:
+        return "it ends too early", len(text)
+    hint = "; equality is '=='" if found.group() == "=" else ""
+    return f"{found.group()!r} was not expected here{hint}", column
+
+
+@dataclass(frozen=True)
+class _Reader:
+    text: str
+
+    def problem(self, why: str, column: int) -> ExpressionError:
+        text = self.text if len(self.text) <= 80 else f"{self.text[:77]}..."
+        return ExpressionError(f'cannot read the condition "{text}" at column {column + 1}: {why}')
+
+    def problem_of(self, node: ast.expr, why: str) -> ExpressionError:
+        return self.problem(why, len(self.text.encode()[: node.col_offset].decode(errors="ignore")))
+
+    def checked(self, node: ast.expr, depth: int = 0) -> ast.expr:
+        """The tree with values folded into constants. Fails for what a condition cannot contain."""
+        if depth > DEEPEST_NESTING:
+            raise self.problem_of(node, "it is nested too deeply")
+
+        def below(inner: ast.expr) -> ast.expr:
+            return self.checked(inner, depth + 1)
+
+        match node:
+            case ast.BoolOp(op, terms):
+                return ast.BoolOp(op, [below(term) for term in terms])
+            case ast.UnaryOp(ast.Not() as op, term):
+                return ast.UnaryOp(op, below(term))
+            case ast.Compare(left, ops, others) if all(isinstance(op, _RELATIONS) for op in ops):
+                return ast.Compare(below(left), ops, [below(other) for other in others])
+            case ast.Name() | ast.Attribute() if (name := ast.unparse(node)) not in _TRUTH_VALUES:
+                return ast.Name(name)
+            case _:
+                return ast.Constant(self.value(node))
+
+    def value(self, node: ast.expr) -> Any:
+        match node:
+            case ast.Constant(bool() | int() | float() | str() as value):
+                return value
+            case ast.UnaryOp(ast.USub() | ast.UAdd() as sign, ast.Constant(int() | float() as value)):
+                return -value if isinstance(sign, ast.USub) else value
+            case ast.Name(name) if name in _TRUTH_VALUES:
+                return _TRUTH_VALUES[name]
+            case ast.List(members):
+                return [self.value(member) for member in members]
+            case ast.Dict(keys, values):
+                return {self.key(node, key): self.value(value) for key, value in zip(keys, values, strict=True)}
+            case _:
+                raise self.problem_of(node, f"{ast.unparse(node)!r} is not a value; text is written in quotes")
+
+    def key(self, table: ast.Dict, key: ast.expr | None) -> str:
+        match key:
+            case ast.Name(name) | ast.Constant(str() as name):
+                return name
+            case _:
+                raise self.problem_of(key or table, "a key of the table was expected")
+
+
+def _value(node: ast.expr, values: Mapping[str, Any], text: str) -> Any:
     match node:
-        case Not(term):
-            yield from _nodes(term)
-        case Logical(_, terms) | Chain(terms, _):
-            for term in terms:
-                yield from _nodes(term)
-
-
-def _value(node: Node, values: Mapping[str, Any], text: str) -> Any:
-    match node:
-        case Literal(value):
+        case ast.Constant(value):
             return value
-        case FactorName(name):
+        case ast.Name(name):
             value = values.get(name, ABSENT)
             return ABSENT if value is None else value
-        case Not(term):
+        case ast.UnaryOp(_, term):
             return not _truth(_value(term, values, text), text)
-        case Logical("and", terms):
-            return all(_truth(_value(term, values, text), text) for term in terms)
-        case Logical(_, terms):
-            return any(_truth(_value(term, values, text), text) for term in terms)
-        case Chain(operands, operators):
-            compared = [_value(operand, values, text) for operand in operands]
-            return all(
-                _related(left, relation, right, text)
-                for left, relation, right in zip(compared, operators, compared[1:], strict=False)
-            )
+        case ast.BoolOp(op, terms):
+            among = all if isinstance(op, ast.And) else any
+            return among(_truth(_value(term, values, text), text) for term in terms)
+        case ast.Compare(left, ops, others):
+            compared = [_value(operand, values, text) for operand in (left, *others)]
+            return all(map(_related, compared, ops, compared[1:], len(ops) * [text]))
+    raise AssertionError(node)
 
 
 def _truth(value: Any, text: str) -> bool:
@@ -174,13 +274,11 @@ def _equal(left: Any, right: Any) -> bool:
     return type(left) is type(right) and bool(left == right)
 
 
-def _related(left: Any, relation: str, right: Any, text: str) -> bool:
-    if relation == "==":
-        return _equal(left, right)
-    if relation == "!=":
-        return not _equal(left, right)
-    if relation in ("in", "not in"):
-        return _contains(left, right, text) is (relation == "in")
+def _related(left: Any, relation: ast.cmpop, right: Any, text: str) -> bool:
+    if isinstance(relation, ast.Eq | ast.NotEq):
+        return _equal(left, right) is isinstance(relation, ast.Eq)
+    if isinstance(relation, ast.In | ast.NotIn):
+        return _contains(left, right, text) is isinstance(relation, ast.In)
     if left is ABSENT or right is ABSENT:
         return False
     left_number, right_number = _number(left), _number(right)
@@ -188,7 +286,7 @@ def _related(left: Any, relation: str, right: Any, text: str) -> bool:
         left, right = left_number, right_number
     elif not (isinstance(left, str) and isinstance(right, str)):
         raise ExpressionError(f'the condition "{text}" cannot order {left!r} and {right!r}')
-    return bool(_ORDERS[relation](left, right))
+    return bool(_ORDERS[type(relation)](left, right))
 
 
 def _contains(item: Any, among: Any, text: str) -> bool:

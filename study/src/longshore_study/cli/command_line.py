@@ -13,7 +13,6 @@ from typing import NoReturn
 from longshore_study import __version__
 from longshore_study.base.errors import EXIT_INTERRUPTED, EXIT_INVALID, EXIT_OK, LongshoreError, UsageError, suggestion
 from longshore_study.base.terminal_escapes import escaping_streams
-from longshore_study.cli.arguments import split_arguments
 
 COMMANDS = {
     "init": "write a study file to start from",
@@ -35,7 +34,7 @@ COMMANDS = {
     "completion": "print the completion script for bash, zsh or fish",
 }
 
-_COMMAND_FOLDER = Path(__file__).parent / "commands"
+_FLAGS = ("--json", "-v", "--verbose", "--no-color")
 
 
 class Parser(argparse.ArgumentParser):
@@ -59,14 +58,32 @@ def module_name(command: str) -> str:
     return "import_" if command == "import" else command
 
 
-def available_commands() -> list[str]:
-    """The commands whose module exists, in the order of COMMANDS."""
-    return [command for command in COMMANDS if (_COMMAND_FOLDER / f"{module_name(command)}.py").exists()]
+def split_arguments(arguments: Sequence[str]) -> tuple[str | None, list[str]]:
+    """The command and its arguments. Options of every command can precede the command."""
+    before: list[str] = []
+    rest = list(arguments)
+    while rest:
+        word = rest.pop(0)
+        if word == "--store":
+            if not rest:
+                raise UsageError("--store needs the name of a folder")
+            before += [word, rest.pop(0)]
+        elif word in _FLAGS or word.startswith("--store="):
+            before.append(word)
+        elif word in ("-h", "--help", "--version"):
+            return word, []
+        elif word.startswith("-"):
+            raise UsageError(
+                f"unknown option '{word}' before the command ('longshore --help' lists commands and options)"
+            )
+        else:
+            return word, before + rest
+    return None, before
 
 
 def usage_text() -> str:
     lines = ["usage: longshore COMMAND [options]", "", "Studies of communication on HPC systems.", ""]
-    lines += [f"  {command:<12}{COMMANDS[command]}" for command in available_commands()]
+    lines += [f"  {command:<12}{description}" for command, description in COMMANDS.items()]
     lines += [
         "",
         "options of every command:",
@@ -98,14 +115,8 @@ def dispatch(arguments: Sequence[str]) -> int:
     if command == "--version":
         print(f"longshore {__version__}")
         return EXIT_OK
-    known = available_commands()
-    if command == "__complete":
-        from longshore_study.cli.completion import candidates  # noqa: PLC0415 - only shells call it
-
-        print("\n".join(candidates(rest, known, lambda name: parser_of(name)[0])))
-        return EXIT_OK
-    if command not in known:
-        raise UsageError(f"unknown command '{command}'{suggestion(command, known)} (one of {', '.join(known)})")
+    if command not in COMMANDS:
+        raise UsageError(f"unknown command '{command}'{suggestion(command, COMMANDS)} (one of {', '.join(COMMANDS)})")
     parser, module = parser_of(command)
     args = parser.parse_checked(rest)
     args.store = Path(args.store or os.environ.get("LONGSHORE_STORE") or "longshore-results")
@@ -115,6 +126,7 @@ def dispatch(arguments: Sequence[str]) -> int:
 
 
 def parser_of(command: str) -> tuple[Parser, ModuleType]:
+    """The parser and the module of a command."""
     module = importlib.import_module(f"longshore_study.cli.commands.{module_name(command)}")
     parser = Parser(
         prog=f"longshore {command}",
@@ -130,6 +142,10 @@ def parser_of(command: str) -> tuple[Parser, ModuleType]:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one command and returns its exit status. For an expected failure, prints one line on
     stderr."""
+    if "_ARGCOMPLETE" in os.environ:
+        from longshore_study.cli.completion import complete  # noqa: PLC0415 - only shells call it
+
+        complete()
     with escaping_streams():
         return _main(arguments)
 

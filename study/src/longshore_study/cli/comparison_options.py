@@ -12,14 +12,22 @@ def add_comparison_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("reference", metavar="REF", help="a tag, or a study")
     parser.add_argument("new", metavar="NEW", help="a tag, or a study")
     parser.add_argument("--study", help="only this study of the two tags")
-    parser.add_argument("--margin", metavar="M", help="ignore differences below it: 5%% or 0.05 (default: the study's)")
-    parser.add_argument("--where", metavar="CONDITION", help="only rows that meet it, such as 'nodes > 1'")
+    parser.add_argument(
+        "--margin",
+        metavar="M",
+        type=parse_margin,
+        help="ignore differences below it: 5%% or 0.05 (default: the study's)",
+    )
+    parser.add_argument(
+        "--where", metavar="CONDITION", type=expression.parse, help="only rows that meet it, such as 'nodes > 1'"
+    )
     parser.add_argument(
         "--ignore", action="append", default=[], metavar="FACTOR", help="merge rows that differ only in this factor"
     )
     parser.add_argument(
         "--noise-of",
         metavar="CONDITION",
+        type=expression.parse,
         help="remove the noise of each launch as its rows that meet this show it, such as \"mode == 'channel'\", "
         "instead of the noise probe: rows that the two states cannot change",
     )
@@ -27,9 +35,5 @@ def add_comparison_options(parser: argparse.ArgumentParser) -> None:
 
 def comparison_options(args: argparse.Namespace, metrics: tuple[str, ...] = ()) -> CompareOptions:
     return CompareOptions(
-        margin=parse_margin(args.margin) if args.margin is not None else None,
-        where=expression.parse(args.where) if args.where is not None else None,
-        metrics=metrics,
-        ignore=tuple(args.ignore),
-        noise_of=expression.parse(args.noise_of) if args.noise_of is not None else None,
+        margin=args.margin, where=args.where, metrics=metrics, ignore=tuple(args.ignore), noise_of=args.noise_of
     )

@@ -25,10 +25,8 @@ from longshore_study.report.labels import pattern_title
 from longshore_study.report.launch_dots import launch_dots
 from longshore_study.report.marks import symbol_sheet
 from longshore_study.report.markup import Child, Element, Verbatim, element, section, to_text
-from longshore_study.report.means import means_section
 from longshore_study.report.predictions import predictions_section
 from longshore_study.report.provenance import provenance_section
-from longshore_study.report.reporting_rules import rules_section
 from longshore_study.report.scaling import scaling_section
 from longshore_study.report.side_by_side import side_by_side_section
 from longshore_study.report.simulated import simulated_section
@@ -175,7 +173,6 @@ SECTIONS: tuple[Section, ...] = (
     patterns_section,
     scaling_section,
     engines_section,
-    means_section,
     predictions_section,
     simulated_section,
     side_by_side_section,
@@ -185,7 +182,6 @@ SECTIONS: tuple[Section, ...] = (
     coverage_section,
     provenance_section,
     methods_section,
-    rules_section,
     downloads_section,
 )
 

@@ -1,86 +1,63 @@
-"""Line numbers of the keys of a TOML text, for error messages. tomllib does not keep line numbers.
-The scanner follows only the structure, since tomllib has accepted the text before."""
+"""Line numbers of the keys of a TOML text, for error messages. Neither tomllib nor tomlkit keeps
+them. The scanner follows only the structure, since tomllib has accepted the text before."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from collections import deque
 
 Path = tuple[str | int, ...]
 """The path to a value: ("pattern", 0, "within", "mode", 2) is the third mode of the first
 [[pattern]]."""
 
-_SPACE = re.compile(r"(?:[ \t\r\n]|#[^\n]*)*")
-_BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
-_STRING = re.compile(
-    r'"""(?:\\.|[^\\])*?"""+' r"|'''.*?'''+" r'|"(?:\\.|[^"\\\n])*"' r"|'[^'\n]*'",
-    re.DOTALL,
+_TOKEN = re.compile(
+    r"""\s+ | \#[^\n]* | ( "{3}(?:\\.|[^\\])*?"{3,5} | '{3}.*?'{3,5} | "(?:\\.|[^"\\\n])*" | '[^'\n]*'
+    | [][{}=,.] | [^][{}=,.\#"'\s]+ )""",
+    re.DOTALL | re.VERBOSE,
 )
-_SCALAR = re.compile(r"[^,\]}\n#]+")
 
 
-@dataclass
 class _Scanner:
-    text: str
-    position: int = 0
-    lines: dict[Path, int] = field(default_factory=dict)
-    array_tables: dict[Path, int] = field(default_factory=dict)
+    def __init__(self, text: str) -> None:
+        self.lines: dict[Path, int] = {}
+        self.array_tables: dict[Path, int] = {}
+        self.tokens: deque[tuple[str, int]] = deque()
+        """The rest of the text, each token with its line."""
+        line = 1
+        for match in _TOKEN.finditer(text):
+            if match[1]:
+                self.tokens.append((match[1], line))
+            line += match[0].count("\n")
+        self.tokens.append(("", line))
 
-    def line(self) -> int:
-        return self.text.count("\n", 0, self.position) + 1
+    def take(self, *wanted: str) -> str:
+        """Removes the next token and returns it; "" if it is not one of `wanted`."""
+        return self.tokens.popleft()[0] if len(self.tokens) > 1 and self.tokens[0][0] in wanted else ""
 
-    def skip_space(self) -> None:
-        match = _SPACE.match(self.text, self.position)
-        self.position = match.end() if match else self.position
-
-    def at(self, mark: str) -> bool:
-        return self.text.startswith(mark, self.position)
-
-    def take(self, mark: str) -> bool:
-        if self.at(mark):
-            self.position += len(mark)
-            return True
-        return False
+    def take_any(self) -> str:
+        return self.take(self.tokens[0][0])
 
     def key(self) -> Path:
         """The parts of a key. A dotted key has several parts."""
         parts: list[str] = []
-        while self.position < len(self.text):
-            self.skip_space()
-            match = _STRING.match(self.text, self.position) or _BARE_KEY.match(self.text, self.position)
-            if match is None:
-                break
-            parts.append(match.group().strip("'\""))
-            self.position = match.end()
-            self.skip_space()
-            if not self.take("."):
-                break
+        while not parts or self.take("."):
+            parts.append(self.take_any().strip("'\""))
         return tuple(parts)
 
     def document(self) -> None:
         table: Path = ()
-        self.skip_space()
-        while self.position < len(self.text):
-            before, line = self.position, self.line()
-            if self.take("[["):
-                table = self._header(self.key(), new_element=True)
-                self._note(table, line)
-                self.take("]]")
-            elif self.take("["):
-                table = self._header(self.key(), new_element=False)
-                self._note(table, line)
-                self.take("]")
+        while len(self.tokens) > 1:
+            line = self.tokens[0][1]
+            if self.take("["):
+                is_array = self.take("[") != ""
+                table = self._header(self.key(), new_element=is_array)
+                self.lines[table] = line
+                for depth in range(1, len(table)):
+                    self.lines.setdefault(table[:depth], line)
+                for _ in range(1 + is_array):
+                    self.take("]")
             else:
                 self.pair(table)
-            self.skip_space()
-            if self.position == before:  # unknown syntax: stop, do not hang
-                return
-
-    def _note(self, table: Path, line: int) -> None:
-        """Sets the line of a header, and of enclosing tables without a line."""
-        self.lines[table] = line
-        for depth in range(1, len(table)):
-            self.lines.setdefault(table[:depth], line)
 
     def _header(self, name: Path, *, new_element: bool) -> Path:
         """The path of a table header. After the name of an array of tables, the path has the index
@@ -95,42 +72,30 @@ class _Scanner:
         return path
 
     def pair(self, table: Path) -> None:
-        line = self.line()
+        line = self.tokens[0][1]
         path = table
         for part in self.key():
             path = (*path, part)
             self.lines.setdefault(path, line)
-        self.skip_space()
-        if self.take("="):
-            self.skip_space()
-            self.value(path)
+        self.take("=")
+        self.value(path)
 
     def value(self, path: Path) -> None:
-        if self.take("["):
-            self._members(path, "]")
-        elif self.take("{"):
-            self._members(path, "}")
-        else:
-            pattern = _STRING if self.at('"') or self.at("'") else _SCALAR
-            match = pattern.match(self.text, self.position)
-            self.position = match.end() if match else self.position
-
-    def _members(self, path: Path, end: str) -> None:
-        index = 0
-        self.skip_space()
-        while self.position < len(self.text) and not self.take(end):
-            before = self.position
-            if end == "}":
+        opening, index = self.take_any(), 0
+        if opening not in ("[", "{"):
+            # Numbers and times may be several tokens: `1.5`, `2026-03-01 12:00:00`.
+            while self.take(".") or re.match(r"\d\d:", self.tokens[0][0]):
+                self.take_any()
+            return
+        while self.tokens[0][0] not in ("]", "}", ""):
+            if opening == "{":
                 self.pair(path)
             else:
-                self.lines[(*path, index)] = self.line()
+                self.lines[(*path, index)] = self.tokens[0][1]
                 self.value((*path, index))
                 index += 1
-            self.skip_space()
             self.take(",")
-            self.skip_space()
-            if self.position == before:
-                return
+        self.take_any()
 
 
 def key_lines(text: str) -> dict[Path, int]:

@@ -4,11 +4,13 @@ stored names."""
 from __future__ import annotations
 
 import argparse
-import json
+
+import argcomplete
 
 from longshore_study.base.errors import EXIT_OK
-from longshore_study.cli import completion
+from longshore_study.cli.result_output import print_json
 
+SHELLS = ("bash", "zsh", "fish")
 EXAMPLES = """examples:
   source <(longshore completion bash)                                     in ~/.bashrc
   source <(longshore completion zsh)                                      in ~/.zshrc, after compinit
@@ -19,10 +21,13 @@ The Tab key then completes commands, options, formats, and the tags, studies and
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.epilog = EXAMPLES
-    parser.add_argument("shell", metavar="SHELL", choices=tuple(completion.SCRIPTS), help="bash, zsh or fish")
+    parser.add_argument("shell", metavar="SHELL", choices=SHELLS, help="bash, zsh or fish")
 
 
 def run(args: argparse.Namespace) -> int:
-    script = completion.SCRIPTS[args.shell]
-    print(json.dumps({"schema": 1, "shell": args.shell, "script": script}, indent=1) if args.json else script, end="")
+    script = argcomplete.shellcode(["longshore"], shell=args.shell)
+    if args.json:
+        print_json({"schema": 1, "shell": args.shell, "script": script})
+    else:
+        print(script)
     return EXIT_OK

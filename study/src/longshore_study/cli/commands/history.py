@@ -39,11 +39,13 @@ exit status: 0; 3 nothing to show, or damaged data; 64 usage
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.epilog = EXAMPLES
     parser.add_argument("names", metavar="NAME", nargs="*", help="tags or studies (default: all that is stored)")
-    parser.add_argument("--where", metavar="CONDITION", help="only rows that meet it, such as 'nodes > 1'")
+    parser.add_argument(
+        "--where", metavar="CONDITION", type=expression.parse, help="only rows that meet it, such as 'nodes > 1'"
+    )
     parser.add_argument(
         "--metric", action="append", default=[], metavar="NAME", help="also this metric; 'all' for all metrics"
     )
-    parser.add_argument("--margin", metavar="M", help="ignore changes below it: 5%% or 0.05")
+    parser.add_argument("--margin", metavar="M", type=parse_margin, help="ignore changes below it: 5%% or 0.05")
     parser.add_argument("--events", metavar="FILE", type=Path, help="known events (default: STORE/events.toml)")
 
 
@@ -54,8 +56,8 @@ def run(args: argparse.Namespace) -> int:
         named_launches(store, args.names),
         known,
         tags=args.names,
-        margin=parse_margin(args.margin) if args.margin is not None else None,
-        where=expression.parse(args.where) if args.where is not None else None,
+        margin=args.margin,
+        where=args.where,
         metrics=tuple(args.metric),
     )
     if not table.rows:

@@ -14,7 +14,7 @@ from longshore_study.base.errors import EXIT_OK, LongshoreError, UsageError, sug
 from longshore_study.cli.result_output import print_json
 from longshore_study.compare.comparison import CompareOptions, compare, parse_margin
 from longshore_study.compare.guideline_check import GuidelineRow, check
-from longshore_study.output import file_format
+from longshore_study.output.file_format import of_file
 from longshore_study.report.best_choice_table import solo_sentence
 from longshore_study.report.facts import Facts, gather_facts
 from longshore_study.report.page import build_page, sections_of
@@ -43,7 +43,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.epilog = EXAMPLES
     parser.add_argument("studies", metavar="STUDY", nargs="*", help="only these studies (default: all)")
     parser.add_argument("--compare", nargs=2, metavar=("REF", "NEW"), help="judge one tag, or study, against another")
-    parser.add_argument("--margin", metavar="M", help="ignore differences below it: 5%% or 0.05")
+    parser.add_argument("--margin", metavar="M", type=parse_margin, help="ignore differences below it: 5%% or 0.05")
     parser.add_argument(
         "-o", "--output", type=Path, metavar="FILE", help="default: report.html; for a plot NAME.svg, or a .pdf"
     )
@@ -56,7 +56,7 @@ def run(args: argparse.Namespace) -> int:
     if args.margin is not None and not args.compare:
         raise UsageError("--margin needs a comparison: --compare REF NEW")
     if not (args.figures or args.figure):
-        file_format.of_file(args.output, None, ENDINGS, "--figure NAME writes one plot as .svg or .pdf")
+        of_file(args.output, None, ENDINGS, "--figure NAME writes one plot as .svg or .pdf")
     if args.compare:
         facts = _compared(store, args.compare, args.studies, args.margin)
     else:
@@ -96,17 +96,14 @@ def _figures(args: argparse.Namespace, facts: Facts) -> int:
             f"all {len(plots)})"
         )
     output = args.output or Path(f"{args.figure}.svg")
-    drawing = plots[args.figure].drawing
-    if output.suffix.lower() == ".pdf":
-        from longshore_study.report.pdf_file import pdf  # noqa: PLC0415 - one of two formats
-
-        _write(output, pdf(drawing))
-    elif output.suffix.lower() == ".svg":
-        from longshore_study.report.svg_file import svg  # noqa: PLC0415 - one of two formats
-
-        _write(output, svg(drawing).encode("utf-8", "replace"))
-    else:
+    file_format = output.suffix.lower().removeprefix(".")
+    if file_format not in ("svg", "pdf"):
         raise UsageError(f"{output}: a plot is written as .svg or .pdf; change the suffix")
+    try:
+        from longshore_study.report.paper_figure import file_content  # noqa: PLC0415 - imports matplotlib
+    except ImportError:
+        raise LongshoreError("a plot for a paper needs the package matplotlib: pip install 'study/[figures]'") from None
+    _write(output, file_content(plots[args.figure], file_format))
     if args.json:
         print(json.dumps({"schema": 1, "figure": args.figure, "file": str(output)}))
     else:
@@ -114,12 +111,12 @@ def _figures(args: argparse.Namespace, facts: Facts) -> int:
     return EXIT_OK
 
 
-def _compared(store: Store, names: list[str], studies: list[str], margin: str | None) -> Facts:
+def _compared(store: Store, names: list[str], studies: list[str], margin: float | None) -> Facts:
     sides = selection.sides(store, names, studies[0] if len(studies) == 1 else None)
     if len(studies) > 1:
         _require_known(store, studies)
         sides = [replace(side, launches=[x for x in side.launches if x.study in studies]) for side in sides]
-    options = CompareOptions(margin=parse_margin(margin) if margin is not None else None)
+    options = CompareOptions(margin=margin)
     compared = compare(sides[0], sides[1], options)
     # Guidelines are checked on the new side only, because readers act on this side.
     return gather_facts(

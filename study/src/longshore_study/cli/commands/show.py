@@ -49,7 +49,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("names", metavar="NAME", nargs="*", help="tags or studies (default: all that is stored)")
     parser.add_argument("--study", help="only this study")
     parser.add_argument("--session", help="only this session")
-    parser.add_argument("--where", metavar="CONDITION", help="only rows that meet it, such as 'nodes > 1'")
+    parser.add_argument(
+        "--where", metavar="CONDITION", type=expression.parse, help="only rows that meet it, such as 'nodes > 1'"
+    )
     parser.add_argument("--sessions", action="store_true", help="one row per session")
     parser.add_argument(
         "--winners",
@@ -102,14 +104,13 @@ def run(args: argparse.Namespace) -> int:
         if more:
             raise UsageError(f"{asked[0]} prints its own table and cannot be combined with {' or '.join(more)}")
         return other_tables[asked[0]][1](args)
-    where = expression.parse(args.where) if args.where is not None else None
     found = {machine: measure(launches, metrics=("all",)) for machine, launches in by_machine(_chosen(args)).items()}
     tables = {
         machine: variant_rows.variant_rows(measured.figures, by_session=args.json or args.sessions or args.verbose)
         for machine, measured in found.items()
     }
-    if where is not None:
-        selected = {id(row) for row in where.select([row for rows in tables.values() for row in rows], _factors)}
+    if args.where is not None:
+        selected = {id(row) for row in args.where.select([row for rows in tables.values() for row in rows], _factors)}
         tables = {machine: [row for row in rows if id(row) in selected] for machine, rows in tables.items()}
 
     def output(rows: list[VariantRow], measured: Measurements) -> _Output:
