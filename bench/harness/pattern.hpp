@@ -17,12 +17,10 @@
 
 namespace longshore::bench {
 
-/// The names of a list whose entries have a `name` or are texts: the levels of a factor.
-template <class List>
-[[nodiscard]] std::vector<std::string> names_in(const List& entries) {
-  std::vector<std::string> names;
-  for (const auto& entry : entries) names.emplace_back(listed_name(entry));
-  return names;
+/// The names of an enumeration: the levels of a factor.
+template <named_enum Enum>
+[[nodiscard]] std::vector<std::string> names_in() {
+  return {all_names<Enum>.names.begin(), all_names<Enum>.names.end()};
 }
 
 /// One factor of a pattern: an option --name that takes a comma-separated list of levels.

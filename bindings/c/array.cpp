@@ -30,7 +30,7 @@ gather_options options_of(const longshore_gather_options* given) {
   gather_options options;
   if (given == nullptr) return options;
   check_reserved(given->reserved, "longshore_gather_options");
-  options.strategy = gather_strategy_of(text_or(given->strategy, "auto"));
+  options.strategy = from_name<gather_strategy>(text_or(given->strategy, "auto"));
   if (given->buffer_items != 0)
     options.buffer_items = count_from(given->buffer_items, "buffer_items");
   options.hops = given->hops;

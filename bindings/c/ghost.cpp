@@ -161,7 +161,7 @@ ghost_options options_of(const longshore_ghost_options* given) {
   ghost_options options;
   if (given == nullptr) return options;
   check_reserved(given->reserved, "longshore_ghost_options");
-  options.strategy = ghost_strategy_of(text_or(given->strategy, name_of(options.strategy)));
+  options.strategy = from_name<ghost_strategy>(text_or(given->strategy, name_of(options.strategy)));
   options.updates = is_wanted(given->updates, "updates");
   options.accumulates = is_wanted(given->accumulates, "accumulates");
   return options;

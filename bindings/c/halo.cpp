@@ -53,7 +53,7 @@ grid_options options_of(const longshore_grid_options* given) {
     options.periodic[d] = given->periodic == nullptr || given->periodic[d] != 0;
     options.cells[d] = count_from(given->cells[d], "the number of cells of a domain");
   }
-  options.placement = grid_placement_from(text_or(given->placement, "linear"));
+  options.placement = from_name<grid_placement>(text_or(given->placement, "linear"));
   if (options.placement == grid_placement::levels)
     fail(errc::unsupported,
          "placement levels exists in longshore-bench and in C++ only: use linear, cart or auto");
@@ -64,9 +64,9 @@ halo_options options_of(const longshore_halo_options* given) {
   halo_options options;
   if (given == nullptr) return options;
   check_reserved(given->reserved, "longshore_halo_options");
-  options.algorithm = halo_algorithm_from(text_or(given->algorithm, "standard"));
-  options.mode = halo_mode_from(text_or(given->mode, "direct"));
-  options.reach = halo_reach_from(text_or(given->reach, "corners"));
+  options.algorithm = from_name<halo_algorithm>(text_or(given->algorithm, "standard"));
+  options.mode = from_name<halo_mode>(text_or(given->mode, "direct"));
+  options.reach = from_name<halo_reach>(text_or(given->reach, "corners"));
   if ((given->low == nullptr) != (given->high == nullptr))
     fail(errc::usage,
          "one of low and high of a halo plan is NULL: give both, or neither for the whole halo in "

@@ -787,9 +787,9 @@ static int stream(longshore_team* team) {
   const struct longshore_stream_options stores = {.stores = "grocery"},
                                         touch = {.first_touch = "last"};
   CHECK_REFUSED(longshore_stream_create(team, LONGSHORE_FLOAT64, 10, &stores, &loop),
-                LONGSHORE_ERROR_USAGE, "allowed are ordinary, streaming");
+                LONGSHORE_ERROR_USAGE, "it is one of ordinary, streaming");
   CHECK_REFUSED(longshore_stream_create(team, LONGSHORE_FLOAT64, 10, &touch, &loop),
-                LONGSHORE_ERROR_USAGE, "allowed are auto, serial, parallel");
+                LONGSHORE_ERROR_USAGE, "it is one of auto, serial, parallel");
   CHECK_REFUSED(longshore_stream_create(team, LONGSHORE_INT32, 10, NULL, &loop),
                 LONGSHORE_ERROR_USAGE, "LONGSHORE_FLOAT32");
   return LONGSHORE_OK;

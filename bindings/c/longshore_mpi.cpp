@@ -70,8 +70,8 @@ int longshore_grid_create_cart(longshore_team* team, MPI_Comm cartesian, const c
   return guarded([&] {
     longshore_team& owner = checked(team);
     required(grid, "the pointer for the grid") = nullptr;
-    *grid = keep_grid(owner,
-                      cart_grid(owner.ranks, cartesian, cart_order_from(text_or(order, "same"))));
+    *grid = keep_grid(
+        owner, cart_grid(owner.ranks, cartesian, from_name<cart_order>(text_or(order, "same"))));
   });
 }
 

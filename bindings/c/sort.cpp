@@ -200,8 +200,8 @@ bucket_options options_of(const longshore_sort_options* given) {
   bucket_options options;
   if (given == nullptr) return options;
   check_reserved(given->reserved, "longshore_sort_options");
-  options.exchange = exchange_strategy_of(text_or(given->exchange, "auto"));
-  options.order = exchange_order_of(text_or(given->order, "round-robin"));
+  options.exchange = from_name<exchange_strategy>(text_or(given->exchange, "auto"));
+  options.order = from_name<exchange_order>(text_or(given->order, "round-robin"));
   options.max_key = static_cast<std::uint64_t>(given->max_key);  // key_type_of() has checked it
   options.stable = given->stable != 0;
   options.splitters = splitters_of(*given);

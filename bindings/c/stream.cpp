@@ -36,29 +36,13 @@ class stream_of final : public longshore_stream {
   stream<own_arrays<T>> loop_;
 };
 
-store_kind stores_of(const longshore_stream_options& given) {
-  const std::string_view name = text_or(given.stores, "ordinary");
-  if (name != "ordinary" && name != "streaming")
-    fail(errc::usage, "stores '{}': allowed are ordinary, streaming", name);
-  return name == "streaming" ? store_kind::streaming : store_kind::ordinary;
-}
-
-first_touch first_touch_of(const longshore_stream_options& given) {
-  const std::string_view name = text_or(given.first_touch, "auto");
-  if (name != "auto" && name != "serial" && name != "parallel")
-    fail(errc::usage, "first_touch '{}': allowed are auto, serial, parallel", name);
-  if (name == "auto") return first_touch::automatic;
-  return name == "serial" ? first_touch::serial : first_touch::parallel;
-}
-
 std::unique_ptr<longshore_stream> make(longshore_team& owner, int type, std::size_t elements,
                                        const longshore_stream_options& given) {
   check_reserved(given.reserved, "longshore_stream_options");
-  const std::string_view name = text_or(given.kernel, "triad");
-  const auto kernel = stream_kernel_named(name);
-  if (!kernel) fail(errc::usage, "stream kernel '{}': it is one of copy, scale, add, triad", name);
   const stream_options options{
-      .kernel = *kernel, .stores = stores_of(given), .first_touch = first_touch_of(given)};
+      .kernel = from_name<stream_kernel>(text_or(given.kernel, "triad")),
+      .stores = from_name<store_kind>(text_or(given.stores, "ordinary")),
+      .first_touch = from_name<first_touch>(text_or(given.first_touch, "auto"))};
   const std::string_view memory = text_or(given.memory, "malloc");
   tasks workers = tasks_named(owner.ranks, given.tasks, given.task_count);
   if (type == LONGSHORE_FLOAT32)

@@ -3,12 +3,10 @@
 
 #include <longshore/core/requirements.hpp>  // its messages come before other errors
 
-#include <longshore/aggregate/aggregator.hpp>
 #include <longshore/aggregate/combining.hpp>
 #include <longshore/aggregate/conveyor.hpp>
 #include <longshore/aggregate/deliver.hpp>
-#include <longshore/aggregate/exstack2.hpp>
-#include <longshore/aggregate/exstack_engine.hpp>
+#include <longshore/aggregate/exstack.hpp>
 #include <longshore/aggregate/request_reply.hpp>
 #include <longshore/array/dist_array.hpp>
 #include <longshore/array/for_each.hpp>

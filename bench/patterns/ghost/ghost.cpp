@@ -14,7 +14,7 @@ std::vector<factor> factors() {
   using enum factor::kind;
   return {
       {.name = "strategy",
-       .allowed = names_in(ghost_strategies),
+       .allowed = names_in<ghost_strategy>(),
        .defaults = {"direct"},
        .help = "how elements reach their ghosts; auto measures and takes the fastest"},
       {.name = "operation",
@@ -76,7 +76,7 @@ std::vector<factor> factors() {
 
 std::optional<std::string> why_not_here(const variant& levels, const launch_facts& facts) {
   const auto strategy = levels.at("strategy").get<std::string>();
-  if (is_mpi_strategy(ghost_strategy_of(strategy)) && facts.transport != "mpi")
+  if (is_mpi_strategy(from_name<ghost_strategy>(strategy)) && facts.transport != "mpi")
     return fmt::format("strategy {} is a sequence of MPI calls: it needs the transport mpi, not {}",
                        strategy, facts.transport);
   const auto mesh = levels.at("mesh").get<std::string>();

@@ -60,7 +60,7 @@ class ghost_measurement : public measurement {
         fields_.push_back(is_own ? std::span<T>(own_.emplace_back(elements))
                                  : std::span<T>(shared_.emplace_back(elements)));
     });
-    make_plan(ghost_strategy_of(levels.at("strategy").get<std::string>()));
+    make_plan(from_name<ghost_strategy>(levels.at("strategy").get<std::string>()));
   }
 
   // All elements and ghosts get new values, so that results of an earlier exchange are wrong.

@@ -18,17 +18,17 @@ std::vector<factor> factors() {
   constexpr long max_ranks = 1 << 24;
   std::vector<factor> factors = {
       {.name = "algorithm",
-       .allowed = names_in(halo_algorithm_names()),
+       .allowed = names_in<halo_algorithm>(),
        .defaults = {},  // settle() sets it
        .help = "which messages, in which rounds; auto measures and takes the fastest (default: "
                "standard, or faces with "
                "--contiguous)"},
       {.name = "mode",
-       .allowed = names_in(halo_mode_names()),
+       .allowed = names_in<halo_mode>(),
        .defaults = {"channel"},
        .help = "which calls carry a message"},
       {.name = "reach",
-       .allowed = names_in(halo_reach_names()),
+       .allowed = names_in<halo_reach>(),
        .defaults = {"corners"},
        .help = "parts of the halo that the stencil reads: fewer parts need fewer messages"},
       {.name = "domain",
@@ -90,7 +90,7 @@ std::vector<factor> factors() {
        .low = 0,
        .high = max_ranks},
       {.name = "placement",
-       .allowed = names_in(grid_placement_names()),
+       .allowed = names_in<grid_placement>(),
        .defaults = {"linear"},
        .help = "places of ranks in the grid: x fastest, MPI's Cartesian order, the least traffic "
                "between distant ranks, or by "
@@ -101,8 +101,8 @@ std::vector<factor> factors() {
 }
 
 std::optional<std::string> why_not_here(const variant& levels, const launch_facts& facts) {
-  const auto algorithm = halo_algorithm_from(levels.at("algorithm").get<std::string>());
-  const auto mode = halo_mode_from(levels.at("mode").get<std::string>());
+  const auto algorithm = from_name<halo_algorithm>(levels.at("algorithm").get<std::string>());
+  const auto mode = from_name<halo_mode>(levels.at("mode").get<std::string>());
   if (levels.contains("contiguous") && algorithm != halo_algorithm::faces)
     return "contiguous buffers are one per face: they need --algorithm faces";
   if (auto reason = why_not_in_its_language(levels)) return reason;

@@ -78,9 +78,9 @@ class field_measurement final : public exchange_measurement {
     block_ = equal_block(grid_, extents);
     const halo_options options{
         .width = width_,
-        .algorithm = halo_algorithm_from(levels.at("algorithm").get<std::string>()),
-        .mode = halo_mode_from(levels.at("mode").get<std::string>()),
-        .reach = halo_reach_from(levels.at("reach").get<std::string>()),
+        .algorithm = from_name<halo_algorithm>(levels.at("algorithm").get<std::string>()),
+        .mode = from_name<halo_mode>(levels.at("mode").get<std::string>()),
+        .reach = from_name<halo_reach>(levels.at("reach").get<std::string>()),
         .workers = &workers_};
     team.barrier();
     const double began = team.now();
@@ -140,7 +140,7 @@ class contiguous_measurement final : public exchange_measurement {
         elements_(levels.at("contiguous").get<std::size_t>()),
         tag_(mix_bits(facts.seed)),
         faces_(grid_, {.bytes = bytes_of_face(),
-                       .mode = halo_mode_from(levels.at("mode").get<std::string>())}) {}
+                       .mode = from_name<halo_mode>(levels.at("mode").get<std::string>())}) {}
 
   void reset() override {
     ++tag_;

@@ -59,7 +59,7 @@ class language_measurement final : public exchange_measurement {
  public:
   language_measurement(team& team, const variant& levels, const launch_facts& facts)
       : exchange_measurement(team, levels),
-        reach_(halo_reach_from(levels.at("reach").get<std::string>())),
+        reach_(from_name<halo_reach>(levels.at("reach").get<std::string>())),
         width_(levels.at("halo").get<int>()),
         tag_(mix_bits(facts.seed)),
         language_(functions_of(language_of(levels))),
@@ -111,7 +111,8 @@ class language_measurement final : public exchange_measurement {
   void run() override { check_c(language_.exchange(state_)); }
   [[nodiscard]] bool verify() override {
     // For algorithm auto, longshore_halo_algorithm() returns the chosen algorithm.
-    const auto filled = filled_by(halo_algorithm_from(longshore_halo_algorithm(plan_)), reach_);
+    const auto filled =
+        filled_by(from_name<halo_algorithm>(longshore_halo_algorithm(plan_)), reach_);
     return cells_are_right<T>(fields_, block_, tag_, grid_, filled, width_);
   }
   [[nodiscard]] traffic moved() const override {

@@ -86,8 +86,9 @@ void check_levels(const std::map<std::string, std::vector<json>>& requested) {
 }
 
 grid_options grid_of(const variant& levels) {
-  grid_options options{.placement = grid_placement_from(levels.at("placement").get<std::string>()),
-                       .load = load_of(levels)};
+  grid_options options{
+      .placement = from_name<grid_placement>(levels.at("placement").get<std::string>()),
+      .load = load_of(levels)};
   const auto periodic = triple<int>(levels.at("periodic"));
   for (int d = 0; d < 3; ++d) options.load->periodic[d] = options.periodic[d] = periodic[d] != 0;
   if (levels.contains("grid")) options.ranks = triple<int>(levels.at("grid"));

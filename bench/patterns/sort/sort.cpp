@@ -17,11 +17,11 @@ std::vector<factor> factors() {
   using enum factor::kind;
   return {
       {.name = "exchange",
-       .allowed = names_in(exchange_strategies),
+       .allowed = names_in<exchange_strategy>(),
        .defaults = {"put"},
        .help = "how keys reach the rank of their bucket"},
       {.name = "order",
-       .allowed = names_in(exchange_orders),
+       .allowed = names_in<exchange_order>(),
        .defaults = {"round-robin"},
        .help = "in which a rank sends to the others"},
       {.name = "keys",
@@ -98,14 +98,14 @@ std::optional<std::string> why_not_here(const variant& levels, const launch_fact
         "keys of type {} with a payload of {} bytes are not built in: 8 bytes with uint32, 8 or 56 "
         "with uint64",
         type, levels.at("payload").get<long>());
-  const auto exchange = exchange_strategy_of(levels.at("exchange").get<std::string>());
+  const auto exchange = from_name<exchange_strategy>(levels.at("exchange").get<std::string>());
   if (levels.at("stable") == "yes" && !is_deterministic(exchange))
     return fmt::format(
         "with exchange {} the order of incoming keys depends on the arrival of messages: no stable "
         "sort",
         name_of(exchange));
   return why_not(
-      exchange, exchange_order_of(levels.at("order").get<std::string>()),
+      exchange, from_name<exchange_order>(levels.at("order").get<std::string>()),
       {.mpi = facts.transport == "mpi", .nodes = facts.nodes, .largest_node = facts.largest_node});
 }
 

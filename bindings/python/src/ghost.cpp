@@ -49,7 +49,7 @@ void make_ghost(rank_ghost* self, nb::handle graph, nb::handle fields, nb::handl
     owner->free_dropped();
   }
   read_on_all_ranks(owner->ranks(), "Ghost", [&] {
-    options = {.strategy = ghost_strategy_of(strategy),
+    options = {.strategy = from_name<ghost_strategy>(strategy),
                .updates = truth(updates, "updates"),
                .accumulates = truth(accumulates, "accumulates")};
     list = fields_from(fields, dtype, items, of);

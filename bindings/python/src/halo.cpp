@@ -251,7 +251,7 @@ rank_grid grid_of_cart(team& ranks, const grid_arguments& given, std::size_t dim
   if (!given.periodic.is_none() || !given.ranks.is_none() || given.placement != "linear")
     fail(errc::usage,
          "cart together with ranks, periodic or placement: the communicator decides all of them");
-  const cart_order order = cart_order_from(given.order);
+  const cart_order order = from_name<cart_order>(given.order);
   const mpi4py_communicator cart = communicator_of(given.cart, "Halo(cart=...)");
   rank_grid grid =
       detail::cart_grid(ranks, cart.address, cart.headers,
@@ -269,7 +269,7 @@ grid_options grid_options_from(const grid_arguments& given, const shape_list& ce
     fail(errc::usage, "cart_order '{}' without cart, a Cartesian communicator", given.order);
   grid_options grid;
   grid.dimensions = static_cast<int>(dimensions);
-  grid.placement = grid_placement_from(given.placement);
+  grid.placement = from_name<grid_placement>(given.placement);
   const auto is_periodic = given.periodic.is_none()
                                ? std::vector<bool>(dimensions, true)
                                : per_dimension(given.periodic, dimensions, "periodic", truth);
@@ -320,9 +320,9 @@ void make_halo(rank_halo* self, nb::handle team, nb::handle cells, nb::handle wi
     halo.cells = shape = shape_of(is_block ? local_cells : cells);
     if (!has_cart) grid = grid_options_from(given, shape, !is_block);
     read_widths(halo, width);
-    options.algorithm = halo_algorithm_from(algorithm);
-    options.mode = halo_mode_from(mode);
-    options.reach = halo_reach_from(reach);
+    options.algorithm = from_name<halo_algorithm>(algorithm);
+    options.mode = from_name<halo_mode>(mode);
+    options.reach = from_name<halo_reach>(reach);
     workers = task_options_from(all_ranks, tasks_given, task_count);
   });
   auto plans = std::make_shared<halo_plans>(

@@ -171,8 +171,8 @@ bucket_options options_from(element type, std::string_view exchange, std::string
                             std::optional<std::uint64_t> max_key, bool stable,
                             std::string_view splitters, bool together) {
   bucket_options options;
-  options.exchange = exchange_strategy_of(exchange);
-  options.order = exchange_order_of(order);
+  options.exchange = from_name<exchange_strategy>(exchange);
+  options.order = from_name<exchange_order>(order);
   options.stable = stable;
   options.together = together;
   if (splitters != "sampled" && splitters != "equal-width")

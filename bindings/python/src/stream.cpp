@@ -61,14 +61,7 @@ struct stream_request {
 store_kind stores_from(std::string_view name) {
   if (name != "ordinary" && name != "streaming")
     fail(errc::usage, "stores '{}': allowed are auto, ordinary, streaming", name);
-  return name == "streaming" ? store_kind::streaming : store_kind::ordinary;
-}
-
-first_touch first_touch_from(std::string_view name) {
-  if (name != "auto" && name != "serial" && name != "parallel")
-    fail(errc::usage, "first_touch '{}': allowed are auto, serial, parallel", name);
-  if (name == "auto") return first_touch::automatic;
-  return name == "serial" ? first_touch::serial : first_touch::parallel;
+  return from_name<store_kind>(name);
 }
 
 template <class T>
@@ -107,23 +100,19 @@ stream_result run_stream(nb::handle team_given, std::string_view kernel, std::in
   stream_request request;
   common_arguments same;
   read_on_all_ranks(ranks, "stream", same, [&] {
-    const auto named = stream_kernel_named(kernel);
-    if (!named)
-      fail(errc::usage, "kernel '{}': allowed are {}", kernel,
-           fmt::format("{}", fmt::join(stream_kernel_names, ", ")));
     if (elements < 1 || repetitions < 1)
       fail(errc::usage, "stream: {} elements, {} repetitions: at least 1 of each", elements,
            repetitions);
     type = element_of(dtype);
     if (!is_floating(type))
       fail(errc::usage, "stream: dtype {}: allowed are float32, float64", name_of(type));
-    request = {*named,
+    request = {from_name<stream_kernel>(kernel),
                static_cast<std::size_t>(elements),
                repetitions,
                std::move(memory),
                task_options_from(ranks, tasks_given, task_count),
                stores == "auto" ? std::optional<store_kind>() : stores_from(stores),
-               first_touch_from(touch)};
+               from_name<first_touch>(touch)};
     same.add("kernel", kernel)
         .add("elements", elements)
         .add("repetitions", repetitions)

@@ -86,8 +86,8 @@ std::span<const std::int64_t> indices_in(const array_to_read& array) {
 
 plan_key key_of(std::string_view strategy, std::int64_t buffer_items, int hops, bool combine) {
   if (buffer_items < 0) fail(errc::usage, "buffer_items {}: at least 0", buffer_items);
-  return {gather_strategy_of(strategy), static_cast<std::size_t>(buffer_items), hops, combine,
-          operation::sum};
+  return {from_name<gather_strategy>(strategy), static_cast<std::size_t>(buffer_items), hops,
+          combine, operation::sum};
 }
 
 // Reads the arguments of a call with read(), which returns the key of the plan. Runs an operation

@@ -140,7 +140,7 @@ def test_stores_and_first_touch_are_chosen_by_name(stores: str, first_touch: str
 def test_unknown_stores_and_first_touch_are_refused() -> None:
     with pytest.raises(longshore.UsageError, match="allowed are auto, ordinary, streaming"):
         longshore.stream(None, "add", 1000, stores="grocery")
-    with pytest.raises(longshore.UsageError, match="allowed are auto, serial, parallel"):
+    with pytest.raises(longshore.UsageError, match="it is one of auto, serial, parallel"):
         longshore.stream(None, "add", 1000, first_touch="last")
 
 

@@ -95,8 +95,8 @@ longshore::engine_options program::with_chosen_engine(longshore::engine_options 
 }
 
 longshore::gather_options program::gather() const {
-  longshore::gather_options chosen{.strategy =
-                                       longshore::gather_strategy_of(options_.word("engine"))};
+  longshore::gather_options chosen{
+      .strategy = longshore::from_name<longshore::gather_strategy>(options_.word("engine"))};
   if (!options_.word("hops").empty()) chosen.hops = static_cast<int>(options_.whole("hops"));
   if (options_.whole("buffer-items") > 0) chosen.buffer_items = options_.whole("buffer-items");
   return chosen;

@@ -1,7 +1,6 @@
 // Makes the hops of a conveyor from its route, advances them, and finds the end of an epoch: by the
 // last buffers of each link, or by counting messages if items create items.
 #include <longshore/aggregate/conveyor.hpp>
-#include <longshore/aggregate/detail/choose_groups.hpp>
 #include <longshore/aggregate/detail/outstanding_requests.hpp>
 #include <longshore/aggregate/engine_cost.hpp>
 #include <longshore/core/error.hpp>
@@ -11,13 +10,10 @@
 #include <array>
 #include <cstring>
 #include <fstream>
-#include <functional>
-#include <string>
 
 namespace longshore {
 namespace {
 
-constexpr std::size_t min_elastic_words = 4;
 constexpr int max_hops = 3;
 
 // Without buffer_items, of which the smallest number holds for all ranks.
@@ -29,7 +25,6 @@ common_arguments arguments_of(const engine_options& options) {
       .add("group_ranks", options.group_ranks)
       .add("one_stream", options.one_stream)
       .add("with_source", options.with_source)
-      .add("elastic", options.elastic)
       .add("items_create_items", options.items_create_items);
   return same;
 }
@@ -99,7 +94,6 @@ agreed_numbers agree(team& team, const engine_options& options, const link_count
   std::memcpy(&most, numbers.data(), sizeof most);
   if (most.hash != -most.negative_hash) detail::throw_for_other_arguments(team, "a conveyor", same);
   agreed_numbers agreed{.buffer_items = static_cast<std::size_t>(-most.negative_buffer_items)};
-  if (options.elastic) agreed.buffer_items = std::max(agreed.buffer_items, min_elastic_words);
   std::copy(most.between_hosts.begin(), most.between_hosts.end(), agreed.between_hosts.begin());
   std::copy(most.within_hosts.begin(), most.within_hosts.end(), agreed.within_hosts.begin());
   return agreed;
@@ -107,9 +101,9 @@ agreed_numbers agree(team& team, const engine_options& options, const link_count
 
 // Whether all ranks run under one kernel, so that their clocks agree.
 bool clocks_agree(team& team) {
-  std::string boot_id;
-  std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), boot_id);
-  return detail::is_same_everywhere(team, boot_id);
+  std::array<char, 36> boot_id{};
+  std::ifstream("/proc/sys/kernel/random/boot_id").read(boot_id.data(), boot_id.size());
+  return is_same_on_all_ranks(team, boot_id) && boot_id.back() != 0;
 }
 
 void check_options(const engine_options& options) {
@@ -119,25 +113,13 @@ void check_options(const engine_options& options) {
         "an engine cannot have {} slots and groups of {} ranks: give at least 1 slot, and at least "
         "0 ranks (0: groups are the nodes)",
         options.slots, options.group_ranks);
-  if (!options.elastic && options.item_bytes < 1)
-    fail(errc::usage,
-         "an engine cannot carry items of 0 bytes: give item_bytes, or choose elastic items");
-  if (options.elastic && options.buffer_items > 0 && options.buffer_items < min_elastic_words)
-    fail(errc::usage, "elastic items need buffers of at least {} words of 8 bytes; {} were given",
-         min_elastic_words, options.buffer_items);
+  if (options.item_bytes < 1)
+    fail(errc::usage, "an engine cannot carry items of 0 bytes: give item_bytes");
   if (options.buffer_items > 0xffffffffu)
     fail(errc::usage, "buffer_items is {}, and 2^32 - 1 is the maximum", options.buffer_items);
 }
 
 }  // namespace
-
-bool detail::is_same_everywhere(team& team, std::string_view text) {
-  // The hash is shifted so that its negative is representable.
-  const auto hash = static_cast<std::int64_t>(std::hash<std::string_view>{}(text) >> 1);
-  std::array<std::int64_t, 3> maxima{text.empty() ? 1 : 0, hash, -hash};
-  team.allreduce(maxima, reduction::max);
-  return maxima[0] == 0 && maxima[1] == -maxima[2];
-}
 
 conveyor::conveyor(team& team, const engine_options& options)
     : conveyor(team, options,
@@ -150,11 +132,6 @@ conveyor::conveyor(team& team, const engine_options& options, const detail::rank
                    detail::stream_count streams)
     : team_(team), options_(options), groups_(groups), ships_when_idle_(options.ship_when_idle) {
   check_options(options);
-  if (options_.elastic) {
-    options_.item_bytes = sizeof(piece_header);
-    options_.with_source = true;
-    options_.buffers_per_timed_item = 0;
-  }
   if (options_.buffers_per_timed_item > 0 && !clocks_agree(team))
     options_.buffers_per_timed_item = 0;
   open_hops(streams);
@@ -199,7 +176,6 @@ void conveyor::open_hops(detail::stream_count streams) {
         agreed.between_hosts[h] * static_cast<std::size_t>(host_slots) * options_.buffer_items;
     relays_nothing = relays_nothing && route.links(h).from.empty();
   }
-  tick();
 }
 
 void conveyor::open_hop(const detail::route& route, int hop, std::size_t slot_stride,
@@ -212,9 +188,7 @@ void conveyor::open_hop(const detail::route& route, int hop, std::size_t slot_st
   for (const int peer : links.to) memory_bytes_ += slots_of(peer) * slot_stride;
   for (const int peer : links.from)
     if (!team_.nodes().is_local(peer)) memory_bytes_ += slots_of(peer) * slot_stride;
-  // Tags of elastic items are in the headers of the pieces.
-  options.format = {options_.item_bytes, options_.buffer_items,
-                    options_.elastic ? 0 : links.tag_bytes};
+  options.format = {options_.item_bytes, options_.buffer_items, links.tag_bytes};
   std::uint32_t first_link = 0;
   for (int h = 0; h < hop; ++h) first_link += static_cast<std::uint32_t>(route.links(h).to.size());
   hops_.push_back(
@@ -274,21 +248,9 @@ void conveyor::add_latency(detail::peer_inbox& inbox) {
   inbox.timed.position = detail::push_time::none;
 }
 
-// A buffer counts as opened at the last tick. Each epoch begins with a tick; otherwise its first
-// buffers would seem as old as the previous epoch.
-void conveyor::tick() {
-  const double now = options_.steady_seconds > 0 ? team_.now() : 0;
-  for (const auto& hop : hops_) hop.porter->tick(now);
-}
-
 bool conveyor::advance(bool done) {
   if (ended_) return false;
-  tick();
-  if (backlog_.rank >= 0) push_backlog();
   relay();
-  if (options_.steady_seconds > 0 || options_.steady_advances > 0)
-    for (const auto& hop : hops_)
-      hop.porter->send_older_than(options_.steady_advances, options_.steady_seconds / hops());
   if (std::any_of(hops_.begin(), hops_.end(),
                   [](const hop_state& hop) { return hop.porter->is_urgent(); }))
     hurry();
@@ -297,7 +259,6 @@ bool conveyor::advance(bool done) {
       for (const auto& hop : hops_) hop.porter->send_all();
     last_activity_ = activity();
   }
-  done = done && backlog_.rank < 0;
   ended_ = options_.items_create_items ? detect_termination(done) : done && finish_hops();
   return !ended_;
 }
@@ -358,7 +319,6 @@ void conveyor::restart() {
   if (termination_) termination_->restart();
   epoch_failed_ = ended_ = false;
   ships_when_idle_ = options_.ship_when_idle;
-  tick();
 }
 
 std::size_t conveyor::activity() const noexcept {

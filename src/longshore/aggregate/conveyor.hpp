@@ -1,31 +1,23 @@
 // conveyor: an engine that sends items over 1, 2 or 3 hops, so that buffers fill although there are
 // many ranks. A hop is one step of an item from rank to rank; a link is a pair of ranks with a
-// buffer on one hop (detail/route.hpp). No call waits for all ranks. Idea and terms: bale
-// (uconvey.pdf).
+// buffer on one hop (detail/route.hpp). No call waits for all ranks. exstack2 and aggregator are
+// conveyors with other routes. Idea and terms: bale (uconvey.pdf).
 #pragma once
 
-#include <longshore/aggregate/detail/drain_items.hpp>
 #include <longshore/aggregate/detail/porter.hpp>
 #include <longshore/aggregate/detail/route.hpp>
 #include <longshore/aggregate/detail/store_item.hpp>
 #include <longshore/aggregate/detail/tagged_batch.hpp>
 #include <longshore/aggregate/detail/termination_detector.hpp>
 #include <longshore/aggregate/engine_options.hpp>
+#include <longshore/aggregate/item_engine.hpp>
 
 #include <algorithm>
 #include <cassert>
-#include <string_view>
 #include <type_traits>
 #include <utility>
 
 namespace longshore {
-
-namespace detail {
-
-/// Collective. Whether all ranks pass the same text and the text is not empty.
-[[nodiscard]] bool is_same_everywhere(team& team, std::string_view text);
-
-}  // namespace detail
 
 /// item_engine.hpp says how to use the calls push, drain, advance, restart and activity.
 ///
@@ -49,8 +41,7 @@ class conveyor {
 
   template <trivially_copyable Item>
   [[nodiscard]] bool push(int rank, const Item& item) {
-    assert(sizeof(Item) == options_.item_bytes && !options_.elastic && rank >= 0 &&
-           rank < team_.size());
+    assert(sizeof(Item) == options_.item_bytes && rank >= 0 && rank < team_.size());
     if (!has_several_hops_) return append(static_cast<std::uint32_t>(rank), item);
     const first_step step = first_steps_[rank];
     detail::tagged_buffer& to = buffers_[step.link];
@@ -73,22 +64,15 @@ class conveyor {
   // batch of items.
   template <trivially_copyable Item, class F>
   [[gnu::noinline]] std::size_t drain(F&& f) {
-    return detail::drain_items<Item>(*this, f);
-  }
-
-  // Elastic items have any size, including 0. An item that is larger than a buffer is cut into
-  // pieces and assembled at its destination.
-
-  /// As push, for an elastic item. If the buffers fill up in the middle of the item, the conveyor
-  /// keeps a copy of the rest, and refuses further items until the rest was sent. Bytes on the
-  /// wire: the item, 8 per piece, and padding to 8.
-  [[nodiscard]] bool push_bytes(int rank, std::span<const std::byte> item);
-  /// As drain, with f(source, span<const std::byte>). The span is valid during the call of f and
-  /// aligned to 8 bytes. Memory: per source, the largest item that was cut.
-  template <class F>
-  std::size_t drain_bytes(F&& f) {
-    assert(options_.elastic);
-    return for_each_arrived([&](auto& inbox) { return deliver_pieces(inbox, f); });
+    return drain_batches<Item>([&f](auto source_of, std::span<const Item> items) {
+      std::size_t k = 0;
+      if constexpr (std::is_same_v<std::invoke_result_t<F&, int, const Item&>, bool>) {
+        while (k < items.size() && f(source_of(k), items[k])) ++k;
+      } else {
+        for (; k < items.size(); ++k) f(source_of(k), items[k]);
+      }
+      return k;
+    });
   }
 
   /// Never blocks.
@@ -117,7 +101,7 @@ class conveyor {
 
   template <trivially_copyable Item, class F>
   std::size_t drain_batches(F&& f) {
-    assert(sizeof(Item) == options_.item_bytes && !options_.elastic);
+    assert(sizeof(Item) == options_.item_bytes);
     return for_each_arrived([&](auto& inbox) { return deliver<Item>(inbox, f); });
   }
   // With one hop, link r leads to rank r.
@@ -210,10 +194,6 @@ class conveyor {
     std::uint32_t link;  // an index into buffers_
     std::uint32_t tag;
   };
-  struct piece_header {
-    std::uint32_t tag;
-    std::uint32_t length;  // the top bit is set if more pieces follow
-  };
   // Computes the tag of an item on the next hop from its tag on this hop, as drawn at route::step:
   // removes the link of the next hop, and adds the source. All items of a message share one
   // converter.
@@ -233,8 +213,6 @@ class conveyor {
                  std::uint64_t(sources[std::uint64_t{tag} >> in_source_shift]) << out_source_shift);
     }
   };
-  struct piece_store;  // elastic items of which some pieces are missing
-  static constexpr std::uint32_t more_pieces = 0x80000000u;
   // The most peers that one call polls, so that a call stays short with thousands of peers.
   static constexpr std::size_t max_polls = 64;
 
@@ -291,9 +269,6 @@ class conveyor {
     return taken;
   }
 
-  template <class F>
-  std::size_t deliver_pieces(detail::peer_inbox& inbox, F& f);
-
   // The tag of item k of a message that arrived on `hop`. Reads 4 bytes, even if a tag has fewer.
   static std::uint32_t tag_at(const hop_state& hop, const detail::peer_inbox& inbox,
                               std::uint32_t k, std::size_t tag_bytes) {
@@ -330,7 +305,6 @@ class conveyor {
   }
   bool open(std::uint32_t link);
   void filled(std::uint32_t link);
-  void tick();
   void relay();
   template <std::size_t ItemBytes>
   void relay_items(std::size_t from, detail::peer_inbox& inbox);
@@ -340,13 +314,8 @@ class conveyor {
   template <std::size_t ItemBytes>
   bool relay_checked(std::size_t from, detail::peer_inbox& inbox, const tag_converter& convert,
                      std::uint32_t max_items);
-  void relay_pieces(std::size_t from, detail::peer_inbox& inbox);
   [[nodiscard]] tag_converter tags_after(std::size_t from, const detail::peer_inbox& inbox) const;
   void add_latency(detail::peer_inbox& inbox);
-  [[nodiscard]] std::span<const std::byte> assemble(int source, std::span<const std::byte> piece,
-                                                    bool is_cut);
-  bool push_piece(std::uint32_t link, std::uint32_t tag, std::span<const std::byte>& rest);
-  void push_backlog();
   bool finish_hops();
   bool detect_termination(bool done);
 
@@ -363,33 +332,43 @@ class conveyor {
   std::size_t last_activity_ = 0, memory_bytes_ = 0, items_between_hosts_ = 0;
   double seconds_without_slot_ = 0, seconds_nothing_arrived_ = 0;
   time_histogram latency_;
-  struct {
-    int rank = -1;
-    std::vector<std::byte> bytes;
-    std::size_t sent = 0;
-  } backlog_;  // the rest of an elastic item that no buffer could take; rank is -1 if there is none
-  std::shared_ptr<piece_store> pieces_;
 };
 
-template <class F>
-std::size_t conveyor::deliver_pieces(detail::peer_inbox& inbox, F& f) {
-  std::size_t delivered = 0;
-  while (inbox.next < inbox.count) {
-    const std::byte* const piece = inbox.items + inbox.next * sizeof(piece_header);
-    piece_header header;
-    std::memcpy(&header, piece, sizeof header);
-    const std::size_t length = header.length & ~more_pieces;
-    const bool is_cut = (header.length & more_pieces) != 0;
-    const int source = source_rank(inbox, header.tag);
-    const std::span<const std::byte> item =
-        assemble(source, {piece + sizeof header, length}, is_cut);
-    if (!is_cut) {
-      f(source, item);
-      ++delivered;
-    }
-    inbox.next += static_cast<std::uint32_t>(1 + (length + sizeof header - 1) / sizeof header);
+/// A conveyor with 1 hop: no tags, no relaying, and P links per rank for P ranks. Best with few
+/// ranks or much memory. Name and contract are those of exstack2 in bale.
+class exstack2 : public conveyor {
+ public:
+  /// Collective.
+  exstack2(team& team, engine_options options) : conveyor(team, (options.hops = 1, options)) {}
+};
+
+/// A conveyor with one stream of messages per pair of nodes, which all ranks of the two nodes share.
+/// No scheme makes messages fewer and fuller: aggregators of Chapel have a buffer per core and node.
+/// It has 3 hops: to the rank of the same node that owns the stream to the destination's node, to
+/// that node, to the destination. The ranks of a node own its streams in turn. Groups are always
+/// the nodes. Links per rank on the 3 hops, with L ranks per node and N nodes: up to L - 1; N / L
+/// (if L > N, one rank in L / N has one link, and the other ranks have none); L.
+///
+/// One hop is enough on one node, where no message leaves the node; between nodes of one rank,
+/// where a pair of ranks is a pair of nodes; and with few ranks, of which each fills a buffer for
+/// every other. The engine then is a conveyor of one hop.
+class aggregator : public conveyor {
+ public:
+  /// Collective.
+  aggregator(team& team, engine_options options)
+      : conveyor(team, (options.hops = hops_on(team.nodes()), options.one_stream = true, options)) {
   }
-  return delivered;
-}
+
+  /// Up to so many ranks, one hop is faster: each further hop copies every item once more, and an
+  /// item waits at each relaying rank until that rank has a core.
+  static constexpr int max_ranks_of_one_hop = 128;
+
+  [[nodiscard]] static int hops_on(const node_map& nodes) noexcept {
+    return nodes.node_count() > 1 && nodes.largest_node() > 1 &&
+                   nodes.rank_count() > max_ranks_of_one_hop
+               ? 3
+               : 1;
+  }
+};
 
 }  // namespace longshore

@@ -1,12 +1,32 @@
 // Relaying: a conveyor copies the items that arrived on one hop into the buffers of the next hop.
 #include <longshore/aggregate/conveyor.hpp>
-#include <longshore/aggregate/detail/item_size.hpp>
+
+#include <type_traits>
 
 namespace longshore {
 
 using detail::peer_inbox;
 using detail::tagged_batch;
 using detail::tagged_buffer;
+
+namespace {
+
+// Calls body(size). `size` is an integral_constant: of `item_bytes` if that is a common size, else
+// of 0. So copy loops know common sizes when they are compiled.
+template <class Body>
+void with_item_size(std::size_t item_bytes, const Body& body) {
+  switch (item_bytes) {
+    case 4: return body(std::integral_constant<std::size_t, 4>{});
+    case 8: return body(std::integral_constant<std::size_t, 8>{});
+    case 12: return body(std::integral_constant<std::size_t, 12>{});
+    case 16: return body(std::integral_constant<std::size_t, 16>{});
+    case 24: return body(std::integral_constant<std::size_t, 24>{});
+    case 32: return body(std::integral_constant<std::size_t, 32>{});
+    default: return body(std::integral_constant<std::size_t, 0>{});
+  }
+}
+
+}  // namespace
 
 void conveyor::relay() {
   for (std::size_t from = 0; from + 1 < hops_.size(); ++from) {
@@ -18,11 +38,7 @@ void conveyor::relay() {
     };
     std::size_t polls = std::min(in.peer_count(), max_polls);
     while (peer_inbox* const inbox = in.poll_next(polls, is_full)) {
-      if (options_.elastic)
-        relay_pieces(from, *inbox);
-      else
-        detail::with_item_size(options_.item_bytes,
-                               [&](auto size) { relay_items<size>(from, *inbox); });
+      with_item_size(options_.item_bytes, [&](auto size) { relay_items<size>(from, *inbox); });
       if (inbox->next == inbox->count) in.release(*inbox);
     }
   }
@@ -129,33 +145,6 @@ bool conveyor::relay_checked(std::size_t from, peer_inbox& inbox, const tag_conv
   }
   inbox.next = k;
   return k == end_item;
-}
-
-void conveyor::relay_pieces(std::size_t from, peer_inbox& inbox) {
-  const hop_state& out = hops_[from + 1];
-  const tag_converter convert = tags_after(from, inbox);
-  while (inbox.next < inbox.count) {
-    const std::byte* const piece = inbox.items + inbox.next * sizeof(piece_header);
-    piece_header header;
-    std::memcpy(&header, piece, sizeof header);
-    const std::size_t words =
-        1 + ((header.length & ~more_pieces) + sizeof header - 1) / sizeof header;
-    const std::uint32_t link = header.tag & convert.destination_mask & convert.link_mask;
-    tagged_buffer& to = buffers_[out.first_link + link];
-    // A piece fits an empty buffer, since buffers of all hops have the same size.
-    if (to.next != to.end && static_cast<std::size_t>(to.end - to.next) < words * sizeof header)
-      out.porter->send(link);
-    if (to.next == to.end && !out.porter->open(link)) {
-      hops_[from].porter->wait_for(inbox, link);
-      return;
-    }
-    header.tag = convert(header.tag);
-    std::memcpy(to.next, &header, sizeof header);
-    std::memcpy(to.next + sizeof header, piece + sizeof header, (words - 1) * sizeof header);
-    to.next += words * sizeof header;
-    inbox.next += static_cast<std::uint32_t>(words);
-    if (to.next == to.end) out.porter->filled(link);
-  }
 }
 
 }  // namespace longshore

@@ -1,7 +1,6 @@
 // Predicts links, buffers and messages of an engine: computes the routes of the ranks of the first
 // group, without sending, and takes their maxima and means.
-#include <longshore/aggregate/aggregator.hpp>
-#include <longshore/aggregate/detail/choose_groups.hpp>
+#include <longshore/aggregate/conveyor.hpp>
 #include <longshore/aggregate/detail/porter.hpp>
 #include <longshore/aggregate/detail/route.hpp>
 #include <longshore/aggregate/engine_cost.hpp>
@@ -59,16 +58,6 @@ group_costs costs_of_group(const node_map& nodes, const detail::rank_groups& gro
 
 }  // namespace
 
-std::string_view name_of(engine_kind kind) noexcept {
-  switch (kind) {
-    case engine_kind::exstack: return "exstack";
-    case engine_kind::exstack2: return "exstack2";
-    case engine_kind::conveyor: return "conveyor";
-    case engine_kind::aggregator: return "aggregator";
-  }
-  return "?";
-}
-
 std::size_t detail::choose_buffer_items(std::size_t wanted, std::size_t memory_bytes,
                                         std::size_t buffers, std::size_t bytes_per_item) {
   if (wanted > 0) return wanted;
@@ -98,16 +87,15 @@ engine_cost predict_engine_cost(engine_kind kind, const engine_options& options,
   const group_costs first_group =
       costs_of_group(nodes, groups, hops, options, streams, groups.members(0));
   engine_cost cost{.hops = first_group.hops};
-  const std::size_t item_bytes = options.elastic ? 8 : options.item_bytes;  // 8: a word
   const std::size_t slots = kind == engine_kind::exstack
                                 ? slots_of_exstack
                                 : static_cast<std::size_t>(std::max(1, options.slots));
   std::size_t largest_tag = 0;
   for (const auto& hop : cost.hops) largest_tag = std::max(largest_tag, hop.tag_bytes);
-  cost.buffer_items =
-      detail::choose_buffer_items(options.buffer_items, options.memory_bytes,
-                                  first_group.max_buffers * slots, item_bytes + largest_tag);
-  const message_layout format{item_bytes, cost.buffer_items, largest_tag};
+  cost.buffer_items = detail::choose_buffer_items(options.buffer_items, options.memory_bytes,
+                                                  first_group.max_buffers * slots,
+                                                  options.item_bytes + largest_tag);
+  const message_layout format{options.item_bytes, cost.buffer_items, largest_tag};
   cost.memory_bytes =
       first_group.max_buffers * slots * round_up(format.slot_bytes(), cache_line_bytes);
   const auto capacity = static_cast<double>(cost.buffer_items);

@@ -2,9 +2,9 @@
 #pragma once
 
 #include <longshore/aggregate/engine_options.hpp>
+#include <longshore/core/name_lookup.hpp>
 
 #include <cstdint>
-#include <string_view>
 #include <vector>
 
 namespace longshore {
@@ -12,7 +12,9 @@ namespace longshore {
 class node_map;
 
 enum class engine_kind { exstack, exstack2, conveyor, aggregator };
-[[nodiscard]] std::string_view name_of(engine_kind kind) noexcept;
+template <>
+inline constexpr enum_names<4> all_names<engine_kind> = {
+    "engine", {"exstack", "exstack2", "conveyor", "aggregator"}};
 
 /// The cost of one hop for one rank.
 struct hop_cost {

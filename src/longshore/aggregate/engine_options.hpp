@@ -6,9 +6,8 @@
 namespace longshore {
 
 struct engine_options {
-  std::size_t item_bytes = 8;  ///< ignored with elastic items
-  /// Items per buffer (with elastic items: 8-byte words). If 0, the engine chooses up to 1024
-  /// items, as memory_bytes allows.
+  std::size_t item_bytes = 8;
+  /// Items per buffer. If 0, the engine chooses up to 1024, as memory_bytes allows.
   std::size_t buffer_items = 0;
   /// limit for all buffers of a rank, used if buffer_items is 0
   std::size_t memory_bytes = std::size_t{64} << 20;
@@ -23,17 +22,11 @@ struct engine_options {
   bool one_stream = false;
   /// drain() reports the source of an item also after several hops; costs up to 4 bytes per item
   bool with_source = false;
-  bool elastic = false;  ///< items have any size; use push_bytes and drain_bytes
   /// a rank that is done may push again because of an item that it receives
   bool items_create_items = false;
   /// advance() sends partial buffers if no message was sent or consumed since the previous call.
   /// With items_create_items this always holds for a rank that is done.
   bool ship_when_idle = false;
-  /// If > 0: maximum time that an item waits in partial buffers, while ranks call advance().
-  double steady_seconds = 0;
-  /// If > 0: maximum number of calls of advance() that an item waits in a partial buffer of each
-  /// hop. If steady_seconds is also set, the bound that is reached first counts.
-  unsigned steady_advances = 0;
   /// Items are replies to requests, which cost less on a simulated machine; set by request_reply
   bool carries_replies = false;
   /// The latency of one item per so many buffers is measured. If 0, of no item.

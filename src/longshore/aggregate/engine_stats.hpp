@@ -40,7 +40,7 @@ struct hop_stats {
   std::uint64_t messages = 0;
   /// messages that were sent before they were full, including the last ones of each epoch
   std::uint64_t partial_messages = 0;
-  std::uint64_t items = 0;  ///< with elastic items: 8-byte words
+  std::uint64_t items = 0;
   std::uint64_t payload_bytes = 0;
   std::uint64_t wire_bytes = 0;      ///< items, tags and trailers
   std::uint64_t offnode_bytes = 0;   ///< wire bytes to other nodes

@@ -2,10 +2,8 @@
 // and loops over every kind of engine and route.
 #pragma once
 
-#include <longshore/aggregate/aggregator.hpp>
+#include <longshore/aggregate/conveyor.hpp>
 #include <longshore/aggregate/deliver.hpp>
-#include <longshore/aggregate/exstack2.hpp>
-#include <longshore/aggregate/exstack_engine.hpp>
 #include <longshore/core/random.hpp>
 
 #include <cstdint>
@@ -21,8 +19,8 @@ struct item {
   std::int64_t number;  // counts the items of one pair of ranks
   friend bool operator==(const item&, const item&) = default;
 };
-static_assert(item_engine<exstack_engine, item> && item_engine<exstack2, item> &&
-              item_engine<conveyor, item> && item_engine<aggregator, item>);
+static_assert(item_engine<exstack2, item> && item_engine<conveyor, item> &&
+              item_engine<aggregator, item>);
 
 /// How many items each rank sends to each rank. All ranks know the pattern, so a receiver knows
 /// which items to expect.
@@ -65,9 +63,9 @@ inline std::vector<int> destinations(const team& team, const traffic_pattern& pa
   return to;
 }
 
-/// Calls body(engine, name) with each kind of asynchronous engine and each route.
+/// Calls body(engine, name) with each kind of engine and each route.
 template <class Body>
-void with_every_conveyor(team& team, engine_options options, Body&& body) {
+void with_every_engine(team& team, engine_options options, Body&& body) {
   {
     exstack2 engine(team, options);
     body(engine, "exstack2");
@@ -89,16 +87,6 @@ void with_every_conveyor(team& team, engine_options options, Body&& body) {
   options.one_stream = true;
   conveyor engine(team, options);  // as an aggregator on more ranks
   body(engine, "conveyor of one stream per pair of nodes");
-}
-
-/// As with_every_conveyor, and also calls body with an exstack.
-template <class Body>
-void with_every_engine(team& team, const engine_options& options, Body&& body) {
-  {
-    exstack_engine engine(team, options);
-    body(engine, "exstack");
-  }
-  with_every_conveyor(team, options, body);
 }
 
 }  // namespace longshore::testing

@@ -22,21 +22,19 @@ struct scenario {
     random_stream random(seed, 77);
     const auto pick = [&](std::uint64_t bound) { return static_cast<int>(random.below(bound)); };
     options.item_bytes = sizeof(item);
-    kind = pick(4);
+    kind = 1 + pick(3);
     options.buffer_items = static_cast<std::size_t>(1 + pick(pick(2) == 0 ? 2 : 9));
     options.slots = 1 + pick(3);
     options.hops = 1 + pick(3);
     options.group_ranks = pick(4);
     options.with_source = pick(2) == 0;
     options.items_create_items = pick(2) == 0;
-    options.steady_advances = static_cast<unsigned>(pick(3));
     options.buffers_per_timed_item = static_cast<unsigned>(pick(3));
     aim = pick(5);
     max_items = 1 + pick(60);
     delay_one_in = pick(2) == 0 ? 1 + pick(8) : 0;
     epochs = 1 + pick(4);
     fertility = 1 + pick(5);
-    options.steady_seconds = pick(3) == 0 ? 1e-5 : 0;
   }
   engine_options options;
   int kind, aim, max_items, delay_one_in, epochs;
@@ -78,7 +76,7 @@ void run_epoch(team& team, Engine& engine, const scenario& scenario, int epoch,
     if (scenario.delay_one_in > 0 && idle_advances == 0 &&
         random.below(static_cast<std::uint64_t>(scenario.delay_one_in)) == 0)
       idle_advances = static_cast<int>(random.below(60));
-    if (scenario.kind != 0 && idle_advances > 0) {
+    if (idle_advances > 0) {
       --idle_advances;
       std::this_thread::yield();
       continue;
@@ -115,7 +113,6 @@ void run_scenario(team& team, std::uint64_t seed) {
         throw std::runtime_error("the number of items that arrived is wrong");
     }
   };
-  if (scenario.kind == 0) run_epochs(exstack_engine(team, scenario.options));
   if (scenario.kind == 1) run_epochs(exstack2(team, scenario.options));
   if (scenario.kind == 2) run_epochs(conveyor(team, scenario.options));
   if (scenario.kind == 3) {  // the hops of an aggregator on more ranks

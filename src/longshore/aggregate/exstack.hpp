@@ -125,10 +125,6 @@ struct detail::exstack_access {
   /// `next`, up to `end`. An empty buffer is aligned to a cache line. Valid until the next
   /// exchange.
   static send_buffer* buffers(exstack& stack) noexcept { return stack.buffers_.data(); }
-  /// The first item in the buffer to `rank`.
-  static std::byte* begin_of(const exstack& stack, int rank) noexcept {
-    return stack.begins_[rank];
-  }
   /// Makes `stack` count its exchanges in `stats` from now on. `sizes` describes the messages.
   /// `stats` must outlive these exchanges. `replies`: whether the items are replies to requests.
   static void count_exchanges_in(exstack& stack, engine_stats& stats, const message_sizes& sizes,

@@ -57,6 +57,13 @@ concept item_engine = trivially_copyable<Item> &&
 
 namespace detail {
 
+/// The argument source_of of drain_batches() for a message whose items all come from one rank.
+struct single_source {
+  static constexpr bool is_single = true;
+  int rank;
+  int operator()(std::size_t) const noexcept { return rank; }
+};
+
 /// The calls of an engine that only loops of this library make. Engines declare these calls private
 /// and this struct a friend.
 struct engine_access {
@@ -80,9 +87,8 @@ struct engine_access {
 
   /// For an engine without rank buffers, which has tagged buffers: how many items the next batch
   /// may push, at most `wanted`; 0 if a batch does not pay.
-  template <class Item, class Engine>
-  static auto tagged_batch_size(Engine& engine, std::size_t wanted)
-      -> decltype(engine.template tagged_batch_size<Item>(wanted)) {
+  template <class Item>
+  static std::size_t tagged_batch_size(auto& engine, std::size_t wanted) {
     return engine.template tagged_batch_size<Item>(wanted);
   }
   /// Calls append(push), which may call push(rank, item) as often as tagged_batch_size() said. The
@@ -102,24 +108,19 @@ struct engine_access {
     return engine.push_or_merge(rank, item, recent, is_same, merge);
   }
 
-  /// Lets `engine` use the memory of the same routes of `other`, an engine of the same team, if it
-  /// has routes.
+  /// Lets `engine` use the memory of the same routes of `other`, an engine of the same team.
   template <class Engine>
   static void share_routes(Engine& engine, const Engine& other) noexcept {
-    if constexpr (requires { engine.share_routes(other); }) engine.share_routes(other);
+    engine.share_routes(other);
   }
 
   /// Says that this rank can push its other items only after items that it receives. Until the epoch
   /// ends, all ranks on the way of its items send partial buffers while they are idle.
-  template <class Engine>
-  static void hurry(Engine& engine) noexcept {
-    if constexpr (requires { engine.hurry(); }) engine.hurry();
-  }
+  static void hurry(auto& engine) noexcept { engine.hurry(); }
   /// Lets this rank do the same with the buffers of `engine`, if it does so with those of `other`.
   template <class Engine>
   static void hurry_with(Engine& engine, const Engine& other) noexcept {
-    if constexpr (requires { engine.hurry(); })
-      if (other.ships_when_idle()) engine.ship_when_idle();
+    if (other.ships_when_idle()) engine.ship_when_idle();
   }
 
   /// Says that this rank cannot push all its items; its last buffers tell the other ranks. Call

@@ -178,7 +178,7 @@ class request_reply {
   static engine_options with_items(engine_options options, std::size_t item_bytes) {
     options.item_bytes = item_bytes;
     options.with_source = true;
-    options.elastic = options.items_create_items = false;  // requests have one size
+    options.items_create_items = false;
     return options;
   }
   static engine_options for_replies(engine_options options) {
@@ -196,8 +196,7 @@ class request_reply {
     if (wanted == 0) {
       wanted = std::clamp<std::size_t>(all_buffers, min_items, 65536);
       // Between hosts, requests and replies are under way for the time of a round trip.
-      if constexpr (requires { engine.items_between_hosts(); })
-        wanted = std::max(wanted, std::min<std::size_t>(engine.items_between_hosts(), 262144));
+      wanted = std::max(wanted, std::min<std::size_t>(engine.items_between_hosts(), 262144));
       if (options.expected_requests > 0)
         wanted = std::min(wanted, std::max(min_items, options.expected_requests));
     }

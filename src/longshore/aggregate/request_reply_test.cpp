@@ -1,4 +1,4 @@
-// Requests and replies, elastic items and combining, over every engine that supports them.
+// Requests and replies, and combining, over every engine.
 #include <longshore/aggregate/combining.hpp>
 #include <longshore/aggregate/engine_test.hpp>
 #include <longshore/aggregate/request_reply.hpp>
@@ -6,9 +6,6 @@
 #include <longshore/transport/spmd_test.hpp>
 
 #include <gtest/gtest.h>
-
-#include <map>
-#include <numeric>
 
 namespace longshore {
 namespace {
@@ -160,7 +157,6 @@ TEST(RequestReply, each_reply_arrives_once_in_order_or_with_its_number) {
     // Large buffers take many items at once.
     for (const auto [combine, buffer_items] : {sizes{0, 1}, sizes{0, 150}, sizes{16, 13}}) {
       const engine_options options{.buffer_items = buffer_items};
-      check_requests<exstack_engine>(team, "exstack", options, combine);
       check_requests<exstack2>(team, "exstack2", options, combine);
       for (const int hops : {2, 3}) {
         engine_options with_hops = options;
@@ -172,65 +168,6 @@ TEST(RequestReply, each_reply_arrives_once_in_order_or_with_its_number) {
       }
       check_requests<aggregator>(team, "aggregator", options, combine);
     }
-  });
-}
-
-// The bytes of elastic item `number` of a pair. Length and content follow from the arguments.
-std::vector<std::byte> elastic_item(int from, int to, std::int64_t number, std::size_t max_bytes) {
-  random_stream random(static_cast<std::uint64_t>(from * 100 + to),
-                       static_cast<std::uint64_t>(number));
-  // Mostly small items, including empty ones, and some larger than several buffers.
-  std::vector<std::byte> bytes(random.below(4) == 0 ? random.below(max_bytes + 1)
-                                                    : random.below(20));
-  for (auto& byte : bytes) byte = static_cast<std::byte>(random());
-  return bytes;
-}
-
-TEST(Elastic, items_of_any_size_arrive_whole_and_in_order) {
-  spmd([](team& team) {
-    std::int64_t moved = 0, longest = 0;
-    for (const std::size_t words : {4, 32})
-      testing::with_every_conveyor(
-          team, {.buffer_items = words, .elastic = true},
-          [&](auto& engine, const std::string& name) {
-            const std::size_t max_bytes = 5 * words * 8;
-            const auto size = static_cast<std::size_t>(team.size());
-            for (int epoch = 0; epoch < 2; ++epoch) {
-              const std::size_t n = 60 * size;
-              std::vector<std::int64_t> arrived(size);
-              std::map<int, std::int64_t> numbers;  // of items sent so far, by rank
-              std::size_t i = 0, wrong = 0;
-              waiter wait(team, "elastic items");
-              for (bool more = true; more;) {
-                for (; i < n; ++i) {
-                  const int to = static_cast<int>((i * 7 + i / size) % size);
-                  if (!engine.push_bytes(to, elastic_item(team.rank(), to, numbers[to], max_bytes)))
-                    break;
-                  ++numbers[to];
-                }
-                more = engine.advance(i == n);
-                const std::size_t delivered =
-                    engine.drain_bytes([&](int source, std::span<const std::byte> bytes) {
-                      const auto expected =
-                          elastic_item(source, team.rank(), arrived[source]++, max_bytes);
-                      wrong +=
-                          !std::equal(bytes.begin(), bytes.end(), expected.begin(), expected.end());
-                      longest = std::max(longest, static_cast<std::int64_t>(bytes.size()));
-                    });
-                if (delivered == 0) wait.pause();
-              }
-              EXPECT_EQ(wrong, 0u) << name;
-              const std::int64_t items =
-                  std::accumulate(arrived.begin(), arrived.end(), std::int64_t{0});
-              EXPECT_EQ(team.allreduce_value(items, reduction::sum),
-                        static_cast<std::int64_t>(n * size))
-                  << name;
-              moved += items;
-              engine.restart();
-            }
-          });
-    EXPECT_GT(moved, 0);
-    EXPECT_GT(team.allreduce_value(longest, reduction::max), 3 * 32 * 8);
   });
 }
 

@@ -23,25 +23,26 @@
 
 namespace longshore {
 namespace {
+enum class distance { faces = 1, edges };
+}
+template <>
+inline constexpr enum_names<2> all_names<distance> = {
+    .kind = "distance", .names = {"faces", "edges"}, .first = 1};
 
-TEST(NameLookup, finds_the_index_or_refuses_with_the_whole_list) {
-  struct entry {
-    int value;
-    std::string_view name;
-  };
-  const std::array<std::string_view, 3> texts = {"faces", "edges", "corners"};
-  const std::array<entry, 2> entries = {{{7, "put"}, {8, "get"}}};
-  for (std::size_t k = 0; k < texts.size(); ++k)
-    EXPECT_EQ(index_of_name(texts, texts[k], "no stencil reaches"), k);
-  EXPECT_EQ(entries[index_of_name(entries, "get", "there is no")].value, 8);
+namespace {
+
+TEST(NameLookup, finds_the_value_or_refuses_with_the_whole_list) {
+  for (const auto value : values_of<distance>())
+    EXPECT_EQ(from_name<distance>(name_of(value)), value);
+  EXPECT_EQ(from_name<distance>("edges"), distance::edges);
   for (const char* wrong : {"", "face", "facess", "Faces"}) {
     try {
-      (void)index_of_name(texts, wrong, "no stencil reaches");
+      (void)from_name<distance>(wrong);
       FAIL() << wrong << " was accepted";
     } catch (const error& e) {
       EXPECT_EQ(e.code(), errc::usage);
       EXPECT_EQ(std::string(e.what()),
-                fmt::format("no stencil reaches '{}': it is one of faces, edges, corners", wrong));
+                fmt::format("no distance is named '{}': it is one of faces, edges", wrong));
     }
   }
 }

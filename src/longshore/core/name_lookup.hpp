@@ -1,39 +1,55 @@
-// Finds the entry of a list that a user typed by name. The error for an unknown name lists all
-// names.
+// Enumerations whose values have names, which users type and records contain. A header that
+// declares such an enumeration also specialises all_names for it.
 #pragma once
 
 #include <longshore/core/error.hpp>
 
+#include <array>
 #include <cstddef>
 #include <string>
 #include <string_view>
 
 namespace longshore {
 
-/// The name of a list entry, which is a text or has a member `name`.
-[[nodiscard]] constexpr std::string_view listed_name(std::string_view entry) noexcept {
-  return entry;
-}
-template <class Entry>
-requires requires(const Entry& entry) { std::string_view(entry.name); }
-[[nodiscard]] constexpr std::string_view listed_name(const Entry& entry) noexcept {
-  return entry.name;
+/// The names of the values of an enumeration, in the order of the values.
+template <std::size_t Count>
+struct enum_names {
+  std::string_view kind;  ///< what a value is, for error messages
+  std::array<std::string_view, Count> names;
+  int first = 0;  ///< the first value; each other value is one more than the value before it
+};
+
+template <class Enum>
+inline constexpr enum_names<0> all_names = {};
+
+template <class Enum>
+concept named_enum = !all_names<Enum>.names.empty();
+
+template <named_enum Enum>
+[[nodiscard]] constexpr std::string_view name_of(Enum value) noexcept {
+  return all_names<Enum>.names[static_cast<std::size_t>(static_cast<int>(value) -
+                                                        all_names<Enum>.first)];
 }
 
-/// The index of `name` in `entries`. Throws errc::usage for an unknown name. The message begins
-/// with `message_start`, for instance "no halo mode is named".
-template <class List>
-[[nodiscard]] std::size_t index_of_name(const List& entries, std::string_view name,
-                                        std::string_view message_start) {
+/// All values, in order.
+template <named_enum Enum>
+[[nodiscard]] constexpr auto values_of() noexcept {
+  std::array<Enum, all_names<Enum>.names.size()> values{};
+  for (std::size_t i = 0; i < values.size(); ++i)
+    values[i] = static_cast<Enum>(all_names<Enum>.first + static_cast<int>(i));
+  return values;
+}
+
+/// The value with this name. For an unknown name, throws errc::usage with a list of the names.
+template <named_enum Enum>
+[[nodiscard]] Enum from_name(std::string_view name) {
   std::string names;
-  std::size_t index = 0;
-  for (const auto& entry : entries) {
-    if (listed_name(entry) == name) return index;
+  for (const Enum value : values_of<Enum>()) {
+    if (name_of(value) == name) return value;
     names += names.empty() ? "" : ", ";
-    names += listed_name(entry);
-    ++index;
+    names += name_of(value);
   }
-  fail(errc::usage, "{} '{}': it is one of {}", message_start, name, names);
+  fail(errc::usage, "no {} is named '{}': it is one of {}", all_names<Enum>.kind, name, names);
 }
 
 }  // namespace longshore

@@ -85,8 +85,8 @@ template <class WhyNot>
 std::vector<gather_strategy> usable_strategies(team& team, bool all_direct, const WhyNot& why_not) {
   const bool reachable = team.allreduce_value<std::int64_t>(all_direct, reduction::min) == 1;
   std::vector<gather_strategy> strategies;
-  for (const auto& known : gather_strategies)
-    if (!why_not(known.strategy, reachable)) strategies.push_back(known.strategy);
+  for (const auto strategy : values_of<gather_strategy>())
+    if (!why_not(strategy, reachable)) strategies.push_back(strategy);
   return strategies;
 }
 

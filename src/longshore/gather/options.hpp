@@ -5,7 +5,6 @@
 #include <longshore/gather/strategy.hpp>
 
 #include <cstddef>
-#include <string_view>
 
 namespace longshore {
 
@@ -73,7 +72,9 @@ struct gather_decision {
     return by_size != uniform(by_size.front());
   }
 };
-[[nodiscard]] std::string_view name_of(gather_decision::origin from) noexcept;
+template <>
+inline constexpr enum_names<4> all_names<gather_decision::origin> = {
+    "origin of a decision", {"asked", "rule", "profile", "measured"}};
 
 namespace detail {
 

@@ -1,24 +1,11 @@
-// Looks up strategies by name, and explains why a strategy cannot be used for an operation.
+// Explains why a strategy cannot be used for an operation.
 #include <longshore/gather/strategy.hpp>
-
-#include <longshore/core/name_lookup.hpp>
 
 #include <fmt/core.h>
 
 #include <bit>
 
 namespace longshore {
-
-std::string_view name_of(gather_strategy strategy) noexcept {
-  for (const auto& known : gather_strategies)
-    if (known.strategy == strategy) return known.name;
-  return "?";
-}
-
-gather_strategy gather_strategy_of(std::string_view name) {
-  return gather_strategies[index_of_name(gather_strategies, name, "gather has no strategy")]
-      .strategy;
-}
 
 std::optional<std::string> why_not(gather_strategy strategy, bool all_reachable) {
   if (strategy != gather_strategy::direct || all_reachable) return std::nullopt;

@@ -3,40 +3,24 @@
 // bale's.
 #pragma once
 
-#include <array>
+#include <longshore/core/name_lookup.hpp>
+
 #include <cstddef>
 #include <optional>
 #include <string>
-#include <string_view>
 
 namespace longshore {
 
 enum class gather_strategy { agp, exstack, exstack2, conveyor, aggregator, direct, automatic };
 
-struct named_gather_strategy {
-  gather_strategy strategy;
-  std::string_view name;  ///< on the command line
-};
-
-inline constexpr std::array<named_gather_strategy, 7> gather_strategies = {{
-    {gather_strategy::agp, "agp"},
-    {gather_strategy::exstack, "exstack"},
-    {gather_strategy::exstack2, "exstack2"},
-    {gather_strategy::conveyor, "conveyor"},
-    {gather_strategy::aggregator, "aggregator"},
-    {gather_strategy::direct, "direct"},
-    {gather_strategy::automatic, "auto"},
-}};
-
-[[nodiscard]] std::string_view name_of(gather_strategy strategy) noexcept;
+template <>
+inline constexpr enum_names<7> all_names<gather_strategy> = {
+    "gather strategy", {"agp", "exstack", "exstack2", "conveyor", "aggregator", "direct", "auto"}};
 
 /// Whether the strategy collects items in buffers, instead of accessing every element separately.
 [[nodiscard]] constexpr bool aggregates(gather_strategy strategy) noexcept {
   return strategy != gather_strategy::agp && strategy != gather_strategy::direct;
 }
-
-/// The strategy with this name. For an unknown name, throws errc::usage with a list of the names.
-[[nodiscard]] gather_strategy gather_strategy_of(std::string_view name);
 
 /// The reason why `strategy` cannot be used for a gather, or nothing. `all_reachable`: whether
 /// every rank can load from the memory of every other rank.

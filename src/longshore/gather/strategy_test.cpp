@@ -13,15 +13,13 @@ namespace longshore {
 namespace {
 
 TEST(GatherStrategy, every_name_leads_to_its_strategy_and_back) {
-  for (const auto& known : gather_strategies) {
-    EXPECT_EQ(gather_strategy_of(known.name), known.strategy);
-    EXPECT_EQ(name_of(known.strategy), known.name);
-  }
+  for (const auto strategy : values_of<gather_strategy>())
+    EXPECT_EQ(from_name<gather_strategy>(name_of(strategy)), strategy);
 }
 
 TEST(GatherStrategy, the_error_for_an_unknown_name_lists_the_names) {
   try {
-    static_cast<void>(gather_strategy_of("exstak"));
+    static_cast<void>(from_name<gather_strategy>("exstak"));
     FAIL();
   } catch (const error& e) {
     EXPECT_EQ(e.code(), errc::usage);

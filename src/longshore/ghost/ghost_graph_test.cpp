@@ -249,8 +249,8 @@ TEST(GhostGraph, wrong_plans_are_refused_on_all_ranks) {
       const ghost_op two[] = {op::add{}, op::add{}};
       vectors.accumulate(two);
     });
-    EXPECT_EQ(ghost_strategy_of("node-aware"), ghost_strategy::node_aware);
-    EXPECT_THROW((void)ghost_strategy_of("fast"), error);
+    EXPECT_EQ(from_name<ghost_strategy>("node-aware"), ghost_strategy::node_aware);
+    EXPECT_THROW((void)from_name<ghost_strategy>("fast"), error);
   });
 }
 

@@ -101,7 +101,7 @@ inline std::vector<ghost_case> ghost_cases(int ranks) {
 
 inline std::vector<ghost_strategy> possible_strategies(const team& ranks) {
   std::vector<ghost_strategy> possible;
-  for (const auto& [strategy, name] : ghost_strategies)
+  for (const auto strategy : values_of<ghost_strategy>())
     if (strategy != ghost_strategy::automatic && !why_not(strategy, ranks))
       possible.push_back(strategy);
   return possible;

@@ -1,10 +1,10 @@
 // The strategies of a ghost exchange: their names, and where a strategy cannot be used.
 #pragma once
 
-#include <array>
+#include <longshore/core/name_lookup.hpp>
+
 #include <optional>
 #include <string>
-#include <string_view>
 
 namespace longshore {
 
@@ -22,26 +22,11 @@ enum class ghost_strategy {
   automatic        ///< measured when the plan is made
 };
 
-struct named_ghost_strategy {
-  ghost_strategy strategy;
-  std::string_view name;  ///< on the command line
-};
-
-inline constexpr std::array<named_ghost_strategy, 8> ghost_strategies = {{
-    {ghost_strategy::standard, "standard"},
-    {ghost_strategy::direct, "direct"},
-    {ghost_strategy::node_aware_2, "node-aware-2"},
-    {ghost_strategy::node_aware, "node-aware"},
-    {ghost_strategy::mpi_waitall, "mpi-waitall"},
-    {ghost_strategy::mpi_persistent, "mpi-persistent"},
-    {ghost_strategy::mpi_neighbor, "mpi-neighbor"},
-    {ghost_strategy::automatic, "auto"},
-}};
-
-[[nodiscard]] std::string_view name_of(ghost_strategy strategy) noexcept;
-
-/// The strategy with this name. For an unknown name, throws errc::usage with a list of the names.
-[[nodiscard]] ghost_strategy ghost_strategy_of(std::string_view name);
+template <>
+inline constexpr enum_names<8> all_names<ghost_strategy> = {
+    "ghost strategy",
+    {"standard", "direct", "node-aware-2", "node-aware", "mpi-waitall", "mpi-persistent",
+     "mpi-neighbor", "auto"}};
 
 /// Whether a strategy is a sequence of MPI calls.
 [[nodiscard]] constexpr bool is_mpi_strategy(ghost_strategy strategy) noexcept {

@@ -2,8 +2,8 @@
 // rounds. The mode (mode.hpp) decides how a message is transferred.
 //
 // To add an algorithm:
-// 1. Here and in algorithm.cpp: a value of the enumeration before `automatic`, its name in the same
-//    order, and a case in filled_by().
+// 1. Here: a value of the enumeration before `automatic`, and its name in the same order. In
+//    algorithm.cpp: a case in filled_by().
 // 2. Beside detail/algorithms/staged.{hpp,cpp}: a pair of files that plans the rounds, with a line
 //    in CMakeLists.txt and a case in detail/algorithms/plan_rounds.cpp. If algorithm auto shall try
 //    the algorithm, it is also a candidate in detail/algorithms/choose_algorithm.cpp.
@@ -13,8 +13,7 @@
 //    table in docs/reference/halo.md, and the names in bindings/c/longshore.h.
 #pragma once
 
-#include <span>
-#include <string_view>
+#include <longshore/core/name_lookup.hpp>
 
 namespace longshore {
 
@@ -32,16 +31,13 @@ enum class halo_algorithm {
 /// that are 1, 2 and 3 steps away, which are the values of the enumeration.
 enum class halo_reach { faces = 1, edges = 2, corners = 3 };
 
-/// "standard", "staged", "sequenced", "staged-sequenced", "faces", "hybrid", "auto".
-[[nodiscard]] std::span<const std::string_view> halo_algorithm_names() noexcept;
-[[nodiscard]] std::string_view name_of(halo_algorithm algorithm) noexcept;
-/// Throws errc::usage for an unknown name.
-[[nodiscard]] halo_algorithm halo_algorithm_from(std::string_view name);
-
-/// "faces", "edges", "corners".
-[[nodiscard]] std::span<const std::string_view> halo_reach_names() noexcept;
-/// Throws errc::usage for an unknown name.
-[[nodiscard]] halo_reach halo_reach_from(std::string_view name);
+template <>
+inline constexpr enum_names<7> all_names<halo_algorithm> = {
+    "halo algorithm",
+    {"standard", "staged", "sequenced", "staged-sequenced", "faces", "hybrid", "auto"}};
+template <>
+inline constexpr enum_names<3> all_names<halo_reach> = {
+    .kind = "reach of a stencil", .names = {"faces", "edges", "corners"}, .first = 1};
 
 /// The farthest halo cells that an algorithm fills, for a stencil that reads `needed`. Staged and
 /// hybrid messages carry edges and corners, too, unless `needed` is faces. Algorithm `faces` never

@@ -1,11 +1,9 @@
 // Grids of Cartesian communicators. longshore/mpi.hpp is the users' interface.
 #pragma once
 
+#include <longshore/core/name_lookup.hpp>
 #include <longshore/halo/rank_grid.hpp>
 #include <longshore/transport/team.hpp>
-
-#include <span>
-#include <string_view>
 
 namespace longshore {
 
@@ -14,10 +12,9 @@ enum class cart_order {
   same,     ///< dimension 0 of the communicator is x, the first dimension of the grid
   reversed  ///< the last dimension of the communicator is x
 };
-/// "same", "reversed".
-[[nodiscard]] std::span<const std::string_view> cart_order_names() noexcept;
-/// Throws errc::usage for an unknown name.
-[[nodiscard]] cart_order cart_order_from(std::string_view name);
+template <>
+inline constexpr enum_names<2> all_names<cart_order> = {"order of a Cartesian communicator",
+                                                        {"same", "reversed"}};
 
 namespace detail {
 /// `communicator` points to an MPI_Comm. `headers`: as in detail::join of launch/join.hpp.

@@ -62,10 +62,9 @@ TEST(FaceExchange, every_element_arrives_in_every_mode) {
       for (const int dimensions : {3, 2, 1}) {
         const rank_grid grid(
             team, {.dimensions = dimensions, .periodic = {periodic, periodic, periodic}});
-        for (std::size_t m = 0; m < halo_mode_names().size(); ++m)
+        for (const auto mode : values_of<halo_mode>())
           for (const auto delivery : {halo_delivery::unpacked, halo_delivery::in_place})
             for (const std::size_t bytes : {std::size_t{1000}, std::size_t{80000}}) {
-              const auto mode = static_cast<halo_mode>(m);
               if (delivery == halo_delivery::in_place && mode != halo_mode::channel) continue;
               // Making windows takes long.
               if (mode >= halo_mode::rma_fence && team.size() > 2 && dimensions < 3) continue;
@@ -92,9 +91,8 @@ TEST(FaceExchange, every_element_arrives_in_every_mode) {
 TEST(FaceExchange, every_element_arrives_under_every_placement) {
   spmd([](team& team) {
     for (const auto placement : {grid_placement::cart, grid_placement::automatic})
-      for (std::size_t m = 0; m < halo_mode_names().size(); ++m) {
+      for (const auto mode : values_of<halo_mode>()) {
         const rank_grid grid(team, {.placement = placement});
-        const auto mode = static_cast<halo_mode>(m);
         if (why_not(mode, team.transport_name(), grid.shape(), grid.periodic())) continue;
         face_exchange faces(grid, {1000, mode});
         for (int exchange = 0; exchange < 2; ++exchange) {

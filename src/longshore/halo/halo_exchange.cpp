@@ -45,7 +45,7 @@ common_arguments arguments_of(const rank_grid& grid, const halo_options& options
   auto same = detail::grid_arguments(grid);
   same.add("algorithm", name_of(options.algorithm))
       .add("mode", name_of(options.mode))
-      .add("reach", halo_reach_names()[static_cast<std::size_t>(options.reach) - 1])
+      .add("reach", name_of(options.reach))
       .add("fields:", fields.size());
   for (const auto& field : fields)
     same.add("a field of", fmt::format("{} ({} bytes)", field.type, field.element_bytes));

@@ -307,8 +307,8 @@ TEST(HaloPlan, wrong_use_is_refused_with_the_reason) {
       expect({.mode = halo_mode::waitall}, errc::unsupported, "MPI calls");
     if (grid.shape()[0] % 2 != 0 && grid.shape()[0] > 1 && team.transport_name() == "mpi")
       expect({.mode = halo_mode::redblack}, errc::unsupported, "even");
-    EXPECT_THROW(static_cast<void>(halo_mode_from("waital")), error);
-    EXPECT_THROW(static_cast<void>(halo_algorithm_from("face")), error);
+    EXPECT_THROW(static_cast<void>(from_name<halo_mode>("waital")), error);
+    EXPECT_THROW(static_cast<void>(from_name<halo_algorithm>("face")), error);
 
     field<double> thin(grid, {4, 1, 4}, 2);
     EXPECT_THROW(halo_exchange(grid, {}, thin), error);  // wider than its interior

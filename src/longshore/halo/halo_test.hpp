@@ -18,8 +18,7 @@ namespace longshore::testing {
 // are included only if `with_slow`, because making windows is slow if ranks outnumber cores.
 inline std::vector<halo_mode> possible_modes(const rank_grid& grid, bool with_slow = false) {
   std::vector<halo_mode> modes;
-  for (std::size_t i = 0; i < halo_mode_names().size(); ++i) {
-    const auto mode = static_cast<halo_mode>(i);
+  for (const auto mode : values_of<halo_mode>()) {
     if (mode >= halo_mode::rma_fence && grid.ranks().size() > 2 && !with_slow) continue;
     if (!why_not(mode, grid.ranks().transport_name(), grid.shape(), grid.wraps()))
       modes.push_back(mode);

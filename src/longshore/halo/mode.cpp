@@ -1,8 +1,7 @@
-// The names of the halo modes, and the reasons why a run cannot use a mode.
+// The reasons why a run cannot use a mode.
 #include <longshore/halo/mode.hpp>
 
 #include <longshore/core/error.hpp>
-#include <longshore/core/name_lookup.hpp>
 #ifdef LONGSHORE_HAVE_MPI
 #include <longshore/halo/detail/mpi/backends.hpp>
 #endif
@@ -10,26 +9,6 @@
 #include <fmt/core.h>
 
 namespace longshore {
-namespace {
-
-constexpr std::array<std::string_view, 15> mode_names = {
-    "channel",     "direct",   "sendrecv",  "redblack",   "isend-recv",
-    "irecv-send",  "pairwise", "waitall",   "persistent", "neighbor",
-    "partitioned", "subarray", "rma-fence", "rma-pscw",   "rma-flush"};
-static_assert(mode_names.size() == static_cast<std::size_t>(halo_mode::rma_flush) + 1,
-              "every mode has a name, and rma_flush is the last");
-
-}  // namespace
-
-std::span<const std::string_view> halo_mode_names() noexcept { return mode_names; }
-
-std::string_view name_of(halo_mode mode) noexcept {
-  return mode_names[static_cast<std::size_t>(mode)];
-}
-
-halo_mode halo_mode_from(std::string_view name) {
-  return static_cast<halo_mode>(index_of_name(mode_names, name, "no halo mode is named"));
-}
 
 bool is_mpi_mode(halo_mode mode) noexcept { return mode >= halo_mode::sendrecv; }
 

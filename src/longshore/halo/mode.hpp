@@ -2,8 +2,8 @@
 // (algorithm.hpp) decides which messages are sent.
 //
 // To add a mode:
-// 1. Here and in mode.cpp: a value of the enumeration and its name, in the same order. If not every
-//    run can use the mode: a reason in why_not().
+// 1. Here: a value of the enumeration and its name, in the same order. If not every run can use
+//    the mode: a reason in why_not() of mode.cpp.
 // 2. An exchange backend, with a line in CMakeLists.txt. A mode of MPI calls has its backend in
 //    detail/mpi/. Another mode has its backend in detail/backends/, and exchange_backend.cpp
 //    selects it. Every mode has a case in detail/mpi/backends.cpp. The tests try every mode of the
@@ -12,9 +12,10 @@
 //    table in docs/reference/halo.md.
 #pragma once
 
+#include <longshore/core/name_lookup.hpp>
+
 #include <array>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 
@@ -40,11 +41,11 @@ enum class halo_mode {
   rma_flush
 };
 
-/// Names as users type them, such as "channel" and "isend-recv", in the order of the enumeration.
-[[nodiscard]] std::span<const std::string_view> halo_mode_names() noexcept;
-[[nodiscard]] std::string_view name_of(halo_mode mode) noexcept;
-/// Throws errc::usage for an unknown name.
-[[nodiscard]] halo_mode halo_mode_from(std::string_view name);
+template <>
+inline constexpr enum_names<15> all_names<halo_mode> = {
+    "halo mode",
+    {"channel", "direct", "sendrecv", "redblack", "isend-recv", "irecv-send", "pairwise", "waitall",
+     "persistent", "neighbor", "partitioned", "subarray", "rma-fence", "rma-pscw", "rma-flush"}};
 
 /// Whether a mode is a sequence of MPI calls.
 [[nodiscard]] bool is_mpi_mode(halo_mode mode) noexcept;

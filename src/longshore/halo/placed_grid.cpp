@@ -3,7 +3,6 @@
 #include <longshore/halo/placed_grid.hpp>
 
 #include <longshore/core/error.hpp>
-#include <longshore/core/name_lookup.hpp>
 #include <longshore/halo/rank_grid.hpp>
 #include <longshore/halo/rank_locations.hpp>
 #include <longshore/machine/placement_search.hpp>
@@ -16,9 +15,6 @@
 
 namespace longshore {
 namespace {
-
-constexpr std::array<std::string_view, 4> placement_names = {"linear", "cart", "auto", "levels"};
-static_assert(placement_names.size() == static_cast<std::size_t>(grid_placement::levels) + 1);
 
 placed_grid in_rows(const grid_triple& shape, const dimension_order& order, std::string kind) {
   placed_grid grid;
@@ -150,16 +146,6 @@ placed_grid place_automatically(team& team, const grid_options& options,
 }
 
 }  // namespace
-
-std::span<const std::string_view> grid_placement_names() noexcept { return placement_names; }
-
-std::string_view name_of(grid_placement placement) noexcept {
-  return placement_names[static_cast<std::size_t>(placement)];
-}
-
-grid_placement grid_placement_from(std::string_view name) {
-  return static_cast<grid_placement>(index_of_name(placement_names, name, "no placement is named"));
-}
 
 grid_triple placed_grid::coordinates_of(int rank) const noexcept {
   const int index =

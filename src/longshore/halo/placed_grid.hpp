@@ -2,6 +2,7 @@
 // bytes of a halo exchange cross each level of the hardware. rank_grid.hpp is the user's interface.
 #pragma once
 
+#include <longshore/core/name_lookup.hpp>
 #include <longshore/halo/direction.hpp>
 #include <longshore/machine/placement.hpp>
 #include <longshore/machine/placement_traffic.hpp>
@@ -27,11 +28,9 @@ enum class grid_placement {
   automatic,  ///< least traffic between distant ranks; never more bytes between nodes than cart
   levels      ///< the user gives a grid for each level of the machine
 };
-/// "linear", "cart", "auto", "levels".
-[[nodiscard]] std::span<const std::string_view> grid_placement_names() noexcept;
-[[nodiscard]] std::string_view name_of(grid_placement placement) noexcept;
-/// Throws errc::usage for an unknown name.
-[[nodiscard]] grid_placement grid_placement_from(std::string_view name);
+template <>
+inline constexpr enum_names<4> all_names<grid_placement> = {"placement",
+                                                            {"linear", "cart", "auto", "levels"}};
 
 /// How the ranks of a grid are arranged. Arrays are in the order x, y, z. Entries beyond
 /// `dimensions` are ignored.

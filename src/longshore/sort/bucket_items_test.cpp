@@ -146,21 +146,20 @@ TEST(BucketItems, a_stable_sort_keeps_the_order_of_equal_keys_with_every_determi
     auto expected = gathered(team, records);
     std::stable_sort(expected.begin(), expected.end(),
                      [](const record& a, const record& b) { return a.key < b.key; });
-    for (const auto& known : exchange_strategies) {
-      if (!is_deterministic(known.exchange) ||
-          why_not(known.exchange, exchange_order::round_robin, exchange_layout_of(team)))
+    for (const auto exchange : values_of<exchange_strategy>()) {
+      if (!is_deterministic(exchange) ||
+          why_not(exchange, exchange_order::round_robin, exchange_layout_of(team)))
         continue;
       for (const auto splitters : {bucket_splitters::equal_width, bucket_splitters::sampled}) {
         bucket_sorter<record, decltype(&record::key)> sorter(
-            team, {.exchange = known.exchange, .stable = true, .splitters = splitters},
-            &record::key);
+            team, {.exchange = exchange, .stable = true, .splitters = splitters}, &record::key);
         const auto sorted = sorter.sort(records);
         EXPECT_TRUE(
             same(gathered(team, std::vector<record>(sorted.begin(), sorted.end())), expected))
-            << known.name;
+            << name_of(exchange);
         const auto before = checksum_of<record>(records, &record::key, origin_of);
         const auto faults = check_sorted(team, before, sorted, &record::key, origin_of, origin_of);
-        EXPECT_TRUE(faults.none()) << known.name << ": " << faults.text;
+        EXPECT_TRUE(faults.none()) << name_of(exchange) << ": " << faults.text;
       }
     }
   });

@@ -23,10 +23,10 @@ using testing::spmd;
 
 std::vector<bucket_options> usable_options(const team& team) {
   std::vector<bucket_options> usable;
-  for (const auto& exchange : exchange_strategies)
-    for (const auto& order : exchange_orders)
-      if (!why_not(exchange.exchange, order.order, exchange_layout_of(team)))
-        usable.push_back({.exchange = exchange.exchange, .order = order.order});
+  for (const auto exchange : values_of<exchange_strategy>())
+    for (const auto order : values_of<exchange_order>())
+      if (!why_not(exchange, order, exchange_layout_of(team)))
+        usable.push_back({.exchange = exchange, .order = order});
   return usable;
 }
 

@@ -1,6 +1,4 @@
-// The names of the exchanges and orders of a bucket sort, and the reasons why a run cannot use
-// them.
-#include <longshore/core/name_lookup.hpp>
+// The reasons why a run cannot use an exchange or an order of a bucket sort.
 #include <longshore/sort/strategy.hpp>
 #include <longshore/transport/team.hpp>
 
@@ -26,27 +24,6 @@ const char* why_no_order(exchange_strategy exchange) {
 }
 
 }  // namespace
-
-std::string_view name_of(exchange_strategy exchange) noexcept {
-  for (const auto& known : exchange_strategies)
-    if (known.exchange == exchange) return known.name;
-  return "?";
-}
-
-std::string_view name_of(exchange_order order) noexcept {
-  for (const auto& known : exchange_orders)
-    if (known.order == order) return known.name;
-  return "?";
-}
-
-exchange_strategy exchange_strategy_of(std::string_view name) {
-  return exchange_strategies[index_of_name(exchange_strategies, name,
-                                           "a bucket sort has no exchange")]
-      .exchange;
-}
-exchange_order exchange_order_of(std::string_view name) {
-  return exchange_orders[index_of_name(exchange_orders, name, "a bucket sort has no order")].order;
-}
 
 exchange_layout exchange_layout_of(const team& team) {
   return {team.transport_name() == "mpi", team.nodes().node_count(), team.nodes().largest_node()};

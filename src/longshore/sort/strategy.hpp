@@ -1,10 +1,10 @@
 // The exchange strategies and orders of a bucket sort, and which strategies a run can use.
 #pragma once
 
-#include <array>
+#include <longshore/core/name_lookup.hpp>
+
 #include <optional>
 #include <string>
-#include <string_view>
 
 namespace longshore {
 
@@ -25,42 +25,13 @@ enum class exchange_strategy {
 /// The order in which a rank sends to the other ranks (docs/reference/sort.md).
 enum class exchange_order { round_robin, random, random_private, xor_, incast, node_aware };
 
-struct named_exchange_strategy {
-  exchange_strategy exchange;
-  std::string_view name;  ///< on the command line
-};
-struct named_exchange_order {
-  exchange_order order;
-  std::string_view name;
-};
-
-inline constexpr std::array<named_exchange_strategy, 9> exchange_strategies = {{
-    {exchange_strategy::put, "put"},
-    {exchange_strategy::put_scan, "put-scan"},
-    {exchange_strategy::direct, "direct"},
-    {exchange_strategy::sendrecv, "sendrecv"},
-    {exchange_strategy::alltoallv, "alltoallv"},
-    {exchange_strategy::rma, "rma"},
-    {exchange_strategy::channel, "channel"},
-    {exchange_strategy::two_hop, "two-hop"},
-    {exchange_strategy::automatic, "auto"},
-}};
-inline constexpr std::array<named_exchange_order, 6> exchange_orders = {{
-    {exchange_order::round_robin, "round-robin"},
-    {exchange_order::random, "random"},
-    {exchange_order::random_private, "random-private"},
-    {exchange_order::xor_, "xor"},
-    {exchange_order::incast, "incast"},
-    {exchange_order::node_aware, "node-aware"},
-}};
-
-[[nodiscard]] std::string_view name_of(exchange_strategy exchange) noexcept;
-[[nodiscard]] std::string_view name_of(exchange_order order) noexcept;
-
-/// The strategy or order with this name. Throws errc::usage, with the list of names, for an unknown
-/// name.
-[[nodiscard]] exchange_strategy exchange_strategy_of(std::string_view name);
-[[nodiscard]] exchange_order exchange_order_of(std::string_view name);
+template <>
+inline constexpr enum_names<9> all_names<exchange_strategy> = {
+    "exchange of a sort",
+    {"put", "put-scan", "direct", "sendrecv", "alltoallv", "rma", "channel", "two-hop", "auto"}};
+template <>
+inline constexpr enum_names<6> all_names<exchange_order> = {
+    "order of a sort", {"round-robin", "random", "random-private", "xor", "incast", "node-aware"}};
 
 /// The properties of a run that decide which exchanges are usable.
 struct exchange_layout {

@@ -14,11 +14,11 @@ using testing::spmd;
 template <class T, class D>
 void every_kernel_is_right(team& team, std::uint64_t elements) {
   tasks workers({.layer = "threads", .count = 2, .spin = false});
-  for (const auto name : stream_kernel_names) {
+  for (const auto kernel : values_of<stream_kernel>()) {
     stream run(distributed_arrays<T, D>(team, elements), workers,
-               {.kernel = *stream_kernel_named(name), .stores = store_kind::streaming});
+               {.kernel = kernel, .stores = store_kind::streaming});
     for (int i = 0; i < 2; ++i) run.run();
-    EXPECT_EQ(run.wrong_elements(), 0u) << name << ", " << elements << " elements";
+    EXPECT_EQ(run.wrong_elements(), 0u) << name_of(kernel) << ", " << elements << " elements";
     const auto elements_here = run.arrays().local(0);
     const int faulty =
         team.allreduce_value(elements_here.empty() ? -1 : team.rank(), reduction::max);

@@ -5,29 +5,18 @@
 //     add    c = a + b        3 x sizeof(T)          triad  a = b + q * c    3 x sizeof(T)
 #pragma once
 
-#include <array>
+#include <longshore/core/name_lookup.hpp>
+
 #include <cstddef>
-#include <optional>
-#include <string_view>
 #include <type_traits>
 
 namespace longshore {
 
 enum class stream_kernel { copy, scale, add, triad };
 
-inline constexpr std::array<std::string_view, 4> stream_kernel_names = {"copy", "scale", "add",
-                                                                        "triad"};
-
-[[nodiscard]] constexpr std::string_view name_of(stream_kernel kernel) noexcept {
-  return stream_kernel_names[static_cast<std::size_t>(kernel)];
-}
-
-[[nodiscard]] constexpr std::optional<stream_kernel> stream_kernel_named(
-    std::string_view name) noexcept {
-  for (std::size_t i = 0; i < stream_kernel_names.size(); ++i)
-    if (stream_kernel_names[i] == name) return static_cast<stream_kernel>(i);
-  return std::nullopt;
-}
+template <>
+inline constexpr enum_names<4> all_names<stream_kernel> = {"stream kernel",
+                                                           {"copy", "scale", "add", "triad"}};
 
 /// Calls body(k), where k() is the kernel as a constant expression.
 template <class Body>

@@ -27,15 +27,6 @@ stream_loop<T> portable(stream_kernel kernel) {
 
 }  // namespace
 
-std::string_view name_of(instruction_set set) noexcept {
-  switch (set) {
-    case instruction_set::portable: return "portable";
-    case instruction_set::avx2: return "avx2";
-    case instruction_set::avx512: return "avx512";
-  }
-  return "unknown";
-}
-
 std::vector<instruction_set> instruction_sets() {
   std::vector<instruction_set> sets = {instruction_set::portable};
 #if LONGSHORE_X86_LOOPS

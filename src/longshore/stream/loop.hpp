@@ -6,18 +6,19 @@
 // Streaming stores pay if the arrays do not fit into the caches.
 #pragma once
 
+#include <longshore/core/name_lookup.hpp>
 #include <longshore/stream/kernel.hpp>
 #include <longshore/stream/store_kind.hpp>
 
 #include <cstddef>
-#include <string_view>
 #include <vector>
 
 namespace longshore {
 
 enum class instruction_set { portable, avx2, avx512 };
-
-[[nodiscard]] std::string_view name_of(instruction_set set) noexcept;
+template <>
+inline constexpr enum_names<3> all_names<instruction_set> = {"instruction set",
+                                                             {"portable", "avx2", "avx512"}};
 
 /// The instruction sets of this processor, the best last. Never empty.
 [[nodiscard]] std::vector<instruction_set> instruction_sets();

@@ -26,9 +26,8 @@ template <class T>
 void compare_with_plain_arithmetic(instruction_set set) {
   random_stream random(5);
   std::size_t compared = 0;
-  for (const auto name : stream_kernel_names)
+  for (const auto kernel : values_of<stream_kernel>())
     for (const auto stores : {store_kind::ordinary, store_kind::streaming}) {
-      const auto kernel = *stream_kernel_named(name);
       const auto loop = find_stream_loop<T>(kernel, stores, set);
       for (std::size_t n = 0; n < 700; n += n < 150 ? 1 : 37)
         for (const std::size_t shift : {0, 1, 3, 8, 15}) {
@@ -44,8 +43,8 @@ void compare_with_plain_arithmetic(instruction_set set) {
             // A fused multiply-add rounds once; plain arithmetic rounds twice.
             ASSERT_LE(std::abs(result[i] - expected),
                       (sizeof(T) == 4 ? 4e-7 : 1e-15) * std::abs(expected))
-                << name << " " << name_of(set) << " n " << n << " shift " << shift << " element "
-                << i;
+                << name_of(kernel) << " " << name_of(set) << " n " << n << " shift " << shift
+                << " element " << i;
             compared += inside;
           }
         }
@@ -82,8 +81,8 @@ TEST(Loop, streaming_stores_are_chosen_beyond_the_caches_that_the_tasks_reach) {
 }
 
 TEST(Kernel, is_found_by_its_name) {
-  for (const auto name : stream_kernel_names) EXPECT_EQ(name_of(*stream_kernel_named(name)), name);
-  EXPECT_FALSE(stream_kernel_named("Triad"));
+  for (const auto kernel : values_of<stream_kernel>())
+    EXPECT_EQ(from_name<stream_kernel>(name_of(kernel)), kernel);
 }
 
 }  // namespace

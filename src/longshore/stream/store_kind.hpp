@@ -2,16 +2,13 @@
 // stores bypass the caches.
 #pragma once
 
-#include <array>
-#include <cstddef>
-#include <string_view>
+#include <longshore/core/name_lookup.hpp>
 
 namespace longshore {
 
 enum class store_kind { ordinary, streaming };
-inline constexpr std::array<std::string_view, 2> store_kind_names = {"ordinary", "streaming"};
-[[nodiscard]] constexpr std::string_view name_of(store_kind stores) noexcept {
-  return store_kind_names[static_cast<std::size_t>(stores)];
-}
+template <>
+inline constexpr enum_names<2> all_names<store_kind> = {"kind of stores",
+                                                        {"ordinary", "streaming"}};
 
 }  // namespace longshore

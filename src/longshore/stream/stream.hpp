@@ -33,6 +33,9 @@ enum class first_touch {
   serial,   ///< the rank's thread alone
   parallel  ///< each task its own part
 };
+template <>
+inline constexpr enum_names<3> all_names<first_touch> = {"first touch",
+                                                         {"auto", "serial", "parallel"}};
 
 struct stream_options {
   stream_kernel kernel = stream_kernel::triad;

@@ -35,8 +35,9 @@ int wrong_results(longshore::team& team) {
     longshore::check_c(longshore_array_create(in_c.get(), LONGSHORE_INT64, 0, 100,
                                               "no such distribution", &table));
   }));
-  expect(throws(longshore::errc::usage,
-                [] { static_cast<void>(longshore::halo_mode_from("no such mode")); }));
+  expect(throws(longshore::errc::usage, [] {
+    static_cast<void>(longshore::from_name<longshore::halo_mode>("no such mode"));
+  }));
 
   std::vector<std::int64_t> keys(100, team.rank());
   const auto sorted =

@@ -79,8 +79,6 @@ bool porter::open(std::size_t i) {
   }
   link.begin = slot;
   link.items_end = slot + format_.items_bytes();
-  link.opened_tick = ticks_;
-  link.opened_seconds = tick_seconds_;
   link.timed.position = push_time::none;
   buffers_[i] = {slot, link.items_end, link.items_end, format_.tag_bytes};
   if (buffers_per_timed_item_ != 0 && opened_buffers_++ % buffers_per_timed_item_ == 0) {
@@ -177,16 +175,6 @@ void porter::send_all() {
     if (link.told || link.finished || link.to_self) continue;
     if (!open(told_links_)) return;
     send(told_links_, urgent_flag, nobody);
-  }
-}
-
-void porter::send_older_than(std::uint64_t ticks, double seconds) {
-  while (oldest_link_ != no_link) {
-    const link_state& link = links_[oldest_link_];
-    const bool beyond_ticks = ticks > 0 && ticks_ - link.opened_tick >= ticks;
-    const bool beyond_seconds = seconds > 0 && tick_seconds_ - link.opened_seconds >= seconds;
-    if (!beyond_ticks && !beyond_seconds) return;
-    send(oldest_link_);
   }
 }
 

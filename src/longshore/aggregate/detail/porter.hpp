@@ -94,15 +94,9 @@ class porter {
   [[nodiscard]] std::byte* begin_of(std::size_t i) const noexcept { return links_[i].begin; }
   /// To be called when an item was written to the buffer of link `i` and next == end.
   void filled(std::size_t i);
-  /// Sends the buffer of link `i`. REQUIRES: the buffer is open.
-  void send(std::size_t i) { send(i, 0, nobody); }
   /// Sends all open buffers. In an urgent epoch, also an empty message on each link that has carried
   /// no urgent message yet, if a slot is free.
   void send_all();
-  /// Sends each buffer that was opened at least `ticks` ticks before the last tick, and each buffer
-  /// that was opened at least `seconds` before the last tick. A limit that is 0 does not count.
-  /// Reads no clock.
-  void send_older_than(std::uint64_t ticks, double seconds);
   /// Records that the item just written to the buffer of link `i` was pushed at `seconds`. To be
   /// called before filled().
   void set_push_time(std::size_t i, double seconds);
@@ -176,12 +170,6 @@ class porter {
   /// Begins the next epoch. REQUIRES: finish() and drained() returned true, or termination was
   /// detected.
   void restart();
-  /// Counts a call of the engine's advance() as a tick, at time `seconds`. A buffer that is opened
-  /// before the next tick counts as opened at `seconds`.
-  void tick(double seconds) noexcept {
-    ++ticks_;
-    tick_seconds_ = seconds;
-  }
   [[nodiscard]] const hop_stats& stats() const noexcept { return stats_; }
   /// Messages sent, including those to this rank itself.
   [[nodiscard]] std::uint64_t sent_messages() const noexcept {
@@ -197,8 +185,6 @@ class porter {
     std::byte* begin = nullptr;
     std::byte* items_end = nullptr;  // the end of the space for items
     push_time timed = {};
-    std::uint64_t opened_tick = 0;
-    double opened_seconds = 0;
     // neighbours in the list of links with open buffers, which is in the order of opening
     std::uint32_t older = no_link, newer = no_link;
     bool to_self, off_node;
@@ -209,7 +195,7 @@ class porter {
     bool told = false;  // the link has carried an urgent message of this epoch
   };
 
-  void send(std::size_t i, std::uint8_t flags, int failed_rank);
+  void send(std::size_t i, std::uint8_t flags = 0, int failed_rank = nobody);
   peer_inbox* open_message(peer_inbox& inbox);
   // On a simulated machine: polls as many of the next `polls` peers as have no message and lie in a
   // row, and returns their number.
@@ -231,8 +217,7 @@ class porter {
   std::uint32_t oldest_link_ = no_link, newest_link_ = no_link;  // of the links with open buffers
   std::size_t next_peer_ = 0, ended_peers_ = 0;
   std::size_t finished_links_ = 0, first_link_;
-  std::uint64_t opened_buffers_ = 0, ticks_ = 0, consumed_messages_ = 0, random_;
-  double tick_seconds_ = 0;
+  std::uint64_t opened_buffers_ = 0, consumed_messages_ = 0, random_;
   // A bit in the flags of each message, which is set in every second epoch. One bit suffices,
   // because no rank is more than one epoch ahead of another.
   std::uint8_t epoch_ = 0;

@@ -2,9 +2,9 @@
 // whole batches of items are written without a check per item.
 #pragma once
 
+#include <longshore/aggregate/detail/rank_cursors.hpp>
 #include <longshore/aggregate/detail/store_item.hpp>
 #include <longshore/aggregate/item_engine.hpp>
-#include <longshore/aggregate/rank_cursors.hpp>
 
 #include <algorithm>
 #include <array>
@@ -16,17 +16,11 @@ namespace longshore {
 
 namespace detail {
 
-/// A type of engine that may have one buffer per rank, which loops write in place.
-/// engine_access::has_rank_buffers(engine) says whether one engine has them.
+/// A type of engine whose buffers loops write in place: one buffer per rank if
+/// engine_access::has_rank_buffers(engine), else tagged buffers.
 template <class Engine>
-concept may_have_rank_buffers = requires(Engine& engine, int rank) {
+concept has_open_buffers = requires(Engine& engine, int rank) {
   engine_access::buffer_to(engine, rank).next;
-};
-
-/// A type of engine that may have tagged buffers, if it has no rank buffers.
-template <class Engine, class Item>
-concept may_have_tagged_buffers = requires(Engine& engine) {
-  engine_access::tagged_batch_size<Item>(engine, std::size_t{});
 };
 
 /// How many items are made before the first of them is written. So the loads that make these items
@@ -54,7 +48,7 @@ void append_in_groups(std::size_t& i, std::size_t end, ItemOf& item_of, Append&&
 /// Writes batches of items for up to 256 ranks, or over few links of an engine of several hops. All
 /// items of a batch fit any single buffer, so no item needs a check. With few buffers, one register
 /// counts the items of all buffers.
-template <class Item, may_have_rank_buffers Engine>
+template <class Item, has_open_buffers Engine>
 struct item_batch_writer {
   using few_cursors = packed_cursors<Item, 8>;  // up to 8 ranks, 255 items
   using many_cursors = array_cursors<Item, cursor_use::write>;
@@ -64,9 +58,8 @@ struct item_batch_writer {
   /// The size of the next batch, at most `wanted`. 0 if the batch would be too small, or if there
   /// are too many buffers.
   [[nodiscard]] static std::size_t batch_size(Engine& engine, int ranks, std::size_t wanted) {
-    if constexpr (may_have_tagged_buffers<Engine, Item>)
-      if (!engine_access::has_rank_buffers(engine))
-        return engine_access::template tagged_batch_size<Item>(engine, wanted);
+    if (!engine_access::has_rank_buffers(engine))
+      return engine_access::template tagged_batch_size<Item>(engine, wanted);
     if (ranks > max_ranks) return 0;
     // A batch begins and ends with a loop over all ranks.
     const std::size_t min_batch = std::max(min_items, static_cast<std::size_t>(ranks));
@@ -87,18 +80,17 @@ struct item_batch_writer {
   static void write(Engine& engine, int ranks, std::size_t& first, std::size_t end, ItemOf& item_of,
                     OnAppend on_append, OnCommit on_commit) {
     loop_copy<ItemOf> make_item = item_of;
-    if constexpr (may_have_tagged_buffers<Engine, Item>)
-      if (!engine_access::has_rank_buffers(engine)) {
-        engine_access::template push_tagged_batch<Item>(engine, [&](const auto& push) {
-          append_in_groups<Item>(first, end, make_item,
-                                 [&](const addressed<Item>& to_rank, std::size_t i) {
-                                   on_append(to_rank.rank, std::size_t{0}, i);
-                                   push(to_rank.rank, to_rank.item);
-                                   on_commit(to_rank.rank, std::size_t{1});
-                                 });
-        });
-        return;
-      }
+    if (!engine_access::has_rank_buffers(engine)) {
+      engine_access::template push_tagged_batch<Item>(engine, [&](const auto& push) {
+        append_in_groups<Item>(first, end, make_item,
+                               [&](const addressed<Item>& to_rank, std::size_t i) {
+                                 on_append(to_rank.rank, std::size_t{0}, i);
+                                 push(to_rank.rank, to_rank.item);
+                                 on_commit(to_rank.rank, std::size_t{1});
+                               });
+      });
+      return;
+    }
     if (ranks <= max_few_ranks) {
       std::array<std::byte*, max_few_ranks> begin;
       for (int rank = 0; rank < ranks; ++rank)
@@ -203,7 +195,7 @@ std::size_t push_many(Engine& engine, std::size_t first, std::size_t end, ItemOf
   std::size_t i = first, next_batch = first;
   while (i < end) {
     if (pending.empty()) {
-      if constexpr (may_have_rank_buffers<Engine>) {
+      if constexpr (has_open_buffers<Engine>) {
         using batch = item_batch_writer<Item, Engine>;
         if (i >= next_batch) {
           const int ranks = engine.ranks().size();

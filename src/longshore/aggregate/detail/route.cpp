@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <numeric>
 
 namespace longshore::detail {
@@ -72,6 +73,13 @@ int rank_groups::largest() const noexcept {
   std::size_t ranks = 0;
   for (const auto& group : groups_->members) ranks = std::max(ranks, group.size());
   return static_cast<int>(ranks);
+}
+
+rank_groups choose_groups(const node_map& nodes, int ranks, int hops, int group_ranks) {
+  if (group_ranks > 0) return rank_groups(ranks, group_ranks);
+  if (hops < 2 || (nodes.node_count() > 1 && nodes.largest_node() > 1)) return rank_groups(nodes);
+  const double size = hops == 2 ? std::sqrt(ranks) : std::cbrt(ranks);
+  return rank_groups(ranks, std::max(1, static_cast<int>(std::lround(size))));
 }
 
 route::route(const rank_groups& groups, int me, int hops, bool with_source, stream_count streams)

@@ -48,6 +48,13 @@ class rank_groups {
   const std::vector<int>* members_;
 };
 
+/// The groups between which a conveyor of several hops routes items. Groups of `group_ranks`
+/// consecutive ranks if `group_ranks` is not 0. Otherwise the nodes, if there are several nodes and
+/// one of them has several ranks. Otherwise groups of the size L that needs the fewest buffers:
+/// with P ranks, P/L + L buffers for 2 hops and P/L^2 + 2 L for 3 hops.
+[[nodiscard]] rank_groups choose_groups(const node_map& nodes, int ranks, int hops,
+                                        int group_ranks);
+
 /// How many streams of messages connect two groups on a route of 3 hops.
 enum class stream_count {
   one,   ///< for the fewest and fullest messages (the aggregator)

@@ -13,8 +13,6 @@
 #include <longshore/gather/exchange_stats.hpp>
 
 #include <algorithm>
-#include <array>
-#include <cstring>
 #include <memory>
 #include <optional>
 #include <span>
@@ -71,20 +69,6 @@ class engine_requests {
     with_offsets(table_.map(), [&](auto offset, auto locate) {
       run_with<decltype(offset)>(operation, locate, indices, request);
     });
-  }
-
-  /// Collective. If all ranks pass the same constant, requests need no values.
-  [[nodiscard]] bool is_same_on_all_ranks(const T& amount) {
-    // The minimum of the complements is the complement of the maximum. All ranks have the same word
-    // if minimum and maximum are equal; every rank gets the same answer.
-    constexpr std::size_t word_count =
-        (sizeof(T) + sizeof(std::int64_t) - 1) / sizeof(std::int64_t);
-    std::array<std::int64_t, 2 * word_count> words{};
-    std::memcpy(words.data(), &amount, sizeof(T));
-    for (std::size_t w = 0; w < word_count; ++w) words[word_count + w] = ~words[w];
-    auto minima = words;
-    table_.team().allreduce(minima, reduction::min);
-    return minima == words;
   }
 
   /// Takes part in run() of the other ranks, which then throw errc::peer_failed. Requests to this

@@ -3,7 +3,7 @@
 // up.
 #include <longshore/gather/detail/engine_strategy.hpp>
 
-#include <longshore/aggregate/aggregator.hpp>
+#include <longshore/aggregate/conveyor.hpp>
 #include <longshore/core/error.hpp>
 
 #include <cassert>

@@ -2,8 +2,8 @@
 // exstack_requests.
 #pragma once
 
+#include <longshore/aggregate/detail/rank_cursors.hpp>
 #include <longshore/aggregate/exstack.hpp>
-#include <longshore/aggregate/rank_cursors.hpp>
 #include <longshore/array/distribution.hpp>
 #include <longshore/gather/detail/for_each_in_range.hpp>
 

@@ -11,6 +11,7 @@
 #include <longshore/gather/detail/update_by_private_copies.hpp>
 #include <longshore/gather/update.hpp>
 #include <longshore/machine/memory_sizes.hpp>
+#include <longshore/transport/agree_on_arguments.hpp>
 
 #include <optional>
 
@@ -77,7 +78,7 @@ class update_dispatch final : public update_implementation<T> {
   void run(std::span<const std::int64_t> indices, const T& amount) override {
     if (this->has_plans_by_size()) return run_plan_for_size(indices, amount);
     prepare_buffers(indices);
-    if (combine_ || (engine_ && !engine_->is_same_on_all_ranks(amount)))
+    if (combine_ || (engine_ && !is_same_on_all_ranks(table_.team(), amount)))
       run_with_values(indices, update_values<T>::same_for_all(&amount));
     else
       run_with(

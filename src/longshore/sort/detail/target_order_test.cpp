@@ -24,14 +24,15 @@ std::vector<int> targets(exchange_order order, int rank, int ranks, std::uint64_
 }
 
 TEST(ExchangeOrder, every_order_has_each_other_rank_once) {
-  for (const auto& known : exchange_orders)
+  for (const auto order : values_of<exchange_order>())
     for (int ranks = 1; ranks <= 17; ++ranks)
       for (int rank = 0; rank < ranks; ++rank) {
-        const auto others = targets(known.order, rank, ranks, 3);
-        EXPECT_EQ(others.size(), static_cast<std::size_t>(ranks - 1)) << known.name;
-        EXPECT_EQ(std::set<int>(others.begin(), others.end()).size(), others.size()) << known.name;
+        const auto others = targets(order, rank, ranks, 3);
+        EXPECT_EQ(others.size(), static_cast<std::size_t>(ranks - 1)) << name_of(order);
+        EXPECT_EQ(std::set<int>(others.begin(), others.end()).size(), others.size())
+            << name_of(order);
         for (const int target : others)
-          EXPECT_TRUE(target >= 0 && target < ranks && target != rank) << known.name;
+          EXPECT_TRUE(target >= 0 && target < ranks && target != rank) << name_of(order);
       }
 }
 
@@ -75,16 +76,12 @@ TEST(ExchangeOrder, random_orders_depend_on_the_seed) {
 }
 
 TEST(BucketStrategy, names_are_parsed_and_unknown_names_are_refused) {
-  for (const auto& known : exchange_strategies) {
-    EXPECT_EQ(exchange_strategy_of(known.name), known.exchange);
-    EXPECT_EQ(name_of(known.exchange), known.name);
-  }
-  for (const auto& known : exchange_orders) {
-    EXPECT_EQ(exchange_order_of(known.name), known.order);
-    EXPECT_EQ(name_of(known.order), known.name);
-  }
-  for (const auto call : {+[] { static_cast<void>(exchange_strategy_of("putt")); },
-                          +[] { static_cast<void>(exchange_order_of("putt")); }}) {
+  for (const auto exchange : values_of<exchange_strategy>())
+    EXPECT_EQ(from_name<exchange_strategy>(name_of(exchange)), exchange);
+  for (const auto order : values_of<exchange_order>())
+    EXPECT_EQ(from_name<exchange_order>(name_of(order)), order);
+  for (const auto call : {+[] { static_cast<void>(from_name<exchange_strategy>("putt")); },
+                          +[] { static_cast<void>(from_name<exchange_order>("putt")); }}) {
     try {
       call();
       FAIL();
@@ -98,27 +95,25 @@ TEST(BucketStrategy, names_are_parsed_and_unknown_names_are_refused) {
 TEST(BucketStrategy, unusable_combinations_are_refused_with_a_reason) {
   const exchange_layout threads{false, 1, 4}, one_node{true, 1, 4}, nodes{true, 3, 4},
       single_ranks{true, 3, 1};
-  for (const auto& known : exchange_strategies) {
-    const bool uses_order = known.exchange != exchange_strategy::alltoallv &&
-                            known.exchange != exchange_strategy::direct &&
-                            known.exchange != exchange_strategy::two_hop &&
-                            known.exchange != exchange_strategy::automatic;
-    for (const auto& order : exchange_orders) {
-      const auto reason = why_not(known.exchange, order.order, nodes);
-      EXPECT_EQ(reason.has_value(), !uses_order && order.order != exchange_order::round_robin)
-          << known.name << " " << order.name;
+  for (const auto exchange : values_of<exchange_strategy>()) {
+    const bool uses_order =
+        exchange != exchange_strategy::alltoallv && exchange != exchange_strategy::direct &&
+        exchange != exchange_strategy::two_hop && exchange != exchange_strategy::automatic;
+    for (const auto order : values_of<exchange_order>()) {
+      const auto reason = why_not(exchange, order, nodes);
+      EXPECT_EQ(reason.has_value(), !uses_order && order != exchange_order::round_robin)
+          << name_of(exchange) << " " << name_of(order);
       if (reason) {
-        EXPECT_NE(reason->find(known.name), std::string::npos) << *reason;
+        EXPECT_NE(reason->find(name_of(exchange)), std::string::npos) << *reason;
       }
     }
     const auto usual = exchange_order::round_robin;
-    EXPECT_EQ(
-        why_not(known.exchange, usual, threads).has_value(),
-        known.exchange == exchange_strategy::rma || known.exchange == exchange_strategy::two_hop);
-    EXPECT_EQ(why_not(known.exchange, usual, one_node).has_value(),
-              known.exchange == exchange_strategy::two_hop);
-    EXPECT_EQ(why_not(known.exchange, usual, single_ranks).has_value(),
-              known.exchange == exchange_strategy::two_hop);
+    EXPECT_EQ(why_not(exchange, usual, threads).has_value(),
+              exchange == exchange_strategy::rma || exchange == exchange_strategy::two_hop);
+    EXPECT_EQ(why_not(exchange, usual, one_node).has_value(),
+              exchange == exchange_strategy::two_hop);
+    EXPECT_EQ(why_not(exchange, usual, single_ranks).has_value(),
+              exchange == exchange_strategy::two_hop);
   }
   EXPECT_TRUE(why_not(exchange_strategy::put, exchange_order::node_aware, one_node));
 }

@@ -3,7 +3,7 @@
 // strategy is preferred if times are about equal.
 #include <longshore/gather/detail/tuning/choice.hpp>
 
-#include <longshore/aggregate/aggregator.hpp>
+#include <longshore/aggregate/conveyor.hpp>
 #include <longshore/aggregate/engine_cost.hpp>
 
 #include <algorithm>

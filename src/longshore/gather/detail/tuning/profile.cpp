@@ -46,9 +46,9 @@ std::vector<std::string_view> words_of(std::string_view line) {
 }
 
 bool parse_strategy(std::string_view word, gather_strategy& strategy) {
-  for (const auto& known : gather_strategies)
-    if (known.name == word && known.strategy != gather_strategy::automatic) {
-      strategy = known.strategy;
+  for (const auto known : values_of<gather_strategy>())
+    if (name_of(known) == word && known != gather_strategy::automatic) {
+      strategy = known;
       return true;
     }
   return false;
