@@ -6,8 +6,8 @@
 #include "patterns/halo/placement_factors.hpp"
 
 #include <longshore/halo/cell_check.hpp>
+#include <longshore/halo/mode.hpp>
 #include <longshore/halo/rank_grid.hpp>
-#include <longshore/halo/transfers.hpp>
 
 #include <fmt/core.h>
 

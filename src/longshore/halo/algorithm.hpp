@@ -4,9 +4,9 @@
 // To add an algorithm:
 // 1. Here: a value of the enumeration before `automatic`, and its name in the same order. In
 //    algorithm.cpp: a case in filled_by().
-// 2. Beside detail/algorithms/staged.{hpp,cpp}: a pair of files that plans the rounds, with a line
-//    in CMakeLists.txt and a case in detail/algorithms/plan_rounds.cpp. If algorithm auto shall try
-//    the algorithm, it is also a candidate in detail/algorithms/choose_algorithm.cpp.
+// 2. In detail/algorithms/plan_rounds.cpp: a function that plans the rounds, and a case that calls
+//    it. A long planner has a file of its own, as hybrid.cpp. If algorithm auto shall try the
+//    algorithm, it is also a candidate in detail/algorithms/choose_algorithm.cpp.
 // 3. For tests: the list in halo_test.hpp, and the numbers of messages and rounds that
 //    halo_plan_test.cpp expects.
 // 4. For studies: the word in study/src/longshore_study/study_file/factors.py. For readers: the

@@ -4,7 +4,6 @@
 
 #include <longshore/halo/mode.hpp>
 #include <longshore/halo/rank_grid.hpp>
-#include <longshore/halo/transfers.hpp>
 #include <longshore/machine/pages.hpp>
 #include <longshore/transport/shareable_memory.hpp>
 #include <longshore/transport/team_bound.hpp>

@@ -4,7 +4,6 @@
 #include <longshore/core/bytes.hpp>
 #include <longshore/core/error.hpp>
 #include <longshore/core/type_name.hpp>
-#include <longshore/halo/halo_widths.hpp>
 #include <longshore/halo/rank_grid.hpp>
 #include <longshore/machine/placement.hpp>
 #include <longshore/transport/shareable_memory.hpp>
@@ -16,6 +15,21 @@
 #include <type_traits>
 
 namespace longshore {
+
+/// The number of halo cells on the low and on the high side of each dimension, in the order x, y, z.
+/// A side of width 0 receives nothing.
+struct halo_widths {
+  std::array<int, 3> low{}, high{};
+
+  constexpr halo_widths() = default;
+  /// The same width on every side.
+  constexpr halo_widths(int width)  // NOLINT: implicit, so that users can write {.width = 2}
+      : low{width, width, width}, high{width, width, width} {}
+  constexpr halo_widths(std::array<int, 3> low_sides, std::array<int, 3> high_sides)
+      : low(low_sides), high(high_sides) {}
+
+  friend constexpr bool operator==(const halo_widths&, const halo_widths&) = default;
+};
 
 /// The memory of a field, without its element type. Arrays are in the order x, y, z. Along
 /// dimensions that the grid does not have, extents are 1 and widths 0.

@@ -3,7 +3,6 @@
 #include <longshore/halo/halo_exchange.hpp>
 
 #include <longshore/core/error.hpp>
-#include <longshore/halo/detail/algorithms/choose_algorithm.hpp>
 #include <longshore/halo/detail/algorithms/plan_rounds.hpp>
 #include <longshore/halo/detail/backends/exchange_backend.hpp>
 #include <longshore/halo/detail/grid_arguments.hpp>

@@ -9,10 +9,8 @@
 
 #include <longshore/halo/algorithm.hpp>
 #include <longshore/halo/field.hpp>
-#include <longshore/halo/halo_widths.hpp>
 #include <longshore/halo/mode.hpp>
 #include <longshore/halo/rank_grid.hpp>
-#include <longshore/halo/transfers.hpp>
 #include <longshore/machine/tasks.hpp>
 #include <longshore/transport/memory_watch.hpp>
 #include <longshore/transport/team_bound.hpp>
@@ -56,8 +54,8 @@ class halo_exchange {
   /// available. If the messages of two ranks of a node do not fit together, all ranks throw
   /// errc::usage. If they are of different nodes, only these two ranks throw it, and the run ends.
   ///
-  /// Memory per rank and messages depend on the algorithm (detail/algorithms/standard.hpp,
-  /// staged.hpp, ...) and on the mode (detail/backends/mixed_backend.hpp, detail/mpi/).
+  /// Memory per rank and messages depend on the algorithm (detail/algorithms/plan_rounds.cpp,
+  /// hybrid.cpp) and on the mode (detail/backends/mixed_backend.cpp, detail/mpi/).
   template <class... T>
   halo_exchange(const rank_grid& grid, const halo_options& options, const field_view<T>&... fields)
       : halo_exchange(grid, options, std::vector<field_memory>{fields.memory()...}) {}

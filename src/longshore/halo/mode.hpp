@@ -5,9 +5,9 @@
 // 1. Here: a value of the enumeration and its name, in the same order. If not every run can use
 //    the mode: a reason in why_not() of mode.cpp.
 // 2. An exchange backend, with a line in CMakeLists.txt. A mode of MPI calls has its backend in
-//    detail/mpi/. Another mode has its backend in detail/backends/, and exchange_backend.cpp
-//    selects it. Every mode has a case in detail/mpi/backends.cpp. The tests try every mode of the
-//    enumeration.
+//    detail/mpi/. Another mode has its backend in detail/backends/, and make_backends() in
+//    mixed_backend.cpp selects it. Every mode has a case in detail/mpi/backends.cpp. The tests try
+//    every mode of the enumeration.
 // 3. For studies: the word in study/src/longshore_study/study_file/factors.py. For readers: the
 //    table in docs/reference/halo.md.
 #pragma once
@@ -15,6 +15,7 @@
 #include <longshore/core/name_lookup.hpp>
 
 #include <array>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -61,6 +62,25 @@ inline constexpr enum_names<15> all_names<halo_mode> = {
 enum class halo_delivery {
   unpacked,  ///< in the cells or buffers of the plan: the message is copied there
   in_place,  ///< in the memory in which the message arrived: a copy is saved
+};
+
+/// Payload bytes of this rank in one exchange, by the way in which they move. A mode may use several
+/// ways: mode channel over MPI uses channels within a node, and posted requests between nodes.
+struct halo_transfers {
+  std::uint64_t copied = 0;    ///< copies within the rank
+  std::uint64_t read = 0;      ///< the receiver reads the memory of the sender
+  std::uint64_t channels = 0;  ///< packed into the slots of channels
+  std::uint64_t posted = 0;    ///< receives that are posted early, and sends of MPI
+  std::uint64_t mpi = 0;       ///< the MPI calls that the mode names
+
+  halo_transfers& operator+=(const halo_transfers& other) noexcept {
+    copied += other.copied;
+    read += other.read;
+    channels += other.channels;
+    posted += other.posted;
+    mpi += other.mpi;
+    return *this;
+  }
 };
 
 }  // namespace longshore

@@ -1,6 +1,6 @@
 // Chooses for algorithm auto: makes a plan of each candidate algorithm on scratch memory, times the
-// plans by turns, and returns the fastest. The constructor of halo_exchange calls it.
-#include <longshore/halo/detail/algorithms/choose_algorithm.hpp>
+// plans by turns, and returns the fastest.
+#include <longshore/halo/detail/algorithms/plan_rounds.hpp>
 
 #include <longshore/transport/fastest_by_turns.hpp>
 #include <longshore/transport/scratch_memory.hpp>

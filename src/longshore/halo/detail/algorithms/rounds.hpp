@@ -37,6 +37,14 @@ struct exchanged_field {
                                         const halo_direction& direction, bool is_outgoing,
                                         std::array<bool, 3> filled = {});
 
+/// The rounds of algorithm standard, and of faces with reach `faces`.
+[[nodiscard]] std::vector<halo_round> standard_rounds(const rank_grid& grid,
+                                                      std::span<const exchanged_field> fields,
+                                                      halo_reach reach);
+[[nodiscard]] std::vector<halo_round> hybrid_rounds(const rank_grid& grid,
+                                                    std::span<const exchanged_field> fields,
+                                                    halo_reach reach);
+
 /// Whether no message of a round travels between ranks. All ranks get the same result, which
 /// depends on the directions and the shape of the grid only.
 [[nodiscard]] bool stays_within_ranks(const rank_grid& grid, const halo_round& round);

@@ -1,12 +1,10 @@
 // Each rank tells its neighbours the shapes of the messages that it sends them.
-#include <longshore/halo/detail/backends/agree_on_messages.hpp>
-
-#include <longshore/core/bytes.hpp>
 #include <longshore/core/error.hpp>
 #include <longshore/core/random.hpp>
+#include <longshore/halo/detail/backends/exchange_backend.hpp>
 #include <longshore/halo/detail/backends/grid_handshake.hpp>
-#include <longshore/halo/detail/backends/handshake_message.hpp>
 #include <longshore/transport/agree_on_errors.hpp>
+#include <longshore/transport/handshake_message.hpp>
 
 #include <algorithm>
 #include <array>

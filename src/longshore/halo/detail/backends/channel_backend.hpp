@@ -9,7 +9,6 @@
 #pragma once
 
 #include <longshore/halo/detail/backends/exchange_backend.hpp>
-#include <longshore/halo/detail/backends/polled_backend.hpp>
 #include <longshore/halo/detail/copy/packed_message.hpp>
 #include <longshore/transport/channel.hpp>
 

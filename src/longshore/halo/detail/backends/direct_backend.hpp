@@ -12,12 +12,12 @@
 #pragma once
 
 #include <longshore/halo/detail/backends/exchange_backend.hpp>
-#include <longshore/halo/detail/backends/polled_backend.hpp>
 #include <longshore/halo/detail/copy/copy_batch.hpp>
 #include <longshore/transport/direct_signals.hpp>
 #include <longshore/transport/team.hpp>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -64,5 +64,17 @@ class direct_backend final : public polled_backend {
   // Indices of links whose cells this rank, or the peer, has not read in this exchange.
   std::vector<std::size_t> links_to_read_, links_being_read_;
 };
+
+/// Decides whether an outgoing message is transferred by direct reads, if the receiver can map its
+/// cells. REQUIRES: the decision depends on the message only.
+using direct_filter = std::function<bool(const halo_message&)>;
+
+/// Collective over neighbours. Makes a direct backend for each round, or null if this rank has no
+/// direct messages in the round. The backends transfer the messages between ranks of a node that
+/// the sender's `filter` accepts and whose cells the receiver can map. These messages are removed
+/// from `rounds`, at the sender and at the receiver.
+[[nodiscard]] std::vector<std::unique_ptr<direct_backend>> make_direct_backends(
+    const rank_grid& grid, std::vector<halo_round>& rounds, const backend_options& options,
+    const direct_filter& filter);
 
 }  // namespace longshore::detail

@@ -1,15 +1,48 @@
 // Makes the links of mode direct: describes this rank's outgoing cells to its neighbours, maps the
 // memory that the neighbours describe, and pairs their cells with the halo of this rank.
-#include <longshore/halo/detail/backends/direct_handshake.hpp>
-
+#include <longshore/halo/detail/backends/direct_backend.hpp>
 #include <longshore/halo/detail/backends/grid_handshake.hpp>
-#include <longshore/halo/detail/backends/handshake_message.hpp>
+#include <longshore/transport/handshake_message.hpp>
+#include <longshore/transport/shareable_memory.hpp>
 
 #include <algorithm>
 #include <new>
 
 namespace longshore::detail {
 namespace {
+
+// In a handshake message, descriptors follow each other without padding: the signals, then each
+// message with its boxes.
+
+// A box of cells in the memory of another rank.
+struct remote_box_descriptor {
+  shared_memory_handle memory;
+  std::uint64_t offset;
+  std::uint64_t element_bytes;
+  std::array<std::size_t, 3> extents;
+  std::array<std::ptrdiff_t, 3> strides_bytes;
+};
+// The message of a round and a message pair. The descriptors of its `boxes` boxes follow.
+struct remote_message_descriptor {
+  std::uint32_t round, pair, boxes;
+};
+// The signals of the receiver, in the memory of the sender: one direct_signals per round.
+struct remote_signals_descriptor {
+  shared_memory_handle memory;
+  std::uint64_t offset;
+};
+
+// The handshake message of a neighbour, with addresses in this process.
+struct mapped_handshake {
+  bool all_mapped = false;       // whether all memory of the message could be mapped
+  std::byte* signals = nullptr;  // one direct_signals per round
+  struct message {
+    std::uint32_t round, pair;
+    std::vector<strided_box> parts;
+  };
+  std::vector<message> messages;
+  std::vector<std::shared_ptr<const void>> memory_owners;
+};
 
 // Makes the links of all rounds of one plan.
 class link_maker {

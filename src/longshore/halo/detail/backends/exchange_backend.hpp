@@ -1,10 +1,9 @@
-// The interface of exchange backends, which implement the modes. A plan has one backend per round.
+// The interfaces of backends, which implement the modes. A plan has one exchange backend per round.
 #pragma once
 
 #include <longshore/halo/detail/halo_round.hpp>
 #include <longshore/halo/mode.hpp>
 #include <longshore/halo/rank_grid.hpp>
-#include <longshore/halo/transfers.hpp>
 #include <longshore/machine/tasks.hpp>
 #include <longshore/transport/shareable_memory.hpp>
 #include <longshore/transport/traffic.hpp>
@@ -40,6 +39,32 @@ class exchange_backend {
   [[nodiscard]] virtual halo_transfers transfers() const = 0;
 };
 
+/// Transfers some messages of a round: those that exist in the round given to the constructor. The
+/// caller removes the messages of other backends from the round. Never blocks: modes channel and
+/// direct poll several of these backends.
+class polled_backend {
+ public:
+  virtual ~polled_backend() = default;
+  polled_backend() = default;
+  polled_backend(const polled_backend&) = delete;
+  polled_backend& operator=(const polled_backend&) = delete;
+
+  virtual void start() = 0;
+  /// Continues the exchange as far as possible without blocking.
+  virtual void progress() = 0;
+  /// The number of incoming messages that had not arrived at the last progress().
+  [[nodiscard]] virtual std::size_t pending_receives() const = 0;
+  /// The number of outgoing messages that were not sent, or not taken, at the last progress().
+  [[nodiscard]] virtual std::size_t pending_sends() const = 0;
+  /// A peer for which this backend waits. REQUIRES: a receive or a send is pending.
+  [[nodiscard]] virtual int awaited_peer() const = 0;
+  /// The memory of the incoming message of message pair `pair`. Null if another backend transfers
+  /// this message.
+  [[nodiscard]] virtual const std::byte* received(std::size_t pair) const = 0;
+  [[nodiscard]] virtual traffic moved() const = 0;
+  [[nodiscard]] virtual halo_transfers transfers() const = 0;
+};
+
 struct backend_options {
   halo_delivery delivery = halo_delivery::unpacked;
   /// The shareable memory that holds outgoing cells.
@@ -47,7 +72,7 @@ struct backend_options {
   /// The tasks that pack and unpack large messages. The tasks must outlive the backends. If
   /// `workers` is null, the calling thread packs and unpacks.
   tasks* workers = nullptr;
-  /// The cache lines of the cells of all rounds; make_mixed_backends() sets it.
+  /// The cache lines of the cells of all rounds; make_backends() sets it.
   std::size_t touched_bytes = 0;
 };
 
@@ -57,6 +82,12 @@ inline void count_message(traffic& moved, const team& ranks, const halo_message&
   moved.wire_bytes += message.size_bytes();
   if (!ranks.nodes().is_local(message.peer)) moved.offnode_bytes += message.size_bytes();
 }
+
+/// Collective: a handshake with the neighbours, and one allreduce of 8 bytes. Throws errc::usage on
+/// all ranks if a rank sends a message that is not the one that its receiver expects. One rank alone
+/// would go on, and access cells that are not there. The first call for a grid with neighbours on
+/// other nodes opens channels to them, of 8 KiB each.
+void agree_on_messages(const rank_grid& grid, const std::vector<halo_round>& rounds);
 
 /// Collective. Makes a backend for each round of an exchange. Throws errc::unsupported if why_not
 /// gives a reason, and errc::usage if two ranks disagree on the cells of a message between them.

@@ -1,11 +1,12 @@
-// Modes channel and direct: divides the messages of a round among self copies, direct reads, posted
-// MPI requests and channels, and polls these backends until an exchange is complete.
-#include <longshore/halo/detail/backends/mixed_backend.hpp>
-
+// Modes channel and direct: each message is transferred in the best way between its two ends. A
+// message of a rank to itself is one copy. If the receiver can map the sender's memory, mode direct
+// copies from there (direct_backend.hpp), and mode channel does so for large contiguous messages.
+// Messages between nodes over MPI use persistent requests (mpi/posted_backend.cpp). The remaining
+// messages go through the slots of channels (channel_backend.hpp).
 #include <longshore/core/error.hpp>
 #include <longshore/halo/detail/algorithms/rounds.hpp>
 #include <longshore/halo/detail/backends/channel_backend.hpp>
-#include <longshore/halo/detail/backends/direct_handshake.hpp>
+#include <longshore/halo/detail/backends/direct_backend.hpp>
 #include <longshore/halo/detail/backends/grid_handshake.hpp>
 #include <longshore/transport/waiter.hpp>
 #ifdef LONGSHORE_HAVE_MPI
@@ -170,75 +171,87 @@ bool any_rank_has_messages(team& ranks, const std::vector<halo_round>& rounds) {
   return ranks.allreduce_value<int>(has_message, reduction::max) != 0;
 }
 
-// Collective. Whether any rank has shareable memory. If so, all ranks must take part in the
-// handshake, because a rank does not know whether its neighbours have shareable memory.
-bool any_rank_has_shareable(team& ranks, const backend_options& options) {
-  return ranks.allreduce_value<int>(!options.shareable.empty(), reduction::max) != 0;
-}
-
 #ifdef LONGSHORE_HAVE_MPI
-// Removes the messages between ranks of one node from a round, and returns them.
-halo_round take_node_messages(const team& ranks, halo_round& round) {
-  halo_round within_node = round;
-  for (std::size_t i = 0; i < round.size(); ++i) {
-    const auto divide = [&](halo_message& message, halo_message& taken) {
-      if (!message.exists()) return;
-      (ranks.nodes().is_local(message.peer) ? message : taken) = {};
-    };
-    divide(round[i].outgoing, within_node[i].outgoing);
-    divide(round[i].incoming, within_node[i].incoming);
-  }
-  return within_node;
+// Removes the messages between ranks of different nodes from all rounds, and returns them.
+std::vector<halo_round> take_messages_between_nodes(const team& ranks,
+                                                    std::vector<halo_round>& rounds) {
+  auto taken = rounds;
+  for (std::size_t r = 0; r < rounds.size(); ++r)
+    for (std::size_t i = 0; i < rounds[r].size(); ++i)
+      for (const auto message : {&message_pair::outgoing, &message_pair::incoming}) {
+        auto& here = rounds[r][i].*message;
+        if (here.exists()) (ranks.nodes().is_local(here.peer) ? taken[r][i].*message : here) = {};
+      }
+  return taken;
 }
 #endif
 
-}  // namespace
+using mixed_backends = std::vector<std::unique_ptr<mixed_backend>>;
 
-std::vector<std::unique_ptr<exchange_backend>> make_mixed_backends(halo_mode mode,
-                                                                   const rank_grid& grid,
-                                                                   std::vector<halo_round> rounds,
-                                                                   const backend_options& given) {
+// Adds the backend of each round to the backends of the plan.
+template <class Backends>
+void add(mixed_backends& mixed, Backends added) {
+  for (std::size_t r = 0; r < mixed.size(); ++r) mixed[r]->add(std::move(added[r]));
+}
+
+// Collective. `left` are the messages that no backend has taken yet. Each step removes those that
+// it takes.
+mixed_backends make_mixed_backends(halo_mode mode, const rank_grid& grid,
+                                   std::vector<halo_round> left, backend_options options) {
   team& ranks = grid.ranks();
-  backend_options options = given;
-  options.touched_bytes = touched_bytes(rounds);
-  std::vector<std::unique_ptr<mixed_backend>> mixed;
-  const auto add = [&](auto backends) {
-    for (std::size_t r = 0; r < rounds.size(); ++r) mixed[r]->add(std::move(backends[r]));
-  };
-  for (auto& round : rounds) {
+  options.touched_bytes = touched_bytes(left);
+  mixed_backends mixed;
+  for (auto& round : left) {
     mixed.push_back(std::make_unique<mixed_backend>(ranks, round, options));
     mixed.back()->take_self_messages(round);
   }
   const bool can_expose =
       options.delivery == halo_delivery::unpacked && ranks.nodes().largest_node() > 1;
-  if (can_expose && (mode == halo_mode::direct || any_rank_has_shareable(ranks, options))) {
-    const auto filter = [mode](const halo_message& message) {
-      return mode == halo_mode::direct ||
-             (message.contiguous() != nullptr && message.size_bytes() >= exposed_from_bytes);
-    };
-    add(make_direct_backends(grid, rounds, options, filter));
-  }
+  // If one rank has shareable memory, all ranks take part in the handshake, because a rank does not
+  // know what its neighbours have.
+  const auto any_rank_has_shareable = [&] {
+    return ranks.allreduce_value<int>(!options.shareable.empty(), reduction::max) != 0;
+  };
+  if (can_expose && (mode == halo_mode::direct || any_rank_has_shareable()))
+    add(mixed, make_direct_backends(grid, left, options, [mode](const halo_message& message) {
+          return mode == halo_mode::direct ||
+                 (message.contiguous() != nullptr && message.size_bytes() >= exposed_from_bytes);
+        }));
   // If all ranks are threads of one node, all messages are direct, and no other backend is needed.
-  const bool all_direct = mode == halo_mode::direct && can_expose && ranks.is_one_process() &&
-                          ranks.nodes().node_count() == 1;
-  if (!all_direct && any_rank_has_messages(ranks, rounds)) {
+  if (mode == halo_mode::direct && can_expose && ranks.is_one_process() &&
+      ranks.nodes().node_count() == 1)
+    return mixed;
+  if (!any_rank_has_messages(ranks, left)) return mixed;
 #ifdef LONGSHORE_HAVE_MPI
-    if (ranks.transport_name() == "mpi" && options.delivery == halo_delivery::unpacked) {
-      std::vector<halo_round> within_node;
-      for (auto& round : rounds) within_node.push_back(take_node_messages(ranks, round));
-      if (any_rank_has_messages(ranks, rounds))
-        add(mpi::make_posted_backends(grid, rounds, options));
-      rounds = std::move(within_node);
-    }
-#endif
-    if (any_rank_has_messages(ranks, rounds)) {
-      std::vector<int> far_peers;
-      if (ranks.nodes().largest_node() > 1) far_peers = handshake_of(grid)->far_peers();
-      for (std::size_t r = 0; r < rounds.size(); ++r)
-        if (!stays_within_ranks(grid, rounds[r]))
-          mixed[r]->add(std::make_unique<channel_backend>(ranks, rounds[r], options, far_peers));
-    }
+  if (ranks.transport_name() == "mpi" && options.delivery == halo_delivery::unpacked) {
+    const auto between_nodes = take_messages_between_nodes(ranks, left);
+    if (any_rank_has_messages(ranks, between_nodes))
+      add(mixed, mpi::make_posted_backends(grid, between_nodes, options));
+    if (!any_rank_has_messages(ranks, left)) return mixed;
   }
+#endif
+  std::vector<int> far_peers;
+  if (ranks.nodes().largest_node() > 1) far_peers = handshake_of(grid)->far_peers();
+  for (std::size_t r = 0; r < left.size(); ++r)
+    if (!stays_within_ranks(grid, left[r]))
+      mixed[r]->add(std::make_unique<channel_backend>(ranks, left[r], options, far_peers));
+  return mixed;
+}
+
+}  // namespace
+
+std::vector<std::unique_ptr<exchange_backend>> make_backends(halo_mode mode, const rank_grid& grid,
+                                                             std::vector<halo_round> rounds,
+                                                             const backend_options& options) {
+  if (const auto reason = why_not(mode, grid.ranks().transport_name(), grid.shape(), grid.wraps()))
+    fail(errc::unsupported, "{}", *reason);
+  if (grid.ranks().size() > 1) agree_on_messages(grid, rounds);
+#ifdef LONGSHORE_HAVE_MPI
+  if (is_mpi_mode(mode)) return mpi::make_backends(mode, grid, std::move(rounds), options);
+#endif
+  // The mode is channel or direct: without MPI, why_not has refused all other modes, because no
+  // transport is named mpi.
+  auto mixed = make_mixed_backends(mode, grid, std::move(rounds), options);
   return {std::make_move_iterator(mixed.begin()), std::make_move_iterator(mixed.end())};
 }
 

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <longshore/halo/detail/backends/exchange_backend.hpp>
-#include <longshore/halo/detail/backends/polled_backend.hpp>
 
 #include <memory>
 #include <optional>

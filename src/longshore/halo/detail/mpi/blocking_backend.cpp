@@ -1,10 +1,75 @@
-// The MPI calls of the modes that exchange one message pair after another: sendrecv, redblack,
-// isend-recv, irecv-send and pairwise.
-#include <longshore/halo/detail/mpi/blocking_backend.hpp>
+// The modes that exchange one message pair after another, as programs do that exchange one side at a
+// time: sendrecv, redblack, isend-recv, irecv-send and pairwise. The call sequences are those of
+// halobench (github.com/davidhenty/halobench, haloswap.f90).
+//
+// Cost: one dependent step per message pair (6 or 26). start() blocks until all messages have
+// arrived.
+#include <longshore/halo/detail/mpi/mode_backend.hpp>
 
 namespace longshore::mpi {
+namespace {
 
-void sendrecv_backend::exchange(std::size_t pair) { send_and_receive(pair); }
+class blocking_backend final : public mode_backend {
+ public:
+  blocking_backend(halo_mode mode, const round_setup& setup) : mode_backend(setup), mode_(mode) {
+    if (mode == halo_mode::redblack) choose_colours(setup.grid);
+  }
+  void start() override {
+    const auto deadline = limit_time();
+    for (std::size_t i = 0; i < count(); ++i) exchange(i);
+    unpack_all();
+  }
+
+ private:
+  void exchange(std::size_t pair);
+  void exchange_by_colour(std::size_t pair);
+  void choose_colours(const rank_grid& grid);
+  void send_and_receive(std::size_t pair);
+  void send(std::size_t pair) {
+    pack(pair);
+    const auto& out = outgoing(pair);
+    check(MPI_Send(out.data, out.bytes, MPI_BYTE, out.rank, out.tag, comm()), "MPI_Send");
+  }
+  void receive(std::size_t pair) {
+    const auto& in = incoming(pair);
+    check(MPI_Recv(in.data, in.bytes, MPI_BYTE, in.rank, in.tag, comm(), MPI_STATUS_IGNORE),
+          "MPI_Recv");
+  }
+  void start_send(std::size_t pair, MPI_Request& request) {
+    pack(pair);
+    const auto& out = outgoing(pair);
+    check(MPI_Isend(out.data, out.bytes, MPI_BYTE, out.rank, out.tag, comm(), &request),
+          "MPI_Isend");
+  }
+  void start_receive(std::size_t pair, MPI_Request& request) {
+    const auto& in = incoming(pair);
+    check(MPI_Irecv(in.data, in.bytes, MPI_BYTE, in.rank, in.tag, comm(), &request), "MPI_Irecv");
+  }
+
+  halo_mode mode_;
+  // Of mode redblack, indexed by message pair. `is_self_` tells that the peer is this rank.
+  std::vector<bool> is_red_, is_self_;
+};
+
+void blocking_backend::exchange(std::size_t pair) {
+  MPI_Request requests[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+  switch (mode_) {
+    case halo_mode::redblack: return exchange_by_colour(pair);
+    case halo_mode::isend_recv:
+      start_send(pair, requests[0]);
+      receive(pair);
+      return check(MPI_Wait(&requests[0], MPI_STATUS_IGNORE), "MPI_Wait");
+    case halo_mode::irecv_send:
+      start_receive(pair, requests[0]);
+      send(pair);
+      return check(MPI_Wait(&requests[0], MPI_STATUS_IGNORE), "MPI_Wait");
+    case halo_mode::pairwise:
+      start_receive(pair, requests[0]);
+      start_send(pair, requests[1]);
+      return check(MPI_Waitall(2, requests, MPI_STATUSES_IGNORE), "MPI_Waitall");
+    default: return send_and_receive(pair);
+  }
+}
 
 void blocking_backend::send_and_receive(std::size_t pair) {
   pack(pair);
@@ -15,18 +80,21 @@ void blocking_backend::send_and_receive(std::size_t pair) {
         "MPI_Sendrecv");
 }
 
-redblack_backend::redblack_backend(const round_setup& setup) : blocking_backend(setup) {
-  const auto& coordinates = setup.grid.coordinates();
+// Red ranks send, then receive; black ranks receive, then send. Through faces the colour of a rank
+// is the parity of the sum of its coordinates. Two neighbours through an edge may have the same
+// sum. So through edges and corners the colour is the parity of the first coordinate in which the
+// neighbours differ. Around a periodic dimension their coordinates differ by an odd number, because
+// why_not() in mode.cpp refuses odd numbers of ranks there. So neighbours have different colours.
+void blocking_backend::choose_colours(const rank_grid& grid) {
+  const auto& coordinates = grid.coordinates();
   for (std::size_t i = 0; i < count(); ++i) {
     const auto& direction = round()[i].direction;
     // The first dimension in which the peer's coordinate differs, or 3 if the peer is this rank.
     int first_different = 0;
     while (first_different < 3 &&
-           (direction.step[first_different] == 0 || setup.grid.shape()[first_different] == 1))
+           (direction.step[first_different] == 0 || grid.shape()[first_different] == 1))
       ++first_different;
     is_self_.push_back(first_different == 3);
-    // The peer's number differs from this number by 1, or by an odd number around a periodic
-    // dimension: why_not() in mode.cpp refuses odd numbers of ranks there.
     int number = 0;  // has no effect if the peer is this rank
     if (direction.step_count() == 1)
       number = coordinates[0] + coordinates[1] + coordinates[2];
@@ -37,23 +105,10 @@ redblack_backend::redblack_backend(const round_setup& setup) : blocking_backend(
 }
 
 // A red rank sends in the pair's direction, and then receives from the same side. The neighbour on
-// that side is black, as the constructor ensures, and does the reverse. If both ends sent first,
-// both could wait for ever, and so would a rank that sent to itself.
-void redblack_backend::exchange(std::size_t pair) {
-  if (is_self_[pair]) {
-    send_and_receive(pair);
-    return;
-  }
-  const auto send = [&](std::size_t i) {
-    pack(i);
-    const auto& out = outgoing(i);
-    check(MPI_Send(out.data, out.bytes, MPI_BYTE, out.rank, out.tag, comm()), "MPI_Send");
-  };
-  const auto receive = [&](std::size_t i) {
-    const auto& in = incoming(i);
-    check(MPI_Recv(in.data, in.bytes, MPI_BYTE, in.rank, in.tag, comm(), MPI_STATUS_IGNORE),
-          "MPI_Recv");
-  };
+// that side is black and does the reverse. If both ends sent first, both could wait for ever, and
+// so would a rank that sent to itself.
+void blocking_backend::exchange_by_colour(std::size_t pair) {
+  if (is_self_[pair]) return send_and_receive(pair);
   if (is_red_[pair]) {
     send(pair);
     receive(opposite(pair));
@@ -63,36 +118,10 @@ void redblack_backend::exchange(std::size_t pair) {
   }
 }
 
-void isend_recv_backend::exchange(std::size_t pair) {
-  pack(pair);
-  const auto& out = outgoing(pair);
-  const auto& in = incoming(pair);
-  MPI_Request request = MPI_REQUEST_NULL;
-  check(MPI_Isend(out.data, out.bytes, MPI_BYTE, out.rank, out.tag, comm(), &request), "MPI_Isend");
-  check(MPI_Recv(in.data, in.bytes, MPI_BYTE, in.rank, in.tag, comm(), MPI_STATUS_IGNORE),
-        "MPI_Recv");
-  check(MPI_Wait(&request, MPI_STATUS_IGNORE), "MPI_Wait");
-}
+}  // namespace
 
-void irecv_send_backend::exchange(std::size_t pair) {
-  const auto& out = outgoing(pair);
-  const auto& in = incoming(pair);
-  MPI_Request request = MPI_REQUEST_NULL;
-  check(MPI_Irecv(in.data, in.bytes, MPI_BYTE, in.rank, in.tag, comm(), &request), "MPI_Irecv");
-  pack(pair);
-  check(MPI_Send(out.data, out.bytes, MPI_BYTE, out.rank, out.tag, comm()), "MPI_Send");
-  check(MPI_Wait(&request, MPI_STATUS_IGNORE), "MPI_Wait");
-}
-
-void pairwise_backend::exchange(std::size_t pair) {
-  const auto& out = outgoing(pair);
-  const auto& in = incoming(pair);
-  MPI_Request requests[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
-  check(MPI_Irecv(in.data, in.bytes, MPI_BYTE, in.rank, in.tag, comm(), &requests[0]), "MPI_Irecv");
-  pack(pair);
-  check(MPI_Isend(out.data, out.bytes, MPI_BYTE, out.rank, out.tag, comm(), &requests[1]),
-        "MPI_Isend");
-  check(MPI_Waitall(2, requests, MPI_STATUSES_IGNORE), "MPI_Waitall");
+made_backend make_blocking_backend(halo_mode mode, const round_setup& setup) {
+  return std::make_unique<blocking_backend>(mode, setup);
 }
 
 }  // namespace longshore::mpi

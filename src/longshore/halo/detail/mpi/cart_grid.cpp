@@ -1,6 +1,6 @@
 // Asks a Cartesian communicator for its shape and periods. The MPI standard defines the order of
 // its ranks: the last dimension varies fastest.
-#include <longshore/halo/detail/mpi/cart_grid.hpp>
+#include <longshore/halo/cart_grid.hpp>
 
 #include <longshore/core/error.hpp>
 #include <longshore/transport/mpi/team.hpp>
@@ -42,11 +42,16 @@ void check_ranks(const longshore::team& team, MPI_Comm cartesian) {
 
 }  // namespace
 
-cart_shape shape_of_communicator(const longshore::team& team, const void* communicator,
-                                 const char* headers, cart_order order) {
-  check_headers(headers);
+}  // namespace longshore::mpi
+
+namespace longshore {
+
+rank_grid detail::cart_grid(team& team, const void* communicator, const char* headers,
+                            cart_order order) {
+  using mpi::check;
+  mpi::check_headers(headers);
   const MPI_Comm cartesian = *static_cast<const MPI_Comm*>(communicator);
-  check_ranks(team, cartesian);
+  mpi::check_ranks(team, cartesian);
   int dimensions = 0;
   check(MPI_Cartdim_get(cartesian, &dimensions), "MPI_Cartdim_get");
   if (dimensions < 1 || dimensions > 3)
@@ -55,18 +60,19 @@ cart_shape shape_of_communicator(const longshore::team& team, const void* commun
   std::array<int, 3> ranks{}, periods{}, coordinates{};
   check(MPI_Cart_get(cartesian, dimensions, ranks.data(), periods.data(), coordinates.data()),
         "MPI_Cart_get");
-  cart_shape found{dimensions, {}, {}};
-  found.placed.strides = {1, 1, 1};
-  found.placed.kind = order == cart_order::same ? "cart" : "linear";
+  std::array<bool, 3> periodic{};
+  placed_grid placed;
+  placed.strides = {1, 1, 1};
+  placed.kind = order == cart_order::same ? "cart" : "linear";
   int stride = 1;
   for (int cart = dimensions - 1; cart >= 0; --cart) {
     const int d = order == cart_order::same ? cart : dimensions - 1 - cart;
-    found.placed.shape[d] = ranks[cart];
-    found.placed.strides[d] = stride;
-    found.periodic[d] = periods[cart] != 0;
+    placed.shape[d] = ranks[cart];
+    placed.strides[d] = stride;
+    periodic[d] = periods[cart] != 0;
     stride *= ranks[cart];
   }
-  return found;
+  return rank_grid(team, dimensions, periodic, std::move(placed));
 }
 
-}  // namespace longshore::mpi
+}  // namespace longshore

@@ -41,14 +41,26 @@ enum class buffering {
 /// all messages have arrived. A rank also sends messages to itself through MPI. Memory per rank:
 /// the messages that are not contiguous.
 ///
-/// In an exchange, a derived class calls pack(pair) before it sends outgoing(pair), then waits
-/// until incoming(pair) has arrived, and then calls unpack(pair). pack() and unpack() do nothing
-/// for messages without packing.
+/// A derived class packs each message before it sends the message. If start() returns while
+/// messages are in flight, it sets in_flight_, and test_calls() and wait_calls() complete the
+/// exchange. Else it also unpacks the messages.
 class mode_backend : public detail::exchange_backend {
  public:
   /// Local.
   explicit mode_backend(const round_setup& setup, buffering buffered = buffering::strided);
 
+  [[nodiscard]] bool test() final {
+    if (in_flight_ && test_calls()) complete();
+    return !in_flight_;
+  }
+  void wait() final {
+    if (!in_flight_) return;
+    {
+      const auto deadline = limit_time();
+      wait_calls();
+    }
+    complete();
+  }
   [[nodiscard]] const std::byte* received(std::size_t pair) const override {
     return static_cast<const std::byte*>(incoming_[pair].data);
   }
@@ -74,18 +86,16 @@ class mode_backend : public detail::exchange_backend {
     if (packing_[pair].size_bytes() > 0)
       packing_[pair].pack(static_cast<std::byte*>(outgoing_[pair].data), workers_);
   }
-  /// Unpacks the incoming message of a pair, unless it is contiguous. REQUIRES: it has arrived.
-  void unpack(std::size_t pair) const {
-    if (unpacking_[pair].size_bytes() > 0)
-      unpacking_[pair].unpack(static_cast<const std::byte*>(incoming_[pair].data), workers_);
-  }
+  /// Unpacks the incoming messages that are not contiguous. REQUIRES: all have arrived.
   void unpack_all() const {
-    for (std::size_t i = 0; i < count(); ++i) unpack(i);
+    for (std::size_t i = 0; i < count(); ++i)
+      if (unpacking_[i].size_bytes() > 0)
+        unpacking_[i].unpack(static_cast<const std::byte*>(incoming_[i].data), workers_);
   }
   /// The bytes that receive_into() needs, where each message begins on a cache line.
   [[nodiscard]] std::size_t incoming_bytes() const noexcept;
   /// From now on, incoming(pair).data is in `memory`: all messages arrive there, one after another
-  /// in the order of the pairs, and unpack() reads them there. Call it once, before the first
+  /// in the order of the pairs, and unpack_all() reads them there. Call it once, before the first
   /// exchange. REQUIRES: buffering strided_outgoing, and `memory` has incoming_bytes().
   void receive_into(std::byte* memory);
   /// The memory of all incoming messages, if each message is contiguous and together they fill this
@@ -109,7 +119,17 @@ class mode_backend : public detail::exchange_backend {
   /// than the timeout of the team, the watchdog ends the process.
   [[nodiscard]] watchdog::section limit_time() { return {watchdog_, "a halo exchange"}; }
 
+  bool in_flight_ = false;
+
  private:
+  /// Whether all messages have arrived and were sent.
+  [[nodiscard]] virtual bool test_calls() { return true; }
+  /// Returns when they have.
+  virtual void wait_calls() {}
+  void complete() {
+    in_flight_ = false;
+    unpack_all();
+  }
   static std::vector<int> ranks_of(const std::vector<call_arguments>& messages);
 
   detail::halo_round round_;
@@ -123,5 +143,12 @@ class mode_backend : public detail::exchange_backend {
   pages buffers_;
   traffic moved_;
 };
+
+// The backends, by groups of modes. Collective, except for blocking and nonblocking modes.
+using made_backend = std::unique_ptr<detail::exchange_backend>;
+[[nodiscard]] made_backend make_blocking_backend(halo_mode mode, const round_setup& setup);
+[[nodiscard]] made_backend make_nonblocking_backend(halo_mode mode, const round_setup& setup);
+[[nodiscard]] made_backend make_neighbor_backend(const round_setup& setup);
+[[nodiscard]] made_backend make_rma_backend(halo_mode mode, const round_setup& setup);
 
 }  // namespace longshore::mpi

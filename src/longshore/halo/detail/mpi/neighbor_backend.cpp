@@ -1,6 +1,15 @@
-// Mode neighbor: makes the communicator of a neighbourhood collective, learns in which order the
-// MPI library delivers its blocks, and makes the collective call.
-#include <longshore/halo/detail/mpi/neighbor_backend.hpp>
+// Mode neighbor: one neighbourhood collective. If the messages are the faces, of equal size and
+// adjacent in memory, the call is MPI_Neighbor_alltoall on a Cartesian communicator, as in
+// halobench. Other messages use MPI_Neighbor_alltoallv, and a graph communicator if there are edges
+// and corners.
+//
+// Along a dimension of one or two ranks, the neighbours on both sides are the same rank. Some MPI
+// libraries then confuse the two sides (halobench has the test program neightest.f90;
+// open-mpi/ompi#14433). So a new plan sends the index of each message pair to the neighbour. The
+// received indices tell to which message pair each received block belongs.
+//
+// Cost for d dimensions: one collective with 2 d or 3^d - 1 messages. start() blocks.
+#include <longshore/halo/detail/mpi/mode_backend.hpp>
 
 #include <longshore/core/error.hpp>
 
@@ -43,14 +52,28 @@ bool no_rank_needs_packing(const rank_grid& grid, const detail::halo_round& roun
                                            reduction::min) != 0;
 }
 
-}  // namespace
+class neighbor_backend final : public mode_backend {
+ public:
+  explicit neighbor_backend(const round_setup& setup)
+      : neighbor_backend(setup, no_rank_needs_packing(setup.grid, setup.round) ? buffering::strided
+                                                                               : buffering::all) {}
+  void start() override;
+  [[nodiscard]] const std::byte* received(std::size_t pair) const override;
 
-neighbor_backend::neighbor_backend(const round_setup& setup)
-    : neighbor_backend(setup, no_rank_needs_packing(setup.grid, setup.round)) {}
+ private:
+  neighbor_backend(const round_setup& setup, buffering buffered);
+  void make_cartesian(const rank_grid& grid);
+  void make_graph();
+  void learn_block_order(const rank_grid& grid);
 
-neighbor_backend::neighbor_backend(const round_setup& setup, bool without_packing)
-    : mode_backend(setup, without_packing ? buffering::strided : buffering::all),
-      without_packing_(without_packing) {
+  communicator neighbours_;
+  bool without_packing_;
+  std::vector<std::size_t> send_pairs_, receive_pairs_;  // the message pair of each block
+  std::vector<int> send_bytes_, send_offsets_, receive_bytes_, receive_offsets_;
+};
+
+neighbor_backend::neighbor_backend(const round_setup& setup, buffering buffered)
+    : mode_backend(setup, buffered), without_packing_(buffered != buffering::all) {
   if (has_all_faces(round(), setup.grid.dimensions()))
     make_cartesian(setup.grid);
   else
@@ -189,6 +212,12 @@ const std::byte* neighbor_backend::received(std::size_t pair) const {
       std::find(receive_pairs_.begin(), receive_pairs_.end(), pair) - receive_pairs_.begin());
   return static_cast<const std::byte*>(incoming(opposite(0)).data) +
          block * static_cast<std::size_t>(outgoing(0).bytes);
+}
+
+}  // namespace
+
+made_backend make_neighbor_backend(const round_setup& setup) {
+  return std::make_unique<neighbor_backend>(setup);
 }
 
 }  // namespace longshore::mpi

@@ -1,5 +1,5 @@
 // Times the messages of a plan, whole and in pieces by turns, and keeps the choice for the team.
-#include <longshore/halo/detail/mpi/piece_size.hpp>
+#include <longshore/halo/detail/mpi/round_setup.hpp>
 #include <longshore/machine/pages.hpp>
 #include <longshore/transport/mpi/eager_limit.hpp>
 #include <longshore/transport/team_attribute.hpp>
@@ -16,7 +16,7 @@ namespace longshore::mpi {
 namespace {
 
 // A library with another limit gets pieces only if they turn out to be faster.
-constexpr std::size_t piece_bytes = eager_bytes_between_hosts;
+constexpr std::size_t eager_piece_bytes = eager_bytes_between_hosts;
 // Pieces cost copies, which take cycles from other work. So they must gain more than this.
 constexpr double min_gain = 1.1;
 constexpr int warmups = 1, trials = 5, exchanges_per_trial = 3;
@@ -68,7 +68,7 @@ std::size_t choose_piece_bytes(std::span<const round_setup> rounds) {
               std::max(longest_off_host, static_cast<std::int64_t>(message->size_bytes()));
       }
   longest_off_host = ranks.allreduce_value(longest_off_host, reduction::max);
-  if (longest_off_host <= static_cast<std::int64_t>(piece_bytes)) return whole_messages;
+  if (longest_off_host <= static_cast<std::int64_t>(eager_piece_bytes)) return whole_messages;
   auto& known = detail::team_attribute<kept_choices>(ranks).by_size;
   const auto size_class =
       static_cast<int>(std::bit_width(static_cast<std::uint64_t>(longest_off_host)));
@@ -78,7 +78,7 @@ std::size_t choose_piece_bytes(std::span<const round_setup> rounds) {
   // leaked, because requests are active on them.
   auto buffers = std::make_unique<std::array<pages, 2>>(std::array{pages(longest), pages(longest)});
   std::vector<MPI_Request> requests;
-  constexpr std::array sizes{whole_messages, piece_bytes};
+  constexpr std::array sizes{whole_messages, eager_piece_bytes};
   std::array<double, 2> shortest;
   shortest.fill(std::numeric_limits<double>::infinity());
   const auto time = [&](std::size_t piece) {
@@ -99,7 +99,8 @@ std::size_t choose_piece_bytes(std::span<const round_setup> rounds) {
     static_cast<void>(buffers.release());
     throw;
   }
-  return known[size_class] = shortest[1] * min_gain < shortest[0] ? piece_bytes : whole_messages;
+  return known[size_class] =
+             shortest[1] * min_gain < shortest[0] ? eager_piece_bytes : whole_messages;
 }
 
 }  // namespace longshore::mpi

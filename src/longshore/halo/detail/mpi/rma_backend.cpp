@@ -1,10 +1,54 @@
-// The MPI calls of the one-sided modes: makes the window, tells senders the offsets of their
-// messages in it, and synchronises by fences, by post and start, or by flushes.
-#include <longshore/halo/detail/mpi/rma_backend.hpp>
+// The modes rma-fence, rma-pscw and rma-flush: one-sided communication. Each rank puts its messages
+// into its neighbours' memory. The modes signal in different ways that memory may be written, and
+// that memory has been written.
+//
+// If incoming messages are contiguous and adjacent, they arrive in their cells. Otherwise they
+// arrive in a window of buffers, and are unpacked from there.
+//
+// Cost: one MPI_Put per message (6 or 26). In addition, rma-fence has two collective fences over
+// all ranks, rma-pscw a post and a completion per neighbour, and rma-flush two empty messages and a
+// flush per neighbour. start() may block until neighbours have started.
+#include <longshore/halo/detail/mpi/mode_backend.hpp>
 
 #include <longshore/core/bytes.hpp>
 
 namespace longshore::mpi {
+namespace {
+
+// Base of these backends: the window and the puts. Some MPI libraries cannot make windows over the
+// caller's memory in all cases: Open MPI 4.1 fails for one rank, and if ranks give different
+// amounts of memory. Messages then arrive in memory that the MPI library allocates, with the same
+// size on all ranks.
+class rma_backend : public mode_backend {
+ public:
+  explicit rma_backend(const round_setup& setup);
+  ~rma_backend() override {
+    if (has_ended()) return;
+    const auto deadline = limit_time();
+    if (window_ != MPI_WIN_NULL) MPI_Win_free(&window_);
+  }
+
+ protected:
+  [[nodiscard]] MPI_Win window() const noexcept { return window_; }
+  // Packs the message of a pair, and puts it into the window of its receiver.
+  void put(std::size_t pair) {
+    pack(pair);
+    const auto& out = outgoing(pair);
+    check(MPI_Put(out.data, out.bytes, MPI_BYTE, out.rank, target_offsets_[pair], out.bytes,
+                  MPI_BYTE, window_),
+          "MPI_Put");
+  }
+  void put_all() {
+    for (std::size_t i = 0; i < count(); ++i)
+      if (outgoing(i).rank != MPI_PROC_NULL) put(i);
+  }
+
+ private:
+  [[nodiscard]] std::byte* make_window(longshore::team& ranks);
+  MPI_Win window_ = MPI_WIN_NULL;
+  // The offset of each outgoing message in its receiver's window, indexed by message pair.
+  std::vector<MPI_Aint> target_offsets_;
+};
 
 rma_backend::rma_backend(const round_setup& setup)
     : mode_backend(setup, buffering::strided_outgoing), target_offsets_(count(), 0) {
@@ -50,48 +94,27 @@ std::byte* rma_backend::make_window(longshore::team& ranks) {
   return base;
 }
 
-rma_backend::~rma_backend() {
-  if (has_ended()) return;
-  const auto deadline = limit_time();
-  if (window_ != MPI_WIN_NULL) MPI_Win_free(&window_);
-}
-
-void rma_backend::put(std::size_t pair) {
-  pack(pair);
-  const auto& out = outgoing(pair);
-  check(MPI_Put(out.data, out.bytes, MPI_BYTE, out.rank, target_offsets_[pair], out.bytes, MPI_BYTE,
-                window_),
-        "MPI_Put");
-}
-
-void rma_backend::put_to(int rank) {
-  for (std::size_t i = 0; i < count(); ++i)
-    if (outgoing(i).rank == rank) put(i);
-}
-
-void rma_backend::put_all() {
-  for (std::size_t i = 0; i < count(); ++i)
-    if (outgoing(i).rank != MPI_PROC_NULL) put(i);
-}
-
-void rma_fence_backend::start() {
-  const auto deadline = limit_time();
-  check(MPI_Win_fence(MPI_MODE_NOPRECEDE, window()), "MPI_Win_fence");
-  put_all();
-  in_flight_ = true;
-}
-
-void rma_fence_backend::wait() {
-  if (!in_flight_) return;
-  {
+// MPI_Win_fence, puts, MPI_Win_fence. test() blocks like wait().
+class rma_fence_backend final : public rma_backend {
+ public:
+  using rma_backend::rma_backend;
+  void start() override {
     const auto deadline = limit_time();
+    check(MPI_Win_fence(MPI_MODE_NOPRECEDE, window()), "MPI_Win_fence");
+    put_all();
+    in_flight_ = true;
+  }
+
+ private:
+  [[nodiscard]] bool test_calls() override {
+    const auto deadline = limit_time();
+    wait_calls();
+    return true;
+  }
+  void wait_calls() override {
     check(MPI_Win_fence(MPI_MODE_NOSUCCEED, window()), "MPI_Win_fence");
   }
-  in_flight_ = false;
-  unpack_all();
-}
-
-namespace {
+};
 
 MPI_Group group_of(MPI_Comm comm, const std::vector<int>& ranks) {
   MPI_Group all_ranks = MPI_GROUP_NULL, group = MPI_GROUP_NULL;
@@ -107,61 +130,71 @@ void free_group(MPI_Group& group) {
   if (group != MPI_GROUP_NULL && group != MPI_GROUP_EMPTY) MPI_Group_free(&group);
 }
 
-}  // namespace
-
-rma_pscw_backend::rma_pscw_backend(const round_setup& setup)
-    : rma_backend(setup),
-      sources_(group_of(comm(), sources())),
-      destinations_(group_of(comm(), destinations())) {}
-
-rma_pscw_backend::~rma_pscw_backend() {
-  if (has_ended()) return;
-  free_group(sources_);
-  free_group(destinations_);
-}
-
-void rma_pscw_backend::start() {
-  const auto deadline = limit_time();
-  check(MPI_Win_post(sources_, 0, window()), "MPI_Win_post");
-  check(MPI_Win_start(destinations_, 0, window()), "MPI_Win_start");
-  put_all();
-  check(MPI_Win_complete(window()), "MPI_Win_complete");
-  in_flight_ = true;
-}
-
-bool rma_pscw_backend::test() {
-  if (!in_flight_) return true;
-  int is_complete = 0;
-  check(MPI_Win_test(window(), &is_complete), "MPI_Win_test");
-  if (is_complete == 0) return false;
-  in_flight_ = false;
-  unpack_all();
-  return true;
-}
-
-void rma_pscw_backend::wait() {
-  if (!in_flight_) return;
-  {
-    const auto deadline = limit_time();
-    check(MPI_Win_wait(window()), "MPI_Win_wait");
+// MPI_Win_post and MPI_Win_start, puts, MPI_Win_complete and MPI_Win_wait.
+class rma_pscw_backend final : public rma_backend {
+ public:
+  explicit rma_pscw_backend(const round_setup& setup)
+      : rma_backend(setup),
+        sources_(group_of(comm(), sources())),
+        destinations_(group_of(comm(), destinations())) {}
+  ~rma_pscw_backend() override {
+    if (has_ended()) return;
+    free_group(sources_);
+    free_group(destinations_);
   }
-  in_flight_ = false;
-  unpack_all();
-}
+  void start() override {
+    const auto deadline = limit_time();
+    check(MPI_Win_post(sources_, 0, window()), "MPI_Win_post");
+    check(MPI_Win_start(destinations_, 0, window()), "MPI_Win_start");
+    put_all();
+    check(MPI_Win_complete(window()), "MPI_Win_complete");
+    in_flight_ = true;
+  }
 
-// The two kinds of empty messages use the tags of two directions, because puts have no tags.
-rma_flush_backend::rma_flush_backend(const round_setup& setup)
-    : rma_backend(setup),
-      sources_(sources()),
-      destinations_(destinations()),
-      writable_tag_(setup.first_tag),
-      written_tag_(setup.first_tag + 1) {
-  check(MPI_Win_lock_all(MPI_MODE_NOCHECK, window()), "MPI_Win_lock_all");
-}
+ private:
+  [[nodiscard]] bool test_calls() override {
+    int is_complete = 0;
+    check(MPI_Win_test(window(), &is_complete), "MPI_Win_test");
+    return is_complete != 0;
+  }
+  void wait_calls() override { check(MPI_Win_wait(window()), "MPI_Win_wait"); }
 
-rma_flush_backend::~rma_flush_backend() {
-  if (!has_ended()) MPI_Win_unlock_all(window());
-}
+  MPI_Group sources_ = MPI_GROUP_NULL, destinations_ = MPI_GROUP_NULL;
+};
+
+// MPI_Win_lock_all once. Then each exchange has an empty message "memory is writable", puts,
+// MPI_Win_flush, and an empty message "memory is written" per neighbour. The two kinds of empty
+// messages use the tags of two directions, because puts have no tags.
+class rma_flush_backend final : public rma_backend {
+ public:
+  explicit rma_flush_backend(const round_setup& setup)
+      : rma_backend(setup),
+        sources_(sources()),
+        destinations_(destinations()),
+        writable_tag_(setup.first_tag),
+        written_tag_(setup.first_tag + 1) {
+    check(MPI_Win_lock_all(MPI_MODE_NOCHECK, window()), "MPI_Win_lock_all");
+  }
+  ~rma_flush_backend() override {
+    if (!has_ended()) MPI_Win_unlock_all(window());
+  }
+  void start() override;
+
+ private:
+  [[nodiscard]] bool test_calls() override {
+    if (!test_all(requests_)) return false;
+    check(MPI_Win_sync(window()), "MPI_Win_sync");
+    return true;
+  }
+  void wait_calls() override {
+    wait_all(requests_);
+    check(MPI_Win_sync(window()), "MPI_Win_sync");
+  }
+
+  std::vector<int> sources_, destinations_;
+  int writable_tag_, written_tag_;
+  std::vector<MPI_Request> requests_;  // of the empty messages
+};
 
 void rma_flush_backend::start() {
   const auto deadline = limit_time();
@@ -175,7 +208,8 @@ void rma_flush_backend::start() {
   for (const int destination : destinations_) {
     check(MPI_Recv(nullptr, 0, MPI_BYTE, destination, writable_tag_, comm(), MPI_STATUS_IGNORE),
           "MPI_Recv");
-    put_to(destination);
+    for (std::size_t i = 0; i < count(); ++i)
+      if (outgoing(i).rank == destination) put(i);
     check(MPI_Win_flush(destination, window()), "MPI_Win_flush");
     check(MPI_Isend(nullptr, 0, MPI_BYTE, destination, written_tag_, comm(),
                     &requests_.emplace_back()),
@@ -184,26 +218,14 @@ void rma_flush_backend::start() {
   in_flight_ = true;
 }
 
-void rma_flush_backend::finish() {
-  in_flight_ = false;
-  check(MPI_Win_sync(window()), "MPI_Win_sync");
-  unpack_all();
-}
+}  // namespace
 
-bool rma_flush_backend::test() {
-  if (!in_flight_) return true;
-  if (!test_all(requests_)) return false;
-  finish();
-  return true;
-}
-
-void rma_flush_backend::wait() {
-  if (!in_flight_) return;
-  {
-    const auto deadline = limit_time();
-    wait_all(requests_);
+made_backend make_rma_backend(halo_mode mode, const round_setup& setup) {
+  switch (mode) {
+    case halo_mode::rma_pscw: return std::make_unique<rma_pscw_backend>(setup);
+    case halo_mode::rma_flush: return std::make_unique<rma_flush_backend>(setup);
+    default: return std::make_unique<rma_fence_backend>(setup);
   }
-  finish();
 }
 
 }  // namespace longshore::mpi

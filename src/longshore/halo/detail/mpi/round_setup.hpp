@@ -1,5 +1,5 @@
-// Shared by the backends that call MPI: the arguments of their constructors, and the wait for a
-// list of requests.
+// Shared by the backends that call MPI: the arguments of their constructors, the size of pieces, and
+// the wait for a list of requests.
 #pragma once
 
 #include <longshore/core/error.hpp>
@@ -8,7 +8,9 @@
 #include <longshore/machine/tasks.hpp>
 #include <longshore/transport/mpi/communicator.hpp>
 
+#include <cstddef>
 #include <memory>
+#include <span>
 #include <vector>
 
 namespace longshore::mpi {
@@ -39,6 +41,16 @@ struct round_setup {
   }
   return setups;
 }
+
+/// The size of a piece for messages that travel whole: longer than any message.
+inline constexpr std::size_t whole_messages = std::size_t{1} << 31;
+
+/// Collective. The size of the pieces in which the messages of a plan travel, or whole_messages.
+/// MPI sends a short message at once, but asks the receiver before it sends a long one, which costs
+/// a round trip and saves copies. What costs less depends on the network, so the first plan of a
+/// team that sends messages of this length to other hosts measures both ways. Plans without long
+/// messages to other hosts measure nothing. REQUIRES: sender and receiver agree on the sizes.
+[[nodiscard]] std::size_t choose_piece_bytes(std::span<const round_setup> rounds);
 
 inline void wait_all(std::vector<MPI_Request>& requests) {
   check(MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE),
