@@ -8,7 +8,7 @@
 //    detail/mpi/. Another mode has its backend in detail/backends/, and make_backends() in
 //    mixed_backend.cpp selects it. Every mode has a case in detail/mpi/backends.cpp. The tests try
 //    every mode of the enumeration.
-// 3. For studies: the word in study/src/longshore_study/study_file/factors.py. For readers: the
+// 3. For studies: the word in study/src/longshore_study/patterns/halo.py. For readers: the
 //    table in docs/reference/halo.md.
 #pragma once
 
