@@ -109,7 +109,7 @@ class launch {
     slow_start.reset();
     if (first) {
       json record = launch_record(team, asked_.options, places, clock, process_);
-      if (team.simulated() != nullptr)
+      if (team.costs() != nullptr)
         record["simulated"] = {{"machine", team.library_version()},
                                {"file", with_environment(asked_.launch).machine}};
       file_->write(record);
@@ -161,7 +161,7 @@ class launch {
     fmt::print(table_file(), "{}: {}, {}, transport {}{}, {}{}, {}\n", asked_.measured->name,
                counted(static_cast<std::size_t>(facts.ranks), "rank"),
                counted(static_cast<std::size_t>(facts.nodes), "node"), facts.transport,
-               ranks.simulated() == nullptr
+               ranks.costs() == nullptr
                    ? ""
                    : fmt::format(" (machine {}: seconds are simulated)", ranks.library_version()),
                counted(chosen.to_run.size(), "variant"),

@@ -23,7 +23,7 @@ constexpr int repetitions = 5;
 
 double measure_core_switch(team& team) {
   const bool takes_part = team.rank() < 2;
-  if (team.size() < 2 || team.simulated() != nullptr) return 0;
+  if (team.size() < 2 || team.costs() != nullptr) return 0;
   const auto memory = team.allocate(sizeof(std::uint64_t));
   const int cpu = team.broadcast_value(allowed_cpus().front());
   std::optional<pinned> binding;

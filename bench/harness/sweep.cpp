@@ -46,12 +46,12 @@ class sweeper {
         shared_before_(available_shared_memory_bytes()) {
     for (const auto& levels : chosen.to_run) states_.emplace_back(levels);
     // A simulated machine has no noise and no counters.
-    if (team.simulated() == nullptr) {
+    if (team.costs() == nullptr) {
       counters_.emplace(team);
       if (setting.options.noise_probe && team.size() > 1) probe_.emplace(team);
     }
     // Simulated times must not depend on the memory that happens to be free on this host.
-    keep_ = team.simulated() == nullptr || states_.size() == 1;
+    keep_ = team.costs() == nullptr || states_.size() == 1;
     // The limit of 2^60 keeps the conversion to a signed number safe.
     budget_bytes_ = team_.allreduce_value(
         static_cast<std::int64_t>(
@@ -172,7 +172,7 @@ class sweeper {
     const long requested = setting_.options.iterations;
     if (requested > 0) return measured.repeatable() ? requested : 1;
     // Without noise, one operation tells as much as many.
-    return team_.simulated() != nullptr ? 1 : calibrate(team_, measured, repetition_seconds);
+    return team_.costs() != nullptr ? 1 : calibrate(team_, measured, repetition_seconds);
   }
 
   // Measurements stay alive between visits while all together hold a small part of the memory.

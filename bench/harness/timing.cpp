@@ -28,7 +28,7 @@ repetition time_repetition(team& team, measurement& measured, long iterations,
   else
     team.barrier();
   const double real_start = monotonic_seconds();
-  const std::uint64_t events = team.simulated() != nullptr ? team.simulated()->events() : 0;
+  const std::uint64_t events = team.costs() != nullptr ? team.costs()->events() : 0;
   const double start = team.now();
   for (long i = 0; i < iterations; ++i) measured.run();
   const double stop = team.now();
@@ -49,10 +49,10 @@ repetition time_repetition(team& team, measurement& measured, long iterations,
     return values;
   };
   repetition timed = repetition_of(column_of_ranks(0));
-  if (team.simulated() != nullptr) {  // all ranks have come to the end of the repetition
+  if (team.costs() != nullptr) {  // all ranks have come to the end of the repetition
     timed.real_seconds = (monotonic_seconds() - real_start) / static_cast<double>(iterations);
     timed.events =
-        static_cast<double>(team.simulated()->events() - events) / static_cast<double>(iterations);
+        static_cast<double>(team.costs()->events() - events) / static_cast<double>(iterations);
   }
   for (std::size_t phase = 0; phase < phases.size(); ++phase) {
     const auto seconds = column_of_ranks(phase + 1);

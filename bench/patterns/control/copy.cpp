@@ -77,11 +77,11 @@ class copy_measurement final : public measurement {
   }
 
   void copy_plainly() {
-    team_.charge(work::copied_bytes, bytes_);
+    team_.charge_copy(team_.rank(), bytes_);
     std::memcpy(to_.data(), from_.data(), bytes_);
   }
   void copy_streaming() {
-    team_.charge(work::copied_bytes, bytes_);
+    team_.charge_copy(team_.rank(), bytes_);
     const std::size_t items = bytes_ / sizeof(double), rest = bytes_ % sizeof(double);
     const auto* const from = reinterpret_cast<const double*>(from_.data());
     stream_(reinterpret_cast<double*>(to_.data()), from, from, 1, items);

@@ -92,10 +92,10 @@ class stream_measurement final : public measurement {
   void run() override {
     if (batch_runs_ == 0) batch_start_ = team_.now();
     stream_.run();
-    if (team_.simulated() != nullptr)
-      team_.charge(arrays_touched(stream_.options().kernel) == 2 ? work::stream_copies
-                                                                 : work::streamed_bytes,
-                   bytes_of_run());
+    if (team_.costs() != nullptr)
+      team_.charge(
+          arrays_touched(stream_.options().kernel) == 2 ? "stream_copies" : "streamed_bytes",
+          bytes_of_run());
     if (std::has_single_bit(++batch_runs_))
       own_seconds_ = (team_.now() - batch_start_) / static_cast<double>(batch_runs_);
   }

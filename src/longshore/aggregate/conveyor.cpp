@@ -150,11 +150,11 @@ void conveyor::open_hops(detail::stream_count streams) {
       detail::message_layout{options_.item_bytes, options_.buffer_items, mine.largest_tag_bytes}
           .slot_bytes(),
       cache_line_bytes);
-  if (team_.simulated() != nullptr) {
+  if (team_.costs() != nullptr) {
     const std::size_t bytes_per_rank =
         sizeof(first_step) +
         (options_.carries_replies ? detail::outstanding_requests::list_bytes_per_rank : 0);
-    team_.simulated()->require_memory(static_cast<std::size_t>(team_.size()) * bytes_per_rank);
+    team_.costs()->require_memory(static_cast<std::size_t>(team_.size()) * bytes_per_rank);
   }
   buffers_.resize(mine.links);
   // Push times are recorded only on hops that relay no items: this rank pushes all items of such a
@@ -202,7 +202,7 @@ void conveyor::open_hop(const detail::route& route, int hop, std::size_t slot_st
        .finished = false});
 }
 
-// Before the collective calls: on a simulated machine, all ranks are in these at the same time.
+// Before the collective calls: if all ranks are in one process, they have these lists at the same time.
 void conveyor::keep_first_steps(detail::route& route) {
   std::array<std::uint32_t, max_hops> first_links{};  // indexed by hop
   for (int h = 1; h < route.hops(); ++h)

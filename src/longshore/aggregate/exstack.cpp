@@ -72,13 +72,13 @@ void exstack::open_buffers() {
   }
 }
 
-// On a simulated machine: the cost of the items in the bytes of a message.
-void exstack::charge(work kind, std::size_t bytes) {
-  if (team_.simulated() == nullptr) return;
+// Accounts for the items in the bytes of a message.
+void exstack::charge_items(std::string_view kind, std::size_t bytes) {
+  if (team_.costs() == nullptr) return;
   if (stats_ != nullptr)
-    team_.charge(carries_replies_ ? work::replies : kind, bytes / sizes_.item_bytes);
+    team_.charge(carries_replies_ ? "replies" : kind, bytes / sizes_.item_bytes);
   else
-    team_.charge(work::copied_bytes, bytes);
+    team_.charge_copy(team_.rank(), bytes);
 }
 
 void exstack::send_all(progress my_progress) {
@@ -88,7 +88,7 @@ void exstack::send_all(progress my_progress) {
     *buffers_[peer].next = static_cast<std::byte>(my_progress);
     const auto bytes =
         static_cast<std::size_t>(buffers_[peer].next - begins_[peer]) + trailer_bytes;
-    charge(work::pushed_items, bytes - trailer_bytes);
+    charge_items("pushed_items", bytes - trailer_bytes);
     channels_->sender(static_cast<std::size_t>(peer)).commit(bytes);
     if (peer == me) {
       if (stats_ != nullptr) ++stats_->hops.front().own_copies;
@@ -131,7 +131,7 @@ progress exstack::receive_all() {
     if (of_peer == progress::failed && (failed_rank_ < 0 || peer < failed_rank_))
       failed_rank_ = peer;
     arrived_[peer] = message->first(message->size() - trailer_bytes);
-    charge(work::pulled_items, arrived_[peer].size());
+    charge_items("pulled_items", arrived_[peer].size());
   }
   if (failed_rank_ >= 0) return progress::failed;
   return all_done ? progress::done : progress::more;

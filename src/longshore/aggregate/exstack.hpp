@@ -97,7 +97,7 @@ class exstack {
     std::byte* end;
   };
 
-  void charge(work kind, std::size_t bytes);
+  void charge_items(std::string_view kind, std::size_t bytes);
   void send_all(progress my_progress);
   progress receive_all();
   void open_buffers();

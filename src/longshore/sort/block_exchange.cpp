@@ -53,7 +53,7 @@ void block_exchange::run(const std::byte* outgoing, const arrival_callback& arri
 void block_exchange::copy_own_block(const std::byte* outgoing, const arrival_callback& arrived) {
   const int me = team_.rank();
   if (bytes_to(me) == 0) return;
-  team_.charge(work::copied_bytes, bytes_to(me));
+  team_.charge_copy(team_.rank(), bytes_to(me));
   // A piece of this size is still in the cache when `arrived` is called.
   constexpr std::size_t wanted_bytes = std::size_t{64} << 10;
   const std::size_t piece_bytes = arrived ? round_up(wanted_bytes, item_bytes_) : bytes_to(me);

@@ -87,7 +87,7 @@ class bucket_sorter {
     else
       radix_.sort_split(received().data(), scratch(), part_starts_, my_range_.lowest, bucket_bits_,
                         part_bucketizer_.part_bits());
-    team().charge(part_starts_.empty() ? work::sorted_keys : work::part_sorted_keys, sorted.size());
+    team().charge(part_starts_.empty() ? "sorted_keys" : "part_sorted_keys", sorted.size());
     driver_.end_phase(&bucket_phases::local_sort);
     driver_.end(items.size());
     return sorted;
@@ -173,7 +173,7 @@ class bucket_sorter {
       part_bucketizer_.scatter(items, sections.front().ranges, to);
     else
       outgoing = bucketize(items, sections);
-    team().charge(work::bucketed_keys, items.size());
+    team().charge("bucketed_keys", items.size());
     if (driver_.options().barrier_before_exchange) team().barrier();
     driver_.end_phase(&bucket_phases::bucketize);
 

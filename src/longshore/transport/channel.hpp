@@ -87,21 +87,24 @@ class channel_receiver {
   /// Returns the slot of front() to the sender. The credit may leave as late as this rank's next
   /// wait. REQUIRES: front() gave a message since the last release.
   virtual void release() = 0;
-  /// On a simulated machine, front() sets `*may_have_message` to false if it has found nothing to
-  /// do, and a message that arrives sets it to true. Meanwhile simulated_rank::poll() may take the
-  /// place of front(), so that a rank with thousands of channels does not look at each of them. On
-  /// other transports it stays as it is. Null ends this.
-  virtual void watch(bool* /*may_have_message*/) {}
 
   [[nodiscard]] int peer() const noexcept { return end_.peer; }
   [[nodiscard]] std::size_t slot_bytes() const noexcept { return end_.slot_bytes; }
 
  protected:
-  [[nodiscard]] bool reads_all() const noexcept { return end_.reads_all; }
   explicit channel_receiver(channel_end end) : end_(end) {}
 
  private:
   channel_end end_;
+};
+
+/// Polls receivers without looking at each of them, for ranks with thousands of channels.
+class quiet_receivers {
+ public:
+  virtual ~quiet_receivers() = default;
+  /// Polls receiver `first` and those after it (the first of the set follows the last), up to the
+  /// first that may have a message, and at most `limit`. Returns the number of polled receivers.
+  virtual std::size_t poll(std::size_t first, std::size_t limit) = 0;
 };
 
 /// The channels that a rank opened in one call of team::open_channels(to, from, slots).
@@ -117,6 +120,8 @@ class channel_set {
   [[nodiscard]] std::size_t receiver_count() const noexcept { return receivers_.size(); }
   [[nodiscard]] channel_sender& sender(std::size_t i) const noexcept { return *senders_[i]; }
   [[nodiscard]] channel_receiver& receiver(std::size_t i) const noexcept { return *receivers_[i]; }
+  /// Null if a poll of each receiver costs as little.
+  [[nodiscard]] virtual quiet_receivers* quiet() const noexcept { return nullptr; }
 
  protected:
   channel_set() = default;

@@ -58,7 +58,7 @@ int receive_int(team& team, channel_receiver& receiver) {
 
 // Lets time pass, on a real or a simulated clock.
 void sleep_for_seconds(team& team, double seconds) {
-  if (team.simulated() != nullptr)
+  if (team.costs() != nullptr)
     team.charge_seconds(seconds);
   else
     std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
@@ -139,7 +139,7 @@ thread_local bool has_yielded = false;
 // A wait that tests something slow makes few spins, and another rank may need its core.
 TEST(Waiter, yields_after_a_time_and_not_after_many_spins) {
   spmd([](team& team) {
-    if (team.simulated() != nullptr) return;  // a wait blocks there, and nothing would wake it
+    if (team.costs() != nullptr) return;  // a wait blocks there, and nothing would wake it
     has_yielded = false;
     // A wait makes this call when it has yielded for the first time.
     detail::team_attribute<wait_callback>(team).call = [] { has_yielded = true; };

@@ -18,16 +18,16 @@ struct alignas(128) direct_signals {
 
 /// Before a rank polls signals.
 inline void before_polls(team& ranks) {
-  if (ranks.simulated() != nullptr) [[unlikely]]
-    ranks.simulated()->poll();
+  if (ranks.costs() != nullptr) [[unlikely]]
+    ranks.costs()->poll();
 }
 /// Stores the number of an exchange to a counter that `peer` polls.
 inline void signal(team& ranks, std::atomic<std::uint64_t>& counter, std::uint64_t value,
                    int peer) {
-  if (ranks.simulated() == nullptr) [[likely]]
+  if (ranks.costs() == nullptr) [[likely]]
     counter.store(value, std::memory_order_release);
   else
-    ranks.simulated()->store(counter, value, peer);
+    ranks.costs()->store(counter, value, peer);
 }
 
 }  // namespace longshore::detail

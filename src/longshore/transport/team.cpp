@@ -9,13 +9,13 @@
 namespace longshore {
 
 team::team(int rank, int size, node_map nodes, wait_policy waiting, std::vector<int> cpus,
-           detail::simulated_rank* simulated)
+           detail::cost_sink* costs)
     : rank_(rank),
       size_(size),
       nodes_(std::move(nodes)),
       waiting_(waiting),
       cpus_(std::move(cpus)),
-      simulated_(simulated) {}
+      costs_(costs) {}
 
 team::~team() = default;
 

@@ -5,10 +5,10 @@
 #include <longshore/core/bytes.hpp>
 #include <longshore/core/clock.hpp>
 #include <longshore/transport/channel.hpp>
+#include <longshore/transport/cost_sink.hpp>
 #include <longshore/transport/node_map.hpp>
 #include <longshore/transport/reduction.hpp>
 #include <longshore/transport/segment.hpp>
-#include <longshore/transport/simulated_rank.hpp>
 
 #include <concepts>
 #include <cstddef>
@@ -67,7 +67,7 @@ class team {
   /// Ranks share CPUs if there are more ranks than CPUs. Never empty.
   [[nodiscard]] std::span<const int> cpus() const noexcept { return cpus_; }
 
-  /// The name of the transport as users type it: "threads", "mpi", "shmem", "ucx", "simulated".
+  /// The name of the transport as users type it: "threads", "mpi", "shmem", "ucx" ...
   [[nodiscard]] virtual std::string_view transport_name() const noexcept = 0;
   /// The underlying library and its version; empty if there is no library.
   [[nodiscard]] virtual std::string library_version() const = 0;
@@ -120,33 +120,32 @@ class team {
   /// Expires when the team is destroyed.
   [[nodiscard]] std::weak_ptr<const void> lifetime() const noexcept { return lifetime_; }
 
-  /// The simulated machine; null on all other transports.
-  [[nodiscard]] detail::simulated_rank* simulated() const noexcept { return simulated_; }
-  /// Adds the cost of work of this rank's processor to its simulated clock. Does nothing on other
-  /// transports. To be called once per batch, not per element.
-  void charge(work kind, std::size_t amount) {
-    if (simulated_ != nullptr) [[unlikely]]
-      simulated_->charge(kind, amount);
+  /// Where this rank accounts for its work if time is computed (transport simulated): the clock then
+  /// advances by these charges and by messages, without noise. Null where time is measured.
+  [[nodiscard]] detail::cost_sink* costs() const noexcept { return costs_; }
+  /// This rank has done `amount` units of a kind of work, which its layer names. To be called once
+  /// per batch, not per element.
+  void charge(std::string_view work, std::size_t amount) {
+    if (costs_ != nullptr) [[unlikely]]
+      costs_->charge(work, amount);
   }
-  /// As charge(work::copied_bytes, bytes), from or to memory that `peer` uses, too, if `peer` is a
-  /// rank of this node.
+  /// This rank has copied `bytes` bytes within its memory, or from or to memory of `peer`, if that
+  /// is a rank of this node.
   void charge_copy(int peer, std::size_t bytes) {
-    if (simulated_ != nullptr) [[unlikely]]
-      simulated_->charge_copy(peer, bytes);
+    constexpr std::size_t touched_by_copy = 2;  // each byte is read and written
+    charge_copy(peer, {bytes, 0, touched_by_copy * bytes});
   }
-  /// As charge_copy(), for cells of a halo.
-  void charge_cells(int peer, const detail::copied_cells& cells) {
-    if (simulated_ != nullptr) [[unlikely]]
-      simulated_->charge_cells(peer, cells);
+  void charge_copy(int peer, const detail::copied_cells& copied) {
+    if (costs_ != nullptr) [[unlikely]]
+      costs_->charge_copy(peer, copied);
   }
-  /// Adds `seconds` to the simulated clock: work whose duration is known. Does nothing on other
-  /// transports.
+  /// Work whose duration is known.
   void charge_seconds(double seconds) {
-    if (simulated_ != nullptr) [[unlikely]]
-      simulated_->charge_seconds(seconds);
+    if (costs_ != nullptr) [[unlikely]]
+      costs_->charge_seconds(seconds);
   }
   /// Whether all ranks are in this process, and can use each other's addresses.
-  [[nodiscard]] virtual bool is_one_process() const noexcept { return simulated_ != nullptr; }
+  [[nodiscard]] virtual bool is_one_process() const noexcept { return false; }
 
   // The same collectives for values. A sum that does not fit a T of up to 32 bits throws errc::usage
   // on all ranks.
@@ -181,14 +180,14 @@ class team {
 
  protected:
   team(int rank, int size, node_map nodes, wait_policy waiting, std::vector<int> cpus,
-       detail::simulated_rank* simulated = nullptr);
+       detail::cost_sink* costs = nullptr);
 
  private:
   int rank_, size_;
   node_map nodes_;
   wait_policy waiting_;
   std::vector<int> cpus_;
-  detail::simulated_rank* simulated_;
+  detail::cost_sink* costs_;
   double waited_seconds_ = 0;
   std::shared_ptr<const void> lifetime_ = std::make_shared<char>();
   friend class waiter;

@@ -37,22 +37,22 @@ void waiter::time_spin() noexcept {
 
 void waiter::add_to_team() noexcept {
   team_.waited_seconds_ += last_seconds_ - began_seconds_;
-  if (team_.simulated() != nullptr) team_.simulated()->wait_ended();
+  if (team_.costs() != nullptr) team_.costs()->wait_ended();
 }
 
 // The first pause of a wait does not block, because some loops do pending work before they are idle,
 // such as sending partial buffers.
-void waiter::pause_simulated() {
+void waiter::pause_by_event() {
   constexpr unsigned pauses_before_block = 1;
   team_.progress();
   read_clock();
-  if (yields_++ >= pauses_before_block) team_.simulated()->block(operation_, peer_);
+  if (yields_++ >= pauses_before_block) team_.costs()->block(operation_, peer_);
   read_clock();
 }
 
 void waiter::yield() {
-  if (team_.simulated() != nullptr) {
-    pause_simulated();
+  if (team_.costs() != nullptr) {
+    pause_by_event();
     return;
   }
   team_.progress();

@@ -47,7 +47,7 @@ class waiter {
   // Adds the time until the last pause to team::waited_seconds(). The time after it may be work.
   void add_to_team() noexcept;
   void yield();
-  void pause_simulated();
+  void pause_by_event();  // where time is computed
   [[noreturn]] void fail_timeout(double waited_seconds) const;
 
   team& team_;

@@ -28,14 +28,13 @@ porter::porter(team& team, std::span<const int> to, std::span<const int> from,
     : team_(team),
       format_(options.format),
       buffers_per_timed_item_(options.buffers_per_timed_item),
-      fetches_ahead_(!team.waiting().spin && team.simulated() == nullptr &&
-                     from.size() > channel_receiver::peers_ahead),
+      fetches_ahead_(!team.waiting().spin && from.size() > channel_receiver::peers_ahead),
       buffers_(buffers),
       // The state of the random numbers by which open() chooses the item to time. Each rank
       // begins with another state.
       random_(mix_bits(team.rank() + 1)) {
   assert(buffers.size() == to.size());
-  if (options.carries_replies) pushes_ = pulls_ = work::conveyor_replies;
+  if (options.carries_replies) pushes_ = pulls_ = "conveyor_replies";
   const auto ends_of = [&](std::span<const int> peers) {
     auto ends = stream_ends(team.nodes(), peers, format_.slot_bytes(), options.slots,
                             options.slots_between_hosts);
@@ -43,6 +42,7 @@ porter::porter(team& team, std::span<const int> to, std::span<const int> from,
     return ends;
   };
   channels_ = team.open_channels(ends_of(to), ends_of(from), options.slots);
+  quiet_ = channels_->quiet();
   links_.reserve(to.size());
   inboxes_.reserve(from.size());
   for (std::size_t i = 0; i < to.size(); ++i) {
@@ -54,11 +54,6 @@ porter::porter(team& team, std::span<const int> to, std::span<const int> from,
   for (std::size_t i = 0; i < from.size(); ++i)
     inboxes_.push_back({.channel = &channels_->receiver(i), .peer = from[i]});
   awaited_links_.assign(from.size(), no_link);
-  if (team.simulated() != nullptr) {
-    may_have_message_ = std::make_unique<bool[]>(from.size());
-    std::fill_n(may_have_message_.get(), from.size(), true);
-    for (std::size_t i = 0; i < from.size(); ++i) inboxes_[i].channel->watch(&may_have_message_[i]);
-  }
   // first_link_ is the link with which finish() begins: the one to the first peer after this rank,
   // or the first of all. So ranks that finish together do not all send to the same peer first.
   const auto after_me = std::upper_bound(to.begin(), to.end(), team.rank());
@@ -221,18 +216,8 @@ peer_inbox* porter::open_message(peer_inbox& inbox) {
 }
 
 std::size_t porter::skip_quiet_peers(std::size_t polls) {
-  team_.simulated()->synchronise();
-  std::size_t skipped = 0;
-  while (skipped < polls) {
-    const bool* const first = &may_have_message_[next_peer_];
-    const std::size_t row = std::min(polls - skipped, inboxes_.size() - next_peer_);
-    const auto* const found = static_cast<const bool*>(std::memchr(first, 1, row));
-    const std::size_t quiet = found == nullptr ? row : static_cast<std::size_t>(found - first);
-    skipped += quiet;
-    next_peer_ = next_peer_ + quiet == inboxes_.size() ? 0 : next_peer_ + quiet;
-    if (found != nullptr) break;
-  }
-  if (skipped > 0) team_.simulated()->poll(skipped);
+  const std::size_t skipped = quiet_->poll(next_peer_, polls);
+  next_peer_ = (next_peer_ + skipped) % inboxes_.size();
   return skipped;
 }
 

@@ -12,6 +12,7 @@
 #include <limits>
 #include <memory>
 #include <span>
+#include <string_view>
 #include <vector>
 
 namespace longshore::detail {
@@ -129,7 +130,7 @@ class porter {
   template <class IsFull>
   peer_inbox* poll_next(std::size_t& polls, IsFull&& is_full) {
     while (polls > 0) {
-      if (may_have_message_ != nullptr) [[unlikely]] {
+      if (quiet_ != nullptr) [[unlikely]] {
         polls -= skip_quiet_peers(polls);
         if (polls == 0) break;
       }
@@ -197,8 +198,7 @@ class porter {
 
   void send(std::size_t i, std::uint8_t flags = 0, int failed_rank = nobody);
   peer_inbox* open_message(peer_inbox& inbox);
-  // On a simulated machine: polls as many of the next `polls` peers as have no message and lie in a
-  // row, and returns their number.
+  // Polls as many of the next `polls` peers as have no message and lie in a row. Returns their number.
   std::size_t skip_quiet_peers(std::size_t polls);
   void unlink(std::size_t i);
   void close(std::size_t i);  // without sending it
@@ -207,13 +207,13 @@ class porter {
   message_layout format_;
   unsigned buffers_per_timed_item_;
   bool fetches_ahead_;
-  work pushes_ = work::conveyor_pushes, pulls_ = work::conveyor_pulls;  // what items cost
+  std::string_view pushes_ = "conveyor_pushes", pulls_ = "conveyor_pulls";  // team::charge
   std::span<tagged_buffer> buffers_;
   std::vector<link_state> links_;
   std::vector<peer_inbox> inboxes_;
   std::vector<std::uint32_t> awaited_links_;  // of wait_for(), indexed by peer, or no_link
-  std::unique_ptr<bool[]> may_have_message_;  // on a simulated machine: channel_receiver::watch()
-  std::unique_ptr<channel_set> channels_;     // destroyed first: it writes to may_have_message_
+  std::unique_ptr<channel_set> channels_;
+  quiet_receivers* quiet_;                                       // of channels_; may be null
   std::uint32_t oldest_link_ = no_link, newest_link_ = no_link;  // of the links with open buffers
   std::size_t next_peer_ = 0, ended_peers_ = 0;
   std::size_t finished_links_ = 0, first_link_;

@@ -68,12 +68,12 @@ class gather_dispatch final : public gather_implementation<T> {
     const auto gather = [&](auto& engine) { engine(indices, out); };
     switch (strategy_) {
       case gather_strategy::agp:
-        table_.team().charge(work::agp_accesses, indices.size());
+        table_.team().charge("agp_accesses", indices.size());
         gather_agp(table_, indices, out, moved_);
         break;
       case gather_strategy::exstack: moved_ = traffic_of(*exstack_, gather); break;
       case gather_strategy::direct: {
-        table_.team().charge(work::table_accesses, indices.size());
+        table_.team().charge("table_accesses", indices.size());
         const bool streaming = out.size_bytes() >= cache_share_bytes_;
         (*direct_)(indices, out, streaming);
         break;

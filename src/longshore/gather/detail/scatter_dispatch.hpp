@@ -68,7 +68,7 @@ class scatter_dispatch final : public scatter_implementation<T> {
       moved_ = traffic_of(*engine_, scatter);
     } else if constexpr (is_one_word<T>) {
       const bool is_agp = strategy_ == gather_strategy::agp;
-      table_.team().charge(is_agp ? work::agp_accesses : work::table_accesses, indices.size());
+      table_.team().charge(is_agp ? "agp_accesses" : "table_accesses", indices.size());
       if (is_agp)
         scatter_agp("scatter", table_, indices, values, moved_);
       else

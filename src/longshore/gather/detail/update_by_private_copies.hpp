@@ -130,7 +130,7 @@ class update_by_private_copies {
         if (const int rank = (team.rank() + step) % team.size();
             state_of(rank) == rank_state::updated_copy) {
           merge_copy_of(rank);
-          team.charge(work::table_accesses, 2 * table_.local().size());  // a load and a store
+          team.charge("table_accesses", 2 * table_.local().size());  // a load and a store
         }
     ++calls_;
     team.barrier();  // No rank may update a copy that is being merged.

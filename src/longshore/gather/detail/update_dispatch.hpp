@@ -136,10 +136,10 @@ class update_dispatch final : public update_implementation<T> {
     } else if (engine_) {
       moved_ = traffic_of(*engine_, run_on);
     } else if (copies_) {
-      table_.team().charge(work::private_updates, indices.size());
+      table_.team().charge("private_updates", indices.size());
       if constexpr (has_identity<Op, T>) copies_->run(name_, indices, value_of);
     } else if constexpr (is_one_word<T>) {
-      table_.team().charge(work::table_updates, indices.size());
+      table_.team().charge("table_updates", indices.size());
       update_agp(name_, table_, indices, value_of, op_, this->decision().all_reachable, moved_);
     }
   }

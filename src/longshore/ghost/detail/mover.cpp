@@ -25,7 +25,7 @@ void message_packer::pack(const mover_context& context, std::byte* message) cons
           {message + packed.offset + packed.layout.offset(f), static_cast<std::ptrdiff_t>(bytes)},
           context.memories[static_cast<std::size_t>(packed.memory)][f], bytes);
     }
-  context.ranks.charge(work::copied_bytes, payload_bytes_);
+  context.ranks.charge_copy(context.ranks.rank(), payload_bytes_);
 }
 
 std::size_t message_packer::memory_bytes() const noexcept {
@@ -83,7 +83,7 @@ void message_store::store(const stored_message& message, const part& stored) con
       stored.pairs.combine(to, from, combiners_[f].loop, combiners_[f].op);
   }
   if (message.sender == nullptr || message.peer == context_.ranks.rank())
-    context_.ranks.charge(work::copied_bytes, stored.layout.payload_bytes());
+    context_.ranks.charge_copy(context_.ranks.rank(), stored.layout.payload_bytes());
   else
     context_.ranks.charge_copy(message.peer, stored.layout.payload_bytes());
 }

@@ -109,7 +109,7 @@ bool message_streams::send_message(std::size_t k, const sent_callback& sent) {
     filled += part;
     from.done_bytes += part;
   }
-  team_.charge(work::copied_bytes, filled);
+  team_.charge_copy(team_.rank(), filled);
   channels_->sender(k).commit(filled);
   sent(to_[k], filled);
   return true;

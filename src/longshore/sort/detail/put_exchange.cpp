@@ -56,7 +56,7 @@ void put_exchange::transfer(const std::byte* outgoing, const arrival_callback&) 
   }
   if (bytes_to(me) > 0) {
     std::memcpy(incoming_ + offsets_[me], outgoing + outgoing_starts_[me], bytes_to(me));
-    team_.charge(work::copied_bytes, bytes_to(me));
+    team_.charge_copy(team_.rank(), bytes_to(me));
   }
   buffer_.memory().quiet();
 }

@@ -1,8 +1,7 @@
-// Splitting lists of channel ends: peers on the same node, and peers on other nodes.
+// Splitting lists of channel ends: rings, which are local, and ends of other kinds.
 #pragma once
 
 #include <longshore/transport/channel.hpp>
-#include <longshore/transport/node_map.hpp>
 
 #include <span>
 #include <vector>
@@ -14,22 +13,23 @@ struct ends_by_locality {
   std::vector<channel_end> local, remote;
 };
 
-[[nodiscard]] inline ends_by_locality split_by_locality(const node_map& nodes,
-                                                        std::span<const channel_end> ends) {
+/// `is_local(peer)` says where the ends with a peer belong.
+template <class IsLocal>
+[[nodiscard]] ends_by_locality split(std::span<const channel_end> ends, const IsLocal& is_local) {
   ends_by_locality parts;
-  for (const auto& end : ends)
-    (nodes.is_local(end.peer) ? parts.local : parts.remote).push_back(end);
+  for (const auto& end : ends) (is_local(end.peer) ? parts.local : parts.remote).push_back(end);
   return parts;
 }
 
 /// The opened ends, in the order of `ends`. A call of next_local() or next_remote() gives the next
 /// opened local or remote end.
-template <class End, class NextLocal, class NextRemote>
-[[nodiscard]] std::vector<End*> merge_ends(const node_map& nodes, std::span<const channel_end> ends,
-                                           NextLocal next_local, NextRemote next_remote) {
+template <class End, class IsLocal, class NextLocal, class NextRemote>
+[[nodiscard]] std::vector<End*> merge_ends(std::span<const channel_end> ends,
+                                           const IsLocal& is_local, NextLocal next_local,
+                                           NextRemote next_remote) {
   std::vector<End*> opened;
   for (const auto& end : ends)
-    opened.push_back(nodes.is_local(end.peer) ? static_cast<End*>(next_local()) : next_remote());
+    opened.push_back(is_local(end.peer) ? static_cast<End*>(next_local()) : next_remote());
   return opened;
 }
 

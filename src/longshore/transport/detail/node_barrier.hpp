@@ -141,11 +141,11 @@ class node_barrier {
       // Relaxed: the release store of the generation follows, and the other ranks add to `arrived`
       // again only after they have read the new generation. So they add to this zero.
       state_->arrived.store(0, std::memory_order_relaxed);
-      if (team.simulated() == nullptr) [[likely]]
+      if (team.costs() == nullptr) [[likely]]
         state_->generation.store(generation + 1, std::memory_order_release);
       else
         for (const int peer : team.nodes().my_ranks())
-          team.simulated()->store(state_->generation, generation + 1, peer);
+          team.costs()->store(state_->generation, generation + 1, peer);
     } else {
       for (waiter wait(team, name_of(call.kind));
            state_->generation.load(std::memory_order_acquire) == generation; wait.pause()) {
@@ -155,17 +155,17 @@ class node_barrier {
 
   std::uint64_t arrive(team& team, const collective_call& call) {
     ++calls_;
-    team.charge(work::atomic_updates, 1);
+    team.charge("atomic_updates", 1);
     slots_[local_index_].posted[calls_ & 1] = {call, team.rank(), calls_};
     const std::uint64_t fingerprint = call.fingerprint();
     const auto count = [this, fingerprint] {
       state_->arrived.fetch_add(fingerprint << rank_bits | 1, std::memory_order_acq_rel);
       return all_arrived();
     };
-    if (team.simulated() == nullptr) [[likely]]
+    if (team.costs() == nullptr) [[likely]]
       count();
     else
-      team.simulated()->change(state_, team.nodes().my_leader(), count);
+      team.costs()->change(state_, team.nodes().my_leader(), count);
     return fingerprint;
   }
   [[nodiscard]] bool all_arrived() const noexcept { return state_->arrived_ranks() == ranks_; }

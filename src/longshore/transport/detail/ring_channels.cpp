@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cassert>
 #include <map>
-#include <utility>
 
 namespace longshore::detail {
 namespace {
@@ -48,31 +47,9 @@ const directory_entry* find_ring(const directory& of_sender, int receiver, int i
   return nullptr;
 }
 
-// On a simulated machine: the address of channel_receiver::watch(), or null.
-bool*& watched_by(std::atomic<std::uint64_t>* produced) {
-  return reinterpret_cast<bool**>(produced)[-1];
-}
-
-void announce_message(std::atomic<std::uint64_t>* produced, std::uint64_t value, int peer,
-                      simulated_rank& simulated) {
-  simulated.change(produced, peer, [produced, value] {
-    produced->store(value, std::memory_order_relaxed);
-    if (bool* const may_have_message = watched_by(produced)) *may_have_message = true;
-    return true;
-  });
-}
-
-// On a simulated machine: whether the sender needs a slot.
-std::uint64_t& wanted_by(std::atomic<std::uint64_t>* consumed) {
-  return reinterpret_cast<std::uint64_t*>(consumed)[1];
-}
-
-void announce_credit(std::atomic<std::uint64_t>* consumed, std::uint64_t value, int peer,
-                     simulated_rank& simulated) {
-  simulated.change(consumed, peer, [consumed, value] {
-    consumed->store(value, std::memory_order_relaxed);
-    return std::exchange(wanted_by(consumed), 0) != 0;
-  });
+// The number of messages, and the length of each slot.
+std::size_t words_bytes(const channel_end& end) {
+  return (1 + static_cast<std::size_t>(end.slots)) * sizeof(std::uint64_t);
 }
 
 ring_memory memory_at(std::byte* part, const ring_layout::offsets& at) {
@@ -88,15 +65,10 @@ ring_layout::ring_layout(std::size_t first_offset, std::span<const channel_end> 
                          ring_packing packing)
     : packing_(packing), consumed_(first_offset), produced_(first_offset), slots_(first_offset) {
   if (packing == ring_packing::spread) return;
-  produced_ = round_up(consumed_ + to.size() * consumed_stride(), interference_bytes);
+  produced_ = round_up(consumed_ + to.size() * sizeof(std::uint64_t), interference_bytes);
   slots_ = produced_;
   for (const auto& end : to) slots_ += words_bytes(end);
   slots_ = round_up(slots_, interference_bytes);
-}
-
-// The address of watch(), if simulated; the number of messages; the length of each slot.
-std::size_t ring_layout::words_bytes(const channel_end& end) const noexcept {
-  return ((is_simulated() ? 2 : 1) + static_cast<std::size_t>(end.slots)) * sizeof(std::uint64_t);
 }
 
 ring_layout::offsets ring_layout::next(const channel_end& end) {
@@ -105,88 +77,43 @@ ring_layout::offsets ring_layout::next(const channel_end& end) {
     produced_ = consumed_ + interference_bytes;
     slots_ = round_up(produced_ + words_bytes(end), interference_bytes);
   }
-  const offsets placed{consumed_, produced_ + (is_simulated() ? sizeof(bool*) : 0), slots_};
-  consumed_ += consumed_stride();
+  const offsets placed{consumed_, produced_, slots_};
+  consumed_ += sizeof(std::uint64_t);
   produced_ += words_bytes(end);
-  slots_ += static_cast<std::size_t>(end.slots) * slot_stride(end.slot_bytes, is_simulated());
+  slots_ += static_cast<std::size_t>(end.slots) * round_up(end.slot_bytes, cache_line_bytes);
   return placed;
 }
 
 std::byte* ring_sender::reserve() {
   if (produced_ - consumed_seen_ == slots_) {
-    if (simulated_ != nullptr) [[unlikely]]
-      simulated_->poll();
     consumed_seen_ = memory_.consumed->load(std::memory_order_acquire);
-    if (produced_ - consumed_seen_ == slots_) {
-      if (simulated_ != nullptr) [[unlikely]]
-        wanted_by(memory_.consumed) = 1;
-      return nullptr;
-    }
-  }
-  if (simulated_ != nullptr) [[unlikely]] {
-    auto& slot = simulated_slot();
-    if (slot == nullptr) slot = simulated_->take_slot(slot_bytes());
-    return slot;
+    if (produced_ - consumed_seen_ == slots_) return nullptr;
   }
   return current_slot();
-}
-
-void ring_sender::return_slot() noexcept {
-  // While all slots are in use, the current one has a message.
-  if (produced_ - consumed_seen_ == slots_ || simulated_slot() == nullptr) return;
-  simulated_->return_slot(std::exchange(simulated_slot(), nullptr));
 }
 
 void ring_sender::commit(std::size_t bytes) {
   assert(bytes <= slot_bytes() && produced_ - consumed_seen_ < slots_);
   memory_.length_bytes[slot_] = bytes;
-  if (simulated_ != nullptr) [[unlikely]]
-    simulated_slot() = simulated_->sent_slot(simulated_slot(), slot_bytes(), bytes);
   advance();
-  ++produced_;
-  if (simulated_ != nullptr) [[unlikely]] {
-    simulated_->charge(work::near_messages, 1);
-    announce_message(memory_.produced, produced_, peer(), *simulated_);
-    return;
-  }
-  memory_.produced->store(produced_, std::memory_order_release);
+  memory_.produced->store(++produced_, std::memory_order_release);
 }
 
 std::optional<std::span<const std::byte>> ring_receiver::front() {
   if (consumed_ == produced_seen_) {
-    if (simulated_ != nullptr) [[unlikely]]
-      simulated_->poll();
     produced_seen_ = memory_.produced->load(std::memory_order_acquire);
-    if (consumed_ == produced_seen_) {
-      if (simulated_ != nullptr && watched_by(memory_.produced) != nullptr) [[unlikely]]
-        *watched_by(memory_.produced) = false;
-      return std::nullopt;
-    }
+    if (consumed_ == produced_seen_) return std::nullopt;
   }
-  const std::byte* slot = current_slot();
-  if (simulated_ != nullptr) [[unlikely]]
-    slot = simulated_slot();
-  return std::span<const std::byte>(slot, memory_.length_bytes[slot_]);
-}
-
-void ring_receiver::watch(bool* may_have_message) {
-  if (simulated_ != nullptr) watched_by(memory_.produced) = may_have_message;
+  return std::span<const std::byte>(current_slot(), memory_.length_bytes[slot_]);
 }
 
 void ring_receiver::release() {
   assert(consumed_ < produced_seen_);
-  if (simulated_ != nullptr) [[unlikely]]
-    simulated_->return_slot(std::exchange(simulated_slot(), nullptr));
   advance();
-  ++consumed_;
-  if (simulated_ != nullptr) [[unlikely]]
-    announce_credit(memory_.consumed, consumed_, peer(), *simulated_);
-  else
-    memory_.consumed->store(consumed_, std::memory_order_release);
+  memory_.consumed->store(++consumed_, std::memory_order_release);
 }
 
 ring_packing ring_channels::packing_for(const team& team, std::span<const channel_end> to) {
-  if (team.simulated() != nullptr) return ring_packing::simulated;
   return !team.waiting().spin && to.size() >= min_packed_rings ? ring_packing::packed
                                                                : ring_packing::spread;
 }
@@ -204,7 +131,7 @@ std::size_t ring_channels::needed_bytes(std::span<const channel_end> to, ring_pa
 ring_channels::ring_channels(std::span<const channel_end> to, std::span<const channel_end> from,
                              int my_rank, ring_packing packing,
                              const std::function<std::byte*(int)>& part_of,
-                             const std::function<void()>& barrier, simulated_rank* simulated) {
+                             const std::function<void()>& barrier) {
   std::byte* const my_part = part_of(my_rank);
   const directory my_directory(my_part);
   *my_directory.count = to.size();
@@ -214,7 +141,7 @@ ring_channels::ring_channels(std::span<const channel_end> to, std::span<const ch
     const auto at = layout.next(to[i]);
     my_directory.entries[i] = {to[i].peer, to[i].slot_bytes,
                                static_cast<std::uint64_t>(to[i].slots), at};
-    senders.emplace_back(to[i], memory_at(my_part, at), simulated);
+    senders.emplace_back(to[i], memory_at(my_part, at));
   }
   barrier();
   receivers.reserve(from.size());
@@ -230,13 +157,8 @@ ring_channels::ring_channels(std::span<const channel_end> to, std::span<const ch
         entry->slots != static_cast<std::uint64_t>(end.slots))
       throw_slot_mismatch(my_rank, index, end,
                           {my_rank, entry->slot_bytes, static_cast<int>(entry->slots)});
-    receivers.emplace_back(end, memory_at(peer_part, entry->at), simulated);
+    receivers.emplace_back(end, memory_at(peer_part, entry->at));
   }
-}
-
-void ring_channels::close_simulated() noexcept {
-  for (auto& sender : senders) sender.return_slot();
-  for (auto& receiver : receivers) receiver.watch(nullptr);
 }
 
 }  // namespace longshore::detail

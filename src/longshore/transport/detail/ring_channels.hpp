@@ -22,17 +22,14 @@ struct ring_memory {
   std::atomic<std::uint64_t>* produced;
   std::uint64_t* length_bytes;  ///< one per slot, directly behind `produced`: a small message costs
                                 ///< the receiver two cache misses, not three
-  std::byte* slots;             ///< on a simulated machine: the address of each slot, or null
+  std::byte* slots;
 };
 
 /// Spread: words of the receiver and of the sender, and rings, lie in different cache lines, so that
 /// ranks on different cores do not take lines from each other. Packed: the words of all rings of a
 /// sender lie together. If ranks share cores, each rank finds its lines in a far cache or in memory
-/// at every turn, and packed words are a quarter of the lines. Simulated: packed, and a slot has
-/// memory (simulated_rank::take_slot) only while a message is in it. The address of
-/// channel_receiver::watch() lies in front of `produced`. Behind `consumed` lies a word that is not
-/// 0 while the sender needs a slot: only then does a credit end a wait.
-enum class ring_packing { spread, packed, simulated };
+/// at every turn, and packed words are a quarter of the lines.
+enum class ring_packing { spread, packed };
 
 /// The offsets of the rings of one rank, ring after ring, in bytes.
 class ring_layout {
@@ -45,17 +42,8 @@ class ring_layout {
   offsets next(const channel_end& end);
   /// Behind all rings that next() has placed.
   [[nodiscard]] std::size_t end_offset() const noexcept { return slots_; }
-  static std::size_t slot_stride(std::size_t slot_bytes, bool is_simulated) {
-    return is_simulated ? sizeof(std::byte*) : round_up(slot_bytes, cache_line_bytes);
-  }
 
  private:
-  [[nodiscard]] bool is_simulated() const noexcept { return packing_ == ring_packing::simulated; }
-  [[nodiscard]] std::size_t consumed_stride() const noexcept {
-    return (is_simulated() ? 2 : 1) * sizeof(std::uint64_t);
-  }
-  [[nodiscard]] std::size_t words_bytes(const channel_end& end) const noexcept;
-
   ring_packing packing_;
   std::size_t consumed_, produced_, slots_;  // the next free offsets; only slots_ if spread
 };
@@ -63,33 +51,23 @@ class ring_layout {
 /// The view of a ring that sender and receiver share.
 class ring_end {
  protected:
-  ring_end(const channel_end& end, const ring_memory& memory, simulated_rank* simulated)
-      : memory_(memory),
-        stride_(ring_layout::slot_stride(end.slot_bytes, simulated != nullptr)),
-        slots_(end.slots),
-        simulated_(simulated) {}
+  ring_end(const channel_end& end, const ring_memory& memory)
+      : memory_(memory), stride_(round_up(end.slot_bytes, cache_line_bytes)), slots_(end.slots) {}
   [[nodiscard]] std::byte* current_slot() const noexcept { return memory_.slots + slot_ * stride_; }
-  // On a simulated machine: the address of the current slot.
-  [[nodiscard]] std::byte*& simulated_slot() const noexcept {
-    return *reinterpret_cast<std::byte**>(current_slot());
-  }
   void advance() noexcept { slot_ = slot_ + 1 == slots_ ? 0 : slot_ + 1; }
 
   ring_memory memory_;
   std::size_t stride_;
   std::uint64_t slots_;
   std::size_t slot_ = 0;  // number of sent or received messages mod slots_
-  simulated_rank* simulated_;
 };
 
 class ring_sender final : public channel_sender, private ring_end {
  public:
-  ring_sender(const channel_end& end, const ring_memory& memory, simulated_rank* simulated)
-      : channel_sender(end), ring_end(end, memory, simulated) {}
+  ring_sender(const channel_end& end, const ring_memory& memory)
+      : channel_sender(end), ring_end(end, memory) {}
   std::byte* reserve() override;
   void commit(std::size_t bytes) override;
-  /// On a simulated machine: gives the memory of a reserved slot back.
-  void return_slot() noexcept;
 
  private:
   std::uint64_t produced_ = 0, consumed_seen_ = 0;
@@ -97,25 +75,24 @@ class ring_sender final : public channel_sender, private ring_end {
 
 class ring_receiver final : public channel_receiver, private ring_end {
  public:
-  ring_receiver(const channel_end& end, const ring_memory& memory, simulated_rank* simulated)
-      : channel_receiver(end), ring_end(end, memory, simulated) {}
+  ring_receiver(const channel_end& end, const ring_memory& memory)
+      : channel_receiver(end), ring_end(end, memory) {}
   void prefetch() const noexcept override {
     __builtin_prefetch(memory_.produced);
     __builtin_prefetch(current_slot());
   }
   std::optional<std::span<const std::byte>> front() override;
   void release() override;
-  void watch(bool* may_have_message) override;
 
  private:
   std::uint64_t consumed_ = 0, produced_seen_ = 0;
 };
 
-/// The rings between this rank and the ranks of its node. A simulated machine learns of each
-/// message. The transport makes the channels between nodes.
+/// The rings between this rank and the ranks of its node. The transport makes the channels between
+/// nodes.
 class ring_channels {
  public:
-  /// Packed if ranks share cores and this rank has many rings. Simulated on a simulated machine.
+  /// Packed if ranks share cores and this rank has many rings.
   static ring_packing packing_for(const team& team, std::span<const channel_end> to);
   /// Bytes of shared memory that this rank needs for its `to` ends, at most 2^62.
   static std::size_t needed_bytes(std::span<const channel_end> to, ring_packing packing);
@@ -126,10 +103,7 @@ class ring_channels {
   /// parts of the senders. Throws errc::usage if the two ends of a channel do not match.
   ring_channels(std::span<const channel_end> to, std::span<const channel_end> from, int my_rank,
                 ring_packing packing, const std::function<std::byte*(int)>& part_of,
-                const std::function<void()>& barrier, simulated_rank* simulated = nullptr);
-
-  /// On a simulated machine, before the memory is freed.
-  void close_simulated() noexcept;
+                const std::function<void()>& barrier);
 
   // In the order of `to` and of `from`.
   std::vector<ring_sender> senders;

@@ -105,7 +105,7 @@ TEST_P(RingChannels, slots_lie_behind_all_words_and_do_not_overlap) {
     EXPECT_GE(at.slots, at.produced + (1 + static_cast<std::size_t>(end.slots)) * 8);
     EXPECT_GE(at.produced, at.consumed + 8);
     EXPECT_EQ(at.slots % cache_line_bytes, 0u);
-    const std::size_t stride = ring_layout::slot_stride(end.slot_bytes, false);
+    const std::size_t stride = round_up(end.slot_bytes, cache_line_bytes);
     end_of_last = at.slots + static_cast<std::size_t>(end.slots) * stride;
   }
   EXPECT_EQ(layout.end_offset(), end_of_last);

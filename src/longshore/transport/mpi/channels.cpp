@@ -94,13 +94,14 @@ channel_ends::~channel_ends() {
 
 channels::channels(team& team, std::span<const channel_end> to, std::span<const channel_end> from)
     : team_(team), unwinding_(std::uncaught_exceptions()) {
-  ends_ = std::make_unique<channel_ends>(team, detail::split_by_locality(team.nodes(), to),
-                                         detail::split_by_locality(team.nodes(), from));
+  const auto is_local = [&](int peer) { return team.nodes().is_local(peer); };
+  ends_ = std::make_unique<channel_ends>(team, detail::split(to, is_local),
+                                         detail::split(from, is_local));
   senders_ = detail::merge_ends<channel_sender>(
-      team.nodes(), to, [next = ends_->rings->senders.begin()]() mutable { return &*next++; },
+      to, is_local, [next = ends_->rings->senders.begin()]() mutable { return &*next++; },
       [next = ends_->message_senders.begin()]() mutable { return &*next++; });
   receivers_ = detail::merge_ends<channel_receiver>(
-      team.nodes(), from, [next = ends_->rings->receivers.begin()]() mutable { return &*next++; },
+      from, is_local, [next = ends_->rings->receivers.begin()]() mutable { return &*next++; },
       [next = ends_->message_receivers.begin()]() mutable { return &*next++; });
 }
 

@@ -13,7 +13,7 @@ template <class SendWith, class NodeArrived, class AllArrived>
 void team::checked_barrier(const collective_call& call, const SendWith& send_with,
                            const NodeArrived& when_node_arrived,
                            const AllArrived& when_all_arrived) {
-  deferred_credits_.send_all();
+  library_.credits().send_all();
   ++barrier_count_;
   barrier_->wait(*this, call, [&](call_mismatch& mismatch) {
     if (!mismatch.found) when_node_arrived();
@@ -46,8 +46,7 @@ void team::barrier_between_nodes(const collective_call& call, call_mismatch& mis
          barrier_count_;
          wait.pause())
       library_.progress();
-    if (simulated() != nullptr) [[unlikely]]
-      simulated()->charge_receive(0);
+    charge("received_signals", 1);
     if (signal != signals[0] && !mismatch.found) [[unlikely]]
       mismatch = mismatch_with(from, barrier_signal::agrees(signal));
   });

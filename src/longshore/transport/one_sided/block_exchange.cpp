@@ -73,7 +73,7 @@ void block_exchange::exchange(const std::byte* outgoing,
   if (outgoing_bytes[rank] > 0) {
     std::memmove(incoming + incoming_offsets[rank], outgoing + outgoing_offsets[rank],
                  outgoing_bytes[rank]);
-    team_.charge(work::copied_bytes, outgoing_bytes[rank]);
+    team_.charge_copy(team_.rank(), outgoing_bytes[rank]);
   }
   while (!sending.empty() || !receiving.empty())
     for (waiter wait(team_, "the blocks of an alltoall"); !step(); wait.pause()) {
@@ -85,7 +85,7 @@ bool block_exchange::send_piece(remaining_block& block) {
   std::byte* const slot = channel.reserve();
   if (slot == nullptr) return false;
   const std::size_t bytes = std::min(piece_bytes_, block.bytes);
-  team_.charge(work::copied_bytes, bytes);
+  team_.charge_copy(team_.rank(), bytes);
   std::memcpy(slot, block.next, bytes);
   channel.commit(bytes);
   block.next += bytes;

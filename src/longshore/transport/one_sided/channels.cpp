@@ -18,16 +18,17 @@ namespace {
 // The reported size if the real size would overflow.
 constexpr std::size_t max_bytes = std::size_t{1} << 62;
 
-// A rank's part has a directory of its ends of channels between nodes, in which peers look up the
-// other ends. It is ordered by the node of the peer, senders before receivers, else as the rank
+// A rank's part has a directory of its ends that are no rings, in which peers look up the other
+// ends. It is ordered by the node of the peer, senders before receivers, else as the rank
 // gave the ends.
 struct directory_entry {
   std::int64_t peer;
   std::uint64_t slot_bytes, slots, offset;
   std::uint64_t number;  // of a message_channel end, else 0
 };
-// At the start of every part, one for each node and one more: where in the part the entries of ends
-// with ranks of this node begin. They end where those of the next node begin.
+// Every part begins with one range for each node, and one more. The range of a node says where in
+// the part the entries of ends with ranks of this node begin. They end where those of the next node
+// begin.
 struct directory_range {
   std::uint64_t senders, receivers;
 };
@@ -39,26 +40,12 @@ std::size_t ranges_bytes(const node_map& nodes) {
 
 enum class direction { sends, receives };
 
-std::size_t bytes_of(const signal_layout& layout, direction end) {
-  return end == direction::sends ? layout.sender_bytes : layout.receiver_bytes;
-}
-
-std::size_t remote_bytes(std::span<const channel_end> ends, direction all, bool is_simulated) {
+std::size_t remote_bytes(std::span<const channel_end> ends, direction all, const library& lib) {
   std::size_t bytes = ends.size() * sizeof(directory_entry) + interference_bytes;
   for (const auto& end : ends) {
     if (end.slot_bytes > max_bytes / static_cast<std::size_t>(end.slots) / 2) return max_bytes;
-    const signal_layout layout(end.slot_bytes, end.slots, is_simulated);
-    bytes = std::min(max_bytes, bytes + bytes_of(layout, all));
+    bytes = std::min(max_bytes, bytes + lib.end_bytes(end, all == direction::sends));
   }
-  return bytes;
-}
-
-// On a simulated machine, slots have memory while a message is in them. The memory of the channels
-// of a rank, with a message in each.
-std::size_t simulated_bytes(std::span<const channel_end> to, std::span<const channel_end> from) {
-  std::size_t bytes = to.size() * sizeof(signal_sender) + from.size() * sizeof(signal_receiver);
-  for (const auto& end : to)
-    bytes = std::min(max_bytes, bytes + std::min(max_bytes, end.slot_bytes));
   return bytes;
 }
 
@@ -100,6 +87,10 @@ class peer_directories {
     constexpr std::size_t peers_at_once = 64;
     std::vector<fetched_entries> fetched;
     for (auto& [peer, kept] : directories_) {
+      if (nodes.is_local(peer)) {
+        read(memory.direct(peer), nodes.my_node(), kept);
+        continue;
+      }
       fetched.push_back({peer, &kept});
       if (fetched.size() == peers_at_once) fetch(memory, lib, nodes, fetched);
     }
@@ -153,13 +144,23 @@ class peer_directories {
     }
     lib.quiet();
     for (auto& [peer, kept, ranges, entries] : fetched) {
-      const std::size_t senders =
-          (ranges[0].receivers - ranges[0].senders) / sizeof(directory_entry);
-      for (std::size_t i = 0; i < entries.size(); ++i)
-        if (entries[i].peer == rank_)
-          (i < senders ? kept->senders : kept->receivers).push_back(entries[i]);
+      keep_own(ranges[0], entries, *kept);
     }
     fetched.clear();
+  }
+  // As fetch(), from a part in shared memory.
+  void read(const std::byte* part, int node, directory& kept) const {
+    const auto* const ranges = reinterpret_cast<const directory_range*>(part) + node;
+    const auto* const entries = reinterpret_cast<const directory_entry*>(part + ranges[0].senders);
+    const std::size_t bytes = ranges[1].senders - ranges[0].senders;
+    keep_own(ranges[0], std::span(entries, bytes / sizeof(directory_entry)), kept);
+  }
+  void keep_own(const directory_range& range, std::span<const directory_entry> entries,
+                directory& kept) const {
+    const std::size_t senders = (range.receivers - range.senders) / sizeof(directory_entry);
+    for (std::size_t i = 0; i < entries.size(); ++i)
+      if (entries[i].peer == rank_)
+        (i < senders ? kept.senders : kept.receivers).push_back(entries[i]);
   }
 
   int rank_;
@@ -170,39 +171,41 @@ class peer_directories {
 
 channels::channels(team& team, std::span<const channel_end> to, std::span<const channel_end> from)
     : team_(team), unwinding_(std::uncaught_exceptions()) {
-  const detail::ends_by_locality outgoing = detail::split_by_locality(team.nodes(), to),
-                                 incoming = detail::split_by_locality(team.nodes(), from);
+  library& lib = team.lib();
+  const auto is_ring = [&](int peer) {
+    return team.nodes().is_local(peer) && !lib.makes_channels(peer, true);
+  };
+  const detail::ends_by_locality outgoing = detail::split(to, is_ring),
+                                 incoming = detail::split(from, is_ring);
   const auto packing = detail::ring_channels::packing_for(team, outgoing.local);
   const std::size_t ring_bytes = detail::ring_channels::needed_bytes(outgoing.local, packing);
   const std::size_t rings_offset = ranges_bytes(team.nodes());
-  const bool is_simulated = team.simulated() != nullptr;
   const std::size_t needed_bytes = rings_offset + std::min(max_bytes, ring_bytes) +
-                                   remote_bytes(outgoing.remote, direction::sends, is_simulated) +
-                                   remote_bytes(incoming.remote, direction::receives, is_simulated);
-  memory_ = team.make_region(std::min(max_bytes, needed_bytes),
-                             is_simulated ? simulated_bytes(to, from) : 0)
-                .take();
+                                   remote_bytes(outgoing.remote, direction::sends, lib) +
+                                   remote_bytes(incoming.remote, direction::receives, lib);
+  memory_ = team.make_region(std::min(max_bytes, needed_bytes), lib.later_bytes(to, from)).take();
   try {
     rings_ = std::make_unique<detail::ring_channels>(
         outgoing.local, incoming.local, team.rank(), packing,
         [&](int peer) { return memory_->direct(peer) + rings_offset; },
-        [&] { team.checked_barrier({collective::open_channels}); }, team.simulated());
+        [&] { team.checked_barrier({collective::open_channels}); });
     const std::size_t directory_offset = rings_offset + round_up(ring_bytes, interference_bytes);
     open_remote(outgoing.remote, incoming.remote, directory_offset);
     team.checked_barrier({collective::open_channels});
-    memory_->forget(0, rings_offset);
-    memory_->forget(directory_offset,
-                    (outgoing.remote.size() + incoming.remote.size()) * sizeof(directory_entry));
+    memory_->discard(0, rings_offset);
+    memory_->discard(directory_offset,
+                     (outgoing.remote.size() + incoming.remote.size()) * sizeof(directory_entry));
   } catch (...) {
     team.release(std::move(memory_), true);
     throw;
   }
   senders_ = detail::merge_ends<channel_sender>(
-      team.nodes(), to, [next = rings_->senders.begin()]() mutable { return &*next++; },
+      to, is_ring, [next = rings_->senders.begin()]() mutable { return &*next++; },
       [next = remote_senders_.begin()]() mutable { return (next++)->get(); });
   receivers_ = detail::merge_ends<channel_receiver>(
-      team.nodes(), from, [next = rings_->receivers.begin()]() mutable { return &*next++; },
+      from, is_ring, [next = rings_->receivers.begin()]() mutable { return &*next++; },
       [next = remote_receivers_.begin()]() mutable { return (next++)->get(); });
+  quiet_ = lib.quiet(receivers_);
 }
 
 // 1. Lay out the memory of all ends. Make the ends that use messages of the library.
@@ -210,42 +213,42 @@ channels::channels(team& team, std::span<const channel_end> to, std::span<const 
 // 3. Look up the other end of each end, and connect the two ends.
 void channels::open_remote(std::span<const channel_end> to, std::span<const channel_end> from,
                            std::size_t directory_offset) {
+  library& lib = team_.lib();
   std::vector<directory_entry> directory;
   std::vector<std::unique_ptr<message_channel_sender>> senders;
   std::vector<std::unique_ptr<message_channel_receiver>> receivers;
   std::size_t offset = round_up(
       directory_offset + (to.size() + from.size()) * sizeof(directory_entry), interference_bytes);
   const auto lay_out = [&](const channel_end& end, direction side, const auto& make) {
-    const signal_layout layout(end.slot_bytes, end.slots, team_.simulated() != nullptr);
-    std::byte* const begin = memory_->local() + offset + layout.first_slot;
     std::uint64_t number = 0;
-    if (team_.lib().prefers_messages(end.peer))
-      number = make(slot_memory{end.slots, begin, layout.slot_stride});
+    if (lib.makes_channels(end.peer, team_.nodes().is_local(end.peer))) number = make(end);
     directory.push_back({.peer = end.peer,
                          .slot_bytes = end.slot_bytes,
                          .slots = static_cast<std::uint64_t>(end.slots),
                          .offset = offset,
                          .number = number});
-    offset += bytes_of(layout, side);
+    offset += lib.end_bytes(end, side == direction::sends);
   };
   for (const auto& end : to)
-    lay_out(end, direction::sends, [&](slot_memory memory) {
-      return senders.emplace_back(team_.lib().make_sender(end, memory))->number();
+    lay_out(end, direction::sends, [&](const channel_end& made) {
+      return senders.emplace_back(lib.make_sender(made, *memory_, offset))->number();
     });
   for (const auto& end : from)
-    lay_out(end, direction::receives, [&](slot_memory memory) {
-      return receivers.emplace_back(team_.lib().make_receiver(end, memory))->number();
+    lay_out(end, direction::receives, [&](const channel_end& made) {
+      return receivers.emplace_back(lib.make_receiver(made, *memory_, offset))->number();
     });
   publish(memory_->local(), directory_offset, team_.nodes(), std::span(directory).first(to.size()),
           std::span(directory).subspan(to.size()));
   team_.checked_barrier({collective::open_channels});
 
-  const peer_directories peers(*memory_, team_.lib(), team_.nodes(), directory);
-  std::map<int, int> channels_to, channels_from;                 // indexed by peer
-  std::map<std::pair<int, int>, signal_sender*> signal_senders;  // indexed by peer and channel
+  const peer_directories peers(*memory_, lib, team_.nodes(), directory);
+  std::map<int, int> channels_to, channels_from;  // indexed by peer
+  // Indexed by peer and channel.
+  std::map<std::pair<int, int>, signal_sender*> signal_senders;
+  std::map<std::pair<int, int>, message_channel_sender*> message_senders;
   const auto memory_of = [&](const directory_entry& own, const directory_entry& other) {
-    return signal_end(own.slot_bytes, static_cast<int>(own.slots), team_.lib(), team_.credits(),
-                      *memory_, own.offset, other.offset);
+    return signal_end(own.slot_bytes, static_cast<int>(own.slots), lib, *memory_, own.offset,
+                      other.offset);
   };
   auto sender = senders.begin();
   auto receiver = receivers.begin();
@@ -260,6 +263,7 @@ void channels::open_remote(std::span<const channel_end> to, std::span<const chan
       continue;
     }
     (*sender)->connect(static_cast<std::uint32_t>(other.number));
+    message_senders[{peer, index}] = sender->get();
     remote_senders_.push_back(std::move(*sender++));
   }
   for (std::size_t i = 0; i < from.size(); ++i) {
@@ -278,6 +282,8 @@ void channels::open_remote(std::span<const channel_end> to, std::span<const chan
       continue;
     }
     (*receiver)->connect(static_cast<std::uint32_t>(other.number));
+    if (const auto reverse = message_senders.find({peer, index}); reverse != message_senders.end())
+      (*receiver)->pair_with(*reverse->second);
     remote_receivers_.push_back(std::move(*receiver++));
   }
 }
@@ -286,14 +292,12 @@ channels::~channels() {
   if (lifetime_of_team_.reports_end("a set of channels")) {
     static_cast<void>(memory_.release());
     static_cast<void>(rings_.release());
+    static_cast<void>(quiet_.release());
     for (auto& sender : remote_senders_) static_cast<void>(sender.release());
     for (auto& receiver : remote_receivers_) static_cast<void>(receiver.release());
     return;
   }
-  if (team_.simulated() != nullptr) {
-    if (rings_) rings_->close_simulated();
-    for (const auto& receiver : remote_receivers_) receiver->watch(nullptr);
-  }
+  quiet_.reset();  // it uses the memory
   team_.release(std::move(memory_), std::uncaught_exceptions() > unwinding_);
 }
 

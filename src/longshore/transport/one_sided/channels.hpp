@@ -1,5 +1,5 @@
-// The channels of a rank over a one-sided library: rings in shared memory within its node; puts
-// with signals, or messages of the library, between nodes.
+// The channels of a rank over a one-sided library: rings in shared memory within its node, puts
+// with signals between nodes, or ends that the library makes.
 #pragma once
 
 #include <longshore/transport/detail/ring_channels.hpp>
@@ -16,6 +16,7 @@ class channels final : public channel_set {
   /// Collective over the team. Each end has its number of slots.
   channels(team& team, std::span<const channel_end> to, std::span<const channel_end> from);
   ~channels() override;
+  quiet_receivers* quiet() const noexcept override { return quiet_.get(); }
 
  private:
   void open_remote(std::span<const channel_end> to, std::span<const channel_end> from,
@@ -27,6 +28,7 @@ class channels final : public channel_set {
   std::unique_ptr<detail::ring_channels> rings_;
   std::vector<std::unique_ptr<channel_sender>> remote_senders_;
   std::vector<std::unique_ptr<channel_receiver>> remote_receivers_;
+  std::unique_ptr<quiet_receivers> quiet_;
   int unwinding_;
 };
 

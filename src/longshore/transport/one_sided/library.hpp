@@ -1,13 +1,15 @@
 // The interface to a library of one-sided communication: memory with a part on every rank, puts,
 // gets and atomics on the parts of other ranks, and an order between puts. The other files of this
-// folder build segments, channels and collectives on this interface. shmem/ and ucx/ implement the
-// interface.
+// folder build segments, channels and collectives on this interface. Sibling folders, such as shmem/
+// and ucx/, implement the interface, also for ranks that are no processes and whose time is computed
+// (cost_sink.hpp).
 #pragma once
 
 #include <longshore/transport/channel.hpp>
+#include <longshore/transport/cost_sink.hpp>
 #include <longshore/transport/detail/raw_calls.hpp>
 #include <longshore/transport/node_map.hpp>
-#include <longshore/transport/simulated_rank.hpp>
+#include <longshore/transport/one_sided/credits.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -59,16 +61,9 @@ class region {
   /// `bytes` may be 0.
   virtual void put_with_signal(int peer, std::size_t offset, const void* from, std::size_t bytes,
                                std::size_t signal_offset, const std::uint64_t* signal) = 0;
-  /// Only of a simulated machine. As a put of `bytes` bytes, but the peer gets the message itself,
-  /// which joins the detail::simulated_arrivals at `offset`.
-  virtual void give(int /*peer*/, std::size_t /*offset*/, detail::simulated_message& /*message*/,
-                    std::size_t /*bytes*/) {}
-  /// Only of a simulated machine. As put_with_signal() of no bytes. The signal ends a wait of the
-  /// peer only if the word behind it is not 0, and then sets that word to 0.
-  virtual void give_credit(int /*peer*/, std::size_t /*offset*/, std::uint64_t /*credit*/) {}
-  /// Local. No rank needs this range of this rank's part any more, and its contents are undefined
-  /// from now on. A simulated machine frees its pages.
-  virtual void forget(std::size_t /*offset*/, std::size_t /*bytes*/) {}
+  /// Local. A hint: no rank needs this range of this rank's part any more, and its contents are
+  /// undefined from now on.
+  virtual void discard(std::size_t /*offset*/, std::size_t /*bytes*/) {}
 
  protected:
   explicit region(std::byte* local) : local_(local) {}
@@ -78,12 +73,12 @@ class region {
   std::byte* local_;
 };
 
-/// A channel end that a library implements by its own messages. Messages address an end by its
-/// number. connect() gets the number of the other end.
+/// Channel ends that a library makes. Each end has a number, which is not 0. connect() gets the
+/// number of the other end.
 class message_channel_sender : public channel_sender {
  public:
   [[nodiscard]] virtual std::uint32_t number() const noexcept = 0;
-  virtual void connect(std::uint32_t receiver) noexcept = 0;
+  virtual void connect(std::uint32_t receiver) = 0;
 
  protected:
   using channel_sender::channel_sender;
@@ -91,18 +86,12 @@ class message_channel_sender : public channel_sender {
 class message_channel_receiver : public channel_receiver {
  public:
   [[nodiscard]] virtual std::uint32_t number() const noexcept = 0;
-  virtual void connect(std::uint32_t sender) noexcept = 0;
+  virtual void connect(std::uint32_t sender) = 0;
+  /// The channel in the reverse direction, if there is one. The peer makes the same pairs.
+  virtual void pair_with(message_channel_sender& /*reverse*/) {}
 
  protected:
   using channel_receiver::channel_receiver;
-};
-
-/// Memory for the slots of a channel end, which outlives the end. Slot i is at begin + i *
-/// stride_bytes.
-struct slot_memory {
-  int slots;
-  std::byte* begin;
-  std::size_t stride_bytes;
 };
 
 /// A started library, as one rank sees it.
@@ -115,7 +104,7 @@ class library {
 
   [[nodiscard]] virtual int rank() const = 0;
   [[nodiscard]] virtual int size() const = 0;
-  /// The transport as users type it ("shmem", "ucx").
+  /// The transport as users type it.
   [[nodiscard]] virtual std::string_view transport_name() const noexcept = 0;
   /// The library and its version.
   [[nodiscard]] virtual std::string version() const = 0;
@@ -136,29 +125,47 @@ class library {
     return {host_of, rank(), ranks_per_node};
   }
 
-  /// Whether channels with `peer` should use messages of the library instead of puts, because puts
-  /// need the peer's CPU. The same on both ranks.
-  [[nodiscard]] virtual bool prefers_messages(int /*peer*/) { return false; }
-  /// Local. REQUIRES: prefers_messages(end.peer).
+  /// Whether the library makes the ends of channels with `peer` itself. Otherwise they are rings in
+  /// memory within a node, and puts with signals between nodes. The same on both ranks. `is_local`:
+  /// the two ranks are on one node.
+  [[nodiscard]] virtual bool makes_channels(int /*peer*/, bool /*is_local*/) { return false; }
+  /// Bytes of a channel's end in this rank's part of a region, and all the memory that the ends of a
+  /// rank take elsewhere, later.
+  [[nodiscard]] virtual std::size_t end_bytes(const channel_end& end, bool sends) const;
+  [[nodiscard]] virtual std::size_t later_bytes(std::span<const channel_end> /*to*/,
+                                                std::span<const channel_end> /*from*/) const {
+    return 0;
+  }
+  /// Local. REQUIRES: makes_channels(). The end has end_bytes() at `offset` of this rank's part of
+  /// `memory`, which outlives the end.
   [[nodiscard]] virtual std::unique_ptr<message_channel_sender> make_sender(
-      channel_end /*end*/, slot_memory /*memory*/) {
+      const channel_end& /*end*/, region& /*memory*/, std::size_t /*offset*/) {
     return nullptr;
   }
   [[nodiscard]] virtual std::unique_ptr<message_channel_receiver> make_receiver(
-      channel_end /*end*/, slot_memory /*memory*/) {
+      const channel_end& /*end*/, region& /*memory*/, std::size_t /*offset*/) {
     return nullptr;
   }
+  /// channel_set::quiet() of a set with these receivers.
+  [[nodiscard]] virtual std::unique_ptr<quiet_receivers> quiet(
+      std::span<channel_receiver* const> /*receivers*/) {
+    return nullptr;
+  }
+  [[nodiscard]] deferred_credits& credits() noexcept { return credits_; }
 
   /// Whether messages of the library are in flight from regions or into regions. Such regions must
   /// not be freed.
   [[nodiscard]] virtual bool is_sending() const { return false; }
   [[nodiscard]] virtual bool is_receiving() const { return false; }
 
-  /// The rank of a simulated machine, if the library is one.
-  [[nodiscard]] virtual detail::simulated_rank* simulated() { return nullptr; }
-  /// If ranks are no processes: ends this rank alone, and does not return. The run ends with the
+  /// See team::costs().
+  [[nodiscard]] virtual detail::cost_sink* costs() { return nullptr; }
+  /// Whether ranks are no processes. abort() then ends this rank alone, and the run ends with the
   /// first failure of a rank.
-  virtual void end_rank() {}
+  [[nodiscard]] virtual bool is_one_process() const noexcept { return false; }
+  /// Whether puts, gets and atomics within a node go through the library, too. Gets are then
+  /// complete on return.
+  [[nodiscard]] virtual bool moves_within_nodes() const noexcept { return false; }
 
   /// Waits until all operations that this rank has started on any region are complete, at this rank
   /// and at the targets.
@@ -172,6 +179,9 @@ class library {
   /// built at `source_offset`, and incoming messages arrive at raw_calls::message_offset.
   [[nodiscard]] virtual std::unique_ptr<detail::raw_calls> make_raw_calls(
       region& memory, std::size_t source_offset) = 0;
+
+ private:
+  deferred_credits credits_;
 };
 
 }  // namespace longshore::one_sided

@@ -25,25 +25,20 @@ void segment::check(int peer, std::size_t offset, std::size_t bytes) const {
 segment::segment(team& team, region_owner memory, std::size_t bytes)
     : longshore::segment(bytes, memory->local(), direct_parts(team, *memory)),
       team_(team),
-      memory_(std::move(memory)) {}
+      memory_(std::move(memory)),
+      by_library_(team.lib().moves_within_nodes()) {}
 
 inline bool segment::put_direct(int peer, std::size_t offset, const void* from,
                                 std::size_t bytes) const {
   check(peer, offset, bytes);
-  if (team_.simulated() != nullptr) [[unlikely]]
-    return bytes == 0;  // also within a node, a put takes time until the peer sees it
-  std::byte* const part = direct(peer);
+  std::byte* const part = direct_to_move(peer);
   if (part != nullptr && bytes > 0) std::memcpy(part + offset, from, bytes);
   return part != nullptr || bytes == 0;
 }
 
 inline bool segment::get_direct(int peer, std::size_t offset, void* to, std::size_t bytes) const {
   check(peer, offset, bytes);
-  const std::byte* const part = direct(peer);
-  if (part != nullptr && team_.simulated() != nullptr) [[unlikely]] {
-    team_.charge_copy(peer, bytes);
-    team_.simulated()->synchronise();
-  }
+  const std::byte* const part = direct_to_move(peer);
   if (part != nullptr && bytes > 0) std::memcpy(to, part + offset, bytes);
   return part != nullptr || bytes == 0;
 }
@@ -66,6 +61,8 @@ void segment::get(int peer, std::size_t offset, void* to, std::size_t bytes) {
 
 void segment::get_start(int peer, std::size_t offset, void* to, std::size_t bytes) {
   if (get_direct(peer, offset, to, bytes)) return;
+  if (direct(peer) != nullptr) [[unlikely]]
+    return memory_->get(peer, offset, to, bytes);
   memory_->get_start(peer, offset, to, bytes);
   pending_ = true;
 }
@@ -76,7 +73,7 @@ std::int64_t* segment::integer_of_processor(int peer, std::size_t offset) const 
   check(peer, offset, sizeof(std::int64_t));
   if (offset % sizeof(std::int64_t) != 0) [[unlikely]]
     check_integer(peer, offset);
-  const bool one_node = team_.nodes().node_count() == 1 && team_.simulated() == nullptr;
+  const bool one_node = team_.nodes().node_count() == 1 && !by_library_;
   return one_node ? reinterpret_cast<std::int64_t*>(direct(peer) + offset) : nullptr;
 }
 

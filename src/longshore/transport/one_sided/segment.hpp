@@ -26,11 +26,16 @@ class segment final : public longshore::segment {
   [[nodiscard]] bool put_direct(int peer, std::size_t offset, const void* from,
                                 std::size_t bytes) const;
   [[nodiscard]] bool get_direct(int peer, std::size_t offset, void* to, std::size_t bytes) const;
+  /// The part of `peer` if puts and gets copy from and to it, else null.
+  [[nodiscard]] std::byte* direct_to_move(int peer) const noexcept {
+    return by_library_ ? nullptr : direct(peer);
+  }
   /// Where atomic instructions of the processor serve as fetch_add; else null.
   [[nodiscard]] std::int64_t* integer_of_processor(int peer, std::size_t offset) const;
 
   team& team_;
   region_owner memory_;
+  bool by_library_;  // library::moves_within_nodes()
   bool pending_ = false;
 };
 

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <bit>
 #include <cassert>
-#include <utility>
 
 namespace longshore::one_sided {
 namespace {
@@ -33,27 +32,24 @@ signal_format::signal_format(std::size_t slot_bytes, int slots)
          slots, slot_bytes, max_slots);
 }
 
-signal_layout::signal_layout(std::size_t slot_bytes, int slots, bool is_simulated)
+signal_layout::signal_layout(std::size_t slot_bytes, int slots)
     : first_slot(words_offset + round_up(slots * sizeof(std::uint64_t), interference_bytes)),
       slot_stride(round_up(slot_bytes, cache_line_bytes)),
-      sender_bytes(round_up(first_slot + slots * slot_stride, interference_bytes)),
-      receiver_bytes(sender_bytes) {
-  if (!is_simulated) return;
-  sender_bytes = 2 * sizeof(std::uint64_t);
-  receiver_bytes = sizeof(detail::simulated_arrivals);
+      bytes(round_up(first_slot + slots * slot_stride, interference_bytes)) {}
+
+std::size_t library::end_bytes(const channel_end& end, bool /*sends*/) const {
+  return signal_layout(end.slot_bytes, end.slots).bytes;
 }
 
-signal_end::signal_end(std::size_t slot_bytes, int slots, library& lib, deferred_credits& deferred,
-                       region& memory, std::size_t own_offset, std::size_t peer_offset)
+signal_end::signal_end(std::size_t slot_bytes, int slots, library& lib, region& memory,
+                       std::size_t own_offset, std::size_t peer_offset)
     : library_(lib),
-      deferred_credits_(deferred),
       memory_(memory),
       format_(slot_bytes, slots),
       own_end_(memory.local() + own_offset),
       peer_offset_(peer_offset),
-      slots_(slots),
-      simulated_(lib.simulated()) {
-  const signal_layout layout(slot_bytes, slots, simulated_ != nullptr);
+      slots_(slots) {
+  const signal_layout layout(slot_bytes, slots);
   first_slot_ = layout.first_slot;
   slot_stride_ = layout.slot_stride;
 }
@@ -68,16 +64,10 @@ std::byte* signal_sender::reserve() {
     if (reverse_ != nullptr) reverse_->collect_credits();
     consumed_seen_ = std::max(consumed_seen_, credit);
     if (produced_ - consumed_seen_ == slots_) {
-      if (simulated_ != nullptr) [[unlikely]]
-        reinterpret_cast<std::uint64_t*>(own_end_)[1] = 1;
-      deferred_credits_.send_all();  // the peer may wait for these credits
+      library_.credits().send_all();  // the peer may wait for these credits
       library_.progress();
       return nullptr;
     }
-  }
-  if (simulated_ != nullptr) [[unlikely]] {
-    if (taken_slot_ == nullptr) taken_slot_ = simulated_->take_slot(slot_bytes());
-    return taken_slot_;
   }
   return own_end_ + slot_offset();
 }
@@ -89,14 +79,6 @@ void signal_sender::commit(std::size_t bytes) {
   const std::uint64_t value =
       format_.word(++produced_, bytes, reverse_ != nullptr ? reverse_->piggyback_credit() : 0);
   advance();
-  if (simulated_ != nullptr) [[unlikely]] {
-    std::byte* const sent =
-        simulated_->sent_slot(std::exchange(taken_slot_, nullptr), slot_bytes(), bytes);
-    auto& given = detail::simulated_message::of(sent, detail::sent_slot_bytes(slot_bytes(), bytes));
-    given = {nullptr, value};
-    memory_.give(peer(), peer_offset_, given, bytes);
-    return;
-  }
   auto* const signal = reinterpret_cast<std::uint64_t*>(own_end_ + word);
   *signal = value;
   memory_.put_with_signal(peer(), peer_offset_ + message, own_end_ + message, bytes,
@@ -111,59 +93,39 @@ void deferred_credits::send_all() {
   receivers_.clear();
 }
 
-// The signal word in a slot. On a simulated machine, of the oldest message that has arrived, or of
-// the message before it.
+void receiver_credits::count_release() {
+  ++consumed_;
+  // If there are fewer slots, the credit waits for a reply that may carry the credit, or for the
+  // next poll.
+  constexpr std::uint64_t min_slots = 4;
+  if (all_slots_ >= min_slots && credit_is_due()) {
+    send_credit();
+  } else if (!is_deferred_ && !defers_credit()) {
+    deferred_.add(*this);
+    is_deferred_ = true;
+  }
+}
+
 std::uint64_t signal_receiver::word_of(std::size_t slot) const noexcept {
-  if (simulated_ != nullptr) [[unlikely]]
-    return arrivals().first != nullptr ? arrivals().first->signal : format_.word(consumed_, 0, 0);
   return load_word(own_end_ + signal_layout::words_offset + slot * sizeof(std::uint64_t));
 }
 
-// Sends the credit if no message has arrived (unless reads_all()), or if half of the slots are used.
-// A rank may poll only this channel, and never wait. So every 8192 empty polls also send the credits
-// of its other channels.
 std::optional<std::span<const std::byte>> signal_receiver::front() {
   const std::uint64_t word = word_of(slot_);
-  if (!format_.is_of(word, consumed_ + 1)) {
-    constexpr unsigned polls_per_send = 8192;  // more than a wait makes before it sends credits
-    if (simulated_ != nullptr && arrivals().may_have_message != nullptr) [[unlikely]]
-      *arrivals().may_have_message = false;  // before a call that lets messages arrive
-    if (credit_sent_ != consumed_ && !defers_credit())
-      send_credit();
-    else
-      library_.progress();
-    if (++empty_polls_ % polls_per_send == 0) deferred_credits_.send_all();
+  if (!format_.is_of(word, consumed() + 1)) {
+    after_empty_poll([this] { library_.progress(); });
     return std::nullopt;
   }
-  if (credits_read_ == consumed_) {
+  if (credits_read_ == consumed()) {
     ++credits_read_;
     if (reverse_ != nullptr) reverse_->take_credit(format_, word);
   }
-  if (credit_is_due()) send_credit();
-  if (simulated_ != nullptr && charged_ == consumed_) [[unlikely]] {
-    ++charged_;
-    simulated_->charge_receive(format_.bytes(word));
-  }
-  return std::span<const std::byte>(current_slot(), format_.bytes(word));
-}
-
-std::byte* signal_receiver::current_slot() const noexcept {
-  if (simulated_ != nullptr) [[unlikely]]
-    return arrivals().first->slot(simulated_slot_bytes());
-  return own_end_ + slot_offset();
+  send_credit_if_due();
+  return std::span<const std::byte>(own_end_ + slot_offset(), format_.bytes(word));
 }
 
 void signal_receiver::collect_credits() {
-  if (simulated_ != nullptr) [[unlikely]] {
-    std::uint64_t number = consumed_;
-    for (const auto* message = arrivals().first; message != nullptr; message = message->next)
-      if (++number > credits_read_) {
-        credits_read_ = number;
-        reverse_->take_credit(format_, message->signal);
-      }
-    return;
-  }
-  for (; credits_read_ - consumed_ < slots_; ++credits_read_) {
+  for (; credits_read_ - consumed() < slots_; ++credits_read_) {
     const std::uint64_t word = word_of(credits_read_ % slots_);
     if (!format_.is_of(word, credits_read_ + 1)) return;
     reverse_->take_credit(format_, word);
@@ -171,36 +133,15 @@ void signal_receiver::collect_credits() {
 }
 
 void signal_receiver::release() {
-  assert(consumed_ < credits_read_);
-  if (simulated_ != nullptr) [[unlikely]] {
-    std::byte* const slot = current_slot();
-    arrivals().first = arrivals().first->next;
-    simulated_->return_slot(slot);
-  }
+  assert(consumed() < credits_read_);
   advance();
-  ++consumed_;
-  // With fewer slots the credit waits for a reply that may carry the credit, or for the next
-  // front().
-  constexpr std::uint64_t min_slots = 4;
-  if (slots_ >= min_slots && credit_is_due()) {
-    send_credit();
-  } else if (!is_deferred_ && !defers_credit()) {
-    deferred_credits_.add(*this);
-    is_deferred_ = true;
-  }
+  count_release();
 }
 
-void signal_receiver::send_credit() {
-  if (credit_sent_ == consumed_) return;
-  credit_sent_ = consumed_;
-  if (simulated_ != nullptr) [[unlikely]] {
-    memory_.give_credit(peer(), peer_offset_, consumed_);
-    return;
-  }
-  auto* const credit =
-      reinterpret_cast<std::uint64_t*>(own_end_ + signal_layout::own_credit_offset);
-  *credit = consumed_;  // an earlier put that has not left yet may carry this newer credit
-  memory_.put_with_signal(peer(), 0, nullptr, 0, peer_offset_, credit);
+void signal_receiver::put_credit(std::uint64_t credit) {
+  auto* const word = reinterpret_cast<std::uint64_t*>(own_end_ + signal_layout::own_credit_offset);
+  *word = credit;  // an earlier put that has not left yet may carry this newer credit
+  memory_.put_with_signal(peer(), 0, nullptr, 0, peer_offset_, word);
 }
 
 }  // namespace longshore::one_sided

@@ -4,12 +4,9 @@
 //   - commit() puts the message into the same slot of the receiver, and then puts a signal word:
 //     the number and the length of the message.
 //   - front() sees the signal word of the next number, and gives the receiver's slot.
-//   - release() counts the message. This count is the credit. If the two ranks also have a channel
-//     in the reverse direction (paired), the next message of that channel carries the credit in its
-//     signal word (piggybacked). Otherwise a put of 8 bytes carries the credit. That put is
-//     deferred until half of the slots are used (if there are four slots or more), or until the
-//     receiving rank waits or polls an empty channel. With channel_end::reads_all, it is deferred
-//     until half of the slots are used in any case.
+//   - release() counts the message. The signal word of a message in the reverse direction carries
+//     this credit, if the two ranks have such a channel (paired), or a put of 8 bytes does
+//     (credits.hpp).
 //
 // Cost: a put of the message and a put of 8 bytes; another put of 8 bytes per credit that is sent
 // alone.
@@ -60,40 +57,25 @@ class signal_format {
 };
 
 /// The layout of the memory of one end: a cache line that receives credits, a cache line from which
-/// this end puts credits, a signal word for each slot, and the slots. On a simulated machine, a
-/// slot has memory while a message is in it. Then the sender's end has the word that receives
-/// credits, and a word that is not 0 while the sender needs a credit; the receiver's end is a
-/// detail::simulated_arrivals.
+/// this end puts credits, a signal word for each slot, and the slots.
 struct signal_layout {
-  signal_layout(std::size_t slot_bytes, int slots, bool is_simulated);
+  signal_layout(std::size_t slot_bytes, int slots);
   static constexpr std::size_t own_credit_offset = cache_line_bytes,
                                words_offset = 2 * cache_line_bytes;
-  std::size_t first_slot, slot_stride, sender_bytes, receiver_bytes;
+  std::size_t first_slot, slot_stride, bytes;
 };
 
 class signal_receiver;
-
-/// The receivers of a rank that have released messages but not yet sent the credit. A credit is not
-/// urgent while the sender has free slots, and a message to the sender may carry the credit. Before
-/// a rank waits, it sends all deferred credits, because other ranks may wait for them.
-class deferred_credits {
- public:
-  void add(signal_receiver& receiver) { receivers_.push_back(&receiver); }
-  void send_all();
-  /// Must be called before a receiver is destroyed.
-  void remove(const signal_receiver& receiver) { std::erase(receivers_, &receiver); }
-
- private:
-  std::vector<signal_receiver*> receivers_;
-};
 
 /// The memory of a channel as sender and receiver see it.
 class signal_end {
  public:
   /// `own_offset` is the offset of this end in this rank's part of `memory`. `peer_offset` is the
   /// offset of the other end in the peer's part.
-  signal_end(std::size_t slot_bytes, int slots, library& lib, deferred_credits& deferred,
-             region& memory, std::size_t own_offset, std::size_t peer_offset);
+  signal_end(std::size_t slot_bytes, int slots, library& lib, region& memory,
+             std::size_t own_offset, std::size_t peer_offset);
+
+  [[nodiscard]] deferred_credits& deferred() const noexcept { return library_.credits(); }
 
  protected:
   [[nodiscard]] std::size_t slot_offset() const noexcept {
@@ -102,23 +84,18 @@ class signal_end {
   void advance() noexcept { slot_ = slot_ + 1 == slots_ ? 0 : slot_ + 1; }
 
   library& library_;
-  deferred_credits& deferred_credits_;
   region& memory_;
   signal_format format_;
   std::byte* own_end_;
   std::size_t peer_offset_, first_slot_, slot_stride_;
   std::uint64_t slots_;
   std::size_t slot_ = 0;
-  detail::simulated_rank* simulated_;
 };
 
 class signal_sender final : public channel_sender, private signal_end {
  public:
   signal_sender(channel_end end, const signal_end& memory)
       : channel_sender(end), signal_end(memory) {}
-  ~signal_sender() override {
-    if (taken_slot_ != nullptr) simulated_->return_slot(taken_slot_);
-  }
   /// Pairs this end with the receiver of a channel in the reverse direction. Then the messages of
   /// either channel carry the credits of the other.
   void pair_with(signal_receiver& reverse) noexcept { reverse_ = &reverse; }
@@ -132,51 +109,25 @@ class signal_sender final : public channel_sender, private signal_end {
 
  private:
   signal_receiver* reverse_ = nullptr;
-  std::byte* taken_slot_ = nullptr;  // on a simulated machine: the reserved slot
   std::uint64_t produced_ = 0, consumed_seen_ = 0;
 };
 
-class signal_receiver final : public channel_receiver, private signal_end {
+class signal_receiver final : public channel_receiver, public receiver_credits, private signal_end {
  public:
   signal_receiver(channel_end end, const signal_end& memory)
-      : channel_receiver(end), signal_end(memory) {}
-  ~signal_receiver() override { deferred_credits_.remove(*this); }
+      : channel_receiver(end), receiver_credits(end, memory.deferred()), signal_end(memory) {}
   void pair_with(signal_sender& reverse) noexcept { reverse_ = &reverse; }
   std::optional<std::span<const std::byte>> front() override;
   void release() override;
-  void watch(bool* may_have_message) override {
-    if (simulated_ != nullptr) arrivals().may_have_message = may_have_message;
-  }
-  /// The credit for the signal word of a message to the sender. Counts the credit as sent.
-  [[nodiscard]] std::uint64_t piggyback_credit() noexcept { return credit_sent_ = consumed_; }
   /// Gives the paired sender the credits of all messages that have arrived.
   void collect_credits();
 
  private:
-  friend class deferred_credits;
-  void send_credit();
-  [[nodiscard]] bool defers_credit() const noexcept { return reads_all() && !credit_is_due(); }
-  // When half of the slots are used, deferring the credit longer gains nothing.
-  [[nodiscard]] bool credit_is_due() const noexcept {
-    return 2 * (consumed_ - credit_sent_) >= slots_;
-  }
+  void put_credit(std::uint64_t credit) override;
   [[nodiscard]] std::uint64_t word_of(std::size_t slot) const noexcept;
-  [[nodiscard]] std::byte* current_slot() const noexcept;
-  // On a simulated machine.
-  [[nodiscard]] detail::simulated_arrivals& arrivals() const noexcept {
-    return *reinterpret_cast<detail::simulated_arrivals*>(own_end_);
-  }
-  // The memory of the oldest message that has arrived.
-  [[nodiscard]] std::size_t simulated_slot_bytes() const noexcept {
-    return detail::sent_slot_bytes(slot_bytes(), format_.bytes(arrivals().first->signal));
-  }
 
   signal_sender* reverse_ = nullptr;
-  std::uint64_t consumed_ = 0, credit_sent_ = 0;
   std::uint64_t credits_read_ = 0;  // number of messages whose credit has been taken
-  std::uint64_t charged_ = 0;       // on a simulated machine: messages whose overhead was charged
-  bool is_deferred_ = false;        // this receiver is in deferred_credits_
-  unsigned empty_polls_ = 0;
 };
 
 }  // namespace longshore::one_sided

@@ -108,12 +108,11 @@ constexpr std::uint64_t numbers = std::uint64_t{1} << 12;
 struct rank_with_channels {
   rank_with_channels(std::byte* mine, std::byte* others, int slots, bool paired, bool reads_all)
       : memory(mine, others, out),
-        to({.slot_bytes = slot_bytes},
-           signal_end(slot_bytes, slots, lib, deferred, memory, 0,
-                      signal_layout(slot_bytes, slots, false).receiver_bytes)),
-        from({.slot_bytes = slot_bytes, .reads_all = reads_all},
-             signal_end(slot_bytes, slots, lib, deferred, memory,
-                        signal_layout(slot_bytes, slots, false).receiver_bytes, 0)) {
+        to({.slot_bytes = slot_bytes, .slots = slots},
+           signal_end(slot_bytes, slots, lib, memory, 0, signal_layout(slot_bytes, slots).bytes)),
+        from(
+            {.slot_bytes = slot_bytes, .slots = slots, .reads_all = reads_all},
+            signal_end(slot_bytes, slots, lib, memory, signal_layout(slot_bytes, slots).bytes, 0)) {
     if (!paired) return;
     to.pair_with(from);
     from.pair_with(to);
@@ -138,7 +137,6 @@ struct rank_with_channels {
 
   wire out;
   no_library lib;
-  deferred_credits deferred;
   wired_region memory;
   signal_sender to;
   signal_receiver from;
@@ -147,9 +145,7 @@ struct rank_with_channels {
 
 using two_ranks = std::array<std::unique_ptr<rank_with_channels>, 2>;
 
-std::size_t bytes_per_rank(int slots) {
-  return 2 * signal_layout(slot_bytes, slots, false).receiver_bytes;
-}
+std::size_t bytes_per_rank(int slots) { return 2 * signal_layout(slot_bytes, slots).bytes; }
 
 two_ranks make_ranks(const large_space& space, int slots, bool paired, bool reads_all) {
   std::byte *const first = space.begin(), *const second = first + bytes_per_rank(slots);
@@ -175,7 +171,7 @@ void exchange(int slots, bool paired, bool reads_all) {
       case 3:
       case 4: active.receive(); break;
       case 5:
-        if ((random >> 4 & 7) == 0) active.deferred.send_all();
+        if ((random >> 4 & 7) == 0) active.lib.credits().send_all();
         break;
       default:
         for (std::uint64_t i = random >> 4 & 7; i > 0 && active.out.deliver_one(); --i) {
@@ -213,7 +209,7 @@ TEST(SignalChannel, a_credit_waits_for_half_of_the_slots_if_its_receiver_reads_a
       }
       receiver.receive();
       receiver.receive();  // finds nothing
-      receiver.deferred.send_all();
+      receiver.lib.credits().send_all();
       if (receiver.out.deliver_one()) first_credit = message;
     }
     EXPECT_EQ(first_credit, reads_all ? slots / 2 : 1);

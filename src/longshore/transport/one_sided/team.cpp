@@ -117,8 +117,8 @@ std::unique_ptr<team> team::make(library& lib, const run_options& given) {
 
 team::team(library& lib, layout facts, const run_options& options)
     : longshore::team(lib.rank(), lib.size(), std::move(facts.nodes),
-                      {*options.timeout_seconds, facts.enough_cores && lib.simulated() == nullptr},
-                      std::move(facts.cpus), lib.simulated()),
+                      {*options.timeout_seconds, facts.enough_cores && lib.costs() == nullptr},
+                      std::move(facts.cpus), lib.costs()),
       library_(lib),
       control_(std::move(facts.control)),
       ranks_on_host_(facts.ranks_on_host),
@@ -158,7 +158,7 @@ control_block& team::own_control() const {
 }
 
 void team::progress() {
-  deferred_credits_.send_all();
+  library_.credits().send_all();
   library_.progress();
 }
 
@@ -222,7 +222,7 @@ void team::release(std::unique_ptr<region> memory, bool unwinding) {
 
 // On return, no operation of any rank is in flight.
 void team::barrier_to_free() {
-  deferred_credits_.send_all();
+  library_.credits().send_all();
   library_.quiet();
   for (waiter wait(*this, "messages to leave"); library_.is_sending(); wait.pause())
     library_.progress();
@@ -253,7 +253,7 @@ std::unique_ptr<channel_set> team::open_channels(std::span<const channel_end> to
 }
 
 void team::abort_run(const std::string& failure) {
-  library_.end_rank();
+  if (library_.is_one_process()) library_.abort(runtime_failure_status);
   if (control_of(host_leader_).failure_reported.exchange(1) == 0)
     fmt::print(stderr, "longshore: rank {} of {}: {}\n", rank(), size(), failure);
   std::fflush(nullptr);

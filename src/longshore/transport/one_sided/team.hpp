@@ -1,5 +1,4 @@
-// The team of the transports shmem, ucx and simulated: a library of one-sided communication joins
-// the ranks. Ranks of one node share memory; ranks of different nodes put and get.
+// The team of the transports over a library of one-sided communication, which joins the ranks. Ranks of one node share memory; ranks of different nodes put and get.
 #pragma once
 
 #include <longshore/core/error.hpp>
@@ -8,7 +7,6 @@
 #include <longshore/transport/detail/shared_memory_collectives.hpp>
 #include <longshore/transport/one_sided/block_exchange.hpp>
 #include <longshore/transport/one_sided/library.hpp>
-#include <longshore/transport/one_sided/signal_channels.hpp>
 #include <longshore/transport/run_options.hpp>
 #include <longshore/transport/team.hpp>
 #include <longshore/transport/team_bound.hpp>
@@ -38,9 +36,10 @@ class team final : public longshore::team {
 
   std::string_view transport_name() const noexcept override { return library_.transport_name(); }
   std::string library_version() const override { return library_.version(); }
+  bool is_one_process() const noexcept override { return library_.is_one_process(); }
 
   double now() const override {
-    return simulated() != nullptr ? simulated()->now() : longshore::team::now();
+    return costs() != nullptr ? costs()->now() : longshore::team::now();
   }
 
   void barrier() override { checked_barrier({}); }
@@ -60,7 +59,6 @@ class team final : public longshore::team {
   // For the other files of this folder.
 
   [[nodiscard]] library& lib() noexcept { return library_; }
-  [[nodiscard]] deferred_credits& credits() noexcept { return deferred_credits_; }
   /// A barrier that throws errc::usage if ranks pass different calls.
   void checked_barrier(const collective_call& call);
   /// Collective. A region of the largest `bytes` of any rank. Throws errc::out_of_memory on all
@@ -114,7 +112,6 @@ class team final : public longshore::team {
   std::size_t staging_bytes_;
   bool check_calls_;
   std::vector<std::size_t> node_starts_;  // indexed by node: the number of ranks on lower nodes
-  deferred_credits deferred_credits_;
   detail::deferred_frees<region> deferred_frees_;
   std::unique_ptr<block_exchange> blocks_;  // made by the first alltoall
   int unwinding_;

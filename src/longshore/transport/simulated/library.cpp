@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 namespace longshore::simulated {
@@ -44,6 +45,12 @@ class region final : public one_sided::region {
     start(transfer::operation::get, peer, offset, to, bytes, false);
   }
   void get(int peer, std::size_t offset, void* to, std::size_t bytes) override {
+    if (const std::byte* const near = direct(peer)) {
+      world_.messages.charge_copy(rank_, peer, bytes, bytes_touched_by_copy(bytes));
+      world_.events.synchronise(rank_);
+      if (bytes > 0) std::memcpy(to, near + offset, bytes);
+      return;
+    }
     world_.messages.complete(made(transfer::operation::get, peer, offset, to, bytes));
   }
   std::int64_t fetch_add(int peer, std::size_t offset, std::int64_t amount) override {
@@ -58,28 +65,15 @@ class region final : public one_sided::region {
     wanted.signal = *signal;
     world_.messages.start(wanted);
   }
-  void give(int peer, std::size_t offset, detail::simulated_message& message,
-            std::size_t bytes) override {
-    transfer wanted = made(transfer::operation::put, peer, offset, &message, bytes);
-    wanted.gives_message = true;
-    world_.messages.start(wanted);
-  }
-
-  void give_credit(int peer, std::size_t offset, std::uint64_t credit) override {
-    transfer wanted = made(transfer::operation::put, peer, offset, nullptr, 0);
-    wanted.signal_at = part(peer) + offset;
-    wanted.signal = credit;
-    wanted.is_credit = true;
-    world_.messages.start(wanted);
-  }
-  void forget(std::size_t offset, std::size_t bytes) override {
+  void discard(std::size_t offset, std::size_t bytes) override {
     const std::size_t begin = round_up(offset, page_bytes()),
                       end = (offset + bytes) / page_bytes() * page_bytes();
     if (end > begin) madvise(local() + begin, end - begin, MADV_DONTNEED);
   }
 
- private:
   [[nodiscard]] std::byte* part(int peer) const { return memory_->data() + peer * stride_; }
+
+ private:
   [[nodiscard]] transfer made(transfer::operation kind, int peer, std::size_t offset,
                               const void* local, std::size_t bytes) const {
     transfer wanted;
@@ -104,6 +98,10 @@ class region final : public one_sided::region {
   std::shared_ptr<pages> memory_;
   std::size_t stride_;
 };
+
+std::byte* part_of(one_sided::region& memory, int peer) {
+  return static_cast<region&>(memory).part(peer);
+}
 
 world::world(const machine& machine_of_run, int rank_count, std::size_t stack_bytes)
     : described(machine_of_run),
@@ -139,9 +137,9 @@ std::size_t world::available_bytes() {
 
 std::byte* world::take_slot(std::size_t bytes) {
   constexpr std::size_t block_bytes = std::size_t{16} << 20, max_times_as_large = 2;
-  const std::size_t needed = round_up(detail::simulated_message::offset_in(bytes) +
-                                          sizeof(detail::simulated_message) + sizeof(std::size_t),
-                                      cache_line_bytes);
+  const std::size_t needed =
+      round_up(given_message::offset_in(bytes) + sizeof(given_message) + sizeof(std::size_t),
+               cache_line_bytes);
   for (auto free = free_slots_.lower_bound(needed);
        free != free_slots_.end() && free->first <= max_times_as_large * needed; ++free)
     if (!free->second.empty()) {
@@ -216,12 +214,12 @@ std::unique_ptr<detail::raw_calls> library::make_raw_calls(one_sided::region&, s
   fail(errc::unsupported, "a simulated machine has no library calls to measure");
 }
 
-void library::charge(work kind, std::size_t amount) {
-  if (kind == work::copied_bytes) {
-    charge_copy(rank_, amount);
+void library::charge(std::string_view work, std::size_t amount) {
+  if (work == "received_signals") {
+    for (std::size_t i = 0; i < amount; ++i) world_.messages.charge_receive(rank_, 0);
     return;
   }
-  const double each = world_.described.cost[static_cast<std::size_t>(kind)].of(amount);
+  const double each = world_.described.cost_of(work).of(amount);
   world_.messages.compute(rank_, static_cast<double>(amount) * each);
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <longshore/transport/one_sided/library.hpp>
+#include <longshore/transport/simulated/channels.hpp>
 #include <longshore/transport/simulated/network.hpp>
 
 #include <map>
@@ -14,6 +15,9 @@
 namespace longshore::simulated {
 
 class region;
+
+/// The part of `peer`, a rank of any node.
+[[nodiscard]] std::byte* part_of(one_sided::region& memory, int peer);
 
 /// The state that all ranks of a run share.
 class world {
@@ -33,6 +37,8 @@ class world {
   void meet(int rank, const char* operation);
   /// Of this process. Read once between two meetings: reading the files of the kernel takes long.
   [[nodiscard]] std::size_t available_bytes();
+  /// Memory for a message of up to `bytes` bytes of a channel, aligned to a cache line, and for a
+  /// given_message behind it. Freed at the end of the run at the latest.
   [[nodiscard]] std::byte* take_slot(std::size_t bytes);
   void return_slot(std::byte* slot) noexcept { free_slots_[size_of(slot)].push_back(slot); }
   std::vector<std::uint64_t> gathered;  // what the ranks show between two meetings
@@ -55,7 +61,7 @@ class world {
   std::map<std::size_t, std::vector<std::byte*>> free_slots_;
 };
 
-class library final : public one_sided::library, public detail::simulated_rank {
+class library final : public one_sided::library, public detail::cost_sink {
  public:
   library(world& shared, int rank) : world_(shared), rank_(rank) {}
 
@@ -71,24 +77,40 @@ class library final : public one_sided::library, public detail::simulated_rank {
   void quiet() override { world_.messages.quiet(rank_); }
   void progress() override { world_.events.poll(rank_, 1); }
   void abort(int) override { world_.events.abandon(rank_); }
-  void end_rank() override { world_.events.abandon(rank_); }
   std::unique_ptr<detail::raw_calls> make_raw_calls(one_sided::region&, std::size_t) override;
-  detail::simulated_rank* simulated() override { return this; }
+  detail::cost_sink* costs() override { return this; }
+  bool is_one_process() const noexcept override { return true; }
+  bool moves_within_nodes() const noexcept override { return true; }
 
-  void charge(work kind, std::size_t amount) override;
-  void charge_copy(int peer, std::size_t bytes) override {
-    world_.messages.charge_copy(rank_, peer, bytes, bytes_touched_by_copy(bytes));
+  bool makes_channels(int, bool) override { return true; }
+  std::size_t end_bytes(const channel_end& end, bool sends) const override {
+    return bytes_of_end(end, sends, is_near(end.peer));
   }
-  void charge_cells(int peer, const detail::copied_cells& cells) override {
-    world_.messages.charge_cells(rank_, peer, cells);
+  std::size_t later_bytes(std::span<const channel_end> to,
+                          std::span<const channel_end> from) const override {
+    return bytes_of_messages(to, from);
+  }
+  std::unique_ptr<one_sided::message_channel_sender> make_sender(const channel_end& end,
+                                                                 one_sided::region& memory,
+                                                                 std::size_t offset) override {
+    return simulated::make_sender(end, *this, memory, offset);
+  }
+  std::unique_ptr<one_sided::message_channel_receiver> make_receiver(const channel_end& end,
+                                                                     one_sided::region& memory,
+                                                                     std::size_t offset) override {
+    return simulated::make_receiver(end, *this, memory, offset);
+  }
+  std::unique_ptr<quiet_receivers> quiet(std::span<channel_receiver* const> receivers) override {
+    return watch(receivers, *this);
+  }
+
+  void charge(std::string_view work, std::size_t amount) override;
+  void charge_copy(int peer, const detail::copied_cells& copied) override {
+    world_.messages.charge_copy(rank_, peer, copied);
   }
   void charge_seconds(double seconds) override { world_.events.advance(rank_, seconds); }
-  std::byte* take_slot(std::size_t bytes) override { return world_.take_slot(bytes); }
-  void return_slot(std::byte* slot) noexcept override { world_.return_slot(slot); }
   void require_memory(std::size_t bytes) override;
-  void charge_receive(std::size_t bytes) override { world_.messages.charge_receive(rank_, bytes); }
-  void synchronise() override { world_.events.synchronise(rank_); }
-  void poll(std::size_t loads) override { world_.events.poll(rank_, loads); }
+  void poll() override { poll(1); }
   void change(const void* at, int peer, std::function<bool()> make) override {
     world_.messages.change(rank_, at, peer, std::move(make));
   }
@@ -98,6 +120,14 @@ class library final : public one_sided::library, public detail::simulated_rank {
   void wait_ended() noexcept override { world_.events.wait_ended(); }
   double now() override { return world_.events.read_clock(rank_); }
   std::uint64_t events() const noexcept override { return world_.events.event_count(); }
+
+  // For the ends of channels.
+  [[nodiscard]] world& shared() noexcept { return world_; }
+  [[nodiscard]] bool is_near(int peer) const noexcept {
+    return world_.described.node_of(peer) == world_.described.node_of(rank_);
+  }
+  void synchronise() { world_.events.synchronise(rank_); }
+  void poll(std::size_t loads) { world_.events.poll(rank_, loads); }
 
  private:
   world& world_;

@@ -195,38 +195,37 @@ void read_topology(section& in, machine& read) {
   if (topology.valiant) topology.seed = static_cast<std::uint64_t>(in.integer("seed", 0));
 }
 
-rate_by_size& cost_of(machine& read, work kind) {
-  return read.cost[static_cast<std::size_t>(kind)];
-}
-
 void read_cost(section& in, machine& read) {
-  cost_of(read, work::streamed_bytes) = read_rates(in, "stream_GB_per_s", true);
-  cost_of(read, work::stream_copies) = in.has("stream_copy_GB_per_s")
-                                           ? read_rates(in, "stream_copy_GB_per_s", true)
-                                           : cost_of(read, work::streamed_bytes);
-  cost_of(read, work::bucketed_keys) = read_rates(in, "bucket_ns");
-  cost_of(read, work::sorted_keys) = read_rates(in, "sort_ns");
-  cost_of(read, work::table_accesses) = read_rates(in, "table_access_ns");
-  const auto optional = [&](work kind, std::string_view key, work otherwise) {
-    cost_of(read, kind) = in.has(key) ? read_rates(in, key) : cost_of(read, otherwise);
+  auto& costs = read.costs;
+  const auto required = [&](const char* work, std::string_view key, bool is_rate = false) {
+    costs[work] = read_rates(in, key, is_rate);
   };
-  optional(work::part_sorted_keys, "part_sort_ns", work::sorted_keys);
-  optional(work::agp_accesses, "agp_access_ns", work::table_accesses);
-  optional(work::table_updates, "table_update_ns", work::table_accesses);
-  optional(work::private_updates, "private_update_ns", work::table_accesses);
+  const auto optional = [&](const char* work, std::string_view key, const char* otherwise,
+                            bool is_rate = false) {
+    costs[work] = in.has(key) ? read_rates(in, key, is_rate) : costs[otherwise];
+  };
+  required("streamed_bytes", "stream_GB_per_s", true);
+  optional("stream_copies", "stream_copy_GB_per_s", "streamed_bytes", true);
+  required("bucketed_keys", "bucket_ns");
+  required("sorted_keys", "sort_ns");
+  required("table_accesses", "table_access_ns");
+  optional("part_sorted_keys", "part_sort_ns", "sorted_keys");
+  optional("agp_accesses", "agp_access_ns", "table_accesses");
+  optional("table_updates", "table_update_ns", "table_accesses");
+  optional("private_updates", "private_update_ns", "table_accesses");
   if (in.has("line_ns")) read.cache_lines = read_rates(in, "line_ns");
 
   const double push = in.number("push_ns", nano), pull = in.number("pull_ns", nano),
                conveyor_push = in.number_or("conveyor_push_ns", nano, push),
                conveyor_pull = in.number_or("conveyor_pull_ns", nano, pull);
-  const auto set = [&](work kind, double seconds) { cost_of(read, kind) = rate_by_size(seconds); };
-  set(work::pushed_items, push);
-  set(work::pulled_items, pull);
-  set(work::conveyor_pushes, conveyor_push);
-  set(work::conveyor_pulls, conveyor_pull);
+  const auto set = [&](const char* work, double seconds) { costs[work] = rate_by_size(seconds); };
+  set("pushed_items", push);
+  set("pulled_items", pull);
+  set("conveyor_pushes", conveyor_push);
+  set("conveyor_pulls", conveyor_pull);
   // Each end of a reply has half of its cost.
-  set(work::replies, in.number_or("reply_ns", nano, push + pull) / 2);
-  set(work::conveyor_replies,
+  set("replies", in.number_or("reply_ns", nano, push + pull) / 2);
+  set("conveyor_replies",
       in.number_or("conveyor_reply_ns", nano, conveyor_push + conveyor_pull) / 2);
 }
 
@@ -264,8 +263,8 @@ machine read_tables(const std::string& file, const toml::table& root) {
   read.memory.latency = memory.number("latency_us", micro);
   read.memory.atomic = memory.number("atomic_us", micro);
   read.memory.domains = memory.integer_or("domains", 1);
-  cost_of(read, work::atomic_updates) = rate_by_size(read.memory.atomic);
-  cost_of(read, work::near_messages) = rate_by_size(memory.number("message_us", micro));
+  read.costs["atomic_updates"] = rate_by_size(read.memory.atomic);
+  read.costs["near_messages"] = rate_by_size(memory.number("message_us", micro));
   memory.finish();
 
   section topology(file, root, "topology", false);

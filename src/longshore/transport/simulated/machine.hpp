@@ -2,14 +2,15 @@
 // (docs/reference/machine-file.md).
 #pragma once
 
-#include <longshore/transport/simulated_rank.hpp>
-
 #include <algorithm>
-#include <array>
+#include <cassert>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <limits>
+#include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace longshore::simulated {
@@ -91,9 +92,14 @@ struct machine {
   } topology;
 
   rate_by_size cache_lines;  ///< of short runs of cells, by the bytes that their copies touch
-  /// Seconds per unit of work, by the units that are charged at once; indexed by `work`. Copies have
-  /// their rates above.
-  std::array<rate_by_size, detail::work_kinds> cost{};
+  /// Seconds per unit, by the units that are charged at once, of each kind of work (team::charge).
+  std::map<std::string, rate_by_size, std::less<>> costs;
+  /// REQUIRES: costs has the kind.
+  [[nodiscard]] const rate_by_size& cost_of(std::string_view work) const {
+    const auto found = costs.find(work);
+    assert(found != costs.end());
+    return found->second;
+  }
 
   [[nodiscard]] int node_of(int rank) const noexcept { return rank / ranks_per_node; }
   [[nodiscard]] int domain_of(int rank) const noexcept {

@@ -11,8 +11,8 @@
 //
 // Before a rank takes the memory of its node, or the card, it lets all earlier events happen. So ranks
 // take what they share in the order of simulated time, not in that of their contexts.
+#include <longshore/transport/simulated/channels.hpp>
 #include <longshore/transport/simulated/network.hpp>
-#include <longshore/transport/simulated_rank.hpp>
 
 #include <algorithm>
 #include <cstring>
@@ -21,8 +21,6 @@
 
 namespace longshore::simulated {
 namespace {
-
-constexpr std::size_t word_bytes = sizeof(std::uint64_t);
 
 // Whether `ranks` ranks of a node that copy at once can exceed the rate of its memory. Rates that
 // calibrate writes are equal, but for their last digit.
@@ -93,7 +91,7 @@ void network::charge_copy(int rank, int peer, std::size_t bytes, std::size_t tou
   compute(rank, seconds);
 }
 
-void network::charge_cells(int rank, int peer, const detail::copied_cells& cells) {
+void network::charge_copy(int rank, int peer, const detail::copied_cells& cells) {
   charge_copy(rank, peer, cells.bytes, cells.touched_bytes);
   compute(rank, cells.lines * machine_.cache_lines.of(in_caches(cells.touched_bytes)));
 }
@@ -295,13 +293,13 @@ void network::fetch(int kind, std::uint32_t id, bool is_next) noexcept {
 void network::deliver(message& arrived, std::uint32_t id) {
   const transfer& it = arrived.what;
   if (it.gives_message)
-    reinterpret_cast<detail::simulated_arrivals*>(it.remote)->append(
-        *reinterpret_cast<detail::simulated_message*>(it.local));
+    reinterpret_cast<arrivals*>(it.remote)->append(*reinterpret_cast<given_message*>(it.local));
   else if (it.bytes > 0)
     std::memcpy(it.remote, it.local, it.bytes);
   const bool near = is_near(it);
   if (it.signal_at != nullptr) std::memcpy(it.signal_at, &it.signal, sizeof it.signal);
-  if (!it.is_credit || std::exchange(reinterpret_cast<std::uint64_t*>(it.signal_at)[1], 0) != 0)
+  if (!it.is_credit ||
+      std::exchange(reinterpret_cast<arrived_credit*>(it.signal_at)->is_wanted, 0) != 0)
     engine_.wake(it.to);
   // The sender learns of the end by an acknowledgement of the network.
   release(id, engine_.time() + (near ? machine_.memory.latency : machine_.network.latency));

@@ -15,6 +15,8 @@
 
 namespace longshore::simulated {
 
+inline constexpr std::size_t word_bytes = sizeof(std::uint64_t);
+
 /// A put, a get or a fetch-and-add of the running rank.
 struct transfer {
   enum class operation : std::uint8_t { put, get, fetch_add };
@@ -26,8 +28,8 @@ struct transfer {
   std::byte* signal_at = nullptr;  ///< in memory of `to`; null without a signal
   std::uint64_t signal = 0;
   std::int64_t amount = 0;     ///< of a fetch-and-add; then its result
-  bool gives_message = false;  ///< a simulated_message at `local` joins the arrivals at `remote`
-  bool is_credit = false;      ///< region::give_credit()
+  bool gives_message = false;  ///< the given_message at `local` joins the arrivals at `remote`
+  bool is_credit = false;      ///< at signal_at is an arrived_credit
   bool keeps_copy = false;     ///< the caller may change the memory at `local` at once
 };
 
@@ -50,11 +52,11 @@ class network final : public event_handler {
   /// that the copies touch again and again.
   void charge_copy(int rank, int peer, std::size_t bytes, std::size_t touched_bytes);
   /// Copied cells: their bytes, and the cache lines of their short runs.
-  void charge_cells(int rank, int peer, const detail::copied_cells& cells);
+  void charge_copy(int rank, int peer, const detail::copied_cells& cells);
   /// The overhead of the receiver of a message between nodes.
   void charge_receive(int rank, std::size_t bytes);
   /// A change that the running rank makes of memory that `peer`, a rank of its node, polls
-  /// (simulated_rank::change).
+  /// (cost_sink::change).
   void change(int rank, const void* at, int peer, std::function<bool()> make);
   /// Memory is freed: changes of it that are not visible yet never happen.
   void forget_changes(const std::byte* begin, std::size_t bytes) noexcept;

@@ -257,7 +257,9 @@ void library::progress() {
 
 // UCX 1.13 has no function that returns the networks of an endpoint, but can print them: a line
 // such as "lane[0]: 1:tcp/eth0.0 ..." per network.
-bool library::prefers_messages(int peer) {
+// Over TCP, puts need the peer's CPU, and messages are faster.
+bool library::makes_channels(int peer, bool is_local) {
+  if (is_local) return false;
   char* text = nullptr;
   std::size_t length = 0;
   std::FILE* const printed = open_memstream(&text, &length);
@@ -281,14 +283,17 @@ bool library::prefers_messages(int peer) {
 bool library::is_sending() const { return messages_->is_sending(); }
 bool library::is_receiving() const { return messages_->is_receiving(); }
 
-std::unique_ptr<one_sided::message_channel_sender> library::make_sender(
-    channel_end end, one_sided::slot_memory memory) {
-  return std::make_unique<message_sender>(end, memory, *messages_, *this);
+std::unique_ptr<one_sided::message_channel_sender> library::make_sender(const channel_end& end,
+                                                                        one_sided::region& memory,
+                                                                        std::size_t offset) {
+  return std::make_unique<message_sender>(end, region_slots(end, memory, offset), *messages_,
+                                          *this);
 }
 
 std::unique_ptr<one_sided::message_channel_receiver> library::make_receiver(
-    channel_end end, one_sided::slot_memory memory) {
-  return std::make_unique<message_receiver>(end, memory, *messages_, *this);
+    const channel_end& end, one_sided::region& memory, std::size_t offset) {
+  return std::make_unique<message_receiver>(end, region_slots(end, memory, offset), *messages_,
+                                            *this);
 }
 
 void library::quiet() {

@@ -35,13 +35,15 @@ class library final : public one_sided::library {
   }
   void quiet() override;
   void progress() override;
-  bool prefers_messages(int peer) override;
+  bool makes_channels(int peer, bool is_local) override;
   bool is_sending() const override;
   bool is_receiving() const override;
-  std::unique_ptr<one_sided::message_channel_sender> make_sender(
-      channel_end end, one_sided::slot_memory memory) override;
-  std::unique_ptr<one_sided::message_channel_receiver> make_receiver(
-      channel_end end, one_sided::slot_memory memory) override;
+  std::unique_ptr<one_sided::message_channel_sender> make_sender(const channel_end& end,
+                                                                 one_sided::region& memory,
+                                                                 std::size_t offset) override;
+  std::unique_ptr<one_sided::message_channel_receiver> make_receiver(const channel_end& end,
+                                                                     one_sided::region& memory,
+                                                                     std::size_t offset) override;
   void abort(int status) override { bootstrap_.abort(status); }
   std::unique_ptr<detail::raw_calls> make_raw_calls(one_sided::region& memory,
                                                     std::size_t source_offset) override;

@@ -224,8 +224,8 @@ ucs_status_t active_messages::deliver_rendezvous(message_receiver& end, std::uin
   return failure_;
 }
 
-message_sender::message_sender(channel_end end, one_sided::slot_memory memory,
-                               active_messages& messages, library& lib)
+message_sender::message_sender(channel_end end, region_slots memory, active_messages& messages,
+                               library& lib)
     : message_channel_sender(end),
       messages_(messages),
       library_(lib),
@@ -268,8 +268,8 @@ void message_sender::commit(std::size_t bytes) {
   slot_ = slot_ + 1 == slots_ ? 0 : slot_ + 1;
 }
 
-message_receiver::message_receiver(channel_end end, one_sided::slot_memory memory,
-                                   active_messages& messages, library& lib)
+message_receiver::message_receiver(channel_end end, region_slots memory, active_messages& messages,
+                                   library& lib)
     : message_channel_receiver(end),
       messages_(messages),
       library_(lib),

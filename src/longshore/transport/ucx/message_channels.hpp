@@ -14,7 +14,7 @@
 // to the slot.
 #pragma once
 
-#include <longshore/transport/one_sided/library.hpp>
+#include <longshore/transport/one_sided/signal_channels.hpp>
 
 #include <ucp/api/ucp.h>
 
@@ -109,10 +109,22 @@ class active_messages {
   unsigned idle_polls_ = 0;
 };
 
+/// The slots of a channel end in a region. They outlive the end.
+struct region_slots {
+  region_slots(const channel_end& end, one_sided::region& memory, std::size_t offset)
+      : slots(end.slots) {
+    const one_sided::signal_layout layout(end.slot_bytes, end.slots);
+    begin = memory.local() + offset + layout.first_slot;
+    stride_bytes = layout.slot_stride;
+  }
+  int slots;
+  std::byte* begin;
+  std::size_t stride_bytes;
+};
+
 class message_sender final : public one_sided::message_channel_sender {
  public:
-  message_sender(channel_end end, one_sided::slot_memory memory, active_messages& messages,
-                 library& lib);
+  message_sender(channel_end end, region_slots memory, active_messages& messages, library& lib);
   ~message_sender() override;
   message_sender(const message_sender&) = delete;
   message_sender& operator=(const message_sender&) = delete;
@@ -129,7 +141,7 @@ class message_sender final : public one_sided::message_channel_sender {
  private:
   active_messages& messages_;
   library& library_;
-  one_sided::slot_memory memory_;
+  region_slots memory_;
   std::size_t parts_;                    // of the longest message
   std::vector<message_header> headers_;  // indexed by slot * parts_ + part
   std::uint32_t slots_, number_, receiver_ = 0, produced_ = 0, consumed_ = 0, slot_ = 0;
@@ -138,8 +150,7 @@ class message_sender final : public one_sided::message_channel_sender {
 
 class message_receiver final : public one_sided::message_channel_receiver {
  public:
-  message_receiver(channel_end end, one_sided::slot_memory memory, active_messages& messages,
-                   library& lib);
+  message_receiver(channel_end end, region_slots memory, active_messages& messages, library& lib);
   ~message_receiver() override { messages_.remove(*this); }
   message_receiver(const message_receiver&) = delete;
   message_receiver& operator=(const message_receiver&) = delete;
@@ -163,7 +174,7 @@ class message_receiver final : public one_sided::message_channel_receiver {
 
   active_messages& messages_;
   library& library_;
-  one_sided::slot_memory memory_;
+  region_slots memory_;
   // Indexed by slot. Shared, because rendezvous messages may outlive this receiver.
   std::shared_ptr<std::vector<arrival>> arrivals_;
   std::uint32_t slots_, number_, sender_ = 0, consumed_ = 0, credit_sent_ = 0, slot_ = 0;

@@ -90,7 +90,7 @@ class candidate_timer {
     for (std::size_t c = 0; c < request_classes && !candidates_.empty(); ++c) {
       const std::size_t requests = requests_of(c);
       if (request_class_of(requests) != c) break;
-      if (team_.simulated() != nullptr && c + 1 == request_classes && c > 0) break;
+      if (team_.costs() != nullptr && c + 1 == request_classes && c > 0) break;
       const double best = best_predicted(requests);
       if (c > 0 && (elapsed_ >= budget_overrun * limits_.seconds || best > max_call_seconds)) break;
       const double max_ratio = best > long_call_seconds ? long_entry_ratio : entry_ratio[c];
@@ -160,13 +160,13 @@ class candidate_timer {
     for (candidate* entered : remaining) {
       entered->begin_class(requests);
       time_turn(*entered, requests);
-      if (team_.simulated() == nullptr)
+      if (team_.costs() == nullptr)
         entered->iterations =
             static_cast<int>(std::clamp(turn_seconds / entered->best(), 1.0, 1000.0));
     }
     drop_slow(remaining,
               best_of(remaining) > long_call_seconds ? long_drop_ratio : first_drop_ratio);
-    if (team_.simulated() != nullptr) return;  // without noise, one call tells all
+    if (team_.costs() != nullptr) return;  // without noise, one call tells all
     for (std::size_t turn = 0; turn < max_turns; ++turn) {
       const double limit =
           (turn < min_turns ? first_share_of_time : share_of_time)[c] * limits_.seconds;

@@ -99,8 +99,8 @@ void channel_backend::send() {
     std::byte* const slot = out.channel->reserve();
     if (slot == nullptr) return;
     out.message.pack(slot, workers_);
-    team_.charge_cells(team_.rank(),
-                       {out.message.size_bytes(), out.message.line_count(), touched_bytes_});
+    team_.charge_copy(team_.rank(),
+                      {out.message.size_bytes(), out.message.line_count(), touched_bytes_});
     out.channel->commit(out.message.size_bytes());
   }
 }
@@ -116,8 +116,8 @@ void channel_backend::receive() {
     if (delivery_ == halo_delivery::unpacked) {
       assert(message->size() == in.message.size_bytes());
       in.message.unpack(message->data(), workers_);
-      team_.charge_cells(in.channel->peer(),
-                         {message->size(), in.message.line_count(), touched_bytes_});
+      team_.charge_copy(in.channel->peer(),
+                        {message->size(), in.message.line_count(), touched_bytes_});
       in.channel->release();
     } else {
       received_[in.pair] = message->data();

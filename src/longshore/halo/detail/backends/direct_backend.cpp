@@ -42,8 +42,8 @@ void direct_backend::progress() {
       continue;
     }
     link.copies.run(workers_);
-    ranks_.charge_cells(link.peer,
-                        {link.copies.line_bytes(), link.copies.line_count(), touched_bytes_});
+    ranks_.charge_copy(link.peer,
+                       {link.copies.line_bytes(), link.copies.line_count(), touched_bytes_});
     signal(ranks_, link.signals_to_peer->taken, exchange_number_, link.peer);
     links_to_read_[i] = links_to_read_.back();
     links_to_read_.pop_back();

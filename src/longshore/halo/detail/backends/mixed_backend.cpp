@@ -90,7 +90,7 @@ void mixed_backend::take_self_messages(halo_round& round) {
 void mixed_backend::start() {
   for (const auto& backend : backends_) backend->start();
   copies_.run(workers_);
-  team_.charge_cells(team_.rank(), {copies_.size_bytes(), copies_.line_count(), touched_bytes_});
+  team_.charge_copy(team_.rank(), {copies_.size_bytes(), copies_.line_count(), touched_bytes_});
   for (const auto& backend : backends_) backend->progress();
 }
 
