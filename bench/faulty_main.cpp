@@ -3,7 +3,7 @@
 // results are found. Built with the tests only, and never installed.
 #include <longshore/core/error.hpp>
 
-#include "commands/run_program.hpp"
+#include "commands/commands.hpp"
 #include "harness/pattern.hpp"
 #include "patterns/ghost/ghost_measurement.hpp"
 #include "patterns/sort/sort_measurement.hpp"
@@ -17,11 +17,8 @@
 namespace longshore::bench {
 namespace {
 
-factor fixed_word(std::string name, std::string level) {
-  return {.name = std::move(name),
-          .allowed = {level},
-          .defaults = {level},
-          .help = "as longshore-bench has it"};
+factor fixed_word(const std::string& name, const std::string& level) {
+  return word_factor(name, {level}, level, "as longshore-bench has it");
 }
 
 // Passes a token around a ring of ranks through a segment. The factor "fault" selects the failure.
@@ -82,21 +79,12 @@ pattern make_ring_pattern() {
   pattern ring_pattern{
       "ring", "a token goes around a ring", {}, {"longshore-bench ring --fault none"}, {}, {}};
   ring_pattern.factors = {
-      {.name = "fault",
-       .allowed = {"none", "wrong", "once", "throw", "die", "stuck", "slow", "flip", "impossible",
+      word_factor("fault",
+                  {"none", "wrong", "once", "throw", "die", "stuck", "slow", "flip", "impossible",
                    "refused"},
-       .defaults = {"none"},
-       .help = "what goes wrong"},
-      {.name = "bytes",
-       .type = factor::kind::integer,
-       .defaults = {"64"},
-       .help = "of each rank's part",
-       .low = 8,
-       .high = 1L << 60},
-      {.name = "grid-of-ranks",
-       .type = factor::kind::triple,
-       .defaults = {},
-       .help = "has no effect"},
+                  "none", "what goes wrong"),
+      integer_factor("bytes", "64", "of each rank's part", 8, 1L << 60),
+      triple_factor("grid-of-ranks", "", "has no effect"),
   };
   ring_pattern.why_not = [](const variant& levels,
                             const launch_facts&) -> std::optional<std::string> {
@@ -149,16 +137,13 @@ class spoiled_sort final : public sort_measurement<spoiled_item> {
 };
 
 pattern make_spoiled_sort_pattern() {
-  using kind = factor::kind;
   pattern sort_pattern{
       "sort", "a sort whose result is changed", {}, {"longshore-bench sort --fault none"}, {}, {}};
   sort_pattern.factors = {
-      {.name = "fault",
-       .allowed = {"none", "lost", "doubled", "changed", "swapped", "torn", "unstable"},
-       .defaults = {"none"},
-       .help = "the change of the result"},
-      {.name = "keys", .type = kind::integer, .defaults = {"1000"}, .help = "per rank"},
-      {.name = "max-key", .type = kind::integer, .defaults = {"500"}, .help = "keys are below it"},
+      word_factor("fault", {"none", "lost", "doubled", "changed", "swapped", "torn", "unstable"},
+                  "none", "the change of the result"),
+      integer_factor("keys", "1000", "per rank"),
+      integer_factor("max-key", "500", "keys are below it"),
       fixed_word("exchange", "put-scan"),
       fixed_word("order", "round-robin"),
       fixed_word("scaling", "weak"),
@@ -211,17 +196,12 @@ pattern make_spoiled_ghost_pattern() {
                     return std::make_unique<spoiled_ghosts>(team, levels, facts);
                   }};
   spoiled.factors = {
-      {.name = "fault",
-       .allowed = {"none", "stale", "swapped", "other-field", "element"},
-       .defaults = {"none"},
-       .help = "the change of the result"},
-      {.name = "operation",
-       .allowed = {"update", "accumulate"},
-       .defaults = {"update"},
-       .help = "as longshore-bench has it"},
-      {.name = "ghosts", .type = factor::kind::integer, .defaults = {"50"}, .help = "per rank"},
-      {.name = "elements", .type = factor::kind::integer, .defaults = {"100"}, .help = "per rank"},
-      {.name = "fields", .type = factor::kind::integer, .defaults = {"2"}, .help = "at least 2"},
+      word_factor("fault", {"none", "stale", "swapped", "other-field", "element"}, "none",
+                  "the change of the result"),
+      word_factor("operation", {"update", "accumulate"}, "update", "as longshore-bench has it"),
+      integer_factor("ghosts", "50", "per rank"),
+      integer_factor("elements", "100", "per rank"),
+      integer_factor("fields", "2", "at least 2"),
       fixed_word("strategy", "standard"),
       fixed_word("mesh", "random"),
       fixed_word("placement", "linear")};
@@ -235,5 +215,5 @@ int main(int argc, char** argv) {
   const std::vector<longshore::bench::pattern> patterns{
       longshore::bench::make_ring_pattern(), longshore::bench::make_spoiled_sort_pattern(),
       longshore::bench::make_spoiled_ghost_pattern()};
-  return longshore::bench::run_program(argc, argv, patterns);
+  return longshore::bench::run_pattern_command(argc, argv, patterns);
 }

@@ -1,9 +1,6 @@
 // longshore-bench: measures the patterns of the library, plans placement and aggregation, and
 // writes the file of this machine for simulations.
-#include "commands/calibrate_command.hpp"
-#include "commands/gather_plan_command.hpp"
-#include "commands/placement_command.hpp"
-#include "commands/run_program.hpp"
+#include "commands/commands.hpp"
 #include "patterns/patterns.hpp"
 
 #include <algorithm>
@@ -21,5 +18,5 @@ int main(int argc, char** argv) {
   const std::vector<pattern> patterns = all_patterns();
   if (!words.empty() && std::string_view(words.front()) == "calibrate")
     return run_calibrate_command(words.subspan(1), patterns);
-  return run_program(argc, argv, patterns);
+  return run_pattern_command(argc, argv, patterns);
 }

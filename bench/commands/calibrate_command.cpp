@@ -1,14 +1,13 @@
 // Starts the ranks, measures, and writes the machine file. Tables that this launch cannot measure
 // are those of the file --base, with their comments.
-#include "commands/calibrate_command.hpp"
+#include "commands/commands.hpp"
 
 #include <longshore/core/error.hpp>
 #include <longshore/transport/launch/machine_file.hpp>
 #include <longshore/transport/launch/run.hpp>
 
-#include "commands/help.hpp"
 #include "commands/measured_machine.hpp"
-#include "commands/run_command.hpp"
+#include "commands/running.hpp"
 #include "facts/program.hpp"
 #include "facts/system.hpp"
 
@@ -213,10 +212,7 @@ void calibrate(const calibrate_request& asked, team& ranks, std::span<const patt
 int run_calibrate_command(std::span<const char* const> words, std::span<const pattern> patterns) {
   return run_command([&]() -> int {
     const auto asked = parse_calibrate(words);
-    if (!asked.help_text.empty()) {
-      if (is_first_process()) fmt::print("{}", asked.help_text);
-      return all_right;
-    }
+    if (!asked.help_text.empty()) return print_text(asked.help_text);
     if (!asked.base.empty()) check_machine_file(asked.base);
     // Found now rather than after minutes of measuring.
     if (!asked.output.empty() && is_first_process() && !std::ofstream(asked.output, std::ios::app))

@@ -1,6 +1,5 @@
 // Turns the words of a command line into a request. CLI11 separates the options from their values,
-// and this file checks the values, so that each refusal names what is allowed. Called by
-// run_program().
+// and this file checks the values, so that each refusal names what is allowed.
 #include "commands/command_line.hpp"
 
 #include <longshore/core/environment.hpp>
@@ -9,7 +8,6 @@
 
 #include "commands/help.hpp"
 #include "commands/parse_levels.hpp"
-#include "commands/suggestion.hpp"
 #include "facts/program.hpp"
 #include "harness/variants.hpp"
 

@@ -5,7 +5,7 @@
 #include <longshore/transport/run_options.hpp>
 
 #include "harness/pattern.hpp"
-#include "harness/sweep_options.hpp"
+#include "harness/sweep.hpp"
 
 #include <optional>
 #include <span>

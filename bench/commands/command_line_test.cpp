@@ -3,7 +3,6 @@
 
 #include "commands/command_line.hpp"
 #include "commands/parse_levels.hpp"
-#include "commands/suggestion.hpp"
 
 #include <gtest/gtest.h>
 
@@ -20,7 +19,7 @@ pattern sample_pattern() {
   sample.factors = {
       {.name = "strategy",
        .allowed = {"agp", "exstack", "exstack2", "conveyor"},
-       .defaults = {"agp", "exstack"},
+       .defaults = "agp,exstack",
        .help = "how"},
       {.name = "requests", .type = factor::kind::integer, .defaults = {"1000"}, .help = "how many"},
       {.name = "task-count",

@@ -1,12 +1,12 @@
 // Predicts memory and messages of each aggregating strategy by predict_engine_cost(), and prints
 // the predictions as a table, and as JSON if requested.
-#include "commands/gather_plan_command.hpp"
+#include "commands/commands.hpp"
 
 #include <longshore/aggregate/engine_cost.hpp>
 #include <longshore/core/error.hpp>
 #include <longshore/gather/options.hpp>
 
-#include "commands/planning.hpp"
+#include "commands/running.hpp"
 
 #include <fmt/core.h>
 #include <CLI/CLI.hpp>
@@ -28,8 +28,7 @@ struct plan_request {
   std::vector<int> hops = {1, 2, 3};
   double requests = 10'000'000;
   std::size_t buffer_items = 1024;
-  bool help = false;
-  std::string help_text = {};
+  std::string help_text = {};  // to print instead of planning
 };
 
 struct plan_row {
@@ -169,7 +168,6 @@ plan_request parse(std::span<const char* const> words) {
   try {
     app.parse(reversed);
   } catch (const CLI::CallForHelp&) {
-    asked.help = true;
     asked.help_text = app.help();
   } catch (const CLI::ParseError& e) {
     fail(errc::usage, "{}; see longshore-bench gather --plan --help", e.what());
@@ -186,12 +184,14 @@ bool asks_for_gather_plan(std::span<const char* const> words) {
 }
 
 int run_gather_plan_command(std::span<const char* const> words) {
-  return exit_status_of("gather --plan", [&] {
-    const auto asked = parse(words);
-    if (asked.help) return fmt::print("{}", asked.help_text);
-    const auto rows = rows_of(asked);
-    print_plan(asked.json_file, json_of(asked, rows), table_of(asked, rows));
-  });
+  return run_command(
+      [&] {
+        const auto asked = parse(words);
+        if (!asked.help_text.empty()) return print_text(asked.help_text);
+        const auto rows = rows_of(asked);
+        return print_plan(asked.json_file, json_of(asked, rows), table_of(asked, rows));
+      },
+      "gather --plan: ");
 }
 
 }  // namespace longshore::bench

@@ -12,7 +12,7 @@
 namespace longshore::bench {
 namespace {
 
-// The values of exit_status.hpp
+// The values of running.hpp
 constexpr const char* exit_statuses =
     "Exit status: 0 all ran and verified; 1 a result was wrong; 2 usage, or nothing could run; "
     "3 a run-time failure.";
@@ -87,8 +87,7 @@ std::string factor_help(const factor& factor) {
   if (factor.type == factor::kind::word)
     text += "\n" + wrapped(fmt::format("levels: {}", fmt::join(factor.allowed, ", ")),
                            line_width - name_width);
-  if (!factor.defaults.empty())
-    text += fmt::format("\ndefault: {}", fmt::join(factor.defaults, ","));
+  if (!factor.defaults.empty()) text += "\ndefault: " + factor.defaults;
   return text;
 }
 

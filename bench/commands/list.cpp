@@ -1,6 +1,6 @@
 // Makes the JSON of --list. To find the levels that this build can run, it asks the patterns about
 // sample variants in sample launches. It measures nothing.
-#include "commands/list.hpp"
+#include "commands/commands.hpp"
 
 #include <longshore/transport/launch/run.hpp>
 
@@ -33,8 +33,7 @@ std::vector<json> sample_levels(const factor& factor) {
   if (factor.type == factor::kind::word) return {factor.allowed.begin(), factor.allowed.end()};
   if (!factor.defaults.empty()) return {default_levels(factor).front()};
   if (factor.type == factor::kind::triple || factor.type == factor::kind::text) return {};
-  return {std::clamp(sample_integer, std::max(factor.low, 1L),
-                     factor.high == 0 ? max_integer_level : factor.high)};
+  return {std::clamp(sample_integer, std::max(factor.low, 1L), factor.high)};
 }
 
 // The default variant and all variants that differ from the default in one or two factors: a level
@@ -110,13 +109,13 @@ std::map<factor_and_level, ability> abilities(const pattern& pattern) {
 json word_levels(const factor& factor, const std::map<factor_and_level, ability>& able) {
   json levels = json::array();
   for (const auto& level : factor.allowed) {
-    json entry{{"level", level}};
-    const auto known = able.find({variant_name(factor.name), level});
     if (factor.always_available) {
       levels.push_back(
           {{"level", level}, {"available", true}, {"transports", available_transports()}});
       continue;
     }
+    json entry{{"level", level}};
+    const auto known = able.find({variant_name(factor.name), level});
     const bool available = known != able.end() && !known->second.transports.empty();
     entry["available"] = available;
     if (available)
@@ -141,9 +140,8 @@ json listed(const pattern& pattern) {
       entry["type"] = "text";
     } else {
       entry["type"] = factor.type == factor::kind::integer ? "integer" : "triple";
-      const bool no_range = factor.low == 0 && factor.high == 0;
-      entry["low"] = no_range ? 1 : factor.low;
-      entry["high"] = no_range ? max_integer_level : factor.high;
+      entry["low"] = factor.low;
+      entry["high"] = factor.high;
     }
     entry["default"] = default_levels(factor);
     factors.push_back(std::move(entry));

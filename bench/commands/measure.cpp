@@ -1,6 +1,8 @@
 // One launch from start to end: starts the ranks, lets them agree on the variants, sweeps over the
-// variants, and writes records and the table on rank 0. A failing rank writes the last record.
-#include "commands/measure.hpp"
+// variants, and writes records and the table on rank 0. A failing rank writes the last record. Also
+// the other requests of a command line: --list and help.
+#include "commands/command_line.hpp"
+#include "commands/commands.hpp"
 
 #include <longshore/core/delayed_notice.hpp>
 #include <longshore/core/environment.hpp>
@@ -8,8 +10,7 @@
 #include <longshore/machine/affinity.hpp>
 #include <longshore/transport/launch/run.hpp>
 
-#include "commands/exit_status.hpp"
-#include "commands/started_processes.hpp"
+#include "commands/running.hpp"
 #include "harness/agreed_request.hpp"
 #include "harness/noise_probe.hpp"
 #include "harness/sweep.hpp"
@@ -222,8 +223,16 @@ class launch {
 
 }  // namespace
 
-int measure(const request& asked, std::vector<std::string> command_line) {
-  return launch(asked, {std::move(command_line), usable_cores(), allowed_cpus()}).run();
+int run_pattern_command(int argc, char** argv, std::span<const pattern> patterns) {
+  return run_command([&] {
+    const request asked = parse_command_line(argc, argv, patterns);
+    switch (asked.requested) {
+      case request::action::print: return print_text(asked.text);
+      case request::action::list: return print_text(listing(patterns).dump(1) + "\n");
+      case request::action::measure: break;
+    }
+    return launch(asked, {{argv, argv + argc}, usable_cores(), allowed_cpus()}).run();
+  });
 }
 
 }  // namespace longshore::bench

@@ -1,10 +1,9 @@
 // Splits the text of an option at its commas, and checks each part against the words or the range
-// that its factor allows.
+// that its factor allows. Compares a mistyped word with each known word by the number of changes
+// between them.
 #include "commands/parse_levels.hpp"
 
 #include <longshore/core/error.hpp>
-
-#include "commands/suggestion.hpp"
 
 #include <fmt/ranges.h>
 
@@ -18,17 +17,31 @@ namespace {
 
 constexpr std::size_t triple_size = 3;
 
+// The number of insertions, deletions, replacements and swaps of neighbours that turn a into b: the
+// optimal string alignment distance (Damerau 1964, restricted). Keeps three rows of its table.
+std::size_t distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row_before_last(b.size() + 1), last_row(b.size() + 1), row(b.size() + 1);
+  for (std::size_t j = 0; j <= b.size(); ++j) last_row[j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t replaced = last_row[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
+      row[j] = std::min({last_row[j] + 1, row[j - 1] + 1, replaced});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+        row[j] = std::min(row[j], row_before_last[j - 2] + 1);
+    }
+    std::swap(row_before_last, last_row);
+    std::swap(last_row, row);  // the memory of the oldest row becomes the next row
+  }
+  return last_row[b.size()];
+}
+
 std::optional<long> whole_number(std::string_view text, long low, long high) {
   long value = 0;
   const char* const end = text.data() + text.size();
   const auto [stop, status] = std::from_chars(text.data(), end, value);
   if (status != std::errc{} || stop != end || value < low || value > high) return std::nullopt;
   return value;
-}
-
-std::pair<long, long> range_of(const factor& factor) {
-  if (factor.low == 0 && factor.high == 0) return {1, max_integer_level};
-  return {factor.low, factor.high};
 }
 
 [[noreturn]] void refuse(const factor& factor, std::string_view text, std::string_view part,
@@ -46,8 +59,7 @@ json parse_level(const factor& factor, std::string_view text, std::string_view p
     return std::string(part);
   }
   if (factor.type == factor::kind::text) return std::string(part);
-  const auto [low, high] = range_of(factor);
-  const auto value = whole_number(part, low, high);
+  const auto value = whole_number(part, factor.low, factor.high);
   if (!value) refuse(factor, text, part);
   return *value;
 }
@@ -69,6 +81,25 @@ std::string text_of(const json& level) {
 }
 
 }  // namespace
+
+std::string nearest_word(std::string_view given, std::span<const std::string> known) {
+  std::string best;
+  std::size_t min_changes = 1 + given.size() / 3;  // more changes are no typing error
+  for (const auto& word : known) {
+    // A word that was begun and not finished counts as one change, however much is missing.
+    const bool is_beginning = given.size() >= 3 && word.starts_with(given);
+    const std::size_t changes = is_beginning ? 1 : distance(given, word);
+    if (changes > min_changes || (changes == min_changes && !best.empty())) continue;
+    min_changes = changes;
+    best = word;
+  }
+  return best;
+}
+
+std::string suggestion(std::string_view given, std::span<const std::string> known) {
+  const std::string word = nearest_word(given, known);
+  return word.empty() ? "" : fmt::format("; did you mean '{}'?", word);
+}
 
 std::vector<std::string_view> split_at_commas(std::string_view text) {
   std::vector<std::string_view> parts;
@@ -99,10 +130,7 @@ std::vector<json> parse_levels(const factor& factor, std::string_view text) {
 }
 
 std::vector<json> default_levels(const factor& factor) {
-  std::vector<json> levels;
-  for (const auto& text : factor.defaults)
-    for (auto& level : parse_levels(factor, text)) levels.push_back(std::move(level));
-  return levels;
+  return factor.defaults.empty() ? std::vector<json>() : parse_levels(factor, factor.defaults);
 }
 
 long parse_number(std::string_view option, std::string_view text, long low, long high) {
@@ -116,10 +144,10 @@ std::string allowed_text(const factor& factor) {
   if (factor.type == factor::kind::word)
     return fmt::format("one of {}", fmt::join(factor.allowed, ", "));
   if (factor.type == factor::kind::text) return "a text without commas";
-  const auto [low, high] = range_of(factor);
   if (factor.type == factor::kind::integer)
-    return fmt::format("a whole number from {} to {}", low, high);
-  return fmt::format("one of three whole numbers X,Y,Z, each from {} to {}", low, high);
+    return fmt::format("a whole number from {} to {}", factor.low, factor.high);
+  return fmt::format("one of three whole numbers X,Y,Z, each from {} to {}", factor.low,
+                     factor.high);
 }
 
 }  // namespace longshore::bench

@@ -1,11 +1,11 @@
 // Compares placements of a grid of ranks by the bytes that cross each level of the machine: MPI's
 // Cartesian order, linear order, a placement by hand, and the best placement found.
-#include "commands/placement_command.hpp"
+#include "commands/commands.hpp"
 
 #include <longshore/core/error.hpp>
 
 #include "commands/placement_options.hpp"
-#include "commands/planning.hpp"
+#include "commands/running.hpp"
 
 #include <fmt/core.h>
 
@@ -106,16 +106,18 @@ json json_of(const placement_request& asked, const std::vector<placement_row>& r
 }  // namespace
 
 int run_placement_command(std::span<const char* const> words) {
-  return exit_status_of("placement", [&] {
-    const auto asked = parse_placement(words);
-    if (asked.help) return fmt::print("{}", asked.help_text);
-    const auto weights =
-        asked.search.weights.empty() ? default_level_weights(asked.levels) : asked.search.weights;
-    const auto found = find_placement(asked.levels, asked.load, asked.search);
-    const auto rows = rows_of(asked, found);
-    print_plan(asked.json_file, json_of(asked, rows, found, weights),
-               table_of(asked, rows, found, weights));
-  });
+  return run_command(
+      [&] {
+        const auto asked = parse_placement(words);
+        if (!asked.help_text.empty()) return print_text(asked.help_text);
+        const auto weights = asked.search.weights.empty() ? default_level_weights(asked.levels)
+                                                          : asked.search.weights;
+        const auto found = find_placement(asked.levels, asked.load, asked.search);
+        const auto rows = rows_of(asked, found);
+        return print_plan(asked.json_file, json_of(asked, rows, found, weights),
+                          table_of(asked, rows, found, weights));
+      },
+      "placement: ");
 }
 
 }  // namespace longshore::bench

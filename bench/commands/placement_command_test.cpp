@@ -2,7 +2,7 @@
 #include <longshore/core/error.hpp>
 #include <longshore/machine/topology.hpp>
 
-#include "commands/placement_command.hpp"
+#include "commands/commands.hpp"
 #include "commands/placement_options.hpp"
 #include "facts/json.hpp"
 

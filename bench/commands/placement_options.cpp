@@ -7,7 +7,6 @@
 #include <longshore/machine/topology.hpp>
 
 #include "commands/parse_levels.hpp"
-#include "commands/suggestion.hpp"
 
 #include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
@@ -266,7 +265,6 @@ placement_request parse_placement(std::span<const char* const> words) {
   }
   placement_request asked;
   if (help) {
-    asked.help = true;
     asked.help_text = app.help();
     return asked;
   }

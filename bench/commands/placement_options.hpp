@@ -11,8 +11,7 @@
 namespace longshore::bench {
 
 struct placement_request {
-  bool help = false;
-  std::string help_text;               ///< if help is true
+  std::string help_text;               ///< to print instead of planning
   std::vector<hardware_level> levels;  ///< levels of the machine, outermost first
   std::string topology;                ///< in one line; empty if --levels gave the levels
   halo_load load;

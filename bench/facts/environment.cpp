@@ -5,76 +5,47 @@
 #include <longshore/core/environment.hpp>
 
 #include <algorithm>
-#include <array>
+#include <iterator>
 #include <map>
+#include <sstream>
+#include <string>
 #include <string_view>
 
 namespace longshore::bench {
 namespace {
 
-using namespace std::string_view_literals;
-
-constexpr std::array recorded_prefixes{"MPI"sv, "MPICH"sv, "OMPI"sv,     "I_MPI"sv,
-                                       "UCX"sv, "FI_"sv,   "PMI"sv,      "SHMEM"sv,
-                                       "OMP"sv, "SLURM"sv, "LONGSHORE"sv};
+constexpr const char* recorded_prefixes =
+    "MPI MPICH OMPI I_MPI UCX FI_ PMI SHMEM OMP SLURM LONGSHORE";
 
 // These variables are no settings, but differ in every start. With them, no two launches would have
 // the same environment. Some hold keys of the launcher's daemons.
-constexpr std::array describing_one_start{"OMPI_COMM_WORLD_"sv,
-                                          "OMPI_MCA_orte_"sv,
-                                          "OMPI_MCA_ess"sv,
-                                          "OMPI_MCA_initial_wdir"sv,
-                                          "OMPI_FILE_LOCATION"sv,
-                                          "OMPI_ARGV"sv,
-                                          "OMPI_COMMAND"sv,
-                                          "OMPI_FIRST_RANKS"sv,
-                                          "OMPI_APP_CTX"sv,
-                                          "OMPI_NUM_APP_CTX"sv,
-                                          "OMPI_UNIVERSE_SIZE"sv,
-                                          "PMIX_NAMESPACE"sv,
-                                          "PMIX_RANK"sv,
-                                          "PMIX_SERVER_"sv,
-                                          "PMIX_SYSTEM_"sv,
-                                          "PMIX_DSTORE_"sv,
-                                          "PMIX_HOSTNAME"sv,
-                                          "PMIX_ID"sv,
-                                          "PMIX_BFROP"sv,
-                                          "PMIX_GDS"sv,
-                                          "PMIX_SECURITY_MODE"sv,
-                                          "PMI_RANK"sv,
-                                          "PMI_FD"sv,
-                                          "PMI_PORT"sv,
-                                          "PMI_ID"sv,
-                                          "PMI_LOCAL"sv,
-                                          "PMI_CONTROL"sv,
-                                          "I_MPI_HYDRA_UUID"sv,
-                                          "MPI_LOCALRANKID"sv,
-                                          "MPI_LOCALNRANKS"sv,
-                                          "SLURM_PROCID"sv,
-                                          "SLURM_LOCALID"sv,
-                                          "SLURM_TASK_PID"sv,
-                                          "SLURM_SRUN_COMM_"sv,
-                                          "SLURM_LAUNCH_NODE_IPADDR"sv,
-                                          "SLURM_STEP_LAUNCHER_PORT"sv,
-                                          "SLURM_STEP_ID"sv,
-                                          "SLURM_STEPID"sv,
-                                          "SLURM_STEPMGR"sv,
-                                          "SLURM_GTIDS"sv};
+constexpr const char* describing_one_start =
+    "OMPI_COMM_WORLD_ OMPI_MCA_orte_ OMPI_MCA_ess OMPI_MCA_initial_wdir OMPI_FILE_LOCATION "
+    "OMPI_ARGV OMPI_COMMAND OMPI_FIRST_RANKS OMPI_APP_CTX OMPI_NUM_APP_CTX OMPI_UNIVERSE_SIZE "
+    "PMIX_NAMESPACE PMIX_RANK PMIX_SERVER_ PMIX_SYSTEM_ PMIX_DSTORE_ PMIX_HOSTNAME PMIX_ID "
+    "PMIX_BFROP PMIX_GDS PMIX_SECURITY_MODE PMI_RANK PMI_FD PMI_PORT PMI_ID PMI_LOCAL "
+    "PMI_CONTROL I_MPI_HYDRA_UUID MPI_LOCALRANKID MPI_LOCALNRANKS SLURM_PROCID SLURM_LOCALID "
+    "SLURM_TASK_PID SLURM_SRUN_COMM_ SLURM_LAUNCH_NODE_IPADDR SLURM_STEP_LAUNCHER_PORT "
+    "SLURM_STEP_ID SLURM_STEPID SLURM_STEPMGR SLURM_GTIDS";
 
-constexpr std::array secret_words{"TOKEN"sv,      "SECRET"sv, "PASSW"sv,  "KEY"sv,
-                                  "CREDENTIAL"sv, "AUTH"sv,   "COOKIE"sv, "JWT"sv};
+constexpr const char* secret_words = "TOKEN SECRET PASSW KEY CREDENTIAL AUTH COOKIE JWT";
 
-template <class List>
-bool begins_with_any(std::string_view name, const List& prefixes) {
-  return std::any_of(prefixes.begin(), prefixes.end(),
-                     [&](std::string_view prefix) { return name.starts_with(prefix); });
+// Whether `holds(word)` is true for any of the words, which blanks separate.
+template <class Holds>
+bool any_word(const char* words, const Holds& holds) {
+  std::istringstream in(words);
+  return std::any_of(std::istream_iterator<std::string>(in), {}, holds);
+}
+
+bool begins_with_any(std::string_view name, const char* prefixes) {
+  return any_word(prefixes, [&](const std::string& prefix) { return name.starts_with(prefix); });
 }
 
 bool looks_secret(std::string name) {
   std::transform(name.begin(), name.end(), name.begin(),
                  [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
-  return std::any_of(secret_words.begin(), secret_words.end(),
-                     [&](std::string_view word) { return name.find(word) != std::string::npos; });
+  return any_word(secret_words,
+                  [&](const std::string& word) { return name.find(word) != std::string::npos; });
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 
 #include <longshore/transport/team.hpp>
 
-#include "harness/sweep_options.hpp"
+#include "harness/sweep.hpp"
 #include "harness/variants.hpp"
 
 #include <span>

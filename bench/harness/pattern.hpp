@@ -13,6 +13,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace longshore::bench {
@@ -22,6 +23,9 @@ template <named_enum Enum>
 [[nodiscard]] std::vector<std::string> names_in() {
   return {all_names<Enum>.names.begin(), all_names<Enum>.names.end()};
 }
+
+/// Largest value of an integer factor without a range.
+inline constexpr long max_integer_level = 1L << 40;
 
 /// One factor of a pattern: an option --name that takes a comma-separated list of levels.
 struct factor {
@@ -33,17 +37,39 @@ struct factor {
   kind type = kind::word;
   /// Levels of a word, including those that this build lacks
   std::vector<std::string> allowed = {};
-  /// Default levels. If empty, the variant lacks the factor unless the option is given.
-  std::vector<std::string> defaults;
+  /// Default levels as typed. If empty, the variant lacks the factor unless the option is given.
+  std::string defaults;
   std::string help;
-  /// Range of an integer, and of each number of a triple. If both are 0: 1 to max_integer_level.
-  long low = 0, high = 0;
+  /// Range of an integer, and of each number of a triple.
+  long low = 1, high = max_integer_level;
   /// Every level of a word runs wherever the factor has an effect, so that --list need not try.
   bool always_available = false;
 };
 
-/// Largest value of an integer factor without a range.
-inline constexpr long max_integer_level = 1L << 40;
+// The lines of a table of factors.
+
+[[nodiscard]] inline factor word_factor(std::string name, std::vector<std::string> allowed,
+                                        std::string defaults, std::string help) {
+  return {.name = std::move(name),
+          .allowed = std::move(allowed),
+          .defaults = std::move(defaults),
+          .help = std::move(help)};
+}
+[[nodiscard]] inline factor integer_factor(std::string name, std::string defaults, std::string help,
+                                           long low = 1, long high = max_integer_level) {
+  return {.name = std::move(name),
+          .type = factor::kind::integer,
+          .defaults = std::move(defaults),
+          .help = std::move(help),
+          .low = low,
+          .high = high};
+}
+[[nodiscard]] inline factor triple_factor(std::string name, std::string defaults, std::string help,
+                                          long low = 1, long high = max_integer_level) {
+  factor made = integer_factor(std::move(name), std::move(defaults), std::move(help), low, high);
+  made.type = factor::kind::triple;
+  return made;
+}
 
 /// The factor's name in a variant: "task_count".
 [[nodiscard]] std::string variant_name(const std::string& factor_name);

@@ -6,7 +6,6 @@
 #include <longshore/core/random.hpp>
 #include <longshore/machine/memory_sizes.hpp>
 
-#include "facts/process_memory.hpp"
 #include "harness/noise_probe.hpp"
 #include "harness/run_counters.hpp"
 #include "harness/statistics.hpp"
@@ -16,11 +15,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <fstream>
 #include <memory>
 #include <new>
 #include <numeric>
 #include <span>
 #include <stdexcept>
+#include <string>
 #include <utility>
 
 namespace longshore::bench {
@@ -35,6 +36,17 @@ constexpr std::size_t kept_memory_divisor = 8;
 // The first of the streams of random numbers for orders; each round has the next stream. Data of
 // the same seed use streams numbered by rank, from 0.
 constexpr std::uint64_t order_stream = 0x0'0de4;
+
+// Bytes of private and shared memory that this process has touched, without mapped files. 0 if
+// unknown.
+std::size_t process_memory_bytes() {
+  std::ifstream status("/proc/self/status");
+  std::size_t total = 0;
+  for (std::string line; std::getline(status, line);)
+    if (line.starts_with("RssAnon:") || line.starts_with("RssShmem:"))
+      total += std::stoul(line.substr(line.find(':') + 1)) * 1024;
+  return total;
+}
 
 class sweeper {
  public:

@@ -6,7 +6,7 @@
 #include "facts/clock.hpp"
 #include "facts/json.hpp"
 #include "facts/rank_places.hpp"
-#include "harness/sweep_options.hpp"
+#include "harness/sweep.hpp"
 
 #include <string>
 #include <vector>

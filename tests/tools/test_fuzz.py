@@ -18,13 +18,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fuzzing.capabilities import read_capabilities
-from fuzzing.combination import Combination
-from fuzzing.errors import UsageError
+from fuzzing.capabilities import UsageError, read_capabilities
+from fuzzing.combination import Combination, combination_of
 from fuzzing.judging import SCARCE_BYTES, SKIPPED, judge
 from fuzzing.leftovers import MARK
 from fuzzing.running import Run
-from fuzzing.shell_line import combination_of
 from fuzzing.shrinking import shrink
 from repository import BUILD, REPOSITORY
 

@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from fuzzing.errors import UsageError
-
 LIST_SECONDS = 60
+
+
+class UsageError(Exception):
+    """An argument is wrong, or nothing can run. The text says how to continue."""
 
 
 @dataclass(frozen=True)

@@ -16,14 +16,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from fuzzing import disagreements
-from fuzzing.capabilities import Capabilities, read_capabilities
+from fuzzing.capabilities import Capabilities, UsageError, read_capabilities
+from fuzzing.combination import combination_of, line_of
 from fuzzing.drawing import Choice, draw
-from fuzzing.errors import UsageError
-from fuzzing.failure_store import FailureStore
 from fuzzing.launchers import Launchers, find_launchers
-from fuzzing.reporting import Reporter
+from fuzzing.reporting import FailureStore, Reporter
 from fuzzing.running import Runner
-from fuzzing.shell_line import combination_of, line_of
 from fuzzing.sweep import Limits, Numbered, Sweep
 
 REPOSITORY = Path(__file__).resolve().parent.parent.parent

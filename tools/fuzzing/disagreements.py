@@ -15,9 +15,8 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from fuzzing.launchers import Launchers
+from fuzzing.launchers import Launchers, common_variables
 from fuzzing.reporting import Reporter
-from fuzzing.variables import common_variables
 
 MAX_RANKS = 7
 SEEDS_OF_A_RUN = 50

@@ -21,7 +21,7 @@ from fuzzing.records import DamagedRecordsError, Records, read
 from fuzzing.running import Run
 
 SCARCE_BYTES = 4 << 30
-# The exit statuses of bench/commands/exit_status.hpp.
+# The exit statuses of bench/commands/running.hpp.
 ALL_RIGHT, WRONG_RESULT, NOTHING_RAN, RUNTIME_FAILURE = range(4)
 PROGRAM_MESSAGE = re.compile(r"^longshore-bench(?:-\w+)?: (.+)$", re.MULTILINE)
 LIBRARY_MESSAGE = re.compile(r"^longshore: (.+)$", re.MULTILINE)

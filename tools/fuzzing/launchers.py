@@ -1,4 +1,4 @@
-"""Finds the launcher of each transport on this machine."""
+"""How a run is started: the launcher of each transport, and the variables of every run."""
 
 from __future__ import annotations
 
@@ -48,3 +48,8 @@ def words_of(name: str) -> tuple[str, ...] | None:
         return (name,)
     root = ("--allow-run-as-root",) if os.geteuid() == 0 else ()
     return (name, *root, "--oversubscribe", "--bind-to", "none", "--mca", "mpi_yield_when_idle", "1")
+
+
+def common_variables(wait_seconds: int) -> dict[str, str]:
+    """Variables of every run: no profile of earlier runs, and a limit for each wait."""
+    return {"LONGSHORE_PROFILE": "off", "LONGSHORE_TIMEOUT": str(wait_seconds)}

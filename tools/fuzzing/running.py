@@ -11,9 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from fuzzing.combination import Combination
-from fuzzing.launchers import Launchers
+from fuzzing.launchers import Launchers, common_variables
 from fuzzing.leftovers import MARK, Leftovers, kill, marked_processes
-from fuzzing.variables import common_variables
 
 SECONDS_BETWEEN_CHECKS = 0.5
 SECONDS_TO_END = 3.0

@@ -11,12 +11,10 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 
 from fuzzing.capabilities import Capabilities
-from fuzzing.combination import Combination
-from fuzzing.failure_store import FailureStore
+from fuzzing.combination import Combination, line_of
 from fuzzing.judging import Verdict, judge
-from fuzzing.reporting import Reporter, Tally
+from fuzzing.reporting import FailureStore, Reporter, Tally
 from fuzzing.running import Run, Runner
-from fuzzing.shell_line import line_of
 from fuzzing.shrinking import shrink
 
 PROGRESS_SECONDS = 1.0

@@ -1,11 +1,7 @@
 // Pattern control measures the machine: a memory copy on all ranks at once, and messages. Every
 // study contains this pattern. If its results change between two sessions, the machine changed, and
 // not the program.
-#include "patterns/control/copy.hpp"
-#include "patterns/control/loggp.hpp"
-#include "patterns/control/pingpong.hpp"
-#include "patterns/control/put.hpp"
-#include "patterns/control/shift.hpp"
+#include "patterns/control/kernels.hpp"
 #include "patterns/patterns.hpp"
 
 #include <longshore/transport/launch/raw_calls_of.hpp>
@@ -20,7 +16,7 @@ std::size_t bytes_of(const variant& levels, std::size_t default_bytes) {
 }
 
 // Removes factors without effect on the kernel.
-void settle_kernel(variant& levels) {
+void drop_ineffective_factors(variant& levels) {
   const std::string kernel = levels.at("kernel");
   const bool has_bytes =
       kernel == "copy" || kernel == "pingpong" || kernel == "shift" || kernel == "put";
@@ -93,35 +89,26 @@ pattern control_pattern() {
       .help =
           "the machine: a memory copy on all ranks, messages, the parameters of a model of "
           "messages",
-      .factors = {{.name = "kernel",
-                   .allowed = {"copy", "pingpong", "put", "loggp", "shift", "barrier", "fetch-add"},
-                   .defaults = {"copy", "pingpong"},
-                   .help = "copy: on all ranks at once; pingpong: between rank 0 and the last; "
-                           "put: from rank 0 into another's "
-                           "memory; loggp: latency, overheads and gaps "
-                           "of a pair; shift: every rank sends to the next; barrier; fetch-add: to "
-                           "the next, all at once"},
-                  {.name = "over",
-                   .allowed = {"put", "channel", "alltoallv", "rma", "copy", "raw"},
-                   .defaults = {"put"},
-                   .help = "what carries the messages of loggp (put, channel) and shift (rma: "
-                           "one-sided calls of MPI; copy: into "
-                           "the own memory), and of put and pingpong where it is raw: calls of the "
-                           "library underneath"},
-                  {.name = "pair",
-                   .allowed = {"near", "far", "remote", "self"},
-                   .defaults = {"near"},
-                   .help = "of loggp: rank 0 and the rank of its node that shares most of the "
-                           "hardware with it, or least, or one of "
-                           "another node. near and remote of shift and fetch-add: the next rank of "
-                           "the node, or on the next node; "
-                           "self: the own block"},
-                  {.name = "bytes",
-                   .type = factor::kind::integer,
-                   .defaults = {},
-                   .help = "copied per rank, or sent; default: twice the caches, or 8",
-                   .low = static_cast<long>(pingpong_bytes),
-                   .high = 1L << 48}},
+      .factors =
+          {word_factor(
+               "kernel", {"copy", "pingpong", "put", "loggp", "shift", "barrier", "fetch-add"},
+               "copy,pingpong",
+               "copy: on all ranks at once; pingpong: between rank 0 and the last; put: from "
+               "rank 0 into another's memory; loggp: latency, overheads and gaps of a pair; "
+               "shift: every rank sends to the next; barrier; fetch-add: to the next, all at "
+               "once"),
+           word_factor(
+               "over", {"put", "channel", "alltoallv", "rma", "copy", "raw"}, "put",
+               "what carries the messages of loggp (put, channel) and shift (rma: one-sided "
+               "calls of MPI; copy: into the own memory), and of put and pingpong where it "
+               "is raw: calls of the library underneath"),
+           word_factor("pair", {"near", "far", "remote", "self"}, "near",
+                       "of loggp: rank 0 and the rank of its node that shares most of the hardware "
+                       "with it, or least, or one of another node. near and remote of shift and "
+                       "fetch-add: the next rank of the node, or on the next node; self: the own "
+                       "block"),
+           integer_factor("bytes", "", "copied per rank, or sent; default: twice the caches, or 8",
+                          static_cast<long>(pingpong_bytes), 1L << 48)},
       .examples = {"longshore-bench control --ranks 2",
                    "mpirun -n 2 longshore-bench control --kernel pingpong --bytes 8,64,1024",
                    "longshore-bench control --ranks 4 --ranks-per-node 2 --kernel loggp --over "
@@ -130,7 +117,7 @@ pattern control_pattern() {
                    "--bytes 8,4096,1048576"},
       .why_not = why_no_kernel,
       .make = make_kernel,
-      .settle = settle_kernel,
+      .settle = drop_ineffective_factors,
       .symmetric_bytes = [](const variant& levels, int ranks) -> std::size_t {
         constexpr std::size_t buffers = 16;
         if (!levels.contains("bytes") || levels.at("kernel") == "copy") return 0;

@@ -1,6 +1,6 @@
 // Kernel copy: chooses between memcpy and streaming stores once, and then times copies of one large
 // buffer per rank.
-#include "patterns/control/copy.hpp"
+#include "patterns/control/kernels.hpp"
 
 #include "patterns/memory_check.hpp"
 

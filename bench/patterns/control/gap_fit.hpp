@@ -1,4 +1,4 @@
-// Fits the gaps of the LogGP model (loggp.hpp) to measured gaps between messages of several sizes.
+// Fits the gaps of the LogGP model (loggp.cpp) to measured gaps between messages of several sizes.
 #pragma once
 
 #include <span>

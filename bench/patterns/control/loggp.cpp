@@ -1,6 +1,19 @@
-// Times trains of messages between two ranks, over a channel or by puts, and computes the
-// parameters of the model by the formulas of loggp.hpp.
-#include "patterns/control/loggp.hpp"
+// Kernel loggp: times trains of messages between two ranks, over a channel or by puts, and computes
+// the parameters of the LogGP model (A. Alexandrov, M. Ionescu, K. Schauser, C. Scheiman: LogGP:
+// incorporating long messages into the LogP model, SPAA 1995) of this library's channels and puts.
+//
+// In the model, a message of s bytes costs its sender o_s seconds, travels for L + (s - 1) G, and
+// costs its receiver o_r. The shortest gap between two messages of a sender is g + (s - 1) G.
+//
+// PRTT(n, d, s) is the time of n messages of s bytes, d seconds apart, and one reply of the same
+// size. The method, which needs only the sender's clock, is that of T. Hoefler, A. Lichei, W. Rehm
+// (Low-overhead LogGP parameter assessment for modern interconnection networks, IPDPS 2007, as in
+// Netgauge):
+//
+//   PRTT(1, 0, s) = 2 L + 2 (o_s + o_r) + 2 (s - 1) G
+//   PRTT(n, 0, s) = PRTT(1, 0, s) + (n - 1) (g + (s - 1) G)   a line over s gives G and g
+//   PRTT(n, d, s) = PRTT(1, 0, s) + (n - 1) (d + o_s)         if d is longer than the gap
+#include "patterns/control/kernels.hpp"
 
 #include <longshore/core/error.hpp>
 #include <longshore/core/random.hpp>
@@ -10,7 +23,6 @@
 #include "facts/binding.hpp"
 #include "harness/statistics.hpp"
 #include "patterns/control/gap_fit.hpp"
-#include "patterns/control/message_copy.hpp"
 
 #include <fmt/core.h>
 
@@ -42,9 +54,7 @@ chosen_pair choose_pair(team& ranks, const std::string& pair) {
                                           : std::string("core");
   };
   if (pair == "remote") {
-    if (nodes.node_count() < 2)
-      fail(errc::unsupported,
-           "all ranks are on one node: none is remote (--ranks-per-node makes virtual nodes)");
+    if (nodes.node_count() < 2) fail(errc::unsupported, "{}", all_on_one_node);
     return {0, nodes.leaders()[1], level_name(nodes.leaders()[1])};
   }
   chosen_pair near, far;

@@ -7,7 +7,7 @@
 #pragma once
 
 #include "harness/measurement.hpp"
-#include "patterns/control/message_copy.hpp"
+#include "patterns/control/kernels.hpp"
 
 #include <longshore/core/random.hpp>
 #include <longshore/transport/team.hpp>
@@ -20,8 +20,6 @@
 #include <vector>
 
 namespace longshore::bench {
-
-constexpr std::size_t pingpong_bytes = 8;  ///< the smallest message, which is a count
 
 /// All ranks construct a `Transfer` of (team, peer, bytes, whether this rank takes part). begin()
 /// returns the memory for the next message, and send(bytes) sends this message. receive() waits for
@@ -97,8 +95,5 @@ class pingpong final : public measurement {
   std::uint64_t count_ = 0;
   bool is_right_ = true;
 };
-
-/// Collective. Between rank 0 and the last rank, over a channel.
-[[nodiscard]] std::unique_ptr<measurement> make_channel_pingpong(team& ranks, std::size_t bytes);
 
 }  // namespace longshore::bench

@@ -1,6 +1,6 @@
 // Kernel put: rank 0 puts a train of messages, by a segment or by raw calls of the library, and
 // then tells the target that the train is complete. Also kernel pingpong by raw calls.
-#include "patterns/control/put.hpp"
+#include "patterns/control/kernels.hpp"
 #include "patterns/control/pingpong.hpp"
 
 #include <longshore/core/error.hpp>
@@ -22,9 +22,7 @@ constexpr std::size_t max_puts_in_train = 1000;
 int partner_of(const team& ranks, const std::string& pair) {
   const node_map& nodes = ranks.nodes();
   if (pair == "remote") {
-    if (nodes.node_count() < 2)
-      fail(errc::unsupported,
-           "all ranks are on one node: none is remote (--ranks-per-node makes virtual nodes)");
+    if (nodes.node_count() < 2) fail(errc::unsupported, "{}", all_on_one_node);
     return nodes.leaders()[1];
   }
   for (int other = 1; other < ranks.size(); ++other)

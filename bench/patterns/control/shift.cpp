@@ -1,7 +1,6 @@
 // Kernel shift, with one class for each kind of transfer, and the kernels barrier and fetch-add.
 // The base class of shifts puts the caches into the state that they have in a program.
-#include "patterns/control/shift.hpp"
-#include "patterns/control/message_copy.hpp"
+#include "patterns/control/kernels.hpp"
 
 #include <longshore/core/error.hpp>
 #include <longshore/core/random.hpp>
@@ -25,8 +24,7 @@ namespace {
 std::optional<std::string> why_no_peers(const std::string& pair, const node_map& nodes) {
   if (pair == "self") return std::nullopt;
   if (pair == "remote") {
-    if (nodes.node_count() < 2)
-      return "all ranks are on one node: none is remote (--ranks-per-node makes virtual nodes)";
+    if (nodes.node_count() < 2) return all_on_one_node;
   } else if (nodes.largest_node() < 2) {
     return "each rank is alone on its node: no other is near";
   }

@@ -8,62 +8,33 @@ namespace longshore::bench {
 namespace {
 
 std::vector<factor> factors() {
-  using enum factor::kind;
+  constexpr long max_table = 1L << 48, max_buffer_items = 1L << 24, max_hops = 3;
   return {
-      {.name = "operation",
-       .allowed = {"gather", "scatter", "histogram"},
-       .defaults = {"gather"},
-       .help = "gather reads the elements, scatter writes them, histogram increments them"},
-      {.name = "strategy",
-       .allowed = names_in<gather_strategy>(),
-       .defaults = {"auto"},
-       .help = "how requests reach the owner of an element"},
-      {.name = "requests",
-       .type = integer,
-       .defaults = {"10000000"},
-       .help = "per rank",
-       .low = 1,
-       .high = 1L << 40},
-      {.name = "table",
-       .type = integer,
-       .defaults = {"10000"},
-       .help = "elements per rank",
-       .low = 1,
-       .high = 1L << 48},
-      {.name = "distribution",
-       .allowed = {"cyclic", "block", "block-cyclic"},
-       .defaults = {"cyclic"},
-       .help = "of the table over the ranks"},
-      {.name = "block-items",
-       .type = integer,
-       .defaults = {},
-       .help = "elements per block of distribution block-cyclic (default: 64)",
-       .low = 1,
-       .high = 1L << 40},
-      {.name = "index-pattern",
-       .allowed = {"uniform", "zipf"},
-       .defaults = {},
-       .help = "frequency of elements: equal (default), or zipf: the k-th 1/k times as often as "
-               "the first"},
-      {.name = "combine",
-       .allowed = {"no", "yes"},
-       .defaults = {},
-       .help = "combines requests of one buffer for the same element before they are sent "
-               "(default: no)"},
-      {.name = "buffer-items",
-       .type = integer,
-       .defaults = {"1024"},
-       .help = "per destination, for aggregating strategies; 0: the library chooses, 1024 or, "
-               "between hosts, more",
-       .low = 0,
-       .high = 1L << 24},
-      {.name = "hops",
-       .type = integer,
-       .defaults = {},
-       .help =
-           "of strategy conveyor (default: 2 for more than 128 ranks on nodes of several, else 1)",
-       .low = 1,
-       .high = 3},
+      word_factor("operation", {"gather", "scatter", "histogram"}, "gather",
+                  "gather reads the elements, scatter writes them, histogram increments them"),
+      word_factor("strategy", names_in<gather_strategy>(), "auto",
+                  "how requests reach the owner of an element"),
+      integer_factor("requests", "10000000", "per rank"),
+      integer_factor("table", "10000", "elements per rank", 1, max_table),
+      word_factor("distribution", {"cyclic", "block", "block-cyclic"}, "cyclic",
+                  "of the table over the ranks"),
+      integer_factor("block-items", "",
+                     "elements per block of distribution block-cyclic (default: 64)"),
+      word_factor("index-pattern", {"uniform", "zipf"}, "",
+                  "frequency of elements: equal (default), or zipf: the k-th 1/k times as often as "
+                  "the first"),
+      word_factor("combine", {"no", "yes"}, "",
+                  "combines requests of one buffer for the same element before they are sent "
+                  "(default: no)"),
+      integer_factor(
+          "buffer-items", "1024",
+          "per destination, for aggregating strategies; 0: the library chooses, 1024 or, "
+          "between hosts, more",
+          0, max_buffer_items),
+      integer_factor(
+          "hops", "",
+          "of strategy conveyor (default: 2 for more than 128 ranks on nodes of several, else 1)",
+          1, max_hops),
   };
 }
 

@@ -11,66 +11,39 @@ namespace longshore::bench {
 namespace {
 
 std::vector<factor> factors() {
-  using enum factor::kind;
+  constexpr long max_reach = 1L << 20, max_fields = 4096;
   return {
-      {.name = "strategy",
-       .allowed = names_in<ghost_strategy>(),
-       .defaults = {"direct"},
-       .help = "how elements reach their ghosts; auto measures and takes the fastest"},
-      {.name = "operation",
-       .allowed = {"update", "accumulate"},
-       .defaults = {"update"},
-       .help = "update copies elements to their ghosts, accumulate adds ghosts to their elements"},
+      word_factor("strategy", names_in<ghost_strategy>(), "direct",
+                  "how elements reach their ghosts; auto measures and takes the fastest"),
+      word_factor(
+          "operation", {"update", "accumulate"}, "update",
+          "update copies elements to their ghosts, accumulate adds ghosts to their elements"),
       {.name = "mesh",
        .allowed = {"random", "band", "hexahedra", "tetrahedra", "file"},
-       .defaults = {"random"},
+       .defaults = "random",
        .help = "who needs what: random elements of other ranks, the neighbours in a banded matrix, "
                "cells over the faces of a box that is cut into parts, or the matrix of a file",
        .always_available = true},
       {.name = "file",
-       .type = text,
-       .defaults = {},
+       .type = factor::kind::text,
+       .defaults = "",
        .help = "mesh file: the name of a file of Matrix Market, in coordinate format"},
-      {.name = "elements",
-       .type = integer,
-       .defaults = {"100000"},
-       .help = "that each rank owns; of cells, on average",
-       .low = 1,
-       .high = 1L << 40},
-      {.name = "ghosts",
-       .type = integer,
-       .defaults = {"10000"},
-       .help = "of each rank, in meshes random and band",
-       .low = 1,
-       .high = 1L << 40},
-      {.name = "reach",
-       .type = integer,
-       .defaults = {},
-       .help = "mesh random: ghosts are at most so many ranks away (default: anywhere); cells: "
-               "layers of ghosts (default: 1)",
-       .low = 1,
-       .high = 1L << 20},
-      {.name = "fields",
-       .type = integer,
-       .defaults = {"1"},
-       .help = "fields exchanged together",
-       .low = 1,
-       .high = 4096},
-      {.name = "type",
-       .allowed = {"float", "double", "int32", "int64"},
-       .defaults = {"double"},
-       .help = "of an element of a field"},
-      {.name = "memory",
-       .allowed = {"shared", "own"},
-       .defaults = {},
-       .help =
-           "memory of the fields: that of longshore::shared_allocator, which neighbours map, or "
-           "a std::vector of the program (default: shared, and not recorded)"},
-      {.name = "placement",
-       .allowed = {"linear", "random", "auto"},
-       .defaults = {"linear"},
-       .help = "part of the mesh that a rank has: that of its number, any, or the one with which "
-               "few ghosts leave the nodes"},
+      integer_factor("elements", "100000", "that each rank owns; of cells, on average"),
+      integer_factor("ghosts", "10000", "of each rank, in meshes random and band"),
+      integer_factor("reach", "",
+                     "mesh random: ghosts are at most so many ranks away (default: anywhere); "
+                     "cells: layers of ghosts (default: 1)",
+                     1, max_reach),
+      integer_factor("fields", "1", "fields exchanged together", 1, max_fields),
+      word_factor("type", {"float", "double", "int32", "int64"}, "double",
+                  "of an element of a field"),
+      word_factor(
+          "memory", {"shared", "own"}, "",
+          "memory of the fields: that of longshore::shared_allocator, which neighbours map, "
+          "or a std::vector of the program (default: shared, and not recorded)"),
+      word_factor("placement", {"linear", "random", "auto"}, "linear",
+                  "part of the mesh that a rank has: that of its number, any, or the one with "
+                  "which few ghosts leave the nodes"),
   };
 }
 

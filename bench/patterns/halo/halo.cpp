@@ -1,7 +1,6 @@
 // Pattern halo: its factors, and the combinations of factors that are possible.
 #include "harness/task_factors.hpp"
 #include "patterns/halo/halo_measurements.hpp"
-#include "patterns/halo/language_measurement.hpp"
 #include "patterns/halo/placement_factors.hpp"
 #include "patterns/patterns.hpp"
 
@@ -14,87 +13,36 @@ namespace longshore::bench {
 namespace {
 
 std::vector<factor> factors() {
-  using enum factor::kind;
-  constexpr long max_ranks = 1 << 24;
+  constexpr long max_ranks = 1 << 24, max_width = 1024, max_count = 4096;
   std::vector<factor> factors = {
-      {.name = "algorithm",
-       .allowed = names_in<halo_algorithm>(),
-       .defaults = {},  // settle() sets it
-       .help = "which messages, in which rounds; auto measures and takes the fastest (default: "
-               "standard, or faces with "
-               "--contiguous)"},
-      {.name = "mode",
-       .allowed = names_in<halo_mode>(),
-       .defaults = {"channel"},
-       .help = "which calls carry a message"},
-      {.name = "reach",
-       .allowed = names_in<halo_reach>(),
-       .defaults = {"corners"},
-       .help = "parts of the halo that the stencil reads: fewer parts need fewer messages"},
-      {.name = "domain",
-       .type = triple,
-       .defaults = {"64,64,64"},
-       .help = "cells per rank along x, y, z; x is contiguous"},
-      {.name = "halo",
-       .type = integer,
-       .defaults = {"1"},
-       .help = "cells of halo on every side",
-       .low = 1,
-       .high = 1024},
-      {.name = "fields",
-       .type = integer,
-       .defaults = {"1"},
-       .help = "fields exchanged together",
-       .low = 1,
-       .high = 4096},
-      {.name = "contiguous",
-       .type = integer,
-       .defaults = {},
-       .help = "elements of one buffer per face, instead of a domain: no packing",
-       .low = 1,
-       .high = 1L << 40},
-      {.name = "tasks",
-       .allowed = task_layer_names(),
-       .defaults = {"serial"},
-       .help = "tasking layer that copies the large messages of a rank"},
-      {.name = "task-count",
-       .type = integer,
-       .defaults = {},
-       .help = "tasks of each rank (default: its share of the cores)",
-       .low = 1,
-       .high = 4096},
-      {.name = "type",
-       .allowed = {"float", "double"},
-       .defaults = {"double"},
-       .help = "of an element"},
-      {.name = "language",
-       .allowed = {"c++", "c", "fortran"},
-       .defaults = {},
-       .help = "language that allocates the fields, makes the plan and calls the exchange "
-               "(default: c++, and not recorded)"},
-      {.name = "memory",
-       .allowed = {"shared", "own"},
-       .defaults = {},
-       .help = "memory of the fields: that of longshore::field, which neighbours map, or a "
-               "std::vector of the program (default: shared, and not recorded)"},
-      {.name = "periodic",
-       .type = triple,
-       .defaults = {"1,1,1"},
-       .help = "1 where the domain wraps around, along x, y, z",
-       .low = 0,
-       .high = 1},
-      {.name = "grid",
-       .type = triple,
-       .defaults = {},
-       .help = "ranks along x, y, z; 0: chosen",
-       .low = 0,
-       .high = max_ranks},
-      {.name = "placement",
-       .allowed = names_in<grid_placement>(),
-       .defaults = {"linear"},
-       .help = "places of ranks in the grid: x fastest, MPI's Cartesian order, the least traffic "
-               "between distant ranks, or by "
-               "the levels of the machine"},
+      word_factor("algorithm", names_in<halo_algorithm>(), "",  // settle() sets it
+                  "which messages, in which rounds; auto measures and takes the fastest (default: "
+                  "standard, or faces with --contiguous)"),
+      word_factor("mode", names_in<halo_mode>(), "channel", "which calls carry a message"),
+      word_factor("reach", names_in<halo_reach>(), "corners",
+                  "parts of the halo that the stencil reads: fewer parts need fewer messages"),
+      triple_factor("domain", "64,64,64", "cells per rank along x, y, z; x is contiguous"),
+      integer_factor("halo", "1", "cells of halo on every side", 1, max_width),
+      integer_factor("fields", "1", "fields exchanged together", 1, max_count),
+      integer_factor("contiguous", "",
+                     "elements of one buffer per face, instead of a domain: no packing"),
+      word_factor("tasks", task_layer_names(), "serial",
+                  "tasking layer that copies the large messages of a rank"),
+      integer_factor("task-count", "", "tasks of each rank (default: its share of the cores)", 1,
+                     max_count),
+      word_factor("type", {"float", "double"}, "double", "of an element"),
+      word_factor("language", {"c++", "c", "fortran"}, "",
+                  "language that allocates the fields, makes the plan and calls the exchange "
+                  "(default: c++, and not recorded)"),
+      word_factor("memory", {"shared", "own"}, "",
+                  "memory of the fields: that of longshore::field, which neighbours map, or a "
+                  "std::vector of the program (default: shared, and not recorded)"),
+      triple_factor("periodic", "1,1,1", "1 where the domain wraps around, along x, y, z", 0, 1),
+      triple_factor("grid", "", "ranks along x, y, z; 0: chosen", 0, max_ranks),
+      word_factor(
+          "placement", names_in<grid_placement>(), "linear",
+          "places of ranks in the grid: x fastest, MPI's Cartesian order, the least traffic "
+          "between distant ranks, or by the levels of the machine"),
   };
   for (auto& factor : factors_of_levels()) factors.push_back(std::move(factor));
   return factors;

@@ -3,7 +3,6 @@
 #include "patterns/halo/halo_measurements.hpp"
 
 #include "harness/task_factors.hpp"
-#include "patterns/halo/language_measurement.hpp"
 #include "patterns/memory_check.hpp"
 
 #include <longshore/core/error.hpp>

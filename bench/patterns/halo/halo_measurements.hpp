@@ -15,6 +15,8 @@
 #include <cstdint>
 #include <cstdio>
 #include <memory>
+#include <optional>
+#include <string>
 
 namespace longshore::bench {
 
@@ -51,6 +53,14 @@ template <class T, class Fields>
   }
   return true;
 }
+
+/// Why a variant cannot be measured in its language, or nothing. The default language is C++.
+[[nodiscard]] std::optional<std::string> why_not_in_its_language(const variant& levels);
+
+/// Collective. REQUIRES: a variant in C or Fortran that can run.
+[[nodiscard]] std::unique_ptr<measurement> measure_in_its_language(team& team,
+                                                                   const variant& levels,
+                                                                   const launch_facts& facts);
 
 /// Collective. REQUIRES: a variant that the pattern can run.
 [[nodiscard]] std::unique_ptr<measurement> measure_halo(team& team, const variant& levels,

@@ -1,9 +1,8 @@
 // Measures a halo exchange through the C or Fortran interface. Functions in that language
 // (language_interface.h) make the fields and exchange; this file fills and verifies the fields.
-#include "patterns/halo/language_measurement.hpp"
+#include "patterns/halo/halo_measurements.hpp"
 
 #include "harness/task_factors.hpp"
-#include "patterns/halo/halo_measurements.hpp"
 #include "patterns/memory_check.hpp"
 
 #include <longshore/core/error.hpp>

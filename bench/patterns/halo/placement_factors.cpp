@@ -45,19 +45,16 @@ std::vector<factor> factors_of_levels() {
   for (const auto name : location_levels) {
     const std::string level(name);
     factors.push_back(
-        {.name = level,
-         .type = factor::kind::triple,
-         .defaults = {},
-         .help = fmt::format("placement levels: the grid of {} within {}",
-                             level == "core" ? "ranks" : level + "s",
-                             level == "node" ? "the machine" : "the next outer level"),
-         .low = 1,
-         .high = max_ranks});
+        triple_factor(level, "",
+                      fmt::format("placement levels: the grid of {} within {}",
+                                  level == "core" ? "ranks" : level + "s",
+                                  level == "node" ? "the machine" : "the next outer level"),
+                      1, max_ranks));
   }
   factors.push_back(
       {.name = "order",
        .allowed = {"xyz", "xzy", "yxz", "yzx", "zxy", "zyx"},
-       .defaults = {},  // xyz
+       .defaults = "",  // xyz
        .help =
            "placement levels: order of dimensions within each level, fastest first (default: xyz)",
        .always_available = true});

@@ -2,7 +2,7 @@
 // that are possible.
 #include "harness/task_factors.hpp"
 #include "patterns/patterns.hpp"
-#include "patterns/sort/sort_parameters.hpp"
+#include "patterns/sort/sort_measurement.hpp"
 
 #include <fmt/core.h>
 
@@ -14,71 +14,45 @@ namespace {
 constexpr long default_max_key = 1L << 28;
 
 std::vector<factor> factors() {
-  using enum factor::kind;
+  constexpr long max_payload = 4096, max_tasks = 4096;
   return {
-      {.name = "exchange",
-       .allowed = names_in<exchange_strategy>(),
-       .defaults = {"put"},
-       .help = "how keys reach the rank of their bucket"},
-      {.name = "order",
-       .allowed = names_in<exchange_order>(),
-       .defaults = {"round-robin"},
-       .help = "in which a rank sends to the others"},
-      {.name = "keys",
-       .type = integer,
-       .defaults = {"4194304"},
-       .help = "per rank; in all with strong scaling",
-       .low = 1,
-       .high = 1L << 40},
-      {.name = "scaling",
-       .allowed = {"weak", "strong", "weak-iso"},
-       .defaults = {"weak"},
-       .help = "weak-iso: the range of keys is 8192 per rank, whatever --max-key says"},
-      {.name = "max-key",
-       .type = integer,
-       .defaults = {std::to_string(default_max_key)},
-       .help = "keys are numbers below this, and below what their type holds",
-       .low = 1,
-       .high = 1L << 40},
-      {.name = "key-pattern",
-       .allowed = {"uniform", "zipf", "sorted", "all-equal"},
-       .defaults = {"uniform"},
-       .help = "distribution of the keys"},
-      {.name = "key-type",
-       .allowed = {"uint8", "uint32", "uint64", "double"},
-       .defaults = {"uint32"},
-       .help = "type of a key"},
-      {.name = "payload",
-       .type = integer,
-       .defaults = {"0"},
-       .help = "bytes that belong to each key: 0; 8 with keys of type uint32; 8 or 56 with uint64",
-       .low = 0,
-       .high = 4096},
-      {.name = "splitters",
-       .allowed = {"equal-width", "sampled"},
-       .defaults = {"equal-width"},
-       .help =
-           "ends of the buckets: sampled gives all ranks equally many keys, for any distribution"},
-      {.name = "stable",
-       .allowed = {"no", "yes"},
-       .defaults = {"no"},
-       .help = "whether items with equal keys keep their order"},
-      {.name = "meet",
-       .allowed = {"no", "yes"},
-       .defaults = {"no"},
-       .help =
-           "yes: a barrier before the exchange, so that its time excludes waiting for late ranks"},
-      {.name = "tasks",
-       .allowed = task_layer_names(),
-       .defaults = {"serial"},
-       .help = "tasking layer that counts, bucketizes and sorts within a rank"},
-      {.name = "task-count",
-       .type = integer,
-       .defaults = {},
-       .help = "per rank",
-       .low = 1,
-       .high = 4096},
+      word_factor("exchange", names_in<exchange_strategy>(), "put",
+                  "how keys reach the rank of their bucket"),
+      word_factor("order", names_in<exchange_order>(), "round-robin",
+                  "in which a rank sends to the others"),
+      integer_factor("keys", "4194304", "per rank; in all with strong scaling"),
+      word_factor("scaling", {"weak", "strong", "weak-iso"}, "weak",
+                  "weak-iso: the range of keys is 8192 per rank, whatever --max-key says"),
+      integer_factor("max-key", std::to_string(default_max_key),
+                     "keys are numbers below this, and below what their type holds"),
+      word_factor("key-pattern", {"uniform", "zipf", "sorted", "all-equal"}, "uniform",
+                  "distribution of the keys"),
+      word_factor("key-type", {"uint8", "uint32", "uint64", "double"}, "uint32", "type of a key"),
+      integer_factor(
+          "payload", "0",
+          "bytes that belong to each key: 0; 8 with keys of type uint32; 8 or 56 with uint64", 0,
+          max_payload),
+      word_factor(
+          "splitters", {"equal-width", "sampled"}, "equal-width",
+          "ends of the buckets: sampled gives all ranks equally many keys, for any distribution"),
+      word_factor("stable", {"no", "yes"}, "no", "whether items with equal keys keep their order"),
+      word_factor(
+          "meet", {"no", "yes"}, "no",
+          "yes: a barrier before the exchange, so that its time excludes waiting for late ranks"),
+      word_factor("tasks", task_layer_names(), "serial",
+                  "tasking layer that counts, bucketizes and sorts within a rank"),
+      integer_factor("task-count", "", "per rank", 1, max_tasks),
   };
+}
+
+// The function that makes the measurement for keys with a payload, or null. There are few types and
+// sizes, because each type takes time to compile.
+sort_maker sort_of_records(const std::string& key_type, long payload_bytes) {
+  if (key_type == "uint32" && payload_bytes == 8) return make_sort<sorted_record<std::uint32_t, 8>>;
+  if (key_type == "uint64" && payload_bytes == 8) return make_sort<sorted_record<std::uint64_t, 8>>;
+  if (key_type == "uint64" && payload_bytes == 56)
+    return make_sort<sorted_record<std::uint64_t, 56>>;
+  return nullptr;
 }
 
 sort_maker maker_of(const variant& levels) {

@@ -37,10 +37,9 @@ struct key_share {
                                              std::size_t item_bytes);
 
 using sort_maker = std::unique_ptr<measurement> (*)(team&, const variant&, const launch_facts&);
-/// The function that makes the measurement for keys of a type, without or with a payload. Null if
-/// the type is not built in (sort_keys.cpp, sort_records.cpp).
+/// The function that makes the measurement for keys of a type without payload. Null if the type is
+/// not built in (sort_keys.cpp).
 [[nodiscard]] sort_maker sort_of_keys(const std::string& key_type);
-[[nodiscard]] sort_maker sort_of_records(const std::string& key_type, long payload_bytes);
 
 /// Calls put(i, key) for the keys of this rank. Keys of pattern uniform are those of ISx. In
 /// pattern zipf the probability of key k falls as 1 / (k + 1). Pattern sorted has ascending, evenly

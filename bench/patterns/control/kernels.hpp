@@ -1,0 +1,63 @@
+// The kernels of pattern control. All functions that make one are collective, as pattern::make. With
+// `pair` they throw errc::unsupported if there are no such peers.
+#pragma once
+
+#include "harness/measurement.hpp"
+
+#include <longshore/transport/team.hpp>
+
+#include <cstddef>
+#include <cstring>
+#include <memory>
+#include <string>
+
+namespace longshore::bench {
+
+constexpr std::size_t pingpong_bytes = 8;  ///< the smallest message, which is a count
+
+/// The default number of bytes per rank of a copy. Source and destination together are at least
+/// four times the caches of the machine, as for pattern stream, but at most 512 MiB.
+[[nodiscard]] std::size_t default_copy_bytes();
+/// A memory copy on all ranks at once. Throws errc::out_of_memory if the buffers of all ranks do not
+/// fit.
+[[nodiscard]] std::unique_ptr<measurement> make_copy(team& ranks, std::size_t bytes);
+
+/// A message from rank 0 to the last rank and back, over a channel.
+[[nodiscard]] std::unique_ptr<measurement> make_channel_pingpong(team& ranks, std::size_t bytes);
+/// The same by a message and a flag, by calls of the library. This kernel and make_put() show the
+/// cost that the interface of a transport adds to these calls.
+[[nodiscard]] std::unique_ptr<measurement> make_raw_pingpong(team& ranks, std::size_t bytes);
+/// Rank 0 puts `bytes` bytes into the memory of another rank, repeatedly. `over` is put (of a
+/// segment) or raw (the call of the library). `pair` is near (on the same node) or remote. The
+/// target waits and lets its library make progress.
+[[nodiscard]] std::unique_ptr<measurement> make_put(team& ranks, const std::string& over,
+                                                    const std::string& pair, std::size_t bytes);
+
+/// The parameters of the LogGP model of a pair of ranks (loggp.cpp). `over` is channel or put. `pair`
+/// selects the partner of rank 0. "near" and "far" are the ranks of its node that share the most and
+/// the least hardware with rank 0, if ranks are bound. "remote" is the first rank of the second
+/// node. All other ranks do nothing.
+[[nodiscard]] std::unique_ptr<measurement> make_loggp(team& ranks, const std::string& over,
+                                                      const std::string& pair);
+
+/// The cost of a message when all ranks send at the same time. From these costs, for several sizes
+/// and kinds of transfer, the study tool predicts whole exchanges.
+[[nodiscard]] std::unique_ptr<measurement> make_shift(team& ranks, const std::string& over,
+                                                      const std::string& pair, std::size_t bytes);
+[[nodiscard]] std::unique_ptr<measurement> make_barrier(team& ranks);
+[[nodiscard]] std::unique_ptr<measurement> make_fetch_add(team& ranks, const std::string& pair);
+
+/// Why no rank is remote to rank 0.
+inline constexpr const char* all_on_one_node =
+    "all ranks are on one node: none is remote (--ranks-per-node makes virtual nodes)";
+
+/// Copies a message into or out of its buffer. On a simulated machine, the bytes of a message within
+/// a node cost time. A message between nodes counts as made where it lies, so that the kernels show
+/// the network of the machine.
+inline void copy_message(team& ranks, int peer, void* to, const void* from, std::size_t bytes) {
+  if (ranks.costs() != nullptr && ranks.nodes().is_local(peer)) [[unlikely]]
+    ranks.charge_copy(ranks.rank(), bytes);
+  std::memcpy(to, from, bytes);
+}
+
+}  // namespace longshore::bench
