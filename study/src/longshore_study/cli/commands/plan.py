@@ -4,7 +4,6 @@ study can detect, before anything runs."""
 from __future__ import annotations
 
 import argparse
-import json
 import math
 from collections import defaultdict
 from collections.abc import Iterator
@@ -13,6 +12,7 @@ from typing import Any
 from longshore_study.base import terminal
 from longshore_study.base.errors import EXIT_OK
 from longshore_study.base.json_values import attributes
+from longshore_study.cli.result_output import print_result
 from longshore_study.execution.progress import duration
 from longshore_study.planning.launch_length import Advice, advise
 from longshore_study.planning.plan import CONTROL, Plan, make_plan, missing_programs
@@ -38,10 +38,7 @@ def run(args: argparse.Namespace) -> int:
     plan = make_plan(load(args.study))
     stored = list(Store(args.store).launches(plan.study.name))
     answer = describe(plan, TimeEstimate(stored), stored, others=args.json or args.verbose)
-    if args.json:
-        print(json.dumps(answer, indent=1))
-    else:
-        _print(plan, answer, show_sweep=args.verbose)
+    print_result(args, answer, lambda: _print(plan, answer, show_sweep=args.verbose))
     return EXIT_OK
 
 
