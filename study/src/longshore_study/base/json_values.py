@@ -1,4 +1,4 @@
-"""Values of JSON objects: a number by its path, and one text for equal objects."""
+"""Values of JSON objects: a number by its path, attributes, and one text for equal objects."""
 
 from __future__ import annotations
 
@@ -15,6 +15,17 @@ def number_in(value: object, *path: str) -> float | None:
     for name in path:
         value = value.get(name) if isinstance(value, Mapping) else None
     return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else None
+
+
+def attributes(row: object, names: str) -> dict[str, Any]:
+    """The attributes with these names, separated by spaces, as values of JSON."""
+    return {name: _json_value(getattr(row, name)) for name in names.split()}
+
+
+def _json_value(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return list(value)
+    return dict(value) if isinstance(value, Mapping) else value
 
 
 def canonical(factors: Mapping[str, Any]) -> str:

@@ -1,15 +1,14 @@
-"""Prints the result of a command: a JSON document with --json, else text.
-
-New commands use this module. Some older commands print JSON themselves, with escapes instead of
-the characters outside of ASCII, and keep this form. Programs that read JSON see no difference.
-"""
+"""The result of a command: a JSON document with --json, else text; or a file."""
 
 from __future__ import annotations
 
 import argparse
 import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
+
+from longshore_study.base.errors import LongshoreError
 
 
 def print_json(document: dict[str, Any]) -> None:
@@ -21,3 +20,10 @@ def print_result(args: argparse.Namespace, document: dict[str, Any], print_text:
         print_json(document)
     else:
         print_text()
+
+
+def write_file(path: Path, content: bytes) -> None:
+    try:
+        path.write_bytes(content)
+    except OSError as error:
+        raise LongshoreError(f"cannot write {path}: {error.strerror}; name another file with -o") from None

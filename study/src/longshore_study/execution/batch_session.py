@@ -51,7 +51,7 @@ def submit_session(
                 f"or, if the job has ended, remove {job['file']}"
             )
         if state != batch_systems.ENDED:
-            cancel = shlex.join(batch_systems.SYSTEMS[job["system"]].cancellation(job["id"]))
+            cancel = shlex.join([*batch_systems.SYSTEMS[job["system"]].cancellation, job["id"]])
             raise LongshoreError(
                 f"job {job['id']} of session {target.session} is {state}; wait for it ('longshore status' shows its "
                 f"state), or cancel it with: {cancel}"

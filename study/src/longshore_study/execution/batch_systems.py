@@ -9,6 +9,7 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 from longshore_study.base.durations import clock
 from longshore_study.base.errors import LongshoreError
@@ -37,33 +38,54 @@ class JobRequest:
     """The maximum over the launches of the job."""
 
 
-class Slurm:
+class BatchSystem:
+    """One batch system: its commands, and how to read their answers."""
+
+    kind: str
+    job_id_line: str
+    """The pattern of the line with the identifier of a submitted job."""
+    query: tuple[str, ...]
+    """The command that prints the state of a job. JOB stands for its identifier."""
+    cancellation: tuple[str, ...]
+    states: ClassVar[Mapping[str, str]] = {}
+    """Our words for its states."""
+
+    def submission(self, job: JobRequest) -> list[str]:
+        raise NotImplementedError
+
+    def job_id(self, answer: str) -> str | None:
+        found = re.search(self.job_id_line, answer, re.MULTILINE)
+        return found[1] if found else None
+
+    def state(self, answer: str) -> str:
+        word = answer.split(maxsplit=1)[0].lower()
+        return self.states.get(word, word)
+
+
+class Slurm(BatchSystem):
     kind = "slurm-batch"
-    # Jobs are exclusive, because another job on the node would disturb the measurement.
+    job_id_line = r"^(\d+)(?:;.*)?$"
+    query = ("squeue", "--noheader", "--format=%T", "--jobs=JOB")
+    cancellation = ("scancel",)
 
     def submission(self, job: JobRequest) -> list[str]:
         after = [f"--dependency=afterany:{job.after}"] if job.after else []
+        # Jobs are exclusive, because another job on the node would disturb the measurement.
         request = [f"--job-name={job.name}", f"--nodes={job.nodes}", f"--time={clock(job.seconds)}", "--exclusive"]
         # Slurm expands % in file names, and names of folders in the store can contain % (img%3A1).
         output = str(job.output).replace("%", "%%")
         return ["sbatch", "--parsable", *request, f"--output={output}", *after, *job.options, str(job.script)]
 
-    def job_id(self, answer: str) -> str | None:
-        found = re.search(r"^(\d+)(?:;.*)?$", answer, re.MULTILINE)
-        return found[1] if found else None
 
-    def query(self, job_id: str) -> list[str]:
-        return ["squeue", "--noheader", "--format=%T", f"--jobs={job_id}"]
-
-    def state(self, answer: str) -> str:
-        return answer.split(maxsplit=1)[0].lower()
-
-    def cancellation(self, job_id: str) -> list[str]:
-        return ["scancel", job_id]
-
-
-class Pbs:
+class Pbs(BatchSystem):
     kind = "pbs-batch"
+    job_id_line = r"^(\d+(?:\[\])?(?:\.[\w.-]+)?)\s*$"
+    query = ("qstat", "-f", "JOB")
+    cancellation = ("qdel",)
+    states: ClassVar = {
+        "Q": "pending", "W": "pending", "H": "pending", "R": "running", "E": "ending",
+        "F": ENDED, "C": ENDED, "X": ENDED,
+    }  # fmt: skip
 
     def submission(self, job: JobRequest) -> list[str]:
         request = ["-N", job.name[:15], "-V", "-j", "oe", "-o", str(job.output)]  # old versions allow 15 characters
@@ -75,51 +97,26 @@ class Pbs:
         after = ["-W", f"depend=afterany:{job.after}"] if job.after else []
         return ["qsub", *request, *after, *job.options, str(job.script)]
 
-    def job_id(self, answer: str) -> str | None:
-        found = re.search(r"^(\d+(?:\[\])?(?:\.[\w.-]+)?)\s*$", answer, re.MULTILINE)
-        return found[1] if found else None
-
-    def query(self, job_id: str) -> list[str]:
-        return ["qstat", "-f", job_id]
-
     def state(self, answer: str) -> str:
         found = re.search(r"job_state\s*=\s*(\w)", answer)
-        if found is None:
-            return UNKNOWN
-        if found[1] in "FCX":
-            return ENDED
-        return {"Q": "pending", "W": "pending", "H": "pending", "R": "running", "E": "ending"}.get(found[1], found[1])
-
-    def cancellation(self, job_id: str) -> list[str]:
-        return ["qdel", job_id]
+        return self.states.get(found[1], found[1]) if found else UNKNOWN
 
 
-class Flux:
+class Flux(BatchSystem):
     kind = "flux-batch"
+    job_id_line = r"^(ƒ\w+|f\w+|\d+)\s*$"
+    query = ("flux", "jobs", "--no-header", "--format={state}", "JOB")
+    cancellation = ("flux", "cancel")
+    states: ClassVar = {
+        "run": "running", "depend": "pending", "priority": "pending", "sched": "pending", "inactive": ENDED,
+    }  # fmt: skip
 
     def submission(self, job: JobRequest) -> list[str]:
         after = [f"--dependency=afterany:{job.after}"] if job.after else []
         request = [f"--job-name={job.name}", f"--nodes={job.nodes}", "--exclusive", f"--time-limit={job.seconds}s"]
         return ["flux", "batch", *request, f"--output={job.output}", *after, *job.options, str(job.script)]
 
-    def job_id(self, answer: str) -> str | None:
-        found = re.search(r"^(ƒ\w+|f\w+|\d+)\s*$", answer, re.MULTILINE)
-        return found[1] if found else None
 
-    def query(self, job_id: str) -> list[str]:
-        return ["flux", "jobs", "--no-header", "--format={state}", job_id]
-
-    def state(self, answer: str) -> str:
-        word = answer.split(maxsplit=1)[0].lower()
-        if word == "inactive":
-            return ENDED
-        return {"run": "running", "depend": "pending", "priority": "pending", "sched": "pending"}.get(word, word)
-
-    def cancellation(self, job_id: str) -> list[str]:
-        return ["flux", "cancel", job_id]
-
-
-BatchSystem = Slurm | Pbs | Flux
 SYSTEMS: dict[str, BatchSystem] = {system.kind: system for system in (Slurm(), Pbs(), Flux())}
 
 
@@ -140,7 +137,7 @@ def submit(system: BatchSystem, job: JobRequest) -> str:
 def state_of(system: BatchSystem, job_id: str) -> tuple[str, str]:
     """The state of a job (pending, running, ended, or another word of the system), and an empty
     text. If the query fails, UNKNOWN and the reason."""
-    argv = system.query(job_id)
+    argv = [word.replace("JOB", job_id) for word in system.query]
     status, out, err = run_command(argv)
     if status and not _GONE.search(err):
         why = (err or out).strip().splitlines()

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from longshore_study.base.errors import LongshoreError
+from longshore_study.base.json_values import attributes
 from longshore_study.execution.child_process import ChildResult, Signals, run_child
 from longshore_study.execution.external_output import imported_lines
 from longshore_study.execution.launch_resolver import LaunchResolver, program_of
@@ -191,13 +192,10 @@ class Runner:
         return {
             "record": "study",
             "schema": 1,
-            "study": self.target.study,
-            "tag": self.target.tag,
-            "session": self.target.session,
+            **attributes(self.target, "study tag session"),
             "cell": cell.factors,
             "cell_id": cell.cell_id,
-            "launch_index": launch.launch_index,
-            "position": launch.position,
+            **attributes(launch, "launch_index position"),
             "within": cell.within,
             "command": command.argv,
             "environment": command.environment,

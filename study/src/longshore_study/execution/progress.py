@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from rich.progress import TaskID
 
 
-class _SessionState:
+class _Progress:
+    """Follows a session. The classes below show it."""
+
     def __init__(self, plan: Plan, launches: Sequence[PlannedLaunch], estimate: TimeEstimate) -> None:
         self.labels = plan.labels
         self.launches = list(launches)
@@ -30,45 +32,43 @@ class _SessionState:
     def label(self, launch: PlannedLaunch) -> str:
         return self.labels[launch.cell.cell_id]
 
-    def finish(self, outcome: Outcome) -> None:
+    def begin(self, launch: PlannedLaunch) -> None:
+        del launch
+        self.launch_started = time.monotonic()
+
+    def tick(self) -> None:
+        """Called every second."""
+
+    def end(self, outcome: Outcome) -> None:
         self.finished += 1
         self.estimate.observe(outcome.launch.cell.cell_id, outcome.seconds)
 
-    def left_seconds(self) -> float:
+    def close(self) -> None:
+        """Called after the last launch."""
+
+    def left(self) -> str:
         """The expected time of the unfinished launches, minus the time since the current launch
         started."""
         left = self.estimate.total(launch.cell for launch in self.launches[self.finished :])
-        return max(0.0, left - (time.monotonic() - self.launch_started))
+        return duration(max(0.0, left - (time.monotonic() - self.launch_started)))
 
 
-class LineProgress:
+class LineProgress(_Progress):
     """Prints one complete line per launch, for logs of batch systems."""
 
     def __init__(self, plan: Plan, launches: Sequence[PlannedLaunch], estimate: TimeEstimate, out: TextIO) -> None:
-        self.state = _SessionState(plan, launches, estimate)
+        super().__init__(plan, launches, estimate)
         self.out = out
-        self.width = len(str(len(launches)))
-
-    def begin(self, launch: PlannedLaunch) -> None:
-        del launch
-        self.state.launch_started = time.monotonic()
-
-    def tick(self) -> None:
-        return
 
     def end(self, outcome: Outcome) -> None:
-        self.state.finish(outcome)
-        self.state.launch_started = time.monotonic()
-        count = f"{self.state.finished:{self.width}}/{len(self.state.launches)}"
-        left = duration(self.state.left_seconds())
-        line = f"[{count}] {self.state.label(outcome.launch)}: {_result_text(outcome)}, {outcome.seconds:.1f} s"
-        print_unless_closed(f"{line}, {left} left", self.out)
-
-    def close(self) -> None:
-        return
+        super().end(outcome)
+        self.launch_started = time.monotonic()
+        total = len(self.launches)
+        line = f"[{self.finished:{len(str(total))}}/{total}] {self.label(outcome.launch)}: {_result_text(outcome)}"
+        print_unless_closed(f"{line}, {outcome.seconds:.1f} s, {self.left()} left", self.out)
 
 
-class BarProgress:
+class BarProgress(_Progress):
     """Shows a bar on a terminal. Failures are printed above the bar; successful launches leave no
     line."""
 
@@ -76,7 +76,7 @@ class BarProgress:
         from rich.console import Console  # noqa: PLC0415 - logs do not need it
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn  # noqa: PLC0415
 
-        self.state = _SessionState(plan, launches, estimate)
+        super().__init__(plan, launches, estimate)
         self.bar = Progress(
             BarColumn(bar_width=30),
             MofNCompleteColumn(),
@@ -86,38 +86,28 @@ class BarProgress:
             auto_refresh=False,
             transient=True,
         )
-        self.task: TaskID = self.bar.add_task("", total=len(self.state.launches), left="")
+        self.task: TaskID = self.bar.add_task("", total=len(self.launches), left="")
         self.bar.start()
 
     def begin(self, launch: PlannedLaunch) -> None:
-        self.state.launch_started = time.monotonic()
-        self._show(self.state.label(launch))
+        super().begin(launch)
+        self.bar.update(self.task, description=escape_controls(self.label(launch)))
+        self.tick()
 
     def tick(self) -> None:
-        self._show(None)
+        self.bar.update(self.task, completed=self.finished, left=self.left())
+        with suppress(OSError):  # the terminal was closed; the session continues
+            self.bar.refresh()
 
     def end(self, outcome: Outcome) -> None:
         from rich.text import Text  # noqa: PLC0415
 
-        self.state.finish(outcome)
+        super().end(outcome)
         if outcome.failure or outcome.skipped:
-            text = escape_controls(f"{self.state.label(outcome.launch)}: {_result_text(outcome)}")
+            text = escape_controls(f"{self.label(outcome.launch)}: {_result_text(outcome)}")
             with suppress(OSError):
                 self.bar.console.print(Text(text, style="red" if outcome.failure else "yellow"), soft_wrap=True)
-        self.bar.update(self.task, completed=self.state.finished)
-        self._refresh()
-
-    def _show(self, label: str | None) -> None:
-        left = duration(self.state.left_seconds())
-        if label is None:
-            self.bar.update(self.task, left=left)
-        else:
-            self.bar.update(self.task, description=escape_controls(label), left=left)
-        self._refresh()
-
-    def _refresh(self) -> None:
-        with suppress(OSError):  # the terminal was closed; the session continues
-            self.bar.refresh()
+        self.tick()
 
     def close(self) -> None:
         with suppress(OSError):

@@ -12,6 +12,7 @@ from typing import Any
 
 from longshore_study.base.durations import parse_duration
 from longshore_study.base.errors import EXIT_OK, EXIT_STOPPED, LongshoreError, UsageError
+from longshore_study.base.json_values import attributes
 from longshore_study.base.terminal import count
 from longshore_study.execution import batch_session
 from longshore_study.execution.child_process import Interrupted, Signals
@@ -191,12 +192,8 @@ def print_summary(
     if args.json:
         answer: dict[str, Any] = {
             "schema": 1,
-            "study": target.study,
-            "tag": target.tag,
-            "session": target.session,
-            "planned": summary.planned,
-            "recorded_before": summary.recorded_before,
-            "failed_before": summary.failed_before,
+            **attributes(target, "study tag session"),
+            **attributes(summary, "planned recorded_before failed_before"),
             "recorded": len(ran),
             "failed": [
                 {"cell": o.launch.cell.factors, "launch": o.launch.launch_index, "why": o.failure}
@@ -231,7 +228,7 @@ def print_summary(
 def print_commands(args: argparse.Namespace, commands: list[Command]) -> None:
     """Prints the commands, one per line, as a user would type them."""
     if args.json:
-        rows = [{"command": c.argv, "environment": c.environment, "binding": c.binding} for c in commands]
+        rows = [{"command": c.argv, **attributes(c, "environment binding")} for c in commands]
         print(json.dumps({"schema": 1, "launches": rows}, indent=1))
         return
     for command in commands:

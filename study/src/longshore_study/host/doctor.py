@@ -8,9 +8,8 @@ import os
 import shutil
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from longshore_study.host.cores import available_cores, available_cpus
 from longshore_study.host.mpi import find_mpi
@@ -27,9 +26,6 @@ class CheckResult:
     value: str
     advice: str = ""
     """What the user can do. Empty if there is nothing to do."""
-
-    def as_json(self) -> dict[str, Any]:
-        return asdict(self)
 
 
 @dataclass(frozen=True)

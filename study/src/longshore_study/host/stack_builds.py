@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from longshore_study.base.errors import LongshoreError, UsageError, suggestion
+from longshore_study.base.json_values import attributes
 from longshore_study.host.bench_program import BENCH
 from longshore_study.host.stacks import MPI, Stack, with_paths
 
@@ -54,10 +55,8 @@ class Build:
     def as_json(self) -> dict[str, Any]:
         """The content of stack.json, whose key `environment` is `own_environment`: search paths
         depend on the environment of the launch."""
-        return {
-            "name": self.name, "bench": self.bench, "mpirun": self.mpirun, "environment": self.own_environment,
-            "paths": self.paths, "version": self.version,
-        }  # fmt: skip
+        own = {"environment": self.own_environment}
+        return attributes(self, "name bench mpirun") | own | attributes(self, "paths version")
 
 
 def stacks_home() -> Path:

@@ -16,7 +16,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from longshore_study.importers.imported import PARTIAL_HINT, Imported, Options, Source, aggregate_result, whole_records
+from longshore_study.importers.imported import Imported, Options, Source, aggregate_result, whole_records
 from longshore_study.importers.run_texts import finite_number, runs_of, whole
 from longshore_study.store import records
 from longshore_study.store.records import Record
@@ -52,8 +52,7 @@ def _imported(source: Source, options: Options, text: str, offset: int) -> Impor
     missing = [name for name in _ALL if KERNELS[name] not in kernels]
     alone = kernels == {"nstream"} or (kernels == {"triad"} and "mean_bandwidth" in results[0]["metrics"])
     partial = f"BabelStream's output ends without {', '.join(missing)}" if missing and not alone else None
-    if partial and not options.partial:
-        raise source.error(offset + len(text.rstrip()), f"{partial}; {PARTIAL_HINT}")
+    source.refuse_partial(offset + len(text.rstrip()), partial, options)
     cell: dict[str, Any] = {"program": "babelstream", "nodes": 1, "ranks": 1}
     program = {"name": "BabelStream", "version": _word(r"^Version:[ \t]*(\S+)", text)}
     implementation = _word(r"^Implementation:[ \t]*(.*\S)", text)

@@ -15,7 +15,7 @@ from typing import Any
 
 from longshore_study.importers import bale_json
 from longshore_study.importers.bale_json import APPS
-from longshore_study.importers.imported import PARTIAL_HINT, Imported, Options, Source, aggregate_result, whole_records
+from longshore_study.importers.imported import Imported, Options, Source, aggregate_result, whole_records
 from longshore_study.importers.run_texts import spans
 from longshore_study.store import records
 from longshore_study.store.records import Record
@@ -68,8 +68,7 @@ def _imported(source: Source, options: Options, command: re.Match[str], end: int
     missing = [strategy for strategy in requested if strategy not in printed]
     partial = f"bale's output ends without {', '.join(missing)}" if missing else None
     last = len(text.rstrip())
-    if partial and not options.partial:
-        raise source.error(last, f"{partial}; {PARTIAL_HINT}")
+    source.refuse_partial(last, partial, options)
     if not printed:
         raise source.error(last, "bale's output ends before the first result")
     verified = _FAILED.search(text, command.end()) is None

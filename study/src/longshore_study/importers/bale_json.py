@@ -14,7 +14,7 @@ import re
 from typing import Any
 
 from longshore_study.base.errors import LongshoreError
-from longshore_study.importers.imported import PARTIAL_HINT, Imported, Options, Source, aggregate_result, whole_records
+from longshore_study.importers.imported import Imported, Options, Source, aggregate_result, whole_records
 from longshore_study.importers.json_document import parsed
 from longshore_study.store import records
 
@@ -35,8 +35,7 @@ def read(source: Source, options: Options) -> list[Imported]:
 
 def _imported(source: Source, options: Options, match: re.Match[str]) -> Imported:
     partial = None if match[0].endswith("}") else "bale's object is cut short: the run did not finish"
-    if partial and not options.partial:
-        raise source.error(match.end(), f"{partial}; {PARTIAL_HINT}")
+    source.refuse_partial(match.end(), partial, options)
     values: dict[str, Any] = dict(_PAIR.findall(match[0])) if partial else parsed(source, match[0])
 
     def count(key: str) -> int:

@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from longshore_study.importers.imported import PARTIAL_HINT, Imported, Options, Source, aggregate_result, whole_records
+from longshore_study.importers.imported import Imported, Options, Source, aggregate_result, whole_records
 from longshore_study.importers.run_texts import spans
 from longshore_study.store import records
 from longshore_study.store.records import Record
@@ -54,8 +54,7 @@ def _imported(source: Source, options: Options, command: re.Match[str], end: int
     missing = [name for name in STRATEGIES if name not in {match[1] for match in figures}]
     partial = f"the output of Chapel's ig ends without {', '.join(missing)}" if missing else None
     last = len(source.text[:end].rstrip())
-    if partial and not options.partial:
-        raise source.error(last, f"{partial}; {PARTIAL_HINT}")
+    source.refuse_partial(last, partial, options)
     if not figures:
         raise source.error(last, "the output of Chapel's ig ends before the first result")
     nodes = int(locales[1])

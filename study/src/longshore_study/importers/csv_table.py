@@ -8,7 +8,6 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from longshore_study.base.errors import LongshoreError
 from longshore_study.importers.imported import Source
 
 
@@ -44,21 +43,17 @@ def read_table(
         width = len(header)
         for name in header:
             if not name or header.count(name) > 1:
-                raise _error(source, 1, f"each column needs its own name, found '{name}'")
+                raise source.error_in_line(1, f"each column needs its own name, found '{name}'")
         for texts in reader:
             if not any(text.strip() for text in texts):
                 continue
             found = columns(texts)
             number = reader.line_num
             if len(found) != width:
-                raise _error(source, number, f"{len(found)} values, but the header has {width} columns")
+                raise source.error_in_line(number, f"{len(found)} values, but the header has {width} columns")
             lines.append(TableLine(number, begins[number - 1], dict(zip(header, found, strict=True))))
     except csv.Error as error:
-        raise _error(source, reader.line_num, f"not CSV: {error}") from None
+        raise source.error_in_line(reader.line_num, f"not CSV: {error}") from None
     if not lines:
-        raise _error(source, 1, "the table has a header but no lines")
+        raise source.error_in_line(1, "the table has a header but no lines")
     return header, lines
-
-
-def _error(source: Source, line: int, message: str) -> LongshoreError:
-    return LongshoreError(f"{source.name}:{line}: {message}")

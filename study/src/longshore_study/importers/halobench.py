@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from longshore_study.importers import fortran
-from longshore_study.importers.imported import PARTIAL_HINT, Imported, Options, Source, aggregate_result, whole_records
+from longshore_study.importers.imported import Imported, Options, Source, aggregate_result, whole_records
 from longshore_study.importers.run_texts import spans
 from longshore_study.store import records
 from longshore_study.store.records import Record
@@ -73,8 +73,7 @@ class _HalobenchRun:
     def imported(self) -> Imported:
         ranks, grid, contiguous, repetitions = self.layout()
         partial = self.partial()
-        if partial and not self.options.partial:
-            raise self.source.error(self.end_of_text(), f"{partial}; {PARTIAL_HINT}")
+        self.source.refuse_partial(self.end_of_text(), partial, self.options)
         results = list(self.results(contiguous, repetitions))
         if not any("metrics" in result for result in results):
             raise self.source.error(self.end_of_text(), "halobench's output ends before the first result")

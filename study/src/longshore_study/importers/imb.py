@@ -16,7 +16,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from longshore_study.importers.imported import PARTIAL_HINT, Imported, Options, Source, aggregate_result, whole_records
+from longshore_study.importers.imported import Imported, Options, Source, aggregate_result, whole_records
 from longshore_study.importers.run_texts import finite_number, integer, runs_of, spans, starts_with_number, whole
 from longshore_study.store import records
 from longshore_study.store.records import Record
@@ -88,8 +88,7 @@ def _imported(source: Source, options: Options, text: str, offset: int) -> Impor
         partial = "IMB's output ends without 'All processes entering MPI_Finalize'"
     elif part in _WITHOUT_END and offset + len(text) == len(source.text) and not text.endswith("\n"):
         partial = "IMB's output ends in the middle of a line"
-    if partial and not options.partial:
-        raise source.error(end, f"{partial}; {PARTIAL_HINT}")
+    source.refuse_partial(end, partial, options)
     cell: dict[str, Any] = {"program": "imb", "transport": "mpi", "ranks": most}
     if options.ranks_per_node:
         cell["nodes"] = records.node_count(most, options.ranks_per_node)

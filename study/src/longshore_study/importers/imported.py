@@ -62,7 +62,15 @@ class Source:
         return self.text.count("\n", 0, offset) + 1
 
     def error(self, offset: int, message: str) -> LongshoreError:
-        return LongshoreError(f"{self.name}:{self.line_of(offset)}: {message}")
+        return self.error_in_line(self.line_of(offset), message)
+
+    def error_in_line(self, line: int, message: str) -> LongshoreError:
+        return LongshoreError(f"{self.name}:{line}: {message}")
+
+    def refuse_partial(self, offset: int, partial: str | None, options: Options) -> None:
+        """Raises LongshoreError if a run is incomplete, unless the options accept that."""
+        if partial and not options.partial:
+            raise self.error(offset, f"{partial}; {PARTIAL_HINT}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ from itertools import pairwise
 from statistics import fmean, median
 from typing import Any
 
-from longshore_study.importers.imported import PARTIAL_HINT, Imported, Options, Source, aggregate_result, whole_records
+from longshore_study.importers.imported import Imported, Options, Source, aggregate_result, whole_records
 from longshore_study.importers.isx_log import HEAD, Log, read_log
 from longshore_study.importers.run_texts import integer, number, spans
 from longshore_study.store import records
@@ -71,8 +71,7 @@ def read(source: Source, options: Options) -> list[Imported]:
     runs = [run for screen, log in _paired(source, parts) for run in _runs(source, screen, log)]
     for run in runs:
         _refuse_unmeasured(run, source)
-        if run.partial and not options.partial:
-            raise source.error(len(source.text.rstrip()), f"{run.partial}; {PARTIAL_HINT}")
+        source.refuse_partial(len(source.text.rstrip()), run.partial, options)
     return [_imported(source, options, run) for run in runs]
 
 

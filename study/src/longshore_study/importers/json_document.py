@@ -16,8 +16,6 @@ from longshore_study.importers.imported import Imported, Options, Source
 from longshore_study.importers.json_path import Match, find, parse_path
 from longshore_study.importers.regex import MAX_VALUES, values_as_run
 
-_MAX_DEPTH = 200
-
 
 def read(source: Source, options: Options) -> list[Imported]:
     choice = options.metric
@@ -37,21 +35,14 @@ def read(source: Source, options: Options) -> list[Imported]:
 def parsed(source: Source, text: str) -> Any:
     """The parsed document. Raises LongshoreError with file and line if it is invalid or nested too
     deeply."""
-    depth = deepest = 0
-    for mark in text:
-        if mark in "[{":
-            depth += 1
-            deepest = max(deepest, depth)
-        elif mark in "]}":
-            depth -= 1
-    if deepest > _MAX_DEPTH:
-        raise LongshoreError(f"{source.name}: nested {deepest} levels deep; at most {_MAX_DEPTH} are allowed")
     try:
         return json.loads(text, parse_constant=_refuse)
     except json.JSONDecodeError as error:
         lines = "; for one document per line, join them first: jq --slurp . FILE" if error.msg == "Extra data" else ""
         raise LongshoreError(f"{source.name}:{error.lineno}: not JSON: {error.msg}{lines}") from None
-    except (ValueError, RecursionError) as error:
+    except RecursionError:
+        raise LongshoreError(f"{source.name}: not JSON: nested too deeply") from None
+    except ValueError as error:
         raise LongshoreError(f"{source.name}: not JSON: {error}") from None
 
 

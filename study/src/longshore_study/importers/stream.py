@@ -48,14 +48,8 @@ def _imported(source: Source, options: Options, text: str, offset: int) -> Impor
         raise source.error(offset + len(text.rstrip()), partial + hint)
     word = integer(r"uses\s+(\d+)\s+bytes per", text) or 8
     elements = integer(r"(?:Array size =|Total Aggregate Array size =)\s*(\d+)", text)
-    threads = next(
-        (
-            n
-            for suffix in (" counted", " requested", "")
-            if (n := integer(rf"Number of Threads{suffix}[^=\n]*=\s*(\d+)", text))
-        ),
-        1,
-    )
+    counts = (integer(rf"Number of Threads{which}[^=\n]*=\s*(\d+)", text) for which in (" counted", " requested", ""))
+    threads = next(filter(None, counts), 1)
     # The MPI form counts the bytes of all ranks, and the threads of one rank.
     ranks = integer(r"Data is distributed across (\d+) MPI ranks", text)
     if ranks and ranks > 1 and not options.ranks_per_node:

@@ -16,7 +16,6 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from longshore_study.base.errors import LongshoreError
 from longshore_study.importers.csv_table import TableLine, read_table
 from longshore_study.importers.imported import Imported, Options, Source, aggregate_result, whole_records
 from longshore_study.store import records
@@ -34,7 +33,7 @@ def read(source: Source, options: Options) -> list[Imported]:
     figures = {name: match for name in header if (match := FIGURE_COLUMN.fullmatch(name))}
     if not figures:
         names = ", ".join(header)
-        raise _error(source, 1, f"no column of results such as stream_ep_GBps_1_locale (columns: {names})")
+        raise source.error_in_line(1, f"no column of results such as stream_ep_GBps_1_locale (columns: {names})")
     step_column = next((name for name in STEP_COLUMNS if name in header), None)
     factors = [name for name in header if name not in figures and name != step_column]
     steps = list(dict.fromkeys(line.texts[step_column] for line in lines)) if step_column else []
@@ -44,7 +43,7 @@ def read(source: Source, options: Options) -> list[Imported]:
         if results:
             runs.append(_imported(results, int(match[2]), steps))
     if not runs:
-        raise _error(source, lines[-1].number, "the table has no results")
+        raise source.error_in_line(lines[-1].number, "the table has no results")
     return runs
 
 
@@ -67,11 +66,11 @@ def _results(
                 variant[FACTOR_NAMES.get(name, name)] = line.texts[name]
         if step_column is not None:
             if not line.texts[step_column]:
-                raise _error(source, line.number, f"the line has no {step_column}")
+                raise source.error_in_line(line.number, f"the line has no {step_column}")
             variant["step"] = line.texts[step_column]
         layer = str(sorted(variant.items()))
         if layer in seen:
-            raise _error(source, line.number, f"a second result for the layer of line {seen[layer]}")
+            raise source.error_in_line(line.number, f"a second result for the layer of line {seen[layer]}")
         seen[layer] = line.number
         value = _figure(source, line, column)
         yield aggregate_result("stream", variant, {"bandwidth": records.metric(value, "GB/s")})
@@ -83,9 +82,5 @@ def _figure(source: Source, line: TableLine, column: str) -> float:
     except ValueError:
         value = math.nan
     if not (math.isfinite(value) and value > 0):
-        raise _error(source, line.number, f"{column}: '{line.texts[column]}' is not a bandwidth in GB/s")
+        raise source.error_in_line(line.number, f"{column}: '{line.texts[column]}' is not a bandwidth in GB/s")
     return value
-
-
-def _error(source: Source, line: int, message: str) -> LongshoreError:
-    return LongshoreError(f"{source.name}:{line}: {message}")

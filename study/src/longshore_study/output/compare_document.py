@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from longshore_study.base.json_values import attributes
 from longshore_study.compare.common_shift import CommonShift
 from longshore_study.compare.comparison import Comparison
 from longshore_study.compare.differences import differences
@@ -68,20 +69,14 @@ def row_document(row: JudgedRow) -> dict[str, Any]:
         "raw": {"ratio": row.raw_ratio, "interval": _listed(row.raw_interval)} if row.estimate else None,
         "reference": row.reference_mean,
         "new": row.new_mean,
-        "unit": row.unit,
-        "better": row.better,
-        "sessions": list(row.sessions),
-        "launches": list(row.launches),
+        **attributes(row, "unit better sessions launches"),
         "design": row.effect.design if row.effect else None,
-        "warnings": list(row.warnings),
-        "simulated": row.simulated,
+        **attributes(row, "warnings simulated"),
     }
     if row.effect and moderated:
         document["moderated"] = {
-            "se": moderated.se,
-            "df": _finite(moderated.df),
-            "prior_df": _finite(moderated.prior_df),
-        }
+            "se": moderated.se, "df": _finite(moderated.df), "prior_df": _finite(moderated.prior_df),
+        }  # fmt: skip
         document["welch"] = _welch(row.adjustment.plain if row.adjustment else row.effect, row.better)
     if row.adjustment and row.estimate:
         document["pulse"] = {
@@ -91,8 +86,7 @@ def row_document(row: JudgedRow) -> dict[str, Any]:
             "ratio_without": row.raw_ratio,
         }
     if judgement:
-        document |= {"p": judgement.p, "adjusted_p": judgement.adjusted_p, "holm_p": judgement.holm_p}
-        document["equivalence_p"] = judgement.equivalence_p
+        document |= attributes(judgement, "p adjusted_p holm_p equivalence_p")
         document["smallest_slowdown"] = row.smallest_slowdown
     if row.estimate and COMMON_SHIFT in row.estimate.taken_out and row.estimate.interval:
         # The old name of `ratio` and `interval`, for existing readers.

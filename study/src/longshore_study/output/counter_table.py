@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from longshore_study.base import terminal
+from longshore_study.base.json_values import attributes
 from longshore_study.metrics.counters import COUNTED, HARDWARE, CounterSummary
+from longshore_study.output.rows import grouped, print_rows
 
 _SECONDS = ("waited mean", "waited max")
 
@@ -16,11 +19,7 @@ def document(summaries: Sequence[CounterSummary]) -> dict[str, Any]:
         "schema": 1,
         "rows": [
             {
-                "study": summary.study,
-                "tag": summary.tag,
-                "pattern": summary.pattern,
-                "factors": dict(summary.factors),
-                "launches": summary.launches,
+                **attributes(summary, "study tag pattern factors launches"),
                 "numbers": {
                     name.replace(" ", "_") + ("_seconds" if name in _SECONDS else ""): value
                     for name, value in summary.numbers.items()
@@ -42,30 +41,22 @@ def document(summaries: Sequence[CounterSummary]) -> dict[str, Any]:
 
 
 def render(summaries: Sequence[CounterSummary]) -> None:
-    groups: dict[tuple[str, str, str], list[CounterSummary]] = {}
-    for summary in summaries:
-        groups.setdefault((summary.study, summary.tag, summary.pattern), []).append(summary)
-    for (study, tag, pattern), members in groups.items():
+    for (study, tag, pattern), members in grouped(summaries, "study tag pattern").items():
         where = f"{terminal.side(study, tag)}: {pattern}"
-        shared, names = terminal.varying([summary.factors for summary in members])
-        counted = [name for name in (*COUNTED, *HARDWARE) if any(name in summary.numbers for summary in members)]
-        columns = [f"{name} ms" if name in _SECONDS else name.replace("_", " ") for name in counted]
-        terminal.print_table(
-            f"{where}, of one operation, all ranks together" + terminal.shared_factors(shared),
-            [*terminal.options(names), *columns],
-            [
-                [*terminal.levels(summary.factors, names), *(_number(summary, name) for name in counted)]
-                for summary in members
-            ],
-            right=columns,
-        )
+        columns = {
+            f"{name} ms" if name in _SECONDS else name.replace("_", " "): partial(_number, name=name)
+            for name in (*COUNTED, *HARDWARE)
+            if any(name in summary.numbers for summary in members)
+        }
+        print_rows(f"{where}, of one operation, all ranks together", members, columns)
         for reason, events in _reasons(members).items():
             print(f"no {', '.join(events)}: {reason}")
         print()
-        _print_phases(where, names, members)
+        _print_phases(where, members)
 
 
-def _print_phases(where: str, names: Sequence[str], members: Sequence[CounterSummary]) -> None:
+def _print_phases(where: str, members: Sequence[CounterSummary]) -> None:
+    names = terminal.varying([summary.factors for summary in members])[1]
     body = [
         [
             *terminal.levels(summary.factors, names),

@@ -7,6 +7,7 @@ from typing import Any
 
 from longshore_study.analyses.crossings import Race
 from longshore_study.base import terminal
+from longshore_study.base.json_values import attributes
 from longshore_study.base.texts import seconds
 
 
@@ -15,12 +16,7 @@ def document(races: Sequence[Race]) -> dict[str, Any]:
         "schema": 1,
         "races": [
             {
-                "study": race.study,
-                "tag": race.tag,
-                "pattern": race.pattern,
-                "axis": race.axis,
-                "work": dict(race.work),
-                "margin": race.margin,
+                **attributes(race, "study tag pattern axis work margin"),
                 "seconds": {choice: {str(size): of[size] for size in of} for choice, of in race.seconds.items()},
                 "fastest": [{"choice": lead.choice, "from": lead.first, "to": lead.last} for lead in race.leads],
             }

@@ -90,14 +90,10 @@ def _write_body(rows: Iterable[tuple[Row, Row]], columns: dict[str, int], out: T
 
 def _csv(rows: Sequence[Row], columns: Sequence[str]) -> str:
     out = io.StringIO()
-    _write_csv(rows, columns, out)
-    return out.getvalue()
-
-
-def _write_csv(rows: Iterable[Row], columns: Sequence[str], out: TextIO) -> None:
     writer = csv.DictWriter(out, columns, restval="", lineterminator="\n")
     writer.writeheader()
     writer.writerows({name: _plain(value) for name, value in row.items()} for row in rows)
+    return out.getvalue()
 
 
 def _plain(value: Any) -> Any:

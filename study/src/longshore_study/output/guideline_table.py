@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from longshore_study.base import terminal
+from longshore_study.base.json_values import attributes
 from longshore_study.compare.estimate import metric_ratio, metric_ratios
 from longshore_study.compare.guideline_check import BROKEN, STATISTIC, GuidelineFindings, GuidelineRow
 from longshore_study.metrics.launch_metrics import unit_of_whom
@@ -27,26 +28,15 @@ def row_document(row: GuidelineRow) -> dict[str, Any]:
     return {
         "faster": dict(row.guideline.faster),
         "than": dict(row.guideline.than),
-        "pattern": row.pattern,
-        "ratio": row.ratio,
-        "holds": row.holds,
-        "verdict": row.verdict,
-        "times_slower": row.times_slower,
+        **attributes(row, "pattern ratio holds verdict times_slower"),
         "times_slower_interval": row.interval and metric_ratios(row.interval, "lower"),
         "interval": row.interval and metric_ratios(row.interval, row.better),
         "tolerance": row.guideline.tolerance,
-        "metric": row.metric,
-        "unit": row.unit,
-        "values": list(row.values),
-        "study": row.study,
-        "context": row.context,
-        "compared": row.compared,
+        **attributes(row, "metric unit values study context compared"),
         "launches": row.effect.units[0],
-        "p": row.p,
-        "adjusted_p": row.adjusted_p,
+        **attributes(row, "p adjusted_p"),
         "why": row.guideline.why,
-        "warnings": list(row.warnings),
-        "simulated": row.simulated,
+        **attributes(row, "warnings simulated"),
     }
 
 

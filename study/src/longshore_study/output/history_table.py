@@ -9,6 +9,7 @@ from typing import Any
 
 from longshore_study.analyses.history import STATISTIC, HistoryRow, HistoryTable, SessionPoint
 from longshore_study.base import terminal
+from longshore_study.base.json_values import attributes
 from longshore_study.metrics.launch_metrics import unit_of_whom
 from longshore_study.stats.change_points import DRIFT, MIN_SESSIONS, ChangePoint
 from longshore_study.study_file.events import Event
@@ -24,7 +25,7 @@ def document(table: HistoryTable, events: Sequence[Event]) -> dict[str, Any]:
         "schema": SCHEMA,
         "margin": table.margin,
         "statistic": STATISTIC,
-        "events": [{"date": e.date, "text": e.text, "factors": dict(e.factors)} for e in events],
+        "events": [attributes(event, "date text factors") for event in events],
         "rows": [_row_document(row) for row in table.rows],
         "problems": [*table.warnings, *table.measured.problems],
     }
@@ -34,10 +35,7 @@ def _row_document(row: HistoryRow) -> dict[str, Any]:
     return {
         "study": row.key.study, "pattern": row.key.pattern, "variant": row.key.variant, "between": row.key.cell,
         "metric": row.key.metric, "unit": row.unit, "better": row.better,
-        "points": [
-            {"tag": p.tag, "session": p.session, "when": p.when, "value": p.value, "launches": p.launches}
-            for p in row.points
-        ],
+        "points": [attributes(point, "tag session when value launches") for point in row.points],
         "noise": row.found.noise, "correlation": row.found.correlation,
         "changes": [change_document(row, change) for change in row.changes],
     }  # fmt: skip
@@ -47,13 +45,11 @@ def change_document(row: HistoryRow, change: ChangePoint) -> dict[str, Any]:
     before, after = row.points[change.at - 1], row.points[change.at]
     return {
         "kind": change.kind,
-        "between": [{"tag": p.tag, "session": p.session, "when": p.when} for p in (before, after)],
+        "between": [attributes(point, "tag session when") for point in (before, after)],
         "verdict": "improved" if change.difference > 0 else "regressed",
         "ratio": row.ratio(change),
         "interval": list(row.interval(change)),
-        "p": change.p,
-        "adjusted_p": change.adjusted_p,
-        "known": change.known,
+        **attributes(change, "p adjusted_p known"),
         "events": row.known_events(change),
     }
 

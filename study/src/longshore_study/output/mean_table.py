@@ -7,7 +7,9 @@ from typing import Any
 
 from longshore_study.analyses.means import Mean
 from longshore_study.base import terminal
+from longshore_study.base.json_values import attributes
 from longshore_study.metrics.launch_metrics import unit_of_whom
+from longshore_study.output.rows import grouped, print_rows
 
 
 def document(rows: Sequence[Mean]) -> dict[str, Any]:
@@ -15,17 +17,9 @@ def document(rows: Sequence[Mean]) -> dict[str, Any]:
         "schema": 1,
         "rows": [
             {
-                "study": row.study,
-                "tag": row.tag,
-                "pattern": row.pattern,
-                "metric": row.metric,
-                "unit": row.unit,
-                "better": row.better,
-                "factors": dict(row.factors),
-                "pooled": dict(row.pooled),
+                **attributes(row, "study tag pattern metric unit better factors pooled"),
                 "launches": len(row.values),
-                "sessions": row.sessions,
-                "mean": row.mean,
+                **attributes(row, "sessions mean"),
                 "min": row.smallest,
                 "max": row.largest,
                 "geometric_mean": row.geometric,
@@ -37,26 +31,19 @@ def document(rows: Sequence[Mean]) -> dict[str, Any]:
 
 
 def render(rows: Sequence[Mean]) -> None:
-    groups: dict[tuple[str, ...], list[Mean]] = {}
-    for row in rows:
-        groups.setdefault((row.study, row.tag, row.pattern, row.metric, row.unit), []).append(row)
-    for (study, tag, pattern, metric, unit), members in groups.items():
-        shared, names = terminal.varying([row.factors for row in members])
-        title = (
-            f"{terminal.side(study, tag)}: {pattern} {metric}, {unit_of_whom(unit, members[0].per)}"
-            + terminal.shared_factors(shared)
+    for (study, tag, pattern, metric, unit), members in grouped(rows, "study tag pattern metric unit").items():
+        print_rows(
+            f"{terminal.side(study, tag)}: {pattern} {metric}, {unit_of_whom(unit, members[0].per)}",
+            members,
+            {
+                "launches": lambda row: str(len(row.values)),
+                "mean": lambda row: terminal.number(row.mean),
+                "min": lambda row: terminal.number(row.smallest),
+                "max": lambda row: terminal.number(row.largest),
+                "middle, 95 %": _interval,
+            },
+            left=("middle, 95 %",),
         )
-        columns = [*terminal.options(names), "launches", "mean", "min", "max", "middle, 95 %"]
-        body = [
-            [
-                *terminal.levels(row.factors, names),
-                str(len(row.values)),
-                *(terminal.number(value) for value in (row.mean, row.smallest, row.largest)),
-                _interval(row),
-            ]
-            for row in members
-        ]
-        terminal.print_table(title, columns, body, right=("launches", "mean", "min", "max"))
         unit_of_interval = "sessions" if members[0].sessions > 1 else "launches"
         print(f"mean, min and max over launches; the geometric mean with its 95 % interval from {unit_of_interval}")
         for name in dict.fromkeys(name for row in members for name in row.pooled):

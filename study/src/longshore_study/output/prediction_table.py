@@ -3,13 +3,13 @@ session and pattern."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from longshore_study.analyses.predictions import CLOSE, Prediction
 from longshore_study.base import terminal
-
-COLUMNS = ("measured ms", "all begun ms", "predicted ms", "predicted/measured")
+from longshore_study.base.json_values import attributes
+from longshore_study.output.rows import grouped, print_rows
 
 
 def document(rows: Sequence[Prediction]) -> dict[str, Any]:
@@ -22,13 +22,7 @@ def document(rows: Sequence[Prediction]) -> dict[str, Any]:
         "close_or_between": sum(row.between for row in predicted),
         "rows": [
             {
-                "study": row.study,
-                "tag": row.tag,
-                "session": row.session,
-                "pattern": row.pattern,
-                "factors": dict(row.factors),
-                "phase": row.phase,
-                "launches": row.launches,
+                **attributes(row, "study tag session pattern factors phase launches"),
                 "measured_seconds": row.measured,
                 "all_begun_seconds": row.begun,
                 "predicted_seconds": row.predicted,
@@ -43,10 +37,7 @@ def document(rows: Sequence[Prediction]) -> dict[str, Any]:
 
 
 def render(rows: Sequence[Prediction]) -> None:
-    groups: dict[tuple[str, ...], list[Prediction]] = {}
-    for row in rows:
-        groups.setdefault((row.study, row.tag, row.session, row.pattern, row.phase), []).append(row)
-    for (study, tag, session, pattern, phase), members in groups.items():
+    for (study, tag, session, pattern, phase), members in grouped(rows, "study tag session pattern phase").items():
         predicted = [row for row in members if row.ratio is not None]
         if predicted:
             _print_predicted(f"{heading(study, tag, session)}: {pattern}, phase {phase}", predicted)
@@ -74,23 +65,16 @@ def close_sentence(rows: Sequence[Prediction]) -> str:
 
 
 def _print_predicted(title: str, rows: Sequence[Prediction]) -> None:
-    shared, names = terminal.varying([row.factors for row in rows])
-    parts = list(dict.fromkeys(part for row in rows for part in row.parts))
-    columns = [*terminal.options(names), *COLUMNS, "close", *(f"{part} ms" for part in parts)]
-    body = [
-        [
-            *terminal.levels(row.factors, names),
-            _milliseconds(row.measured),
-            _milliseconds(row.begun),
-            _milliseconds(row.predicted),
-            terminal.ratio_text(row.ratio),
-            "yes" if row.close else "no",
-            *(_milliseconds(row.parts.get(part)) for part in parts),
-        ]
-        for row in rows
-    ]
-    right = (*COLUMNS, *(f"{part} ms" for part in parts))
-    terminal.print_table(title + terminal.shared_factors(shared), columns, body, right=right)
+    columns: dict[str, Callable[[Prediction], str]] = {
+        "measured ms": lambda row: _milliseconds(row.measured),
+        "all begun ms": lambda row: _milliseconds(row.begun),
+        "predicted ms": lambda row: _milliseconds(row.predicted),
+        "predicted/measured": lambda row: terminal.ratio_text(row.ratio),
+        "close": lambda row: "yes" if row.close else "no",
+    }
+    for part in dict.fromkeys(part for row in rows for part in row.parts):
+        columns[f"{part} ms"] = lambda row, part=part: _milliseconds(row.parts.get(part))  # type: ignore[misc]
+    print_rows(title, rows, columns, left=("close",))
 
 
 def _milliseconds(seconds: float | None) -> str:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from longshore_study.analyses.scaling import DEFINITIONS, Curve, ScalingPoint
 from longshore_study.base import terminal
+from longshore_study.base.json_values import attributes
+from longshore_study.output.rows import grouped, print_rows
 
 
 def document(curves: Sequence[Curve]) -> dict[str, Any]:
@@ -15,11 +18,7 @@ def document(curves: Sequence[Curve]) -> dict[str, Any]:
         "efficiency": DEFINITIONS,
         "curves": [
             {
-                "study": curve.study,
-                "tag": curve.tag,
-                "pattern": curve.pattern,
-                "metric": curve.metric,
-                "axis": curve.axis,
+                **attributes(curve, "study tag pattern metric axis"),
                 "unit": f"{curve.unit} per node",
                 "factors": curve.factors,
                 "points": [_point_document(curve, point) for point in curve.points],
@@ -36,28 +35,17 @@ def _point_document(curve: Curve, point: ScalingPoint) -> dict[str, Any]:
         "value": point.value,
         "spread": list(point.spread),
         "launches": len({f.launch for f in point.figures}),
-        "efficiency": point.efficiency,
-        "interval": list(point.interval) if point.interval else None,
-        "why_no_interval": point.why_no_interval,
+        **attributes(point, "efficiency interval why_no_interval"),
         "warnings": sorted({f.why_implausible for f in point.figures if f.why_implausible}),
     }
 
 
 def render(curves: Sequence[Curve]) -> None:
     """Prints a table per pattern, with a column per number of ranks or nodes."""
-    tables: dict[tuple[str, ...], list[Curve]] = {}
-    for curve in curves:
-        tables.setdefault((curve.study, curve.tag, curve.pattern, curve.axis, curve.unit), []).append(curve)
-    for (study, tag, pattern, axis, unit), members in tables.items():
-        shared, names = terminal.varying([curve.factors for curve in members])
+    for (study, tag, pattern, axis, unit), members in grouped(curves, "study tag pattern axis unit").items():
         counts = sorted({point.at for curve in members for point in curve.points})
-        headings = [terminal.count(at, axis.removesuffix("s")) for at in counts]
-        columns = [*terminal.options(names), *headings]
-        rows = [
-            [*terminal.levels(curve.factors, names), *(_point_text(curve, at) for at in counts)] for curve in members
-        ]
-        title = f"{terminal.side(study, tag)}: {pattern}, {unit} per node and efficiency"
-        terminal.print_table(title + terminal.shared_factors(shared), columns, rows, right=headings)
+        columns = {terminal.count(at, axis.removesuffix("s")): partial(_point_text, at=at) for at in counts}
+        print_rows(f"{terminal.side(study, tag)}: {pattern}, {unit} per node and efficiency", members, columns)
         print("figures: geometric mean over launches")
         print(f"efficiency: {DEFINITIONS[axis]}; in parentheses its 95 % interval from launches\n")
 

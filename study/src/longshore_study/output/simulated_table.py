@@ -6,12 +6,12 @@ from __future__ import annotations
 from typing import Any
 
 from longshore_study.analyses.predictions import CLOSE
-from longshore_study.analyses.simulated_and_measured import PredictedTime, SideBySide
+from longshore_study.analyses.simulated_and_measured import SideBySide
 from longshore_study.base import terminal
+from longshore_study.base.json_values import attributes
 from longshore_study.base.texts import seconds
+from longshore_study.output.rows import grouped, print_rows
 from longshore_study.patterns import CONTROL
-
-COLUMNS = ("measured", "predicted", "predicted/measured")
 
 
 def document(found: SideBySide) -> dict[str, Any]:
@@ -26,17 +26,11 @@ def document(found: SideBySide) -> dict[str, Any]:
         "ambiguous": found.ambiguous,
         "rows": [
             {
-                "machine": pair.machine,
-                "study": pair.study,
-                "tag": pair.tag,
-                "pattern": pair.pattern,
-                "factors": dict(pair.factors),
-                "launches": pair.launches,
+                **attributes(pair, "machine study tag pattern factors launches"),
                 "measured_seconds": pair.measured,
                 "measured_spread": list(pair.spread),
                 "predicted_seconds": pair.predicted,
-                "ratio": pair.ratio,
-                "close": pair.close,
+                **attributes(pair, "ratio close"),
             }
             for pair in found.pairs
         ],
@@ -44,23 +38,18 @@ def document(found: SideBySide) -> dict[str, Any]:
 
 
 def render(found: SideBySide) -> None:
-    groups: dict[tuple[str, ...], list[PredictedTime]] = {}
-    for pair in found.pairs:
-        groups.setdefault((pair.machine, pair.study, pair.tag, pair.pattern), []).append(pair)
-    for (machine, study, tag, pattern), members in groups.items():
-        shared, names = terminal.varying([pair.factors for pair in members])
-        title = f"{terminal.side(study, tag)}: {pattern}, predicted on {machine}" + terminal.shared_factors(shared)
-        body = [
-            [
-                *terminal.levels(pair.factors, names),
-                seconds(pair.measured),
-                seconds(pair.predicted),
-                terminal.ratio_text(pair.ratio),
-                "yes" if pair.close else "no",
-            ]
-            for pair in members
-        ]
-        terminal.print_table(title, [*terminal.options(names), *COLUMNS, "close"], body, right=COLUMNS)
+    for (machine, study, tag, pattern), members in grouped(found.pairs, "machine study tag pattern").items():
+        print_rows(
+            f"{terminal.side(study, tag)}: {pattern}, predicted on {machine}",
+            members,
+            {
+                "measured": lambda pair: seconds(pair.measured),
+                "predicted": lambda pair: seconds(pair.predicted),
+                "predicted/measured": lambda pair: terminal.ratio_text(pair.ratio),
+                "close": lambda pair: "yes" if pair.close else "no",
+            },
+            left=("close",),
+        )
         print()
     for line in summary(found):
         print(line)

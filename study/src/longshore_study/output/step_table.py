@@ -11,6 +11,7 @@ from typing import Any
 
 from longshore_study.analyses.steps import Factors, StepCell, StepTable
 from longshore_study.base import terminal
+from longshore_study.base.json_values import attributes
 from longshore_study.compare.contrast import Contrast
 from longshore_study.metrics.launch_metrics import unit_of_whom
 from longshore_study.metrics.variant_rows import LAYOUT
@@ -19,18 +20,8 @@ from longshore_study.store.simulated import heading
 MAX_WIDTH = 160  # characters, if the output is no terminal
 _ALL_STEPS = "all steps"
 _ORDER = (
-    *LAYOUT,
-    "scope",
-    "kernel",
-    "elements",
-    "type",
-    "transport",
-    "strategy",
-    "algorithm",
-    "mode",
-    "tasks",
-    "memory",
-)
+    *LAYOUT, "scope", "kernel", "elements", "type", "transport", "strategy", "algorithm", "mode", "tasks", "memory",
+)  # fmt: skip
 
 
 def document(tables: Sequence[StepTable]) -> dict[str, Any]:
@@ -38,12 +29,8 @@ def document(tables: Sequence[StepTable]) -> dict[str, Any]:
         "schema": 1,
         "tables": [
             {
-                "study": table.study,
-                "tag": table.tag,
-                "pattern": table.pattern,
-                "metric": table.metric,
-                "unit": table.unit,
-                "steps": [{"name": step.name, "changes": step.changes, "levels": step.levels} for step in table.steps],
+                **attributes(table, "study tag pattern metric unit"),
+                "steps": [attributes(step, "name changes levels") for step in table.steps],
                 "columns": table.columns,
                 "rows": [
                     {"step": step.name, "column": column, **_cell_document(cell)}
@@ -58,12 +45,10 @@ def document(tables: Sequence[StepTable]) -> dict[str, Any]:
 
 def _cell_document(cell: StepCell) -> dict[str, Any]:
     return {
-        "value": cell.value,
-        "spread": list(cell.spread) if cell.spread else None,
+        **attributes(cell, "value spread"),
         "launches": len({f.launch for f in cell.figures}),
         "reason": cell.why,
-        "no_change": cell.no_change,
-        "against": cell.against,
+        **attributes(cell, "no_change against"),
         "gain": _gain_document(cell.gain),
         "gain_of_all_steps": _gain_document(cell.overall),
         "warnings": cell.doubts,
@@ -71,15 +56,7 @@ def _cell_document(cell: StepCell) -> dict[str, Any]:
 
 
 def _gain_document(gain: Contrast | None) -> dict[str, Any] | None:
-    if gain is None:
-        return None
-    return {
-        "ratio": gain.ratio,
-        "interval": list(gain.interval) if gain.interval else None,
-        "units": gain.units,
-        "design": gain.design,
-        "why_no_interval": gain.why_no_interval,
-    }
+    return attributes(gain, "ratio interval units design why_no_interval") if gain else None
 
 
 class Notes:

@@ -8,8 +8,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from longshore_study.base import terminal
+from longshore_study.base.json_values import attributes
 from longshore_study.metrics.launch_metrics import Measurements, unit_of_whom
 from longshore_study.metrics.variant_rows import CHOICES, LAYOUT, VariantRow
+from longshore_study.output.rows import grouped
 
 STATISTIC = "median over launches"
 """The statistic of these tables; `compare` uses geometric means."""
@@ -21,19 +23,9 @@ def document(rows: Sequence[VariantRow], measured: Measurements) -> dict[str, An
         "statistic": STATISTIC,
         "rows": [
             {
-                "study": row.study,
-                "tag": row.tag,
-                "session": row.session,
-                "pattern": row.pattern,
-                "variant": row.variant,
+                **attributes(row, "study tag session pattern variant"),
                 "between": row.cell,
-                "metrics": row.metrics,
-                "launches": row.launches,
-                "main": row.main,
-                "spread": list(row.spread),
-                "best": row.best,
-                "of_best": row.of_best,
-                "imported": row.imported,
+                **attributes(row, "metrics launches main spread best of_best imported"),
                 "warnings": row.doubts,
             }
             for row in rows
@@ -48,10 +40,7 @@ def document(rows: Sequence[VariantRow], measured: Measurements) -> dict[str, An
 
 
 def render(rows: Sequence[VariantRow], measured: Measurements, *, verbose: bool) -> None:
-    tables: dict[tuple[str, str], list[VariantRow]] = defaultdict(list)
-    for row in rows:
-        tables[row.pattern, row.main].append(row)
-    for (pattern, metric), members in tables.items():
+    for (pattern, metric), members in grouped(rows, "pattern main").items():
         _print_pattern(pattern, metric, members, verbose=verbose)
         print()
     _print_absent(measured, verbose=verbose)

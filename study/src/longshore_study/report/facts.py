@@ -96,8 +96,6 @@ class Facts:
     figures: tuple[PlottedFigure, ...] = ()
     main_measured: Mapping[str, Sequence[Figure]] = field(default_factory=dict)
     """The figures of the main metrics, by side."""
-    all_measured: Mapping[str, Sequence[Figure]] = field(default_factory=dict)
-    """The figures of all metrics, by side."""
     absent: tuple[MissingVariant, ...] = ()
     failed: tuple[FailedLaunch, ...] = ()
     attribution: Attribution | None = None
@@ -220,7 +218,6 @@ def _facts_of_kind(
             side.name: [figure for figure, f in zip(m.figures, plotted[side.name], strict=True) if f.main]
             for side, m in pairs
         },
-        all_measured={side.name: m.figures for side, m in pairs},
         absent=tuple(
             MissingVariant(side.name, key.pattern, key.shown_factors, reason)
             for side, m in pairs

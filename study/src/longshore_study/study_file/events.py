@@ -10,7 +10,6 @@
 from __future__ import annotations
 
 import datetime as dt
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,7 +18,7 @@ from typing import Any
 from longshore_study.base.errors import UsageError
 from longshore_study.study_file.toml_positions import Path as KeyPath
 from longshore_study.study_file.toml_positions import key_lines
-from longshore_study.study_file.toml_values import Values, shown, syntax_problem
+from longshore_study.study_file.toml_values import Values, parsed, shown
 
 FILE = "events.toml"
 
@@ -43,13 +42,11 @@ def load(path: Path) -> list[Event]:
     and line."""
     try:
         text = path.read_text(encoding="utf-8")
-        document = tomllib.loads(text)
     except OSError as error:
         raise UsageError(f"cannot read the events {path}: {error.strerror}") from None
-    except tomllib.TOMLDecodeError as error:
-        raise UsageError(syntax_problem(str(error), str(path))) from None
-    except (ValueError, RecursionError) as error:  # not UTF-8, a number with thousands of digits, too deep
+    except UnicodeDecodeError as error:
         raise UsageError(f"{path}: not valid TOML: {error}") from None
+    document = parsed(text, str(path))
     values = Values(str(path), key_lines(text))
     values.known_keys(document, (), ("event",), "table")
     events = [_event(values, table, ("event", k)) for k, table in enumerate(values.tables(document, "event"))]

@@ -5,14 +5,13 @@ is probably mistyped."""
 from __future__ import annotations
 
 import re
-import tomllib
 from pathlib import Path
 
 from longshore_study.base.errors import UsageError
 from longshore_study.study_file.sections import StudyReader
 from longshore_study.study_file.study import Study
 from longshore_study.study_file.toml_positions import key_lines
-from longshore_study.study_file.toml_values import shown, syntax_problem
+from longshore_study.study_file.toml_values import parsed, shown
 
 LARGEST_BYTES = 4 * 2**20
 # Longer keys could stop the parser: its time grows with the square of their parts.
@@ -54,13 +53,9 @@ def loads(text: str, path: str) -> Study:
     if deep := _DEEP_KEY.search(text):
         raise StudyFileError([f"{path}:{text.count(chr(10), 0, deep.start()) + 1}: a key of more than 100 parts"])
     try:
-        document = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise StudyFileError([syntax_problem(str(error), path)]) from None
-    except ValueError as error:  # a number with thousands of digits
-        raise StudyFileError([f"{path}: not valid TOML: {error}"]) from None
-    except RecursionError:
-        raise StudyFileError([f"{path}: not valid TOML: nested too deep"]) from None
+        document = parsed(text, path)
+    except UsageError as error:
+        raise StudyFileError([str(error)]) from None
     reader = StudyReader(path, key_lines(text))
     _refuse_null_characters(reader, document, ())
     study = reader.study(document, text)

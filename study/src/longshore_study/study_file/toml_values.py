@@ -4,11 +4,12 @@ the allowed values. The default replaces a wrong value, so that a mistake does n
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from longshore_study.base.durations import EXAMPLES, parse_duration
-from longshore_study.base.errors import suggestion
+from longshore_study.base.errors import UsageError, suggestion
 from longshore_study.study_file.toml_positions import Path, line_of
 
 
@@ -155,8 +156,18 @@ def shown(value: Any) -> str:
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
-def syntax_problem(message: str, path: str) -> str:
-    """The message of tomllib about invalid TOML, with the file and line in front."""
+def parsed(text: str, path: str) -> dict[str, Any]:
+    """The document. Raises UsageError with file and line if the text is not valid TOML."""
+    try:
+        return tomllib.loads(text)
+    except RecursionError:
+        raise UsageError(f"{path}: not valid TOML: nested too deep") from None
+    except ValueError as error:  # also a number with thousands of digits
+        raise UsageError(_syntax_problem(str(error), path)) from None
+
+
+def _syntax_problem(message: str, path: str) -> str:
+    """The message of tomllib, with the file and line in front."""
     match = re.search(r"\s*\(at line (\d+), column (\d+)\)", message)
     if match is None:
         return f"{path}: not valid TOML: {message}"

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from typing import Any
 
 from longshore_study.base.errors import EXIT_OK, EXIT_USAGE, LongshoreError
 from longshore_study.base.terminal import count
+from longshore_study.cli.result_output import print_json
 from longshore_study.execution.batch_session import refuse_too_few_nodes
 from longshore_study.execution.launch_resolver import make_launch_resolver
 from longshore_study.planning.plan import make_plan, missing_programs
@@ -28,7 +28,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     answers = [_check(path) for path in args.study]
     if args.json:
-        print(json.dumps({"schema": 1, "files": answers}, indent=1))
+        print_json({"schema": 1, "files": answers})
     else:
         for answer in answers:
             for problem in answer["problems"]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import json
+from dataclasses import asdict
 from typing import Any
 
 from longshore_study.base.errors import EXIT_OK, LongshoreError, UsageError
+from longshore_study.cli.result_output import print_json
 from longshore_study.host import binding
 from longshore_study.host.bench_program import find_bench
 from longshore_study.host.cores import available_cpus
@@ -38,13 +39,8 @@ def run(args: argparse.Namespace) -> int:
         results += fixed_work_probe.check_results(fixed_work_probe.measure(available_cpus()))
     warnings = sum(result.state == WARN for result in results)
     if args.json:
-        answer = {
-            "schema": 1,
-            **python_and_system(),
-            "warnings": warnings,
-            "findings": [result.as_json() for result in results],
-        }
-        print(json.dumps(answer, indent=1))
+        findings = [asdict(result) for result in results]
+        print_json({"schema": 1, **python_and_system(), "warnings": warnings, "findings": findings})
         return EXIT_OK
     _print(results)
     print(f"\n{warnings} of {len(results)} checks warn" if warnings else "\nno warnings")

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from longshore_study.base.errors import EXIT_INVALID, EXIT_OK, LongshoreError, UsageError
+from longshore_study.cli.result_output import write_file
 from longshore_study.compare.estimate import PLAIN
 from longshore_study.metrics import variant_rows
 from longshore_study.metrics.launch_metrics import Figure, Measurements, measure, unit_of_whom
@@ -122,10 +123,7 @@ def _write(args: argparse.Namespace, content: bytes) -> None:
         else:
             sys.stdout.write(content.decode("utf-8"))
         return
-    try:
-        args.output.write_bytes(content)
-    except OSError as error:
-        raise LongshoreError(f"{args.output}: cannot be written ({error.strerror})") from None
+    write_file(args.output, content)
 
 
 @contextmanager

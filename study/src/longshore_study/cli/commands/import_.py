@@ -16,6 +16,7 @@ from typing import Any
 from longshore_study.base.errors import EXIT_OK, LongshoreError, UsageError
 from longshore_study.base.terminal import count
 from longshore_study.base.units import unit_of
+from longshore_study.cli.result_output import print_json
 from longshore_study.importers import formats
 from longshore_study.importers.imported import Columns, Imported, MetricChoice, Options
 from longshore_study.store.launch_store import Launch, Store
@@ -312,8 +313,7 @@ def _metric_choice(args: argparse.Namespace, format_name: str) -> MetricChoice |
 
 
 def _runs_in(format_name: str, path: Path, options: Options, given_tag: str | None, given_session: str) -> list[_Run]:
-    content = formats.content_of(format_name, path)
-    runs = formats.read_bytes(format_name, str(path), content, options)
+    runs = formats.read_file(format_name, path, options)
     for run in runs:
         if run.partial and not _figure_count(run):
             raise LongshoreError(f"{path}: {run.partial}, and it ends before the first figure: nothing to store")
@@ -367,7 +367,7 @@ def _significant_digits(value: float) -> int:
 
 def _print(args: argparse.Namespace, rows: list[dict[str, Any]], where: str) -> None:
     if args.json:
-        print(json.dumps({"schema": 1, "study_tag_session": where, "rows": rows}, indent=1))
+        print_json({"schema": 1, "study_tag_session": where, "rows": rows})
         return
     for row in rows:
         if row["stored"]:

@@ -8,6 +8,7 @@ from importlib import resources
 from pathlib import Path
 
 from longshore_study.base.errors import EXIT_OK, LongshoreError, UsageError
+from longshore_study.cli.result_output import print_json
 from longshore_study.patterns import MEASURED, main_of
 
 EXAMPLES = """examples:
@@ -39,7 +40,7 @@ def run(args: argparse.Namespace) -> int:
     except OSError as error:
         raise LongshoreError(f"cannot write {path}: {error.strerror}") from None
     if args.json:
-        print(json.dumps({"schema": 1, "file": str(path)}))
+        print_json({"schema": 1, "file": str(path)})
     elif args.reframe:
         print(f"{path} written; reframe -c {path} -r runs it")
     else:

@@ -4,7 +4,6 @@ study can detect, before anything runs."""
 from __future__ import annotations
 
 import argparse
-import json
 import math
 from collections import defaultdict
 from collections.abc import Iterator
@@ -12,9 +11,11 @@ from typing import Any
 
 from longshore_study.base import terminal
 from longshore_study.base.errors import EXIT_OK
+from longshore_study.base.json_values import attributes
+from longshore_study.cli.result_output import print_result
 from longshore_study.execution.progress import duration
 from longshore_study.patterns import CONTROL
-from longshore_study.planning.launch_length import Advice, Length, advise
+from longshore_study.planning.launch_length import Advice, advise
 from longshore_study.planning.plan import Plan, make_plan, missing_programs
 from longshore_study.planning.power_analysis import OTHER_SESSIONS, PowerAnalysis, spread_of
 from longshore_study.planning.time_estimate import TimeEstimate
@@ -38,10 +39,7 @@ def run(args: argparse.Namespace) -> int:
     plan = make_plan(load(args.study))
     stored = list(Store(args.store).launches(plan.study.name))
     answer = describe(plan, TimeEstimate(stored), stored, others=args.json or args.verbose)
-    if args.json:
-        print(json.dumps(answer, indent=1))
-    else:
-        _print(plan, answer, show_sweep=args.verbose)
+    print_result(args, answer, lambda: _print(plan, answer, show_sweep=args.verbose))
     return EXIT_OK
 
 
@@ -61,10 +59,8 @@ def describe(plan: Plan, estimate: TimeEstimate, stored: list[Launch], *, others
             {
                 "cell": cell.factors,
                 "label": plan.labels[cell.cell_id],
-                "within": cell.within,
-                "variants": cell.variants,
-                "launches": cell.launch_settings.launches,
-                "repetitions": cell.launch_settings.repetitions,
+                **attributes(cell, "within variants"),
+                **attributes(cell.launch_settings, "launches repetitions"),
                 "seconds_per_launch": round(estimate.seconds(cell), 3),
                 "seconds_known": estimate.knows(cell),
             }
@@ -75,12 +71,7 @@ def describe(plan: Plan, estimate: TimeEstimate, stored: list[Launch], *, others
         "seconds_per_session": round(per_session, 1),
         "cells_with_known_seconds": known,
         "rows": power.rows - 1,
-        "spread": {
-            "launches": spread.launches,
-            "sessions": spread.sessions,
-            "shared": spread.shared,
-            "source": spread.source,
-        },
+        "spread": attributes(spread, "launches sessions shared source"),
         "smallest_difference_between_tags": None if between is None else math.expm1(between.smallest()),
         "same_if_unchanged": None if between is None else between.same,
         "smallest_difference_by_sessions": _by_sessions(power)
@@ -107,19 +98,11 @@ def _advice(plan: Plan, stored: list[Launch]) -> Iterator[Advice]:
 
 
 def _length_document(advice: Advice) -> dict[str, Any]:
-    def length_document(length: Length) -> dict[str, Any]:
-        return {
-            "repetitions": length.repetitions,
-            "spread": length.spread,
-            "seconds": length.seconds,
-            "measured": length.measured,
-        }
-
     return {
         "repetitions": advice.now.repetitions,
         "best_repetitions": advice.best.repetitions,
         "time_for_the_same": advice.time,
-        "curve": [length_document(length) for length in advice.curve],
+        "curve": [attributes(length, "repetitions spread seconds measured") for length in advice.curve],
     }
 
 

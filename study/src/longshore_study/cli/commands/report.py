@@ -4,14 +4,13 @@ the study."""
 from __future__ import annotations
 
 import argparse
-import json
 from dataclasses import replace
 from pathlib import Path
 
 from longshore_study.analyses import history
 from longshore_study.attribution import association
 from longshore_study.base.errors import EXIT_OK, LongshoreError, UsageError, suggestion
-from longshore_study.cli.result_output import print_json
+from longshore_study.cli.result_output import print_json, write_file
 from longshore_study.compare.comparison import CompareOptions, compare, parse_margin
 from longshore_study.compare.guideline_check import GuidelineRow, check
 from longshore_study.output.file_format import of_file
@@ -65,16 +64,9 @@ def run(args: argparse.Namespace) -> int:
         return _figures(args, facts)
     args.output = args.output or Path("report.html")
     page = build_page(facts).encode("utf-8", "replace")
-    _write(args.output, page)
+    write_file(args.output, page)
     _print(args, facts, len(page))
     return EXIT_OK
-
-
-def _write(path: Path, content: bytes) -> None:
-    try:
-        path.write_bytes(content)
-    except OSError as error:
-        raise LongshoreError(f"cannot write {path}: {error.strerror}; choose another place with -o") from None
 
 
 def _figures(args: argparse.Namespace, facts: Facts) -> int:
@@ -103,9 +95,9 @@ def _figures(args: argparse.Namespace, facts: Facts) -> int:
         from longshore_study.report.paper_figure import file_content  # noqa: PLC0415 - imports matplotlib
     except ImportError:
         raise LongshoreError("a plot for a paper needs the package matplotlib: pip install 'study/[figures]'") from None
-    _write(output, file_content(plots[args.figure], file_format))
+    write_file(output, file_content(plots[args.figure], file_format))
     if args.json:
-        print(json.dumps({"schema": 1, "figure": args.figure, "file": str(output)}))
+        print_json({"schema": 1, "figure": args.figure, "file": str(output)})
     else:
         print(f"{output}: {plots[args.figure].title}")
     return EXIT_OK
@@ -168,13 +160,7 @@ def _guidelines(sides: list[Side]) -> dict[str, list[GuidelineRow]]:
 def _print(args: argparse.Namespace, facts: Facts, size: int) -> None:
     verdict = facts.comparison.verdict if facts.comparison else None
     if args.json:
-        document = {
-            "schema": 1,
-            "file": str(args.output),
-            "bytes": size,
-            "sides": list(facts.sides),
-            "verdict": verdict,
-        }
-        print_json(document)
+        sides = list(facts.sides)
+        print_json({"schema": 1, "file": str(args.output), "bytes": size, "sides": sides, "verdict": verdict})
         return
     print(f"{args.output}: {verdict}" if verdict else f"{args.output}: {solo_sentence(facts)}")

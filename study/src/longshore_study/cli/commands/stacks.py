@@ -4,7 +4,6 @@ with them."""
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import sys
 from dataclasses import asdict
@@ -13,6 +12,7 @@ from typing import Any
 
 from longshore_study.base import terminal
 from longshore_study.base.errors import EXIT_OK, LongshoreError, UsageError, suggestion
+from longshore_study.cli.result_output import print_json
 from longshore_study.host import stack_builds
 from longshore_study.host.stacks import MPI, Stack, find_stacks
 
@@ -60,7 +60,7 @@ def run(args: argparse.Namespace) -> int:
         for b in built.values()
     ]
     if args.json:
-        print(json.dumps({"schema": 1, "place": str(stack_builds.stacks_home()), "stacks": [*rows, *gone]}, indent=1))
+        print_json({"schema": 1, "place": str(stack_builds.stacks_home()), "stacks": [*rows, *gone]})
         return EXIT_OK
     if not rows and not gone:
         raise LongshoreError("no MPI, OpenSHMEM or UCX found; load a module, or name a folder with --search DIR")
@@ -109,7 +109,7 @@ def _build(args: argparse.Namespace, found: list[Stack]) -> int:
             print(f"{name}: built {build.bench}", flush=True)
     if args.json:
         failures = [{"name": name, "why": str(error)} for name, error in failed]
-        print(json.dumps({"schema": 1, "built": made, "failed": failures}, indent=1))
+        print_json({"schema": 1, "built": made, "failed": failures})
     if failed and len(names) == 1:
         raise failed[0][1]
     if failed:

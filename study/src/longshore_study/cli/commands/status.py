@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import argparse
-import json
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
 from longshore_study.base.errors import EXIT_INVALID, EXIT_OK, LongshoreError
+from longshore_study.base.json_values import attributes
 from longshore_study.cli.commands.resume import session_names, study_or_name
+from longshore_study.cli.result_output import print_json
 from longshore_study.execution import batch_systems
 from longshore_study.execution.batch_session import submitted_jobs
 from longshore_study.execution.session_folder import Target, stored_study_files
@@ -48,7 +49,7 @@ def run(args: argparse.Namespace) -> int:
             f"nothing {of_name}is stored in {store.path}; 'longshore run STUDY.toml' measures a study", EXIT_INVALID
         )
     if args.json:
-        print(json.dumps({"schema": 1, "sessions": sessions}, indent=1))
+        print_json({"schema": 1, "sessions": sessions})
         return EXIT_OK
     if not sessions and study:
         print(f"{study.name}: nothing is stored in {store.path} yet; 'longshore run {study.path}' measures it")
@@ -71,9 +72,7 @@ def _session(target: Target, study: Study | None) -> dict[str, Any]:
     failed = [launch for launch in best.values() if launch.problem is not None]
     good = {key for key, launch in best.items() if launch.problem is None} - skipped
     answer: dict[str, Any] = {
-        "study": target.study,
-        "tag": target.tag,
-        "session": target.session,
+        **attributes(target, "study tag session"),
         # The planned launches are either recorded, without anything to run, failed, or missing.
         "recorded": len(good & planned),
         "nothing_to_run": len(skipped & planned),
