@@ -4,7 +4,7 @@
 // element.
 #pragma once
 
-#include <longshore/gather/op.hpp>
+#include <longshore/core/op.hpp>
 
 #include <bit>
 #include <concepts>

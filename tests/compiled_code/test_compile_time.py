@@ -51,5 +51,5 @@ def test_plans_for_common_elements_are_calls_into_the_library(tmp_path: Path) ->
 def test_loops_for_a_type_of_the_user_are_compiled_in_his_source(tmp_path: Path) -> None:
     """The test above can fail."""
     loops = defined_loops(symbols(tmp_path, "-DOWN_TYPE"))
-    assert any("gather_dispatch<pixel, longshore::block>" in name for name in loops)
+    assert any("table_gather<pixel, longshore::block>" in name for name in loops)
     assert all("pixel" in name for name in loops)

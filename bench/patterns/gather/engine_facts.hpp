@@ -5,7 +5,7 @@
 
 #include "harness/measurement.hpp"
 
-#include <longshore/gather/exchange_stats.hpp>
+#include <longshore/aggregate/engine_stats.hpp>
 #include <longshore/transport/team.hpp>
 
 namespace longshore::bench {

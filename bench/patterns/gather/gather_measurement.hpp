@@ -1,7 +1,6 @@
 // Operation gather of pattern gather: reads random elements, whose values show every mistake.
 #pragma once
 
-#include "patterns/gather/chosen_strategy.hpp"
 #include "patterns/gather/table_measurement.hpp"
 
 #include <longshore/gather/gather.hpp>
@@ -14,16 +13,15 @@ namespace longshore::bench {
 
 /// Reads random elements. The value of element i is -(i + 1), so that every result can be verified.
 template <class Distribution>
-class gather_measurement final : public table_measurement<Distribution> {
-  using base = table_measurement<Distribution>;
-  using base::indices, base::as_integers, base::requests_, base::table_, base::team_;
+class gather_measurement final
+    : public table_measurement<Distribution, gather_plan<std::int64_t, Distribution>> {
+  using base = table_measurement<Distribution, gather_plan<std::int64_t, Distribution>>;
+  using base::indices, base::as_integers, base::requests_, base::table_, base::team_, base::plan_;
 
  public:
   gather_measurement(team& ranks, const variant& levels, const launch_facts& facts,
-                     gather_options options)
-      : base(ranks, levels, facts, arrays),
-        answers_memory_(base::memory_for(requests_)),
-        plan_(table_, options) {
+                     const gather_options& options)
+      : base(ranks, levels, facts, options, arrays), answers_memory_(base::memory_for(requests_)) {
     const auto part = table_.local();
     for (std::size_t k = 0; k < part.size(); ++k) part[k] = value_of(this->index_of(k));
     std::fill(answers().begin(), answers().end(), no_value);
@@ -35,9 +33,6 @@ class gather_measurement final : public table_measurement<Distribution> {
     base::reset();
   }
   void run() override { plan_(indices(), answers()); }
-  [[nodiscard]] json facts() override {
-    return with_chosen_strategy(base::facts(), plan_.decision(), plan_.choice());
-  }
   [[nodiscard]] bool verify() override {
     for (std::size_t i = 0; i < requests_; ++i) {
       if (answers()[i] == value_of(indices()[i])) continue;
@@ -49,8 +44,6 @@ class gather_measurement final : public table_measurement<Distribution> {
     }
     return true;
   }
-  [[nodiscard]] traffic moved() const override { return plan_.moved(); }
-  [[nodiscard]] exchange_stats stats() const override { return plan_.stats(); }
 
  private:
   static constexpr std::size_t arrays = 2;  // indices and answers
@@ -63,7 +56,6 @@ class gather_measurement final : public table_measurement<Distribution> {
   }
 
   pages answers_memory_;
-  gather_plan<std::int64_t, Distribution> plan_;
 };
 
 }  // namespace longshore::bench

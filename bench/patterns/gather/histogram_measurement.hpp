@@ -1,7 +1,6 @@
 // Operation histogram of pattern gather: increments random elements.
 #pragma once
 
-#include "patterns/gather/chosen_strategy.hpp"
 #include "patterns/gather/table_measurement.hpp"
 
 #include <longshore/gather/update.hpp>
@@ -16,14 +15,15 @@ namespace longshore::bench {
 /// After n runs each element must be n times the number of these occurrences. To verify, the owner
 /// of an element generates the indices of all ranks again and counts them.
 template <class Distribution>
-class histogram_measurement final : public table_measurement<Distribution> {
-  using base = table_measurement<Distribution>;
-  using base::indices, base::requests_, base::table_, base::team_;
+class histogram_measurement final
+    : public table_measurement<Distribution, update_plan<std::int64_t, Distribution>> {
+  using base = table_measurement<Distribution, update_plan<std::int64_t, Distribution>>;
+  using base::indices, base::requests_, base::table_, base::team_, base::plan_;
 
  public:
   histogram_measurement(team& ranks, const variant& levels, const launch_facts& facts,
-                        update_options options)
-      : base(ranks, levels, facts, arrays), plan_(table_, options) {
+                        const gather_options& options)
+      : base(ranks, levels, facts, options, arrays) {
     std::fill(table_.local().begin(), table_.local().end(), 0);
     team_.barrier();
   }
@@ -31,9 +31,6 @@ class histogram_measurement final : public table_measurement<Distribution> {
   void run() override {
     plan_(indices(), std::int64_t{1});
     ++runs_;
-  }
-  [[nodiscard]] json facts() override {
-    return with_chosen_strategy(base::facts(), plan_.decision(), plan_.choice());
   }
   [[nodiscard]] bool verify() override {
     team_.barrier();
@@ -48,14 +45,11 @@ class histogram_measurement final : public table_measurement<Distribution> {
     }
     return true;
   }
-  [[nodiscard]] traffic moved() const override { return plan_.moved(); }
-  [[nodiscard]] exchange_stats stats() const override { return plan_.stats(); }
 
  private:
   static constexpr std::size_t arrays = 1;  // indices
   [[nodiscard]] std::size_t bytes_per_request() const override { return sizeof(std::int64_t); }
 
-  update_plan<std::int64_t, Distribution> plan_;
   std::int64_t runs_ = 0;
 };
 

@@ -1,7 +1,6 @@
 // Operation scatter of pattern gather: writes random elements, with values that show the writer.
 #pragma once
 
-#include "patterns/gather/chosen_strategy.hpp"
 #include "patterns/gather/table_measurement.hpp"
 
 #include <longshore/gather/scatter.hpp>
@@ -15,16 +14,15 @@ namespace longshore::bench {
 /// Writes random elements. Rank r writes (i + 1) x ranks + r into element i. So each element shows
 /// which rank wrote the element, and whether the index was right.
 template <class Distribution>
-class scatter_measurement final : public table_measurement<Distribution> {
-  using base = table_measurement<Distribution>;
-  using base::indices, base::as_integers, base::requests_, base::table_, base::team_;
+class scatter_measurement final
+    : public table_measurement<Distribution, scatter_plan<std::int64_t, Distribution>> {
+  using base = table_measurement<Distribution, scatter_plan<std::int64_t, Distribution>>;
+  using base::indices, base::as_integers, base::requests_, base::table_, base::team_, base::plan_;
 
  public:
   scatter_measurement(team& ranks, const variant& levels, const launch_facts& facts,
-                      scatter_options options)
-      : base(ranks, levels, facts, arrays),
-        values_memory_(base::memory_for(requests_)),
-        plan_(table_, options) {
+                      const gather_options& options)
+      : base(ranks, levels, facts, options, arrays), values_memory_(base::memory_for(requests_)) {
     const auto values = as_integers(values_memory_, requests_);
     for (std::size_t i = 0; i < requests_; ++i) values[i] = value_of(indices()[i], team_.rank());
     std::fill(table_.local().begin(), table_.local().end(), no_value);
@@ -36,9 +34,6 @@ class scatter_measurement final : public table_measurement<Distribution> {
     base::reset();
   }
   void run() override { plan_(indices(), as_integers(values_memory_, requests_)); }
-  [[nodiscard]] json facts() override {
-    return with_chosen_strategy(base::facts(), plan_.decision(), plan_.choice());
-  }
   [[nodiscard]] bool verify() override {
     team_.barrier();
     for (std::size_t k = 0; k < table_.local().size(); ++k) {
@@ -57,8 +52,6 @@ class scatter_measurement final : public table_measurement<Distribution> {
     }
     return true;
   }
-  [[nodiscard]] traffic moved() const override { return plan_.moved(); }
-  [[nodiscard]] exchange_stats stats() const override { return plan_.stats(); }
 
  private:
   static constexpr std::size_t arrays = 2;  // indices and values
@@ -69,7 +62,6 @@ class scatter_measurement final : public table_measurement<Distribution> {
   [[nodiscard]] std::size_t bytes_per_request() const override { return sizeof(std::int64_t); }
 
   pages values_memory_;
-  scatter_plan<std::int64_t, Distribution> plan_;
 };
 
 }  // namespace longshore::bench

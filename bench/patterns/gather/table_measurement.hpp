@@ -6,9 +6,10 @@
 #include "patterns/gather/engine_facts.hpp"
 #include "patterns/memory_check.hpp"
 
+#include <longshore/array/dist_array.hpp>
 #include <longshore/core/error.hpp>
 #include <longshore/core/random.hpp>
-#include <longshore/gather/gather.hpp>
+#include <longshore/gather/options.hpp>
 #include <longshore/machine/pages.hpp>
 
 #include <fmt/core.h>
@@ -52,13 +53,13 @@ class index_generator {
   double log_elements_;  // for Zipf's law; 0 if all elements are equally frequent
 };
 
-/// The base of all measurements: a table, and indices into the table. `arrays`: the number of
-/// arrays with one integer per request that the measurement needs, including the indices.
-template <class Distribution>
+/// The base of all measurements: a table, indices into the table, and a plan. `arrays`: the number
+/// of arrays with one integer per request that the measurement needs, including the indices.
+template <class Distribution, class Plan>
 class table_measurement : public measurement {
  public:
   table_measurement(team& ranks, const variant& levels, const launch_facts& facts,
-                    std::size_t arrays)
+                    const gather_options& options, std::size_t arrays)
       : team_(ranks),
         requests_(levels.at("requests").get<std::size_t>()),
         table_(ranks, elements_of(ranks, levels.at("table").get<std::uint64_t>()),
@@ -67,16 +68,31 @@ class table_measurement : public measurement {
         frequency_(levels.contains("index_pattern") && levels.at("index_pattern") == "zipf"
                        ? frequency_of_elements::zipf
                        : frequency_of_elements::uniform),
-        indices_memory_(memory_for_indices(ranks, requests_, arrays)) {
+        indices_memory_(memory_for_indices(ranks, requests_, arrays)),
+        plan_(table_, options) {
     index_generator next = generator(team_.rank());
     for (auto& index : indices()) index = next();
   }
 
-  void reset() override { engine_.begin(stats()); }
+  void reset() override { engine_.begin(plan_.stats()); }
   void timed(const repetition& seconds, long iterations) override {
-    engine_.end(stats(), seconds, iterations);
+    engine_.end(plan_.stats(), seconds, iterations);
   }
-  [[nodiscard]] json facts() override { return engine_.facts(team_); }
+  /// With strategy auto, member `chosen` has the choice of the last call and its origin.
+  [[nodiscard]] json facts() override {
+    json facts = engine_.facts(team_);
+    const gather_decision& decision = plan_.decision();
+    if (decision.from == gather_decision::origin::asked) return facts;
+    const gather_choice& choice = plan_.choice();
+    facts["chosen"] = {
+        {"strategy", name_of(choice.strategy)},
+        {"buffer_items", aggregates(choice.strategy) ? json(choice.buffer_items) : json(nullptr)},
+        {"hops", choice.hops > 0 ? json(choice.hops) : json(nullptr)},
+        {"from", name_of(decision.from)},
+        {"by_requests", decision.depends_on_requests()}};
+    return facts;
+  }
+  [[nodiscard]] traffic moved() const override { return plan_.moved(); }
   [[nodiscard]] std::vector<metric> metrics(const summary& seconds) override {
     const double node_bytes = static_cast<double>(requests_ * bytes_per_request()) * team_.size() /
                               team_.nodes().node_count();
@@ -87,7 +103,6 @@ class table_measurement : public measurement {
 
  protected:
   [[nodiscard]] virtual std::size_t bytes_per_request() const = 0;
-  [[nodiscard]] virtual exchange_stats stats() const = 0;
 
   [[nodiscard]] index_generator generator(int rank) const {
     return {seed_, rank, table_.size(), frequency_};
@@ -95,8 +110,8 @@ class table_measurement : public measurement {
   [[nodiscard]] std::span<std::int64_t> indices() const {
     return as_integers(indices_memory_, requests_);
   }
-  /// Overwrites one element in 509 of `result` with `no_value`, so that verification notices a result
-  /// that an earlier repetition left. A page of 4 KiB has 512 elements, so each page has such an
+  /// Overwrites one element in 509 of `result` with `no_value`, so that verification notices a
+  /// result that an earlier repetition left. A page of 4 KiB has 512 elements, so each page has such an
   /// element. Few elements are overwritten, so that the caches keep their state. Each call begins
   /// with the next element, so that it overwrites other elements.
   void wipe(std::span<std::int64_t> result, std::int64_t no_value) {
@@ -127,6 +142,10 @@ class table_measurement : public measurement {
   team& team_;
   std::size_t requests_;
   dist_array<std::int64_t, Distribution> table_;
+  std::uint64_t seed_;
+  frequency_of_elements frequency_;
+  pages indices_memory_;
+  Plan plan_;
 
  private:
   void find_requesters() {
@@ -170,9 +189,6 @@ class table_measurement : public measurement {
     return memory_for(requests);
   }
 
-  std::uint64_t seed_;
-  frequency_of_elements frequency_;
-  pages indices_memory_;
   engine_facts engine_;
   std::size_t wipe_calls_ = 0;
   // See requesters_of(): those of the element at `offset` begin at first_requester_[offset].

@@ -6,8 +6,8 @@
 
 #include <longshore/array/dist_array.hpp>
 #include <longshore/core/error.hpp>
+#include <longshore/core/op.hpp>
 #include <longshore/gather/gather.hpp>
-#include <longshore/gather/op.hpp>
 #include <longshore/gather/scatter.hpp>
 #include <longshore/gather/update.hpp>
 

@@ -342,8 +342,7 @@ traffic conveyor::sent() const noexcept {
 engine_stats conveyor::stats() const {
   engine_stats stats{.seconds_without_slot = seconds_without_slot_,
                      .seconds_nothing_arrived = seconds_nothing_arrived_,
-                     .latency = latency_,
-                     .waves = termination_ ? termination_->waves() : 0};
+                     .latency = latency_};
   for (const auto& hop : hops_) stats.hops.push_back(hop.porter->stats());
   return stats;
 }

@@ -70,7 +70,6 @@ engine_stats& engine_stats::operator+=(const engine_stats& more) {
   seconds_without_slot += more.seconds_without_slot;
   seconds_nothing_arrived += more.seconds_nothing_arrived;
   latency += more.latency;
-  waves += more.waves;
   return *this;
 }
 
@@ -81,7 +80,6 @@ engine_stats engine_stats::operator-(const engine_stats& earlier) const {
   since.seconds_without_slot -= earlier.seconds_without_slot;
   since.seconds_nothing_arrived -= earlier.seconds_nothing_arrived;
   since.latency -= earlier.latency;
-  since.waves -= earlier.waves;
   return since;
 }
 

@@ -80,7 +80,6 @@ struct engine_stats {
   /// time from push to delivery of some items that arrived here; empty if the ranks do not share a
   /// clock
   time_histogram latency = {};
-  std::uint64_t waves = 0;  ///< waves of the termination detector, with items_create_items
 
   /// The sum over all hops. payload_bytes stays 0, since the sum would count a forwarded item
   /// several times.
@@ -88,6 +87,23 @@ struct engine_stats {
   engine_stats& operator+=(const engine_stats& more);
   /// What the engine did since `earlier`, which must be of the same engine.
   [[nodiscard]] engine_stats operator-(const engine_stats& earlier) const;
+};
+
+/// The engines of one rank that carry requests and replies, since the plan or stream was made.
+/// `hops` is empty with strategies that do not aggregate (agp and direct); `replies` is empty for
+/// scatter and updates.
+struct exchange_stats {
+  engine_stats requests = {}, replies = {};
+
+  exchange_stats& operator+=(const exchange_stats& more) {
+    requests += more.requests;
+    replies += more.replies;
+    return *this;
+  }
+  /// The difference to `earlier`, which must be of the same plan.
+  [[nodiscard]] exchange_stats operator-(const exchange_stats& earlier) const {
+    return {requests - earlier.requests, replies - earlier.replies};
+  }
 };
 
 }  // namespace longshore

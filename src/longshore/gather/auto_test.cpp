@@ -12,11 +12,15 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <optional>
 #include <string>
+#include <thread>
+#include <vector>
 
 namespace longshore {
 namespace {
@@ -209,6 +213,28 @@ TEST_F(Auto, an_invalid_budget_fails_on_all_ranks) {
           << e.what();
     }
     team.barrier();
+  });
+}
+
+TEST_F(Auto, a_candidate_that_cannot_win_is_not_called_with_more_requests) {
+  spmd([](team& team) {
+    std::size_t most_requests_of_slow = 0;
+    const auto make = [&](const gather_choice& choice) -> detail::run_candidate {
+      return [&, is_slow = choice.strategy == gather_strategy::exstack](std::size_t requests) {
+        if (!is_slow) return;
+        most_requests_of_slow = std::max(most_requests_of_slow, requests);
+        constexpr double seconds = 0.05;
+        if (team.rank() != 0) return;
+        team.charge_seconds(seconds);
+        if (team.costs() == nullptr)
+          std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
+      };
+    };
+    const std::vector<gather_choice> choices = {{gather_strategy::exstack}, {gather_strategy::agp}};
+    const auto measured = detail::measure_candidates(team, choices, make, {.seconds = 0.05});
+    EXPECT_EQ(most_requests_of_slow, 100u);
+    EXPECT_FALSE(measured.empty());
+    for (const auto& timed : measured) EXPECT_EQ(timed.choice.strategy, gather_strategy::agp);
   });
 }
 

@@ -14,26 +14,17 @@
 namespace longshore {
 namespace detail {
 
-/// The interface to which gather_plan forwards its calls. gather_dispatch implements the interface.
-template <trivially_copyable T>
-class gather_implementation : public plan_implementation {
- public:
-  virtual void run(std::span<const std::int64_t> indices, std::span<T> out) = 0;
-
- protected:
-  using plan_implementation::plan_implementation;
-};
-
-/// Collective.
+/// Collective. Decides the strategy, and makes the object to which a gather_plan forwards its
+/// calls.
 template <trivially_copyable T, distribution Distribution>
-[[nodiscard]] std::unique_ptr<gather_implementation<T>> plan_gather(
-    const table_view<T, Distribution>& table, const gather_options& options);
+[[nodiscard]] std::unique_ptr<table_plan<T>> plan_gather(const table_view<T, Distribution>& table,
+                                                         const gather_options& options);
 
 // The library contains these two functions, for elements of 4 and of 8 bytes, so programs do not
 // compile them again (detail/compiled_loops.hpp).
-extern template std::unique_ptr<gather_implementation<word32>> plan_gather(
+extern template std::unique_ptr<table_plan<word32>> plan_gather(
     const table_view<word32, any_distribution>&, const gather_options&);
-extern template std::unique_ptr<gather_implementation<word64>> plan_gather(
+extern template std::unique_ptr<table_plan<word64>> plan_gather(
     const table_view<word64, any_distribution>&, const gather_options&);
 
 }  // namespace detail
@@ -48,8 +39,8 @@ extern template std::unique_ptr<gather_implementation<word64>> plan_gather(
 ///
 /// The table must outlive the plan.
 template <trivially_copyable T, distribution Distribution>
-class gather_plan : public detail::plan_handle<detail::gather_implementation<
-                        typename detail::compiled_copy_types<T, Distribution>::element>> {
+class gather_plan
+    : public detail::plan_handle<typename detail::compiled_copy_types<T, Distribution>::element> {
  public:
   /// Collective; all ranks pass the same options, except expected_requests. Throws, on all ranks:
   /// errc::unsupported if the strategy is not available here, or errc::out_of_memory.
@@ -68,7 +59,8 @@ class gather_plan : public detail::plan_handle<detail::gather_implementation<
   /// aggregate, the other ranks then throw errc::peer_failed; with agp and direct they do not
   /// notice. Part of `out` may have been written, and the plan can be used again.
   void operator()(std::span<const std::int64_t> indices, std::span<T> out) {
-    this->plan_->run(indices, {reinterpret_cast<element*>(out.data()), out.size()});
+    this->plan_->run(
+        {"gather", indices, std::span(reinterpret_cast<element*>(out.data()), out.size())});
   }
 
  private:
@@ -88,4 +80,4 @@ void gather(const dist_array<T, Distribution>& table, std::span<const std::int64
 
 }  // namespace longshore
 
-#include <longshore/gather/detail/gather_dispatch.hpp>
+#include <longshore/gather/detail/table_gather.hpp>

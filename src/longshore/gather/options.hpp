@@ -1,6 +1,7 @@
 // The options of plans for gather, scatter and updates, and which strategy a plan has chosen.
 #pragma once
 
+#include <longshore/aggregate/engine_stats.hpp>
 #include <longshore/gather/detail/tuning/choice.hpp>
 #include <longshore/gather/strategy.hpp>
 
@@ -79,7 +80,13 @@ inline constexpr enum_names<4> all_names<gather_decision::origin> = {
 namespace detail {
 
 /// `options` with the strategy, buffer_items and hops of `choice`.
-[[nodiscard]] gather_options apply_choice(gather_options options, const gather_choice& choice);
+[[nodiscard]] inline gather_options apply_choice(gather_options options,
+                                                 const gather_choice& choice) {
+  options.strategy = choice.strategy;
+  options.buffer_items = choice.buffer_items;
+  options.hops = choice.hops;
+  return options;
+}
 
 }  // namespace detail
 }  // namespace longshore

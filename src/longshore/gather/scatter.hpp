@@ -16,36 +16,22 @@
 namespace longshore {
 namespace detail {
 
-/// The interface to which scatter_plan forwards its calls. scatter_dispatch implements the
-/// interface.
-template <trivially_copyable T>
-class scatter_implementation : public plan_implementation {
- public:
-  virtual void run(std::span<const std::int64_t> indices, std::span<const T> values) = 0;
-
- protected:
-  using plan_implementation::plan_implementation;
-};
-
 /// Collective. Decides the strategy, and makes the object to which a scatter_plan forwards its
 /// calls.
 template <trivially_copyable T, distribution Distribution>
-[[nodiscard]] std::unique_ptr<scatter_implementation<T>> plan_scatter(
+[[nodiscard]] std::unique_ptr<table_plan<const T>> plan_scatter(
     const table_view<T, Distribution>& table, const scatter_options& options);
 
-// The library contains the loops for elements of 4 and 8 bytes, so users' code does not compile
-// them again. compiled_loops.hpp decides which tables use these loops.
-extern template std::unique_ptr<scatter_implementation<word32>> plan_scatter(
+// The library contains these two functions, for elements of 4 and of 8 bytes.
+extern template std::unique_ptr<table_plan<const word32>> plan_scatter(
     const table_view<word32, any_distribution>&, const scatter_options&);
-extern template std::unique_ptr<scatter_implementation<word64>> plan_scatter(
+extern template std::unique_ptr<table_plan<const word64>> plan_scatter(
     const table_view<word64, any_distribution>&, const scatter_options&);
 
 }  // namespace detail
 
-/// Scatters into one table. The plan holds the buffers of its strategy, so calls allocate nothing.
-/// There is one exception: strategy auto may choose one strategy for calls with few requests and
-/// another one for calls with many. The first call that uses a strategy then makes the buffers of
-/// this strategy.
+/// Scatters into one table. The plan holds the buffers of its strategy; calls allocate as little as
+/// those of gather_plan.
 ///
 ///     longshore::scatter_plan plan(table, {.strategy = longshore::gather_strategy::exstack});
 ///     plan(indices, values);
@@ -53,8 +39,8 @@ extern template std::unique_ptr<scatter_implementation<word64>> plan_scatter(
 ///
 /// The table must outlive the plan.
 template <trivially_copyable T, distribution Distribution>
-class scatter_plan : public detail::plan_handle<detail::scatter_implementation<
-                         typename detail::compiled_copy_types<T, Distribution>::element>> {
+class scatter_plan : public detail::plan_handle<
+                         const typename detail::compiled_copy_types<T, Distribution>::element> {
  public:
   /// The reason why `strategy` cannot be used for elements of type T, or nothing. `all_reachable`:
   /// whether every rank can store to the memory of every other rank.
@@ -63,11 +49,7 @@ class scatter_plan : public detail::plan_handle<detail::scatter_implementation<
     return detail::why_not_scatter(strategy, all_reachable, sizeof(T));
   }
 
-  /// Collective; all ranks pass the same options, except expected_requests. Throws, on all ranks:
-  /// errc::unsupported if the strategy is not available here, or errc::out_of_memory.
-  ///
-  /// Strategy auto reads earlier measurements from a file, the profile (LONGSHORE_PROFILE). If the
-  /// file does not have this layout of ranks and nodes, auto measures for a fraction of a second.
+  /// Collective. Options and errors are those of gather_plan.
   explicit scatter_plan(dist_array<T, Distribution>& table, scatter_options options = {})
       : scatter_plan::plan_handle(detail::plan_scatter(view(table), options)) {}
 
@@ -80,7 +62,8 @@ class scatter_plan : public detail::plan_handle<detail::scatter_implementation<
   /// errc::peer_failed, except with strategies agp and direct. Part of the table may have been
   /// written, and the plan can be used again.
   void operator()(std::span<const std::int64_t> indices, std::span<const T> values) {
-    this->plan_->run(indices, {reinterpret_cast<const element*>(values.data()), values.size()});
+    this->plan_->run({"scatter", indices,
+                      std::span(reinterpret_cast<const element*>(values.data()), values.size())});
   }
 
  private:
@@ -100,4 +83,4 @@ void scatter(dist_array<T, Distribution>& table, std::span<const std::int64_t> i
 
 }  // namespace longshore
 
-#include <longshore/gather/detail/scatter_dispatch.hpp>
+#include <longshore/gather/detail/table_scatter.hpp>

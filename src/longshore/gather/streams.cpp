@@ -16,8 +16,7 @@ engine_options stream_engine_options(const char* operation, const team& team,
          "aggregator",
          operation, name_of(given.strategy));
   engine_options options = engine_options_for(
-      team, given.strategy,
-      {.strategy = given.strategy, .buffer_items = given.buffer_items, .hops = given.hops});
+      team, {.strategy = given.strategy, .buffer_items = given.buffer_items, .hops = given.hops});
   options.item_bytes = item_bytes;
   return options;
 }

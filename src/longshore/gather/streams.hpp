@@ -13,12 +13,11 @@
 
 #include <longshore/aggregate/deliver.hpp>
 #include <longshore/array/dist_array.hpp>
+#include <longshore/core/op.hpp>
 #include <longshore/gather/detail/element_atomics.hpp>
 #include <longshore/gather/detail/engine_strategy.hpp>
 #include <longshore/gather/detail/for_each_in_range.hpp>
 #include <longshore/gather/detail/request.hpp>
-#include <longshore/gather/exchange_stats.hpp>
-#include <longshore/gather/op.hpp>
 
 #include <algorithm>
 #include <bit>

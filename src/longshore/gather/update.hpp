@@ -3,10 +3,10 @@
 // one element. update_plan is made for a table once and then called often.
 #pragma once
 
+#include <longshore/core/op.hpp>
 #include <longshore/gather/detail/compiled_loops.hpp>
 #include <longshore/gather/detail/plan_implementation.hpp>
 #include <longshore/gather/detail/table_view.hpp>
-#include <longshore/gather/op.hpp>
 #include <longshore/gather/options.hpp>
 
 #include <concepts>
@@ -19,32 +19,19 @@
 namespace longshore {
 namespace detail {
 
-/// The interface to which update_plan forwards its calls. update_dispatch implements the interface.
-template <trivially_copyable T>
-class update_implementation : public plan_implementation {
- public:
-  virtual void run(std::span<const std::int64_t> indices, std::span<const T> values) = 0;
-  virtual void run(std::span<const std::int64_t> indices, const T& amount) = 0;
-  void set_name(const char* name) noexcept { name_ = name; }
-
- protected:
-  using plan_implementation::plan_implementation;
-  const char* name_ = "update";
-};
-
 /// Collective.
 template <trivially_copyable T, distribution Distribution, update_operation<T> Op>
-[[nodiscard]] std::unique_ptr<update_implementation<T>> plan_update(
+[[nodiscard]] std::unique_ptr<table_plan<const T>> plan_update(
     const table_view<T, Distribution>& table, const Op& op, const update_options& options);
 
 // The library has compiled the loops for additions to these types.
-extern template std::unique_ptr<update_implementation<float>> plan_update(
+extern template std::unique_ptr<table_plan<const float>> plan_update(
     const table_view<float, any_distribution>&, const op::add&, const update_options&);
-extern template std::unique_ptr<update_implementation<double>> plan_update(
+extern template std::unique_ptr<table_plan<const double>> plan_update(
     const table_view<double, any_distribution>&, const op::add&, const update_options&);
-extern template std::unique_ptr<update_implementation<std::uint32_t>> plan_update(
+extern template std::unique_ptr<table_plan<const std::uint32_t>> plan_update(
     const table_view<std::uint32_t, any_distribution>&, const op::add&, const update_options&);
-extern template std::unique_ptr<update_implementation<std::uint64_t>> plan_update(
+extern template std::unique_ptr<table_plan<const std::uint64_t>> plan_update(
     const table_view<std::uint64_t, any_distribution>&, const op::add&, const update_options&);
 
 }  // namespace detail
@@ -60,8 +47,8 @@ extern template std::unique_ptr<update_implementation<std::uint64_t>> plan_updat
 ///
 /// The table must outlive the plan.
 template <trivially_copyable T, distribution Distribution, update_operation<T> Op = op::add>
-class update_plan : public detail::plan_handle<detail::update_implementation<
-                        typename detail::compiled_add_types<T, Distribution, Op>::element>> {
+class update_plan : public detail::plan_handle<
+                        const typename detail::compiled_add_types<T, Distribution, Op>::element> {
  public:
   /// The reason why `strategy` cannot be used for elements of type T and this operation, or
   /// nothing. `all_reachable`: whether every rank can load from and store to the memory of every
@@ -89,23 +76,28 @@ class update_plan : public detail::plan_handle<detail::update_implementation<
   /// errc::peer_failed, except with strategy agp. Part of the table may have been updated, and the
   /// plan can be used again.
   void operator()(std::span<const std::int64_t> indices, std::span<const T> values) {
-    this->plan_->run(indices,
-                     std::span(reinterpret_cast<const element*>(values.data()), values.size()));
+    this->plan_->run({name_, indices,
+                      std::span(reinterpret_cast<const element*>(values.data()), values.size())});
   }
 
   /// As the call with values, with the same amount for all indices of this rank, which is not sent
   /// with each index. Ranks may pass different amounts.
   void operator()(std::span<const std::int64_t> indices, const T& amount) {
-    this->plan_->run(indices, reinterpret_cast<const element&>(amount));
+    this->plan_->run({.operation = name_,
+                      .indices = indices,
+                      .values = std::span(reinterpret_cast<const element*>(&amount), 1),
+                      .has_one_value = true});
   }
 
   /// Sets the name of the operation in error messages: a string literal, such as "histogram".
-  void set_name(const char* name) noexcept { this->plan_->set_name(name); }
+  void set_name(const char* name) noexcept { name_ = name; }
 
  private:
   using loop = detail::compiled_add_types<T, Distribution, Op>;
   using element = typename loop::element;
   using view = detail::table_view<element, typename loop::distribution>;
+
+  const char* name_ = "update";
 };
 
 template <trivially_copyable T, distribution Distribution>
@@ -136,4 +128,4 @@ void histogram(dist_array<T, Distribution>& table, std::span<const std::int64_t>
 
 }  // namespace longshore
 
-#include <longshore/gather/detail/update_dispatch.hpp>
+#include <longshore/gather/detail/table_update.hpp>

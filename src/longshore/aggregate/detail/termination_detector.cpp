@@ -57,7 +57,6 @@ void termination_detector::send_to_parent() {
     verdict_ =
         sum_.sent == sum_.received && sum_ == previous_wave_ ? verdict::quiet : verdict::again;
     previous_wave_ = sum_;
-    ++waves_;
   } else {
     std::byte* const slot = channels_->sender(0).reserve();
     if (slot == nullptr) return;
@@ -73,7 +72,6 @@ void termination_detector::receive_verdict() {
   if (!message) return;
   verdict_ = static_cast<verdict>(message->front());
   parent.release();
-  ++waves_;
 }
 
 // Returns true once all children have the verdict. If the verdict is `again`, the next wave then

@@ -28,7 +28,6 @@ class termination_detector {
   bool poll(bool passive, std::int64_t sent, std::int64_t received);
   /// Prepares the next epoch. REQUIRES: poll() returned true.
   void restart();
-  [[nodiscard]] std::uint64_t waves() const noexcept { return waves_; }
 
  private:
   struct counts {
@@ -51,7 +50,6 @@ class termination_detector {
   counts previous_wave_{-1, -1};  // sum_ of the wave before, at the root
   bool reported_ = false;  // whether the parent has sum_; at the root: whether verdict_ is set
   verdict verdict_ = verdict::none;
-  std::uint64_t waves_ = 0;
 };
 
 }  // namespace longshore::detail

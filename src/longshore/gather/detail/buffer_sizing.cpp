@@ -1,4 +1,4 @@
-// Chooses the capacity of buffers from the number of requests of a call.
+// Chooses the capacity of buffers from the number of requests of a call, on which ranks agree.
 #include <longshore/gather/detail/buffer_sizing.hpp>
 
 #include <longshore/transport/team.hpp>
@@ -18,6 +18,23 @@ constexpr std::size_t min_items = 32;
 constexpr std::size_t max_rounds = 2;
 
 }  // namespace
+
+std::size_t size_agreement::class_of_call(std::size_t requests) {
+  constexpr unsigned max_gap = 16;
+  // In the two largest classes an allreduce costs little compared with the requests.
+  const bool is_large = current_ + 2 >= request_classes;
+  if (calls_left_ > 0 && !is_large) {
+    --calls_left_;
+    return current_;
+  }
+  const auto max_requests = static_cast<std::size_t>(
+      team_.allreduce_value(static_cast<std::int64_t>(requests), reduction::max));
+  const std::size_t agreed = request_class_of(max_requests);
+  gap_ = agreed != current_ ? 1 : std::min(2 * gap_, max_gap);
+  calls_left_ = gap_ - 1;
+  current_ = agreed;
+  return current_;
+}
 
 buffer_sizing::buffer_sizing(team& team, const gather_options& options,
                              std::size_t link_bytes_per_item)

@@ -2,8 +2,6 @@
 // would take far more memory than the requests of a call.
 #pragma once
 
-#include <longshore/gather/detail/tuning/plans_by_size.hpp>
-#include <longshore/gather/exchange_stats.hpp>
 #include <longshore/gather/options.hpp>
 
 #include <cstddef>
@@ -11,7 +9,30 @@
 #include <optional>
 #include <utility>
 
+namespace longshore {
+class team;
+}
+
 namespace longshore::detail {
+
+/// The ranks agree by an allreduce on the class of requests of a call: at the first call, and then
+/// after 2, 4, 8, 16, 16, ... calls. They also agree at the next call after the class has changed,
+/// and at the next call after a call of one of the two largest classes, where an allreduce costs
+/// little compared with the requests. Other calls count as the class last agreed on: most plans are
+/// used for calls of one size, and a choice for another size is slower but still correct.
+class size_agreement {
+ public:
+  explicit size_agreement(team& team) : team_(team) {}
+  /// Collective; all ranks get the same class. `requests`: the number of requests of this rank.
+  std::size_t class_of_call(std::size_t requests);
+  [[nodiscard]] std::size_t current() const noexcept { return current_; }
+
+ private:
+  team& team_;
+  std::size_t current_ = 0;
+  unsigned gap_ = 1;         // calls from one agreement to the next
+  unsigned calls_left_ = 0;  // before the next agreement
+};
 
 /// options.buffer_items, unless the buffers of a rank would then take more than 4 MiB. Else as many
 /// items as one message to each rank needs in a call of options.expected_requests requests to

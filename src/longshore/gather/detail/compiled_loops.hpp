@@ -4,7 +4,7 @@
 #pragma once
 
 #include <longshore/array/any_distribution.hpp>
-#include <longshore/gather/op.hpp>
+#include <longshore/core/op.hpp>
 
 #include <concepts>
 #include <cstdint>

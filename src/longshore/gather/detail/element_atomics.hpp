@@ -2,7 +2,7 @@
 // time.
 #pragma once
 
-#include <longshore/gather/op.hpp>
+#include <longshore/core/op.hpp>
 
 #include <atomic>
 #include <bit>

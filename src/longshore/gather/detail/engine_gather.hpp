@@ -6,10 +6,8 @@
 
 #include <longshore/aggregate/request_reply.hpp>
 #include <longshore/gather/detail/engine_strategy.hpp>
-#include <longshore/gather/detail/index_checker.hpp>
-#include <longshore/gather/detail/offset_type.hpp>
+#include <longshore/gather/detail/for_each_in_range.hpp>
 #include <longshore/gather/detail/table_view.hpp>
-#include <longshore/gather/exchange_stats.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -61,10 +59,9 @@ template <trivially_copyable T, distribution Distribution>
 class engine_gather {
  public:
   /// Collective.
-  engine_gather(const table_view<T, Distribution>& table, gather_strategy strategy,
-                const gather_options& given)
+  engine_gather(const table_view<T, Distribution>& table, const gather_options& given)
       : table_(table) {
-    const request_reply_options options{.engine = engine_options_for(table.team(), strategy, given),
+    const request_reply_options options{.engine = engine_options_for(table.team(), given),
                                         .expected_requests = given.expected_requests,
                                         .combine_entries = given.combine ? combine_entries : 0};
     if (has_32_bit_offsets(table.map()))

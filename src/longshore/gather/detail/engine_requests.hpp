@@ -6,11 +6,9 @@
 #include <longshore/aggregate/combining.hpp>
 #include <longshore/aggregate/deliver.hpp>
 #include <longshore/gather/detail/engine_strategy.hpp>
-#include <longshore/gather/detail/index_checker.hpp>
-#include <longshore/gather/detail/offset_type.hpp>
+#include <longshore/gather/detail/for_each_in_range.hpp>
 #include <longshore/gather/detail/request.hpp>
 #include <longshore/gather/detail/table_view.hpp>
-#include <longshore/gather/exchange_stats.hpp>
 
 #include <algorithm>
 #include <memory>
@@ -50,10 +48,10 @@ class engine_requests {
  public:
   /// Collective. `has_constant_requests`: whether run() will also be called with requests without
   /// values. Such requests are never combined.
-  engine_requests(const table_view<T, Distribution>& table, gather_strategy strategy,
-                  const gather_options& given, bool has_constant_requests)
+  engine_requests(const table_view<T, Distribution>& table, const gather_options& given,
+                  bool has_constant_requests)
       : table_(table) {
-    engine_options options = engine_options_for(table.team(), strategy, given);
+    engine_options options = engine_options_for(table.team(), given);
     options.slots = std::max(options.slots, request_slots);
     options.item_bytes = offset_bytes(table.map()) + sizeof(T);
     value_engine_ = std::make_unique<conveyor>(table.team(), options);

@@ -30,11 +30,10 @@ int default_hops(const team& team) {
 
 }  // namespace
 
-engine_options engine_options_for(const team& team, gather_strategy strategy,
-                                  const gather_options& given) {
-  assert(is_asynchronous(strategy));
+engine_options engine_options_for(const team& team, const gather_options& given) {
+  assert(is_asynchronous(given.strategy));
   engine_options options{.buffer_items = given.buffer_items};
-  switch (strategy) {
+  switch (given.strategy) {
     case gather_strategy::exstack2: options.hops = 1; break;
     case gather_strategy::conveyor:
       options.hops = given.hops != 0 ? given.hops : default_hops(team);

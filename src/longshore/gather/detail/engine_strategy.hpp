@@ -12,17 +12,15 @@ namespace longshore::detail {
          strategy == gather_strategy::aggregator;
 }
 
-/// The options of the engine of an asynchronous strategy, with the given buffer_items.
-[[nodiscard]] engine_options engine_options_for(const team& team, gather_strategy strategy,
-                                                const gather_options& options);
+/// The options of the engine of options.strategy, which is asynchronous.
+[[nodiscard]] engine_options engine_options_for(const team& team, const gather_options& options);
 
 /// The number of items per buffer if the caller gives none (gather_options::buffer_items).
 [[nodiscard]] std::size_t default_buffer_items(const node_map& nodes, gather_strategy strategy,
                                                std::size_t element_bytes) noexcept;
 /// Whether that engine has several hops, and hence buffers for few links, not for each rank.
-[[nodiscard]] inline bool has_several_hops(const team& team, gather_strategy strategy,
-                                           const gather_options& options) {
-  return engine_options_for(team, strategy, options).hops > 1;
+[[nodiscard]] inline bool has_several_hops(const team& team, const gather_options& options) {
+  return engine_options_for(team, options).hops > 1;
 }
 
 /// A rank without valid requests throws this in place of a request. The engine then serves the

@@ -3,17 +3,11 @@
 // knows which value belongs to which index, so messages contain no tags (as in ig_exstack of bale).
 #pragma once
 
-#include <longshore/aggregate/exstack.hpp>
-#include <longshore/aggregate/recent_items.hpp>
-#include <longshore/gather/detail/engine_strategy.hpp>
-#include <longshore/gather/detail/exstack_filler.hpp>
-#include <longshore/gather/detail/offset_type.hpp>
+#include <longshore/gather/detail/exstack_rounds.hpp>
 #include <longshore/gather/detail/table_view.hpp>
-#include <longshore/gather/exchange_stats.hpp>
 
 #include <algorithm>
 #include <cstddef>
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -29,16 +23,14 @@ namespace longshore::detail {
 /// are equal. (A small table remembers the recent requests, and entries overwrite each other.) A
 /// round then takes at most 2 P b indices, and the memory grows by up to 16 P b bytes.
 template <trivially_copyable T, distribution Distribution>
-class exstack_gather {
+class exstack_gather : public exstack_rounds {
  public:
   /// Collective. REQUIRES: buffer_items > 0, the same on all ranks.
   exstack_gather(const table_view<T, Distribution>& table, std::size_t buffer_items, bool combine)
-      : table_(table),
-        buffer_items_(buffer_items),
-        stack_(table.team(), buffer_items * std::max(sizeof(T), offset_bytes(table.map()))),
-        filler_(stack_, table.team().size(), buffer_items) {
+      : exstack_rounds(table.team(), buffer_items,
+                       buffer_items * std::max(sizeof(T), offset_bytes(table.map())), combine),
+        table_(table) {
     if (!combine) return;
-    recent_.emplace(table.team().size(), buffer_items);
     reply_positions_.resize(2 * buffer_items * static_cast<std::size_t>(table.team().size()));
   }
 
@@ -50,56 +42,35 @@ class exstack_gather {
                  [&](auto offset, auto locate) { run<decltype(offset)>(locate, indices, out); });
   }
 
-  /// Takes part in operator() of the other ranks, which then throw errc::peer_failed.
-  void run_as_failed() {
-    rounds_ = 0;
-    stack_.exchange(progress::failed);
-  }
-
-  [[nodiscard]] const traffic& sent() const noexcept { return stack_.sent(); }
-  [[nodiscard]] const exchange_stats& stats() const noexcept { return stats_; }
-  /// The rounds of the last call, the same on all ranks; 0 if the call failed.
-  [[nodiscard]] std::size_t rounds() const noexcept { return rounds_; }
-
  private:
   template <class Offset, class Locate>
   void run(Locate locate, std::span<const std::int64_t> indices, std::span<T> out) {
     std::size_t replied = 0;
-    std::size_t rounds = 0;
     rounds_ = 0;
-    progress progress_of_all = progress::more;
-    for (; progress_of_all == progress::more; ++rounds) {
+    for (progress of_all = progress::more; of_all == progress::more;) {
       exstack_access::count_exchanges_in(
           stack_, stats_.requests, {.item_bytes = sizeof(Offset), .capacity_items = buffer_items_});
       const std::size_t requested = fill_requests<Offset>(locate, indices, replied);
-      if (requested == fill_failed) {
-        run_as_failed();
-        throw_index_error("gather", indices, table_.size(), table_.team().rank());
-      }
-      progress_of_all =
-          stack_.exchange(requested == indices.size() ? progress::done : progress::more);
-      if (progress_of_all == progress::failed)
-        throw_peer_failed("gather", table_.team(), stack_.failed_rank());
+      of_all = exchange_requests("gather", indices, table_.size(), requested);
       reply_to_requests<Offset>();
       exstack_access::count_exchanges_in(
           stack_, stats_.replies, {.item_bytes = sizeof(T), .capacity_items = buffer_items_}, true);
-      stack_.exchange(progress_of_all);
+      stack_.exchange(of_all);
       store_replies(locate, indices.data(), out.data(), replied, requested);
       replied = requested;
     }
-    rounds_ = rounds;
   }
 
   // Fills the buffers with offsets, for the indices from position `first` on. Returns as
-  // exstack_filler::fill().
+  // fill().
   template <class Offset, class Locate>
   std::size_t fill_requests(Locate locate, std::span<const std::int64_t> indices,
                             std::size_t first) {
     if (recent_) return fill_requests_combined<Offset>(locate, indices, first);
-    return filler_.template fill<Offset, Offset>(
-        locate, indices, first, table_.size(), [](auto& cursors, std::size_t, const location& at) {
-          *cursors.take(at.rank) = static_cast<Offset>(at.offset);
-        });
+    return fill<Offset, Offset>(locate, indices, first, table_.size(),
+                                [](auto& cursors, std::size_t, const location& at) {
+                                  *cursors.take(at.rank) = static_cast<Offset>(at.offset);
+                                });
   }
 
   // As fill_requests, with combining. Records the position of the reply for each index.
@@ -108,7 +79,7 @@ class exstack_gather {
                                      std::size_t first) {
     const exstack_access::send_buffer* const buffers = exstack_access::buffers(stack_);
     std::uint32_t* const positions = reply_positions_.data();
-    return filler_.template fill<Offset, Offset>(
+    return fill<Offset, Offset>(
         locate, indices, first, table_.size(),
         [&](auto& cursors, std::size_t i, const location& at) {
           const Offset* const begin = reinterpret_cast<const Offset*>(buffers[at.rank].next);
@@ -145,7 +116,7 @@ class exstack_gather {
   void store_replies(Locate locate, const std::int64_t* indices, T* out, std::size_t begin,
                      std::size_t end) {
     const int ranks = table_.team().size();
-    auto& next = filler_.scratch_pointers();
+    auto& next = next_;
     // with_cursors takes pointers to non-const, but this loop only reads through the pointers.
     for (int peer = 0; peer < ranks; ++peer)
       next[peer] = const_cast<std::byte*>(
@@ -164,12 +135,6 @@ class exstack_gather {
   }
 
   const table_view<T, Distribution>& table_;
-  std::size_t buffer_items_;
-  exstack stack_;
-  exstack_filler filler_;
-  exchange_stats stats_;
-  std::size_t rounds_ = 0;
-  std::optional<recent_items> recent_;  // only with combining
   // Only with combining, for each index of a round: the position of its value in the reply message.
   std::vector<std::uint32_t> reply_positions_;
 };

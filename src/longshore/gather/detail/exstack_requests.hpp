@@ -2,17 +2,12 @@
 // owner changes an element, so no atomic operations are needed.
 #pragma once
 
-#include <longshore/aggregate/recent_items.hpp>
-#include <longshore/gather/detail/engine_strategy.hpp>
-#include <longshore/gather/detail/exstack_filler.hpp>
-#include <longshore/gather/detail/offset_type.hpp>
+#include <longshore/gather/detail/exstack_rounds.hpp>
 #include <longshore/gather/detail/request.hpp>
 #include <longshore/gather/detail/table_view.hpp>
-#include <longshore/gather/exchange_stats.hpp>
 
 #include <cstddef>
 #include <cstring>
-#include <optional>
 #include <span>
 #include <type_traits>
 
@@ -58,17 +53,14 @@ template <class Offset, class Request>
 /// sizeof(T) bytes; in updates by a constant, an item is an offset. Memory per rank: 2 P b (4 +
 /// sizeof(T)) bytes, twice that for ranks on other nodes; `combine` adds 4 P b bytes.
 template <trivially_copyable T, distribution Distribution>
-class exstack_requests {
+class exstack_requests : public exstack_rounds {
  public:
   /// Collective. REQUIRES: buffer_items > 0, the same on all ranks.
   exstack_requests(const table_view<T, Distribution>& table, std::size_t buffer_items, bool combine)
-      : table_(table),
-        buffer_items_(buffer_items),
-        stack_(table.team(),
-               header_bytes<T> + buffer_items * (offset_bytes(table.map()) + sizeof(T))),
-        filler_(stack_, table.team().size(), buffer_items) {
-    if (combine) recent_.emplace(table.team().size(), buffer_items);
-  }
+      : exstack_rounds(table.team(), buffer_items,
+                       header_bytes<T> + buffer_items * (offset_bytes(table.map()) + sizeof(T)),
+                       combine),
+        table_(table) {}
 
   /// Collective. Sends a request for each index to the owner of the element, and applies the
   /// requests of all ranks to this rank's part. `operation` is for error messages.
@@ -78,17 +70,6 @@ class exstack_requests {
       run_with<decltype(offset)>(operation, locate, indices, request);
     });
   }
-
-  /// Takes part in run() of the other ranks, which then throw errc::peer_failed.
-  void run_as_failed() {
-    rounds_ = 0;
-    stack_.exchange(progress::failed);
-  }
-
-  [[nodiscard]] const traffic& sent() const noexcept { return stack_.sent(); }
-  [[nodiscard]] const exchange_stats& stats() const noexcept { return stats_; }
-  /// The rounds of the last call, the same on all ranks; 0 if the call failed.
-  [[nodiscard]] std::size_t rounds() const noexcept { return rounds_; }
 
  private:
   template <class Offset, class Request, class Locate>
@@ -100,24 +81,15 @@ class exstack_requests {
          .capacity_items = buffer_items_,
          .header_bytes = header_bytes<typename Request::header>});
     std::size_t sent = 0;
-    std::size_t rounds = 0;
     rounds_ = 0;
-    progress progress_of_all = progress::more;
-    for (; progress_of_all == progress::more; ++rounds) {
+    for (progress of_all = progress::more; of_all == progress::more;) {
       write_headers(request);
       sent = fill_requests<Offset>(locate, indices, sent, request);
-      if (sent == fill_failed) {
-        run_as_failed();
-        throw_index_error(operation, indices, table_.size(), table_.team().rank());
-      }
-      progress_of_all = stack_.exchange(sent == indices.size() ? progress::done : progress::more);
-      if (progress_of_all == progress::failed)
-        throw_peer_failed(operation, table_.team(), stack_.failed_rank());
+      of_all = exchange_requests(operation, indices, table_.size(), sent);
       const bool prefetch = table_.local().size_bytes() > cached_part_bytes;
-      for (int peer = 0; peer < table_.team().size(); ++peer)
+      for (int peer = 0; peer < ranks_; ++peer)
         apply_arrived<Offset>(stack_.arrived<std::byte>(peer), request, prefetch);
     }
-    rounds_ = rounds;
   }
 
   template <class Request>
@@ -139,12 +111,11 @@ class exstack_requests {
     using item = typename Request::template item<Offset>;
     if constexpr (can_merge<Request, item>)
       if (recent_) return fill_requests_combined<Offset>(locate, indices, first, request);
-    return filler_.template fill<item, Offset>(
-        locate, indices, first, table_.size(),
-        [&request](auto& cursors, std::size_t i, const location& at) {
-          *cursors.take(at.rank) =
-              request.template make_item<Offset>(i, static_cast<Offset>(at.offset));
-        });
+    return fill<item, Offset>(locate, indices, first, table_.size(),
+                              [&request](auto& cursors, std::size_t i, const location& at) {
+                                *cursors.take(at.rank) = request.template make_item<Offset>(
+                                    i, static_cast<Offset>(at.offset));
+                              });
   }
 
   // As fill_requests, and merges requests for one element that wait in a buffer.
@@ -153,30 +124,24 @@ class exstack_requests {
                                      std::size_t first, const Request& request) {
     using item = typename Request::template item<Offset>;
     const exstack_access::send_buffer* const buffers = exstack_access::buffers(stack_);
-    return filler_.template fill<item, Offset>(
-        locate, indices, first, table_.size(),
-        [&](auto& cursors, std::size_t i, const location& at) {
-          item* const begin = reinterpret_cast<item*>(buffers[at.rank].next);
-          item* const end = reinterpret_cast<item*>(cursors.next(at.rank));
-          std::uint32_t& guess = recent_->guess(at.rank, at.offset);
-          item* const earlier = begin + guess;
-          const item later = request.template make_item<Offset>(i, static_cast<Offset>(at.offset));
-          if (earlier < end && earlier->offset() == at.offset) {
-            request.merge(*earlier, later);
-            return;
-          }
-          guess = static_cast<std::uint32_t>(end - begin);
-          *cursors.take(at.rank) = later;
-        });
+    return fill<item, Offset>(locate, indices, first, table_.size(),
+                              [&](auto& cursors, std::size_t i, const location& at) {
+                                item* const begin = reinterpret_cast<item*>(buffers[at.rank].next);
+                                item* const end = reinterpret_cast<item*>(cursors.next(at.rank));
+                                std::uint32_t& guess = recent_->guess(at.rank, at.offset);
+                                item* const earlier = begin + guess;
+                                const item later = request.template make_item<Offset>(
+                                    i, static_cast<Offset>(at.offset));
+                                if (earlier < end && earlier->offset() == at.offset) {
+                                  request.merge(*earlier, later);
+                                  return;
+                                }
+                                guess = static_cast<std::uint32_t>(end - begin);
+                                *cursors.take(at.rank) = later;
+                              });
   }
 
   const table_view<T, Distribution>& table_;
-  std::size_t buffer_items_;
-  exstack stack_;
-  exstack_filler filler_;
-  exchange_stats stats_;
-  std::size_t rounds_ = 0;
-  std::optional<recent_items> recent_;  // only with combining
 };
 
 }  // namespace longshore::detail

@@ -1,16 +1,19 @@
-// The common parts of gather_plan, scatter_plan and update_plan: plan_handle is the base of these
-// classes, and plan_implementation is the base of the objects to which they forward calls. A call
-// of a plan is one virtual call, so users' code stays small wherever the loops are compiled.
+// The common parts of gather_plan, scatter_plan and update_plan. plan_handle is the base of these
+// classes. plan_implementation is the base of the object to which they forward their calls by one
+// virtual call, so users' code stays small wherever the loops are compiled.
 #pragma once
 
-#include <longshore/gather/detail/tuning/plans_by_size.hpp>
-#include <longshore/gather/exchange_stats.hpp>
+#include <longshore/gather/detail/buffer_sizing.hpp>
 #include <longshore/gather/options.hpp>
 #include <longshore/transport/traffic.hpp>
 
+#include <array>
 #include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 
 namespace longshore {
 class team;
@@ -18,8 +21,8 @@ class team;
 
 namespace longshore::detail {
 
-/// Holds the decision for a strategy. If the decision depends on the number of requests, holds also
-/// a plan for each size, which does the work.
+/// Holds the decision for a strategy. If no choice is good for all numbers of requests, holds also
+/// a plan for each choice, and a call uses the plan for its number of requests.
 class plan_implementation {
  public:
   plan_implementation(const plan_implementation&) = delete;
@@ -27,41 +30,56 @@ class plan_implementation {
   virtual ~plan_implementation();
 
   // plan_handle documents these calls.
-  [[nodiscard]] const gather_choice& choice() const noexcept;
+  [[nodiscard]] const gather_choice& choice() const noexcept {
+    return decision_.by_size[agreement_ ? agreement_->current() : 0];
+  }
   [[nodiscard]] const gather_decision& decision() const noexcept { return decision_; }
   [[nodiscard]] const traffic& moved() const noexcept { return moved_; }
   [[nodiscard]] exchange_stats stats() const;
 
  protected:
+  using make_plan = std::function<std::unique_ptr<plan_implementation>(const gather_choice&)>;
+
   explicit plan_implementation(const gather_decision& decision);
 
-  /// The strategy of all calls, unless the decision depends on the number of requests.
-  [[nodiscard]] gather_strategy strategy() const noexcept {
-    return decision_.by_size.front().strategy;
-  }
-  [[nodiscard]] bool has_plans_by_size() const noexcept { return plans_by_size_ != nullptr; }
-  void make_plans_by_size(team& team, plans_by_size::make_plan make);
-  /// Collective. Calls use(plan) with the plan for this number of requests, which has type Plan.
-  /// REQUIRES: has_plans_by_size().
-  template <class Plan, class Use>
-  void with_plan_for(std::size_t requests, Use&& use) {
-    auto& plan = static_cast<Plan&>(plan_for(requests));
-    use(plan);
-    moved_ = plan.moved();
-  }
+  [[nodiscard]] bool has_plans_by_size() const noexcept { return agreement_.has_value(); }
+  /// `make` is collective; the first call that uses a choice calls it.
+  void use_plans_by_size(team& team, make_plan make);
+  /// Collective. The plan for a call with this number of requests. REQUIRES: has_plans_by_size().
+  [[nodiscard]] plan_implementation& plan_for(std::size_t requests);
   /// The statistics of the strategy of this object, without those of plans for sizes.
   [[nodiscard]] virtual exchange_stats strategy_stats() const = 0;
 
   traffic moved_;
 
  private:
-  [[nodiscard]] plan_implementation& plan_for(std::size_t requests);
-
   gather_decision decision_;
-  std::unique_ptr<plans_by_size> plans_by_size_;
+  std::optional<size_agreement> agreement_;
+  make_plan make_;
+  // Indexed by class. Classes with equal choices share the plan of the first of these classes.
+  std::array<std::unique_ptr<plan_implementation>, request_classes> plans_;
 };
 
-template <class Implementation>
+/// A call of a plan. Value: T for a gather, which writes the values, and const T otherwise.
+template <class Value>
+struct plan_call {
+  const char* operation;  ///< for error messages
+  std::span<const std::int64_t> indices;
+  std::span<Value> values;     ///< one per index, or one for all
+  bool has_one_value = false;  ///< of updates: `values` has one value for all indices
+};
+
+/// The interface to which plans forward their calls. plan_dispatch implements it.
+template <class Value>
+class table_plan : public plan_implementation {
+ public:
+  virtual void run(const plan_call<Value>& call) = 0;
+
+ protected:
+  using plan_implementation::plan_implementation;
+};
+
+template <class Value>
 class plan_handle {
  public:
   /// The strategy in use. With auto, the strategy that was chosen for the last call.
@@ -78,28 +96,14 @@ class plan_handle {
   [[nodiscard]] exchange_stats stats() const { return plan_->stats(); }
 
  protected:
-  explicit plan_handle(std::unique_ptr<Implementation> plan) : plan_(std::move(plan)) {}
+  explicit plan_handle(std::unique_ptr<table_plan<Value>> plan) : plan_(std::move(plan)) {}
 
-  std::unique_ptr<Implementation> plan_;
+  std::unique_ptr<table_plan<Value>> plan_;
 };
-
-/// Calls use(engine) and returns the traffic that the engine sent meanwhile.
-template <class Engine, class Use>
-[[nodiscard]] traffic traffic_of(Engine& engine, Use&& use) {
-  const traffic before = engine.sent();
-  use(engine);
-  return engine.sent() - before;
-}
-
-/// The statistics of a plan that has an exstack, an engine, or neither.
-template <class Exstack, class Engine>
-[[nodiscard]] exchange_stats stats_of(const Exstack& exstack, const Engine& engine) {
-  return exstack ? exstack.stats() : engine.stats();
-}
 
 enum class values_role { input, output };
 /// Throws errc::usage, because the numbers of indices and values differ.
 [[noreturn]] void throw_size_error(const char* operation, int rank, std::size_t indices,
-                                   std::size_t values, values_role role = values_role::input);
+                                   std::size_t values, values_role role);
 
 }  // namespace longshore::detail

@@ -16,7 +16,7 @@
 //   address_of(item)                the address of the item's element, for a prefetch
 #pragma once
 
-#include <longshore/gather/op.hpp>
+#include <longshore/core/op.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -93,12 +93,11 @@ struct store_request {
 template <trivially_copyable T>
 class update_values {
  public:
-  static update_values one_per_index(const T* values) noexcept { return {values, ~std::size_t{0}}; }
-  static update_values same_for_all(const T* value) noexcept { return {value, 0}; }
+  update_values(const T* values, bool is_one_value) noexcept
+      : values_(values), mask_(is_one_value ? 0 : ~std::size_t{0}) {}
   const T& operator()(std::size_t i) const noexcept { return values_[i & mask_]; }
 
  private:
-  update_values(const T* values, std::size_t mask) noexcept : values_(values), mask_(mask) {}
   const T* values_;
   std::size_t mask_;
 };

@@ -7,6 +7,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -18,6 +19,7 @@ namespace longshore::detail {
 template <trivially_copyable T, distribution Distribution>
 class table_view {
  public:
+  using distribution_type = Distribution;
   using map_type = typename Distribution::map;
 
   /// Local.
@@ -53,5 +55,27 @@ class table_view {
   std::vector<T*> parts_;  // indexed by rank; null if this rank cannot reach the part
   bool all_direct_;
 };
+
+// Offsets in messages say where an element lies in its owner's part of the table. They are most of
+// the bytes of a request, so they have 32 bits if all parts are small.
+
+template <class Map>
+[[nodiscard]] bool has_32_bit_offsets(const Map& map) noexcept {
+  return map.largest_local_size() <= std::numeric_limits<std::uint32_t>::max();
+}
+
+template <class Map>
+[[nodiscard]] std::size_t offset_bytes(const Map& map) noexcept {
+  return has_32_bit_offsets(map) ? sizeof(std::uint32_t) : sizeof(std::uint64_t);
+}
+
+/// Calls body(Offset{}, locate), where locate(index) returns the owner and offset of an index.
+template <class Map, class Body>
+void with_offsets(const Map& map, Body&& body) {
+  if (has_32_bit_offsets(map))
+    map.with_locator([&](auto locate) { body(std::uint32_t{}, locate); });
+  else  // Such large parts miss every cache, so the time of locate() hardly counts.
+    body(std::uint64_t{}, [map](std::uint64_t index) { return map.owner_offset(index); });
+}
 
 }  // namespace longshore::detail

@@ -4,11 +4,11 @@
 // part of all copies. Histograms are usually made like this with threads.
 #pragma once
 
+#include <longshore/core/op.hpp>
 #include <longshore/gather/detail/element_atomics.hpp>
 #include <longshore/gather/detail/engine_strategy.hpp>
 #include <longshore/gather/detail/for_each_in_range.hpp>
 #include <longshore/gather/detail/table_view.hpp>
-#include <longshore/gather/op.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -21,7 +21,7 @@ namespace longshore::detail {
 /// Cost with a table of m elements: 2 barriers and m merged elements per rank; per request 8 bytes
 /// of index read and an update in the cache. A rank with few requests updates the table directly
 /// with atomic operations, and its copy is not merged. Memory per rank: m x sizeof(T) shared bytes.
-template <trivially_copyable T, distribution Distribution, has_identity<T> Op>
+template <trivially_copyable T, distribution Distribution, class Op>
 class update_by_private_copies {
  public:
   /// Whether the copies of all ranks fit into a shared cache of `cache_bytes`, so that merging does
@@ -31,7 +31,7 @@ class update_by_private_copies {
            cache_bytes / sizeof(T) / squared(table.team().size());
   }
 
-  /// Collective. REQUIRES: all ranks can reach all parts; fit() is true.
+  /// Collective. REQUIRES: all ranks can reach all parts; fit() is true; has_identity<Op, T>.
   update_by_private_copies(const table_view<T, Distribution>& table, Op op)
       : table_(table),
         op_(op),

@@ -7,7 +7,6 @@
 #include <longshore/aggregate/engine_cost.hpp>
 
 #include <algorithm>
-#include <bit>
 #include <limits>
 #include <tuple>
 #include <utility>
@@ -31,27 +30,17 @@ auto complexity(const gather_choice& choice) {
       choice.hops, choice.buffer_items);
 }
 
-std::optional<engine_kind> engine_of(gather_strategy strategy) {
-  switch (strategy) {
-    case gather_strategy::exstack: return engine_kind::exstack;
-    case gather_strategy::exstack2: return engine_kind::exstack2;
-    case gather_strategy::conveyor: return engine_kind::conveyor;
-    case gather_strategy::aggregator: return engine_kind::aggregator;
-    default: return std::nullopt;
-  }
-}
-
 // The memory per rank of the two engines, for requests and replies. The largest item is an offset
 // and an element.
 std::size_t buffer_bytes(const gather_choice& choice, const gather_layout& layout,
                          std::size_t element_bytes) {
-  const auto kind = engine_of(choice.strategy);
-  if (!kind) return 0;
+  if (!aggregates(choice.strategy)) return 0;
+  const auto kind = from_name<engine_kind>(name_of(choice.strategy));
   const engine_options options{.item_bytes = 8 + element_bytes,
                                .buffer_items = choice.buffer_items,
                                .hops = choice.hops,
                                .with_source = true};
-  return 2 * predict_engine_cost(*kind, options, layout.ranks, layout.node_ranks, 1).memory_bytes;
+  return 2 * predict_engine_cost(kind, options, layout.ranks, layout.node_ranks, 1).memory_bytes;
 }
 
 struct candidate_regret {
@@ -165,28 +154,18 @@ std::vector<gather_choice> candidates(const gather_layout& layout, std::size_t e
 std::optional<choices_by_size> choices_for_all_sizes(std::span<const timed_choice> measured) {
   if (measured.empty()) return std::nullopt;
   const auto regrets = regrets_of(measured);
-  constexpr unsigned boundaries = request_classes - 1;
-  std::optional<choices_by_size> selected;
-  for (int ranges = 1; !selected; ++ranges) {
-    double max_regret = ranges == static_cast<int>(request_classes) ? never : max_range_regret;
-    // Bit c of `cuts` separates the classes c and c + 1 into two ranges, each with one choice.
-    for (unsigned cuts = 0; cuts < 1U << boundaries; ++cuts) {
-      if (std::popcount(cuts) + 1 != ranges) continue;
-      choices_by_size choices;
-      double largest = 0;
-      for (std::size_t first = 0, end = 0; first < request_classes; first = end) {
-        do ++end;
-        while (end < request_classes && (cuts >> (end - 1) & 1U) == 0);
-        const auto [choice, regret] = best_for(regrets, first, end);
-        std::fill(&choices[first], choices.data() + end, choice);
-        largest = std::max(largest, regret);
-      }
-      if (largest > max_regret || (selected && largest == max_regret)) continue;
-      max_regret = largest;
-      selected = choices;
+  choices_by_size choices;
+  for (std::size_t first = 0, end = 0; first < request_classes; first = end) {
+    gather_choice choice = best_for(regrets, first, end = first + 1).first;
+    // The classes [first, end) grow as long as one choice is good enough for all of them.
+    for (; end < request_classes; ++end) {
+      const auto [wider_choice, regret] = best_for(regrets, first, end + 1);
+      if (regret > max_range_regret) break;
+      choice = wider_choice;
     }
+    std::fill(&choices[first], choices.data() + end, choice);
   }
-  return selected;
+  return choices;
 }
 
 std::optional<gather_choice> choice_for_requests(std::span<const timed_choice> measured,

@@ -45,6 +45,7 @@ struct gather_layout {
   int node_ranks = 1;  ///< on the node with the most ranks
   /// Whether every rank can load from and store to the memory of every other rank.
   bool all_reachable = true;
+  friend bool operator==(const gather_layout&, const gather_layout&) = default;
 };
 
 /// The choice without measurements: direct if every rank can reach all memory, else exstack, which

@@ -8,7 +8,6 @@
 #include <longshore/core/error.hpp>
 #include <longshore/gather/detail/engine_strategy.hpp>
 #include <longshore/gather/detail/tuning/profile.hpp>
-#include <longshore/gather/detail/tuning/profile_file.hpp>
 #include <longshore/machine/memory_sizes.hpp>
 #include <longshore/transport/agree_on_arguments.hpp>
 #include <longshore/transport/team_attribute.hpp>

@@ -2,14 +2,15 @@
 // of earlier measurements; if the profile has none for this layout, the strategies are measured.
 #pragma once
 
-#include <longshore/gather/detail/tuning/measure_candidates.hpp>
 #include <longshore/gather/options.hpp>
 #include <longshore/transport/team.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string_view>
+#include <vector>
 
 namespace longshore::detail {
 
@@ -31,6 +32,12 @@ struct tuning_size {
   std::uint64_t table_items;
   std::size_t requests;
 };
+/// Collective. Runs a prepared candidate with the first `requests` requests of the measurement.
+using run_candidate = std::function<void(std::size_t requests)>;
+/// Collective. Prepares a candidate. A candidate is left out if its preparation throws
+/// errc::out_of_memory, unsupported or usage on all ranks.
+using make_candidate = std::function<run_candidate(const gather_choice&)>;
+
 /// Collective. Makes a table of this size, and returns the function that makes candidates for that
 /// table.
 using prepare_candidates = std::function<make_candidate(const tuning_size&)>;
@@ -44,6 +51,25 @@ using prepare_candidates = std::function<make_candidate(const tuning_size&)>;
 [[nodiscard]] gather_decision decide_strategy(team& team, const decision_inputs& inputs,
                                               const gather_options& options,
                                               const prepare_candidates& prepare);
+
+struct tuning_limits {
+  double seconds = 0.6;                  ///< time budget for measuring
+  std::size_t max_requests = 1'000'000;  ///< number of prepared requests
+};
+
+/// Collective; all ranks pass the same arguments and get the same result. Calls the candidates by
+/// turns (time_by_turns) with 100 requests, which only finds out who is slow, and then with the
+/// number of each class of requests. Each number may use a fifth of the budget, and an equal share
+/// of what smaller numbers left over.
+///
+/// A candidate skips a number of requests if it cannot win: if it takes longer with fewer requests
+/// than the best candidate can take now, which is ten times its time with a tenth of the requests.
+/// From 10,000 requests on, those candidates are measured that are expected to be fastest, as many
+/// as the share of time allows. The whole takes at most about twice the budget, and the time of
+/// some calls with 100 and 1000 requests.
+[[nodiscard]] std::vector<timed_choice> measure_candidates(
+    team& team, std::span<const gather_choice> candidates, const make_candidate& make,
+    const tuning_limits& limits);
 
 /// The smallest cache level that `bytes` fit into, or memory. `bytes`: the size of a table on a
 /// host.

@@ -1,222 +1,122 @@
-// Measures candidates within a budget of time. Classes of requests are measured from small to
-// large, in turns of all candidates, and slow candidates are dropped early.
-#include <longshore/gather/detail/tuning/measure_candidates.hpp>
+// Calls the candidates with more and more requests.
+#include <longshore/gather/detail/tuning/decide_strategy.hpp>
 
 #include <longshore/core/error.hpp>
+#include <longshore/transport/fastest_by_turns.hpp>
 
 #include <algorithm>
-#include <array>
-#include <cmath>
 #include <limits>
+#include <utility>
 
 namespace longshore::detail {
 namespace {
 
-// Turns of a candidate in a class. The first min_turns may take a larger part of the time.
-constexpr std::size_t min_turns = 3, max_turns = 9;
-constexpr double turn_seconds = 0.001;  // Short calls are repeated within a turn.
-// The largest class is measured with so many requests that the best call takes this long, but with
-// at least min_large_requests.
-constexpr double large_call_seconds = 0.008;
-constexpr double min_large_requests = 350'000;
-// A class is not measured if its best call takes longer. Candidates compare as in the class before.
-constexpr double max_call_seconds = 0.1;
-// Long calls vary little, and each one costs much of the budget. So fewer candidates enter a class
-// of long calls, and slow ones are dropped after one call.
-constexpr double long_call_seconds = 0.01;
-constexpr double long_entry_ratio = 1.5, long_drop_ratio = 2;
-// No class begins after this multiple of the budget.
-constexpr double budget_overrun = 2;
-// After the first call, a candidate is dropped above this ratio to the best time.
-constexpr double first_drop_ratio = 20;
-// The first test has few requests, so that strategies that wait for each request are found cheaply.
-// A candidate is dropped if its call takes longer than max_few_seconds and than first_drop_ratio
-// times the best call.
-constexpr std::size_t few_requests = 50;
-constexpr double max_few_seconds = 0.01;
-// Indexed by turn: a candidate is dropped after the turn above this ratio to the best time. Later
-// turns use the last ratio.
-constexpr std::array<double, 3> drop_ratio = {3, 2, 1.25};
-// Indexed by class: the part of the budget that may be used up to the end of the class, by the
-// first min_turns and by further turns.
-constexpr std::array<double, request_classes> first_share_of_time = {0.5, 0.8, 1.2, 2.0},
-                                              share_of_time = {0.15, 0.3, 0.55, 1.0};
-// Indexed by class: a candidate does not enter above this ratio to the best predicted time. All
-// enter the first class. For the second one, short calls with few turns predict badly.
-constexpr std::array<double, request_classes> entry_ratio = {10, 20, 10, 3};
-constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr double turn_seconds = 0.001;  // short calls are repeated within a turn
+constexpr std::size_t growth = 10;      // from one number of requests to the next
 
 struct candidate {
   gather_choice choice;
   run_candidate run;
-  int iterations = 1;
-  std::vector<double> seconds = {};                 // per call in the current class, ascending
-  double requests = 0;                              // of a call in the current class
-  double previous_requests = 0, previous_best = 0;  // in the class before
+  // Of the last two numbers of requests with which the candidate was called.
+  double requests = 0, seconds = 0, requests_before = 0, seconds_before = 0;
 
-  [[nodiscard]] double best() const { return seconds.front(); }
-  // Disturbances only make calls longer, so the lower quartile converges faster than the median.
-  [[nodiscard]] double lower_quartile() const { return seconds[(seconds.size() - 1) / 4]; }
-  // The predicted time of a call: a constant and a time per request, which follow from the last two
-  // classes. So a strategy with a large constant is not dropped too early.
+  // A call takes a constant time and a time per request.
   [[nodiscard]] double predicted(double more_requests) const {
+    if (requests == 0) return 0;
     const double seconds_per_request =
-        std::max(0.0, (best() - previous_best) / (requests - previous_requests));
-    return best() + seconds_per_request * (more_requests - requests);
+        std::max(0.0, (seconds - seconds_before) / (requests - requests_before));
+    return seconds + seconds_per_request * (more_requests - requests);
   }
-  void begin_class(std::size_t class_requests) {
-    if (!seconds.empty()) {
-      previous_best = best();
-      previous_requests = requests;
-    }
-    requests = static_cast<double>(class_requests);
-    seconds.clear();
-    iterations = 1;
+  void add(double called_requests, double called_seconds) {
+    requests_before = std::exchange(requests, called_requests);
+    seconds_before = std::exchange(seconds, called_seconds);
   }
 };
 
-class candidate_timer {
- public:
-  candidate_timer(team& team, const tuning_limits& limits) : team_(team), limits_(limits) {}
-
-  void add(const gather_choice& choice, run_candidate run) {
-    candidates_.push_back({choice, std::move(run)});
-  }
-
-  std::vector<timed_choice> run() {
-    start_ = team_.now();
-    try_few_requests();
-    std::vector<timed_choice> results;
-    for (std::size_t c = 0; c < request_classes && !candidates_.empty(); ++c) {
-      const std::size_t requests = requests_of(c);
-      if (request_class_of(requests) != c) break;
-      if (team_.costs() != nullptr && c + 1 == request_classes && c > 0) break;
-      const double best = best_predicted(requests);
-      if (c > 0 && (elapsed_ >= budget_overrun * limits_.seconds || best > max_call_seconds)) break;
-      const double max_ratio = best > long_call_seconds ? long_entry_ratio : entry_ratio[c];
-      std::vector<candidate*> entered;
-      for (auto& candidate : candidates_)
-        if (c == 0 || candidate.predicted(static_cast<double>(requests)) <= max_ratio * best)
-          entered.push_back(&candidate);
-      measure_class(entered, requests, c);
-      for (const candidate* measured : entered)
-        results.push_back({.choice = measured->choice,
-                           .requests = requests,
-                           .seconds = measured->lower_quartile(),
-                           .turns = static_cast<int>(measured->seconds.size())});
-    }
-    return results;
-  }
-
- private:
-  void try_few_requests() {
-    const std::size_t requests = std::min(few_requests, limits_.max_requests);
-    double best = infinity;
-    for (auto& candidate : candidates_) {
-      candidate.begin_class(requests);
-      for (int i = 0; i < 2; ++i) time_turn(candidate, requests);
-      best = std::min(best, candidate.best());
-    }
-    std::erase_if(candidates_, [&](const candidate& tried) {
-      return tried.best() > std::max(max_few_seconds, first_drop_ratio * best);
-    });
-  }
-
-  static double best_of(const std::vector<candidate*>& measured) {
-    double best = infinity;
-    for (const candidate* one : measured) best = std::min(best, one->best());
-    return best;
-  }
-
-  static void drop_slow(std::vector<candidate*>& remaining, double max_ratio) {
-    const double best = best_of(remaining);
-    std::erase_if(remaining,
-                  [=](const candidate* measured) { return measured->best() > max_ratio * best; });
-  }
-
-  [[nodiscard]] double best_predicted(std::size_t requests) const {
-    double best = infinity;
-    for (const auto& candidate : candidates_)
-      best = std::min(best, candidate.predicted(static_cast<double>(requests)));
-    return best;
-  }
-
-  // The largest class has as many requests as the time allows. Candidates would compare alike with
-  // more requests.
-  [[nodiscard]] std::size_t requests_of(std::size_t c) const {
-    std::size_t wanted = measured_requests[c];
-    if (c + 1 == request_classes) {
-      const double affordable =
-          large_call_seconds / best_predicted(wanted) * static_cast<double>(wanted);
-      wanted = static_cast<std::size_t>(
-          std::clamp(affordable, min_large_requests, static_cast<double>(wanted)));
-    }
-    return std::min(wanted, limits_.max_requests);
-  }
-
-  // `remaining` is a copy, since a candidate that is dropped in this class may be the best in the
-  // next class.
-  void measure_class(std::vector<candidate*> remaining, std::size_t requests, std::size_t c) {
-    for (candidate* entered : remaining) {
-      entered->begin_class(requests);
-      time_turn(*entered, requests);
-      if (team_.costs() == nullptr)
-        entered->iterations =
-            static_cast<int>(std::clamp(turn_seconds / entered->best(), 1.0, 1000.0));
-    }
-    drop_slow(remaining,
-              best_of(remaining) > long_call_seconds ? long_drop_ratio : first_drop_ratio);
-    if (team_.costs() != nullptr) return;  // without noise, one call tells all
-    for (std::size_t turn = 0; turn < max_turns; ++turn) {
-      const double limit =
-          (turn < min_turns ? first_share_of_time : share_of_time)[c] * limits_.seconds;
-      if (turn > 0 && (remaining.size() == 1 || elapsed_ >= limit)) break;
-      for (std::size_t k = 0; k < remaining.size(); ++k)
-        time_turn(*remaining[(k + turn) % remaining.size()], requests);
-      drop_slow(remaining, drop_ratio[std::min(turn, drop_ratio.size() - 1)]);
-    }
-  }
-
-  void time_turn(candidate& timed, std::size_t requests) {
-    const double seconds = time(timed, requests);
-    timed.seconds.insert(std::upper_bound(timed.seconds.begin(), timed.seconds.end(), seconds),
-                         seconds);
-  }
-
-  // Collective. The seconds per call on the slowest rank. Also updates elapsed_.
-  double time(const candidate& timed, std::size_t requests) {
-    team_.barrier();
-    const double begin = team_.now();
-    for (int i = 0; i < timed.iterations; ++i) timed.run(requests);
-    const double end = team_.now();
-    std::array<double, 2> slowest = {end - begin, end - start_};
-    team_.allreduce(slowest, reduction::max);
-    elapsed_ = slowest[1];
-    return std::max(slowest[0] / timed.iterations, 1e-9);
-  }
-
-  team& team_;
-  tuning_limits limits_;
-  std::vector<candidate> candidates_;
-  double start_ = 0, elapsed_ = 0;  // in seconds; elapsed_ since start_
-};
-
-}  // namespace
-
-std::vector<timed_choice> measure_candidates(team& team, std::span<const gather_choice> candidates,
-                                             const make_candidate& make,
-                                             const tuning_limits& limits) {
-  candidate_timer timer(team, limits);
-  for (const auto& choice : candidates) {
+std::vector<candidate> prepare(std::span<const gather_choice> choices, const make_candidate& make) {
+  std::vector<candidate> prepared;
+  for (const auto& choice : choices) {
     try {
-      timer.add(choice, make(choice));
+      prepared.push_back({choice, make(choice)});
     } catch (const error& e) {
       if (e.code() != errc::out_of_memory && e.code() != errc::unsupported &&
           e.code() != errc::usage)
         throw;
     }
   }
-  return timer.run();
+  return prepared;
+}
+
+// The candidates to call, of which the first is expected to be the fastest. `best`: the shortest
+// call with a tenth of the requests. `seconds`: for the calls that each candidate takes at least.
+std::vector<candidate*> those_that_may_win(std::vector<candidate>& all, std::size_t requests,
+                                           double best, double seconds) {
+  constexpr double least_calls = 3;
+  const auto predicted = [=](const candidate* one) {
+    return one->predicted(static_cast<double>(requests));
+  };
+  std::vector<candidate*> chosen;
+  for (auto& one : all)
+    if (one.seconds <= growth * best) chosen.push_back(&one);
+  std::stable_sort(chosen.begin(), chosen.end(), [&](const candidate* a, const candidate* b) {
+    return predicted(a) < predicted(b);
+  });
+  std::size_t affordable = 0;
+  while (affordable < chosen.size() &&
+         (seconds -= least_calls * predicted(chosen[affordable])) >= 0)
+    ++affordable;
+  chosen.resize(affordable);
+  return chosen;
+}
+
+}  // namespace
+
+std::vector<timed_choice> measure_candidates(team& team, std::span<const gather_choice> candidates,
+                                             const make_candidate& make,
+                                             const tuning_limits& limits) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  const bool is_simulated = team.costs() != nullptr;
+  auto all = prepare(candidates, make);
+  std::vector<timed_choice> results;
+  double best = infinity;
+  const double began = team.now();
+  for (std::size_t step = 0; step <= request_classes; ++step) {
+    const std::size_t requests = step == 0
+                                     ? measured_requests[0] / growth
+                                     : std::min(measured_requests[step - 1], limits.max_requests);
+    if (step > 0 && request_class_of(requests) != step - 1) break;
+    if (is_simulated && step == request_classes) break;  // so many events take long
+    const double left = limits.seconds - team.allreduce_value(team.now() - began, reduction::max);
+    const double share = std::max(left / static_cast<double>(request_classes + 1 - step),
+                                  limits.seconds / static_cast<double>(request_classes + 1));
+    const auto chosen = those_that_may_win(all, requests, best, step > 1 ? share : infinity);
+    if (chosen.empty()) break;
+
+    const auto run = [&](std::size_t i) { chosen[i]->run(requests); };
+    // The first calls find out how long a call takes. On a simulated machine they tell all.
+    const std::size_t first_turns = step == 0 ? 2 : 1;
+    auto times =
+        time_by_turns(team, chosen.size(), run, {.first_turns = first_turns, .turns = first_turns});
+    if (step > 0 && !is_simulated) {
+      turn_limits turns{.turns = 9, .more_seconds = share};
+      for (const auto& first : times)
+        turns.calls.push_back(static_cast<int>(
+            std::clamp(turn_seconds / std::max(first.seconds[0], 1e-9), 1.0, 1000.0)));
+      times = time_by_turns(team, chosen.size(), run, turns);
+    }
+    best = infinity;
+    for (std::size_t i = 0; i < chosen.size(); ++i) {
+      const double seconds = std::max(times[i].lower_quartile(), 1e-9);
+      best = std::min(best, seconds);
+      chosen[i]->add(static_cast<double>(requests), seconds);
+      if (step > 0)
+        results.push_back({.choice = chosen[i]->choice,
+                           .requests = requests,
+                           .seconds = seconds,
+                           .turns = static_cast<int>(times[i].seconds.size())});
+    }
+  }
+  return results;
 }
 
 }  // namespace longshore::detail

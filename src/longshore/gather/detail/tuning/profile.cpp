@@ -7,10 +7,10 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <array>
-#include <charconv>
-#include <cmath>
+#include <istream>
+#include <locale>
 #include <optional>
+#include <sstream>
 
 namespace longshore::detail {
 namespace {
@@ -18,41 +18,8 @@ namespace {
 constexpr std::string_view columns =
     "# machine operation table element_bytes ranks nodes node_ranks reachable combine lines "
     "strategy buffer_items hops requests seconds turns";
-constexpr std::size_t column_count = 16;
+constexpr std::ptrdiff_t column_count = 16;
 static_assert(std::ranges::count(columns, ' ') == column_count, "one blank before each column");
-constexpr std::size_t max_buffer_items = std::size_t{1} << 24;
-
-template <class Number>
-bool parse(std::string_view word, Number low, Number high, Number& value) {
-  const auto [end, status] = std::from_chars(word.data(), word.data() + word.size(), value);
-  return status == std::errc{} && end == word.data() + word.size() && value >= low && value <= high;
-}
-
-bool parse_flag(std::string_view word, bool& value) {
-  int number = 0;
-  if (!parse(word, 0, 1, number)) return false;
-  value = number == 1;
-  return true;
-}
-
-std::vector<std::string_view> words_of(std::string_view line) {
-  std::vector<std::string_view> words;
-  while (!line.empty()) {
-    const std::size_t end = std::min(line.find(' '), line.size());
-    if (end > 0) words.push_back(line.substr(0, end));
-    line.remove_prefix(std::min(end + 1, line.size()));
-  }
-  return words;
-}
-
-bool parse_strategy(std::string_view word, gather_strategy& strategy) {
-  for (const auto known : values_of<gather_strategy>())
-    if (name_of(known) == word && known != gather_strategy::automatic) {
-      strategy = known;
-      return true;
-    }
-  return false;
-}
 
 struct parsed_line {
   profile_key key;
@@ -60,43 +27,47 @@ struct parsed_line {
   timed_choice measured;
 };
 
-// words[i] is column i of `columns`; the caller has compared words[0], the machine.
-std::optional<parsed_line> parse_line(const std::vector<std::string_view>& words) {
-  constexpr int max_ranks = 1 << 30;
+// Reads a whole number in [low, high].
+template <class Number>
+bool read_number(std::istream& in, std::int64_t low, std::int64_t high, Number& value) {
+  std::int64_t number = 0;
+  if (!(in >> number) || number < low || number > high) return false;
+  value = static_cast<Number>(number);
+  return true;
+}
+
+bool read_strategy(std::istream& in, gather_strategy& strategy) {
+  std::string name;
+  in >> name;
+  const auto& names = all_names<gather_strategy>.names;
+  const auto found = std::find(names.begin(), names.end(), name);
+  if (found == names.end()) return false;
+  strategy = values_of<gather_strategy>()[static_cast<std::size_t>(found - names.begin())];
+  return strategy != gather_strategy::automatic;
+}
+
+// Reads the columns after the machine.
+std::optional<parsed_line> parse_line(std::istream& in) {
+  constexpr std::int64_t max_items = std::int64_t{1} << 40, max_buffer_items = 1 << 24,
+                         max_ranks = 1 << 30;
   parsed_line line;
   auto& [key, lines_of_key, measured] = line;
-  if (words.size() != column_count) return std::nullopt;
-  key.operation = words[1];
-  key.table = words[2];
   const bool is_valid =
-      parse<std::size_t>(words[3], 1, std::size_t{1} << 40, key.element_bytes) &&
-      parse(words[4], 1, max_ranks, key.layout.ranks) &&
-      parse(words[5], 1, max_ranks, key.layout.nodes) &&
-      parse(words[6], 1, max_ranks, key.layout.node_ranks) &&
-      parse_flag(words[7], key.layout.all_reachable) && parse_flag(words[8], key.combine) &&
-      parse<std::size_t>(words[9], 1, 1000, lines_of_key) &&
-      parse_strategy(words[10], measured.choice.strategy) &&
-      parse<std::size_t>(words[11], 1, max_buffer_items, measured.choice.buffer_items) &&
-      parse(words[12], 0, 3, measured.choice.hops) &&
-      parse<std::size_t>(words[13], 1, std::size_t{1} << 40, measured.requests) &&
-      parse(words[14], 1e-12, 1e6, measured.seconds) &&
-      parse(words[15], 1, 1'000'000, measured.turns);
+      in >> key.operation >> key.table && read_number(in, 1, max_items, key.element_bytes) &&
+      read_number(in, 1, max_ranks, key.layout.ranks) &&
+      read_number(in, 1, max_ranks, key.layout.nodes) &&
+      read_number(in, 1, max_ranks, key.layout.node_ranks) &&
+      read_number(in, 0, 1, key.layout.all_reachable) && read_number(in, 0, 1, key.combine) &&
+      read_number(in, 1, 1000, lines_of_key) && read_strategy(in, measured.choice.strategy) &&
+      read_number(in, 1, max_buffer_items, measured.choice.buffer_items) &&
+      read_number(in, 0, 3, measured.choice.hops) &&
+      read_number(in, 1, max_items, measured.requests) && in >> measured.seconds &&
+      measured.seconds >= 1e-12 && measured.seconds <= 1e6 &&
+      read_number(in, 1, 1'000'000, measured.turns) && (in >> std::ws).eof();
   return is_valid ? std::optional(std::move(line)) : std::nullopt;
 }
 
 }  // namespace
-
-bool operator==(const profile_key& a, const profile_key& b) noexcept {
-  const auto numbers = [](const profile_key& k) {
-    return std::array<std::size_t, 6>{k.element_bytes,
-                                      static_cast<std::size_t>(k.layout.ranks),
-                                      static_cast<std::size_t>(k.layout.nodes),
-                                      static_cast<std::size_t>(k.layout.node_ranks),
-                                      k.layout.all_reachable,
-                                      k.combine};
-  };
-  return a.operation == b.operation && a.table == b.table && numbers(a) == numbers(b);
-}
 
 bool tuning_profile::read(std::string_view text) {
   if (text.substr(0, text.find('\n')) != first_line) return false;
@@ -110,14 +81,17 @@ bool tuning_profile::read(std::string_view text) {
     if (end == std::string_view::npos) break;  // an incomplete line
     const std::string_view line = text.substr(0, end);
     text.remove_prefix(end + 1);
-    const auto words = words_of(line);
-    if (words.size() != column_count || words[0] == "#") continue;
-    if (words[0] != machine_) {
+    if (std::ranges::count(line, ' ') + 1 != column_count) continue;
+    std::istringstream in{std::string(line)};
+    in.imbue(std::locale::classic());
+    std::string machine;
+    in >> machine;
+    if (machine != machine_) {
       auto& others = foreign_lines_;
       if (std::find(others.begin(), others.end(), line) == others.end()) others.emplace_back(line);
       continue;
     }
-    auto parsed = parse_line(words);
+    auto parsed = parse_line(in);
     if (!parsed) continue;
     auto known = std::find_if(partial.begin(), partial.end(), [&](const partial_entry& candidate) {
       return candidate.read.key == parsed->key;
@@ -148,12 +122,6 @@ std::string tuning_profile::text() const {
   return fmt::format("{}\n{}\n{}{}", first_line, columns, others_text, own_text);
 }
 
-tuning_profile::entry* tuning_profile::entry_of(const profile_key& key) {
-  for (auto& known : entries_)
-    if (known.key == key) return &known;
-  return nullptr;
-}
-
 std::vector<timed_choice> tuning_profile::find(const profile_key& key) const {
   for (const auto& known : entries_)
     if (known.key == key) return known.measured;
@@ -161,10 +129,8 @@ std::vector<timed_choice> tuning_profile::find(const profile_key& key) const {
 }
 
 void tuning_profile::put(const profile_key& key, std::vector<timed_choice> measured) {
-  if (entry* const known = entry_of(key))
-    known->measured = std::move(measured);
-  else if (!measured.empty())
-    entries_.push_back({key, std::move(measured)});
+  std::erase_if(entries_, [&](const entry& known) { return known.key == key; });
+  if (!measured.empty()) entries_.push_back({key, std::move(measured)});
 }
 
 }  // namespace longshore::detail

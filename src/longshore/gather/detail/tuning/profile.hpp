@@ -6,6 +6,8 @@
 #include <longshore/gather/detail/tuning/choice.hpp>
 
 #include <cstddef>
+#include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,8 +23,8 @@ struct profile_key {
   std::size_t element_bytes = 8;  ///< a power of two, at least 8
   gather_layout layout;
   bool combine = false;
+  friend bool operator==(const profile_key&, const profile_key&) = default;
 };
-[[nodiscard]] bool operator==(const profile_key& a, const profile_key& b) noexcept;
 
 /// All known measurements of one machine.
 class tuning_profile {
@@ -53,11 +55,37 @@ class tuning_profile {
     profile_key key;
     std::vector<timed_choice> measured;
   };
-  entry* entry_of(const profile_key& key);
 
   std::string machine_;
   std::vector<entry> entries_;
   std::vector<std::string> foreign_lines_;  // of other machines
 };
+
+// The file is $LONGSHORE_PROFILE, else a file per machine in the user's cache folder.
+
+/// Describes machine and library: processor, cores that this process may use, last-level caches,
+/// Longshore's version and compilation, the transport and its library. Measurements are valid for
+/// runs with the same description.
+[[nodiscard]] std::string machine_description(std::string_view transport, std::string_view library);
+/// A short word for a machine_description, for lines and file names.
+[[nodiscard]] std::string machine_id(std::string_view description);
+
+struct profile_location {
+  /// LONGSHORE_PROFILE is "off": nothing is measured, read or written.
+  bool off = false;
+  /// If empty, measurements are kept for this run only.
+  std::filesystem::path file;
+};
+[[nodiscard]] profile_location locate_profile(std::string_view machine);
+
+/// Adds the content of `file` to `profile`. Does nothing if the file is not a readable profile.
+void read_profile(const std::filesystem::path& file, tuning_profile& profile);
+
+/// Adds the measurements of `profile` to `file`, by writing and renaming a temporary file; keeps
+/// measurements for other keys. Returns the reason if that is impossible, or nothing. A file that
+/// is not a profile is left unchanged. If two processes write at the same time, one of the two
+/// complete files remains.
+[[nodiscard]] std::optional<std::string> write_profile(const std::filesystem::path& file,
+                                                       const tuning_profile& profile);
 
 }  // namespace longshore::detail

@@ -1,6 +1,6 @@
 // Finds, reads and replaces the file of a profile. A hash of the processor, the build and the
 // transport's library identifies the machine.
-#include <longshore/gather/detail/tuning/profile_file.hpp>
+#include <longshore/gather/detail/tuning/profile.hpp>
 
 #include <longshore/core/environment.hpp>
 #include <longshore/core/error.hpp>

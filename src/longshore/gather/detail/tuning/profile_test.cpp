@@ -1,7 +1,6 @@
 // Profiles survive writing and reading. Damaged lines, foreign lines and other files do no harm.
 #include <longshore/core/error.hpp>
 #include <longshore/gather/detail/tuning/profile.hpp>
-#include <longshore/gather/detail/tuning/profile_file.hpp>
 
 #include <gtest/gtest.h>
 #include <unistd.h>

@@ -89,29 +89,31 @@ class tuning_table {
   pages indices_memory_, values_memory_;
 };
 
-/// Prepares measurements with objects of type Plan, which are made from a table, `arguments` and
-/// options. call(plan, indices, values) calls a plan. `users_table` must outlive the returned
-/// function.
-template <class Plan, trivially_copyable T, distribution Distribution, class Call,
-          class... Arguments>
-[[nodiscard]] prepare_candidates prepare_plans(const table_view<T, Distribution>& users_table,
-                                               const gather_options& options, Call call,
-                                               const Arguments&... arguments) {
-  using table_type = tuning_table<T, Distribution>;
+/// Prepares measurements with objects of type Plan, which are made from a table, `function` and
+/// options (plan_dispatch). `users_table` must outlive the returned function.
+template <class Plan, class Operation>
+[[nodiscard]] prepare_candidates prepare_plans(const typename Operation::table_type& users_table,
+                                               const typename Operation::function_type& function,
+                                               const gather_options& options) {
+  using tuning_type =
+      tuning_table<typename Operation::element, typename Operation::table_type::distribution_type>;
   struct candidate {
-    candidate(std::shared_ptr<table_type> tuning, const gather_options& options,
-              const Arguments&... arguments)
+    candidate(std::shared_ptr<tuning_type> tuning,
+              const typename Operation::function_type& function, const gather_options& options)
         : data(std::move(tuning)),
-          plan(table_view<T, Distribution>(data->table), arguments..., options) {}
-    std::shared_ptr<table_type> data;  // freed after the plan
+          plan(typename Operation::table_type(data->table), function, options) {}
+    std::shared_ptr<tuning_type> data;  // freed after the plan
     Plan plan;
   };
   return [=, &users_table](const tuning_size& size) -> make_candidate {
-    return [=, data = std::make_shared<table_type>(users_table, size)](
+    return [=, data = std::make_shared<tuning_type>(users_table, size)](
                const gather_choice& choice) -> run_candidate {
-      return [call, prepared = std::make_shared<candidate>(data, apply_choice(options, choice),
-                                                           arguments...)](std::size_t requests) {
-        call(prepared->plan, prepared->data->indices(requests), prepared->data->values(requests));
+      const auto prepared =
+          std::make_shared<candidate>(data, function, apply_choice(options, choice));
+      return [prepared](std::size_t requests) {
+        constexpr bool has_one_value = Operation::measures_one_value;
+        prepared->plan.run({"measuring", prepared->data->indices(requests),
+                            prepared->data->values(has_one_value ? 1 : requests), has_one_value});
       };
     };
   };

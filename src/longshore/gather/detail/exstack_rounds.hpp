@@ -1,37 +1,74 @@
-// Fills the buffers of an exstack with one item per index, for exstack_gather and
-// exstack_requests.
+// The base of exstack_gather and exstack_requests: fills the buffers of an exstack with one item
+// per index, and exchanges them round by round.
 #pragma once
 
+#include <longshore/aggregate/combining.hpp>
 #include <longshore/aggregate/detail/rank_cursors.hpp>
 #include <longshore/aggregate/exstack.hpp>
 #include <longshore/array/distribution.hpp>
+#include <longshore/gather/detail/engine_strategy.hpp>
 #include <longshore/gather/detail/for_each_in_range.hpp>
 
 #include <algorithm>
 #include <cstddef>
 #include <limits>
+#include <optional>
 #include <span>
 #include <vector>
 
 namespace longshore::detail {
 
-/// exstack_filler::fill() returns this value if an index is out of range.
+/// exstack_rounds::fill() returns this value if an index is out of range.
 inline constexpr std::size_t fill_failed = std::numeric_limits<std::size_t>::max();
 
-/// The indices are taken in batches that fit into any buffer, so the inner loop does not check
-/// whether a buffer is full.
-class exstack_filler {
+class exstack_rounds {
  public:
-  exstack_filler(exstack& stack, int ranks, std::size_t buffer_items)
-      : stack_(stack),
-        ranks_(ranks),
-        buffer_items_(buffer_items),
-        next_(static_cast<std::size_t>(ranks)) {}
+  /// Takes part in a call of the other ranks, which then throw errc::peer_failed.
+  void run_as_failed() {
+    rounds_ = 0;
+    stack_.exchange(progress::failed);
+  }
 
-  /// Local. Calls put(cursors, i, location) for the indices from position `first` on, until a
-  /// buffer is full or max_indices indices were used. `put` writes at most one item, as in
-  /// *cursors.take(location.rank) = item. Returns the first position that was not used, or
-  /// fill_failed if an index is not in [0, size).
+  [[nodiscard]] const traffic& sent() const noexcept { return stack_.sent(); }
+  [[nodiscard]] const exchange_stats& stats() const noexcept { return stats_; }
+  /// The rounds of the last call, the same on all ranks; 0 if the call failed.
+  [[nodiscard]] std::size_t rounds() const noexcept { return rounds_; }
+
+ protected:
+  /// Collective. `buffer_bytes`: the bytes of buffer_items items with their header.
+  exstack_rounds(team& team, std::size_t buffer_items, std::size_t buffer_bytes, bool combine)
+      : team_(team),
+        ranks_(team.size()),
+        buffer_items_(buffer_items),
+        stack_(team, buffer_bytes),
+        next_(static_cast<std::size_t>(ranks_)) {
+    if (combine) recent_.emplace(ranks_, buffer_items);
+  }
+
+  /// Collective. Exchanges the requests in the buffers: those before position `filled`, as fill()
+  /// returned it. Returns the progress of all ranks, unless a rank failed: then throws errc::usage
+  /// on that rank and errc::peer_failed on the other ranks.
+  progress exchange_requests(const char* operation, std::span<const std::int64_t> indices,
+                             std::uint64_t table_size, std::size_t filled) {
+    if (filled == fill_failed) {
+      run_as_failed();
+      throw_index_error(operation, indices, table_size, team_.rank());
+    }
+    const progress of_all =
+        stack_.exchange(filled == indices.size() ? progress::done : progress::more);
+    if (of_all == progress::failed) {
+      rounds_ = 0;
+      throw_peer_failed(operation, team_, stack_.failed_rank());
+    }
+    ++rounds_;
+    return of_all;
+  }
+
+  /// Local. The indices are taken in batches that fit into any buffer, so the inner loop does not
+  /// check whether a buffer is full. Calls put(cursors, i, location) for the indices from position
+  /// `first` on, until a buffer is full or max_indices indices were used. `put` writes at most one
+  /// item, as in *cursors.take(location.rank) = item. Returns the first position that was not used,
+  /// or fill_failed if an index is not in [0, size).
   template <class Item, class Offset, class Locate, class Put>
   std::size_t fill(Locate locate, std::span<const std::int64_t> indices, std::size_t first,
                    std::uint64_t size, Put put, std::size_t max_indices = fill_failed) {
@@ -50,8 +87,15 @@ class exstack_filler {
       return push_all(array_cursors<Item, cursor_use::write>(next_.data()));
   }
 
-  /// Memory of one pointer per rank, which callers may use between calls of fill().
-  [[nodiscard]] std::vector<std::byte*>& scratch_pointers() noexcept { return next_; }
+  team& team_;
+  int ranks_;
+  std::size_t buffer_items_;
+  exstack stack_;
+  // Indexed by rank: the address of the next item. For callers between calls of fill().
+  std::vector<std::byte*> next_;
+  std::optional<recent_items> recent_;  // only with combining
+  exchange_stats stats_;
+  std::size_t rounds_ = 0;
 
  private:
   // 16 KiB of indices. A distance of more than one round does no harm.
@@ -91,11 +135,6 @@ class exstack_filler {
     }
     return i;
   }
-
-  exstack& stack_;
-  int ranks_;
-  std::size_t buffer_items_;
-  std::vector<std::byte*> next_;  // indexed by rank: the address of the next item
 };
 
 }  // namespace longshore::detail

@@ -1,0 +1,96 @@
+// table_scatter: scatter as an operation of plan_dispatch. scatter.hpp includes this file at its
+// end.
+#pragma once
+
+#include <longshore/gather/detail/agp.hpp>
+#include <longshore/gather/detail/engine_requests.hpp>
+#include <longshore/gather/detail/exstack_requests.hpp>
+#include <longshore/gather/detail/plan_dispatch.hpp>
+
+#include <optional>
+
+namespace longshore::detail {
+
+/// Local. Strategy direct: table[indices[i]] = values[i], by stores to the memory of every rank,
+/// without messages. REQUIRES: `indices` and `values` have equal sizes; table.is_all_direct().
+/// Throws errc::usage for an index out of range; part of the table is then written. Cost per
+/// element: 8 bytes of index and sizeof(T) bytes of value read, and a store.
+template <trivially_copyable T, distribution Distribution>
+requires is_one_word<T>
+void scatter_direct(const char* operation, const table_view<T, Distribution>& table,
+                    std::span<const std::int64_t> indices, std::span<const T> values) {
+  T* const* parts = table.direct_parts().data();
+  const T* const from = values.data();
+  const std::size_t stored = table.map().with_locator([&](auto locate) {
+    return for_each_in_range(indices, table.size(), [=](std::size_t i, std::uint64_t index) {
+      const location at = locate(index);
+      store_atomically(parts[at.rank] + at.offset, from[i]);
+    });
+  });
+  if (stored < indices.size())
+    throw_index_error(operation, indices, table.size(), table.team().rank());
+}
+
+template <trivially_copyable T, distribution Distribution>
+class table_scatter {
+ public:
+  using element = T;
+  using value_type = const T;
+  using table_type = table_view<T, Distribution>;
+  using function_type = no_function;
+  using exstack_type = exstack_requests<T, Distribution>;
+  using engine_type = engine_requests<T, Distribution>;
+  static constexpr std::size_t link_bytes_per_item =
+      request_slots * (sizeof(std::uint32_t) + sizeof(T));
+  static constexpr values_role role = values_role::input;
+  static constexpr bool measures_one_value = false;
+
+  static decision_inputs inputs(const table_type& table, no_function) {
+    return inputs_for("scatter", table, [](gather_strategy strategy, bool all_reachable) {
+      return why_not_scatter(strategy, all_reachable, sizeof(T));
+    });
+  }
+
+  table_scatter(const table_type& table, no_function, const scatter_options& options)
+      : table_(table), strategy_(options.strategy) {}
+  /// Strategy direct stores elements of one word only, since two ranks could mix the words of a
+  /// larger element. Larger elements are sent to their owners through exstack in shared memory.
+  [[nodiscard]] bool uses_exstack() const {
+    return strategy_ == gather_strategy::exstack ||
+           (strategy_ == gather_strategy::direct && !is_one_word<T>);
+  }
+  static void make_engine(std::optional<engine_type>& made, const table_type& table,
+                          const scatter_options& options) {
+    constexpr bool has_constant_requests = false;
+    made.emplace(table, options, has_constant_requests);
+  }
+
+  void run_over(auto& exchange, const plan_call<const T>& call) {
+    exchange.run(call.operation, call.indices,
+                 store_request<T>{call.values.data(), table_.local().data()});
+  }
+  void run_alone(const plan_call<const T>& call, bool, traffic& moved) {
+    if constexpr (is_one_word<T>) {
+      const bool is_agp = strategy_ == gather_strategy::agp;
+      table_.team().charge(is_agp ? "agp_accesses" : "table_accesses", call.indices.size());
+      if (is_agp)
+        scatter_agp(call.operation, table_, call.indices, call.values, moved);
+      else
+        scatter_direct(call.operation, table_, call.indices, call.values);
+    }
+  }
+  void run_as_failed() {}
+
+ private:
+  const table_type& table_;
+  gather_strategy strategy_;
+};
+
+template <trivially_copyable T, distribution Distribution>
+std::unique_ptr<table_plan<const T>> plan_scatter(const table_view<T, Distribution>& table,
+                                                  const scatter_options& options) {
+  return std::make_unique<plan_dispatch<table_scatter<T, Distribution>>>(table, no_function{},
+                                                                         options);
+}
+
+}  // namespace longshore::detail
