@@ -7,13 +7,20 @@
 #pragma once
 
 #include <longshore/stream/kernel.hpp>
-#include <longshore/stream/store_kind.hpp>
 
+#include <array>
 #include <cstddef>
 #include <string_view>
 #include <vector>
 
 namespace longshore {
+
+/// Ordinary stores go through the caches, streaming (non-temporal) stores bypass the caches.
+enum class store_kind { ordinary, streaming };
+inline constexpr std::array<std::string_view, 2> store_kind_names = {"ordinary", "streaming"};
+[[nodiscard]] constexpr std::string_view name_of(store_kind stores) noexcept {
+  return store_kind_names[static_cast<std::size_t>(stores)];
+}
 
 enum class instruction_set { portable, avx2, avx512 };
 
