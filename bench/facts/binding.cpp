@@ -30,7 +30,7 @@ std::string cpu_list(std::span<const int> cpus) {
 }
 
 std::string binding_word(const topology& host, std::span<const int> cpus) {
-  const std::string object = host.innermost_holding(cpus);
+  const std::string object = host.innermost_level_holding(cpus);
   if (object == "hwthread" || object == "core") return "core";
   if (cpus.size() >= host.cpus().size()) return "none";
   return object.empty() ? "cpus" : object;

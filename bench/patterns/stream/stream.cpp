@@ -7,8 +7,8 @@
 
 #include <longshore/core/error.hpp>
 #include <longshore/machine/affinity.hpp>
-#include <longshore/machine/empty_region.hpp>
 #include <longshore/machine/memory_sizes.hpp>
+#include <longshore/machine/tasks.hpp>
 #include <longshore/stream/choose_store_kind.hpp>
 
 #include <fmt/core.h>

@@ -36,9 +36,20 @@ template <class... Arrays>
 namespace detail {
 
 /// Throws errc::usage: array number `position` (from 1) is distributed differently from array 1.
-[[noreturn]] void fail_different_distribution(std::size_t position, std::string_view distribution,
-                                              std::uint64_t size, int ranks,
-                                              std::uint64_t first_size, int first_ranks);
+[[noreturn]] inline void fail_different_distribution(std::size_t position,
+                                                     std::string_view distribution,
+                                                     std::uint64_t size, int ranks,
+                                                     std::uint64_t first_size, int first_ranks) {
+  if (size == first_size && ranks == first_ranks)
+    fail(errc::usage,
+         "for_each over arrays with different distributions: array {} is {} in other blocks than "
+         "array 1; use equal blocks",
+         position, distribution);
+  fail(errc::usage,
+       "for_each over arrays that differ: array 1 has {} elements over {} ranks, array {} has {} "
+       "over {}; they must be equal",
+       first_size, first_ranks, position, size, ranks);
+}
 
 template <class First, class... Others>
 void check_same_distribution(const First& first, const Others&... others) {

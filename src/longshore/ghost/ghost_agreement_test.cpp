@@ -1,5 +1,5 @@
 // Tests how ranks agree on plans, and what plans of a node share.
-#include <longshore/ghost/detail/exchange_with_all.hpp>
+#include <longshore/ghost/detail/messenger.hpp>
 #include <longshore/ghost/detail/node_access.hpp>
 #include <longshore/ghost/ghost_test.hpp>
 #include <longshore/transport/spmd_test.hpp>

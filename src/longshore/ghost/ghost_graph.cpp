@@ -3,7 +3,6 @@
 #include <longshore/ghost/ghost_graph.hpp>
 
 #include <longshore/ghost/detail/ghost_links.hpp>
-#include <longshore/ghost/detail/owner_directory.hpp>
 
 #include <algorithm>
 

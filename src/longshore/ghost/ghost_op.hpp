@@ -88,32 +88,32 @@ struct ghost_type {
 
 // The operations accept all types, and fail to compile within. So the expressions are tried here.
 template <class T>
-constexpr ghost_batch_function or_function() {
-  if constexpr (requires(const T& a, const T& b) { static_cast<T>(a | b); })
-    return &combine_batch<T, op::bit_or>;
-  else
-    return nullptr;
-}
+concept can_add = requires(const T& a, const T& b) {
+  static_cast<T>(a + b);
+};
 template <class T>
-constexpr ghost_batch_function add_function() {
-  if constexpr (requires(const T& a, const T& b) { static_cast<T>(a + b); })
-    return &combine_batch<T, op::add>;
-  else
-    return nullptr;
-}
-template <class T, class Op>
-constexpr ghost_batch_function order_function() {
-  if constexpr (requires(const T& a, const T& b) { static_cast<bool>(a < b); })
+concept can_order = requires(const T& a, const T& b) {
+  static_cast<bool>(a < b);
+};
+template <class T>
+concept can_or = requires(const T& a, const T& b) {
+  static_cast<T>(a | b);
+};
+
+template <bool Exists, class T, class Op>
+constexpr ghost_batch_function loop_if() {
+  if constexpr (Exists)
     return &combine_batch<T, Op>;
   else
     return nullptr;
 }
 
 template <class T>
-inline constexpr ghost_type ghost_type_of = {&typeid(T),
-                                             &type_name<T>,
-                                             {add_function<T>(), order_function<T, op::min>(),
-                                              order_function<T, op::max>(), or_function<T>()}};
+inline constexpr ghost_type ghost_type_of = {
+    &typeid(T),
+    &type_name<T>,
+    {loop_if<can_add<T>, T, op::add>(), loop_if<can_order<T>, T, op::min>(),
+     loop_if<can_order<T>, T, op::max>(), loop_if<can_or<T>, T, op::bit_or>()}};
 
 }  // namespace detail
 

@@ -4,7 +4,6 @@
 
 #include <longshore/core/error.hpp>
 #include <longshore/halo/detail/backends/exchange_backend.hpp>
-#include <longshore/halo/detail/grid_arguments.hpp>
 
 namespace longshore {
 

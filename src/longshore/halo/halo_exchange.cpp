@@ -5,7 +5,6 @@
 #include <longshore/core/error.hpp>
 #include <longshore/halo/detail/algorithms/plan_rounds.hpp>
 #include <longshore/halo/detail/backends/exchange_backend.hpp>
-#include <longshore/halo/detail/grid_arguments.hpp>
 #include <longshore/transport/find_shareable.hpp>
 
 namespace longshore {

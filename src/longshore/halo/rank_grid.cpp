@@ -3,11 +3,11 @@
 #include <longshore/halo/rank_grid.hpp>
 
 #include <longshore/core/error.hpp>
+#include <longshore/halo/detail/backends/exchange_backend.hpp>
 #include <longshore/transport/agree_on_arguments.hpp>
 
 #include <fmt/ranges.h>
 
-#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -26,27 +26,13 @@ void check_dimensions(int dimensions) {
     fail(errc::usage, "a grid of ranks has 1 to 3 dimensions, not {}", dimensions);
 }
 
-// The factorisation with the lowest cost among those that keep the entries of `given`. Factors
-// along x, and then along y, are tried in ascending order. So among equal costs the grid with the
-// largest last factor wins. `cost` returns nothing for an impossible grid.
+// Factors along x, and then along y, are tried in ascending order. So among equal costs the grid
+// with the largest last factor wins.
 template <class Cost>
 std::array<int, 3> best_grid(int ranks, int dimensions, const std::array<int, 3>& given,
                              const Cost& cost, const std::string& more = "") {
   check_dimensions(dimensions);
-  std::optional<std::array<int, 3>> best;
-  double lowest_cost = std::numeric_limits<double>::infinity();
-  const auto fits = [&](int d, int factor) {
-    return d < dimensions ? given[d] == 0 || given[d] == factor : factor == 1;
-  };
-  for (int x = 1; x <= ranks; ++x) {
-    if (ranks % x != 0 || !fits(0, x)) continue;
-    for (int y = 1; y <= ranks / x; ++y) {
-      const int z = ranks / x / y;
-      if (ranks / x % y != 0 || !fits(1, y) || !fits(2, z)) continue;
-      const std::optional<double> grid_cost = cost(std::array{x, y, z});
-      if (grid_cost && *grid_cost < lowest_cost) lowest_cost = *grid_cost, best = {x, y, z};
-    }
-  }
+  const auto best = detail::best_grid(ranks, dimensions, given, cost);
   if (!best)
     fail(errc::usage,
          "no grid of {} ranks in {} dimensions fits {} (0: free): each number must divide the "
@@ -129,6 +115,13 @@ std::array<bool, 3> rank_grid::wraps() const noexcept {
   std::array<bool, 3> wraps = periodic_;
   for (int d = dimensions_; d < 3; ++d) wraps[d] = false;
   return wraps;
+}
+
+common_arguments detail::grid_arguments(const rank_grid& grid) {
+  common_arguments same;
+  same.add("a grid of", fmt::format("{}", fmt::join(grid.shape(), " x ")))
+      .add("a periodic grid along", fmt::format("{:d}", fmt::join(grid.wraps(), " x ")));
+  return same;
 }
 
 int rank_grid::neighbour(const std::array<int, 3>& from,

@@ -6,7 +6,6 @@
 #include <longshore/core/error.hpp>
 #include <longshore/machine/detail/allocator_library.hpp>
 #include <longshore/machine/memory_sizes.hpp>
-#include <longshore/machine/numa_nodes.hpp>
 
 #include <fmt/format.h>
 

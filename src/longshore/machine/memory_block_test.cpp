@@ -2,7 +2,7 @@
 #include <longshore/core/error.hpp>
 #include <longshore/machine/detail/allocator_library.hpp>
 #include <longshore/machine/memory_block.hpp>
-#include <longshore/machine/numa_nodes.hpp>
+#include <longshore/machine/pages.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // Asks and sets the NUMA nodes of pages by the system calls move_pages and mbind, and reads the
 // nodes that the process may use from files of the kernel.
-#include <longshore/machine/numa_nodes.hpp>
+#include <longshore/machine/pages.hpp>
 
 #include <linux/mempolicy.h>
 #include <sys/syscall.h>

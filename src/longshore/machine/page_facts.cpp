@@ -4,7 +4,6 @@
 
 #include <longshore/core/bytes.hpp>
 #include <longshore/core/random.hpp>
-#include <longshore/machine/numa_nodes.hpp>
 #include <longshore/machine/pages.hpp>
 
 #include <fcntl.h>

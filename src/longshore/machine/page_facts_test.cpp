@@ -1,7 +1,6 @@
 // inspect_pages shows blocks of every kind as they are; unknown values are nothing.
 #include <longshore/core/bytes.hpp>
 #include <longshore/machine/memory_block.hpp>
-#include <longshore/machine/numa_nodes.hpp>
 #include <longshore/machine/page_facts.hpp>
 #include <longshore/machine/pages.hpp>
 

@@ -1,10 +1,14 @@
-// Fresh pages from the kernel. The first write to a page decides on which NUMA node the page lies.
+// Fresh pages from the kernel, and their NUMA nodes. The first write to a page decides on which node
+// the page lies, unless the pages are interleaved.
 #pragma once
 
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 namespace longshore {
 
@@ -63,5 +67,22 @@ struct huge_page_pool {
 /// Requests transparent huge pages for the complete pages of [data, data + bytes). Has no effect if
 /// transparent huge pages are off.
 void prefer_huge_pages(void* data, std::size_t bytes) noexcept;
+
+/// Parses a list of numbers in the kernel's notation: "0-2,7" is 0, 1, 2, 7. Stops at the first
+/// invalid character.
+[[nodiscard]] std::vector<int> numbers_in_list(std::string_view list);
+
+/// NUMA nodes with memory on which this process may allocate, ascending. Never empty: {0} if the
+/// kernel does not tell.
+[[nodiscard]] std::vector<int> allowed_numa_nodes();
+
+/// Asks the kernel to place the pages of [data, data + bytes) round-robin on allowed_numa_nodes().
+/// REQUIRES: the range is page-aligned and not yet touched. Returns nothing, or the reason if the
+/// kernel refuses. Never fails if there is one node.
+[[nodiscard]] std::optional<std::string> interleave_pages(void* data, std::size_t bytes);
+
+/// For each address, the node of its page; negative for a page without memory. Returns nothing if
+/// the kernel does not tell (move_pages is missing, or a container forbids it).
+[[nodiscard]] std::optional<std::vector<int>> numa_nodes_of_pages(std::span<void* const> addresses);
 
 }  // namespace longshore

@@ -149,33 +149,18 @@ int position_at(const arrangement& arranged, const grid_triple& coordinates) noe
 }
 
 grid_triple mpi_dims_create(int ranks, int dimensions, const grid_triple& given) {
-  std::optional<grid_triple> best;
-  const auto cost = [](const grid_triple& grid) {
-    return std::pair(long{grid[0]} + grid[1] + grid[2],
-                     *std::max_element(grid.begin(), grid.end()));
-  };
-  const auto fits = [&](const grid_triple& grid) {
-    int previous_free = ranks;  // free entries must not increase
-    for (int d = 0; d < 3; ++d) {
-      if (d >= dimensions) {
-        if (grid[d] != 1) return false;
-      } else if (given[d] != 0) {
-        if (grid[d] != given[d]) return false;
-      } else {
-        if (grid[d] > previous_free) return false;
-        previous_free = grid[d];
-      }
+  // Free entries must not increase.
+  using sum_and_largest = std::pair<long, int>;
+  const auto cost = [&](const grid_triple& grid) -> std::optional<sum_and_largest> {
+    int previous_free = ranks;
+    for (int d = 0; d < 3 && d < dimensions; ++d) {
+      if (given[d] != 0) continue;
+      if (grid[d] > previous_free) return std::nullopt;
+      previous_free = grid[d];
     }
-    return true;
+    return {{long{grid[0]} + grid[1] + grid[2], *std::max_element(grid.begin(), grid.end())}};
   };
-  for (int x = 1; x <= ranks; ++x) {
-    if (ranks % x != 0) continue;
-    for (int y = 1; y <= ranks / x; ++y) {
-      if (ranks / x % y != 0) continue;
-      const grid_triple grid{x, y, ranks / x / y};
-      if (fits(grid) && (!best || cost(grid) < cost(*best))) best = grid;
-    }
-  }
+  const auto best = detail::best_grid(ranks, dimensions, given, cost);
   if (!best)
     fail(errc::usage,
          "no grid of {} ranks in {} dimensions fits {} (0 is free): each number must divide the "

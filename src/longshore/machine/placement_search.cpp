@@ -18,19 +18,6 @@ constexpr double weight_ratio = 8;  // for the reason see default_level_weights 
 // Costs that differ only by rounding count as equal. REQUIRES: b is finite.
 bool clearly_less(double a, double b) { return a < b - 1e-12 * b; }
 
-// Visits every grid (x, y, z) of `count` objects that divides `block`, by ascending x.
-template <class Visit>
-void for_each_factorisation(int count, const grid_triple& block, const Visit& visit) {
-  const int common_x = std::gcd(count, block[0]);
-  for (int x = 1; x <= common_x; ++x) {
-    if (common_x % x != 0) continue;
-    const int common_y = std::gcd(count / x, block[1]);
-    for (int y = 1; y <= common_y; ++y)
-      if (common_y % y == 0 && block[2] % (count / x / y) == 0)
-        visit(grid_triple{x, y, count / x / y});
-  }
-}
-
 // Finds the best partition of the grid `shape`, level by level.
 class grid_partitioner {
  public:
@@ -68,7 +55,7 @@ class grid_partitioner {
     if (const auto at = stored_[l].find(block); at != stored_[l].end()) return at->second;
     partition best;
     const std::int64_t within_block = bytes_within(shape_, block, load_);
-    for_each_factorisation(levels_[l].count, block, [&](const grid_triple& grid) {
+    detail::for_each_factorisation(levels_[l].count, block, [&](const grid_triple& grid) {
       grid_triple inner = block;
       for (int d = 0; d < 3; ++d) inner[d] /= grid[d];
       const std::int64_t within_inner = bytes_within(shape_, inner, load_);
@@ -105,8 +92,8 @@ std::vector<grid_triple> grids_to_try(int ranks, const search_options& options,
   if (!options.any_grid) return {cart};
   std::vector<grid_triple> grids;
   const int max_y = options.dimensions > 1 ? ranks : 1, max_z = options.dimensions > 2 ? ranks : 1;
-  for_each_factorisation(ranks, {ranks, max_y, max_z},
-                         [&](const grid_triple& grid) { grids.push_back(grid); });
+  detail::for_each_factorisation(ranks, {ranks, max_y, max_z},
+                                 [&](const grid_triple& grid) { grids.push_back(grid); });
   return grids;
 }
 

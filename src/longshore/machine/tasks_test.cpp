@@ -1,6 +1,5 @@
 // The partition of loops, the time of an empty region, and the errors of wrong options of tasks.
 #include <longshore/core/error.hpp>
-#include <longshore/machine/empty_region.hpp>
 #include <longshore/machine/tasks.hpp>
 
 #include <gtest/gtest.h>

@@ -63,7 +63,7 @@ int topology::object_holding(std::size_t level, std::span<const int> cpus) const
   return holds_all ? object : -1;
 }
 
-std::string topology::innermost_holding(std::span<const int> cpus) const {
+std::string topology::innermost_level_holding(std::span<const int> cpus) const {
   for (std::size_t l = levels_.size(); l-- > 0;)
     if (object_holding(l, cpus) >= 0) return levels_[l].name;
   return "";

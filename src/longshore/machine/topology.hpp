@@ -47,7 +47,7 @@ class topology {
   [[nodiscard]] int object_holding(std::size_t level, std::span<const int> cpus) const noexcept;
   /// Name of the innermost level with an object that holds all these CPUs; "" if only the whole
   /// machine does.
-  [[nodiscard]] std::string innermost_holding(std::span<const int> cpus) const;
+  [[nodiscard]] std::string innermost_level_holding(std::span<const int> cpus) const;
 
   /// The topology of these CPUs only. CPUs that the machine does not have are ignored; if none is
   /// left, the result is the whole topology.

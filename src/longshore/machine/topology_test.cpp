@@ -104,12 +104,12 @@ TEST(Topology, of_a_description_has_the_described_levels) {
 TEST(Topology, finds_the_object_that_holds_several_cpus) {
   if (!has_hwloc()) GTEST_SKIP() << "no hwloc";
   const auto machine = topology_from("pack:2 numa:2 l3:2 core:2 pu:2");
-  EXPECT_EQ(machine.innermost_holding(std::vector{0}), "hwthread");
-  EXPECT_EQ(machine.innermost_holding(std::vector{0, 1}), "core");
-  EXPECT_EQ(machine.innermost_holding(std::vector{0, 2}), "l3");
-  EXPECT_EQ(machine.innermost_holding(std::vector{0, 4}), "numa");
-  EXPECT_EQ(machine.innermost_holding(std::vector{0, 8}), "socket");
-  EXPECT_EQ(machine.innermost_holding(std::vector{0, 16}), "");
+  EXPECT_EQ(machine.innermost_level_holding(std::vector{0}), "hwthread");
+  EXPECT_EQ(machine.innermost_level_holding(std::vector{0, 1}), "core");
+  EXPECT_EQ(machine.innermost_level_holding(std::vector{0, 2}), "l3");
+  EXPECT_EQ(machine.innermost_level_holding(std::vector{0, 4}), "numa");
+  EXPECT_EQ(machine.innermost_level_holding(std::vector{0, 8}), "socket");
+  EXPECT_EQ(machine.innermost_level_holding(std::vector{0, 16}), "");
   EXPECT_EQ(machine.object_holding(0, std::vector{16, 31}), 1);
   EXPECT_EQ(machine.object_holding(1, std::vector{16, 31}), -1);
   EXPECT_EQ(machine.object_holding(1, std::vector<int>{}), -1);

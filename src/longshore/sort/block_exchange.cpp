@@ -1,16 +1,9 @@
-// The steps that all exchanges of a sort share, and the selection of the class for a strategy.
+// The steps that all exchanges of a sort share, the selection of the class for a strategy, and the
+// exchange alltoallv.
 #include <longshore/core/error.hpp>
 #include <longshore/sort/block_exchange.hpp>
-#include <longshore/sort/detail/alltoallv_exchange.hpp>
-#include <longshore/sort/detail/message_exchange.hpp>
-#include <longshore/sort/detail/put_exchange.hpp>
-#include <longshore/sort/detail/put_scan_exchange.hpp>
-#include <longshore/sort/detail/target_order.hpp>
-#include <longshore/sort/detail/two_hop_exchange.hpp>
-#ifdef LONGSHORE_HAVE_MPI
-#include <longshore/sort/detail/mpi/block_requests.hpp>
-#include <longshore/sort/detail/mpi/rma_exchange.hpp>
-#endif
+#include <longshore/sort/detail/exchanges.hpp>
+#include <longshore/sort/detail/growable_buffer.hpp>
 
 #include <cstring>
 
@@ -25,15 +18,23 @@ void block_starts(std::span<const std::size_t> counts, std::size_t item_bytes,
     starts[rank + 1] = starts[rank] + counts[rank] * item_bytes;
 }
 
-// Null if blocks for other nodes need channels.
-std::unique_ptr<detail::posted_blocks> make_posted_blocks([[maybe_unused]] team& team,
-                                                          [[maybe_unused]] std::size_t item_bytes) {
-#ifdef LONGSHORE_HAVE_MPI
-  const auto layout = exchange_layout_of(team);
-  if (layout.mpi && layout.nodes > 1) return mpi::make_block_requests(team, item_bytes);
-#endif
-  return nullptr;
-}
+// All blocks in one collective call of the transport.
+class alltoallv_exchange final : public block_exchange {
+ public:
+  alltoallv_exchange(team& team, std::size_t item_bytes) : block_exchange(team, item_bytes) {}
+
+ private:
+  std::byte* grow_incoming(std::size_t bytes, std::size_t) override { return buffer_.grow(bytes); }
+  void prepare_transfer(const block_counts& counts) override { counts_ = &counts; }
+  void transfer(const std::byte* outgoing, const arrival_callback&) override {
+    team_.alltoallv(outgoing, counts_->outgoing, incoming_, counts_->incoming, item_bytes_);
+    for (int target = 0; target < team_.size(); ++target)
+      if (target != team_.rank() && bytes_to(target) > 0) count_message(target, bytes_to(target));
+  }
+
+  detail::growable_buffer buffer_;
+  const block_counts* counts_ = nullptr;
+};
 
 }  // namespace
 
@@ -72,30 +73,21 @@ std::unique_ptr<block_exchange> make_block_exchange(team& team,
     fail(errc::unsupported, "bucket sort: {}", *reason);
   auto targets =
       detail::targets_of(options.order, team.rank(), team.size(), team.nodes(), options.seed);
-  using enum detail::message_streams::send_order;
-  using enum detail::put_scan_exchange::node_blocks;
   switch (options.strategy) {
     case exchange_strategy::put:
-      return std::make_unique<detail::put_exchange>(team, item_bytes, std::move(targets));
+      return detail::make_put_exchange(team, item_bytes, std::move(targets));
     case exchange_strategy::put_scan:
-      return std::make_unique<detail::put_scan_exchange>(team, item_bytes, std::move(targets), put);
     case exchange_strategy::direct:
-      return std::make_unique<detail::put_scan_exchange>(team, item_bytes, std::move(targets),
-                                                         stored_by_caller);
+      return detail::make_put_scan_exchange(team, item_bytes, std::move(targets), options.strategy);
     case exchange_strategy::sendrecv:
-      return std::make_unique<detail::message_exchange>(team, item_bytes, std::move(targets),
-                                                        target_by_target,
-                                                        make_posted_blocks(team, item_bytes));
     case exchange_strategy::channel:
-      return std::make_unique<detail::message_exchange>(
-          team, item_bytes, std::move(targets), interleaved, make_posted_blocks(team, item_bytes));
+      return detail::make_message_exchange(team, item_bytes, std::move(targets), options.strategy);
     case exchange_strategy::alltoallv:
-      return std::make_unique<detail::alltoallv_exchange>(team, item_bytes);
-    case exchange_strategy::two_hop:
-      return std::make_unique<detail::two_hop_exchange>(team, item_bytes);
+      return std::make_unique<alltoallv_exchange>(team, item_bytes);
+    case exchange_strategy::two_hop: return detail::make_two_hop_exchange(team, item_bytes);
     case exchange_strategy::rma:
 #ifdef LONGSHORE_HAVE_MPI
-      return std::make_unique<mpi::rma_exchange>(team, item_bytes, std::move(targets));
+      return mpi::make_rma_exchange(team, item_bytes, std::move(targets));
 #else
       break;  // why_not has refused rma, because no transport is named mpi
 #endif

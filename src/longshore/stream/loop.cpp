@@ -2,10 +2,69 @@
 // above which streaming stores pay.
 #include <longshore/stream/loop.hpp>
 
+#include <longshore/core/bytes.hpp>
 #include <longshore/machine/memory_sizes.hpp>
-#include <longshore/stream/detail/instruction_set_loops.hpp>
 
 #include <algorithm>
+#include <cstdint>
+
+// Other processors than x86-64 have only the portable loop, which the compiler vectorises for the
+// instructions that every processor of the architecture has.
+#if defined(__x86_64__) && defined(__GNUC__)
+#define LONGSHORE_X86_LOOPS 1
+#include <immintrin.h>
+
+#define LONGSHORE_VECTOR_OPERATION [[gnu::always_inline]] LONGSHORE_TARGET static inline
+
+// The operations on a vector TYPE of ITEMs by intrinsics PREFIX_operation_SUFFIX.
+#define LONGSHORE_VECTOR(ITEM, TYPE, PREFIX, SUFFIX)                                              \
+  template <>                                                                                     \
+  struct vector_of<ITEM> {                                                                        \
+    using item = ITEM;                                                                            \
+    using type = TYPE;                                                                            \
+    LONGSHORE_VECTOR_OPERATION type broadcast(item x) { return PREFIX##_set1_##SUFFIX(x); }       \
+    LONGSHORE_VECTOR_OPERATION type load(const item* from) {                                      \
+      return PREFIX##_loadu_##SUFFIX(from);                                                       \
+    }                                                                                             \
+    LONGSHORE_VECTOR_OPERATION void store(item* to, type x) { PREFIX##_store_##SUFFIX(to, x); }   \
+    LONGSHORE_VECTOR_OPERATION void stream(item* to, type x) { PREFIX##_stream_##SUFFIX(to, x); } \
+    LONGSHORE_VECTOR_OPERATION type add(type x, type y) { return PREFIX##_add_##SUFFIX(x, y); }   \
+    LONGSHORE_VECTOR_OPERATION type multiply(type x, type y) {                                    \
+      return PREFIX##_mul_##SUFFIX(x, y);                                                         \
+    }                                                                                             \
+    LONGSHORE_VECTOR_OPERATION type multiply_add(type x, type y, type z) {                        \
+      return PREFIX##_fmadd_##SUFFIX(x, y, z);                                                    \
+    }                                                                                             \
+  }
+
+// Only functions with LONGSHORE_TARGET use the instructions, so the program runs on any processor.
+namespace longshore {
+namespace {
+namespace avx2_loops {
+
+template <class T>
+struct vector_of;
+#define LONGSHORE_TARGET __attribute__((target("avx2,fma")))
+LONGSHORE_VECTOR(double, __m256d, _mm256, pd);
+LONGSHORE_VECTOR(float, __m256, _mm256, ps);
+#include <longshore/stream/detail/vector_loop.hpp>
+#undef LONGSHORE_TARGET
+
+}  // namespace avx2_loops
+namespace avx512_loops {
+
+template <class T>
+struct vector_of;
+#define LONGSHORE_TARGET __attribute__((target("avx512f")))
+LONGSHORE_VECTOR(double, __m512d, _mm512, pd);
+LONGSHORE_VECTOR(float, __m512, _mm512, ps);
+#include <longshore/stream/detail/vector_loop.hpp>
+#undef LONGSHORE_TARGET
+
+}  // namespace avx512_loops
+}  // namespace
+}  // namespace longshore
+#endif
 
 namespace longshore {
 namespace {
@@ -41,8 +100,8 @@ template <class T>
 stream_loop<T> find_stream_loop(stream_kernel kernel, [[maybe_unused]] store_kind stores,
                                 [[maybe_unused]] instruction_set set) {
 #if LONGSHORE_X86_LOOPS
-  if (set == instruction_set::avx512) return detail::stream_loops::avx512(T{}, kernel, stores);
-  if (set == instruction_set::avx2) return detail::stream_loops::avx2(T{}, kernel, stores);
+  if (set == instruction_set::avx512) return avx512_loops::find_vector_loop<T>(kernel, stores);
+  if (set == instruction_set::avx2) return avx2_loops::find_vector_loop<T>(kernel, stores);
 #endif
   return portable<T>(kernel);
 }

@@ -8,12 +8,17 @@
 
 #include <longshore/core/name_lookup.hpp>
 #include <longshore/stream/kernel.hpp>
-#include <longshore/stream/store_kind.hpp>
 
 #include <cstddef>
 #include <vector>
 
 namespace longshore {
+
+/// Ordinary stores go through the caches, streaming (non-temporal) stores bypass the caches.
+enum class store_kind { ordinary, streaming };
+template <>
+inline constexpr enum_names<2> all_names<store_kind> = {"kind of stores",
+                                                        {"ordinary", "streaming"}};
 
 enum class instruction_set { portable, avx2, avx512 };
 template <>

@@ -11,7 +11,7 @@
 // elements x sizeof(T) bytes; ordinary stores also read the cache lines of the result.
 #pragma once
 
-#include <longshore/machine/numa_nodes.hpp>
+#include <longshore/machine/pages.hpp>
 #include <longshore/stream/detail/first_touch_threshold.hpp>
 #include <longshore/stream/loop.hpp>
 #include <longshore/stream/stream_arrays.hpp>

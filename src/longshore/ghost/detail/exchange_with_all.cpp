@@ -1,8 +1,7 @@
 // Packs a header and the message, if it is short, into a block for each rank. For a long message on
 // the node, the block tells where it lies.
-#include <longshore/ghost/detail/exchange_with_all.hpp>
-
 #include <longshore/core/error.hpp>
+#include <longshore/ghost/detail/messenger.hpp>
 #include <longshore/ghost/detail/node_access.hpp>
 
 #include <algorithm>

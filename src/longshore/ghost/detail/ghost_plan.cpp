@@ -6,10 +6,6 @@
 #include <longshore/ghost/detail/node_aware.hpp>
 #include <longshore/machine/memory_sizes.hpp>
 #include <longshore/transport/waiter.hpp>
-#ifdef LONGSHORE_HAVE_MPI
-#include <longshore/ghost/detail/mpi/mpi_mover.hpp>
-#include <longshore/ghost/detail/mpi/request_messages.hpp>
-#endif
 
 #include <algorithm>
 #include <limits>
@@ -74,6 +70,7 @@ ghost_plan::ghost_plan(const ghost_links& links, ghost_strategy strategy,
                        plan_arguments arguments)
     : ranks_(links.ranks()),
       fields_(std::move(fields)),
+      is_mpi_(is_mpi_strategy(strategy)),
       memory_(ranks_, fields_, links.owned(), links.ghosts()),
       context_{ranks_, fields_, memory_.memories()} {
   for (std::size_t i = 0; i < fields_.size(); ++i) {
@@ -89,8 +86,7 @@ ghost_plan::ghost_plan(const ghost_links& links, ghost_strategy strategy,
       to_neighbours->agree(arguments.numbers(), settle);
       arguments = {};
     }
-    node_aware.emplace(links, strategy == ghost_strategy::node_aware_2 ? 2 : 3, options.updates,
-                       options.accumulates);
+    node_aware.emplace(links, strategy == ghost_strategy::node_aware_2 ? 2 : 3, options);
     to_neighbours = node_aware->mates();
     auto requests = to_neighbours->exchange(node_aware->requests(), arguments.numbers(), settle);
     arguments = {};
@@ -102,25 +98,24 @@ ghost_plan::ghost_plan(const ghost_links& links, ghost_strategy strategy,
     if (options.updates) update = direct_update(links);
     if (options.accumulates) accumulate = direct_accumulate(links);
   }
-  const bool is_mpi = is_mpi_strategy(strategy);
-  const bool is_direct = !is_mpi && strategy != ghost_strategy::standard;
+  const bool is_direct = !is_mpi_ && strategy != ghost_strategy::standard;
   if (is_direct && ranks_.nodes().largest_node() > 1)
     direct_peers_.emplace(ranks_, to_neighbours, fields_, memory_.memories(), memory_.elements(),
                           update.rounds.size() + accumulate.rounds.size());
   const ghost_program* const programs[] = {&update, &accumulate};
   // Before the ranks agree, so that all of them refuse a plan that one cannot make.
-  if (is_mpi || are_posted_between_nodes(ranks_))
-    arguments.attempt([&] { check_messages(ranks_, programs, fields_, is_mpi); });
+  if (is_mpi_ || are_posted_between_nodes(ranks_))
+    arguments.attempt([&] { check_messages(ranks_, programs, fields_, is_mpi_); });
   using messages = std::vector<std::vector<std::byte>>;
-  auto [has_channels, places] = agree(*to_neighbours, arguments, programs, is_mpi,
-                                      node_aware ? node_aware->places() : messages{});
+  auto [has_channels, places] =
+      agree(*to_neighbours, arguments, programs, node_aware ? node_aware->places() : messages{});
   if (node_aware) node_aware->complete(update, accumulate, std::move(places));
   const auto prepare = [&](ghost_operation operation, ghost_program& program,
                            std::span<const ghost_link> giving, std::size_t first_round) {
     auto& prepared = operations_[static_cast<std::size_t>(operation)];
     prepared.is_prepared = !program.rounds.empty();
     prepared.payload_bytes = payload_of(giving, fields_);
-    if (!is_mpi) cut(program);
+    if (!is_mpi_) cut(program);
     prepared.rounds = make_movers(strategy, program, first_round);
   };
   prepare(ghost_operation::update, update, links.to_readers(), 0);
@@ -138,34 +133,37 @@ ghost_plan::~ghost_plan() {
 // Whether any rank needs channels. One exchange, which takes attachments to direct peers; and a
 // second if ranks of a node share a plan for the first time.
 ghost_plan::agreement ghost_plan::agree(messenger& neighbours, const plan_arguments& arguments,
-                                        std::span<const ghost_program* const> programs, bool is_mpi,
+                                        std::span<const ghost_program* const> programs,
                                         const std::vector<std::vector<std::byte>>& attachments) {
-  constexpr std::size_t must_confirm = 3, channels = 4;
+  using enum plan_arguments::number;
+  const auto channels_needed = [&](bool has_mapped) {
+    return !is_mpi_ && any_needs_channel(programs, has_mapped) ? 1 : 0;
+  };
   auto numbers = arguments.numbers();
   agreed_numbers result{};
   const auto settle = [&](const agreed_numbers& largest) {
     arguments.agree(ranks_, largest);
     result = largest;
   };
-  if (!is_mpi) numbers[channels] = needs_channels(programs, false) ? 1 : 0;
+  numbers[needs_channels] = channels_needed(false);
   if (!direct_peers_) {
     neighbours.agree(numbers, settle);
-    return {result[channels] != 0, {}};
+    return {result[needs_channels] != 0, {}};
   }
   numbers[must_confirm] = direct_peers_->knows_reach() ? 0 : 1;
   auto received = direct_peers_->exchange(numbers, settle, attachments);
   if (result[must_confirm] != 0) {
     numbers.assign(numbers.size(), 0);
-    numbers[channels] = needs_channels(programs, true) ? 1 : 0;
+    numbers[needs_channels] = channels_needed(true);
     direct_peers_->confirm(numbers, settle);
   }
-  return {result[channels] != 0, std::move(received)};
+  return {result[needs_channels] != 0, std::move(received)};
 }
 
 // What this rank knows before its peers have described their memory; or, with `has_mapped`, after it
 // has mapped that memory.
-bool ghost_plan::needs_channels(std::span<const ghost_program* const> programs,
-                                bool has_mapped) const {
+bool ghost_plan::any_needs_channel(std::span<const ghost_program* const> programs,
+                                   bool has_mapped) const {
   const bool posts = are_posted_between_nodes(ranks_);
   const auto needs = [&](const auto& message, const auto& is_direct) {
     if (message.peer == ranks_.rank() || (posts && !ranks_.nodes().is_local(message.peer)))

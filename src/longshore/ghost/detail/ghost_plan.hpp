@@ -4,12 +4,13 @@
 #include <longshore/ghost/detail/direct_peers.hpp>
 #include <longshore/ghost/detail/ghost_links.hpp>
 #include <longshore/ghost/detail/mover.hpp>
-#include <longshore/ghost/detail/plan_arguments.hpp>
 #include <longshore/ghost/ghost_exchange.hpp>
+#include <longshore/transport/agree_on_arguments.hpp>
 #include <longshore/transport/channel.hpp>
 #include <longshore/transport/memory_watch.hpp>
 
 #include <array>
+#include <exception>
 #include <memory>
 #include <optional>
 #include <span>
@@ -18,6 +19,43 @@
 namespace longshore::detail {
 
 class link_mover;
+
+/// The checks of the arguments of a plan. Each rank checks its own, and the ranks agree on the result
+/// in the first collective call that the plan makes anyway.
+class plan_arguments {
+ public:
+  /// Arguments that were checked before.
+  plan_arguments() = default;
+  /// Local.
+  plan_arguments(const ghost_graph& graph, const ghost_options& options,
+                 std::span<const ghost_memory> fields);
+  /// Local. Keeps an error of `step` for agree(), if there is none yet.
+  template <class Step>
+  void attempt(const Step& step) {
+    if (error_) return;
+    try {
+      step();
+    } catch (...) {
+      error_ = std::current_exception();
+    }
+  }
+  /// The numbers of this rank, of which all ranks must know the largest. The plan sets the last two.
+  enum number : std::size_t { failed, hash, negated_hash, must_confirm, needs_channels, count };
+  [[nodiscard]] agreed_numbers numbers() const {
+    agreed_numbers all(count);
+    all[failed] = error_ ? 1 : 0;
+    all[hash] = same_.hash();
+    all[negated_hash] = -all[hash];
+    return all;
+  }
+  /// Collective, with the largest numbers of all ranks. If ranks have errors, all ranks throw that of
+  /// the lowest rank.
+  void agree(team& ranks, const agreed_numbers& largest) const;
+
+ private:
+  common_arguments same_;
+  std::exception_ptr error_;
+};
 
 class ghost_plan {
  public:
@@ -45,10 +83,10 @@ class ghost_plan {
     std::vector<std::vector<std::byte>> attachments;
   };
   [[nodiscard]] agreement agree(messenger& neighbours, const plan_arguments& arguments,
-                                std::span<const ghost_program* const> programs, bool is_mpi,
+                                std::span<const ghost_program* const> programs,
                                 const std::vector<std::vector<std::byte>>& attachments);
-  [[nodiscard]] bool needs_channels(std::span<const ghost_program* const> programs,
-                                    bool has_mapped) const;
+  [[nodiscard]] bool any_needs_channel(std::span<const ghost_program* const> programs,
+                                       bool has_mapped) const;
   void cut(ghost_program& program) const;
   [[nodiscard]] std::vector<std::unique_ptr<mover>> make_movers(ghost_strategy strategy,
                                                                 const ghost_program& program,
@@ -61,6 +99,7 @@ class ghost_plan {
 
   team& ranks_;
   std::vector<ghost_memory> fields_;
+  bool is_mpi_;  // whether the strategy is a sequence of MPI calls
   memory_watch watch_;
   plan_memory memory_;
   mover_context context_;

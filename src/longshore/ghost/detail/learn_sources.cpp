@@ -3,9 +3,6 @@
 #include <longshore/ghost/detail/learn_sources.hpp>
 
 #include <longshore/transport/segment.hpp>
-#ifdef LONGSHORE_HAVE_MPI
-#include <longshore/ghost/detail/mpi/nonblocking_consensus.hpp>
-#endif
 
 #include <algorithm>
 #include <cstdint>

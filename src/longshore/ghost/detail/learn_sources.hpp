@@ -21,3 +21,12 @@ enum class announcement {
                                              announcement by = announcement::automatic);
 
 }  // namespace longshore::detail
+
+namespace longshore::mpi {
+
+/// Collective. The same over MPI by the paper's NBX, in any order. REQUIRES: a team of the mpi
+/// transport.
+[[nodiscard]] std::vector<int> nonblocking_consensus(team& ranks,
+                                                     std::span<const int> destinations);
+
+}  // namespace longshore::mpi

@@ -1,10 +1,6 @@
 // Divides the messages of a round among direct reads, posted messages and channels, and polls all.
 #include <longshore/ghost/detail/link_mover.hpp>
 
-#ifdef LONGSHORE_HAVE_MPI
-#include <longshore/ghost/detail/mpi/request_messages.hpp>
-#endif
-
 #include <cassert>
 
 namespace longshore::detail {

@@ -37,12 +37,6 @@ std::shared_ptr<messenger> messenger::to(team& ranks, std::span<const int> desti
 }
 
 std::vector<std::vector<std::byte>> messenger::exchange(
-    const std::vector<std::vector<std::byte>>& messages) {
-  if (channels_) return channels_->exchange(messages);
-  return exchange(messages, {}, [](const agreed_numbers&) {});
-}
-
-std::vector<std::vector<std::byte>> messenger::exchange(
     const std::vector<std::vector<std::byte>>& messages, const agreed_numbers& numbers,
     const when_agreed& agreed) {
   std::vector<std::size_t> all(peers_.size());

@@ -3,10 +3,12 @@
 
 #include <longshore/ghost/detail/ghost_program.hpp>
 #include <longshore/ghost/detail/plan_memory.hpp>
+#include <longshore/ghost/strategy.hpp>
 #include <longshore/transport/team.hpp>
 #include <longshore/transport/traffic.hpp>
 
 #include <cstddef>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -141,3 +143,15 @@ class mover {
 };
 
 }  // namespace longshore::detail
+
+namespace longshore::mpi {
+
+/// Collective. The mover of a round by the calls of an MPI strategy. A message is packed into a
+/// buffer, sent, and stored from a buffer; messages of a rank to itself are copied. REQUIRES: a team
+/// of the mpi transport, and messages of a rank that fit MPI's int counts together. Memory per rank:
+/// all messages, in both directions.
+[[nodiscard]] std::unique_ptr<detail::mover> make_ghost_mover(ghost_strategy strategy,
+                                                              const detail::mover_context& context,
+                                                              const detail::ghost_round& round);
+
+}  // namespace longshore::mpi

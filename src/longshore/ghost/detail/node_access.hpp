@@ -3,16 +3,78 @@
 // map each other's memory at all.
 #pragma once
 
-#include <longshore/ghost/detail/buffer_pool.hpp>
-#include <longshore/ghost/detail/lent_memory.hpp>
 #include <longshore/ghost/detail/signal_pool.hpp>
 #include <longshore/transport/mapped_memory.hpp>
+#include <longshore/transport/shareable_memory.hpp>
+#include <longshore/transport/team.hpp>
 #include <longshore/transport/team_attribute.hpp>
 
+#include <algorithm>
+#include <array>
+#include <cstddef>
 #include <map>
 #include <optional>
+#include <utility>
+#include <vector>
 
 namespace longshore::detail {
+
+/// Shareable memory for the buffers of plans. Plans that come and go use the same memory, so that
+/// they make no file, and peers map the memory once.
+class buffer_pool {
+ public:
+  /// Local. At least `bytes` bytes of any content. Throws errc::out_of_memory.
+  [[nodiscard]] shareable_memory take(const team& ranks, std::size_t bytes) {
+    // Much larger memory would be lost to a plan that needs it.
+    const auto fits = [bytes](const shareable_memory& spare) {
+      return spare.handle().bytes >= bytes && spare.handle().bytes / 4 <= bytes;
+    };
+    const auto found = std::find_if(spare_.begin(), spare_.end(), fits);
+    if (found == spare_.end()) return {ranks, bytes};
+    shareable_memory taken = std::move(*found);
+    spare_.erase(found);
+    kept_bytes_ -= taken.handle().bytes;
+    return taken;
+  }
+  void give_back(shareable_memory memory) {
+    if (memory.handle().file < 0 || kept_bytes_ + memory.handle().bytes > max_kept_bytes) return;
+    kept_bytes_ += memory.handle().bytes;
+    spare_.push_back(std::move(memory));
+  }
+
+ private:
+  static constexpr std::size_t max_kept_bytes = std::size_t{16} << 20;
+  std::vector<shareable_memory> spare_;
+  std::size_t kept_bytes_ = 0;
+};
+
+/// The memory in which a rank writes long messages of an exchange, so that ranks of its node read
+/// them there. It has two pieces, which exchanges use by turns. A rank that begins an exchange has
+/// read all messages of the exchange before. So when this rank begins its exchange k + 2, all ranks
+/// have read those of exchange k.
+class lent_memory {
+ public:
+  static constexpr std::size_t max_bytes = std::size_t{1} << 20;
+
+  /// Local, once per exchange. Memory of `bytes` bytes. REQUIRES: at most max_bytes.
+  [[nodiscard]] const shareable_memory& next(const team& ranks, std::size_t bytes) {
+    turn_ = 1 - turn_;
+    auto& piece = pieces_[turn_];
+    if (piece.handle().bytes < bytes) {
+      const std::size_t grown = std::max({bytes, 2 * piece.handle().bytes, min_bytes});
+      piece = shareable_memory(ranks, std::min(grown, max_bytes));
+    }
+    return piece;
+  }
+  [[nodiscard]] std::size_t memory_bytes() const noexcept {
+    return pieces_[0].handle().bytes + pieces_[1].handle().bytes;
+  }
+
+ private:
+  static constexpr std::size_t min_bytes = std::size_t{1} << 14;
+  std::array<shareable_memory, 2> pieces_;
+  std::size_t turn_ = 0;
+};
 
 class node_access {
  public:

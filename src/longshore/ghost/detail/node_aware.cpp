@@ -76,14 +76,13 @@ ghost_round node_aware_planner::round_builder::build(int me) && {
   return round;
 }
 
-node_aware_planner::node_aware_planner(const ghost_links& links, int steps, bool updates,
-                                       bool accumulates)
+node_aware_planner::node_aware_planner(const ghost_links& links, int steps,
+                                       const ghost_options& options)
     : links_(links),
       nodes_(links.ranks().nodes()),
       me_(links.ranks().rank()),
       steps_(steps),
-      updates_(updates),
-      accumulates_(accumulates),
+      options_(options),
       update_(static_cast<std::size_t>(steps)),
       accumulate_(static_cast<std::size_t>(steps)),
       buffer_elements_(buffers) {
@@ -168,9 +167,9 @@ node_aware_programs node_aware_planner::plan(messages requests) {
   plan_as_gateway(join(std::move(to_gateway)));
   plan_as_collector(join(std::move(to_collector)));
   node_aware_programs programs;
-  if (updates_)
+  if (options_.updates)
     for (auto& round : update_) programs.update.rounds.push_back(std::move(round).build(me_));
-  if (accumulates_)
+  if (options_.accumulates)
     for (auto& round : accumulate_)
       programs.accumulate.rounds.push_back(std::move(round).build(me_));
   programs.buffer_elements = buffer_elements_;
@@ -251,8 +250,8 @@ void node_aware_planner::plan_as_reader() {
 }
 
 void node_aware_planner::plan_as_gateway(const crossings& all) {
-  if (updates_) buffer_elements_[0] = all.elements;
-  if (accumulates_) buffer_elements_[2] = all.contributions;
+  if (options_.updates) buffer_elements_[0] = all.elements;
+  if (options_.accumulates) buffer_elements_[2] = all.contributions;
   struct of_reader {
     std::vector<std::uint32_t> slots, ghosts;
   };
@@ -287,8 +286,8 @@ void node_aware_planner::plan_as_gateway(const crossings& all) {
 }
 
 void node_aware_planner::plan_as_collector(const crossings& all) {
-  if (updates_) buffer_elements_[1] = all.elements;
-  if (accumulates_) buffer_elements_[3] = all.contributions;
+  if (options_.updates) buffer_elements_[1] = all.elements;
+  if (options_.accumulates) buffer_elements_[3] = all.contributions;
   for (const auto& node : all.nodes) {
     const int gateway = end_on(node.node, nodes_.my_node());
     update_[1].give(gateway, {collector_elements, node.elements});

@@ -18,6 +18,7 @@
 #pragma once
 
 #include <longshore/ghost/detail/ghost_program.hpp>
+#include <longshore/ghost/ghost_exchange.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -40,7 +41,7 @@ class node_aware_planner {
  public:
   using messages = std::vector<std::vector<std::byte>>;
   /// `steps`: 2 or 3. Collective on 64 ranks and more, else local.
-  node_aware_planner(const ghost_links& links, int steps, bool updates, bool accumulates);
+  node_aware_planner(const ghost_links& links, int steps, const ghost_options& options);
   /// To the other ranks of the node.
   [[nodiscard]] const std::shared_ptr<messenger>& mates() const noexcept { return mates_; }
 
@@ -109,7 +110,7 @@ class node_aware_planner {
   const ghost_links& links_;
   const node_map& nodes_;
   int me_, steps_;
-  bool updates_, accumulates_;
+  ghost_options options_;
   std::shared_ptr<messenger> mates_;
   std::vector<std::byte> own_message_;  // of this rank to itself
   std::vector<block> wanted_, given_;   // links of this rank with other nodes, in their order

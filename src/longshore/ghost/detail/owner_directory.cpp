@@ -1,7 +1,8 @@
-// Sends the entries of the directory, and then the questions and the answers, by alltoallv.
-#include <longshore/ghost/detail/owner_directory.hpp>
-
+// A directory of owned elements that is distributed over the ranks: finds the owners of global
+// indices that follow no rule. The entry of an index lies on a rank that is computed from the index.
+// The entries, and then the questions and the answers, travel by alltoallv.
 #include <longshore/core/error.hpp>
+#include <longshore/ghost/detail/ghost_links.hpp>
 
 #include <algorithm>
 #include <memory>

@@ -1,7 +1,6 @@
 // Finds errors of one rank, and differences between ranks.
-#include <longshore/ghost/detail/plan_arguments.hpp>
-
 #include <longshore/core/error.hpp>
+#include <longshore/ghost/detail/ghost_plan.hpp>
 #include <longshore/transport/agree_on_errors.hpp>
 
 #include <fmt/core.h>
@@ -51,8 +50,9 @@ plan_arguments::plan_arguments(const ghost_graph& graph, const ghost_options& op
 }
 
 void plan_arguments::agree(team& ranks, const agreed_numbers& largest) const {
-  if (largest[0] == 0 && largest[1] == -largest[2]) return;
-  if (largest[0] == 0) throw_for_other_arguments(ranks, "a ghost plan", same_);
+  const bool are_equal = largest[hash] == -largest[negated_hash];
+  if (largest[failed] == 0 && are_equal) return;
+  if (largest[failed] == 0) throw_for_other_arguments(ranks, "a ghost plan", same_);
   agree_on_first_error(ranks, "a ghost plan", [&] {
     if (error_) std::rethrow_exception(error_);
   });

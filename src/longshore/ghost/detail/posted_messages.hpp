@@ -1,10 +1,13 @@
 // The interface of messages between nodes that travel by requests of the transport's library, from
-// the buffer of packing to the buffer of unpacking. A channel would copy each byte twice more.
+// the buffer of packing to the buffer of unpacking. A channel would copy each byte twice more. This
+// header has no MPI types, so that files outside of detail/mpi can include it.
 #pragma once
 
 #include <longshore/transport/team.hpp>
 
 #include <cstddef>
+#include <memory>
+#include <span>
 #include <vector>
 
 namespace longshore::detail {
@@ -42,3 +45,17 @@ class posted_messages {
 };
 
 }  // namespace longshore::detail
+
+namespace longshore::mpi {
+
+/// Local, in the same order on all ranks. REQUIRES: a team of the mpi transport. Several messages
+/// between two ranks have the same order at both ends. Throws errc::out_of_memory. A message to a
+/// rank that sends nothing back is synchronous, so that a rank cannot get more than one exchange ahead
+/// of such a receiver. The destructor waits for such receivers.
+[[nodiscard]] std::unique_ptr<detail::posted_messages> make_request_messages(
+    team& ranks, std::span<const detail::posted_end> to, std::span<const detail::posted_end> from);
+
+/// Longer messages between hosts are cut, because MPI asks the receiver before it sends them.
+[[nodiscard]] std::size_t longest_posted_message() noexcept;
+
+}  // namespace longshore::mpi

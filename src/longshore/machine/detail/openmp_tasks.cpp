@@ -1,7 +1,6 @@
 // The only file that is compiled with OpenMP. This file and OpenMP's library are not instrumented
-// for ThreadSanitizer (see thread_sanitizer.hpp).
-#include <longshore/machine/detail/openmp_tasks.hpp>
-#include <longshore/machine/detail/thread_sanitizer.hpp>
+// for ThreadSanitizer (see thread_sanitizer.cpp).
+#include <longshore/machine/detail/task_layer.hpp>
 
 #include <fmt/core.h>
 #include <omp.h>

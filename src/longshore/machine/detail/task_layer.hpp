@@ -4,7 +4,9 @@
 #include <longshore/machine/affinity.hpp>
 #include <longshore/machine/tasks.hpp>
 
+#include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace longshore::detail {
@@ -33,5 +35,43 @@ class task_0_binding {
  private:
   std::optional<pinned> binding_;
 };
+
+// The layers openmp and tbb. In a build without them, tasks.cpp says what is missing.
+
+/// A sentence that says why `count` tasks of OpenMP are not available; nothing if they are.
+[[nodiscard]] std::optional<std::string> why_no_openmp_tasks(int count);
+
+/// All tasks run at the same time. For one calling thread, task i is always on the same thread.
+/// OpenMP keeps separate threads for each calling thread. So ranks that are threads never share
+/// OpenMP's threads, and a caller other than the constructing thread uses additional threads.
+///
+/// Idle threads of GNU's OpenMP spin for milliseconds, or less if threads outnumber CPUs. A running
+/// program cannot change this. Set OMP_WAIT_POLICY=passive (sleep at once) before the start if
+/// ranks or other tasks need the cores between regions.
+///
+/// Threads get their CPUs at their first region. If OMP_PROC_BIND is set and tasks are not pinned,
+/// OpenMP's own placement stays. Inside a parallel region of the user's own OpenMP, the rules of
+/// OpenMP apply: without task_options::nested all parts run in the calling thread.
+[[nodiscard]] std::unique_ptr<task_layer> make_openmp_tasks(const task_options& options);
+
+/// A sentence that says why tasks of oneTBB are not available; nothing if they are.
+[[nodiscard]] std::optional<std::string> why_no_tbb_tasks();
+
+/// An arena of oneTBB for each `tasks` object, with its static partitioner. Task i runs in slot i of
+/// the arena if a worker of oneTBB is there in time, else in another
+/// thread, maybe after another task.
+///
+/// CPUs belong to slots: a worker is bound when it enters the arena, and gets its CPUs back when it
+/// leaves. While the object lives, oneTBB may use more threads than there are CPUs. oneTBB decides
+/// when idle workers leave; task_options::spin has no effect.
+[[nodiscard]] std::unique_ptr<task_layer> make_tbb_tasks(const task_options& options);
+
+// Annotations for ThreadSanitizer about run times that are not instrumented (OpenMP, oneTBB). They
+// do nothing in other builds. They are not inline: their callers are compiled without the sanitizer.
+
+/// States that all earlier writes of this thread are visible after a later annotate_acquire of the
+/// same address.
+void annotate_release(void* address) noexcept;
+void annotate_acquire(void* address) noexcept;
 
 }  // namespace longshore::detail

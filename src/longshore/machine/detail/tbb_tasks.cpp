@@ -1,7 +1,6 @@
 // This file and oneTBB's library are not instrumented for ThreadSanitizer (see
-// thread_sanitizer.hpp).
-#include <longshore/machine/detail/tbb_tasks.hpp>
-#include <longshore/machine/detail/thread_sanitizer.hpp>
+// thread_sanitizer.cpp).
+#include <longshore/machine/detail/task_layer.hpp>
 
 #include <oneapi/tbb/global_control.h>
 #include <oneapi/tbb/parallel_for.h>

@@ -1,6 +1,6 @@
 // The bodies of the annotations, in a file that is compiled with ThreadSanitizer. The files that
 // call them, openmp_tasks.cpp and tbb_tasks.cpp, are not.
-#include <longshore/machine/detail/thread_sanitizer.hpp>
+#include <longshore/machine/detail/task_layer.hpp>
 
 #ifdef __SANITIZE_THREAD__
 #include <sanitizer/tsan_interface.h>

@@ -1,8 +1,7 @@
 // Chooses for exchange auto: times each possible strategy with blocks of a given size, and keeps
 // the choice for the team. exchange_driver calls it.
 #include <longshore/core/environment.hpp>
-#include <longshore/sort/block_exchange.hpp>
-#include <longshore/sort/detail/choose_exchange.hpp>
+#include <longshore/sort/detail/exchange_driver.hpp>
 #include <longshore/transport/fastest_by_turns.hpp>
 #include <longshore/transport/team_attribute.hpp>
 

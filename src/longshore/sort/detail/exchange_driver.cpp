@@ -3,7 +3,6 @@
 #include <longshore/sort/detail/exchange_driver.hpp>
 
 #include <longshore/core/error.hpp>
-#include <longshore/sort/detail/choose_exchange.hpp>
 #include <longshore/transport/agree_on_arguments.hpp>
 
 #include <algorithm>

@@ -5,6 +5,7 @@
 #include <longshore/sort/detail/message_streams.hpp>
 
 #include <cstddef>
+#include <memory>
 #include <span>
 
 namespace longshore::detail {
@@ -40,3 +41,12 @@ class posted_blocks {
 };
 
 }  // namespace longshore::detail
+
+namespace longshore::mpi {
+
+/// Local, in the same order on all ranks. The size of a message is a multiple of `unit_bytes`.
+/// REQUIRES: a team of the mpi transport.
+[[nodiscard]] std::unique_ptr<detail::posted_blocks> make_block_requests(team& ranks,
+                                                                         std::size_t unit_bytes);
+
+}  // namespace longshore::mpi

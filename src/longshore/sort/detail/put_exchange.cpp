@@ -1,21 +1,43 @@
-// The exchange put: reserves memory at all targets by fetch-and-adds on a counter of each target,
-// and puts the blocks there.
-#include <longshore/sort/detail/put_exchange.hpp>
+// The exchange put: a rank reserves memory of each target by a fetch-and-add on a counter of the
+// target, and puts its block there. Blocks lie in the order in which ranks reserve.
+#include <longshore/sort/detail/exchanges.hpp>
+#include <longshore/sort/detail/growable_buffer.hpp>
 
 #include <cstring>
 
 namespace longshore::detail {
+namespace {
 
-put_exchange::put_exchange(team& team, std::size_t item_bytes, std::vector<int> targets)
-    : block_exchange(team, item_bytes),
-      targets_(std::move(targets)),
-      reserved_(team.allocate(2 * sizeof(std::int64_t))),
-      amounts_(static_cast<std::size_t>(team.size())),
-      offsets_(static_cast<std::size_t>(team.size())) {}
+class put_exchange final : public block_exchange {
+ public:
+  put_exchange(team& team, std::size_t item_bytes, std::vector<int> targets)
+      : block_exchange(team, item_bytes),
+        targets_(std::move(targets)),
+        reserved_(team.allocate(2 * sizeof(std::int64_t))),
+        amounts_(static_cast<std::size_t>(team.size())),
+        offsets_(static_cast<std::size_t>(team.size())) {}
 
-std::byte* put_exchange::grow_incoming(std::size_t, std::size_t max_bytes) {
-  return buffer_.grow(team_, max_bytes);
-}
+ private:
+  std::byte* grow_incoming(std::size_t, std::size_t max_bytes) override {
+    return buffer_.grow(team_, max_bytes);
+  }
+  void prepare_transfer(const block_counts& counts) override;
+  void transfer(const std::byte* outgoing, const arrival_callback& arrived) override;
+  void reserve_at_all_targets();
+  [[nodiscard]] std::size_t counter() const noexcept {
+    return static_cast<std::size_t>(runs_ % 2) * sizeof(std::int64_t);
+  }
+
+  std::vector<int> targets_;
+  growable_segment buffer_;
+  // Two counters of the bytes that are reserved on this rank. Runs use the counters in turn: the
+  // counter of the last run is reset while the current run uses the other counter.
+  std::unique_ptr<segment> reserved_;
+  // Of the current run, indexed by target: the bytes of a block, and where the block begins.
+  std::vector<std::int64_t> amounts_, offsets_;
+  unsigned runs_ = 0;
+  std::size_t reserved_in_last_run_ = 0;
+};
 
 // Resets the counter of the last run. No rank uses that counter now: all ranks have ended the last
 // run, and a barrier lies between this call and the next run that uses the counter.
@@ -59,6 +81,12 @@ void put_exchange::transfer(const std::byte* outgoing, const arrival_callback&) 
     team_.charge_copy(team_.rank(), bytes_to(me));
   }
   buffer_.memory().quiet();
+}
+
+}  // namespace
+
+made_exchange make_put_exchange(team& team, std::size_t item_bytes, std::vector<int> targets) {
+  return std::make_unique<put_exchange>(team, item_bytes, std::move(targets));
 }
 
 }  // namespace longshore::detail

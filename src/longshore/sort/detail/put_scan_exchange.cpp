@@ -1,19 +1,34 @@
-// The exchanges put-scan and direct: tells each sender the offset of its block, and puts the blocks
-// that the caller has not stored itself.
-#include <longshore/sort/detail/put_scan_exchange.hpp>
+// The exchanges put-scan and direct: each receiver computes the offsets of all incoming blocks by a
+// prefix sum over their sizes, and sends each sender the offset of its block. There are no atomics,
+// and offsets depend on the counts only. With direct, the caller stores the blocks for ranks of its
+// node itself, at direct_destinations(). All other blocks are put.
+#include <longshore/sort/detail/exchanges.hpp>
+#include <longshore/sort/detail/growable_buffer.hpp>
 
 namespace longshore::detail {
+namespace {
 
-put_scan_exchange::put_scan_exchange(team& team, std::size_t item_bytes, std::vector<int> targets,
-                                     node_blocks blocks)
-    : block_exchange(team, item_bytes),
-      targets_(std::move(targets)),
-      is_direct_(blocks == node_blocks::stored_by_caller),
-      offsets_(static_cast<std::size_t>(team.size())) {}
+class put_scan_exchange final : public block_exchange {
+ public:
+  put_scan_exchange(team& team, std::size_t item_bytes, std::vector<int> targets,
+                    exchange_strategy strategy)
+      : block_exchange(team, item_bytes),
+        targets_(std::move(targets)),
+        is_direct_(strategy == exchange_strategy::direct),
+        offsets_(static_cast<std::size_t>(team.size())) {}
 
-std::byte* put_scan_exchange::grow_incoming(std::size_t, std::size_t max_bytes) {
-  return buffer_.grow(team_, max_bytes);
-}
+ private:
+  std::byte* grow_incoming(std::size_t, std::size_t max_bytes) override {
+    return buffer_.grow(team_, max_bytes);
+  }
+  void prepare_transfer(const block_counts& counts) override;
+  void transfer(const std::byte* outgoing, const arrival_callback& arrived) override;
+
+  std::vector<int> targets_;
+  bool is_direct_;
+  growable_segment buffer_;
+  std::vector<std::size_t> offsets_;  // where this rank's block lies on each target, in bytes
+};
 
 void put_scan_exchange::prepare_transfer(const block_counts&) {
   team_.alltoall(std::as_bytes(std::span(incoming_starts_.data(), offsets_.size())),
@@ -39,6 +54,13 @@ void put_scan_exchange::transfer(const std::byte* outgoing, const arrival_callba
   }
   if (!is_direct_) copy_own_block(outgoing, nullptr);
   buffer_.memory().quiet();
+}
+
+}  // namespace
+
+made_exchange make_put_scan_exchange(team& team, std::size_t item_bytes, std::vector<int> targets,
+                                     exchange_strategy strategy) {
+  return std::make_unique<put_scan_exchange>(team, item_bytes, std::move(targets), strategy);
 }
 
 }  // namespace longshore::detail

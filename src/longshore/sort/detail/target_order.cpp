@@ -1,6 +1,6 @@
 // Computes the sequence of targets for each exchange order.
 #include <longshore/core/random.hpp>
-#include <longshore/sort/detail/target_order.hpp>
+#include <longshore/sort/detail/exchanges.hpp>
 
 #include <algorithm>
 #include <bit>

@@ -1,7 +1,7 @@
 // Tests the orders of targets, the names of exchanges and orders, and which combinations are
 // refused.
 #include <longshore/core/error.hpp>
-#include <longshore/sort/detail/target_order.hpp>
+#include <longshore/sort/detail/exchanges.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,8 @@
-// The exchange two-hop: finds the relays, tells them the sizes of blocks, sends blocks to the
-// relays, and from there to the other nodes.
-#include <longshore/sort/detail/two_hop_exchange.hpp>
+// The exchange two-hop: ranks of a node join their blocks for another node. Few and long messages
+// travel between nodes, also if blocks are too small to be sent one by one.
+#include <longshore/sort/detail/exchanges.hpp>
+#include <longshore/sort/detail/growable_buffer.hpp>
+#include <longshore/sort/detail/message_streams.hpp>
 #include <longshore/transport/waiter.hpp>
 
 #include <algorithm>
@@ -12,6 +14,10 @@ namespace {
 // The place of the relay for a target, in a node of `relays` ranks.
 int relay_place(const node_map& nodes, int target, int relays) {
   return nodes.local_index(target) % relays;
+}
+
+int size_of_node(const node_map& nodes, int node) {
+  return static_cast<int>(nodes.ranks_of(node).size());
 }
 
 std::vector<int> others_of_node(const team& team) {
@@ -36,28 +42,67 @@ std::vector<int> targets_relayed_by(const team& team) {
 // The ranks of other nodes that are relays for this rank.
 std::vector<int> relays_that_send_to(const team& team) {
   const auto& nodes = team.nodes();
-  std::vector<int> node_sizes(static_cast<std::size_t>(nodes.node_count()));
-  for (int rank = 0; rank < team.size(); ++rank) ++node_sizes[nodes.node_of(rank)];
   std::vector<int> relays;
   for (int rank = 0; rank < team.size(); ++rank)
     if (!nodes.is_local(rank) &&
-        relay_place(nodes, team.rank(), node_sizes[nodes.node_of(rank)]) == nodes.local_index(rank))
+        relay_place(nodes, team.rank(), size_of_node(nodes, nodes.node_of(rank))) ==
+            nodes.local_index(rank))
       relays.push_back(rank);
   return relays;
 }
 
 // No relay of any node has more targets: a relay in the smallest node has the most.
 std::size_t most_targets_of_a_relay(const node_map& nodes) {
-  std::vector<int> node_sizes(static_cast<std::size_t>(nodes.node_count()));
-  for (int rank = 0; rank < nodes.rank_count(); ++rank) ++node_sizes[nodes.node_of(rank)];
-  const int smallest = *std::min_element(node_sizes.begin(), node_sizes.end());
-  std::size_t targets = 0;
-  for (const int size : node_sizes)
-    targets += static_cast<std::size_t>((size + smallest - 1) / smallest);
-  return targets;
+  int smallest = nodes.largest_node(), targets = 0;
+  for (int node = 0; node < nodes.node_count(); ++node)
+    smallest = std::min(smallest, size_of_node(nodes, node));
+  for (int node = 0; node < nodes.node_count(); ++node)
+    targets += (size_of_node(nodes, node) + smallest - 1) / smallest;
+  return static_cast<std::size_t>(targets);
 }
 
-}  // namespace
+// First hop, within the node: every rank sends its block for the rank at place j of another node
+// to the rank at place j of its own node, the relay. (If its own node has L ranks, and j >= L, the
+// relay is at place j mod L.) Second hop: each relay sends each of its targets the blocks of all
+// ranks of its node. A block for a rank of the same node goes to that rank in the first hop. Both
+// hops are under way at the same time.
+// Node-aware routes of multi-hop aggregation do the same (J. DeVinney, J. Gilbert, "bale", 2019;
+// T. Steil et al., "YGM", 2019).
+class two_hop_exchange final : public block_exchange {
+ public:
+  two_hop_exchange(team& team, std::size_t item_bytes);
+
+ private:
+  std::byte* grow_incoming(std::size_t bytes, std::size_t) override { return buffer_.grow(bytes); }
+  void prepare_transfer(const block_counts& counts) override;
+  void transfer(const std::byte* outgoing, const arrival_callback& arrived) override;
+
+  void list_first_hop(const std::byte* outgoing);
+  void list_second_hop(const std::byte* outgoing);
+  void add_relayed(std::size_t place);
+  [[nodiscard]] bool has_arrived(std::size_t place);
+  bool advance();
+  // The place of a rank within its node.
+  [[nodiscard]] std::size_t place_of(int rank) const {
+    return static_cast<std::size_t>(team_.nodes().local_index(rank));
+  }
+  [[nodiscard]] std::size_t place_after_mine(std::size_t steps) const {
+    return (place_of(team_.rank()) + steps) % sources_.size();
+  }
+  // The bytes that the rank at `place` of this node has for each of relay_targets_.
+  [[nodiscard]] std::size_t* relayed_from(std::size_t place) noexcept {
+    return relayed_bytes_.data() + place * relay_targets_.size();
+  }
+  [[nodiscard]] std::size_t relayed_bytes_from(std::size_t place);
+
+  std::vector<int> sources_;                        // the ranks of this node, ascending
+  std::vector<std::vector<int>> targets_of_relay_;  // ranks of other nodes, by the relay's place
+  std::vector<int> relay_targets_;                  // the targets for which this rank is the relay
+  std::vector<std::size_t> relayed_bytes_;          // indexed by source, then by relay target
+  std::vector<std::byte*> staged_;                  // their blocks in staging_, indexed by place
+  growable_buffer buffer_, staging_;
+  message_streams to_relays_, to_nodes_;
+};
 
 two_hop_exchange::two_hop_exchange(team& team, std::size_t item_bytes)
     : block_exchange(team, item_bytes),
@@ -195,6 +240,12 @@ bool two_hop_exchange::advance() {
   for (auto* const streams : {&to_nodes_, &to_relays_})
     moved |= streams->advance(message_streams::send_order::interleaved, sent, nullptr);
   return moved;
+}
+
+}  // namespace
+
+made_exchange make_two_hop_exchange(team& team, std::size_t item_bytes) {
+  return std::make_unique<two_hop_exchange>(team, item_bytes);
 }
 
 }  // namespace longshore::detail

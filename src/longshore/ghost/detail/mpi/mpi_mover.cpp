@@ -1,7 +1,6 @@
 // The three sequences of MPI calls: requests of one exchange, persistent requests, and the
 // neighbourhood collective of a graph communicator.
-#include <longshore/ghost/detail/mpi/mpi_mover.hpp>
-
+#include <longshore/ghost/detail/mover.hpp>
 #include <longshore/machine/pages.hpp>
 #include <longshore/transport/mpi/communicator.hpp>
 #include <longshore/transport/mpi/team.hpp>

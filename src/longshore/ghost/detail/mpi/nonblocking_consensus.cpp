@@ -1,8 +1,7 @@
 // Algorithm NBX of T. Hoefler, C. Siebert, A. Lumsdaine (PPoPP 2010). A rank sends empty synchronous
 // messages. When all were received, it enters a nonblocking barrier, and receives until the barrier
 // is complete: then no message is under way.
-#include <longshore/ghost/detail/mpi/nonblocking_consensus.hpp>
-
+#include <longshore/ghost/detail/learn_sources.hpp>
 #include <longshore/transport/mpi/communicator.hpp>
 #include <longshore/transport/waiter.hpp>
 

@@ -5,9 +5,8 @@
 // synchronous: MPI completes them when the receiver has begun to receive. That takes a round trip, for
 // which an exchange would wait. Therefore those that MPI sends at once have two buffers, which
 // exchanges use by turns, and an exchange waits for the messages of the exchange before.
-#include <longshore/ghost/detail/mpi/request_messages.hpp>
-
 #include <longshore/core/bytes.hpp>
+#include <longshore/ghost/detail/posted_messages.hpp>
 #include <longshore/transport/mpi/eager_limit.hpp>
 #include <longshore/transport/mpi/team.hpp>
 #include <longshore/transport/shareable_memory.hpp>

@@ -48,18 +48,17 @@ staged_sides sides_of(const rank_grid& grid, const std::array<int, 3>& receiver,
   return sides;
 }
 
-// The cells that fill one side of the receiver's halo: at the sender if `is_outgoing`, else at the
-// receiver. Along the dimension of travel the cells lie inside the sender's block, and in the
+// The cells that fill one side of the receiver's halo, at one end of the message. Along the dimension of travel the cells lie inside the sender's block, and in the
 // receiver's halo. Along other dimensions the cells have the same indices at both ends.
 strided_box cells_of_side(const exchanged_field& field, const halo_direction& side, int dimension,
-                          bool is_outgoing) {
+                          message_end end) {
   std::array<std::ptrdiff_t, 3> begin{};
   std::array<std::size_t, 3> size = field.memory.extents;
   for (int d = 0; d < 3; ++d) {
     if (side.step[d] == 0) continue;
     const auto cells = static_cast<std::ptrdiff_t>(field.memory.extents[d]);
     const int width = side.step[d] < 0 ? field.widths.low[d] : field.widths.high[d];
-    const bool is_interior = is_outgoing && d == dimension;
+    const bool is_interior = end == message_end::sender && d == dimension;
     if (side.step[d] < 0)
       begin[d] = is_interior ? cells - width : -width;
     else
@@ -70,12 +69,12 @@ strided_box cells_of_side(const exchanged_field& field, const halo_direction& si
 }
 
 halo_message staged_message(const rank_grid& grid, std::span<const exchanged_field> fields,
-                            const halo_direction& direction, int dimension, bool is_outgoing) {
+                            const halo_direction& direction, int dimension, message_end end) {
   halo_message message;
-  const int peer = grid.neighbour(is_outgoing ? direction : direction.opposite());
+  const int peer = grid.neighbour(end == message_end::sender ? direction : direction.opposite());
   if (peer < 0) return message;
   // The peer exists, so the step from this rank to the peer does, too.
-  const auto receiver = is_outgoing
+  const auto receiver = end == message_end::sender
                             ? *grid.placed().step_from(grid.coordinates(), direction, grid.wraps())
                             : grid.coordinates();
   const auto sides = sides_of(grid, receiver, direction, dimension);
@@ -86,10 +85,10 @@ halo_message staged_message(const rank_grid& grid, std::span<const exchanged_fie
   };
   for (const auto& field : fields) {
     if (!sides.has_near && !sides.far.empty()) {
-      add(message_cells(grid, field, direction, is_outgoing, filled));  // one box, often contiguous
+      add(message_cells(grid, field, direction, end, filled));  // one box, often contiguous
       continue;
     }
-    for (const auto& side : sides.far) add(cells_of_side(field, side, dimension, is_outgoing));
+    for (const auto& side : sides.far) add(cells_of_side(field, side, dimension, end));
   }
   if (!message.parts.empty()) message.peer = peer;
   return message;
@@ -109,8 +108,8 @@ std::vector<halo_round> hybrid_rounds(const rank_grid& grid,
   for (int d = 0; d < grid.dimensions(); ++d) {
     if (d > 0) rounds.emplace_back();
     for (const auto& direction : directions_along(d)) {
-      auto out = staged_message(grid, fields, direction, d, true),
-           in = staged_message(grid, fields, direction, d, false);
+      auto out = staged_message(grid, fields, direction, d, message_end::sender),
+           in = staged_message(grid, fields, direction, d, message_end::receiver);
       if (d > 0) {
         rounds[d].push_back({direction, std::move(out), std::move(in)});
         continue;

@@ -7,14 +7,14 @@ namespace longshore::detail {
 namespace {
 
 halo_message make_message(const rank_grid& grid, std::span<const exchanged_field> fields,
-                          const halo_direction& direction, bool is_outgoing,
+                          const halo_direction& direction, message_end end,
                           std::array<bool, 3> filled) {
   halo_message message;
-  message.peer = grid.neighbour(is_outgoing ? direction : direction.opposite());
+  message.peer = grid.neighbour(end == message_end::sender ? direction : direction.opposite());
   if (!message.exists()) return message;
   message.parts.reserve(fields.size());
   for (const auto& field : fields) {
-    const auto box = message_cells(grid, field, direction, is_outgoing, filled);
+    const auto box = message_cells(grid, field, direction, end, filled);
     if (box.size_bytes() > 0) message.parts.push_back(box);
   }
   if (message.parts.empty()) message.peer = -1;
@@ -34,7 +34,7 @@ strided_box exchanged_field::box(const std::array<std::ptrdiff_t, 3>& begin,
 // travels up comes from below. So it has as many cells as the low width, from the sender's high
 // end.
 strided_box message_cells(const rank_grid& grid, const exchanged_field& field,
-                          const halo_direction& direction, bool is_outgoing,
+                          const halo_direction& direction, message_end end,
                           std::array<bool, 3> filled) {
   std::array<std::ptrdiff_t, 3> begin{};
   std::array<std::size_t, 3> size = field.memory.extents;
@@ -43,7 +43,7 @@ strided_box message_cells(const rank_grid& grid, const exchanged_field& field,
     const auto cells = static_cast<std::ptrdiff_t>(field.memory.extents[d]);
     if (step != 0) {
       const int width = step > 0 ? field.widths.low[d] : field.widths.high[d];
-      if (is_outgoing)
+      if (end == message_end::sender)
         begin[d] = step > 0 ? cells - width : 0;
       else
         begin[d] = step > 0 ? -width : cells;
@@ -66,8 +66,8 @@ halo_round make_round(const rank_grid& grid, std::span<const exchanged_field> fi
   halo_round round;
   round.reserve(directions.size());
   for (const auto& direction : directions)
-    round.push_back({direction, make_message(grid, fields, direction, true, filled),
-                     make_message(grid, fields, direction, false, filled)});
+    round.push_back({direction, make_message(grid, fields, direction, message_end::sender, filled),
+                     make_message(grid, fields, direction, message_end::receiver, filled)});
   return round;
 }
 

@@ -24,6 +24,9 @@ struct exchanged_field {
                                 const std::array<std::size_t, 3>& size) const noexcept;
 };
 
+/// Of the two ends of a message: the sender reads its cells, and the receiver fills them.
+enum class message_end { sender, receiver };
+
 /// One message in each direction, with the cells of all fields. A message without cells does not
 /// exist, at either end. Along `filled` dimensions the halo has been received already. Messages
 /// include this halo, and so carry edges and corners.
@@ -31,10 +34,9 @@ struct exchanged_field {
                                     std::span<const halo_direction> directions,
                                     std::array<bool, 3> filled = {});
 
-/// The cells of one field that a message in `direction` reads on this rank, if `is_outgoing`, or
-/// fills on this rank.
+/// The cells of one field of a message in `direction`, of which this rank is the given end.
 [[nodiscard]] strided_box message_cells(const rank_grid& grid, const exchanged_field& field,
-                                        const halo_direction& direction, bool is_outgoing,
+                                        const halo_direction& direction, message_end end,
                                         std::array<bool, 3> filled = {});
 
 /// The rounds of algorithm standard, and of faces with reach `faces`.

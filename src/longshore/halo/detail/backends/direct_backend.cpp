@@ -6,37 +6,33 @@
 
 namespace longshore::detail {
 
-direct_backend::direct_backend(team& ranks, std::vector<direct_link> links,
-                               std::vector<std::shared_ptr<const void>> memory_owners,
-                               std::vector<const std::byte*> received, traffic moved,
+direct_backend::direct_backend(team& ranks, direct_messages messages,
                                const backend_options& options)
     : ranks_(ranks),
-      links_(std::move(links)),
-      memory_owners_(std::move(memory_owners)),
-      received_(std::move(received)),
-      moved_(moved),
+      messages_(std::move(messages)),
       workers_(options.workers),
       touched_bytes_(options.touched_bytes) {
-  links_to_read_.reserve(links_.size());
-  links_being_read_.reserve(links_.size());
+  links_to_read_.reserve(messages_.links.size());
+  links_being_read_.reserve(messages_.links.size());
 }
 
 void direct_backend::start() {
   assert(links_to_read_.empty() && links_being_read_.empty());
   ++exchange_number_;
-  for (std::size_t i = 0; i < links_.size(); ++i) {
-    if (links_[i].peer_reads) {
-      signal(ranks_, links_[i].signals_to_peer->ready, exchange_number_, links_[i].peer);
+  for (std::size_t i = 0; i < messages_.links.size(); ++i) {
+    if (messages_.links[i].peer_reads) {
+      signal(ranks_, messages_.links[i].signals_to_peer->ready, exchange_number_,
+             messages_.links[i].peer);
       links_being_read_.push_back(i);
     }
-    if (!links_[i].copies.empty()) links_to_read_.push_back(i);
+    if (!messages_.links[i].copies.empty()) links_to_read_.push_back(i);
   }
 }
 
 void direct_backend::progress() {
   before_polls(ranks_);
   for (std::size_t i = 0; i < links_to_read_.size();) {
-    const auto& link = links_[links_to_read_[i]];
+    const auto& link = messages_.links[links_to_read_[i]];
     if (link.signals_from_peer->ready.load(std::memory_order_acquire) < exchange_number_) {
       ++i;
       continue;
@@ -49,12 +45,15 @@ void direct_backend::progress() {
     links_to_read_.pop_back();
   }
   std::erase_if(links_being_read_, [&](std::size_t i) {
-    return links_[i].signals_from_peer->taken.load(std::memory_order_acquire) >= exchange_number_;
+    return messages_.links[i].signals_from_peer->taken.load(std::memory_order_acquire) >=
+           exchange_number_;
   });
 }
 
 int direct_backend::awaited_peer() const {
-  return links_[links_to_read_.empty() ? links_being_read_.front() : links_to_read_.front()].peer;
+  return messages_
+      .links[links_to_read_.empty() ? links_being_read_.front() : links_to_read_.front()]
+      .peer;
 }
 
 }  // namespace longshore::detail

@@ -32,14 +32,17 @@ struct direct_link {
   bool peer_reads = false;                      ///< whether the peer reads cells of this rank
 };
 
+/// The direct messages of one round.
+struct direct_messages {
+  std::vector<direct_link> links;
+  std::vector<std::shared_ptr<const void>> memory_owners;  ///< of the memory of the links
+  std::vector<const std::byte*> received;  ///< incoming messages, indexed by message pair
+  traffic moved;
+};
+
 class direct_backend final : public polled_backend {
  public:
-  /// `memory_owners` keep the memory alive to which the links refer. `received` has the address of
-  /// each incoming message, indexed by message pair.
-  direct_backend(team& ranks, std::vector<direct_link> links,
-                 std::vector<std::shared_ptr<const void>> memory_owners,
-                 std::vector<const std::byte*> received, traffic moved,
-                 const backend_options& options);
+  direct_backend(team& ranks, direct_messages messages, const backend_options& options);
 
   void start() override;
   void progress() override;
@@ -47,17 +50,16 @@ class direct_backend final : public polled_backend {
   [[nodiscard]] std::size_t pending_sends() const override { return links_being_read_.size(); }
   [[nodiscard]] int awaited_peer() const override;
   [[nodiscard]] const std::byte* received(std::size_t pair) const override {
-    return received_[pair];
+    return messages_.received[pair];
   }
-  [[nodiscard]] traffic moved() const override { return moved_; }
-  [[nodiscard]] halo_transfers transfers() const override { return {.read = moved_.payload_bytes}; }
+  [[nodiscard]] traffic moved() const override { return messages_.moved; }
+  [[nodiscard]] halo_transfers transfers() const override {
+    return {.read = messages_.moved.payload_bytes};
+  }
 
  private:
   team& ranks_;
-  std::vector<direct_link> links_;
-  std::vector<std::shared_ptr<const void>> memory_owners_;
-  std::vector<const std::byte*> received_;
-  traffic moved_;
+  direct_messages messages_;
   tasks* workers_;
   std::size_t touched_bytes_;
   std::uint64_t exchange_number_ = 0;

@@ -88,13 +88,7 @@ class link_maker {
   };
   // The messages that this rank described to each peer.
   std::vector<std::vector<exposed_message>> exposed_messages_;
-  struct backend_parts {
-    std::vector<direct_link> links;
-    std::vector<std::shared_ptr<const void>> memory_owners;
-    std::vector<const std::byte*> received;
-    traffic moved;
-  };
-  std::vector<backend_parts> backend_parts_;  // indexed by round
+  std::vector<direct_messages> direct_;  // indexed by round
 };
 
 // The shareable memory that holds an address, or null.
@@ -174,7 +168,7 @@ mapped_handshake link_maker::read(std::span<const std::byte> message) const {
 }
 
 void link_maker::add_link(std::size_t round, std::size_t peer, const mapped_handshake& handshake) {
-  auto& parts = backend_parts_[round];
+  auto& direct = direct_[round];
   direct_link link;
   link.peer = peers_[peer];
   link.signals_from_peer =
@@ -184,20 +178,20 @@ void link_maker::add_link(std::size_t round, std::size_t peer, const mapped_hand
     if (from.round != round) continue;
     auto& in = rounds_[round][from.pair].incoming;
     for (std::size_t i = 0; i < in.parts.size(); ++i) link.copies.add(in.parts[i], from.parts[i]);
-    parts.received[from.pair] = in.contiguous();
+    direct.received[from.pair] = in.contiguous();
     in = {};
   }
   for (const auto& [r, pair] : exposed_messages_[peer]) {
     if (r != round) continue;
     auto& out = rounds_[r][pair].outgoing;
-    parts.moved.payload_bytes += out.size_bytes();
+    direct.moved.payload_bytes += out.size_bytes();
     link.peer_reads = true;
     out = {};
   }
   if (link.copies.empty() && !link.peer_reads) return;
-  parts.memory_owners.insert(parts.memory_owners.end(), handshake.memory_owners.begin(),
-                             handshake.memory_owners.end());
-  parts.links.push_back(std::move(link));
+  direct.memory_owners.insert(direct.memory_owners.end(), handshake.memory_owners.begin(),
+                              handshake.memory_owners.end());
+  direct.links.push_back(std::move(link));
 }
 
 std::vector<std::unique_ptr<direct_backend>> link_maker::make(const direct_filter& filter) {
@@ -218,23 +212,21 @@ std::vector<std::unique_ptr<direct_backend>> link_maker::make(const direct_filte
       handshakes[i].all_mapped = handshakes[i].all_mapped && peer_replies[i] == replies[i];
   }
   for (const auto& round : rounds_) {
-    backend_parts_.emplace_back().received.resize(round.size(), nullptr);
-    backend_parts_.back().links.reserve(peers_.size());
+    direct_.emplace_back().received.resize(round.size(), nullptr);
+    direct_.back().links.reserve(peers_.size());
   }
   for (std::size_t round = 0; round < rounds_.size(); ++round)
     for (std::size_t i = 0; i < peers_.size(); ++i)
       if (handshakes[i].all_mapped) add_link(round, i, handshakes[i]);
   std::vector<std::unique_ptr<direct_backend>> backends;
-  for (auto& parts : backend_parts_) {
+  for (auto& direct : direct_) {
     backends.push_back(nullptr);
-    if (parts.links.empty()) continue;
-    auto& owners = parts.memory_owners;
+    if (direct.links.empty()) continue;
+    auto& owners = direct.memory_owners;
     owners.push_back(signals_);
     std::sort(owners.begin(), owners.end());
     owners.erase(std::unique(owners.begin(), owners.end()), owners.end());
-    backends.back() =
-        std::make_unique<direct_backend>(grid_.ranks(), std::move(parts.links), std::move(owners),
-                                         std::move(parts.received), parts.moved, options_);
+    backends.back() = std::make_unique<direct_backend>(grid_.ranks(), std::move(direct), options_);
   }
   return backends;
 }

@@ -5,6 +5,7 @@
 #include <longshore/halo/mode.hpp>
 #include <longshore/halo/rank_grid.hpp>
 #include <longshore/machine/tasks.hpp>
+#include <longshore/transport/agree_on_arguments.hpp>
 #include <longshore/transport/shareable_memory.hpp>
 #include <longshore/transport/traffic.hpp>
 
@@ -14,42 +15,42 @@
 
 namespace longshore::detail {
 
-/// Transfers the messages of one round, any number of times. An exchange lasts from start() until
-/// wait() returns or test() is true. Only then may the next exchange start. During an exchange the
-/// backend may read outgoing cells and write incoming cells.
-class exchange_backend {
+/// What a plan asks any backend. `pair` is the index of a message pair.
+class any_backend {
  public:
-  virtual ~exchange_backend() = default;
-  exchange_backend() = default;
-  exchange_backend(const exchange_backend&) = delete;
-  exchange_backend& operator=(const exchange_backend&) = delete;
+  virtual ~any_backend() = default;
+  any_backend() = default;
+  any_backend(const any_backend&) = delete;
+  any_backend& operator=(const any_backend&) = delete;
 
   virtual void start() = 0;
-  [[nodiscard]] virtual bool test() = 0;
-  virtual void wait() = 0;
-  /// Like test() and wait(), but for incoming messages only. The next round, which depends on the
-  /// incoming messages, may then begin while neighbours still read outgoing cells.
-  [[nodiscard]] virtual bool arrived() { return test(); }
-  virtual void wait_arrival() { wait(); }
-  /// The bytes of the incoming message of message pair `pair`, valid from the end of wait() until
-  /// the next start(). REQUIRES: delivery in_place, or a contiguous incoming message.
+  /// The bytes of an incoming message, valid from the end of an exchange until the next start().
+  /// Null if another backend transfers the message. REQUIRES: delivery in_place, or a contiguous
+  /// incoming message.
   [[nodiscard]] virtual const std::byte* received(std::size_t pair) const = 0;
   /// The traffic of this rank in one exchange.
   [[nodiscard]] virtual traffic moved() const = 0;
   [[nodiscard]] virtual halo_transfers transfers() const = 0;
 };
 
+/// Transfers the messages of one round, any number of times. An exchange lasts from start() until
+/// wait() returns or test() is true. Only then may the next exchange start. During an exchange the
+/// backend may read outgoing cells and write incoming cells.
+class exchange_backend : public any_backend {
+ public:
+  [[nodiscard]] virtual bool test() = 0;
+  virtual void wait() = 0;
+  /// Like test() and wait(), but for incoming messages only. The next round, which depends on the
+  /// incoming messages, may then begin while neighbours still read outgoing cells.
+  [[nodiscard]] virtual bool arrived() { return test(); }
+  virtual void wait_arrival() { wait(); }
+};
+
 /// Transfers some messages of a round: those that exist in the round given to the constructor. The
 /// caller removes the messages of other backends from the round. Never blocks: modes channel and
 /// direct poll several of these backends.
-class polled_backend {
+class polled_backend : public any_backend {
  public:
-  virtual ~polled_backend() = default;
-  polled_backend() = default;
-  polled_backend(const polled_backend&) = delete;
-  polled_backend& operator=(const polled_backend&) = delete;
-
-  virtual void start() = 0;
   /// Continues the exchange as far as possible without blocking.
   virtual void progress() = 0;
   /// The number of incoming messages that had not arrived at the last progress().
@@ -58,11 +59,6 @@ class polled_backend {
   [[nodiscard]] virtual std::size_t pending_sends() const = 0;
   /// A peer for which this backend waits. REQUIRES: a receive or a send is pending.
   [[nodiscard]] virtual int awaited_peer() const = 0;
-  /// The memory of the incoming message of message pair `pair`. Null if another backend transfers
-  /// this message.
-  [[nodiscard]] virtual const std::byte* received(std::size_t pair) const = 0;
-  [[nodiscard]] virtual traffic moved() const = 0;
-  [[nodiscard]] virtual halo_transfers transfers() const = 0;
 };
 
 struct backend_options {
@@ -88,6 +84,9 @@ inline void count_message(traffic& moved, const team& ranks, const halo_message&
 /// would go on, and access cells that are not there. The first call for a grid with neighbours on
 /// other nodes opens channels to them, of 8 KiB each.
 void agree_on_messages(const rank_grid& grid, const std::vector<halo_round>& rounds);
+
+/// The arguments of a plan on a grid, to which the plan adds its own: its shape and its periods.
+[[nodiscard]] common_arguments grid_arguments(const rank_grid& grid);
 
 /// Collective. Makes a backend for each round of an exchange. Throws errc::unsupported if why_not
 /// gives a reason, and errc::usage if two ranks disagree on the cells of a message between them.

@@ -1,8 +1,7 @@
 // All requests of an exchange start at once. A block begins with short messages that MPI sends
 // without asking the receiver; they travel while the receiver answers for the long messages behind
 // them. MPI copies no byte of a long message.
-#include <longshore/sort/detail/mpi/block_requests.hpp>
-
+#include <longshore/sort/detail/posted_blocks.hpp>
 #include <longshore/transport/mpi/team.hpp>
 
 #include <algorithm>

@@ -1,7 +1,9 @@
-// The exchange rma, and the MPI windows that hold its counters and its incoming items.
+// The exchange rma: one-sided MPI. A rank reserves memory of the target by MPI_Fetch_and_op, stores
+// its block by MPI_Put, and completes all blocks by one flush. (ISx planned, but did not have, such
+// an exchange.)
 #include <longshore/core/bytes.hpp>
+#include <longshore/sort/detail/exchanges.hpp>
 #include <longshore/sort/detail/growable_buffer.hpp>
-#include <longshore/sort/detail/mpi/rma_exchange.hpp>
 #include <longshore/transport/mpi/team.hpp>
 
 #include <algorithm>
@@ -10,22 +12,18 @@
 #include <exception>
 
 namespace longshore::mpi {
-
 namespace {
 
 constexpr std::size_t piece_bytes = std::size_t{1} << 30;  // the count of an MPI call is an int
 
-team& mpi_team(longshore::team& ranks) { return dynamic_cast<longshore::mpi::team&>(ranks); }
-
-}  // namespace
-
-/// An MPI window over memory that MPI allocates and all ranks can access. The memory is aligned to
-/// a cache line. Creating and destroying a window are collective. (Open MPI 4.1 aligns to 8 bytes
-/// only. Each rank skips the bytes before the first cache line, and the ranks exchange how many
-/// bytes they skipped.)
+// An MPI window over memory that MPI allocates and all ranks can access. The memory is aligned to a
+// cache line. Creating and destroying a window are collective. (Open MPI 4.1 aligns to 8 bytes
+// only. Each rank skips the bytes before the first cache line, and the ranks exchange how many
+// bytes they skipped.)
 class window {
  public:
-  window(longshore::team& ranks, std::size_t bytes) : team_(mpi_team(ranks)), bytes_(bytes) {
+  window(longshore::team& ranks, std::size_t bytes)
+      : team_(dynamic_cast<mpi::team&>(ranks)), bytes_(bytes) {
     void* memory = nullptr;
     {
       const watchdog::section limit(team_.watchdog(), "MPI_Win_allocate");
@@ -89,16 +87,30 @@ class window {
   int unwinding_ = std::uncaught_exceptions();
 };
 
-rma_exchange::rma_exchange(longshore::team& team, std::size_t item_bytes, std::vector<int> targets)
-    : block_exchange(team, item_bytes),
-      targets_(std::move(targets)),
-      reserved_(std::make_unique<window>(team, 2 * sizeof(std::int64_t))) {
-  std::memset(reserved_->local(), 0, 2 * sizeof(std::int64_t));
-  reserved_->sync();
-  team_.barrier();
-}
+class rma_exchange final : public block_exchange {
+ public:
+  rma_exchange(longshore::team& team, std::size_t item_bytes, std::vector<int> targets)
+      : block_exchange(team, item_bytes),
+        targets_(std::move(targets)),
+        reserved_(std::make_unique<window>(team, 2 * sizeof(std::int64_t))) {
+    std::memset(reserved_->local(), 0, 2 * sizeof(std::int64_t));
+    reserved_->sync();
+    team_.barrier();
+  }
 
-rma_exchange::~rma_exchange() = default;
+ private:
+  std::byte* grow_incoming(std::size_t bytes, std::size_t max_bytes) override;
+  void prepare_transfer(const block_counts&) override { ++runs_; }
+  void transfer(const std::byte* outgoing, const arrival_callback& arrived) override;
+  void after_barrier() override { buffer_->sync(); }
+
+  std::vector<int> targets_;
+  std::unique_ptr<window> buffer_;
+  // Two counters of the bytes that are reserved on this rank. Runs use the counters in turn: the
+  // counter of the last run is reset while the current run uses the other counter.
+  std::unique_ptr<window> reserved_;
+  unsigned runs_ = 0;
+};
 
 std::byte* rma_exchange::grow_incoming(std::size_t, std::size_t max_bytes) {
   if (!buffer_ || buffer_->size_bytes() < max_bytes) {
@@ -107,8 +119,6 @@ std::byte* rma_exchange::grow_incoming(std::size_t, std::size_t max_bytes) {
   }
   return buffer_->local();
 }
-
-void rma_exchange::prepare_transfer(const block_counts&) { ++runs_; }
 
 void rma_exchange::transfer(const std::byte* outgoing, const arrival_callback&) {
   const int me = team_.rank();
@@ -134,6 +144,11 @@ void rma_exchange::transfer(const std::byte* outgoing, const arrival_callback&) 
   if (last_reserved != 0) reserved_->fetch_add(me, last_counter, -last_reserved);
 }
 
-void rma_exchange::after_barrier() { buffer_->sync(); }
+}  // namespace
+
+detail::made_exchange make_rma_exchange(longshore::team& team, std::size_t item_bytes,
+                                        std::vector<int> targets) {
+  return std::make_unique<rma_exchange>(team, item_bytes, std::move(targets));
+}
 
 }  // namespace longshore::mpi

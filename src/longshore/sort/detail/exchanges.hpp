@@ -1,10 +1,13 @@
-// targets_of: the order in which a rank of a sort sends to the other ranks.
+// Makes the exchanges of a sort: a function for each strategy, beside its class in a file of its own;
+// and the order in which a rank sends to the other ranks.
 #pragma once
 
-#include <longshore/sort/strategy.hpp>
+#include <longshore/sort/block_exchange.hpp>
 #include <longshore/transport/node_map.hpp>
 
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 namespace longshore::detail {
@@ -24,4 +27,26 @@ namespace longshore::detail {
 [[nodiscard]] std::vector<int> targets_of(exchange_order order, int rank, int ranks,
                                           const node_map& nodes, std::uint64_t seed);
 
+using made_exchange = std::unique_ptr<block_exchange>;
+
+/// `strategy`: sendrecv or channel.
+[[nodiscard]] made_exchange make_message_exchange(team& team, std::size_t item_bytes,
+                                                  std::vector<int> targets,
+                                                  exchange_strategy strategy);
+[[nodiscard]] made_exchange make_put_exchange(team& team, std::size_t item_bytes,
+                                              std::vector<int> targets);
+/// `strategy`: put_scan or direct.
+[[nodiscard]] made_exchange make_put_scan_exchange(team& team, std::size_t item_bytes,
+                                                   std::vector<int> targets,
+                                                   exchange_strategy strategy);
+[[nodiscard]] made_exchange make_two_hop_exchange(team& team, std::size_t item_bytes);
+
 }  // namespace longshore::detail
+
+namespace longshore::mpi {
+
+/// Collective. REQUIRES: a team of the mpi transport.
+[[nodiscard]] detail::made_exchange make_rma_exchange(longshore::team& team, std::size_t item_bytes,
+                                                      std::vector<int> targets);
+
+}  // namespace longshore::mpi
