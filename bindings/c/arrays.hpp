@@ -64,6 +64,22 @@ class request_plan : public resource {
   [[nodiscard]] virtual gather_strategy strategy() const = 0;
 };
 
+/// A plan whose values are a span of `Value`: `Plan` is that of C++, and `Handle` the type of C.
+template <class Handle, class Plan, class Value>
+class plan_of final : public Handle {
+ public:
+  template <class Words>
+  plan_of(longshore_array& table, const char* kind, Words& words, const gather_options& options)
+      : Handle(table, kind), plan_(words, options) {}
+  void run(std::span<const std::int64_t> indices, void* values) override {
+    plan_(indices, std::span<Value>(static_cast<Value*>(values), indices.size()));
+  }
+  [[nodiscard]] gather_strategy strategy() const override { return plan_.strategy(); }
+
+ private:
+  Plan plan_;
+};
+
 [[nodiscard]] gather_options options_of(const longshore_gather_options* given);
 /// Throws errc::usage if there are requests and a pointer is NULL. `may_be_null`: `values` may be
 /// NULL.

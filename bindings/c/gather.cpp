@@ -13,25 +13,11 @@ namespace {
 using namespace longshore;
 using namespace longshore::bindings;
 
-template <class Word>
-class plan_of final : public longshore_gather_plan {
- public:
-  plan_of(longshore_array& table, dist_array<Word, chosen_distribution>& words,
-          const gather_options& options)
-      : longshore_gather_plan(table, "gather plan"), plan_(words, options) {}
-  void run(std::span<const std::int64_t> indices, void* values) override {
-    plan_(indices, std::span<Word>(static_cast<Word*>(values), indices.size()));
-  }
-  [[nodiscard]] gather_strategy strategy() const override { return plan_.strategy(); }
-
- private:
-  gather_plan<Word, chosen_distribution> plan_;
-};
-
 std::unique_ptr<longshore_gather_plan> make(longshore_array& table, const gather_options& options) {
   return table.visit([&]<class Word>(dist_array<Word, chosen_distribution>& words)
                          -> std::unique_ptr<longshore_gather_plan> {
-    return std::make_unique<plan_of<Word>>(table, words, options);
+    using plan = plan_of<longshore_gather_plan, gather_plan<Word, chosen_distribution>, Word>;
+    return std::make_unique<plan>(table, "gather plan", words, options);
   });
 }
 

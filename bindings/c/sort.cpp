@@ -1,6 +1,7 @@
 // Functions longshore_sorter_...: sorters for keys of all types. Five sorters are compiled: for
 // words of 4 and 8 bytes, and for records of 16, 32 and 64 bytes, which hold a key and a payload.
 // All compare keys by their radix keys (sort/detail/radix_key.hpp).
+#include "bit_flip.hpp"
 #include "handles.hpp"
 #include "longshore.h"
 
@@ -26,27 +27,6 @@ namespace {
 using namespace longshore;
 using namespace longshore::bindings;
 
-/// Converts the bits of a key to its radix key and back by flipping the bits `always`, and also the
-/// bits `if_negative` if the highest bit of the key is set. With a max_key nothing is flipped: keys
-/// are not negative, and their values are compared with max_key.
-/// REQUIRES: `if_negative` is 0 or all ones. If it is all ones, `always` is the highest bit.
-template <class Word>
-struct bit_flip {
-  Word if_negative = 0, always = 0;
-  Word operator()(const Word& bits) const noexcept {
-    // All ones if the highest bit is set, else 0.
-    const auto negative = static_cast<Word>(0 - (bits >> (std::numeric_limits<Word>::digits - 1)));
-    return bits ^ ((negative & if_negative) | always);
-  }
-  /// The bits of the key whose radix key is `word`.
-  [[nodiscard]] Word inverse(Word word) const noexcept {
-    // All ones if the key was negative, because then the highest bit of its radix key is 0.
-    const auto was_negative =
-        static_cast<Word>((word >> (std::numeric_limits<Word>::digits - 1)) - 1);
-    return word ^ ((was_negative & if_negative) | always);
-  }
-};
-
 struct key_type {
   int type;
   std::size_t bytes;
@@ -55,10 +35,8 @@ struct key_type {
   bool bounded;  // there is a max_key
 
   template <class Word>
-  [[nodiscard]] bit_flip<Word> bit_flip_of() const noexcept {
-    if (bounded || !(is_signed || is_floating)) return {};
-    return {static_cast<Word>(is_floating ? ~Word{0} : 0),
-            static_cast<Word>(Word{1} << (std::numeric_limits<Word>::digits - 1))};
+  [[nodiscard]] bit_flip<Word> flip() const noexcept {
+    return bit_flip_of<Word>(is_floating, is_signed, bounded);
   }
   /// The radix key of key `i`, widened to 8 bytes.
   [[nodiscard]] std::uint64_t radix_key_at(const std::byte* keys, std::size_t i) const noexcept {
@@ -67,7 +45,7 @@ struct key_type {
       std::memcpy(&value, at, sizeof value);
       return value;
     };
-    if (is_floating && bytes == 4) return bit_flip_of<std::uint32_t>()(read(std::uint32_t{}));
+    if (is_floating && bytes == 4) return flip<std::uint32_t>()(read(std::uint32_t{}));
     std::uint64_t value = 0;
     switch (bytes) {
       case 1:
@@ -83,14 +61,13 @@ struct key_type {
         break;
       default: value = read(std::uint64_t{});  // 8 bytes of any type
     }
-    return bit_flip_of<std::uint64_t>()(value);
+    return flip<std::uint64_t>()(value);
   }
   /// Stores the key whose radix key is `word` as key `i`.
   void store(std::byte* keys, std::size_t i, std::uint64_t word) const noexcept {
     const std::uint64_t value =
-        is_floating && bytes == 4
-            ? bit_flip_of<std::uint32_t>().inverse(static_cast<std::uint32_t>(word))
-            : bit_flip_of<std::uint64_t>().inverse(word);
+        is_floating && bytes == 4 ? flip<std::uint32_t>().inverse(static_cast<std::uint32_t>(word))
+                                  : flip<std::uint64_t>().inverse(word);
     std::memcpy(keys + i * bytes, &value, bytes);  // the low bytes come first
   }
 };
@@ -102,7 +79,7 @@ class word_sorter final : public longshore_sorter {
   word_sorter(longshore_team& owner, tasks workers, bucket_options options, const key_type& key)
       : longshore_sorter(owner, 0), workers_(std::move(workers)) {
     options.workers = &workers_;
-    sorter_.emplace(owner.ranks, options, key.bit_flip_of<Word>());
+    sorter_.emplace(owner.ranks, options, key.flip<Word>());
   }
   void run(const void* keys, const void*, std::size_t count) override {
     sorted_ = sorter_->sort({static_cast<const Word*>(keys), count});

@@ -69,11 +69,11 @@ struct plan_names {
 };
 
 template <class Word, class Operation>
-class plan_of final : public longshore_histogram_plan {
+class update_of final : public longshore_histogram_plan {
  public:
-  plan_of(longshore_array& table, const plan_names& kind,
-          dist_array<Word, chosen_distribution>& words, Operation operation,
-          const gather_options& options)
+  update_of(longshore_array& table, const plan_names& kind,
+            dist_array<Word, chosen_distribution>& words, Operation operation,
+            const gather_options& options)
       : longshore_histogram_plan(table, kind.plan),
         one_(bits_of_one<Word>(table.type)),
         plan_(words, operation, options) {
@@ -104,8 +104,8 @@ std::unique_ptr<longshore_histogram_plan> make(longshore_array& table, const pla
                          -> std::unique_ptr<longshore_histogram_plan> {
     if constexpr (sizeof(Word) == sizeof(std::int64_t))
       if (chosen.which == operation::sum && chosen.kind != number_kind::floating)
-        return std::make_unique<plan_of<Word, op::add>>(table, kind, words, op::add{}, options);
-    return std::make_unique<plan_of<Word, word_operation>>(table, kind, words, chosen, options);
+        return std::make_unique<update_of<Word, op::add>>(table, kind, words, op::add{}, options);
+    return std::make_unique<update_of<Word, word_operation>>(table, kind, words, chosen, options);
   });
 }
 

@@ -74,17 +74,10 @@ int main(int argc, char** argv) {
           "permutes the rows and columns of a sparse matrix whose rows are spread over all ranks",
       .size_is = "rows of the matrix",
       .size = 100000,
-      .options = {examples::row_entries_option(),
-                  {.name = "columns",
-                   .value = "0",
-                   .help = "columns of the matrix; 0: as many as rows",
-                   .high = 4294967295.0}}};
+      .options = examples::matrix_options()};
   return examples::run_program(argc, argv, about, [](examples::program& run) {
     longshore::team& team = run.team();
-    const std::uint64_t columns = run.options().whole("columns");
-    const sparse_matrix matrix =
-        examples::random_matrix(team, run.size(), columns == 0 ? run.size() : columns,
-                                run.options().number("row-entries"), run.seed());
+    const sparse_matrix matrix = examples::chosen_matrix(run);
     positions row_position(team, matrix.rows()), column_position(team, matrix.columns());
     fill_with_random_permutation(row_position, run.seed() + 1);
     fill_with_random_permutation(column_position, run.seed() + 2);

@@ -138,24 +138,22 @@ int main(int argc, char** argv) {
       .about = "finds the distances of all vertices of a graph from one vertex",
       .size_is = "vertices of the graph",
       .size = 100000,
-      .options = {examples::graph_option(),
-                  examples::degree_option(),
-                  {.name = "delta",
-                   .value = "0.1",
-                   .help = "width of a bucket; weights are at most 1",
-                   .low = 0.0001,
-                   .high = 1e6,
-                   .is_whole = false},
-                  {.name = "source",
-                   .value = "",
-                   .help = "first vertex; by default the first vertex with an edge",
-                   .high = 4294967294.0}}};
+      .options = examples::graph_options(
+          {{.name = "delta",
+            .value = "0.1",
+            .help = "width of a bucket; weights are at most 1",
+            .low = 0.0001,
+            .high = 1e6,
+            .is_whole = false},
+           {.name = "source",
+            .value = "",
+            .help = "first vertex; by default the first vertex with an edge",
+            .high = 4294967294.0}})};
   return examples::run_program(argc, argv, about, [](examples::program& run) {
-    const auto& options = run.options();
-    const sparse_matrix graph = examples::random_graph(
-        run.team(), options.word("graph"), run.size(), options.number("degree"), run.seed());
-    const std::int64_t source = examples::chosen_vertex(run.team(), graph, options.word("source"));
-    delta_stepping shortest_paths(run, graph, options.number("delta"));
+    const sparse_matrix graph = examples::chosen_graph(run);
+    const std::int64_t source =
+        examples::chosen_vertex(run.team(), graph, run.options().word("source"));
+    delta_stepping shortest_paths(run, graph, run.options().number("delta"));
     delta_stepping::distances distance(run.team(), run.size());
     delta_stepping::effort spent;
     run.measure([&] { spent = shortest_paths(source, distance); });

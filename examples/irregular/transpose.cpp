@@ -13,16 +13,9 @@ int main(int argc, char** argv) {
       .about = "transposes a sparse matrix whose rows are spread over all ranks",
       .size_is = "rows of the matrix",
       .size = 100000,
-      .options = {examples::row_entries_option(),
-                  {.name = "columns",
-                   .value = "0",
-                   .help = "columns of the matrix; 0: as many as rows",
-                   .high = 4294967295.0}}};
+      .options = examples::matrix_options()};
   return examples::run_program(argc, argv, about, [](examples::program& run) {
-    const std::uint64_t columns = run.options().whole("columns");
-    const examples::sparse_matrix matrix =
-        examples::random_matrix(run.team(), run.size(), columns == 0 ? run.size() : columns,
-                                run.options().number("row-entries"), run.seed());
+    const examples::sparse_matrix matrix = examples::chosen_matrix(run);
     examples::transposition transpose(run);
     examples::sparse_matrix result;
     run.measure([&] { result = transpose(matrix); });

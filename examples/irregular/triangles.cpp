@@ -132,15 +132,12 @@ class triangle_count {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const examples::description about{
-      .name = "triangles",
-      .about = "counts the triangles of an undirected graph",
-      .size_is = "vertices of the graph",
-      .options = {examples::graph_option(), examples::degree_option()}};
+  const examples::description about{.name = "triangles",
+                                    .about = "counts the triangles of an undirected graph",
+                                    .size_is = "vertices of the graph",
+                                    .options = examples::graph_options()};
   return examples::run_program(argc, argv, about, [](examples::program& run) {
-    const auto& options = run.options();
-    const sparse_matrix graph = examples::random_graph(
-        run.team(), options.word("graph"), run.size(), options.number("degree"), run.seed());
+    const sparse_matrix graph = examples::chosen_graph(run);
     triangle_count count(run, graph);
     std::int64_t triangles = 0;
     run.measure([&] { triangles = count(); });

@@ -1,23 +1,17 @@
 ! Jacobi steps on a grid of cells, with Longshore in place of the halo exchange of
-! jacobi_by_hand.f90. The rest of the program is the same.
-!
-! The ranks form a grid of MPI, which is periodic along x and y. Each rank has a block of cells, and
-! a halo of 2 cells around it. The stencil reads corners of the halo, too. Beyond the borders in z
-! all values are 0.
+! jacobi_by_hand.f90. The rest of the program, in jacobi_domain.f90, is the same.
 !
 !     mpirun -n 4 jacobi_longshore 37 30 26 10      37 x 30 x 26 cells, 10 steps
 program jacobi_longshore
   use mpi_f08
   use longshore_mpi_f08
+  use jacobi_domain
   use, intrinsic :: iso_fortran_env, only: real64
   implicit none
-  integer, parameter :: w = 2  ! width of the halo
-  type(MPI_Comm) :: cart
-  integer :: first(3), n(3)  ! this rank's block: its position in the domain, and its cells
   real(real64), allocatable, target :: a(:, :, :), b(:, :, :)
   real(real64), pointer, contiguous :: u(:, :, :), v(:, :, :), other(:, :, :)
-  real(real64) :: total, begin, before, seconds, exchanging
-  integer :: i, x, y, z, rank, steps
+  real(real64) :: begin, before, seconds, exchanging
+  integer :: i, steps
   type(longshore_team) :: team
   type(longshore_grid) :: grid
   type(longshore_halo) :: halos(0:1)
@@ -25,15 +19,9 @@ program jacobi_longshore
   call MPI_Init()
   call make_block([argument(1, 37), argument(2, 30), argument(3, 26)])
   steps = argument(4, 10)
-  allocate (a(1 - w:n(1) + w, 1 - w:n(2) + w, 1 - w:n(3) + w), source=0._real64)
-  allocate (b(1 - w:n(1) + w, 1 - w:n(2) + w, 1 - w:n(3) + w), source=0._real64)
-  do z = 1, n(3)
-    do y = 1, n(2)
-      do x = 1, n(1)
-        a(x, y, z) = mod(7*(first(1) + x - 1) + 13*(first(2) + y - 1) + 29*(first(3) + z - 1), 17)
-      end do
-    end do
-  end do
+  call make_cells(a)
+  call make_cells(b)
+  call set_cells(a)
   u => a
   v => b
 
@@ -56,59 +44,7 @@ program jacobi_longshore
   seconds = MPI_Wtime() - begin
   call team%finalize()  ! also frees the halos and the grid
 
-  total = sum(u(1:n(1), 1:n(2), 1:n(3))**2)
-  call MPI_Allreduce(MPI_IN_PLACE, total, 1, MPI_DOUBLE_PRECISION, MPI_SUM, cart)
-  call MPI_Comm_rank(cart, rank)
-  if (rank == 0) print '(a, es15.9e2, 2(a, f0.1), a)', 'jacobi_longshore: checksum=', total, &
-    ' step=', 1e6*seconds/steps, ' us exchange=', 1e6*exchanging/steps, ' us'
+  call print_result('jacobi_longshore', u, steps, seconds, exchanging)
   call MPI_Comm_free(cart)
   call MPI_Finalize()
-
-contains
-
-  integer function argument(i, default)
-    integer, intent(in) :: i, default
-    character(len=20) :: text
-    argument = default
-    if (command_argument_count() < i) return
-    call get_command_argument(i, text)
-    read (text, *) argument
-  end function argument
-
-  subroutine make_block(domain)
-    integer, intent(in) :: domain(3)
-    integer :: ranks, shape(3), position(3), d
-    logical :: periods(3)
-    call MPI_Comm_size(MPI_COMM_WORLD, ranks)
-    shape = 0
-    call MPI_Dims_create(ranks, 3, shape)
-    call MPI_Cart_create(MPI_COMM_WORLD, 3, shape, [.true., .true., .false.], .false., cart)
-    call MPI_Cart_get(cart, 3, shape, periods, position)
-    do d = 1, 3  ! With a remainder, the first ranks get one cell more.
-      n(d) = domain(d)/shape(d) + merge(1, 0, position(d) < mod(domain(d), shape(d)))
-      first(d) = position(d)*(domain(d)/shape(d)) + min(position(d), mod(domain(d), shape(d)))
-    end do
-    if (any(domain/shape < w)) then
-      print *, 'there are too few cells for so many ranks: each rank needs at least', w
-      call MPI_Abort(MPI_COMM_WORLD, 2)
-    end if
-  end subroutine make_block
-
-  ! One step from u to v.
-  subroutine step(u, v)
-    real(real64), intent(in), contiguous :: u(1 - w:, 1 - w:, 1 - w:)
-    real(real64), intent(inout), contiguous :: v(1 - w:, 1 - w:, 1 - w:)
-    real(real64) :: faces, corners
-    integer :: x, y, z
-    do z = 1, n(3)
-      do y = 1, n(2)
-        do x = 1, n(1)
-          faces = u(x - 1, y, z) + u(x + 1, y, z) + u(x, y - 1, z) + u(x, y + 1, z) + u(x, y, z - 1) + u(x, y, z + 1)
-          corners = u(x - w, y - w, z - w) + u(x + w, y - w, z - w) + u(x - w, y + w, z + w) + u(x + w, y + w, z + w) &
-                  + u(x - w, y + w, z - w) + u(x + w, y + w, z - w) + u(x - w, y - w, z + w) + u(x + w, y - w, z + w)
-          v(x, y, z) = 0.4_real64*u(x, y, z) + 0.05_real64*faces + 0.0375_real64*corners
-        end do
-      end do
-    end do
-  end subroutine step
 end program jacobi_longshore

@@ -12,8 +12,6 @@
 namespace longshore::python {
 namespace {
 
-[[noreturn]] void type_error(const std::string& message) { throw nb::type_error(message.c_str()); }
-
 nb::object of_numpy(const char* name) { return nb::module_::import_("numpy").attr(name); }
 
 std::string type_name_of(nb::handle object) {
@@ -46,33 +44,32 @@ std::string names_of(std::span<const element> types) {
 [[noreturn]] void refuse_type(const std::string& type, const char* what,
                               std::span<const element> allowed) {
   if (allowed.size() > 1)
-    type_error(
-        fmt::format("{}: elements of type {}: allowed are {}", what, type, names_of(allowed)));
+    type_error("{}: elements of type {}: allowed are {}", what, type, names_of(allowed));
   const std::string_view wanted = name_of(allowed.front());
-  type_error(fmt::format("{}: elements of {} are needed, got {}; array.astype('{}') makes them",
-                         what, wanted, type, wanted));
+  type_error("{}: elements of {} are needed, got {}; array.astype('{}') makes them", what, wanted,
+             type, wanted);
 }
 
 // Throws the error for an object that nanobind does not accept as an array.
 [[noreturn]] void refuse(nb::handle given, const char* what, std::span<const element> allowed) {
   if (!nb::hasattr(given, "__array_interface__"))
-    type_error(fmt::format(
-        "{}: a NumPy array of {} is needed, got {} (numpy.asarray{} makes one)", what,
-        names_of(allowed), type_name_of(given),
-        allowed.size() > 1 ? "" : fmt::format("(..., '{}')", name_of(allowed.front()))));
+    type_error("{}: a NumPy array of {} is needed, got {} (numpy.asarray{} makes one)", what,
+               names_of(allowed), type_name_of(given),
+               allowed.size() > 1 ? "" : fmt::format("(..., '{}')", name_of(allowed.front())));
   const nb::object type = given.attr("dtype");
   const auto name = nb::cast<std::string>(nb::str(type));
   if (holds(allowed, element_named(name)))
-    throw nb::value_error(fmt::format("{}: the strides of the array are not multiples of the "
-                                      "size of its elements; array.copy() has such strides",
-                                      what)
-                              .c_str());
+    value_error(
+        "{}: the strides of the array are not multiples of the size of its elements; array.copy() "
+        "has such strides",
+        what);
   const auto native_name = nb::cast<std::string>(nb::str(type.attr("newbyteorder")("=")));
   if (native_name != name && holds(allowed, element_named(native_name)))
     type_error(
-        fmt::format("{}: the bytes of elements of {} are swapped; array.astype('{}') has the byte "
-                    "order of this machine",
-                    what, name, native_name));
+        "{}: the bytes of elements of {} are swapped; array.astype('{}') has the byte order of "
+        "this "
+        "machine",
+        what, name, native_name);
   refuse_type(name, what, allowed);
 }
 
@@ -88,9 +85,9 @@ void refuse_mask(nb::handle given, const char* what) {
       PyObject_IsInstance(given.ptr(), array_class().ptr()) != 1 || !nb::hasattr(given, "mask"))
     return;
   type_error(
-      fmt::format("{}: a masked array, whose mask would be ignored; array.filled() and "
-                  "array.compressed() have no mask",
-                  what));
+      "{}: a masked array, whose mask would be ignored; array.filled() and array.compressed() have "
+      "no mask",
+      what);
 }
 
 template <class Byte, class Array>
@@ -99,8 +96,7 @@ array_memory<Byte> view_of(nb::handle given, const char* what, std::span<const e
   Array array;
   if (!nb::try_cast(given, array)) {
     nb::ndarray<nb::ro> readable;
-    if (nb::try_cast(given, readable))
-      throw nb::value_error(fmt::format("{}: the array is read-only", what).c_str());
+    if (nb::try_cast(given, readable)) value_error("{}: the array is read-only", what);
     refuse(given, what, allowed);
   }
   const auto type = element_of(array.dtype());
@@ -127,10 +123,8 @@ array_memory<Byte> view_of(nb::handle given, const char* what, std::span<const e
   // A complex number needs only the alignment of its two parts.
   const std::size_t alignment = is_complex(*type) ? bytes_of(*type) / 2 : bytes_of(*type);
   if (memory.items > 0 && reinterpret_cast<std::uintptr_t>(memory.data) % alignment != 0)
-    throw nb::value_error(fmt::format("{}: the array must begin at a multiple of {} bytes; "
-                                      "array.copy() does",
-                                      what, alignment)
-                              .c_str());
+    value_error("{}: the array must begin at a multiple of {} bytes; array.copy() does", what,
+                alignment);
   memory.owner = nb::borrow(given);
   return memory;
 }
@@ -138,10 +132,8 @@ array_memory<Byte> view_of(nb::handle given, const char* what, std::span<const e
 template <class Memory>
 Memory require_contiguous(Memory memory, const char* what) {
   if (!memory.contiguous)
-    throw nb::value_error(
-        fmt::format("{}: the array must be contiguous; numpy.ascontiguousarray makes such a copy",
-                    what)
-            .c_str());
+    value_error("{}: the array must be contiguous; numpy.ascontiguousarray makes such a copy",
+                what);
   return memory;
 }
 
@@ -153,13 +145,13 @@ element element_of(nb::handle dtype, std::span<const element> allowed) {
     type = of_numpy("dtype")(dtype);
   } catch (nb::python_error& e) {
     if (!e.matches(PyExc_TypeError)) throw;
-    type_error(fmt::format("dtype: {} is no type; allowed are {}",
-                           nb::cast<std::string>(nb::repr(dtype)), names_of(allowed)));
+    type_error("dtype: {} is no type; allowed are {}", nb::cast<std::string>(nb::repr(dtype)),
+               names_of(allowed));
   }
   const auto name = nb::cast<std::string>(nb::str(type));  // for example >f8 if bytes are swapped
   const auto known = element_named(name);
   if (holds(allowed, known)) return *known;
-  type_error(fmt::format("dtype {}: allowed are {}", name, names_of(allowed)));
+  type_error("dtype {}: allowed are {}", name, names_of(allowed));
 }
 
 nb::dlpack::dtype dlpack_of(element type) noexcept {
@@ -197,7 +189,7 @@ array_to_write contiguous_for_writing(nb::handle array, const char* what,
 array_rows rows_for_writing(nb::handle array, const char* what) {
   refuse_mask(array, what);
   if (PyObject_IsInstance(array.ptr(), array_class().ptr()) != 1)
-    type_error(fmt::format("{}: a NumPy array is needed, got {}", what, type_name_of(array)));
+    type_error("{}: a NumPy array is needed, got {}", what, type_name_of(array));
   const nb::object type = array.attr("dtype");
   const auto name = nb::cast<std::string>(nb::str(type));
   const auto item_bytes = nb::cast<std::size_t>(type.attr("itemsize"));
@@ -206,40 +198,41 @@ array_rows rows_for_writing(nb::handle array, const char* what) {
   const bool is_structured = nb::cast<std::string>(type.attr("kind")) == "V";
   if (!found.type && !is_structured) refuse(array, what, all_elements);
   if (nb::cast<bool>(type.attr("hasobject")))
-    type_error(fmt::format("{}: elements of {} hold Python objects", what, name));
+    type_error("{}: elements of {} hold Python objects", what, name);
   if (!nb::cast<bool>(array.attr("flags").attr("writeable")))
-    throw nb::value_error(fmt::format("{}: the array is read-only", what).c_str());
+    value_error("{}: the array is read-only", what);
   const nb::object shape = array.attr("shape"), strides = array.attr("strides");
   if (nb::len(shape) == 0)
-    throw nb::value_error(
-        fmt::format("{}: an array with an axis for the elements is needed", what).c_str());
+    value_error("{}: an array with an axis for the elements is needed", what);
   found.rows = nb::cast<std::size_t>(shape[0]);
   for (std::size_t axis = nb::len(shape); axis-- > 1;) {
     const auto extent = nb::cast<std::size_t>(shape[axis]);
     if (extent != 1 && found.rows > 0 &&
         nb::cast<std::ptrdiff_t>(strides[axis]) !=
             static_cast<std::ptrdiff_t>(found.numbers * item_bytes))
-      throw nb::value_error(
-          fmt::format("{}: the rows of the array must be contiguous; array.copy() has such rows",
-                      what)
-              .c_str());
+      value_error("{}: the rows of the array must be contiguous; array.copy() has such rows", what);
     found.numbers *= extent;
   }
   found.row_bytes = found.numbers * item_bytes;
-  if (found.row_bytes == 0)
-    throw nb::value_error(fmt::format("{}: the rows of the array are empty", what).c_str());
+  if (found.row_bytes == 0) value_error("{}: the rows of the array are empty", what);
   found.stride_bytes = found.rows > 1 ? nb::cast<std::ptrdiff_t>(strides[0])
                                       : static_cast<std::ptrdiff_t>(found.row_bytes);
   const auto address = nb::cast<std::uintptr_t>(array.attr("ctypes").attr("data"));
   const auto alignment = found.type ? nb::cast<std::size_t>(type.attr("alignment")) : 1;
   if (found.rows > 0 && (address % alignment != 0 ||
                          found.stride_bytes % static_cast<std::ptrdiff_t>(alignment) != 0))
-    throw nb::value_error(fmt::format("{}: numbers of {} must lie at multiples of {} bytes; a "
-                                      "structured type made with align=True has such numbers",
-                                      what, name, alignment)
-                              .c_str());
+    value_error(
+        "{}: numbers of {} must lie at multiples of {} bytes; a structured type made with "
+        "align=True "
+        "has such numbers",
+        what, name, alignment);
   found.data = reinterpret_cast<std::byte*>(address);
   return found;
+}
+
+nb::capsule owner_of(std::unique_ptr<shareable_memory> memory) {
+  return nb::capsule(memory.release(),
+                     [](void* owned) noexcept { delete static_cast<shareable_memory*>(owned); });
 }
 
 nb::object new_array(const std::vector<std::size_t>& shape, element type) {

@@ -2,6 +2,9 @@
 // array says how to make a suitable array.
 #pragma once
 
+#include <longshore/transport/shareable_memory.hpp>
+
+#include <fmt/format.h>
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
@@ -9,14 +12,27 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace longshore::python {
 
 namespace nb = nanobind;
+
+/// Throws TypeError.
+template <class... Values>
+[[noreturn]] void type_error(fmt::format_string<Values...> text, Values&&... values) {
+  throw nb::type_error(fmt::format(text, std::forward<Values>(values)...).c_str());
+}
+/// Throws ValueError.
+template <class... Values>
+[[noreturn]] void value_error(fmt::format_string<Values...> text, Values&&... values) {
+  throw nb::value_error(fmt::format(text, std::forward<Values>(values)...).c_str());
+}
 
 /// Types of elements. Complex elements can be moved, but not used in computations. element_names,
 /// bytes_of() and the functions is_...() depend on the order of these types.
@@ -110,6 +126,8 @@ struct array_rows {
 /// it is read-only, if its rows are not contiguous, or if its numbers are not aligned.
 [[nodiscard]] array_rows rows_for_writing(nb::handle array, const char* what);
 
+/// The owner of memory in which array_over() makes arrays.
+[[nodiscard]] nb::capsule owner_of(std::unique_ptr<shareable_memory> memory);
 /// numpy.empty(shape, dtype).
 [[nodiscard]] nb::object new_array(const std::vector<std::size_t>& shape, element type);
 /// An array over memory that `owner` keeps valid; contiguous if strides are not given.

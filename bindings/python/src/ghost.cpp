@@ -1,5 +1,5 @@
 // The class Ghost of Python: plans for the fields of a graph, and their operations.
-#include "ghost.hpp"
+#include "module.hpp"
 
 #include "ghost_fields.hpp"
 #include "ghost_graphs.hpp"

@@ -5,7 +5,6 @@
 #include "python_number.hpp"
 
 #include <longshore/core/error.hpp>
-#include <longshore/transport/shareable_memory.hpp>
 
 #include <algorithm>
 #include <cstdint>
@@ -90,9 +89,7 @@ void add_new(field_list& list, element type, std::size_t items, const rank_graph
   auto memory = std::make_unique<shareable_memory>(
       graph.kept.owner().ranks(), std::max<std::size_t>(rows * items * bytes_of(type), 1));
   std::byte* const data = memory->data();
-  const nb::capsule owner(
-      memory.release(), [](void* owned) noexcept { delete static_cast<shareable_memory*>(owned); });
-  add_array(list, array_over(data, shape, type, owner), graph);
+  add_array(list, array_over(data, shape, type, owner_of(std::move(memory))), graph);
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // The class Halo of Python: reads its arguments, makes or checks the arrays of the fields, and
 // gives plans to halo_plans. Dimension d of Python is dimension (dimensions - 1 - d) of C++.
-#include "halo.hpp"
+#include "module.hpp"
 
 #include "arrays.hpp"
 #include "gil.hpp"
@@ -36,11 +36,11 @@ using shape_list = std::vector<std::size_t>;
 /// dimension comes first.
 struct rank_halo {
   collective_handle<halo_plans> plans;
-  nb::tuple fields;  // arrays, in the order of the fields of the plans
-  shape_list cells, local_cells, offset;
-  std::vector<int> grid, coordinates;
-  std::vector<int> low, high;
-  std::vector<std::string> types;
+  nb::tuple fields = {};  // arrays, in the order of the fields of the plans
+  shape_list cells = {}, local_cells = {}, offset = {};
+  std::vector<int> grid = {}, coordinates = {};
+  std::vector<int> low = {}, high = {};
+  std::vector<std::string> types = {};
 };
 
 // Whether the value is a list, a tuple or an array of one dimension, but no text and no scalar of
@@ -150,9 +150,7 @@ nb::object add_new_field(const rank_halo& halo, const team& ranks, element type,
   field.set_memory(*memory);
   fields.push_back(field);
   std::byte* const data = memory->data();
-  const nb::capsule owner(
-      memory.release(), [](void* owned) noexcept { delete static_cast<shareable_memory*>(owned); });
-  return array_over(data, shape, type, owner);
+  return array_over(data, shape, type, owner_of(std::move(memory)));
 }
 
 nb::object add_user_field(const rank_halo& halo, nb::handle array,
@@ -299,7 +297,7 @@ void make_halo(rank_halo* self, nb::handle team, nb::handle cells, nb::handle wi
   auto& all_ranks = mine.ranks();
   const bool is_block = cells.is_none();
   shape_list shape;
-  rank_halo halo{{mine.owner, nullptr}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
+  rank_halo halo{.plans = {mine.owner, nullptr}};
   halo_options options;
   task_options workers;
   {
@@ -342,16 +340,8 @@ void make_halo(rank_halo* self, nb::handle team, nb::handle cells, nb::handle wi
     plans->make_plan(std::move(memory), std::move(keep));
   }
   mine.owner->keep(plans);
-  new (self) rank_halo{{mine.owner, std::move(plans)},
-                       std::move(halo.fields),
-                       halo.cells,
-                       halo.local_cells,
-                       halo.offset,
-                       halo.grid,
-                       halo.coordinates,
-                       halo.low,
-                       halo.high,
-                       halo.types};
+  halo.plans.hold(std::move(plans));
+  new (self) rank_halo(std::move(halo));
 }
 
 // The set of the given fields, which are found by identity, not by equality.

@@ -1,6 +1,8 @@
 // Takes the address of a communicator from mpi4py.MPI._addressof.
 #include "mpi4py_communicator.hpp"
 
+#include "arrays.hpp"
+
 #include <longshore/core/error.hpp>
 
 #include <fmt/format.h>
@@ -12,8 +14,6 @@
 #include <string_view>
 
 namespace longshore::python {
-
-namespace nb = nanobind;
 
 namespace {
 
@@ -35,14 +35,11 @@ mpi4py_communicator communicator_of(nb::handle comm, const char* caller) {
   const nb::handle type = comm.type();
   const auto module = nb::cast<std::string>(type.attr("__module__"));
   if (module != "mpi4py.MPI")
-    throw nb::type_error(fmt::format("{}: a communicator of mpi4py is needed, got {}.{}", caller,
-                                     module, nb::cast<std::string>(type.attr("__name__")))
-                             .c_str());
+    type_error("{}: a communicator of mpi4py is needed, got {}.{}", caller, module,
+               nb::cast<std::string>(type.attr("__name__")));
   const nb::module_ mpi = nb::module_::import_("mpi4py.MPI");
   if (PyObject_IsInstance(comm.ptr(), mpi.attr("Comm").ptr()) != 1)
-    throw nb::type_error(
-        fmt::format("{}: a communicator of mpi4py is needed, got another object of mpi4py", caller)
-            .c_str());
+    type_error("{}: a communicator of mpi4py is needed, got another object of mpi4py", caller);
   const bool can_ask =
       nb::cast<bool>(mpi.attr("Is_initialized")()) && !nb::cast<bool>(mpi.attr("Is_finalized")());
   const std::string rank = can_ask ? fmt::format("rank {} of COMM_WORLD: ",

@@ -22,9 +22,8 @@ std::string text_of(nb::handle given) {
   return nb::cast<std::string>(nb::str(given.type().attr("__name__")));
 }
 
-[[noreturn]] void type_error(nb::handle given, const char* what, const char* needed) {
-  throw nb::type_error(
-      fmt::format("{}: {} is needed, got {}", what, needed, text_of(given)).c_str());
+[[noreturn]] void refuse(nb::handle given, const char* what, const char* needed) {
+  type_error("{}: {} is needed, got {}", what, needed, text_of(given));
 }
 
 [[noreturn]] void out_of_range(nb::handle given, element type, const char* what) {
@@ -83,7 +82,7 @@ nb::object plain_number(nb::handle given) {
 
 std::int64_t whole_number(nb::handle given, const char* what, std::int64_t min, std::int64_t max) {
   const nb::object number = plain_number(given);
-  if (PyIndex_Check(number.ptr()) == 0) type_error(given, what, "a whole number");
+  if (PyIndex_Check(number.ptr()) == 0) refuse(given, what, "a whole number");
   const nb::object whole = nb::steal(PyNumber_Index(number.ptr()));
   if (!whole.is_valid()) nb::raise_python_error();
   int overflow = 0;
@@ -95,7 +94,7 @@ std::int64_t whole_number(nb::handle given, const char* what, std::int64_t min, 
 
 bool truth(nb::handle given, const char* what) {
   const nb::object number = plain_number(given);
-  if (PyIndex_Check(number.ptr()) == 0) type_error(given, what, "True or False");
+  if (PyIndex_Check(number.ptr()) == 0) refuse(given, what, "True or False");
   return whole_number(number, what, 0, 1) != 0;
 }
 
@@ -103,9 +102,9 @@ element_bytes element_from(nb::handle given, element type, const char* what) {
   const nb::object number = plain_number(given);
   const bool is_whole = PyIndex_Check(number.ptr()) != 0;
   if (!is_whole && PyFloat_Check(number.ptr()) == 0)
-    type_error(given, what, "a number, or a NumPy array with one for each index,");
+    refuse(given, what, "a number, or a NumPy array with one for each index,");
   if (is_floating(type)) return float_from(number, type, what);
-  if (!is_whole) type_error(given, what, "a whole number, as the elements of the table are,");
+  if (!is_whole) refuse(given, what, "a whole number, as the elements of the table are,");
   return integer_from(number, type, what);
 }
 

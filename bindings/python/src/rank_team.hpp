@@ -24,7 +24,4 @@ struct rank_team {
 /// The given Team, or world() for None. Throws TypeError for other objects.
 [[nodiscard]] rank_team team_or_world(nb::handle team);
 
-void bind_team(nb::module_& module);
-void bind_run(nb::module_& module);
-
 }  // namespace longshore::python

@@ -1,7 +1,9 @@
 // The functions run() and world() of Python, and the constructor Team(comm). run() starts ranks and
 // ends with them. world() and Team(comm) join ranks that exist already; these teams end with
 // close() or with the interpreter.
+#include "arrays.hpp"
 #include "gil.hpp"
+#include "module.hpp"
 #include "mpi4py_communicator.hpp"
 #include "python_reference.hpp"
 #include "rank_team.hpp"
@@ -234,9 +236,8 @@ rank_team team_or_world(nb::handle team) {
   if (team.is_none()) return world();
   rank_team mine;
   if (nb::try_cast(team, mine)) return mine;
-  throw nb::type_error(fmt::format("team: a Team is needed, from run() or world(); got {}",
-                                   nb::cast<std::string>(nb::str(team.type().attr("__name__"))))
-                           .c_str());
+  type_error("team: a Team is needed, from run() or world(); got {}",
+             nb::cast<std::string>(nb::str(team.type().attr("__name__"))));
 }
 
 void bind_run(nb::module_& module) {

@@ -3,8 +3,9 @@
 // The sort is compiled for two sizes of radix keys (unsigned integers with the order of the keys)
 // instead of ten types. Keys of 8 and 16 bits are widened. Pairs of a key and a value have 16
 // bytes.
-#include "sort.hpp"
+#include "module.hpp"
 
+#include "../../c/bit_flip.hpp"
 #include "arrays.hpp"
 #include "gil.hpp"
 #include "rank_team.hpp"
@@ -31,31 +32,9 @@ namespace {
 
 using namespace nb::literals;
 
-/// Converts the bits of a key to its radix key and back, for a type that is known at run time.
 template <class Bits>
-struct bit_flip {
-  Bits sign = 0;      // the sign bit, if the type has one
-  Bits negative = 0;  // the bits that negative numbers flip: all for floats, none for integers
-
-  [[nodiscard]] Bits operator()(const Bits& key) const noexcept {
-    // All ones if the key is negative, else 0.
-    const auto is_negative = static_cast<Bits>(0 - (key >> (8 * sizeof(Bits) - 1)));
-    return static_cast<Bits>(key ^ ((is_negative & negative) | sign));
-  }
-  [[nodiscard]] Bits key_of(Bits radix_key) const noexcept {
-    // All ones if the key was negative: the sign bit of its radix key is 0.
-    const auto was_negative = static_cast<Bits>((radix_key >> (8 * sizeof(Bits) - 1)) - 1);
-    return static_cast<Bits>(radix_key ^ ((was_negative & negative) | sign));
-  }
-};
-
-// `from_zero`: the keys are in [0, max_key). Then nothing is flipped, because max_key is compared
-// with the radix keys.
-template <class Bits>
-bit_flip<Bits> bit_flip_of(element type, bool from_zero) {
-  constexpr auto sign = static_cast<Bits>(Bits{1} << (8 * sizeof(Bits) - 1));
-  if (is_floating(type)) return {sign, static_cast<Bits>(~Bits{0})};
-  return {is_signed(type) && !from_zero ? sign : Bits{0}, 0};
+bindings::bit_flip<Bits> flip_of(element type, const bucket_options& options) {
+  return bindings::bit_flip_of<Bits>(is_floating(type), is_signed(type), options.max_key > 0);
 }
 
 // Converts integers of up to 4 bytes to 32 or 64 bits with the same value: the conversion to a
@@ -114,7 +93,7 @@ nb::object sort_keys(team& ranks, const array_to_read& keys, const bucket_option
     widen(keys, wide.data());
     items = wide;
   }
-  sort_items(ranks, items, options, bit_flip_of<Bits>(keys.type, options.max_key > 0),
+  sort_items(ranks, items, options, flip_of<Bits>(keys.type, options),
              [&](std::span<const Bits> mine) {
                std::byte* to = nullptr;
                {
@@ -131,9 +110,8 @@ sorted_arrays sort_pairs(team& ranks, const array_to_read& keys, const array_to_
                          const bucket_options& options) {
   using pair = keyed<std::uint64_t, std::uint64_t>;
   const std::size_t key_bytes = bytes_of(keys.type), value_bytes = bytes_of(values.type);
-  const bool from_zero = options.max_key > 0;
-  const auto narrow_flip = bit_flip_of<std::uint32_t>(keys.type, from_zero);
-  const auto wide_flip = bit_flip_of<std::uint64_t>(keys.type, from_zero);
+  const auto narrow_flip = flip_of<std::uint32_t>(keys.type, options);
+  const auto wide_flip = flip_of<std::uint64_t>(keys.type, options);
   const bool narrow_float = keys.type == element::float32;
   sorted_arrays sorted;
   const release_gil unlocked;
@@ -158,8 +136,8 @@ sorted_arrays sort_pairs(team& ranks, const array_to_read& keys, const array_to_
         }
         for (std::size_t i = 0; i < mine.size(); ++i) {
           const std::uint64_t key =
-              narrow_float ? narrow_flip.key_of(static_cast<std::uint32_t>(mine[i].key))
-                           : wide_flip.key_of(mine[i].key);
+              narrow_float ? narrow_flip.inverse(static_cast<std::uint32_t>(mine[i].key))
+                           : wide_flip.inverse(mine[i].key);
           std::memcpy(to_keys + i * key_bytes, &key, key_bytes);
           std::memcpy(to_values + i * value_bytes, &mine[i].value, value_bytes);
         }
@@ -207,18 +185,15 @@ nb::object sort(nb::handle team_given, nb::handle keys_given, nb::handle values_
   read_on_all_ranks(ranks, "sort", same, [&] {
     keys = contiguous_for_reading(keys_given, "keys", real_elements);
     if (keys.shape.size() != 1)
-      throw nb::value_error(
-          fmt::format("keys: {} dimensions; one is needed", keys.shape.size()).c_str());
+      value_error("keys: {} dimensions; one is needed", keys.shape.size());
     options = options_from(keys.type, exchange, order, max_key, stable, splitters, together);
     tasking = task_options_from(ranks, tasks_given, task_count);
     options.keys = name_of(keys.type);
     if (has_values) {
       values = contiguous_for_reading(values_given, "values", real_elements);
       if (values.shape.size() != 1 || values.items != keys.items)
-        throw nb::value_error(
-            fmt::format("values: {} in {} dimensions, but {} keys: each key needs one",
-                        values.items, values.shape.size(), keys.items)
-                .c_str());
+        value_error("values: {} in {} dimensions, but {} keys: each key needs one", values.items,
+                    values.shape.size(), keys.items);
       options.keys += fmt::format(" with values of {}", name_of(values.type));
     }
     same.add("keys of", options.keys);

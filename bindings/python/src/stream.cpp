@@ -1,6 +1,6 @@
 // The function stream() of Python: runs a kernel of STREAM on arrays of every rank, takes the time
 // of the slowest rank, and verifies all elements.
-#include "stream.hpp"
+#include "module.hpp"
 
 #include "arrays.hpp"
 #include "gil.hpp"

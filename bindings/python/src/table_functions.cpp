@@ -1,6 +1,6 @@
 // The class Table of Python, and gather, scatter, update and histogram: checks arrays and options,
 // and runs the operation of table.hpp without the GIL, between two barriers.
-#include "table_functions.hpp"
+#include "module.hpp"
 
 #include "gil.hpp"
 #include "python_number.hpp"
@@ -16,6 +16,7 @@
 #include <nanobind/stl/string_view.h>
 
 #include <array>
+#include <deque>
 #include <optional>
 #include <string>
 #include <utility>
@@ -264,6 +265,9 @@ std::string text_of(const rank_table& self) {
                      owner.size(), self.array->local().size() / bytes_of(self.type), owner.rank());
 }
 
+constexpr const char* indices_text =
+    R"(indices: a contiguous array of int64, of any shape, from 0 to size - 1. Each rank may give other
+    indices and another number of them, also none.)";
 constexpr const char* options_text = R"(
 strategy: 'agp', 'exstack', 'exstack2', 'conveyor', 'aggregator' or 'direct', whose messages and
     memory are in docs/reference/gather.md. 'auto' measures once per layout which is fastest.
@@ -274,6 +278,27 @@ barrier: whether barriers run before and after the operation, so that the operat
 
 A plan is made when its options first occur, and kept with the table. An index outside of the table
 raises UsageError; unsuitable arrays raise TypeError or ValueError.)";
+
+// Adds a function with the options of all operations, which follow `arguments` in the signature.
+// Nanobind keeps the pointers to both texts.
+template <class Function, class... Arguments>
+void add_operation(nb::module_& module, const char* name, const Function& function,
+                   const std::string& signature, const char* result, std::string text,
+                   const Arguments&... arguments) {
+  static std::deque<std::string> kept;
+  const auto keep = [](std::string kept_text) {
+    return kept.emplace_back(std::move(kept_text)).c_str();
+  };
+  module.def(
+      name, function, "table"_a, "indices"_a, arguments..., nb::kw_only(), "strategy"_a = "auto",
+      "buffer_items"_a = 0, "hops"_a = 0, "combine"_a = false, "barrier"_a = true,
+      nb::sig(
+          keep(fmt::format("def {}(table: Table, indices: numpy.ndarray, {}, *, strategy: str = "
+                           "'auto', buffer_items: int = 0, hops: int = 0, combine: bool = False, "
+                           "barrier: bool = True) -> {}",
+                           name, signature, result))),
+      keep(std::move(text)));
+}
 
 }  // namespace
 
@@ -348,8 +373,9 @@ array([0, 1, 6, 7])
       .def("__len__", [](const rank_table& self) { return self.array->size(); })
       .def("__repr__", &text_of);
 
-  static const std::string gather_text = fmt::format(
-      R"(Collective. Reads the elements of the table at the given global indices.
+  add_operation(
+      module, "gather", &gather, "out: numpy.ndarray | None = None", "numpy.ndarray",
+      fmt::format(R"(Collective. Reads the elements of the table at the given global indices.
 
 Returns a new array with the shape of the indices, or ``out``.
 
@@ -365,22 +391,14 @@ out: a contiguous array for the result, with the type of the table and one eleme
 array([[1.5, 1.5],
        [0. , 0.5]])
 )",
-      options_text);
-  module.def("gather", &gather, "table"_a, "indices"_a, "out"_a = nb::none(), nb::kw_only(),
-             "strategy"_a = "auto", "buffer_items"_a = 0, "hops"_a = 0, "combine"_a = false,
-             "barrier"_a = true,
-             nb::sig("def gather(table: Table, indices: numpy.ndarray, out: numpy.ndarray | None = "
-                     "None, *, strategy: str = 'auto', "
-                     "buffer_items: int = 0, hops: int = 0, combine: bool = False, barrier: "
-                     "bool = True) -> numpy.ndarray"),
-             gather_text.c_str());
-  static const std::string scatter_text = fmt::format(
-      R"(Collective. Stores values[i] at the global index indices[i].
+                  options_text),
+      "out"_a = nb::none());
+  add_operation(module, "scatter", &scatter, "values: numpy.ndarray", "None",
+                fmt::format(R"(Collective. Stores values[i] at the global index indices[i].
 
 If several values go to one element, one of the values is stored, never a mixture.
 
-indices: a contiguous array of int64, of any shape, from 0 to size - 1. Each rank may give other
-    indices and another number of them, also none.
+{}
 values: a contiguous array with the type of the table and one element per index.
 {}
 
@@ -389,23 +407,19 @@ values: a contiguous array with the type of the table and one element per index.
 >>> table.local
 array([8, 0, 7], dtype=int32)
 )",
-      options_text);
-  module.def("scatter", &scatter, "table"_a, "indices"_a, "values"_a, nb::kw_only(),
-             "strategy"_a = "auto", "buffer_items"_a = 0, "hops"_a = 0, "combine"_a = false,
-             "barrier"_a = true,
-             nb::sig("def scatter(table: Table, indices: numpy.ndarray, values: numpy.ndarray, *, "
-                     "strategy: str = 'auto', "
-                     "buffer_items: int = 0, hops: int = 0, combine: bool = False, barrier: "
-                     "bool = True) -> None"),
-             scatter_text.c_str());
-  static const std::string update_text = fmt::format(
-      R"(Collective. Replaces the element at each index by ``op`` of the element and a value.
+                            indices_text, options_text),
+                "values"_a);
+  add_operation(
+      module, "update", &update,
+      "values: int | float | numpy.ndarray, op: str | collections.abc.Callable[..., typing.Any]",
+      "None",
+      fmt::format(
+          R"(Collective. Replaces the element at each index by ``op`` of the element and a value.
 
 This is the distributed form of ``np.minimum.at(a, indices, values)``. No update is lost if several
 ranks update one element. Elements of 1 or 2 bytes raise UnsupportedError.
 
-indices: a contiguous array of int64, of any shape, from 0 to size - 1. Each rank may give other
-    indices and another number of them, also none.
+{}
 values: one number for all indices, or a contiguous array with the type of the table and one element
     per index.
 op: 'add', 'minimum' or 'maximum' (also 'sum', 'min', 'max'); for integers also 'bitwise_xor',
@@ -421,25 +435,17 @@ array([8, 0, 9])
 >>> table.local
 array([0, 0, 1])
 )",
-      options_text);
-  module.def(
-      "update", &update, "table"_a, "indices"_a, "values"_a, "op"_a, nb::kw_only(),
-      "strategy"_a = "auto", "buffer_items"_a = 0, "hops"_a = 0, "combine"_a = false,
-      "barrier"_a = true,
-      nb::sig(
-          "def update(table: Table, indices: numpy.ndarray, values: int | float | numpy.ndarray, "
-          "op: str | collections.abc.Callable[..., typing.Any], *, strategy: str = 'auto', "
-          "buffer_items: int = 0, "
-          "hops: int = 0, combine: bool = False, barrier: bool = True) -> None"),
-      update_text.c_str());
-  static const std::string histogram_text = fmt::format(
-      R"(Collective. Adds ``amount`` to the element at each index. update() has other operations.
+          indices_text, options_text),
+      "values"_a, "op"_a);
+  add_operation(
+      module, "histogram", &histogram, "amount: int | float | numpy.ndarray = 1", "None",
+      fmt::format(
+          R"(Collective. Adds ``amount`` to the element at each index. update() has other operations.
 
 No update is lost if several ranks update one element. Elements of 1 or 2 bytes raise
 UnsupportedError.
 
-indices: a contiguous array of int64, of any shape, from 0 to size - 1. Each rank may give other
-    indices and another number of them, also none.
+{}
 amount: one number for all indices, or a contiguous array with the type of the table and one element
     per index.
 {}
@@ -449,16 +455,8 @@ amount: one number for all indices, or a contiguous array with the type of the t
 >>> table.local
 array([1, 0, 3])
 )",
-      options_text);
-  module.def("histogram", &histogram, "table"_a, "indices"_a, "amount"_a = 1, nb::kw_only(),
-             "strategy"_a = "auto", "buffer_items"_a = 0, "hops"_a = 0, "combine"_a = false,
-             "barrier"_a = true,
-             nb::sig("def histogram(table: Table, indices: numpy.ndarray, amount: int | float | "
-                     "numpy.ndarray = 1, *, "
-                     "strategy: str = 'auto', buffer_items: int = 0, hops: int = 0, combine: "
-                     "bool = False, barrier: bool = "
-                     "True) -> None"),
-             histogram_text.c_str());
+          indices_text, options_text),
+      "amount"_a = 1);
 }
 
 }  // namespace longshore::python

@@ -6,19 +6,8 @@
 #include <nanobind/stl/string.h>
 
 #include <algorithm>
-#include <utility>
 
 namespace longshore::python {
-namespace {
-
-task_options options_of(const team& ranks, std::string layer, int count) {
-  return {.layer = std::move(layer),
-          .count = count,
-          .cpus = ranks.cpus(),
-          .spin = ranks.waiting().spin};
-}
-
-}  // namespace
 
 task_options task_options_from(const team& ranks, nanobind::handle tasks,
                                std::optional<int> task_count) {
@@ -29,14 +18,14 @@ task_options task_options_from(const team& ranks, nanobind::handle tasks,
   const int count = task_count.value_or(0);
   if (count < 0)
     fail(errc::usage, "task_count {}: 1 or more, or 0 for the rank's share of the cores", count);
-  if (layer == "serial") {
-    if (count > 1)
-      fail(errc::usage, "{} tasks with layer serial, which has one: use threads, openmp or tbb",
-           count);
-    return options_of(ranks, layer, 1);
-  }
-  return options_of(ranks, layer,
-                    count > 0 ? count : std::max(1, static_cast<int>(ranks.cpus().size())));
+  if (layer == "serial" && count > 1)
+    fail(errc::usage, "{} tasks with layer serial, which has one: use threads, openmp or tbb",
+         count);
+  const int share = layer == "serial" ? 1 : std::max(1, static_cast<int>(ranks.cpus().size()));
+  return {.layer = layer,
+          .count = count > 0 ? count : share,
+          .cpus = ranks.cpus(),
+          .spin = ranks.waiting().spin};
 }
 
 }  // namespace longshore::python

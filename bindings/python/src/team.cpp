@@ -3,6 +3,7 @@
 // past the end of an array.
 #include "arrays.hpp"
 #include "gil.hpp"
+#include "module.hpp"
 #include "python_number.hpp"
 #include "rank_team.hpp"
 

@@ -101,6 +101,8 @@ class collective_handle {
   collective_handle& operator=(const collective_handle&) = delete;
   collective_handle(collective_handle&&) noexcept = default;
 
+  /// REQUIRES: the handle has no object yet.
+  void hold(std::shared_ptr<Object> object) { object_ = std::move(object); }
   [[nodiscard]] team_owner& owner() const noexcept { return *owner_; }
   [[nodiscard]] const std::shared_ptr<team_owner>& shared_owner() const noexcept { return owner_; }
   Object* operator->() const noexcept { return object_.get(); }

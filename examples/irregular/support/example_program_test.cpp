@@ -27,7 +27,7 @@ ending run(std::vector<const char*> words, const std::function<void(program&)>& 
                           .about = "",
                           .size_is = "",
                           .size = 12,
-                          .options = {graph_option(), degree_option(), {"whole", "", "", 1, 5}}};
+                          .options = graph_options({{"whole", "", "", 1, 5}})};
   words.insert(words.begin(), {"test_program", "--transport", "threads", "--repetitions", "3"});
   testing::internal::CaptureStdout();
   testing::internal::CaptureStderr();

@@ -220,18 +220,37 @@ option row_entries_option() {
           .high = 1e6,
           .is_whole = false};
 }
-option graph_option() {
-  return {.name = "graph",
-          .value = "random",
-          .help = "kind of graph",
-          .words = {"random", "geometric", "kronecker"}};
+
+std::vector<option> matrix_options() {
+  return {row_entries_option(),
+          {.name = "columns",
+           .value = "0",
+           .help = "columns of the matrix; 0: as many as rows",
+           .high = 4294967295.0}};
 }
-option degree_option() {
-  return {.name = "degree",
-          .value = "10",
-          .help = "edges of a vertex, on average",
-          .high = 1e6,
-          .is_whole = false};
+
+std::vector<option> graph_options(std::vector<option> more) {
+  more.insert(more.begin(), {{.name = "graph",
+                              .value = "random",
+                              .help = "kind of graph",
+                              .words = {"random", "geometric", "kronecker"}},
+                             {.name = "degree",
+                              .value = "10",
+                              .help = "edges of a vertex, on average",
+                              .high = 1e6,
+                              .is_whole = false}});
+  return more;
+}
+
+sparse_matrix chosen_matrix(const program& run) {
+  const std::uint64_t columns = run.options().whole("columns");
+  return random_matrix(run.team(), run.size(), columns == 0 ? run.size() : columns,
+                       run.options().number("row-entries"), run.seed());
+}
+
+sparse_matrix chosen_graph(const program& run) {
+  return random_graph(run.team(), run.options().word("graph"), run.size(),
+                      run.options().number("degree"), run.seed());
 }
 
 }  // namespace examples

@@ -1,10 +1,11 @@
 // Random matrices and graphs. The same seed gives the same input on any number of ranks.
 #pragma once
 
-#include "command_line.hpp"
+#include "example_program.hpp"
 #include "sparse_matrix.hpp"
 
 #include <string>
+#include <vector>
 
 namespace examples {
 
@@ -37,7 +38,13 @@ namespace examples {
                                          const std::string& asked);
 
 [[nodiscard]] option row_entries_option();
-[[nodiscard]] option graph_option();
-[[nodiscard]] option degree_option();
+/// The options of chosen_matrix().
+[[nodiscard]] std::vector<option> matrix_options();
+/// The options of chosen_graph(), and more.
+[[nodiscard]] std::vector<option> graph_options(std::vector<option> more = {});
+/// The random matrix that the command line describes.
+[[nodiscard]] sparse_matrix chosen_matrix(const program& run);
+/// Collective. The random graph that the command line describes.
+[[nodiscard]] sparse_matrix chosen_graph(const program& run);
 
 }  // namespace examples
