@@ -143,7 +143,7 @@ def options_in(help_text: str) -> set[str]:
 def commands() -> Iterable[str]:
     """Commands and options of the study tool."""
     tool = importlib.import_module("longshore_study.cli.command_line")
-    for command in tool.available_commands():
+    for command in tool.COMMANDS:
         parser, _ = tool.parser_of(command)
         for action in parser._actions:  # noqa: SLF001 - argparse has no other list of its options
             names = [name for name in action.option_strings if name.startswith("--")]
