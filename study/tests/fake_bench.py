@@ -137,7 +137,7 @@ def measure(program: str, factors: dict[str, list[str]], repetitions: int, actio
     for number, values in enumerate(itertools.product(*factors.values())):
         variant: dict[str, object] = dict(zip(factors, values, strict=True))
         if program == "toy":  # its records are as those of the newest version
-            variant = {name: int(level) if str(level).isdigit() else level for name, level in variant.items()}
+            variant = {name: int(str(level)) if str(level).isdigit() else level for name, level in variant.items()}
         start = {"record": "result", "pattern": program, "variant": variant}
         if action == "skip":
             say({**start, "skipped": "not on this transport"})

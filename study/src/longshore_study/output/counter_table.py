@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from longshore_study.base import terminal
+from longshore_study.base.groups import grouped
 from longshore_study.metrics.counters import COUNTED, HARDWARE, CounterSummary
 
 _SECONDS = ("waited mean", "waited max")
@@ -16,11 +17,7 @@ def document(summaries: Sequence[CounterSummary]) -> dict[str, Any]:
         "schema": 1,
         "rows": [
             {
-                "study": summary.study,
-                "tag": summary.tag,
-                "pattern": summary.pattern,
-                "factors": dict(summary.factors),
-                "launches": summary.launches,
+                **summary.names,
                 "numbers": {
                     name.replace(" ", "_") + ("_seconds" if name in _SECONDS else ""): value
                     for name, value in summary.numbers.items()
@@ -42,9 +39,7 @@ def document(summaries: Sequence[CounterSummary]) -> dict[str, Any]:
 
 
 def render(summaries: Sequence[CounterSummary]) -> None:
-    groups: dict[tuple[str, str, str], list[CounterSummary]] = {}
-    for summary in summaries:
-        groups.setdefault((summary.study, summary.tag, summary.pattern), []).append(summary)
+    groups = grouped(summaries, lambda summary: (summary.study, summary.tag, summary.pattern))
     for (study, tag, pattern), members in groups.items():
         where = f"{terminal.side(study, tag)}: {pattern}"
         shared, names = terminal.varying([summary.factors for summary in members])

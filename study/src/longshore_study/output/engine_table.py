@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from longshore_study.base import terminal
+from longshore_study.base.groups import grouped
 from longshore_study.metrics.engines import PERCENTILES, EngineSummary, Hop
 
 HOP_COLUMNS = ("messages", "partial", "fill", "wire/payload", "off-node MB", "refusals")
@@ -18,11 +19,7 @@ def document(summaries: Sequence[EngineSummary]) -> dict[str, Any]:
         "schema": 1,
         "rows": [
             {
-                "study": summary.study,
-                "tag": summary.tag,
-                "pattern": summary.pattern,
-                "factors": dict(summary.factors),
-                "launches": summary.launches,
+                **summary.names,
                 "seconds": summary.seconds,
                 "waited_seconds": {"slot": summary.slot_wait_seconds, "arrival": summary.arrival_wait_seconds},
                 "latency_seconds": {
@@ -40,9 +37,7 @@ def document(summaries: Sequence[EngineSummary]) -> dict[str, Any]:
 
 
 def render(summaries: Sequence[EngineSummary]) -> None:
-    groups: dict[tuple[str, str, str], list[EngineSummary]] = {}
-    for summary in summaries:
-        groups.setdefault((summary.study, summary.tag, summary.pattern), []).append(summary)
+    groups = grouped(summaries, lambda summary: (summary.study, summary.tag, summary.pattern))
     for (study, tag, pattern), members in groups.items():
         shared, names = terminal.varying([summary.factors for summary in members])
         where = f"{terminal.side(study, tag)}: {pattern}" + terminal.shared_factors(shared)

@@ -7,6 +7,7 @@ from typing import Any
 
 from longshore_study.analyses.means import Mean
 from longshore_study.base import terminal
+from longshore_study.base.groups import grouped
 from longshore_study.metrics.launch_metrics import unit_of_whom
 
 
@@ -37,9 +38,7 @@ def document(rows: Sequence[Mean]) -> dict[str, Any]:
 
 
 def render(rows: Sequence[Mean]) -> None:
-    groups: dict[tuple[str, ...], list[Mean]] = {}
-    for row in rows:
-        groups.setdefault((row.study, row.tag, row.pattern, row.metric, row.unit), []).append(row)
+    groups = grouped(rows, lambda row: (row.study, row.tag, row.pattern, row.metric, row.unit))
     for (study, tag, pattern, metric, unit), members in groups.items():
         shared, names = terminal.varying([row.factors for row in members])
         title = (

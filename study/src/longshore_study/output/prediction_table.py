@@ -8,6 +8,7 @@ from typing import Any
 
 from longshore_study.analyses.predictions import CLOSE, Prediction
 from longshore_study.base import terminal
+from longshore_study.base.groups import grouped
 
 COLUMNS = ("measured ms", "all begun ms", "predicted ms", "predicted/measured")
 
@@ -43,9 +44,7 @@ def document(rows: Sequence[Prediction]) -> dict[str, Any]:
 
 
 def render(rows: Sequence[Prediction]) -> None:
-    groups: dict[tuple[str, ...], list[Prediction]] = {}
-    for row in rows:
-        groups.setdefault((row.study, row.tag, row.session, row.pattern, row.phase), []).append(row)
+    groups = grouped(rows, lambda row: (row.study, row.tag, row.session, row.pattern, row.phase))
     for (study, tag, session, pattern, phase), members in groups.items():
         predicted = [row for row in members if row.ratio is not None]
         if predicted:

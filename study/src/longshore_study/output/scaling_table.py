@@ -7,6 +7,7 @@ from typing import Any
 
 from longshore_study.analyses.scaling import DEFINITIONS, Curve, ScalingPoint
 from longshore_study.base import terminal
+from longshore_study.base.groups import grouped
 
 
 def document(curves: Sequence[Curve]) -> dict[str, Any]:
@@ -45,9 +46,7 @@ def _point_document(curve: Curve, point: ScalingPoint) -> dict[str, Any]:
 
 def render(curves: Sequence[Curve]) -> None:
     """Prints a table per pattern, with a column per number of ranks or nodes."""
-    tables: dict[tuple[str, ...], list[Curve]] = {}
-    for curve in curves:
-        tables.setdefault((curve.study, curve.tag, curve.pattern, curve.axis, curve.unit), []).append(curve)
+    tables = grouped(curves, lambda curve: (curve.study, curve.tag, curve.pattern, curve.axis, curve.unit))
     for (study, tag, pattern, axis, unit), members in tables.items():
         shared, names = terminal.varying([curve.factors for curve in members])
         counts = sorted({point.at for curve in members for point in curve.points})

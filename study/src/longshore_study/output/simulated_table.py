@@ -6,8 +6,9 @@ from __future__ import annotations
 from typing import Any
 
 from longshore_study.analyses.predictions import CLOSE
-from longshore_study.analyses.simulated_and_measured import PredictedTime, SideBySide
+from longshore_study.analyses.simulated_and_measured import SideBySide
 from longshore_study.base import terminal
+from longshore_study.base.groups import grouped
 from longshore_study.base.texts import seconds
 from longshore_study.patterns import CONTROL
 
@@ -44,9 +45,7 @@ def document(found: SideBySide) -> dict[str, Any]:
 
 
 def render(found: SideBySide) -> None:
-    groups: dict[tuple[str, ...], list[PredictedTime]] = {}
-    for pair in found.pairs:
-        groups.setdefault((pair.machine, pair.study, pair.tag, pair.pattern), []).append(pair)
+    groups = grouped(found.pairs, lambda pair: (pair.machine, pair.study, pair.tag, pair.pattern))
     for (machine, study, tag, pattern), members in groups.items():
         shared, names = terminal.varying([pair.factors for pair in members])
         title = f"{terminal.side(study, tag)}: {pattern}, predicted on {machine}" + terminal.shared_factors(shared)

@@ -6,11 +6,13 @@ from __future__ import annotations
 import shutil
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict
 from functools import partial
 from typing import Any
 
-from longshore_study.analyses.steps import Factors, StepCell, StepTable
+from longshore_study.analyses.steps import StepCell, StepTable
 from longshore_study.base import terminal
+from longshore_study.base.groups import grouped
 from longshore_study.compare.contrast import Contrast
 from longshore_study.metrics.launch_metrics import unit_of_whom
 from longshore_study.metrics.variant_rows import LAYOUT
@@ -64,21 +66,9 @@ def _cell_document(cell: StepCell) -> dict[str, Any]:
         "reason": cell.why,
         "no_change": cell.no_change,
         "against": cell.against,
-        "gain": _gain_document(cell.gain),
-        "gain_of_all_steps": _gain_document(cell.overall),
+        "gain": asdict(cell.gain) if cell.gain else None,
+        "gain_of_all_steps": asdict(cell.overall) if cell.overall else None,
         "warnings": cell.doubts,
-    }
-
-
-def _gain_document(gain: Contrast | None) -> dict[str, Any] | None:
-    if gain is None:
-        return None
-    return {
-        "ratio": gain.ratio,
-        "interval": list(gain.interval) if gain.interval else None,
-        "units": gain.units,
-        "design": gain.design,
-        "why_no_interval": gain.why_no_interval,
     }
 
 
@@ -142,10 +132,10 @@ def split_to_fit(table: StepTable, width_of: Callable[[Sequence[int]], int], wid
             break
         parted: list[list[int]] = []
         for group in groups:
-            levels: dict[str, list[int]] = {}
-            for index in group if width_of(group) > widest else ():
-                levels.setdefault(str(table.columns[index].get(name)), []).append(index)
-            parted += list(levels.values()) or [group]
+            split = width_of(group) > widest
+            levels = [(str(table.columns[index].get(name)) if split else "", index) for index in group]
+            parts = grouped(levels, lambda pair: pair[0]).values()
+            parted += [[index for _, index in part] for part in parts]
         groups = parted
     return groups
 
@@ -172,7 +162,7 @@ def _grid(table: StepTable, indices: Sequence[int], notes: Notes) -> tuple[str, 
     chosen = [table.columns[index] for index in indices]
     shared, names = terminal.varying(chosen)
     names = column_order(names)
-    heads = [[name.replace("_", "-"), *(_level(column, name) for column in chosen)] for name in names]
+    heads = [[name.replace("_", "-"), *(terminal.levels(column, [name])[0] for column in chosen)] for name in names]
     heads = heads or [["step", table.unit]]
     rows = [*heads[1:]]
     if names:
@@ -193,10 +183,6 @@ def _grid(table: StepTable, indices: Sequence[int], notes: Notes) -> tuple[str, 
 def overall(table: StepTable, column: int) -> Contrast | None:
     """The gain of all steps together in a column."""
     return next((row[column].overall for row in reversed(table.cells) if row[column].overall), None)
-
-
-def _level(column: Factors, name: str) -> str:
-    return terminal.factor(column[name]) if name in column else ""
 
 
 def _cell_text(cell: StepCell, notes: Notes) -> str:

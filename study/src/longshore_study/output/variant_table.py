@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from longshore_study.base import terminal
+from longshore_study.base.groups import grouped
 from longshore_study.metrics.launch_metrics import Measurements, unit_of_whom
 from longshore_study.metrics.variant_rows import CHOICES, LAYOUT, VariantRow
 
@@ -48,9 +49,7 @@ def document(rows: Sequence[VariantRow], measured: Measurements) -> dict[str, An
 
 
 def render(rows: Sequence[VariantRow], measured: Measurements, *, verbose: bool) -> None:
-    tables: dict[tuple[str, str], list[VariantRow]] = defaultdict(list)
-    for row in rows:
-        tables[row.pattern, row.main].append(row)
+    tables = grouped(rows, lambda row: (row.pattern, row.main))
     for (pattern, metric), members in tables.items():
         _print_pattern(pattern, metric, members, verbose=verbose)
         print()

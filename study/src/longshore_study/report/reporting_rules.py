@@ -241,7 +241,7 @@ def _judge_bounds(facts: Facts) -> RuleResult:
 
 
 def _judge_plots(facts: Facts) -> RuleResult:
-    if any(f.aggregate for f in facts.figures):
+    if any(f.imported for f in facts.figures):
         return RuleResult(NOT_MET, "Imported aggregates are one dot per run: their repetitions cannot be shown.")
     return RuleResult(MET, "Every launch is drawn; only levels of a numeric factor are joined by lines.")
 
