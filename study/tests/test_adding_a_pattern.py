@@ -27,9 +27,9 @@ PATTERN = Pattern(
     order=6,
     metrics={"toy_bandwidth": Metric("GB/s", per="node", title="bandwidth of the toy")},
     main="toy_bandwidth",
-    factors={"strategy": words(WAY, "fast slow"), "items": count(WORK)},
+    factors={"route": words(WAY, "fast slow"), "items": count(WORK)},
     sizes={"items": "items per rank"},
-    guidelines=(Guideline({"strategy": "fast"}, {"strategy": "slow"}, why="fast could be slow"),),
+    guidelines=(Guideline({"route": "fast"}, {"route": "slow"}, why="fast could be slow"),),
     traffic=lambda _: 2.0,
     traffic_text="each byte read and written",
 )
@@ -41,7 +41,7 @@ launches = 3
 repetitions = 2
 [[pattern]]
 program = "toy"
-within = { strategy = ["fast", "slow"], items = [10, 1000] }
+within = { route = ["fast", "slow"], items = [10, 1000] }
 between = { transport = "threads", ranks = [1, 2] }
 """
 
@@ -78,7 +78,9 @@ def test_one_module_makes_a_pattern_known_to_every_command(tmp_path: Path, longs
     add_toy(tmp_path)
     for tag in ("before", "after"):
         longshore("run", "study.toml", "--tag", tag)
-    assert "GB/s per node" in longshore("show", "after").stdout
+    shown = longshore("show", "after").stdout
+    assert "GB/s per node" in shown
+    assert "of best" in shown
     winners = longshore("show", "--winners", "after").stdout
     assert "each byte read and written per second" in winners
     assert "GB/s per node" in longshore("compare", "before", "after", status=2).stdout

@@ -55,7 +55,7 @@ def both(tmp_path_factory: pytest.TempPathFactory) -> Facts:
 
 
 def forest_rows() -> dict[str, Tag]:
-    tree = tree_of(forest_section(compared_halobench()))
+    tree = tree_of(forest_section(Facts((), compared_halobench())))
     return {row.one("th").text: row for row in tree.one("tbody").all("tr")}
 
 
@@ -94,7 +94,7 @@ def test_forest_rows_begin_with_the_worst() -> None:
 def test_an_interval_beyond_the_axis_ends_in_an_arrow() -> None:
     comparison = compared_halobench()
     comparison.rows[6] = replace(comparison.rows[6], estimate=estimate_of(0.057, 1e9))
-    tree = tree_of(forest_section(comparison))
+    tree = tree_of(forest_section(Facts((), comparison)))
     row = next(r for r in tree.one("tbody").all("tr") if r.one("th").text == "persistent")
     assert [t.text for t in row.all("text", "clipped")] == ["‹", "›"]
     whisker = row.one("line", "interval")
@@ -104,7 +104,7 @@ def test_an_interval_beyond_the_axis_ends_in_an_arrow() -> None:
 def test_rows_without_a_ratio_are_shown_without_a_mark() -> None:
     comparison = compared_halobench()
     comparison.rows[2] = replace(comparison.rows[2], verdict="missing", estimate=None, new=(), warnings=("not run",))
-    tree = tree_of(forest_section(comparison))
+    tree = tree_of(forest_section(Facts((), comparison)))
     row = tree.one("tr", data_verdict="missing")
     assert not row.all("use")
     assert "not run" in row.text
@@ -137,7 +137,7 @@ def test_every_launch_is_one_dot_at_its_figure(both: Facts) -> None:
 
 
 def test_the_spread_of_a_dot_is_stated_in_the_unit_of_its_figure(both: Facts) -> None:
-    dot = replace(both.of_pattern("halo")[0], value=4e7, unit="keys/s", spread=(0.5, 2.0), aggregate=False)
+    dot = replace(both.of_pattern("halo")[0], value=4e7, unit="keys/s", spread=(0.5, 2.0), imported=False)
     assert tooltip(dot).endswith("40.0 million keys/s, repetitions p10–p90 20.0 million keys/s – 80.0 million keys/s")
 
 
@@ -286,7 +286,7 @@ def test_better_is_up_in_the_drift_of_a_latency(quick: Facts) -> None:
 def test_the_heat_map_signs_every_cell() -> None:
     comparison = compared_halobench()
     rows = [with_levels(row, ranks=ranks) for row in comparison.rows for ranks in (2, 4)]
-    tree = tree_of(heat_map_section(replace(comparison, rows=rows)))
+    tree = tree_of(heat_map_section(Facts((), replace(comparison, rows=rows))))
     cells = {row.one("th").text: [c.text for c in row.all("td")] for row in tree.one("tbody").all("tr")}
     assert cells["persistent"] == ["▼ ÷17.5", "▼ ÷17.5"]
     assert cells["waitall"] == ["0.0 %", "0.0 %"]
@@ -304,7 +304,7 @@ def test_the_heat_map_knows_which_way_is_better() -> None:
         estimate=estimate_of(0.5, 1.01),
     )
     rows = [with_levels(latency, mode=mode, ranks=ranks) for mode in ("a", "b") for ranks in (2, 4)]
-    tree = tree_of(heat_map_section(replace(comparison, rows=rows)))
+    tree = tree_of(heat_map_section(Facts((), replace(comparison, rows=rows))))
     cells = tree.one("tbody").all("td")
     assert len(cells) == 4
     assert all(cell.classes == ["heat-worse-3"] and cell.text == "▼ +100.0 %" for cell in cells)

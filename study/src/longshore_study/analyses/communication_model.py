@@ -91,12 +91,12 @@ Parts = dict[str, float]
 
 def predict(exchange: Exchange, costs: Costs) -> Parts:
     """The predicted seconds, by part. Raises NotModelledError."""
-    formula = EXCHANGES.get(exchange.strategy)
-    if formula is None:
+    if exchange.strategy not in EXCHANGES:
         raise NotModelledError(f"the model does not know the exchange {exchange.strategy}")
+    formula, transfer = EXCHANGES[exchange.strategy]
     parts = formula(exchange, costs)
     if exchange.order == "incast":
-        parts["queue"] = _queue(exchange, costs, TRANSFERS[exchange.strategy])
+        parts["queue"] = _queue(exchange, costs, transfer)
     return parts
 
 
@@ -165,26 +165,17 @@ def _collective(exchange: Exchange, costs: Costs) -> Parts:
     return _copied(exchange, costs, fixed + max(0.0, moving), "alltoallv")
 
 
-EXCHANGES: dict[str, Callable[[Exchange, Costs], Parts]] = {
-    "put": _put,
-    "put-scan": _put_scan,
-    "direct": _direct,
-    "rma": _one_sided,
-    "sendrecv": _channels,
-    "channel": _channels,
-    "two-hop": _two_hop,
-    "alltoallv": _collective,
+EXCHANGES: dict[str, tuple[Callable[[Exchange, Costs], Parts], str]] = {
+    "put": (_put, "put"),
+    "put-scan": (_put_scan, "put"),
+    "direct": (_direct, "put"),
+    "rma": (_one_sided, "rma"),
+    "sendrecv": (_channels, "channel"),
+    "channel": (_channels, "channel"),
+    "two-hop": (_two_hop, "channel"),
+    "alltoallv": (_collective, "alltoallv"),
 }
-TRANSFERS = {
-    "put": "put",
-    "put-scan": "put",
-    "direct": "put",
-    "rma": "rma",
-    "sendrecv": "channel",
-    "channel": "channel",
-    "two-hop": "channel",
-    "alltoallv": "alltoallv",
-}
+"""By strategy: its formula, and the kind of transfer of its blocks."""
 CALLS_OF_RMA = 3
 """The calls besides the put in the measured one-sided exchange: a claim and two that reset a
 counter (_one_sided). Each counts as one claim."""

@@ -16,6 +16,8 @@ from dataclasses import dataclass, field, replace
 
 from longshore_study.base.errors import suggestion
 from longshore_study.base.expression import Expression
+from longshore_study.base.groups import grouped
+from longshore_study.compare.comparison import margin_of
 from longshore_study.compare.estimate import metric_ratio, metric_ratios
 from longshore_study.compare.pairing import known_factors
 from longshore_study.metrics.launch_metrics import Figure, Key, Measurements, measure, require_metrics
@@ -26,7 +28,6 @@ from longshore_study.stats.change_points import ChangePoint, History
 from longshore_study.store.launch_store import Launch
 from longshore_study.study_file.events import Event
 
-DEFAULT_MARGIN = 0.05
 STATISTIC = "geometric mean over sessions"
 MAX_SESSIONS = 400  # of a row, the latest ones
 
@@ -108,21 +109,18 @@ def build(
     """A row for each metric of a variant in a cell. Controls have rows too, because they show
     changes of the machine. `tags` is the order of tags whose imported sessions have no times."""
     if margin is None:
-        margins = {float(m) for launch in launches if (m := launch.envelope.get("margin"))}
-        margin = margins.pop() if len(margins) == 1 else DEFAULT_MARGIN
+        margin = margin_of(launches)
     wanted = tuple(metrics)
     require_metrics(wanted, launches)
     real = [launch for launch in launches if launch.simulated is None]
     measured = measure(real, metrics=wanted)
     times = _times(launches)
-    groups: dict[Key, list[Figure]] = defaultdict(list)
-    for figure in measured.figures:
-        groups[figure.key].append(figure)
+    groups = grouped(measured.figures, lambda figure: figure.key)
     warnings = _unknown_factors(events, groups)
     if len(real) < len(launches):
         warnings.append("simulated launches are left out: they change with the program and the machine file only")
     if where is not None:
-        groups = defaultdict(list, {key: groups[key] for key in where.select(list(groups), known_factors)})
+        groups = {key: groups[key] for key in where.select(list(groups), known_factors)}
     order = {tag: index for index, tag in enumerate(tags)}
     rows = [_row(key, figures, times, order) for key, figures in groups.items()]
     rows.sort(
@@ -160,9 +158,7 @@ def _times(launches: Iterable[Launch]) -> dict[tuple[str, str, str], str]:
 def _row(
     key: Key, figures: Sequence[Figure], times: dict[tuple[str, str, str], str], order: Mapping[str, int]
 ) -> HistoryRow:
-    sessions: dict[tuple[str, str], list[Figure]] = defaultdict(list)
-    for figure in figures:
-        sessions[figure.tag, figure.session].append(figure)
+    sessions = grouped(figures, lambda figure: (figure.tag, figure.session))
     points = [
         SessionPoint(
             tag, session, times.get((key.study, tag, session), ""),

@@ -75,11 +75,9 @@ def predictions_of(launches: Iterable[Launch]) -> list[Prediction]:
         for (key, pattern, _), members in groups.items()
         if (row := _prediction(key, pattern, members, costs.get(key))) is not None
     ]
-    return sorted(rows, key=_order)
-
-
-def _order(row: Prediction) -> tuple[Any, ...]:
-    return (row.study, row.tag, row.session, pattern_rank(row.pattern), reading_order(row.factors))
+    return sorted(
+        rows, key=lambda row: (row.study, row.tag, row.session, pattern_rank(row.pattern), reading_order(row.factors))
+    )
 
 
 def _prediction(

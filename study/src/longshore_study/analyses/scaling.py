@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import ulp
 from statistics import geometric_mean
@@ -151,10 +151,10 @@ def _curves(model: Curve, figures: Sequence[Figure], layouts: Mapping[str, Layou
     ]
 
 
-def following_factors(rows: Sequence[tuple[int, Factors]]) -> set[str]:
+def following_factors(rows: Sequence[tuple[Hashable, Mapping[str, Any]]]) -> set[str]:
     """The factors that vary with the axis and are determined by the axis, such as a grid of
     processes. `rows` has the value on the axis and the factors of each figure."""
-    levels: dict[str, dict[int, set[str]]] = {}
+    levels: dict[str, dict[Hashable, set[str]]] = {}
     for at, factors in rows:
         for name, value in factors.items():
             levels.setdefault(name, {}).setdefault(at, set()).add(canonical({"": value}))

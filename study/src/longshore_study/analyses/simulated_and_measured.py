@@ -125,7 +125,7 @@ def lay_side_by_side(launches: Iterable[Launch]) -> SideBySide:
                 continue
             pair = _pair(place, variant, others)
             pairs += [pair] if pair is not None else []
-    pairs.sort(key=_order)
+    pairs.sort(key=lambda one: (one.machine, one.study, one.tag, pattern_rank(one.pattern), reading_order(one.factors)))
     return SideBySide(pairs, len(simulated), len(measured), ambiguous)
 
 
@@ -186,7 +186,3 @@ def _times_slower(measured: Sequence[Record], simulated: Sequence[Record]) -> li
 def _value(result: Record, name: str | None) -> float | None:
     value = number_in(result, "metrics", str(name), "value")
     return value if value is not None and value > 0 else None
-
-
-def _order(pair: PredictedTime) -> tuple[Any, ...]:
-    return (pair.machine, pair.study, pair.tag, pattern_rank(pair.pattern), reading_order(pair.factors))

@@ -15,6 +15,7 @@ from statistics import geometric_mean
 from typing import Any
 
 from longshore_study.base.errors import LongshoreError
+from longshore_study.base.groups import grouped
 from longshore_study.base.json_values import canonical
 from longshore_study.compare import contrast
 from longshore_study.compare.contrast import Contrast
@@ -101,9 +102,7 @@ def stepped_launches(
     The steps come from `given`, else from the copy of the study file beside the launches, else from
     an importer. If a copy cannot be read, the reason is added to `problems`.
     """
-    groups: dict[tuple[str, str, str | None], list[Launch]] = {}
-    for launch in launches:
-        groups.setdefault((launch.study, launch.tag, launch.simulated), []).append(launch)
+    groups = grouped(launches, lambda launch: (launch.study, launch.tag, launch.simulated))
     with_steps = []
     for (study_name, tag, simulated), members in groups.items():
         study = given if given is not None and given.name == study_name else None

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,9 +25,10 @@ from longshore_study.attribution.variable_effect import (
     verdict_of,
 )
 from longshore_study.base.errors import LongshoreError
+from longshore_study.base.groups import mean_by
 from longshore_study.compare.contrast import Contrast, contrasts
 from longshore_study.compare.estimate import metric_ratio, metric_ratios
-from longshore_study.compare.row_effect import effect_of_sessions, sessions_in_turns
+from longshore_study.compare.row_effect import by_session, effect_of_sessions, sessions_in_turns
 from longshore_study.metrics.launch_metrics import Figure, measure
 from longshore_study.patterns import CONTROL
 from longshore_study.stats import effect, verdict
@@ -90,7 +91,7 @@ class ConfirmationResult:
         }.get(self.verdict, "more sessions are needed")
 
 
-_Sessions = dict[str, dict[Hashable, float]]
+_Sessions = dict[str, dict[Any, float]]
 
 
 def judge(reference: Side, new: Side, hypothesis: Hypothesis, margin: float) -> ConfirmationResult:
@@ -181,9 +182,9 @@ def _contrast(side: Side, hypothesis: Hypothesis) -> _LevelMeans:
     for figures, levels in ((suspected, "suspected levels"), (beside, "levels beside the suspected ones")):
         if not figures:
             raise LongshoreError(f"'{side.name}' has measured none of the {levels}; was the study run with this tag?")
-    inside, outside = (_means(figures, by_launch=True) for figures in (suspected, beside))
+    inside, outside = (by_session(figures) for figures in (suspected, beside))
     if not any(launches.keys() & outside.get(session, {}).keys() for session, launches in inside.items()):
-        inside, outside = (_means(figures, by_launch=False) for figures in (suspected, beside))
+        inside, outside = (_means(figures) for figures in (suspected, beside))
     return _common_means(inside, outside)
 
 
@@ -191,13 +192,10 @@ def _suspected(factors: Mapping[str, Any], hypothesis: Hypothesis) -> bool:
     return all(factors.get(name) in levels for name, levels in hypothesis.factors.items())
 
 
-def _means(figures: Iterable[Figure], *, by_launch: bool) -> _Sessions:
-    """Means over variants. The means are comparable, because each launch of a study has the same
-    variants."""
-    sessions: dict[str, dict[Hashable, list[float]]] = defaultdict(lambda: defaultdict(list))
-    for figure in figures:
-        sessions[figure.session][figure.launch if by_launch else ""].append(figure.goodness)
-    return {s: {k: math.fsum(v) / len(v) for k, v in launches.items()} for s, launches in sessions.items()}
+def _means(figures: Iterable[Figure]) -> _Sessions:
+    """By session, without the launches."""
+    means = mean_by(figures, lambda figure: figure.session, lambda figure: figure.goodness)
+    return {session: {"": mean} for session, mean in means.items()}
 
 
 def _common_means(suspected: _Sessions, beside: _Sessions) -> _LevelMeans:

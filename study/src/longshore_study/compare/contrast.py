@@ -8,11 +8,12 @@ docs/explanation/statistics.md gives the reasons. comparison.py compares two tag
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from statistics import fmean
 
 from longshore_study.compare.estimate import metric_ratio
+from longshore_study.compare.row_effect import by_launch, by_session
 from longshore_study.metrics.launch_metrics import Figure, kind_of
 from longshore_study.stats import effect, moderated
 from longshore_study.stats.effect import Effect
@@ -84,35 +85,15 @@ def _ratio(difference: float) -> float:
 
 def _effect(first: Sequence[Figure], second: Sequence[Figure]) -> tuple[str, Effect] | None:
     """The design of the comparison, and the effect."""
-    sides = [_by_launch(first), _by_launch(second)]
+    sides = [by_launch(first), by_launch(second)]
     shared = sides[0].keys() & sides[1].keys()
     if shared:
         return WITHIN_LAUNCH, effect.paired({k: sides[0][k] for k in shared}, {k: sides[1][k] for k in shared})
-    sessions = [_by_session(first), _by_session(second)]
+    sessions = [by_session(first), by_session(second)]
     common = sorted(sessions[0].keys() & sessions[1].keys())
     if not common:
         return None
     if all(len(side[name]) > 1 for side in sessions for name in common):
         return IN_TURNS, effect.stratified(*({name: side[name] for name in common} for side in sessions))
-    means = [{name: _mean(side[name]) for name in common} for side in sessions]
+    means = [{name: fmean(side[name].values()) for name in common} for side in sessions]
     return BY_SESSION, effect.paired(*means)
-
-
-def _by_launch(figures: Sequence[Figure]) -> dict[str, float]:
-    """The mean goodness of each launch."""
-    launches: dict[str, list[float]] = {}
-    for figure in figures:
-        launches.setdefault(figure.launch, []).append(figure.goodness)
-    return {launch: math.fsum(values) / len(values) for launch, values in launches.items()}
-
-
-def _by_session(figures: Sequence[Figure]) -> dict[str, dict[str, float]]:
-    """The mean goodness of each launch, grouped by session."""
-    sessions: dict[str, list[Figure]] = {}
-    for figure in figures:
-        sessions.setdefault(figure.session, []).append(figure)
-    return {session: _by_launch(members) for session, members in sessions.items()}
-
-
-def _mean(values: Mapping[str, float]) -> float:
-    return math.fsum(values.values()) / len(values)

@@ -15,11 +15,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from longshore_study.base.errors import EXIT_INVALID, EXIT_OK, EXIT_REGRESSED, EXIT_UNDECIDED, LongshoreError
+from longshore_study.base.groups import grouped, mean_by
 from longshore_study.base.json_values import canonical
 from longshore_study.compare.contrast import BY_SESSION, IN_TURNS, WITHIN_LAUNCH
 from longshore_study.compare.estimate import metric_ratio
 from longshore_study.compare.guidelines import BUILT_IN, last_of_each, of_study_files
-from longshore_study.compare.row_effect import overlapping
+from longshore_study.compare.row_effect import by_launch, overlapping
 from longshore_study.metrics.launch_metrics import Figure, Measurements, kind_of, measure
 from longshore_study.patterns import pattern_rank
 from longshore_study.patterns.pattern import Guideline
@@ -142,11 +143,14 @@ def _row(guideline: Guideline, study: str, faster: Sequence[Figure], than: Seque
     warnings: tuple[str, ...] = ()
     compared = WITHIN_LAUNCH
     simulated = kind_of((*faster, *than), f"the guideline of {guideline.faster} and {guideline.than}")
-    variants = [_means(figures, by_launch=True) for figures in (faster, than)]
+    variants = [by_launch(figures) for figures in (faster, than)]
     shared = variants[0].keys() & variants[1].keys()
     if not shared:
-        launches = [_launches_of_sessions(figures) for figures in (faster, than)]
-        variants = [_means(figures, by_launch=False) for figures in (faster, than)]
+        launches = [
+            {session: by_launch(members) for session, members in grouped(figures, _session).items()}
+            for figures in (faster, than)
+        ]
+        variants = [mean_by(figures, _session, lambda f: f.goodness) for figures in (faster, than)]
         shared = variants[0].keys() & variants[1].keys()
         if not shared:
             return None
@@ -183,14 +187,6 @@ def _session(figure: Figure) -> str:
     return f"{figure.tag}/{figure.session}"
 
 
-def _launches_of_sessions(figures: Iterable[Figure]) -> dict[str, dict[str, float]]:
-    """The mean goodness of each launch, grouped by session."""
-    sessions: dict[str, list[Figure]] = defaultdict(list)
-    for figure in figures:
-        sessions[_session(figure)].append(figure)
-    return {session: _means(members, by_launch=True) for session, members in sessions.items()}
-
-
 def _in_turns(*sides: Iterable[Figure]) -> frozenset[str]:
     """The sessions in which the two variants ran in turns. Imported sessions are left out, because
     the order of their launches is not known."""
@@ -202,13 +198,6 @@ def _in_turns(*sides: Iterable[Figure]) -> frozenset[str]:
                 times[_session(figure)].append(figure.started)
         starts.append(times)
     return overlapping(*starts)
-
-
-def _means(figures: Iterable[Figure], *, by_launch: bool) -> dict[str, float]:
-    groups: dict[str, list[float]] = defaultdict(list)
-    for figure in figures:
-        groups[figure.launch if by_launch else _session(figure)].append(figure.goodness)
-    return {key: math.fsum(values) / len(values) for key, values in groups.items()}
 
 
 def _judged(rows: list[GuidelineRow]) -> list[GuidelineRow]:

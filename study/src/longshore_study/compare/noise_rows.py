@@ -7,12 +7,11 @@ It follows their noise more closely than the noise probe does, which is short an
 
 from __future__ import annotations
 
-import math
-from collections import defaultdict
 from dataclasses import replace
 
 from longshore_study.base.expression import Expression
 from longshore_study.compare.pairing import known_factors
+from longshore_study.compare.row_effect import by_launch
 from longshore_study.metrics.launch_metrics import Measurements
 from longshore_study.patterns import CONTROL
 
@@ -25,11 +24,7 @@ def with_noise_of(measured: Measurements, condition: Expression) -> Measurements
     """
     main = [figure for figure in measured.figures if figure.main and figure.key.pattern != CONTROL]
     chosen = set(condition.select([figure.key for figure in main], known_factors))
-    speeds: dict[str, list[float]] = defaultdict(list)
-    for figure in main:
-        if figure.key in chosen:
-            speeds[figure.launch].append(figure.goodness)
-    noise = {launch: math.fsum(values) / len(values) for launch, values in speeds.items()}
+    noise = by_launch(figure for figure in main if figure.key in chosen)
     figures = [
         figure if figure.key in chosen else replace(figure, pulse=noise.get(figure.launch))
         for figure in measured.figures

@@ -58,18 +58,15 @@ def pair(
         selected = set(where.select([key for key in keys if key.pattern != CONTROL], known_factors))
         keys = [key for key in keys if key.pattern == CONTROL or key in selected]
     failed = [
-        {canonical(_remaining(launch.cell, ignore)): launch.problem for launch in measured.failed} for measured in sides
+        {canonical(_remaining(launch.cell, ignore)): f"failed: {launch.problem}" for launch in measured.failed}
+        for measured in sides
     ]
     rows = []
     for key in keys:
-        reasons = [absent[key][side] or _failure(cells.get(key.cell_text)) for side, cells in enumerate(failed)]
+        reasons = [absent[key][side] or cells.get(key.cell_text) for side, cells in enumerate(failed)]
         reference, new = figures[key]
         rows.append(PairedRow(key, tuple(reference), tuple(new), (reasons[0], reasons[1])))
     return [row for row in rows if row.figures or not _skipped(row)]
-
-
-def _failure(problem: str | None) -> str | None:
-    return f"failed: {problem}" if problem else None
 
 
 def _require_factors(ignore: Collection[str], sides: Sequence[Measurements]) -> None:

@@ -9,9 +9,11 @@ from __future__ import annotations
 import datetime as dt
 import math
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
+from longshore_study.base.groups import grouped, mean_by
 from longshore_study.compare.pairing import PairedRow
 from longshore_study.metrics.launch_metrics import Figure
 from longshore_study.patterns import CONTROL
@@ -21,7 +23,7 @@ from longshore_study.stats.effect import Effect
 from longshore_study.stats.moderated import Moderated
 from longshore_study.store.selection import Side
 
-Sessions = Mapping[str, Mapping[Hashable, float]]
+Sessions = Mapping[str, Mapping[Any, float]]
 """The goodness (`Figure.goodness`, a logarithm) by session and launch."""
 
 
@@ -133,19 +135,19 @@ def effect_of_sessions(
     return found
 
 
-def by_session(figures: Iterable[Figure]) -> dict[str, dict[Hashable, float]]:
-    """The goodness of each launch, by session."""
-    return _by_session((figure, figure.goodness) for figure in figures)
+def by_launch(figures: Iterable[Figure]) -> dict[str, float]:
+    """The mean goodness of each launch. A launch has several figures of a row if `--ignore` names
+    the factor that distinguishes them."""
+    return mean_by(figures, lambda figure: figure.launch, lambda figure: figure.goodness)
 
 
-def _probes(figures: Iterable[Figure]) -> dict[str, dict[Hashable, float]]:
-    return _by_session((figure, figure.pulse or 0.0) for figure in figures)
+def by_session(figures: Iterable[Figure]) -> dict[str, dict[Any, float]]:
+    """The mean goodness of each launch, by session."""
+    return {session: dict(by_launch(members)) for session, members in grouped(figures, lambda f: f.session).items()}
 
 
-def _by_session(numbers: Iterable[tuple[Figure, float]]) -> dict[str, dict[Hashable, float]]:
-    """The mean of the numbers of each launch. A launch has several figures if `--ignore` names the
-    factor that distinguishes them."""
-    sessions: dict[str, dict[Hashable, list[float]]] = defaultdict(lambda: defaultdict(list))
-    for figure, number in numbers:
-        sessions[figure.session][figure.launch].append(number)
-    return {s: {launch: math.fsum(v) / len(v) for launch, v in launches.items()} for s, launches in sessions.items()}
+def _probes(figures: Iterable[Figure]) -> dict[str, dict[Any, float]]:
+    return {
+        session: dict(mean_by(members, lambda f: f.launch, lambda f: f.pulse or 0.0))
+        for session, members in grouped(figures, lambda f: f.session).items()
+    }

@@ -5,12 +5,13 @@ test."""
 from __future__ import annotations
 
 import math
+from statistics import fmean
 
 from longshore_study.base.errors import LongshoreError
 from longshore_study.compare.estimate import Estimate
 from longshore_study.compare.judged_row import JudgedRow
 from longshore_study.compare.pairing import PairedRow
-from longshore_study.metrics.launch_metrics import Figure, kind_of
+from longshore_study.metrics.launch_metrics import kind_of
 from longshore_study.stats import effect, verdict
 
 
@@ -34,12 +35,10 @@ def judged(row: PairedRow, margin: float) -> JudgedRow:
     """REQUIRES: the row is simulated."""
     if not row.reference or not row.new:
         return JudgedRow(row.key, row.reference, row.new, row.absent)
-    found = effect.unpaired(*({"simulated": _mean(figures)} for figures in (row.reference, row.new)))
+    found = effect.unpaired(
+        *({"simulated": fmean(figure.goodness for figure in figures)} for figures in (row.reference, row.new))
+    )
     difference, limit = found.difference, math.log1p(margin)
     word = verdict.SAME if abs(difference) <= limit else verdict.IMPROVED if difference > 0 else verdict.REGRESSED
     exact = Estimate(difference, None, difference, None, ())
     return JudgedRow(row.key, row.reference, row.new, row.absent, effect=found, estimate=exact, verdict=word)
-
-
-def _mean(figures: tuple[Figure, ...]) -> float:
-    return math.fsum(figure.goodness for figure in figures) / len(figures)

@@ -20,6 +20,7 @@ from statistics import fmean
 from typing import Any
 
 from longshore_study.base import terminal
+from longshore_study.base.groups import grouped
 from longshore_study.compare.comparison import Comparison
 from longshore_study.compare.estimate import metric_ratio, metric_ratios
 from longshore_study.metrics.launch_metrics import Figure
@@ -80,10 +81,7 @@ def slow_hosts(comparison: Comparison) -> list[SlowHost]:
     """The hosts of both sides that are significantly slow, by more than the margin of the
     comparison. The slowest comes first."""
     rows = [row for row in comparison.rows if row.simulated is None]
-    sides = (
-        (comparison.reference, [row.reference for row in rows]),
-        (comparison.new, [row.new for row in rows]),
-    )
+    sides = ((comparison.reference, [row.reference for row in rows]), (comparison.new, [row.new for row in rows]))
     tested = [found for side, figures in sides for found in _tested(side, figures)]
     found = [replace(host, p=min(1.0, host.p * len(tested))) for host in tested]
     wanted = -math.log1p(comparison.margin)
@@ -115,9 +113,7 @@ def _speeds(rows: Sequence[Sequence[Figure]]) -> list[dict[str, float]]:
     relative to the mean of the row."""
     speeds: dict[tuple[str, str, str], dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     for figures in rows:
-        by_group: dict[tuple[str, str, str], list[Figure]] = defaultdict(list)
-        for figure in figures:
-            by_group[figure.key.study, figure.key.cell_text, figure.session].append(figure)
+        by_group = grouped(figures, lambda figure: (figure.key.study, figure.key.cell_text, figure.session))
         for name, members in by_group.items():
             mean = fmean([figure.goodness for figure in members])
             for figure in members:

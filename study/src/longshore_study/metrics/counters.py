@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from longshore_study.metrics.variant_results import Names, by_variant, median_of
+from longshore_study.metrics.variant_results import Names, VariantSummary, by_variant, median_of
 from longshore_study.metrics.variant_rows import reading_order
 from longshore_study.patterns import pattern_rank
 from longshore_study.store.launch_store import Launch
@@ -36,14 +36,9 @@ class Phase:
 
 
 @dataclass(frozen=True)
-class CounterSummary:
+class CounterSummary(VariantSummary):
     """The counters of one variant: medians over its launches."""
 
-    study: str
-    tag: str
-    pattern: str
-    factors: Mapping[str, Any]
-    launches: int
     numbers: Mapping[str, float]
     """Counts are of one operation on all ranks together; seconds are of one rank."""
     why_not: Mapping[str, str]

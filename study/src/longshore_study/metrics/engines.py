@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from longshore_study.base.json_values import number_in
-from longshore_study.metrics.variant_results import Names, by_variant, median_of
+from longshore_study.metrics.variant_results import Names, VariantSummary, by_variant, median_of
 from longshore_study.patterns import pattern_rank
 from longshore_study.store.launch_store import Launch
 from longshore_study.store.records import Record
@@ -42,15 +42,10 @@ class Latency:
     """By percentile. Percentiles that the clock could not resolve are missing."""
 
 
-@dataclass(frozen=True, slots=True)
-class EngineSummary:
+@dataclass(frozen=True)
+class EngineSummary(VariantSummary):
     """The work of the engines of one variant: medians over its launches."""
 
-    study: str
-    tag: str
-    pattern: str
-    factors: Mapping[str, Any]
-    launches: int
     seconds: float
     """The time of one operation, including waiting times, mean over the ranks."""
     slot_wait_seconds: float
@@ -68,10 +63,6 @@ class EngineSummary:
     def share(self, part: float) -> float:
         """`part` seconds as a share of the time of one operation."""
         return part / self.seconds if self.seconds > 0 else 0.0
-
-    @property
-    def directions(self) -> list[str]:
-        return list(dict.fromkeys(hop.direction for hop in self.hops))
 
 
 def engine_summaries(launches: Iterable[Launch]) -> list[EngineSummary]:

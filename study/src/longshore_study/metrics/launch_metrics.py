@@ -5,14 +5,14 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
 from longshore_study.base.errors import LongshoreError, UsageError, suggestion
 from longshore_study.base.json_values import canonical
-from longshore_study.metrics.common_units import in_common_units
+from longshore_study.base.units import Unit, unit_of
 from longshore_study.metrics.plausibility import PlausibilityLimits
 from longshore_study.patterns import CONTROL, PATTERNS, main_of, metric_of
 from longshore_study.patterns.control import MACHINE_METRICS
@@ -142,7 +142,7 @@ def measure(launches: Iterable[Launch], *, metrics: Iterable[str] = (), with_stu
             else:
                 key, reason = figure_or_reason
                 measured.absent[key] = reason
-    [measured.figures] = in_common_units([measured.figures])
+    [measured.figures] = _in_common_units([measured.figures])
     return measured
 
 
@@ -151,9 +151,34 @@ def measure_sides(
 ) -> list[Measurements]:
     """Like `measure`, for launches that are compared with each other."""
     found = [measure(launches, metrics=metrics, with_study=with_study) for launches in sides]
-    for measured, figures in zip(found, in_common_units([measured.figures for measured in found]), strict=True):
+    for measured, figures in zip(found, _in_common_units([measured.figures for measured in found]), strict=True):
         measured.figures = figures
     return found
+
+
+def _in_common_units(sides: Sequence[Iterable[Figure]]) -> list[list[Figure]]:
+    """The figures of each side. Those of one metric of a pattern are in the unit of the first one.
+
+    Raises LongshoreError if figures of a metric have units that measure different things, or if
+    some are better if higher, and others if lower.
+    """
+    units: dict[str, Unit] = {}
+    firsts: dict[tuple[str, str], Figure] = {}
+
+    def converted(figure: Figure) -> Figure:
+        first = firsts.setdefault((figure.key.pattern, figure.key.metric), figure)
+        if figure.unit == first.unit and figure.better == first.better:
+            return figure
+        ours, theirs = (units.setdefault(one.unit, unit_of(one.unit)) for one in (figure, first))
+        if ours.dimension != theirs.dimension or figure.better != first.better:
+            raise LongshoreError(
+                f"the figure {figure.key.metric} of {figure.key.pattern} is in '{first.unit}' ({first.better} is "
+                f"better) in {first.launch}, and in '{figure.unit}' ({figure.better} is better) in {figure.launch}: "
+                "these are two quantities; select one with --tag or --study, or import one under another --figure"
+            )
+        return replace(figure, value=figure.value * (ours.scale / theirs.scale), unit=first.unit)
+
+    return [[converted(figure) for figure in figures] for figures in sides]
 
 
 def require_metrics(wanted: Iterable[str], launches: Iterable[Launch]) -> None:

@@ -4,6 +4,7 @@ and for predictions."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
@@ -13,6 +14,22 @@ from longshore_study.store.records import Record
 
 Names = tuple[str, str, str]
 """Study, tag and pattern."""
+
+
+@dataclass(frozen=True)
+class VariantSummary:
+    """What the launches of one variant have in common."""
+
+    study: str
+    tag: str
+    pattern: str
+    factors: Mapping[str, Any]
+    launches: int
+
+    @property
+    def names(self) -> dict[str, Any]:
+        """The members of a JSON object that say which variant this is."""
+        return {name: getattr(self, name) for name in ("study", "tag", "pattern", "factors", "launches")}
 
 
 def factors_of(launch: Launch, result: Record) -> dict[str, Any]:

@@ -10,17 +10,24 @@ from dataclasses import dataclass, field, replace
 from statistics import median
 from typing import Any
 
+from longshore_study.base.groups import grouped
 from longshore_study.base.json_values import canonical
 from longshore_study.metrics.launch_metrics import Figure
-from longshore_study.patterns import CONTROL, pattern_rank
+from longshore_study.patterns import BETWEEN, CONTROL, PATTERNS, pattern_rank
+from longshore_study.patterns.pattern import WAY
 
-CHOICES = frozenset((
-    "strategy", "buffer_items", "hops", "indexing", "algorithm", "mode", "placement", "exchange", "order", "scope",
-    "tasks", "task_count", "memory", "first_touch", "stores", "transport", "stack",
-    "environment",
-))  # fmt: skip
-"""The factors that a user chooses. Among the rows that agree in all other factors, one row is the
-best."""
+_GIVEN_WAYS = {
+    "machine", "distribution", "block_items", "combine", "language", "grid", "node", "socket", "numa", "l3", "core",
+    "splitters", "meet",
+}  # fmt: skip
+CHOICES = frozenset(
+    name
+    for factors in (BETWEEN, *(pattern.factors for pattern in PATTERNS.values()))
+    for name, factor in factors.items()
+    if factor.role == WAY and name not in _GIVEN_WAYS
+) | {"indexing", "environment"}
+"""The factors that a user chooses: the ways to do the work, except those that the data of a program
+give. Among the rows that agree in all other factors, one row is the best."""
 LAYOUT = ("nodes", "ranks", "ranks_per_node", "tasks_per_node", "grid", "domain")
 """The factors of the layout of ranks. Tables always show these factors."""
 MEASUREMENTS = ("part", "test", "datatype", "processes")
@@ -77,9 +84,7 @@ def variant_rows(figures: Iterable[Figure], *, by_session: bool) -> list[Variant
 
 
 def _row(session: str | None, figures: Sequence[Figure]) -> VariantRow:
-    by_metric: dict[str, list[Figure]] = defaultdict(list)
-    for figure in figures:
-        by_metric[figure.key.metric].append(figure)
+    by_metric = grouped(figures, lambda figure: figure.key.metric)
     main = next((f for f in figures if f.main), figures[0])
     metrics = {
         name: {

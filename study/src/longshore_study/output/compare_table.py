@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from longshore_study.base import terminal
+from longshore_study.base.groups import grouped
 from longshore_study.compare.comparison import Comparison
 from longshore_study.compare.differences import differences, in_words
 from longshore_study.compare.estimate import PLAIN, STATISTIC, metric_ratio
@@ -66,9 +67,7 @@ COLUMNS = (
 def render(comparison: Comparison, *, verbose: bool) -> None:
     """Prints a table per pattern and metric, and the summary. With `verbose`, the summary lists all
     differences between the sides."""
-    groups: dict[tuple[str | None, str, str], list[JudgedRow]] = defaultdict(list)
-    for row in comparison.rows:
-        groups[row.simulated, row.key.pattern, row.key.metric].append(row)
+    groups = grouped(comparison.rows, lambda row: (row.simulated, row.key.pattern, row.key.metric))
     for (_, pattern, metric), rows in groups.items():
         _print_table(comparison, pattern, metric, rows)
     _print_summary(comparison, verbose=verbose)
@@ -165,9 +164,7 @@ def _pivot_cell(rows: list[JudgedRow]) -> str:
 
 def _grouped(problems: Sequence[str]) -> list[str]:
     """The problems as lines. Launches with the same problem share a line."""
-    alike: dict[str, list[str]] = {}
-    for problem in problems:
-        alike.setdefault(_FILE.sub("", problem), []).append(problem)
+    alike = grouped(problems, lambda problem: _FILE.sub("", problem))
     return [
         members[0] if len(members) == 1 else f"{members[0]}; and {terminal.count(len(members) - 1, 'launch')} alike"
         for members in alike.values()

@@ -7,7 +7,6 @@ from functools import partial
 from typing import Any
 
 from longshore_study.base import terminal
-from longshore_study.base.json_values import attributes
 from longshore_study.metrics.counters import COUNTED, HARDWARE, CounterSummary
 from longshore_study.output.rows import grouped, print_rows
 
@@ -19,7 +18,7 @@ def document(summaries: Sequence[CounterSummary]) -> dict[str, Any]:
         "schema": 1,
         "rows": [
             {
-                **attributes(summary, "study tag pattern factors launches"),
+                **summary.names,
                 "numbers": {
                     name.replace(" ", "_") + ("_seconds" if name in _SECONDS else ""): value
                     for name, value in summary.numbers.items()

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from longshore_study.base import terminal
-from longshore_study.base.json_values import attributes
 from longshore_study.metrics.engines import PERCENTILES, EngineSummary, Hop
 from longshore_study.output.rows import grouped
 
@@ -20,7 +19,8 @@ def document(summaries: Sequence[EngineSummary]) -> dict[str, Any]:
         "schema": 1,
         "rows": [
             {
-                **attributes(summary, "study tag pattern factors launches seconds"),
+                **summary.names,
+                "seconds": summary.seconds,
                 "waited_seconds": {"slot": summary.slot_wait_seconds, "arrival": summary.arrival_wait_seconds},
                 "latency_seconds": {
                     direction: {"samples": latency.samples, **{name: latency.seconds.get(name) for name in PERCENTILES}}

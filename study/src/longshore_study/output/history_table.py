@@ -67,7 +67,8 @@ def render(table: HistoryTable, *, everything: bool) -> None:
             [
                 *terminal.levels(factors, names),
                 str(len(row.points)), terminal.number(row.levels()[0][2]), terminal.number(row.levels()[-1][2]),
-                _noise(row), spark(row), _changes(row, of_several),
+                "-" if row.found.noise is None else terminal.percent(math.expm1(row.found.noise)),
+                spark(row), _changes(row, of_several),
             ]
             for factors, row in zip(described, rows, strict=True)
         ]  # fmt: skip
@@ -87,10 +88,6 @@ def render(table: HistoryTable, *, everything: bool) -> None:
         print(f"warning: {warning}")
     for problem in table.measured.problems:
         print(f"warning: not in the tables: {problem}")
-
-
-def _noise(row: HistoryRow) -> str:
-    return "-" if row.found.noise is None else terminal.percent(math.expm1(row.found.noise))
 
 
 def _style(row: HistoryRow) -> str | None:

@@ -15,6 +15,7 @@ from typing import Any
 
 from longshore_study import __version__
 from longshore_study.base import terminal
+from longshore_study.base.groups import grouped
 from longshore_study.base.json_values import canonical
 from longshore_study.metrics.launch_metrics import Measurements
 from longshore_study.metrics.variant_rows import VariantRow, variant_rows
@@ -28,9 +29,7 @@ _FORMAT = "%Y-%m-%dT%H:%M:%S%z"
 def run_report(launches: Sequence[Launch], measured: Measurements) -> dict[str, Any]:
     """The report. The same figures give the same report, with the same identifiers."""
     rows = variant_rows(measured.figures, by_session=True)
-    sessions: dict[tuple[str, str, str], list[VariantRow]] = {}
-    for row in rows:
-        sessions.setdefault((row.study, row.tag, row.session or ""), []).append(row)
+    sessions = grouped(rows, lambda row: (row.study, row.tag, row.session or ""))
     content = canonical({"rows": [[r.tag, r.session, r.metrics] for r in rows]})
     identity = str(uuid.uuid5(_NAMESPACE, content.encode("utf-8", "replace").decode()))  # tags are bytes
     times = [stamp for launch in launches if (stamp := _seconds(launch)) is not None]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, Protocol, TypeVar
 
-from longshore_study.base import terminal
+from longshore_study.base import groups, terminal
 
 
 class _HasFactors(Protocol):
@@ -20,10 +20,7 @@ F = TypeVar("F", bound=_HasFactors)
 def grouped(rows: Iterable[R], names: str) -> dict[tuple[Any, ...], list[R]]:
     """The rows by their attributes with these names, separated by spaces. The groups are in the
     order of their first rows."""
-    groups: dict[tuple[Any, ...], list[R]] = {}
-    for row in rows:
-        groups.setdefault(tuple(getattr(row, name) for name in names.split()), []).append(row)
-    return groups
+    return groups.grouped(rows, lambda row: tuple(getattr(row, name) for name in names.split()))
 
 
 def print_rows(

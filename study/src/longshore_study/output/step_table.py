@@ -9,8 +9,9 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any
 
-from longshore_study.analyses.steps import Factors, StepCell, StepTable
+from longshore_study.analyses.steps import StepCell, StepTable
 from longshore_study.base import terminal
+from longshore_study.base.groups import grouped
 from longshore_study.base.json_values import attributes
 from longshore_study.compare.contrast import Contrast
 from longshore_study.metrics.launch_metrics import unit_of_whom
@@ -119,10 +120,10 @@ def split_to_fit(table: StepTable, width_of: Callable[[Sequence[int]], int], wid
             break
         parted: list[list[int]] = []
         for group in groups:
-            levels: dict[str, list[int]] = {}
-            for index in group if width_of(group) > widest else ():
-                levels.setdefault(str(table.columns[index].get(name)), []).append(index)
-            parted += list(levels.values()) or [group]
+            split = width_of(group) > widest
+            levels = [(str(table.columns[index].get(name)) if split else "", index) for index in group]
+            parts = grouped(levels, lambda pair: pair[0]).values()
+            parted += [[index for _, index in part] for part in parts]
         groups = parted
     return groups
 
@@ -149,7 +150,7 @@ def _grid(table: StepTable, indices: Sequence[int], notes: Notes) -> tuple[str, 
     chosen = [table.columns[index] for index in indices]
     shared, names = terminal.varying(chosen)
     names = column_order(names)
-    heads = [[name.replace("_", "-"), *(_level(column, name) for column in chosen)] for name in names]
+    heads = [[name.replace("_", "-"), *(terminal.levels(column, [name])[0] for column in chosen)] for name in names]
     heads = heads or [["step", table.unit]]
     rows = [*heads[1:]]
     if names:
@@ -170,10 +171,6 @@ def _grid(table: StepTable, indices: Sequence[int], notes: Notes) -> tuple[str, 
 def overall(table: StepTable, column: int) -> Contrast | None:
     """The gain of all steps together in a column."""
     return next((row[column].overall for row in reversed(table.cells) if row[column].overall), None)
-
-
-def _level(column: Factors, name: str) -> str:
-    return terminal.factor(column[name]) if name in column else ""
 
 
 def _cell_text(cell: StepCell, notes: Notes) -> str:

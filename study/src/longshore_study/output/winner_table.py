@@ -10,6 +10,7 @@ from longshore_study.analyses.best_choices import BestChoice, best_choices
 from longshore_study.analyses.winners import RankedVariant, memory_copies, newest_session, ranked_variants
 from longshore_study.base import terminal
 from longshore_study.base.errors import LongshoreError
+from longshore_study.base.groups import grouped
 from longshore_study.metrics.launch_metrics import Measurements, measure, unit_of_whom
 from longshore_study.output.next_commands import next_commands
 from longshore_study.patterns import PATTERNS
@@ -61,9 +62,7 @@ def render(store: Store, name: str, session: str | None = None, *, verbose: bool
         raise LongshoreError(f"study '{study}' has no figures in {store.path} yet{what}; 'longshore run' measures")
     of = f"{terminal.side(study, tag)}, session {session}"
     terminal.print_line(f"{of}: {terminal.count(measured.launches, 'launch')}\n")
-    kinds: dict[str | None, list[RankedVariant]] = {}
-    for entry in ranked:
-        kinds.setdefault(entry.simulated, []).append(entry)
+    kinds = grouped(ranked, lambda entry: entry.simulated)
     for machine, members in kinds.items():
         if machine is not None:
             terminal.print_line(f"{heading(machine)}:\n")

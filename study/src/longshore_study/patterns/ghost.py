@@ -67,12 +67,7 @@ PATTERN = Pattern(
         "memory": words(WAY, "shared own"),
         "placement": words(WAY, "linear random auto"),
     },
-    sizes={
-        "elements": "elements per rank",
-        "ghosts": "ghosts per rank",
-        "fields": "fields",
-        "reach": "reach",
-    },
+    sizes={"elements": "elements per rank", "ghosts": "ghosts per rank", "fields": "fields", "reach": "reach"},
     auto="strategy",
     traffic=_traffic,
     traffic_text=f"for each ghost, a cache line of {_LINE_BYTES} bytes read at its element (accumulate: and written), "

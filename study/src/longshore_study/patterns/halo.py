@@ -64,12 +64,7 @@ PATTERN = Pattern(
         "order": words(WAY, "xyz xzy yxz yzx zxy zyx"),
         **TASKS,
     },
-    sizes={
-        "halo": "halo width, cells",
-        "contiguous": "elements per face",
-        "fields": "fields",
-        "task_count": "tasks",
-    },
+    sizes={"halo": "halo width, cells", "contiguous": "elements per face", "fields": "fields", "task_count": "tasks"},
     auto="algorithm",
     guidelines=(
         Guideline(

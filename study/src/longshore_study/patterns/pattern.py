@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Literal
 
 Role = Literal["work", "way"]
@@ -131,7 +132,7 @@ class Pattern:
     pairs_of_ranks: bool = False
     """Whether all pairs of ranks exchange messages, which a simulation takes longer for."""
 
-    @property
+    @cached_property
     def work(self) -> tuple[str, ...]:
         """The factors that define the work."""
         return (*(name for name, factor in self.factors.items() if factor.role == WORK), *self.work_of_imports)

@@ -17,7 +17,6 @@ from typing import Any
 
 from longshore_study.base.errors import UsageError
 from longshore_study.patterns import CONTROL, PATTERNS
-from longshore_study.planning.simulated_layout import simulated_layout
 from longshore_study.store import launch_store
 from longshore_study.study_file import environment_variables
 from longshore_study.study_file.machine_reader import TRANSPORT as SIMULATED
@@ -248,9 +247,25 @@ def _simulated_cell(
     study: Study, block: PatternBlock, between: Mapping[str, Any], within: dict[str, list[Any]]
 ) -> Cell:
     machine = block.machines[between["machine"]]
-    layout = simulated_layout(machine, between, f"{study.path}:{block.line}")
+    layout = _layout_on(machine, between, f"{study.path}:{block.line}")
     settings = replace(block.launch_settings, launches=block.simulated_launches)
     return Cell(block.program, {**between, **layout}, within, settings, machine=machine)
+
+
+def _layout_on(machine: MachineFile, between: Mapping[str, Any], where: str) -> dict[str, int]:
+    """The factors `ranks`, and `ranks_per_node` if it follows from the others. `nodes` alone means
+    full nodes. Raises UsageError, which begins with `where`, if the machine has no such layout."""
+    nodes, ranks, given = between.get("nodes"), between.get("ranks"), between.get("ranks_per_node")
+    per_node = given or (-(-ranks // nodes) if ranks and nodes else machine.ranks_per_node)
+    total = ranks or (nodes or 1) * per_node
+    name = f"machine '{machine.name}'"
+    if nodes and -(-total // per_node) != nodes:
+        what = f"{total} ranks with {per_node} on each node do not make {nodes} nodes of {name}"
+        raise UsageError(f"{where}: {what}; remove ranks, nodes or ranks_per_node, which follows from the others")
+    if total > machine.nodes * per_node:
+        most = f"{machine.nodes} nodes, so at most {machine.nodes * per_node} ranks with {per_node} on each node"
+        raise UsageError(f"{where}: {name} has {most}; {total} are too many: write fewer, or another machine")
+    return {"ranks": total} | ({"ranks_per_node": per_node} if given or (ranks and nodes) else {})
 
 
 def _not_excluded(

@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
+from longshore_study.base.groups import grouped
 from longshore_study.base.texts import counted
-from longshore_study.report.facts import Facts, MissingVariant, PlottedFigure, by_key, frozen
+from longshore_study.report.facts import Facts, PlottedFigure, by_key, frozen
 from longshore_study.report.labels import level_text, naming, pattern_title, value_text
 from longshore_study.report.markup import Child, Element, element, section
 from longshore_study.report.tables import folded, scroll_table
-from longshore_study.store.launch_store import Launch
 from longshore_study.store.simulated import heading
 
 ROWS_SHOWN = 30
@@ -80,9 +80,7 @@ def _invalid(facts: Facts) -> Iterable[Absence]:
 
 def _skipped(facts: Facts) -> Iterable[Absence]:
     """One line for all variants of a pattern that were skipped for the same reason."""
-    groups: dict[tuple[str, str, str], list[MissingVariant]] = {}
-    for a in facts.absent:
-        groups.setdefault((a.pattern, a.side, a.reason), []).append(a)
+    groups = grouped(facts.absent, lambda a: (a.pattern, a.side, a.reason))
     for (pattern, side, reason), group in groups.items():
         variants = {frozen(a.factors): a.factors for a in group}
         kind, _, why = reason.partition(": ")
@@ -130,9 +128,7 @@ def _sessions(facts: Facts) -> Element:
     kinds = (facts, *facts.simulated.values())
     failed = {failure.launch.path for kind in kinds for failure in kind.failed}
     main_figures = [figure for kind in kinds for figure in kind.main_figures]
-    groups: dict[tuple[str, str, str], list[Launch]] = {}
-    for launch in facts.all_launches:
-        groups.setdefault((launch.tag, launch.session, launch.study), []).append(launch)
+    groups = grouped(facts.all_launches, lambda launch: (launch.tag, launch.session, launch.study))
     rows = []
     for (tag, session, study), launches in groups.items():
         variants = {f.key for f in main_figures if (f.tag, f.session, f.study) == (tag, session, study)}

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from itertools import groupby, pairwise
 from typing import Any
 
-from longshore_study.analyses.scaling import AXES
+from longshore_study.analyses.scaling import AXES, following_factors
+from longshore_study.base.groups import grouped
 from longshore_study.base.json_values import number_in
 from longshore_study.base.texts import counted, figure, name_text, plain_number, power_of_two, quantity
 from longshore_study.patterns import CONTROL, PATTERNS
@@ -90,16 +91,9 @@ def _sizes(figures: Sequence[PlottedFigure]) -> dict[str, str]:
 def determined_by(factor: str, all_factors: Sequence[Mapping[str, Any]]) -> set[str]:
     """The numeric factors that vary and are determined by `factor`, such as the ranks by the
     nodes."""
-    seen: dict[str, dict[object, set[object]]] = {}
-    for factors in all_factors:
-        for name, value in factors.items():
-            if name != factor and factor in factors and number_in(value) is not None:
-                seen.setdefault(name, {}).setdefault(factors[factor], set()).add(value)
-    return {
-        name
-        for name, by_level in seen.items()
-        if all(len(values) == 1 for values in by_level.values()) and len(set().union(*by_level.values())) > 1
-    }
+    sized = [(factors[factor], factors) for factors in all_factors if factor in factors]
+    numeric = {name for _, factors in sized for name, value in factors.items() if number_in(value) is not None}
+    return (following_factors(sized) & numeric) - {factor}
 
 
 def curves(facts: Facts, figures: Sequence[PlottedFigure]) -> list[Element]:
@@ -125,12 +119,12 @@ def panels(facts: Facts, figures: Sequence[PlottedFigure], factor: str) -> list[
     names = naming({k: v for k, v in other.items() if k not in dependent} for other in rest)
     chosen = series_factor(rest, names.varying)
     looks = looks_of(rest, chosen)
-    grouped: dict[str, dict[tuple[str, str], list[PlottedFigure]]] = {}
+    by_title: dict[str, dict[tuple[str, str], list[PlottedFigure]]] = {}
     for group, other in zip(groups, rest, strict=True):
         title = ", ".join(names.parts(other, without=[chosen]))
         name = level_text(chosen, other[chosen]) if chosen in other else "all"
         for f in group:
-            grouped.setdefault(title, {}).setdefault((name, f.side), []).append(f)
+            by_title.setdefault(title, {}).setdefault((name, f.side), []).append(f)
     two_sides = len(facts.sides) > 1
 
     def order(series: tuple[tuple[str, str], list[PlottedFigure]]) -> tuple[int, int]:
@@ -153,7 +147,7 @@ def panels(facts: Facts, figures: Sequence[PlottedFigure], factor: str) -> list[
             ),
             _bounds(facts, [f for members in series.values() for f in members], factor),
         )
-        for title, series in grouped.items()
+        for title, series in by_title.items()
     ]
 
 
@@ -162,9 +156,7 @@ def _without(factors: Mapping[str, Any], name: str) -> dict[str, Any]:
 
 
 def _bounds(facts: Facts, figures: Sequence[PlottedFigure], factor: str) -> tuple[tuple[float, Bound], ...]:
-    sized: dict[float, list[PlottedFigure]] = {}
-    for f in figures:
-        sized.setdefault(number_in(f.factors[factor]) or 0.0, []).append(f)
+    sized = grouped(figures, lambda f: number_in(f.factors[factor]) or 0.0)
     bounds = [(size, bound_for(facts, group)) for size, group in sorted(sized.items())]
     return tuple((size, bound) for size, bound in bounds if bound is not None)
 

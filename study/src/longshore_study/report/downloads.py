@@ -19,7 +19,7 @@ from longshore_study.report.markup import Element, element, section
 FIGURE_COLUMNS = (
     "side", "study", "tag", "session",
     "cell_id", "launch_index", "position", "pattern", "metric", "value", "unit", "better",
-    "verified", "repetitions", "imported", "simulated",
+    "verified", "repetitions", "imported",
 )  # fmt: skip
 # Larger data is compressed, so that the page stays small enough to send.
 MAX_PLAIN_BYTES = 300_000
@@ -52,16 +52,10 @@ def downloads_section(facts: Facts) -> Element:
 def figure_rows(facts: Facts) -> list[dict[str, Any]]:
     """Every metric of every variant of every launch."""
     return [
-        {
-            "side": f.side, "study": f.study, "tag": f.tag, "session": f.session, "cell_id": f.cell_id,
-            "launch_index": f.launch_index, "position": f.position, "pattern": f.pattern,
-            "metric": f.metric, "value": f.value, "unit": f.unit,
-            "better": f.better, "verified": f.verified, "repetitions": f.repetitions, "imported": f.aggregate,
-            "simulated": machine, "factors": f.factors,
-        }
+        {**{name: getattr(f, name) for name in FIGURE_COLUMNS}, "simulated": machine, "factors": f.factors}
         for machine, kind in ((None, facts), *facts.simulated.items())
         for f in kind.figures
-    ]  # fmt: skip
+    ]
 
 
 def figures_csv(rows: list[dict[str, Any]]) -> str:
@@ -69,11 +63,10 @@ def figures_csv(rows: list[dict[str, Any]]) -> str:
     factors = sorted({name for row in rows for name in row["factors"]})
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow([*FIGURE_COLUMNS, *(f"factor_{name}" for name in factors)])
+    columns = (*FIGURE_COLUMNS, "simulated")
+    writer.writerow([*columns, *(f"factor_{name}" for name in factors)])
     for row in rows:
-        writer.writerow(
-            [*(_cell(row[c]) for c in FIGURE_COLUMNS), *(_cell(row["factors"].get(name)) for name in factors)]
-        )
+        writer.writerow([*(_cell(row[c]) for c in columns), *(_cell(row["factors"].get(name)) for name in factors)])
     return out.getvalue()
 
 
@@ -134,7 +127,5 @@ def _link(name: str, media_type: str, content: str, description: str) -> Element
     size = f"{len(data) / 1000:.0f} kB" if len(data) >= 1000 else f"{len(data)} bytes"
     encoded = base64.b64encode(data).decode("ascii")
     return element(
-        "li",
-        element("a", name, href=f"data:{media_type};base64,{encoded}", download=name),
-        f" {description}, {size}",
+        "li", element("a", name, href=f"data:{media_type};base64,{encoded}", download=name), f" {description}, {size}"
     )

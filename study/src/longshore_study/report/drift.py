@@ -10,13 +10,12 @@ from dataclasses import dataclass
 from statistics import median
 
 from longshore_study.base.texts import change, figure, plain_number
+from longshore_study.compare.comparison import DEFAULT_MARGIN
 from longshore_study.report.facts import Facts, PlottedFigure, by_key, median_value
 from longshore_study.report.labels import pattern_title
 from longshore_study.report.marks import SERIES_SHAPES, Axes, chart, legend, line, mark
 from longshore_study.report.markup import Child, Element, element, remark, section
-from longshore_study.report.scales import Scale, log_around
-
-DEFAULT_MARGIN = 0.05
+from longshore_study.report.scales import Scale, log_around, round_numbers
 
 
 @dataclass(frozen=True)
@@ -96,7 +95,7 @@ def _panel(facts: Facts, pattern: str, margin: float) -> Element | None:
         y,
         "launch, in run order",
         "relative to median",
-        x.ticks_at(_run_numbers(last), plain_number),
+        x.ticks_at(round_numbers(last, last // 5), plain_number),
         y.ticks(plain_number, 4),
     )
     low, high = 1 - y.fraction(1 + margin), 1 - y.fraction(1 / (1 + margin))
@@ -140,8 +139,3 @@ def _session_name(key: tuple[str, str], deviations: Sequence[LaunchDeviation]) -
     drift = trend(deviations)
     name = f"{key[0]}, {key[1]}"
     return f"{name}: last third {change(drift)} against the first" if drift else name
-
-
-def _run_numbers(last: int) -> list[float]:
-    step = max(1, last // 5)
-    return [1.0, *(float(i) for i in range(step, last + 1, step) if i > 1)]

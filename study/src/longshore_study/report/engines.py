@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from longshore_study.base.groups import grouped
 from longshore_study.base.texts import figure, ratio, seconds, share
 from longshore_study.metrics.engines import PERCENTILES, EngineSummary, Hop, engine_summaries
 from longshore_study.report.facts import Facts
@@ -22,9 +23,7 @@ def engines_section(facts: Facts) -> Element | None:
     """None where no record has engines."""
     blocks = []
     for side in facts.stored_sides:
-        by_pattern: dict[str, list[EngineSummary]] = {}
-        for summary in engine_summaries(side.launches):
-            by_pattern.setdefault(summary.pattern, []).append(summary)
+        by_pattern = grouped(engine_summaries(side.launches), lambda summary: summary.pattern)
         where = f": {side.name}" if len(facts.stored_sides) > 1 else ""
         blocks += [_block(pattern_title(pattern) + where, members) for pattern, members in by_pattern.items()]
     if not blocks:

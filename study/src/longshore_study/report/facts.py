@@ -16,6 +16,7 @@ from longshore_study.analyses import history
 from longshore_study.analyses.best_choices import BestChoice, best_choices
 from longshore_study.analyses.winners import RankedVariant, ranked_variants
 from longshore_study.attribution.association import Attribution
+from longshore_study.base.groups import grouped
 from longshore_study.base.json_values import canonical
 from longshore_study.compare.comparison import Comparison
 from longshore_study.compare.guideline_check import GuidelineRow
@@ -56,8 +57,8 @@ class PlottedFigure:
     spread: tuple[float, float] | None
     """The 10th and the 90th percentile of the repetitions, divided by the value; None for
     aggregates."""
-    aggregate: bool
-    """Imported: the repetitions are unknown."""
+    imported: bool
+    """The repetitions are unknown."""
     nodes: int | None
     """The number of nodes of the launch, including virtual nodes. None if it is not recorded."""
     key: FigureKey
@@ -138,10 +139,7 @@ class Facts:
 
     @cached_property
     def _by_pattern(self) -> dict[str, list[PlottedFigure]]:
-        by_pattern: dict[str, list[PlottedFigure]] = {}
-        for f in self.main_figures:
-            by_pattern.setdefault(f.pattern, []).append(f)
-        return by_pattern
+        return grouped(self.main_figures, lambda f: f.pattern)
 
     def of_pattern(self, pattern: str) -> list[PlottedFigure]:
         return self._by_pattern.get(pattern, [])
@@ -234,10 +232,7 @@ def frozen(factors: Mapping[str, Any]) -> Factors:
 
 
 def by_key(figures: Iterable[PlottedFigure]) -> dict[FigureKey, list[PlottedFigure]]:
-    groups: dict[FigureKey, list[PlottedFigure]] = {}
-    for figure in figures:
-        groups.setdefault(figure.key, []).append(figure)
-    return groups
+    return grouped(figures, lambda figure: figure.key)
 
 
 def median_value(figures: Sequence[PlottedFigure]) -> float:
@@ -274,7 +269,7 @@ def _figures(side: Side, measured: Measurements) -> list[PlottedFigure]:
                 verified=result.get("verified"),
                 repetitions=result.get("repetitions"),
                 spread=_spread(result.get("seconds"), f.better),
-                aggregate=launch.imported,
+                imported=launch.imported,
                 nodes=f.nodes,
                 key=(f.key.study, f.key.pattern, f.key.metric, frozen(factors)),
             )

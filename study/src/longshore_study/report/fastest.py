@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from longshore_study.analyses.best_choices import ABOVE_COPY
 from longshore_study.analyses.winners import RankedVariant
+from longshore_study.base.groups import grouped
 from longshore_study.base.json_values import canonical
 from longshore_study.base.texts import counted, figure, share
 from longshore_study.report.facts import Facts
@@ -61,9 +62,7 @@ def fastest(facts: Facts) -> list[Winner]:
 
 def _of_pattern(side: str, ranked: Sequence[RankedVariant]) -> list[Winner]:
     chosen, given = naming(entry.how for entry in ranked), naming(entry.work for entry in ranked)
-    works: dict[str, list[RankedVariant]] = {}
-    for entry in ranked:
-        works.setdefault(canonical(entry.work), []).append(entry)
+    works = grouped(ranked, lambda entry: canonical(entry.work))
     return [_winner(side, members, chosen, given) for members in works.values()]
 
 

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from longshore_study.base.groups import grouped
 from longshore_study.base.texts import Quantity, counted, plain_number, quantity, ratio, share
 from longshore_study.compare.comparison import Comparison
 from longshore_study.compare.judged_row import JudgedRow
 from longshore_study.patterns import pattern_rank
+from longshore_study.report.facts import Facts
 from longshore_study.report.labels import Naming, metric_title, naming, pattern_title
 from longshore_study.report.marks import band, grid, interval, mark, strip, strip_axis, vertical
 from longshore_study.report.markup import Child, Element, element, remark, section
@@ -28,8 +30,9 @@ ROWS_SHOWN = 60
 INTERVAL_REACH = 3.0
 
 
-def forest_section(comparison: Comparison) -> Element | None:
-    if not comparison.rows:
+def forest_section(facts: Facts) -> Element | None:
+    comparison = facts.comparison
+    if comparison is None or not comparison.rows:
         return None
     scale = ratio_scale(comparison)
     present = sorted({base_name(r.verdict) for r in comparison.rows}, key=order_of)
@@ -49,9 +52,8 @@ def forest_section(comparison: Comparison) -> Element | None:
 
 def row_groups(comparison: Comparison) -> list[list[JudgedRow]]:
     """The rows of each table, split by pattern, metric and kind of work."""
-    groups: dict[tuple[str, str], list[JudgedRow]] = {}
-    for row in sorted(comparison.rows, key=lambda r: pattern_rank(r.key.pattern)):
-        groups.setdefault((row.key.pattern, row.key.metric), []).append(row)
+    ordered = sorted(comparison.rows, key=lambda row: pattern_rank(row.key.pattern))
+    groups = grouped(ordered, lambda row: (row.key.pattern, row.key.metric))
     return [
         group for (pattern, _), rows in groups.items() for group in split_by_work(rows, pattern, lambda r: r.factors)
     ]

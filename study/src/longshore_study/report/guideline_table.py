@@ -56,10 +56,7 @@ def _tag(tag: str, rows: Sequence[GuidelineRow], *, titled: bool) -> Child:
         element("p", summary),
         remark(f"All: {names.constant_text}.") if names.constant else None,
         *folded(
-            ordered,
-            ROWS_SHOWN,
-            lambda more: counted(more, "more guideline"),
-            lambda some: _table(tag, some, names),
+            ordered, ROWS_SHOWN, lambda more: counted(more, "more guideline"), lambda some: _table(tag, some, names)
         ),
     ]
 

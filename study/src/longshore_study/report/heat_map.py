@@ -7,8 +7,8 @@ from math import log
 
 from longshore_study.base.json_values import number_in
 from longshore_study.base.texts import change
-from longshore_study.compare.comparison import Comparison
 from longshore_study.compare.judged_row import JudgedRow
+from longshore_study.report.facts import Facts
 from longshore_study.report.forest import row_groups
 from longshore_study.report.labels import NO_BREAK, SELF_EXPLAINING, level_text, metric_title, naming, pattern_title
 from longshore_study.report.markup import Child, Element, element, remark, section
@@ -22,8 +22,10 @@ MAX_COLUMNS = 12
 COLOUR_LIMITS = (log(1.15), log(1.5), log(3))
 
 
-def heat_map_section(comparison: Comparison) -> Element | None:
-    tables = [t for rows in row_groups(comparison) if (t := _table(rows, comparison.margin)) is not None]
+def heat_map_section(facts: Facts) -> Element | None:
+    comparison = facts.comparison
+    groups = row_groups(comparison) if comparison else []
+    tables = [t for rows in groups if comparison and (t := _table(rows, comparison.margin)) is not None]
     if not tables:
         return None
     return section(
@@ -54,9 +56,7 @@ def _table(rows: Sequence[JudgedRow], margin: float) -> Element | None:
     head = element("tr", element("td"), [element("th", _broken_lines(column), scope="col") for column in columns])
     body = [
         element(
-            "tr",
-            element("th", name, scope="row"),
-            [_cell(cells.get((name, column)), margin) for column in columns],
+            "tr", element("th", name, scope="row"), [_cell(cells.get((name, column)), margin) for column in columns]
         )
         for name in row_names
     ]

@@ -11,7 +11,7 @@ from longshore_study.report.facts import Facts
 from longshore_study.report.labels import Naming, metric_title, naming, pattern_title
 from longshore_study.report.marks import SERIES_SHAPES, Axes, chart, legend, line, mark
 from longshore_study.report.markup import Child, Element, element, remark, section
-from longshore_study.report.scales import Scale, log_around
+from longshore_study.report.scales import Scale, log_around, round_numbers
 from longshore_study.stats.change_points import STEP, ChangePoint
 
 MIN_SESSIONS = 6
@@ -90,7 +90,7 @@ def history_panel(row: HistoryRow, rows: Sequence[HistoryRow], tags: Sequence[st
     shown_as = quantity(row.unit, values)
     axes = Axes(
         x, y, "session, in the order of time", f"{metric_title(row.key.metric)}, {shown_as.name}",
-        x.ticks_at(_session_numbers(len(values)), plain_number), y.ticks(shown_as.tick, 4),
+        x.ticks_at(round_numbers(len(values), math.ceil(len(values) / 6)), plain_number), y.ticks(shown_as.tick, 4),
     )  # fmt: skip
     events = [line(x.fraction(at + 0.5), 0, x.fraction(at + 0.5), 1, "bound") for at in row.events]
     levels = [
@@ -117,8 +117,3 @@ def history_panel(row: HistoryRow, rows: Sequence[HistoryRow], tags: Sequence[st
 
 def _shape(index: int) -> str:
     return SERIES_SHAPES[index % len(SERIES_SHAPES)]
-
-
-def _session_numbers(last: int) -> list[float]:
-    step = max(1, math.ceil(last / 6))
-    return [1.0, *(float(k) for k in range(step, last + 1, step) if k > 1)]

@@ -56,7 +56,7 @@ def _explanation(
     figures: Sequence[PlottedFigure], names: Naming, bounds: Mapping[FigureKey, Bound], near: Mapping[FigureKey, Bound]
 ) -> str:
     text = "One dot per launch, from top to bottom in the order of running; the vertical line is the median."
-    if any(f.aggregate for f in figures):
+    if any(f.imported for f in figures):
         text += " Open dots are imported aggregates: what one run printed, its repetitions unknown."
     if any(len(g) >= MIN_INTERVAL_LAUNCHES for g in by_key(figures).values()):
         text += " The horizontal line is the 95 % interval of the median, by order statistics."
@@ -71,7 +71,7 @@ def _legend(facts: Facts, figures: Sequence[PlottedFigure]) -> Element:
     entries = []
     for i, side in enumerate(facts.sides):
         shape, style = side_style(i)
-        hollow = all(f.aggregate for f in figures if f.side == side)
+        hollow = all(f.imported for f in figures if f.side == side)
         entries.append((shape, f"{style} open" if hollow else style, side))
     return legend(entries)
 
@@ -162,7 +162,7 @@ def _side_marks(
     for i, f in enumerate(figures):
         y = (top + bottom) / 2 if len(figures) == 1 else top + (bottom - top) * i / (len(figures) - 1)
         parts.append(
-            mark(shape, scale.clipped(f.value), y, f"{style} dot" + (" open" if f.aggregate else ""), tooltip(f))
+            mark(shape, scale.clipped(f.value), y, f"{style} dot" + (" open" if f.imported else ""), tooltip(f))
         )
     return parts
 
@@ -172,7 +172,7 @@ def tooltip(f: PlottedFigure) -> str:
     if f.position is not None:
         text += f", run {f.position + 1}"
     text += f": {figure(f.value, f.unit)}"
-    if f.aggregate:
+    if f.imported:
         return text + " (imported aggregate)"
     if f.spread:
         low, high = (figure(f.value * part, f.unit) for part in f.spread)

@@ -9,13 +9,14 @@ from datetime import UTC, datetime
 from importlib.resources import files
 
 from longshore_study import __version__
+from longshore_study.base.groups import grouped
 from longshore_study.report.association import attribution_section
 from longshore_study.report.coverage import coverage_section
 from longshore_study.report.curves import curves
 from longshore_study.report.downloads import downloads_section
 from longshore_study.report.drift import drift_section
 from longshore_study.report.engines import engines_section
-from longshore_study.report.facts import Facts, PlottedFigure
+from longshore_study.report.facts import Facts
 from longshore_study.report.fastest import fastest_section
 from longshore_study.report.forest import forest_section
 from longshore_study.report.guideline_table import guidelines_section
@@ -116,9 +117,7 @@ def patterns_section(facts: Facts) -> Element | None:
 def _pattern(facts: Facts, pattern: str) -> Element:
     """Curves and dots for each metric, unit and kind of work. Only controls have several
     metrics."""
-    kinds: dict[tuple[str, str], list[PlottedFigure]] = {}
-    for f in facts.of_pattern(pattern):
-        kinds.setdefault((f.metric, f.unit), []).append(f)
+    kinds = grouped(facts.of_pattern(pattern), lambda f: (f.metric, f.unit))
     drawn: list[Child] = []
     for figures in kinds.values():
         for group in split_by_work(figures, pattern, lambda f: f.factors):
@@ -155,18 +154,10 @@ def methods_section(facts: Facts) -> Element:
     return section("methods", "How the figures are made", element("ul", [element("li", text) for text in lines]))
 
 
-def _forest(facts: Facts) -> Element | None:
-    return forest_section(facts.comparison) if facts.comparison else None
-
-
-def _heat_map(facts: Facts) -> Element | None:
-    return heat_map_section(facts.comparison) if facts.comparison else None
-
-
 SECTIONS: tuple[Section, ...] = (
     verdict_section,
-    _forest,
-    _heat_map,
+    forest_section,
+    heat_map_section,
     attribution_section,
     fastest_section,
     steps_section,

@@ -41,24 +41,22 @@ def _block(title: str, rows: Sequence[Prediction]) -> Element:
     predicted = [row for row in rows if row.ratio is not None]
     reasons = sorted({row.why_not for row in rows if row.why_not})
     names = naming(row.factors for row in rows)
+    ratios = [
+        RatioRow(row.factors, row.ratio or 0.0, row.close, (row.measured, row.begun, row.predicted))
+        for row in predicted
+    ]
     note = f"Phase {rows[0].phase}. {close_sentence(predicted)}." if predicted else ""
     note += names.constant_note
     return element(
         "div",
         element("h3", title),
         remark(note) if note else None,
-        ratio_table([_ratio_row(row) for row in predicted], ("Whole phase", "All begun", "Predicted"), names)
-        if predicted
-        else None,
+        ratio_table(ratios, ("Whole phase", "All begun", "Predicted"), names) if predicted else None,
         element("ul", [element("li", f"Not predicted: {reason}") for reason in reasons], class_="reasons")
         if reasons
         else None,
         class_="pattern",
     )
-
-
-def _ratio_row(row: Prediction) -> RatioRow:
-    return RatioRow(row.factors, row.ratio or 0.0, row.close, (row.measured, row.begun, row.predicted))
 
 
 @dataclass(frozen=True)
@@ -80,10 +78,7 @@ def ratio_table(rows: Sequence[RatioRow], time_heads: Sequence[str], names: Nami
 def _table(rows: Sequence[RatioRow], time_heads: Sequence[str], names: Naming) -> Element:
     scale = log_around([1.0 - CLOSE, 1.0 + CLOSE, *(row.ratio for row in rows if row.ratio)])
     ticks = scale.ticks(plain_number)
-    axis: Child = [
-        element("span", "predicted / measured, log axis", class_="axis-name"),
-        strip_axis(ticks),
-    ]
+    axis: Child = [element("span", "predicted / measured, log axis", class_="axis-name"), strip_axis(ticks)]
     heads: list[tuple[str, Child]] = [
         ("name", "Variant"),
         ("plot", axis),

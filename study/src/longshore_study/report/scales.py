@@ -94,6 +94,11 @@ def for_figures(values: Sequence[float]) -> Scale:
     return linear_from_zero(positive)
 
 
+def round_numbers(last: int, step: int) -> list[float]:
+    """Ticks for numbers from 1 to `last`: 1, and the multiples of `step`."""
+    return [1.0, *(float(k) for k in range(max(1, step), last + 1, max(1, step)) if k > 1)]
+
+
 def _log_values(low: float, high: float) -> list[float]:
     decades = math.log10(high) - math.log10(low)
     steps = (1, 2, 5) if decades < 4 else (1,)

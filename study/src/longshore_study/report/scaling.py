@@ -53,7 +53,8 @@ def _block(facts: Facts, members: Sequence[SideCurve]) -> Element:
     sizes = sorted({point.at for _, curve in members for point in curve.points})
     names = naming(_named_factors(curve) for _, curve in members)
     bounds = [bound for panel, _ in panels for _, bound in panel.bounds]
-    note = f"One curve per {'variant' if not _varying(panels) else 'choice'}; the fastest panels come first."
+    choices = {series.name for panel, _ in panels for series in panel.series}
+    note = f"One curve per {'choice' if len(choices) > 1 else 'variant'}; the fastest panels come first."
     note += " Dot: geometric mean over launches; the vertical line spans them."
     if len(sides) > 1:
         note += f" Dashed and open: {sides[0]}."
@@ -91,10 +92,6 @@ def _intervals(curves: Iterable[Curve]) -> str:
 
 def _named_factors(curve: Curve) -> dict[str, Any]:
     return {name: value for name, value in curve.factors.items() if value not in ({}, None)}
-
-
-def _varying(panels: Sequence[tuple[Panel, list[SideCurve]]]) -> bool:
-    return len({series.name for panel, _ in panels for series in panel.series}) > 1
 
 
 def _panels(facts: Facts, members: Sequence[SideCurve]) -> list[tuple[Panel, list[SideCurve]]]:

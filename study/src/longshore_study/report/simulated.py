@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from longshore_study.analyses.crossings import Race, races_of
+from longshore_study.base.groups import grouped
 from longshore_study.base.json_values import number_in
 from longshore_study.base.texts import counted, plain_number, seconds
 from longshore_study.compare.judged_row import JudgedRow
 from longshore_study.report.curves import Panel, Series, SeriesPoint, curve_legend, draw_panel, small_multiples
-from longshore_study.report.facts import Facts, PlottedFigure
+from longshore_study.report.facts import Facts
 from longshore_study.report.labels import metric_title, naming, pattern_title
 from longshore_study.report.launch_dots import launch_dots
 from longshore_study.report.marks import SERIES_COUNT, Axes
@@ -34,9 +35,7 @@ def simulated_section(facts: Facts) -> Element | None:
     if not facts.simulated:
         return None
     races = [race for of_machine in facts.simulated.values() for race in races_of(of_machine.launches)]
-    by_pattern: dict[tuple[str, str, str, str], list[Race]] = {}
-    for race in races:
-        by_pattern.setdefault((race.pattern, race.axis, race.study, race.tag), []).append(race)
+    by_pattern = grouped(races, lambda race: (race.pattern, race.axis, race.study, race.tag))
     return section(
         "simulated",
         "Simulated machines",
@@ -146,9 +145,7 @@ def _compared(rows: Sequence[JudgedRow]) -> Element | None:
 def _all_figures(machine: str, facts: Facts) -> Child:
     drawn: list[Child] = []
     for pattern in facts.patterns:
-        kinds: dict[tuple[str, str], list[PlottedFigure]] = {}
-        for figure in facts.of_pattern(pattern):
-            kinds.setdefault((figure.metric, figure.unit), []).append(figure)
+        kinds = grouped(facts.of_pattern(pattern), lambda figure: (figure.metric, figure.unit))
         groups = [group for of in kinds.values() for group in split_by_work(of, pattern, lambda f: f.factors)]
         drawn += [
             element("h3", f"{pattern_title(pattern)}, {heading(machine)}"),

@@ -41,7 +41,8 @@ def steps_section(facts: Facts) -> Element | None:
 
 
 def _table_block(facts: Facts, side: str, table: StepTable) -> Element:
-    bounds = [_bound(facts, side, table.pattern, column) for column in table.columns]
+    figures = [f for f in facts.of_pattern(table.pattern) if f.side == side]
+    bounds = [bound_for(facts, [f for f in figures if steps.agree(column, f.factors)]) for column in table.columns]
     values = [cell.value for row in table.cells for cell in row if cell.value is not None]
     high = max(values, default=1.0)
     # A bound far above the figures is not drawn, so that the bars have enough room.
@@ -52,7 +53,8 @@ def _table_block(facts: Facts, side: str, table: StepTable) -> Element:
     name = (
         f"{pattern_title(table.pattern)}: {metric_title(table.metric)}, {table.unit}" if table.unit else table.pattern
     )
-    where = f" ({table.study}, {table.tag})" if _several(facts) else ""
+    several = len({(launch.study, launch.tag) for launch in facts.launches}) > 1
+    where = f" ({table.study}, {table.tag})" if several else ""
     return element(
         "div",
         element("h3", name + where),
@@ -61,10 +63,6 @@ def _table_block(facts: Facts, side: str, table: StepTable) -> Element:
         element("ol", [element("li", text) for text in notes.texts], class_="reasons note") if notes.texts else None,
         class_="pattern",
     )
-
-
-def _several(facts: Facts) -> bool:
-    return len({(launch.study, launch.tag) for launch in facts.launches}) > 1
 
 
 def _explanation(table: StepTable, bounds: Sequence[Bound]) -> str:
@@ -181,7 +179,3 @@ def _gain(gain: Contrast) -> list[Child]:
         low, high = gain.interval
         parts.append(element("span", f"{low:.2f} to {high:.2f}", class_="interval-text"))
     return parts
-
-
-def _bound(facts: Facts, side: str, pattern: str, column: steps.Factors) -> Bound | None:
-    return bound_for(facts, [f for f in facts.of_pattern(pattern) if f.side == side and steps.agree(column, f.factors)])

@@ -81,7 +81,8 @@ def comparison_details(comparison: Comparison) -> list[str]:
     for verdict, word in (("regressed", "The worst"), ("improved", "The best gain")):
         rows = [row for row in judged if row.verdict == verdict]
         if rows:
-            details.append(f"{word}: {row_sentence(max(rows, key=_effect_size), names.text)}")
+            largest = max(rows, key=lambda row: abs(log(row.ratio)) if row.ratio else 0.0)
+            details.append(f"{word}: {row_sentence(largest, names.text)}")
     session_counts = {row.sessions for row in comparison.rows if row.sessions != (0, 0) and not row.simulated}
     if session_counts:
         reference, new = min(s[0] for s in session_counts), min(s[1] for s in session_counts)
@@ -102,10 +103,6 @@ def row_sentence(row: JudgedRow, name: Callable[[dict[str, Any]], str]) -> str:
         shown_as = quantity(row.unit, [row.reference_mean, row.new_mean])
         text += f" ({shown_as.number(row.reference_mean)} → {shown_as.text(row.new_mean)}; {ratio_text(row)})"
     return text + "."
-
-
-def _effect_size(row: JudgedRow) -> float:
-    return abs(log(row.ratio)) if row.ratio else 0.0
 
 
 def _replication_unit(comparison: Comparison) -> str:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar
 
+from longshore_study.base.groups import grouped
 from longshore_study.patterns import work_of
 
 Item = TypeVar("Item")
@@ -17,9 +18,7 @@ def split_by_work(
     """One group per kind of work, in the order of first occurrence. An item that has only some of
     the factors of a kind belongs to this kind: an imported program may not state all factors."""
     names = work_of(pattern)
-    by_factors: dict[frozenset[str], list[Item]] = {}
-    for item in items:
-        by_factors.setdefault(frozenset(name for name in names if name in factors_of(item)), []).append(item)
+    by_factors = grouped(items, lambda item: frozenset(name for name in names if name in factors_of(item)))
     kinds = [factors for factors in by_factors if not any(factors < other for other in by_factors)]
     groups: dict[frozenset[str], list[Item]] = {}
     for factors, members in by_factors.items():

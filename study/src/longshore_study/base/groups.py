@@ -1,0 +1,25 @@
+"""Groups of items with the same key, in the order of first occurrence."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Hashable, Iterable
+from typing import TypeVar
+
+Item = TypeVar("Item")
+Key = TypeVar("Key", bound=Hashable)
+
+
+def grouped(items: Iterable[Item], key: Callable[[Item], Key]) -> dict[Key, list[Item]]:
+    groups: dict[Key, list[Item]] = {}
+    for item in items:
+        groups.setdefault(key(item), []).append(item)
+    return groups
+
+
+def mean_by(items: Iterable[Item], key: Callable[[Item], Key], value: Callable[[Item], float]) -> dict[Key, float]:
+    """The mean value of each group."""
+    return {
+        name: math.fsum(value(member) for member in members) / len(members)
+        for name, members in grouped(items, key).items()
+    }
