@@ -5,8 +5,8 @@
 
 namespace longshore::bench {
 
-/// Collective. Seconds, on rank 0. 0 if ranks 0 and 1 cannot share a core, or on a simulated
-/// machine.
+/// Collective. Seconds, on rank 0. 0 if ranks 0 and 1 cannot share a core, or where time is
+/// computed.
 [[nodiscard]] double measure_core_switch(team& team);
 
 }  // namespace longshore::bench

@@ -8,7 +8,7 @@
 
 namespace longshore::bench {
 
-/// On a simulated machine, the bytes of a message within a node cost time. A message between nodes
+/// Where time is computed, the bytes of a message within a node cost time. A message between nodes
 /// counts as made where it lies, so that the kernels show the network of the machine.
 inline void copy_message(team& ranks, int peer, void* to, const void* from, std::size_t bytes) {
   if (ranks.costs() != nullptr && ranks.nodes().is_local(peer)) [[unlikely]]

@@ -34,7 +34,7 @@ struct engine_options {
   /// If > 0: maximum number of calls of advance() that an item waits in a partial buffer of each
   /// hop. If steady_seconds is also set, the bound that is reached first counts.
   unsigned steady_advances = 0;
-  /// Items are replies to requests, which cost less on a simulated machine; set by request_reply
+  /// Items are replies to requests; set by request_reply. Computed times of replies are shorter.
   bool carries_replies = false;
   /// The latency of one item per so many buffers is measured. If 0, of no item.
   unsigned buffers_per_timed_item = 256;

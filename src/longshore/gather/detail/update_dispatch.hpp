@@ -2,7 +2,7 @@
 // run() calls that strategy. update.hpp includes this file at its end.
 #pragma once
 
-#include <longshore/core/type_name.hpp>
+#include <longshore/core/detail/type_name.hpp>
 #include <longshore/gather/detail/agp_requests.hpp>
 #include <longshore/gather/detail/buffer_sizing.hpp>
 #include <longshore/gather/detail/engine_requests.hpp>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <longshore/ghost/detail/exchange_with_all.hpp>
-#include <longshore/transport/neighbour_handshake.hpp>
+#include <longshore/transport/detail/neighbour_handshake.hpp>
 #include <longshore/transport/team.hpp>
 
 #include <cstddef>

@@ -6,7 +6,7 @@
 #include <longshore/ghost/detail/buffer_pool.hpp>
 #include <longshore/ghost/detail/lent_memory.hpp>
 #include <longshore/ghost/detail/signal_pool.hpp>
-#include <longshore/transport/mapped_memory.hpp>
+#include <longshore/transport/detail/mapped_memory.hpp>
 #include <longshore/transport/team_attribute.hpp>
 
 #include <map>

@@ -3,7 +3,7 @@
 #include <longshore/core/environment.hpp>
 #include <longshore/sort/block_exchange.hpp>
 #include <longshore/sort/detail/choose_exchange.hpp>
-#include <longshore/transport/fastest_by_turns.hpp>
+#include <longshore/transport/detail/fastest_by_turns.hpp>
 #include <longshore/transport/team_attribute.hpp>
 
 #include <algorithm>

@@ -3,9 +3,9 @@
 #include <longshore/ghost/detail/mpi/mpi_mover.hpp>
 
 #include <longshore/machine/pages.hpp>
-#include <longshore/transport/mpi/communicator.hpp>
-#include <longshore/transport/mpi/team.hpp>
-#include <longshore/transport/watchdog.hpp>
+#include <longshore/transport/detail/watchdog.hpp>
+#include <longshore/transport/mpi/detail/communicator.hpp>
+#include <longshore/transport/mpi/detail/team.hpp>
 
 #include <algorithm>
 

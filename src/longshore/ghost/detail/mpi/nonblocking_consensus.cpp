@@ -3,7 +3,7 @@
 // is complete: then no message is under way.
 #include <longshore/ghost/detail/mpi/nonblocking_consensus.hpp>
 
-#include <longshore/transport/mpi/communicator.hpp>
+#include <longshore/transport/mpi/detail/communicator.hpp>
 #include <longshore/transport/waiter.hpp>
 
 namespace longshore::mpi {

@@ -8,8 +8,8 @@
 #include <longshore/ghost/detail/mpi/request_messages.hpp>
 
 #include <longshore/core/bytes.hpp>
-#include <longshore/transport/mpi/eager_limit.hpp>
-#include <longshore/transport/mpi/team.hpp>
+#include <longshore/transport/mpi/detail/eager_limit.hpp>
+#include <longshore/transport/mpi/detail/team.hpp>
 #include <longshore/transport/shareable_memory.hpp>
 #include <longshore/transport/waiter.hpp>
 

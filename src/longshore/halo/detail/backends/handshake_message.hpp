@@ -4,7 +4,7 @@
 #pragma once
 
 #include <longshore/halo/detail/copy/strided_box.hpp>
-#include <longshore/transport/handshake_message.hpp>
+#include <longshore/transport/detail/handshake_message.hpp>
 #include <longshore/transport/shareable_memory.hpp>
 
 #include <array>

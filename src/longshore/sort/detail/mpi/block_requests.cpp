@@ -3,7 +3,7 @@
 // them. MPI copies no byte of a long message.
 #include <longshore/sort/detail/mpi/block_requests.hpp>
 
-#include <longshore/transport/mpi/team.hpp>
+#include <longshore/transport/mpi/detail/team.hpp>
 
 #include <algorithm>
 #include <vector>

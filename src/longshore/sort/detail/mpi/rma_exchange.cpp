@@ -2,7 +2,7 @@
 #include <longshore/core/bytes.hpp>
 #include <longshore/sort/detail/growable_buffer.hpp>
 #include <longshore/sort/detail/mpi/rma_exchange.hpp>
-#include <longshore/transport/mpi/team.hpp>
+#include <longshore/transport/mpi/detail/team.hpp>
 
 #include <algorithm>
 #include <cstdint>
