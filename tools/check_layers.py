@@ -2,8 +2,9 @@
 """Check that all C++ includes and links go down the layers of ARCHITECTURE.md.
 
 A file includes no file of a layer above it or beside it, and no file in the folder detail/ of
-another layer. The folders of bench/ have an order of the same kind. Each header that an installed
-header includes is installed too.
+another layer; the layers of the library share detail/ of core and transport. The folders of bench/
+have an order of the same kind. Each header that an installed header includes is installed too. Only
+a few files outside of transport/simulated/ name the simulated machine.
 
 Usage: check_layers.py [REPOSITORY]. Prints a line `file:line: message` per violation. The exit
 status is 1 if there is a violation or no source. Needs only Python.
@@ -33,6 +34,9 @@ STEPS: tuple[tuple[str, ...], ...] = (
 )
 STEP_OF = {layer: step for step, layers in enumerate(STEPS) for layer in layers}
 
+# Layers whose detail/ the layers of the library above them share. Their users do not include it.
+FOUNDATIONS = ("core", "transport")
+
 # Folders of bench/, lowest first. Folders of the same step never include each other. Only main
 # programs lie in bench/ itself. They may include all folders.
 BENCH_STEPS: tuple[tuple[str, ...], ...] = (("facts",), ("harness",), ("patterns", "records"), ("commands",))
@@ -54,6 +58,14 @@ FOREIGN_HEADERS = (
 FOREIGN_FOLDER_PARENTS = ("transport", "halo", "ghost", "sort")
 # Transports whose processes another library starts.
 STARTED_BY = {("transport", "ucx"): "mpi"}
+
+# Files outside of transport/simulated/ that may name the simulated machine: they choose it, declare
+# its options and its cost sink, or write what users read. Tests may name it, too.
+SIMULATED = re.compile("simulated", re.IGNORECASE)
+MAY_NAME_SIMULATED = re.compile(
+    r"src/longshore/transport/(simulated/|launch/|(cost_sink|run_options|team)\.hpp$)"
+    r"|bench/commands/(calibrate_command|command_line|help|measure|measured_machine)\."
+)
 
 SOURCES = ("src/longshore", "bench", "bindings")
 SUFFIXES = (".hpp", ".cpp", ".h", ".c")
@@ -106,7 +118,7 @@ def violations_of_include(path: str, here: Location, included: str, *, quoted: b
     there = Location.of(resolved(path, included, quoted=quoted))
     if there is None:
         return
-    if there.is_detail and there.layer != here.layer:
+    if there.is_detail and there.layer != here.layer and not may_include_detail_of(here, there):
         yield f"layer '{here.layer}' includes '{there.layer}/detail/', the internals of another layer"
     if there.layer not in STEP_OF:
         yield f"layer '{here.layer}' includes '{there.layer}', which is no layer ({order()})"
@@ -161,6 +173,11 @@ def may_include_foreign(path: str, here: Location, transport: str) -> bool:
     if STARTED_BY.get((here.layer, here.folder)) == transport or transport in transports_in_name(path, here):
         return True
     return is_test(path) and transport in words_of(path)
+
+
+def may_include_detail_of(here: Location, there: Location) -> bool:
+    """Whether a layer of the library includes detail/ of one that its layers share."""
+    return there.layer in FOUNDATIONS and STEP_OF.get(here.layer, STEP_OF["bench"]) < STEP_OF["longshore.hpp"]
 
 
 def transports_in_name(path: str, here: Location) -> list[str]:
@@ -253,6 +270,8 @@ def check_file(root: Path, file: Path) -> Iterator[str]:
         else:
             match = INCLUDE.match(line)
             found = list(violations_of_include(path, here, match[2], quoted=match[1] == '"')) if match else []
+            if SIMULATED.search(line) and not (MAY_NAME_SIMULATED.match(path) or is_test(path)):
+                found.append("names the simulated machine: account for work by team::charge (transport/cost_sink.hpp)")
         yield from (f"{path}:{number}: {text}" for text in found)
 
 

@@ -25,7 +25,7 @@ clock_facts measure_clock(team& team) {
   }
   clock_facts facts;
   facts.overhead_seconds = (last - start) / readings;
-  // A simulated or very coarse clock may not have moved: then its resolution is unknown.
+  // A computed or very coarse clock may not have moved: then its resolution is unknown.
   facts.resolution_seconds = std::isfinite(smallest_step) ? smallest_step : 0;
   facts.resolution_seconds = team.allreduce_value(facts.resolution_seconds, reduction::max);
   facts.overhead_seconds = team.allreduce_value(facts.overhead_seconds, reduction::max);

@@ -57,12 +57,12 @@ class sweeper {
         memory_before_(process_memory_bytes()),
         shared_before_(available_shared_memory_bytes()) {
     for (const auto& levels : chosen.to_run) states_.emplace_back(levels);
-    // A simulated machine has no noise and no counters.
+    // Computed times have no noise, and there are no counters.
     if (team.costs() == nullptr) {
       counters_.emplace(team);
       if (setting.options.noise_probe && team.size() > 1) probe_.emplace(team);
     }
-    // Simulated times must not depend on the memory that happens to be free on this host.
+    // Computed times must not depend on the memory that happens to be free on this host.
     keep_ = team.costs() == nullptr || states_.size() == 1;
     // The limit of 2^60 keeps the conversion to a signed number safe.
     budget_bytes_ = team_.allreduce_value(

@@ -18,8 +18,6 @@
 #include <longshore/halo/face_exchange.hpp>
 #include <longshore/halo/halo_exchange.hpp>
 #include <longshore/halo/rank_locations.hpp>
-#include <longshore/halo/shareable_memory.hpp>
-#include <longshore/halo/shared_allocator.hpp>
 #include <longshore/machine/graph_placement.hpp>
 #include <longshore/machine/placement_search.hpp>
 #include <longshore/sort/bucket_sort.hpp>
@@ -27,4 +25,6 @@
 #include <longshore/transport/exact_sum.hpp>
 #include <longshore/transport/launch/join.hpp>
 #include <longshore/transport/launch/run.hpp>
+#include <longshore/transport/shareable_memory.hpp>
+#include <longshore/transport/shared_allocator.hpp>
 #include <longshore/transport/team.hpp>

@@ -67,6 +67,11 @@ VIOLATIONS = {
         '#  include "../array/block.hpp"',
         "src/longshore/machine/topology.cpp:1: layer 'machine' includes 'array', a layer above it",
     ),
+    "a layer that knows the simulated machine": (
+        "src/longshore/sort/bucket_sort.cpp",
+        "int key_ns(const simulated::machine& it);",
+        "src/longshore/sort/bucket_sort.cpp:1: names the simulated machine: account for work by team::charge",
+    ),
     "a pattern beside": (
         "src/longshore/gather/agp.cpp",
         "#include <longshore/sort/bucket_sort.hpp>",

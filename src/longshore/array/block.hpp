@@ -3,7 +3,7 @@
 #pragma once
 
 #include <longshore/array/distribution.hpp>
-#include <longshore/core/invariant_divisor.hpp>
+#include <longshore/core/detail/invariant_divisor.hpp>
 
 #include <algorithm>
 #include <concepts>

@@ -5,8 +5,8 @@
 #include <longshore/array/block_cyclic.hpp>
 #include <longshore/array/cyclic.hpp>
 #include <longshore/core/bytes.hpp>
+#include <longshore/core/detail/type_name.hpp>
 #include <longshore/core/error.hpp>
-#include <longshore/core/type_name.hpp>
 #include <longshore/transport/team.hpp>
 
 #include <algorithm>

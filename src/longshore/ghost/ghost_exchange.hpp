@@ -12,7 +12,7 @@
 #include <longshore/ghost/ghost_graph.hpp>
 #include <longshore/ghost/ghost_op.hpp>
 #include <longshore/ghost/strategy.hpp>
-#include <longshore/transport/team_bound.hpp>
+#include <longshore/transport/detail/team_bound.hpp>
 #include <longshore/transport/traffic.hpp>
 
 #include <concepts>

@@ -2,8 +2,8 @@
 #pragma once
 
 #include <longshore/core/bytes.hpp>
+#include <longshore/core/detail/type_name.hpp>
 #include <longshore/core/op.hpp>
-#include <longshore/core/type_name.hpp>
 
 #include <array>
 #include <concepts>

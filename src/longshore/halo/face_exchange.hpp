@@ -5,8 +5,8 @@
 #include <longshore/halo/mode.hpp>
 #include <longshore/halo/rank_grid.hpp>
 #include <longshore/machine/pages.hpp>
+#include <longshore/transport/detail/team_bound.hpp>
 #include <longshore/transport/shareable_memory.hpp>
-#include <longshore/transport/team_bound.hpp>
 #include <longshore/transport/traffic.hpp>
 
 #include <cstddef>

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <longshore/core/bytes.hpp>
+#include <longshore/core/detail/type_name.hpp>
 #include <longshore/core/error.hpp>
 #include <longshore/core/type_name.hpp>
 #include <longshore/halo/rank_grid.hpp>

@@ -5,7 +5,7 @@
 #include <longshore/core/error.hpp>
 #include <longshore/halo/detail/algorithms/plan_rounds.hpp>
 #include <longshore/halo/detail/backends/exchange_backend.hpp>
-#include <longshore/transport/find_shareable.hpp>
+#include <longshore/transport/shareable_memory.hpp>
 
 namespace longshore {
 namespace {

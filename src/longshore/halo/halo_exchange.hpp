@@ -12,8 +12,8 @@
 #include <longshore/halo/mode.hpp>
 #include <longshore/halo/rank_grid.hpp>
 #include <longshore/machine/tasks.hpp>
-#include <longshore/transport/memory_watch.hpp>
-#include <longshore/transport/team_bound.hpp>
+#include <longshore/transport/detail/memory_watch.hpp>
+#include <longshore/transport/detail/team_bound.hpp>
 #include <longshore/transport/traffic.hpp>
 
 #include <memory>

@@ -3,7 +3,7 @@
 #include <longshore/halo/detail/algorithms/plan_rounds.hpp>
 #include <longshore/halo/detail/backends/channel_backend.hpp>
 #include <longshore/halo/halo_test.hpp>
-#include <longshore/transport/find_shareable.hpp>
+#include <longshore/transport/shareable_memory.hpp>
 #include <longshore/transport/shared_allocator.hpp>
 #include <longshore/transport/spmd_test.hpp>
 #include <longshore/transport/waiter.hpp>

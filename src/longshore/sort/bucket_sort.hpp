@@ -4,8 +4,8 @@
 // histogram of the keys (U. Hanebutte, J. Hemstad, PGAS 2015).
 #pragma once
 
+#include <longshore/core/detail/type_name.hpp>
 #include <longshore/core/error.hpp>
-#include <longshore/core/type_name.hpp>
 #include <longshore/sort/detail/bucketizer.hpp>
 #include <longshore/sort/detail/exchange_driver.hpp>
 #include <longshore/sort/detail/part_bucketizer.hpp>

@@ -12,10 +12,10 @@
 // Steps 2 and 4 have one implementation for each kind of connection:
 //   detail/ring_channels          within a node: both ranks use the slots in shared memory, a
 //                                 message is copied once, and a credit is a counter in memory
-//   mpi/message_channels          between nodes: sends into posted receives; the completion of a
+//   mpi/detail/message_channels   between nodes: sends into posted receives; the completion of a
 //                                 synchronous send is the credit for the messages up to it
-//   one_sided/signal_channels     between nodes: a put of the message, then a put of a signal word
-//   ucx/message_channels          between nodes, over TCP: active messages
+//   one_sided/detail/signal_channels  between nodes: a put of the message, then a put of a signal word
+//   ucx/detail/message_channels   between nodes, over TCP: active messages
 //
 // Messages between nodes may move only while this rank waits (in a waiter or a collective call),
 // polls a channel between nodes, or calls team::progress(). So a loop that polls anything else,

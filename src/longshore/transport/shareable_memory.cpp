@@ -5,8 +5,7 @@
 #include <longshore/core/bytes.hpp>
 #include <longshore/core/error.hpp>
 #include <longshore/machine/memory_sizes.hpp>
-#include <longshore/transport/find_shareable.hpp>
-#include <longshore/transport/mapped_memory.hpp>
+#include <longshore/transport/detail/mapped_memory.hpp>
 
 #include <fcntl.h>
 #include <sys/mman.h>

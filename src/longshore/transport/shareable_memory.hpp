@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 namespace longshore {
 
@@ -73,4 +74,17 @@ class shareable_memory {
   std::shared_ptr<const void> lifetime_;
 };
 
+namespace detail {
+
+struct found_memory {
+  shared_memory_handle handle;
+  std::weak_ptr<const void> lifetime;  ///< expires when the memory is freed
+};
+
+/// The shareable memory of this process that contains an address, so that users need not pass a
+/// handle together with their arrays. Nothing if other processes cannot map the address. Any thread
+/// may call this function.
+[[nodiscard]] std::optional<found_memory> find_shareable(const std::byte* address);
+
+}  // namespace detail
 }  // namespace longshore

@@ -1,9 +1,9 @@
 // Chooses for strategy auto: makes a plan of each candidate on scratch memory, times the plans by
 // turns, and takes the fastest.
 #include <longshore/ghost/detail/ghost_plan.hpp>
-#include <longshore/transport/fastest_by_turns.hpp>
-#include <longshore/transport/find_shareable.hpp>
-#include <longshore/transport/scratch_memory.hpp>
+#include <longshore/transport/detail/fastest_by_turns.hpp>
+#include <longshore/transport/detail/scratch_memory.hpp>
+#include <longshore/transport/shareable_memory.hpp>
 
 #include <cstdlib>
 #include <optional>

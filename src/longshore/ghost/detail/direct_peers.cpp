@@ -2,8 +2,8 @@
 #include <longshore/ghost/detail/direct_peers.hpp>
 
 #include <longshore/core/error.hpp>
-#include <longshore/transport/find_shareable.hpp>
-#include <longshore/transport/handshake_message.hpp>
+#include <longshore/transport/detail/handshake_message.hpp>
+#include <longshore/transport/shareable_memory.hpp>
 
 #include <algorithm>
 

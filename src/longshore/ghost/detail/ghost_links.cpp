@@ -5,7 +5,7 @@
 #include <longshore/core/error.hpp>
 #include <longshore/ghost/detail/learn_sources.hpp>
 #include <longshore/transport/agree_on_errors.hpp>
-#include <longshore/transport/handshake_message.hpp>
+#include <longshore/transport/detail/handshake_message.hpp>
 
 #include <algorithm>
 #include <exception>

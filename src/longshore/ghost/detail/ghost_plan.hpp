@@ -7,7 +7,7 @@
 #include <longshore/ghost/ghost_exchange.hpp>
 #include <longshore/transport/agree_on_arguments.hpp>
 #include <longshore/transport/channel.hpp>
-#include <longshore/transport/memory_watch.hpp>
+#include <longshore/transport/detail/memory_watch.hpp>
 
 #include <array>
 #include <exception>

@@ -1,7 +1,7 @@
 // Derives the messages of the node-aware strategies from the links of the ranks of a node.
 #include <longshore/ghost/detail/node_aware.hpp>
 
-#include <longshore/transport/handshake_message.hpp>
+#include <longshore/transport/detail/handshake_message.hpp>
 
 #include <algorithm>
 #include <ranges>

@@ -2,7 +2,7 @@
 // and peers map a block once.
 #pragma once
 
-#include <longshore/transport/direct_signals.hpp>
+#include <longshore/transport/detail/direct_signals.hpp>
 #include <longshore/transport/shareable_memory.hpp>
 
 #include <cstddef>

@@ -2,7 +2,7 @@
 // Either all buckets are equally wide (as in ISx), or the buckets end at given splitters.
 #pragma once
 
-#include <longshore/core/invariant_divisor.hpp>
+#include <longshore/core/detail/invariant_divisor.hpp>
 #include <longshore/sort/detail/radix_key.hpp>
 
 #include <algorithm>

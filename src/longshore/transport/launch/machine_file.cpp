@@ -2,7 +2,7 @@
 #include <longshore/core/error.hpp>
 #include <longshore/transport/launch/machine_file.hpp>
 #ifdef LONGSHORE_HAVE_SIMULATED
-#include <longshore/transport/simulated/machine.hpp>
+#include <longshore/transport/simulated/detail/machine.hpp>
 #endif
 
 #include <fstream>

@@ -2,7 +2,7 @@
 #include <longshore/core/error.hpp>
 #include <longshore/transport/launch/raw_calls_of.hpp>
 #if defined(LONGSHORE_HAVE_SHMEM) || defined(LONGSHORE_HAVE_UCX)
-#include <longshore/transport/one_sided/raw_calls.hpp>
+#include <longshore/transport/one_sided/detail/raw_calls.hpp>
 #endif
 
 namespace longshore {

@@ -12,7 +12,7 @@
 #include <longshore/transport/launch/run.hpp>
 #include <longshore/transport/spmd_test.hpp>
 #ifdef LONGSHORE_HAVE_MPI
-#include <longshore/transport/mpi/first_ranks_test.hpp>
+#include <longshore/transport/mpi/detail/first_ranks_test.hpp>
 #endif
 
 #include <fmt/core.h>

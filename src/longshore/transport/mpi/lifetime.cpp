@@ -4,7 +4,7 @@
 
 #include <longshore/core/error.hpp>
 #include <longshore/core/failing_exit.hpp>
-#include <longshore/transport/mpi/team.hpp>
+#include <longshore/transport/mpi/detail/team.hpp>
 
 #include <algorithm>
 #include <atomic>

@@ -1,6 +1,6 @@
 // Tests of programs that start MPI themselves, make teams from their own communicators, and also
 // send their own MPI messages.
-#include <longshore/transport/mpi/team.hpp>
+#include <longshore/transport/mpi/detail/team.hpp>
 #include <longshore/transport/waiter.hpp>
 
 #include <gtest/gtest.h>

@@ -3,9 +3,9 @@
 #include <longshore/core/launcher.hpp>
 #include <longshore/machine/affinity.hpp>
 #include <longshore/transport/detail/long_tcp_segments.hpp>
+#include <longshore/transport/mpi/detail/team.hpp>
 #include <longshore/transport/mpi/lifetime.hpp>
 #include <longshore/transport/mpi/run.hpp>
-#include <longshore/transport/mpi/team.hpp>
 
 #include <fmt/core.h>
 

@@ -6,10 +6,10 @@
 #include <longshore/machine/memory_sizes.hpp>
 #include <longshore/machine/pages.hpp>
 #include <longshore/transport/detail/long_tcp_segments.hpp>
-#include <longshore/transport/one_sided/team.hpp>
-#include <longshore/transport/shmem/library.hpp>
+#include <longshore/transport/detail/watchdog.hpp>
+#include <longshore/transport/one_sided/detail/team.hpp>
+#include <longshore/transport/shmem/detail/library.hpp>
 #include <longshore/transport/shmem/run.hpp>
-#include <longshore/transport/watchdog.hpp>
 
 #include <fmt/core.h>
 #include <shmem.h>

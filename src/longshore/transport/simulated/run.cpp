@@ -1,8 +1,8 @@
 // Makes the simulated machine, and a team for each of its ranks.
 #include <longshore/core/environment.hpp>
 #include <longshore/core/error.hpp>
-#include <longshore/transport/one_sided/team.hpp>
-#include <longshore/transport/simulated/library.hpp>
+#include <longshore/transport/one_sided/detail/team.hpp>
+#include <longshore/transport/simulated/detail/library.hpp>
 #include <longshore/transport/simulated/run.hpp>
 
 namespace longshore::simulated {

@@ -6,8 +6,8 @@
 #include <longshore/core/failing_exit.hpp>
 #include <longshore/machine/affinity.hpp>
 #include <longshore/transport/detail/cpu_share.hpp>
+#include <longshore/transport/threads/detail/team.hpp>
 #include <longshore/transport/threads/run.hpp>
-#include <longshore/transport/threads/team.hpp>
 
 #include <fmt/core.h>
 

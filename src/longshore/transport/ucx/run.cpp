@@ -1,6 +1,6 @@
 // Runs a program over UCX: starts the library, and ends all processes if the start fails.
-#include <longshore/transport/one_sided/team.hpp>
-#include <longshore/transport/ucx/library.hpp>
+#include <longshore/transport/one_sided/detail/team.hpp>
+#include <longshore/transport/ucx/detail/library.hpp>
 #include <longshore/transport/ucx/run.hpp>
 
 #include <exception>

@@ -3,7 +3,7 @@
 
 #include <longshore/transport/run_options.hpp>
 #include <longshore/transport/team.hpp>
-#include <longshore/transport/ucx/process_bootstrap.hpp>
+#include <longshore/transport/ucx/detail/process_bootstrap.hpp>
 
 #include <functional>
 

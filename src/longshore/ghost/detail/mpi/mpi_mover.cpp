@@ -2,9 +2,9 @@
 // neighbourhood collective of a graph communicator.
 #include <longshore/ghost/detail/mover.hpp>
 #include <longshore/machine/pages.hpp>
-#include <longshore/transport/mpi/communicator.hpp>
-#include <longshore/transport/mpi/team.hpp>
-#include <longshore/transport/watchdog.hpp>
+#include <longshore/transport/detail/watchdog.hpp>
+#include <longshore/transport/mpi/detail/communicator.hpp>
+#include <longshore/transport/mpi/detail/team.hpp>
 
 #include <algorithm>
 

@@ -2,8 +2,8 @@
 // plans by turns, and returns the fastest.
 #include <longshore/halo/detail/algorithms/plan_rounds.hpp>
 
-#include <longshore/transport/fastest_by_turns.hpp>
-#include <longshore/transport/scratch_memory.hpp>
+#include <longshore/transport/detail/fastest_by_turns.hpp>
+#include <longshore/transport/detail/scratch_memory.hpp>
 
 #include <optional>
 

@@ -13,7 +13,7 @@
 
 #include <longshore/halo/detail/backends/exchange_backend.hpp>
 #include <longshore/halo/detail/copy/copy_batch.hpp>
-#include <longshore/transport/direct_signals.hpp>
+#include <longshore/transport/detail/direct_signals.hpp>
 #include <longshore/transport/team.hpp>
 
 #include <cstdint>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <longshore/halo/rank_grid.hpp>
-#include <longshore/transport/neighbour_handshake.hpp>
+#include <longshore/transport/detail/neighbour_handshake.hpp>
 
 #include <memory>
 

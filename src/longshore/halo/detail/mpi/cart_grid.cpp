@@ -3,7 +3,7 @@
 #include <longshore/halo/cart_grid.hpp>
 
 #include <longshore/core/error.hpp>
-#include <longshore/transport/mpi/team.hpp>
+#include <longshore/transport/mpi/detail/team.hpp>
 
 #include <array>
 

@@ -4,7 +4,7 @@
 #include <longshore/halo/detail/mpi/mode_backend.hpp>
 
 #include <longshore/core/bytes.hpp>
-#include <longshore/transport/mpi/team.hpp>
+#include <longshore/transport/mpi/detail/team.hpp>
 
 #include <algorithm>
 #include <set>

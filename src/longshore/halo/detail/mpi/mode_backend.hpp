@@ -7,8 +7,8 @@
 #include <longshore/halo/detail/copy/packed_message.hpp>
 #include <longshore/halo/detail/mpi/round_setup.hpp>
 #include <longshore/machine/pages.hpp>
-#include <longshore/transport/mpi/communicator.hpp>
-#include <longshore/transport/watchdog.hpp>
+#include <longshore/transport/detail/watchdog.hpp>
+#include <longshore/transport/mpi/detail/communicator.hpp>
 
 #include <span>
 #include <vector>

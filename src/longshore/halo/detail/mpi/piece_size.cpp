@@ -1,7 +1,7 @@
 // Times the messages of a plan, whole and in pieces by turns, and keeps the choice for the team.
 #include <longshore/halo/detail/mpi/round_setup.hpp>
 #include <longshore/machine/pages.hpp>
-#include <longshore/transport/mpi/eager_limit.hpp>
+#include <longshore/transport/mpi/detail/eager_limit.hpp>
 #include <longshore/transport/team_attribute.hpp>
 #include <longshore/transport/waiter.hpp>
 

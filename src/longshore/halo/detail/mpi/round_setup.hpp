@@ -6,7 +6,7 @@
 #include <longshore/halo/detail/halo_round.hpp>
 #include <longshore/halo/rank_grid.hpp>
 #include <longshore/machine/tasks.hpp>
-#include <longshore/transport/mpi/communicator.hpp>
+#include <longshore/transport/mpi/detail/communicator.hpp>
 
 #include <cstddef>
 #include <memory>

@@ -1,0 +1,51 @@
+// Exchanges handshake messages between a rank and its neighbours, which agree on a plan without a
+// collective call. So the cost of a plan does not grow with the number of ranks.
+#pragma once
+
+#include <longshore/transport/detail/mapped_memory.hpp>
+#include <longshore/transport/team.hpp>
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace longshore::detail {
+
+class neighbour_handshake {
+ public:
+  /// Collective. `peers` are the neighbours in ascending order, without this rank. Each peer has this
+  /// rank among its own peers.
+  neighbour_handshake(team& ranks, std::vector<int> peers);
+
+  [[nodiscard]] std::span<const int> peers() const noexcept { return peers_; }
+  /// Sends messages[i] to peers()[i], and returns the messages of the peers to this rank. REQUIRES:
+  /// all neighbours make the same number of exchanges in the same order.
+  [[nodiscard]] std::vector<std::vector<std::byte>> exchange(
+      const std::vector<std::vector<std::byte>>& messages);
+  /// As exchange(), with some of the peers: messages[k] goes to peers()[which[k]], and so does the
+  /// answer. REQUIRES: each of these peers has this rank among its own.
+  [[nodiscard]] std::vector<std::vector<std::byte>> exchange_with(
+      std::span<const std::size_t> which, const std::vector<std::vector<std::byte>>& messages);
+  /// Collective over neighbours. The peers whose caches are far from those of this rank, in
+  /// ascending order: a cache line takes about as long from their core as from memory. The first
+  /// call sends empty messages back and forth, some 10 us per peer. If ranks outnumber cores, no
+  /// peer is far.
+  [[nodiscard]] const std::vector<int>& far_peers();
+  /// The memory of the channels on this rank.
+  [[nodiscard]] std::size_t memory_bytes() const noexcept;
+  /// The memory of the peers that this rank has mapped.
+  [[nodiscard]] mapped_memory_cache& mappings() noexcept { return mappings_; }
+
+ private:
+  [[nodiscard]] double round_trip_seconds(std::size_t peer);
+
+  team& ranks_;
+  std::vector<int> peers_;
+  std::unique_ptr<channel_set> channels_;
+  mapped_memory_cache mappings_;
+  std::optional<std::vector<int>> far_peers_;
+};
+
+}  // namespace longshore::detail
