@@ -26,9 +26,13 @@ def tree(tmp_path: Path) -> Path:
     write(
         tmp_path,
         "src/longshore/transport/launch/run.cpp",
-        "#include <longshore/transport/mpi/team.hpp>\n#include <longshore/transport/threads/team.hpp>",
+        "#include <longshore/transport/mpi/detail/team.hpp>\n#include <longshore/transport/threads/detail/team.hpp>",
     )
-    write(tmp_path, "src/longshore/halo/mpi/modes.cpp", "#include <mpi.h>\n#include <longshore/transport/mpi/team.hpp>")
+    write(
+        tmp_path,
+        "src/longshore/halo/mpi/modes.cpp",
+        "#include <mpi.h>\n#include <longshore/transport/mpi/detail/team.hpp>",
+    )
     write(tmp_path, "src/longshore/halo/CMakeLists.txt", "longshore_add_layer(halo PUBLIC longshore::array)")
     write(tmp_path, "src/longshore/transport/mpi_window_test.cpp", "#include <mpi.h>\n#include <gtest/gtest.h>")
     write(tmp_path, "src/longshore/transport/spmd_test_main.cpp", "#include <longshore/transport/launch/run.hpp>")
@@ -104,12 +108,12 @@ VIOLATIONS = {
     ),
     "one transport from a pattern": (
         "src/longshore/gather/exstack.cpp",
-        "#include <longshore/transport/mpi/team.hpp>",
+        "#include <longshore/transport/mpi/detail/team.hpp>",
         "exstack.cpp:1: layer 'gather' includes 'transport/mpi', one of the transports",
     ),
     "another transport's folder from halo/detail/mpi": (
         "src/longshore/halo/detail/mpi/put.cpp",
-        "#include <longshore/transport/threads/team.hpp>",
+        "#include <longshore/transport/threads/detail/team.hpp>",
         "put.cpp:1: layer 'halo' includes 'transport/threads', one of the transports",
     ),
     "MPI outside its folders": (

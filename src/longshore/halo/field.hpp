@@ -4,7 +4,6 @@
 #include <longshore/core/bytes.hpp>
 #include <longshore/core/detail/type_name.hpp>
 #include <longshore/core/error.hpp>
-#include <longshore/core/type_name.hpp>
 #include <longshore/halo/rank_grid.hpp>
 #include <longshore/machine/placement.hpp>
 #include <longshore/transport/shareable_memory.hpp>

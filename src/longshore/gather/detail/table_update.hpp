@@ -1,7 +1,7 @@
 // table_update: updates as an operation of plan_dispatch. update.hpp includes this file at its end.
 #pragma once
 
-#include <longshore/core/type_name.hpp>
+#include <longshore/core/detail/type_name.hpp>
 #include <longshore/gather/detail/agp.hpp>
 #include <longshore/gather/detail/engine_requests.hpp>
 #include <longshore/gather/detail/exstack_requests.hpp>

@@ -1,7 +1,7 @@
 // Messages of any length between a rank and its neighbours, by which they agree on graphs and plans.
 #pragma once
 
-#include <longshore/transport/neighbour_handshake.hpp>
+#include <longshore/transport/detail/neighbour_handshake.hpp>
 #include <longshore/transport/team.hpp>
 
 #include <cstddef>

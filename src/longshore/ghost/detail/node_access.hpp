@@ -4,7 +4,7 @@
 #pragma once
 
 #include <longshore/ghost/detail/signal_pool.hpp>
-#include <longshore/transport/mapped_memory.hpp>
+#include <longshore/transport/detail/mapped_memory.hpp>
 #include <longshore/transport/shareable_memory.hpp>
 #include <longshore/transport/team.hpp>
 #include <longshore/transport/team_attribute.hpp>

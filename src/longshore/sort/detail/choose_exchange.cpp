@@ -2,7 +2,7 @@
 // the choice for the team. exchange_driver calls it.
 #include <longshore/core/environment.hpp>
 #include <longshore/sort/detail/exchange_driver.hpp>
-#include <longshore/transport/fastest_by_turns.hpp>
+#include <longshore/transport/detail/fastest_by_turns.hpp>
 #include <longshore/transport/team_attribute.hpp>
 
 #include <algorithm>

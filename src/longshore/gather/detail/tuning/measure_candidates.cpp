@@ -2,7 +2,7 @@
 #include <longshore/gather/detail/tuning/decide_strategy.hpp>
 
 #include <longshore/core/error.hpp>
-#include <longshore/transport/fastest_by_turns.hpp>
+#include <longshore/transport/detail/fastest_by_turns.hpp>
 
 #include <algorithm>
 #include <limits>

@@ -2,7 +2,7 @@
 // messages. When all were received, it enters a nonblocking barrier, and receives until the barrier
 // is complete: then no message is under way.
 #include <longshore/ghost/detail/learn_sources.hpp>
-#include <longshore/transport/mpi/communicator.hpp>
+#include <longshore/transport/mpi/detail/communicator.hpp>
 #include <longshore/transport/waiter.hpp>
 
 namespace longshore::mpi {

@@ -7,8 +7,8 @@
 // exchanges use by turns, and an exchange waits for the messages of the exchange before.
 #include <longshore/core/bytes.hpp>
 #include <longshore/ghost/detail/posted_messages.hpp>
-#include <longshore/transport/mpi/eager_limit.hpp>
-#include <longshore/transport/mpi/team.hpp>
+#include <longshore/transport/mpi/detail/eager_limit.hpp>
+#include <longshore/transport/mpi/detail/team.hpp>
 #include <longshore/transport/shareable_memory.hpp>
 #include <longshore/transport/waiter.hpp>
 

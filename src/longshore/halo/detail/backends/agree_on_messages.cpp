@@ -4,7 +4,7 @@
 #include <longshore/halo/detail/backends/exchange_backend.hpp>
 #include <longshore/halo/detail/backends/grid_handshake.hpp>
 #include <longshore/transport/agree_on_errors.hpp>
-#include <longshore/transport/handshake_message.hpp>
+#include <longshore/transport/detail/handshake_message.hpp>
 
 #include <algorithm>
 #include <array>

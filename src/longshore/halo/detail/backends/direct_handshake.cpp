@@ -2,7 +2,7 @@
 // memory that the neighbours describe, and pairs their cells with the halo of this rank.
 #include <longshore/halo/detail/backends/direct_backend.hpp>
 #include <longshore/halo/detail/backends/grid_handshake.hpp>
-#include <longshore/transport/handshake_message.hpp>
+#include <longshore/transport/detail/handshake_message.hpp>
 #include <longshore/transport/shareable_memory.hpp>
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 // without asking the receiver; they travel while the receiver answers for the long messages behind
 // them. MPI copies no byte of a long message.
 #include <longshore/sort/detail/posted_blocks.hpp>
-#include <longshore/transport/mpi/team.hpp>
+#include <longshore/transport/mpi/detail/team.hpp>
 
 #include <algorithm>
 #include <vector>

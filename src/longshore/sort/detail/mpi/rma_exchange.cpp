@@ -4,7 +4,7 @@
 #include <longshore/core/bytes.hpp>
 #include <longshore/sort/detail/exchanges.hpp>
 #include <longshore/sort/detail/growable_buffer.hpp>
-#include <longshore/transport/mpi/team.hpp>
+#include <longshore/transport/mpi/detail/team.hpp>
 
 #include <algorithm>
 #include <cstdint>
