@@ -17,7 +17,7 @@ namespace longshore::bench {
 /// function does not return.
 [[nodiscard]] int run_pattern_command(int argc, char** argv, std::span<const pattern> patterns);
 
-/// `calibrate`: measures the machine at hand, and writes its file for transport simulated
+/// `calibrate`: measures the machine at hand, and writes its machine file
 /// (docs/reference/machine-file.md). `patterns` are those of the library. A launch on one node
 /// measures memory and work of the processors, and a launch on several nodes measures the network
 /// between two of them.

@@ -51,7 +51,7 @@ constexpr std::size_t pingpong_bytes = 8;  ///< the smallest message, which is a
 inline constexpr const char* all_on_one_node =
     "all ranks are on one node: none is remote (--ranks-per-node makes virtual nodes)";
 
-/// Copies a message into or out of its buffer. On a simulated machine, the bytes of a message within
+/// Copies a message into or out of its buffer. Where time is computed, the bytes of a message within
 /// a node cost time. A message between nodes counts as made where it lies, so that the kernels show
 /// the network of the machine.
 inline void copy_message(team& ranks, int peer, void* to, const void* from, std::size_t bytes) {

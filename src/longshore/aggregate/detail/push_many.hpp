@@ -2,9 +2,9 @@
 // whole batches of items are written without a check per item.
 #pragma once
 
-#include <longshore/aggregate/detail/rank_cursors.hpp>
 #include <longshore/aggregate/detail/store_item.hpp>
 #include <longshore/aggregate/item_engine.hpp>
+#include <longshore/aggregate/rank_cursors.hpp>
 
 #include <algorithm>
 #include <array>

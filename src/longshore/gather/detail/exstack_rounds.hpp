@@ -3,8 +3,8 @@
 #pragma once
 
 #include <longshore/aggregate/combining.hpp>
-#include <longshore/aggregate/detail/rank_cursors.hpp>
 #include <longshore/aggregate/exstack.hpp>
+#include <longshore/aggregate/rank_cursors.hpp>
 #include <longshore/array/distribution.hpp>
 #include <longshore/gather/detail/engine_strategy.hpp>
 #include <longshore/gather/detail/for_each_in_range.hpp>

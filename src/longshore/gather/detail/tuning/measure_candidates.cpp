@@ -75,7 +75,7 @@ std::vector<timed_choice> measure_candidates(team& team, std::span<const gather_
                                              const make_candidate& make,
                                              const tuning_limits& limits) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
-  const bool is_simulated = team.costs() != nullptr;
+  const bool is_computed = team.costs() != nullptr;
   auto all = prepare(candidates, make);
   std::vector<timed_choice> results;
   double best = infinity;
@@ -85,7 +85,7 @@ std::vector<timed_choice> measure_candidates(team& team, std::span<const gather_
                                      ? measured_requests[0] / growth
                                      : std::min(measured_requests[step - 1], limits.max_requests);
     if (step > 0 && request_class_of(requests) != step - 1) break;
-    if (is_simulated && step == request_classes) break;  // so many events take long
+    if (is_computed && step == request_classes) break;  // so many events take long
     const double left = limits.seconds - team.allreduce_value(team.now() - began, reduction::max);
     const double share = std::max(left / static_cast<double>(request_classes + 1 - step),
                                   limits.seconds / static_cast<double>(request_classes + 1));
@@ -93,11 +93,11 @@ std::vector<timed_choice> measure_candidates(team& team, std::span<const gather_
     if (chosen.empty()) break;
 
     const auto run = [&](std::size_t i) { chosen[i]->run(requests); };
-    // The first calls find out how long a call takes. On a simulated machine they tell all.
+    // The first calls find out how long a call takes. Computed times repeat, so these tell all.
     const std::size_t first_turns = step == 0 ? 2 : 1;
     auto times =
         time_by_turns(team, chosen.size(), run, {.first_turns = first_turns, .turns = first_turns});
-    if (step > 0 && !is_simulated) {
+    if (step > 0 && !is_computed) {
       turn_limits turns{.turns = 9, .more_seconds = share};
       for (const auto& first : times)
         turns.calls.push_back(static_cast<int>(
