@@ -22,7 +22,8 @@ using positions = longshore::dist_array<std::int64_t, longshore::cyclic>;
 struct message {
   enum event : std::uint32_t { pivot, column_is_gone } kind;
   std::uint32_t offset;  // of the column (pivot) or of the row (column_is_gone) on its rank
-  // The number of the row (pivot) or of the column (column_is_gone). Later the position of a pivot.
+  // The number of the row (pivot) or of the column (column_is_gone). In the last step: the position
+  // of the pivot.
   std::uint32_t number;
   std::uint32_t level;  // of the pivot: 1 plus the highest level of the pivots that its row needs
 };

@@ -42,7 +42,7 @@ extern "C" void charged_loop(longshore::team* ranks, double* a, const double* b,
 #pragma GCC ivdep
 #endif
   for (std::size_t i = 0; i < n; ++i) a[i] = b[i] + q * c[i];
-  ranks->charge(longshore::work::copied_bytes, n * sizeof(double));
+  ranks->charge("copied_bytes", n * sizeof(double));
 }
 
 // Explicit instances, so that the object file has a section for each.

@@ -17,7 +17,8 @@ class SizeHint:
     high: int = 1000
     """The largest number, so that a run is short and needs little memory."""
     always: bool = False
-    """Whether every command has the option: its default is large, or depends on the machine."""
+    """Whether every drawn command gives this factor, because its default is large or depends on the
+    machine."""
     preferred: tuple[int, ...] = ()
     """Numbers that select special code."""
     of_memory: bool = False

@@ -86,8 +86,8 @@ class sparse_matrix {
   std::vector<double> value_;
 };
 
-/// Collective. Returns the whole matrix on rank 0, distributed over one rank, and an empty matrix
-/// on the other ranks.
+/// Collective. Rank 0 gets the whole matrix, as a matrix of one rank. The other ranks get an empty
+/// matrix.
 [[nodiscard]] sparse_matrix whole_on_rank_0(longshore::team& team, const sparse_matrix& matrix);
 
 }  // namespace examples

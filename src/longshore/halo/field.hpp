@@ -64,7 +64,7 @@ class field_view {
   /// count elements, and may have any sign and order. Extents of unused dimensions are 1 or 0.
   /// `shareable` is the memory that holds all cells, if mode direct may read the cells from other
   /// processes. If `shareable` is null, plans look for shareable memory at `first`.
-  /// Cells in any other memory are packed.
+  /// Cells outside shareable memory are packed.
   field_view(T* first, std::array<std::size_t, 3> extents, std::array<std::ptrdiff_t, 3> strides,
              halo_widths widths, const shareable_memory* shareable = nullptr)
       : first_(first), strides_(strides) {

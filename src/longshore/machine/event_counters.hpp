@@ -36,9 +36,9 @@ struct event_reading {
 [[nodiscard]] double counted_share(const event_reading& before,
                                    const event_reading& after) noexcept;
 
-/// Counts events in user mode while the object lives, on the constructing thread and on all threads
-/// that descend from this thread after the construction, such as its tasks. An event that the
-/// kernel refuses has a reason and no value, never the value 0.
+/// Counts events in user mode while the object lives, on the constructing thread and on the threads
+/// that it starts later, directly or through them, such as its tasks. An event that the kernel
+/// refuses has a reason and no value, never the value 0.
 class event_counters {
  public:
   explicit event_counters(std::span<const counted_event> events = hardware_events());

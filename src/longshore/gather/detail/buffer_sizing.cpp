@@ -1,4 +1,5 @@
-// Chooses the capacity of buffers from the number of requests of a call, on which ranks agree.
+// Chooses the capacity of buffers from the number of requests of a call. The ranks agree on that
+// number.
 #include <longshore/gather/detail/buffer_sizing.hpp>
 
 #include <longshore/transport/team.hpp>
@@ -14,7 +15,8 @@ namespace {
 // Buffers of a rank that take no more than this always have their full size.
 constexpr std::size_t full_sized_bytes = std::size_t{4} << 20;
 constexpr std::size_t min_items = 32;
-// Buffers of an exstack grow if a call takes more rounds: then the requests are not spread evenly.
+// If a call of an exstack takes more rounds than this, its requests are not spread evenly, and the
+// buffers grow.
 constexpr std::size_t max_rounds = 2;
 
 }  // namespace

@@ -14,7 +14,8 @@ namespace {
 
 constexpr int updates_per_trial = 4;
 
-// Memory with the elements and the stride of one memory of a field. It is shareable if that is.
+// Scratch memory with as many elements and the same stride as one memory of a field. It is
+// shareable if the field's memory is.
 class scratch_elements {
  public:
   scratch_elements(const team& ranks, const std::byte* like, std::ptrdiff_t stride_bytes,

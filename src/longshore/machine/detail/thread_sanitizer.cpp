@@ -1,5 +1,5 @@
-// The bodies of the annotations, in a file that is compiled with ThreadSanitizer. The files that
-// call them, openmp_tasks.cpp and tbb_tasks.cpp, are not.
+// The bodies of the annotations, in a file that is compiled with ThreadSanitizer. Their callers,
+// openmp_tasks.cpp and tbb_tasks.cpp, are compiled without it.
 #include <longshore/machine/detail/task_layer.hpp>
 
 #ifdef __SANITIZE_THREAD__

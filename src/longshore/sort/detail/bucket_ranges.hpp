@@ -148,8 +148,8 @@ class bucket_ranges {
       });
   }
 
-  /// The last radix key of each bucket, without the first empty_buckets() buckets and the last
-  /// bucket.
+  /// The last radix key of each bucket. The first empty_buckets() buckets and the last bucket are
+  /// left out.
   [[nodiscard]] std::span<const RadixKey> ends() const noexcept { return last_; }
   /// The number of first buckets that hold nothing.
   [[nodiscard]] std::size_t empty_buckets() const noexcept { return empty_buckets_; }

@@ -48,8 +48,7 @@ class lsd_radix_sorter {
   static constexpr std::size_t insertion_sort_below = 64;
   static constexpr int max_passes = radix_passes(8 * sizeof(radix_key));
 
-  // The number of passes is `Passes`, a constant for the compiler, or `run_passes` if `Passes` is
-  // 0.
+  // Makes `Passes` passes, a number known at compile time. If `Passes` is 0, makes `run_passes`.
   template <int Passes>
   Item* sort_by_digits(Item* from, Item* to, std::size_t count, const RadixKeyOf& radix_key_of,
                        radix_key lowest, int digit_bits, int run_passes, const Item* next_items) {

@@ -20,7 +20,7 @@ void check_not_ended(const team& ranks, const char* call);
 void forget_open_teams();
 
 /// Makes MPI_Finalize report an error if it is called during the lifetime of this object. The
-/// process goes on, and its exit status is 3.
+/// process goes on after the error; when it exits, its status is 3.
 class open_team {
  public:
   explicit open_team(team& ranks);

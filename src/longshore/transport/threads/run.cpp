@@ -53,8 +53,8 @@ void wait_for_others_to_end(const std::atomic<int>& running, const first_failure
 }
 
 // The notice about a long start; empty if the start is over. With many ranks per core, the start is
-// over when all ranks have passed a barrier. With fewer ranks, the start is over when all ranks
-// have begun, because a program may do anything before its first barrier.
+// over when all ranks have passed a barrier. With few ranks per core, the start is over when all
+// ranks have begun: a program may do long work before its first barrier.
 std::string start_notice(int ranks, int cores, int begun, const detail::node_barrier_state& barrier,
                          double seconds) {
   if (begun < ranks)

@@ -135,8 +135,8 @@ def submit(system: BatchSystem, job: JobRequest) -> str:
 
 
 def state_of(system: BatchSystem, job_id: str) -> tuple[str, str]:
-    """The state of a job (pending, running, ended, or another word of the system), and an empty
-    text. If the query fails, UNKNOWN and the reason."""
+    """Returns the state of a job (pending, running, ended, or another word of the system) and an
+    empty reason. If the query fails, returns UNKNOWN and the reason."""
     argv = [word.replace("JOB", job_id) for word in system.query]
     status, out, err = run_command(argv)
     if status and not _GONE.search(err):

@@ -18,7 +18,8 @@ _SIMULATED_NEIGHBOURS_SECONDS = 3e-3  # of one between neighbours, by rank
 
 
 class TimeEstimate:
-    """Seconds per launch of each cell. Observed launches of a running session improve it."""
+    """Seconds per launch of each cell. The launches that a running session observes improve the
+    estimate."""
 
     def __init__(self, stored: Iterable[Launch] = ()) -> None:
         self._seconds: dict[str, list[float]] = {}

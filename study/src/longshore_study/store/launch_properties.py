@@ -33,8 +33,8 @@ def properties(launch: Launch) -> list[tuple[str, str]]:
 def values_by_side(sides: Sequence[Iterable[Launch]]) -> list[dict[str, list[str]]]:
     """The values of each property on each side, in order of first appearance.
 
-    If any launch of any side has an environment variable, the variable is "not set" for a launch
-    whose recorded environment lacks it.
+    An environment variable that only some launches have is "not set" for the other launches, if
+    their environment was recorded.
     """
     launches_of_sides = [[(launch, properties(launch)) for launch in side] for side in sides]
     variables = dict.fromkeys(

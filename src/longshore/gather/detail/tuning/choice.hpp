@@ -23,8 +23,8 @@ struct gather_choice {
 namespace detail {
 
 /// Calls are classified by the largest number of requests of a rank. Strategy auto measures one
-/// number of requests in each class, here in order of the classes. The geometric mean of two
-/// neighbouring numbers is the boundary of their classes.
+/// number of requests in each class, here in order of the classes. Two neighbouring classes meet at
+/// the geometric mean of their numbers.
 inline constexpr std::array<std::size_t, 4> measured_requests = {1000, 10'000, 100'000, 1'000'000};
 inline constexpr std::size_t request_classes = measured_requests.size();
 [[nodiscard]] std::size_t request_class_of(std::size_t requests) noexcept;

@@ -15,7 +15,7 @@ struct event {
   std::uint64_t number;  ///< in the order of scheduling
   int kind;
   std::uint32_t id;
-  /// Ordered by time, and events of the same time by number.
+  /// Whether this event comes first: by time, at equal times by number.
   [[nodiscard]] bool is_before(const event& other) const noexcept {
     return time != other.time ? time < other.time : number < other.number;
   }

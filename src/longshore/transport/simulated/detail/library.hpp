@@ -54,7 +54,8 @@ class world {
   int arrived_ = 0;
   std::uint64_t meetings_ = 0, meeting_of_available_ = ~std::uint64_t{0};
   std::size_t available_bytes_ = 0;
-  // The memory of messages, in huge pages: else the tables of its pages would not fit the cache.
+  // The memory of messages. It has huge pages: the page tables of small pages would not fit into
+  // the cache.
   std::vector<pages> slot_memory_;
   std::byte *next_slot_ = nullptr, *end_of_slots_ = nullptr;
   // Indexed by size. A free slot also serves messages of half its size and more.

@@ -45,8 +45,8 @@ class network final : public event_handler {
   void quiet(int rank);
   /// Work of the processor. Ranks that share cores take turns: a rank keeps its core until it waits.
   void compute(int rank, double seconds);
-  /// Gives the core to other ranks until an event may have ended the wait. A rank gets a core that
-  /// it shares back by a switch.
+  /// Gives the core to other ranks until an event that may end the wait. If ranks share cores, the
+  /// rank then pays for a switch.
   void wait(int rank, const char* operation, int peer);
   /// Copies within a node: the memory of the node is a server, too. The rate depends on the bytes
   /// that the copies touch again and again.

@@ -66,7 +66,8 @@ class active_messages {
   /// Sends `header` and `bytes` bytes from `from`. Header and bytes must stay until the message has
   /// left.
   void send(int peer, const message_header* header, const std::byte* from, std::size_t bytes);
-  /// Whether rendezvous messages are in flight. UCX fetches their data when the receiver is ready.
+  /// Whether rendezvous messages are in flight. UCX fetches the data of such a message when the
+  /// receiver is ready.
   [[nodiscard]] bool is_sending() const noexcept { return sends_ > 0; }
   [[nodiscard]] bool is_receiving() const noexcept { return receives_ > 0; }
   /// Keeps the headers of a destroyed sender until its last messages have left.
