@@ -48,7 +48,7 @@ def headers() -> Iterable[str]:
 
 
 def cpp() -> Iterable[str]:
-    """Names on the page of the C++ interface, of which a test says that it is complete."""
+    """Names on the page of the C++ interface. A test checks that this page is complete."""
     for block in cpp_interface.BLOCK.findall(text_of("docs/reference/api/cpp.md")):
         yield from (f"{name.partition('(')[0]} ({kind})" for kind, name in cpp_interface.listed(block))
 

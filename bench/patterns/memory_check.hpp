@@ -10,8 +10,8 @@
 namespace longshore::bench {
 
 /// Collective. Throws errc::out_of_memory on all ranks if the memory of all ranks of a host exceeds
-/// the available memory. A rank alone cannot notice this, because the system provides memory only
-/// when it is first touched. `memory` names the memory of a rank in the message.
+/// the available memory. No rank alone notices the excess, because the system provides memory only
+/// when it is first touched. `memory` says in the error message what the memory is for.
 inline void check_memory(team& ranks, const std::string& memory, double bytes_per_rank) {
   const int sharing = ranks.nodes().ranks_on_host();
   const auto available = static_cast<double>(available_memory_bytes());

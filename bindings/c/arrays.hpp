@@ -16,8 +16,8 @@ struct longshore_array : longshore::bindings::resource {
   template <class Word>
   using words = longshore::dist_array<Word, longshore::bindings::chosen_distribution>;
 
-// Builds with sanitizers compile the loops only for words of 8 bytes, to save compile time. In
-// these builds arrays of words of 4 bytes are refused.
+// Builds with sanitizers compile the loops only for words of 8 bytes, to save compile time. They
+// refuse arrays of words of 4 bytes.
 #ifdef LONGSHORE_C_FEW_TYPES
   using any_words = std::variant<words<std::int64_t>>;
 #else

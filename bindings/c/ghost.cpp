@@ -76,8 +76,8 @@ std::vector<location> pairs_from(const int* ranks, const std::int64_t* elements,
   return pairs;
 }
 
-// `read` returns what describes the elements of this rank, and its ghosts. Stores the handle of the
-// graph.
+// `read` returns a pair: the number or the ids of this rank's elements, and its ghosts. Stores the
+// handle of the graph.
 template <class Read>
 int create_graph(longshore_team* team, longshore_ghost_graph** graph, const Read& read) {
   return guarded([&] {

@@ -65,7 +65,7 @@ link_counts count_links(const node_map& nodes, const detail::route& route) {
 
 struct agreed_numbers {
   std::size_t buffer_items = 0;  // the least of all ranks
-  // Links of each hop, of the rank with the most.
+  // The number of links of each hop: the largest of all ranks.
   std::array<std::size_t, max_hops> between_hosts{}, within_hosts{};
 
   [[nodiscard]] bool has_several_hosts() const noexcept {

@@ -79,8 +79,9 @@ class ghost_graph {
   /// The memory of the graph on this rank.
   [[nodiscard]] std::size_t memory_bytes() const noexcept;
 
-  /// Collective. A graph with other ghosts in the same form as in the constructor, for the same
-  /// owned elements. Cheap when few ghosts change: only differences are sent to known neighbours.
+  /// Collective. Makes a graph of the same owned elements with other ghosts. `ghosts` has the same
+  /// form as in the constructor. Cheap when few ghosts change: only differences are sent to known
+  /// neighbours.
   [[nodiscard]] ghost_graph remade(std::span<const location> ghosts) const;
   [[nodiscard]] ghost_graph remade(std::span<const std::int64_t> ghosts) const;
 

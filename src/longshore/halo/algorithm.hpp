@@ -9,8 +9,8 @@
 //    algorithm, it is also a candidate in detail/algorithms/choose_algorithm.cpp.
 // 3. For tests: the list in halo_test.hpp, and the numbers of messages and rounds that
 //    halo_plan_test.cpp expects.
-// 4. For studies: the word in study/src/longshore_study/patterns/halo.py. For readers: the
-//    table in docs/reference/halo.md, and the names in bindings/c/longshore.h.
+// 4. For studies: the algorithm's name in study/src/longshore_study/patterns/halo.py. For readers:
+//    the table in docs/reference/halo.md, and the names in bindings/c/longshore.h.
 #pragma once
 
 #include <longshore/core/name_lookup.hpp>

@@ -118,7 +118,8 @@ class exstack_requests : public exstack_rounds {
                               });
   }
 
-  // As fill_requests, and merges requests for one element that wait in a buffer.
+  // As fill_requests(), but merges a request into an earlier one for the same element, if recent_
+  // finds one that still waits in the buffer.
   template <class Offset, class Request, class Locate>
   std::size_t fill_requests_combined(Locate locate, std::span<const std::int64_t> indices,
                                      std::size_t first, const Request& request) {

@@ -14,8 +14,8 @@
 namespace longshore::detail {
 
 /// Refers to a table, which must outlive the view, and accesses the elements as type T. T may be
-/// another type of the same size than that of the table's elements (compiled_loops.hpp). Memory: 8
-/// bytes per rank.
+/// another type than that of the elements, if both have the same size (compiled_loops.hpp). Memory:
+/// 8 bytes per rank.
 template <trivially_copyable T, distribution Distribution>
 class table_view {
  public:

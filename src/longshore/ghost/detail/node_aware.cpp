@@ -206,7 +206,8 @@ node_aware_planner::crossings node_aware_planner::join(std::vector<block> blocks
   return all;
 }
 
-// Links within the node: straight from the owner, and straight to the owner.
+// Within the node no gateway or collector takes part: updates go straight from owner to reader, and
+// contributions straight from reader to owner.
 void node_aware_planner::add_local_links() {
   for (const auto& link : links_.to_readers()) {
     if (!nodes_.is_local(link.rank)) continue;

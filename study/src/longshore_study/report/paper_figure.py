@@ -128,7 +128,8 @@ _PLACES = frozenset({"x", "y", "x1", "x2", "y1", "y2", "dy", "width", "height"})
 
 
 def _place(value: object) -> tuple[float, float]:
-    """A length of the page, in percent, rem or pixels: as a fraction of the plot, and in points."""
+    """Converts a length of the page. Percent become a fraction of the plot; rem or pixels become
+    points."""
     text = str(value)
     if text.endswith("%"):
         return float(text[:-1]) / 100.0, 0.0

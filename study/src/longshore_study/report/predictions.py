@@ -71,7 +71,8 @@ class RatioRow:
 
 
 def ratio_table(rows: Sequence[RatioRow], time_heads: Sequence[str], names: Naming) -> list[Child]:
-    """A strip per row with the ratio, and the times in numbers. Further rows are folded."""
+    """A table. Each row shows its ratio on a strip (a small plot), and its times as numbers.
+    Further rows are folded."""
     return folded(rows, ROWS_SHOWN, lambda more: f"{more} more", lambda some: _table(some, time_heads, names))
 
 

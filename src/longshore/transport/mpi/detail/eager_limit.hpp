@@ -10,8 +10,8 @@ namespace longshore::mpi {
 /// the sender's memory: several times as long for messages of 4 to 16 KiB.
 ///
 /// Known for Open MPI 4 and 5: their default, unless the environment or option --mca of mpirun sets
-/// another value. Its parameter files are not read. The control variables of MPI 3.1 would tell
-/// that value too, but Open MPI 4.1 loads all its components for each MPI_T_init_thread, which
+/// another value. Parameter files of Open MPI are not read. The control variables of MPI 3.1 would
+/// tell that value too, but Open MPI 4.1 loads all its components for each MPI_T_init_thread, which
 /// takes 0.2 s.
 [[nodiscard]] std::size_t eager_bytes_within_host();
 

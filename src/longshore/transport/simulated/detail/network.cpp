@@ -54,7 +54,8 @@ void network::compute(int rank, double seconds) {
   if (seconds == 0) return;
   auto& free = node_of(rank).cores_free;
   if (!free.empty()) {
-    // The core that became free last, for that is the core of this rank; else the first that will.
+    // Takes the free core that became free last: it is the core of this rank. If no core is free,
+    // takes the core that becomes free first.
     const double now = engine_.clock(rank);
     auto core = free.end();
     for (auto it = free.begin(); it != free.end(); ++it)
