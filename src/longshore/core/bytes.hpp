@@ -1,5 +1,5 @@
-// What all code that lays out or sends memory needs: distances that avoid false sharing, rounding
-// up to a unit, and views of objects as bytes.
+// Helpers of code that lays out or sends memory: distances that avoid false sharing, rounding up to
+// a unit, and views of objects as bytes.
 #pragma once
 
 #include <longshore/core/requirements.hpp>

@@ -14,7 +14,7 @@
 namespace longshore {
 namespace {
 
-// Demangled if possible.
+// The name as in the source code if the compiler's name can be demangled, else the compiler's name.
 std::string type_name(const std::type_info* type) {
   if (type == nullptr) return "an exception of another language";
   const std::unique_ptr<char, void (*)(void*)> name(
