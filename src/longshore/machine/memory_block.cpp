@@ -36,7 +36,8 @@ std::optional<std::string> why_no_explicit_huge_pages() {
   return std::nullopt;
 }
 
-// Interleaves one page: the answer depends on the kernel's build and on the filters of a container.
+// Tries to interleave one page, because the kernel's build or the filters of a container may not
+// allow it.
 std::optional<std::string> why_no_interleaving() {
   const pages trial(page_bytes());
   if (auto reason = interleave_pages(trial.data(), page_bytes()))

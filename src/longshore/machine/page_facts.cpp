@@ -53,7 +53,7 @@ std::size_t proportion(std::size_t bytes, std::size_t part, std::size_t whole) {
   return round_up(static_cast<std::size_t>(exact), page_bytes());
 }
 
-// The sum is unknown if a summand is.
+// The sum is unknown if one of the two is unknown.
 void add(std::optional<std::size_t>& sum, std::optional<std::size_t> bytes) {
   if (sum && bytes)
     *sum += *bytes;

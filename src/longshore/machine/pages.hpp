@@ -25,10 +25,10 @@ class pages {
   /// errc::out_of_memory if less memory is available.
   explicit pages(std::size_t bytes, bool huge = false);
   /// Maps at least `bytes` bytes of explicit huge pages, reserved at once. Throws
-  /// errc::out_of_memory if the pool has too few.
+  /// errc::out_of_memory if the pool has too few pages.
   [[nodiscard]] static pages from_huge_page_pool(std::size_t bytes);
-  /// As pages(bytes), without the check of available memory: for memory of which most is never
-  /// touched, and which the caller has checked.
+  /// Like pages(bytes), but does not check the available memory. For callers that have checked it,
+  /// and never touch most of the pages.
   [[nodiscard]] static pages reserved(std::size_t bytes);
   ~pages();
   pages(pages&& other) noexcept { swap(other); }
@@ -61,7 +61,8 @@ struct huge_page_pool {
 };
 [[nodiscard]] huge_page_pool read_huge_page_pool();
 
-/// Why requests for transparent huge pages of private memory have no effect; nothing if they have.
+/// Why requests for transparent huge pages of private memory have no effect; nothing if they have
+/// an effect.
 [[nodiscard]] std::optional<std::string> why_no_transparent_huge_pages();
 
 /// Requests transparent huge pages for the complete pages of [data, data + bytes). Has no effect if

@@ -17,7 +17,8 @@ namespace longshore {
 
 /// Extents of a grid, or coordinates in one: x, y, z.
 using grid_triple = std::array<int, 3>;
-/// In messages. The axes of arrays have other numbers in other languages.
+/// Messages use these names instead of numbers, because languages number the axes of arrays
+/// differently.
 inline constexpr std::array<std::string_view, 3> axis_names = {"x", "y", "z"};
 
 /// One level of a machine: `count` objects per object of the level around it. For instance,
@@ -129,9 +130,9 @@ void for_each_factorisation(int count, const grid_triple& block, const Visit& vi
   }
 }
 
-/// The grid of `ranks` ranks in `dimensions` dimensions with the lowest cost, and the first one among
-/// equal costs. Nonzero entries of `given` are kept. `cost(grid)` and the result are nothing if a
-/// grid is impossible.
+/// Returns the grid of `ranks` ranks in `dimensions` dimensions with the lowest cost; among equal
+/// costs, the first. Nonzero entries of `given` are kept. `cost(grid)` returns nothing if the grid
+/// is impossible. Returns nothing if all grids are impossible.
 template <class Cost>
 [[nodiscard]] std::optional<grid_triple> best_grid(int ranks, int dimensions,
                                                    const grid_triple& given, const Cost& cost) {

@@ -28,7 +28,7 @@ void* load(const char* file) {
 struct known_library {
   std::string_view name;
   std::array<const char*, 2> files;  // usual file names, best first
-  // possible names of the functions, names that only this library uses first
+  // possible names of the functions; names that only this library uses come first
   std::array<const char*, 2> allocate;
   std::array<const char*, 2> release;
   const char* package;  // Debian's package
