@@ -120,11 +120,11 @@ class team {
   /// Expires when the team is destroyed.
   [[nodiscard]] std::weak_ptr<const void> lifetime() const noexcept { return lifetime_; }
 
-  /// Where this rank accounts for its work if time is computed (transport simulated): the clock then
-  /// advances by these charges and by messages, without noise. Null where time is measured.
+  /// The sink for the costs of this rank's work if time is computed (transport simulated). The
+  /// clock then advances by these charges and by messages, without noise. Null if time is measured.
   [[nodiscard]] detail::cost_sink* costs() const noexcept { return costs_; }
-  /// This rank has done `amount` units of a kind of work, which its layer names. To be called once
-  /// per batch, not per element.
+  /// This rank has done `amount` units of a kind of work, which its layer names. Call this once per
+  /// batch, not per element.
   void charge(std::string_view work, std::size_t amount) {
     if (costs_ != nullptr) [[unlikely]]
       costs_->charge(work, amount);
@@ -139,7 +139,7 @@ class team {
     if (costs_ != nullptr) [[unlikely]]
       costs_->charge_copy(peer, copied);
   }
-  /// Work whose duration is known.
+  /// This rank has done work of known duration.
   void charge_seconds(double seconds) {
     if (costs_ != nullptr) [[unlikely]]
       costs_->charge_seconds(seconds);

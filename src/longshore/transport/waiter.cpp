@@ -14,11 +14,12 @@
 namespace longshore {
 namespace {
 
-// Longer than a message takes on a host or through a fast network. Not longer, because another rank
-// may need the core to send the awaited message, and the kernel may need it to receive. The limit is
-// a time, because a spin takes 20 to 100 ns, by processor and by what the wait tests.
+// A spin of this length is longer than a message takes on a host or through a fast network. Then
+// the core is yielded, because another rank may need it to send the awaited message, or the kernel
+// to receive it. The limit is a time, because one test takes 20 to 100 ns, by processor and
+// condition.
 constexpr double seconds_until_yield = 20e-6;
-// One of so many yields calls the callback, and sleeps after seconds_until_sleep.
+// One of this many yields calls the callback, and, after seconds_until_sleep, sleeps.
 constexpr unsigned yields_per_sleep = 16;
 constexpr double seconds_until_sleep = 0.02;
 constexpr long sleep_nanoseconds = 50'000;

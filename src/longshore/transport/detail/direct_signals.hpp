@@ -16,7 +16,7 @@ struct alignas(128) direct_signals {
   std::atomic<std::uint64_t> taken;  ///< the latest exchange in which the writer has read all cells
 };
 
-/// Before a rank polls signals.
+/// Call this before each poll of signals: where time is computed, earlier events must happen first.
 inline void before_polls(team& ranks) {
   if (ranks.costs() != nullptr) [[unlikely]]
     ranks.costs()->poll();

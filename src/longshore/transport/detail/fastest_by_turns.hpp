@@ -11,13 +11,14 @@
 
 namespace longshore::detail {
 
-/// What bounds the cost of turns.
+/// Limits of the cost of turns.
 struct turn_limits {
   std::size_t first_turns = 2;  ///< of every candidate
-  std::size_t turns = 7;        ///< of a candidate that is not dropped, the first ones included
-  /// For the turns after the first ones; one of them is taken in any case.
+  std::size_t turns = 7;        ///< of a candidate that is not dropped, including the first turns
+  /// Limit for all turns after the first ones. One of them is taken in any case.
   double more_seconds = std::numeric_limits<double>::infinity();
-  /// How often a turn of each candidate calls it; once if empty. Times are those of one call.
+  /// For each candidate, the number of calls in a turn; if empty, one call. Times are those of one
+  /// call.
   std::vector<int> calls = {};
 };
 
@@ -29,9 +30,8 @@ struct turn_times {
 };
 
 /// Collective. Calls run(i) for the candidates i by turns, after a barrier each time. The time of a
-/// turn is that of the slowest rank. After the first turns, candidates are dropped whose shortest
-/// time is more than 1.5 times the best: the turns of the others tell more. All ranks get the same
-/// times.
+/// turn is that of the slowest rank. After the first turns, candidates whose shortest time is more
+/// than 1.5 times the best are dropped. So the others get more turns. All ranks get the same times.
 template <class Run>
 [[nodiscard]] std::vector<turn_times> time_by_turns(team& ranks, std::size_t candidates,
                                                     const Run& run,
@@ -70,8 +70,8 @@ template <class Run>
   return measured;
 }
 
-/// Collective. The candidate with the smallest lower quartile of time_by_turns(), of those that
-/// were not dropped. All ranks get the same answer.
+/// Collective. Returns the candidate with the smallest lower quartile in time_by_turns() among
+/// those that were not dropped. All ranks get the same answer.
 template <class Run>
 [[nodiscard]] std::size_t fastest_by_turns(team& ranks, std::size_t candidates, const Run& run,
                                            const turn_limits& limits = {}) {

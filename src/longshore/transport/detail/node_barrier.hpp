@@ -86,10 +86,10 @@ class node_barrier {
   /// deadline. Throws errc::usage, on the leader only, if a rank makes a different call. Does not
   /// wait if a rank has left a barrier by an exception.
   ///
-  /// The other ranks need not wait, because no call may follow: nobody resets `arrived` any more. A
-  /// rank that makes another call instead arrives too, so the leader stops waiting and finds the
-  /// difference. A rank that left by an exception may have been counted for a barrier that never
-  /// ended; then the sum says nothing, hence the checks of `abandoned`. REQUIRES: the shared memory
+  /// The other ranks need not wait, because no call may follow and nobody resets `arrived` any
+  /// more. A rank that makes another call arrives too, so the leader stops waiting and finds the
+  /// difference. A rank that left by an exception may be counted for a barrier that never ended.
+  /// Then the sum says nothing, so the leader checks `abandoned`. REQUIRES: the shared memory
   /// outlives the call of the leader.
   void leave(team& team, const collective_call& call) {
     const auto abandoned = [this] {

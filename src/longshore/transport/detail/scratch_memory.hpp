@@ -24,7 +24,7 @@ class scratch_memory {
   [[nodiscard]] std::byte* data() const noexcept {
     return plain_.data() != nullptr ? plain_.data() : shareable_.data();
   }
-  /// REQUIRES: shareable.
+  /// REQUIRES: the memory is shareable.
   [[nodiscard]] shared_memory_handle handle() const { return shareable_.handle(); }
 
  private:

@@ -66,7 +66,7 @@ class segment final : public longshore::segment {
   void quiet() override;
 
  private:
-  // Adds, or lets MPI begin to. Returns whether MPI has yet to complete it.
+  // Adds at once, or begins the addition by MPI. Returns whether MPI still has to complete it.
   bool begin_fetch_add(int peer, std::size_t offset, const std::int64_t* amount,
                        std::int64_t* previous);
 

@@ -57,7 +57,7 @@ MPI_Comm communicator_of(const longshore::team& team) noexcept {
 
 namespace {
 
-// Waits for a request of a call that all ranks must make to make a team.
+// Waits for the request of a collective call that makes a team.
 void wait_within(MPI_Comm ranks, MPI_Request request, double timeout_seconds) {
   const double began = monotonic_seconds();
   for (int done = 0;;) {

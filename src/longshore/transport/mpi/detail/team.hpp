@@ -107,8 +107,9 @@ class team final : public longshore::team {
   /// Collective. Returns the same number on all ranks.
   [[nodiscard]] int take_tag_block();
   void release_tag_block(int block) { tag_blocks_[block] = false; }
-  /// Local, in the same order on all ranks. A tag for messages of a plan on comm(). Tags repeat after
-  /// some 32,000 calls; two objects with one tag then need the same order of messages on all ranks.
+  /// Local, but all ranks make these calls in the same order. Returns a tag for messages of a plan
+  /// on comm(). Tags repeat after some 32,000 calls. Two objects with the same tag must send their
+  /// messages in the same order on all ranks.
   [[nodiscard]] int take_message_tag();
 
  private:
@@ -135,7 +136,8 @@ class team final : public longshore::team {
   [[nodiscard]] bool fits_staging(std::size_t bytes) const noexcept {
     return nodes().node_count() == 1 && bytes <= staging_bytes_;
   }
-  /// Compares the calls of an MPI collective by a barrier: on one node, and with LONGSHORE_CHECK=1.
+  /// On one node, or with LONGSHORE_CHECK=1: a barrier that compares the calls of an MPI
+  /// collective.
   void barrier_if_checked(const collective_call& call) {
     if (check_calls_ || nodes().node_count() == 1) checked_barrier(call);
   }

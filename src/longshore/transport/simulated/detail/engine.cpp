@@ -29,7 +29,7 @@
 namespace longshore::simulated {
 namespace {
 
-// A rank that polls all other ranks once should not pay for that.
+// A rank that polls each other rank once should not pay for these polls.
 constexpr std::uint64_t min_polls_before_cost = 256, polls_per_rank = 8;
 constexpr std::uint32_t reads_before_advance = 64;
 constexpr std::size_t fetched_stack_lines = 12;
@@ -40,7 +40,7 @@ constexpr double poll_seconds = 50e-9, clock_read_seconds = 25e-9;
 // double, 4 minutes in all.
 constexpr double first_look_seconds = 1e-6;
 constexpr int max_looks_in_vain = 28;
-constexpr std::uint64_t max_looks = 1'000'000;  // that end waits, but cause no event
+constexpr std::uint64_t max_looks = 1'000'000;  // looks that end waits but cause no event
 
 // The exceptions of a thread, as the C++ ABI for Itanium lays them out
 // (https://itanium-cxx-abi.github.io/cxx-abi/abi-eh.html, 2.2.2). Each context has its own.
@@ -178,7 +178,7 @@ void engine::start(int rank) {
 // events is fetched while the current one happens: first the state of their ranks and messages,
 // then the stack of the next rank.
 void engine::fetch_next() noexcept {
-  // Those that can be the next but one, and the next.
+  // The next event, and the events that can be the second.
   const auto soon = queue_.front();
   for (std::size_t i = soon.size(); i > 0; --i) {
     const event& coming = soon[i - 1];
@@ -307,7 +307,8 @@ void engine::look_again() {
     if (ranks_[rank].now == state::waiting) resume_later(static_cast<int>(rank));
 }
 
-// No event is left. If ranks still wait, for stores that were not announced or for ever.
+// Called when no event is left. Ranks that still wait may wait for a store that was not announced,
+// or for ever.
 void engine::on_idle() {
   if (actions_ != actions_at_look_) looks_ = 0;
   if (ended_waits_ != waits_at_look_ || actions_ != actions_at_look_) {

@@ -27,7 +27,7 @@ struct transfer {
   std::size_t bytes = 0;
   std::byte* signal_at = nullptr;  ///< in memory of `to`; null without a signal
   std::uint64_t signal = 0;
-  std::int64_t amount = 0;     ///< of a fetch-and-add; then its result
+  std::int64_t amount = 0;     ///< of a fetch-and-add; at its end, the result
   bool gives_message = false;  ///< the given_message at `local` joins the arrivals at `remote`
   bool is_credit = false;      ///< at signal_at is an arrived_credit
   bool keeps_copy = false;     ///< the caller may change the memory at `local` at once
@@ -55,10 +55,9 @@ class network final : public event_handler {
   void charge_copy(int rank, int peer, const detail::copied_cells& cells);
   /// The overhead of the receiver of a message between nodes.
   void charge_receive(int rank, std::size_t bytes);
-  /// A change that the running rank makes of memory that `peer`, a rank of its node, polls
-  /// (cost_sink::change).
+  /// The running rank changes memory that `peer`, a rank of its node, polls (cost_sink::change).
   void change(int rank, const void* at, int peer, std::function<bool()> make);
-  /// Memory is freed: changes of it that are not visible yet never happen.
+  /// Called when memory is freed. Changes of this memory that are not visible yet never happen.
   void forget_changes(const std::byte* begin, std::size_t bytes) noexcept;
   void handle(int kind, std::uint32_t id) override;
   void fetch(int kind, std::uint32_t id, bool is_next) noexcept override;
@@ -75,7 +74,7 @@ class network final : public event_handler {
     std::vector<std::byte> copy;
   };
   static constexpr std::size_t messages_per_block = 1024;
-  // On its way to another rank of the node.
+  // A change that is on its way to another rank of the node.
   struct memory_change {
     const void* at;
     int peer;
@@ -91,7 +90,8 @@ class network final : public event_handler {
     bool in_quiet = false;  // the rank waits for the end of its transfers
   };
   [[nodiscard]] node& node_of(int rank) { return nodes_[machine_.node_of(rank)]; }
-  // Then atomics are those of the processor, else those of the network (one_sided/segment.cpp).
+  // On one node, atomics are those of the processor, else those of the network
+  // (one_sided/segment.cpp).
   [[nodiscard]] bool has_one_node() const noexcept {
     return pending_.size() <= static_cast<std::size_t>(machine_.ranks_per_node);
   }

@@ -167,8 +167,8 @@ ucp_ep_h library::endpoint(int peer) {
   params.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS;
   params.address = reinterpret_cast<const ucp_address_t*>(bootstrap_.published_by(peer).data() +
                                                           sizeof(published_header));
-  // Within a host, UCX would not use shared memory with error handling, and a signal ends all ranks
-  // anyway.
+  // Not within a host: UCX would not use shared memory with error handling, and a signal ends all
+  // ranks there anyway.
   if (published_header_of(peer).host != one_sided::host_hash()) {
     params.field_mask |= UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE | UCP_EP_PARAM_FIELD_ERR_HANDLER;
     params.err_mode = UCP_ERR_HANDLING_MODE_PEER;
