@@ -104,7 +104,8 @@ void sample_nodes(page_facts& facts, std::uintptr_t begin, std::uintptr_t end,
   std::size_t placed = 0;
   for (const int node : *nodes)
     if (node >= 0) ++samples_on_node[node], ++placed;
-  // Scales to the resident bytes if these are known; else each sample stands for its stride.
+  // If the resident bytes are known, each sample stands for an equal share of them. Otherwise each
+  // sample stands for its stride.
   const double bytes_per_sample =
       facts.resident_bytes && placed > 0
           ? static_cast<double>(*facts.resident_bytes) / static_cast<double>(placed)

@@ -1,5 +1,5 @@
-// Fresh pages from the kernel, and their NUMA nodes. The first write to a page decides on which node
-// the page lies, unless the pages are interleaved.
+// Fresh pages from the kernel, and their NUMA nodes. The first write to a page decides on which
+// node the page lies, unless the pages are interleaved.
 #pragma once
 
 #include <cstddef>

@@ -14,7 +14,7 @@
 //                                 message is copied once, and a credit is a counter in memory
 //   mpi/detail/message_channels   between nodes: sends into posted receives; the completion of a
 //                                 synchronous send is the credit for the messages up to it
-//   one_sided/detail/signal_channels  between nodes: a put of the message, then a put of a signal word
+//   one_sided/detail/signal_channels  between nodes: a put of the message, then of a signal word
 //   ucx/detail/message_channels   between nodes, over TCP: active messages
 //
 // Messages between nodes may move only while this rank waits (in a waiter or a collective call),
@@ -43,7 +43,8 @@ struct channel_end {
   bool reads_all = false;
 };
 
-/// Thrown by team::open_channels(), with errc::usage, if the ends of a channel differ in their slots.
+/// Thrown by team::open_channels(), with errc::usage, if the ends of a channel differ in their
+/// slots.
 class slot_mismatch : public error {
  public:
   explicit slot_mismatch(const std::string& message) : error(errc::usage, message) {}

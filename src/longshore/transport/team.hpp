@@ -147,8 +147,8 @@ class team {
   /// Whether all ranks are in this process, and can use each other's addresses.
   [[nodiscard]] virtual bool is_one_process() const noexcept { return false; }
 
-  // The same collectives for values. A sum that does not fit a T of up to 32 bits throws errc::usage
-  // on all ranks.
+  // The same collectives for values. A sum that does not fit a T of up to 32 bits throws
+  // errc::usage on all ranks.
 
   template <trivially_copyable T>
   [[nodiscard]] T broadcast_value(T value, int root = 0) {

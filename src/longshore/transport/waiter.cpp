@@ -41,8 +41,8 @@ void waiter::add_to_team() noexcept {
   if (team_.costs() != nullptr) team_.costs()->wait_ended();
 }
 
-// The first pause of a wait does not block, because some loops do pending work before they are idle,
-// such as sending partial buffers.
+// The first pause of a wait does not block, because some loops do pending work before they are
+// idle, such as sending partial buffers.
 void waiter::pause_by_event() {
   constexpr unsigned pauses_before_block = 1;
   team_.progress();

@@ -15,8 +15,8 @@ namespace longshore::detail {
 
 class neighbour_handshake {
  public:
-  /// Collective. `peers` are the neighbours in ascending order, without this rank. Each peer has this
-  /// rank among its own peers.
+  /// Collective. `peers` are the neighbours in ascending order, without this rank. Each peer has
+  /// this rank among its own peers.
   neighbour_handshake(team& ranks, std::vector<int> peers);
 
   [[nodiscard]] std::span<const int> peers() const noexcept { return peers_; }

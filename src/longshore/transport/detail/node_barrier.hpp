@@ -1,6 +1,6 @@
 // The barrier between the ranks of one node: a counter in memory that these ranks share. The
 // barrier also finds out whether all ranks make the same collective call. Several transports use it
-// within a node; docs/decisions.md (0005) says why even the transport over MPI does.
+// within a node; docs/decisions.md (0005) says why the transport over MPI is one of them.
 #pragma once
 
 #include <longshore/core/bytes.hpp>
@@ -46,8 +46,8 @@ struct alignas(interference_bytes) call_slot {
 };
 
 /// One rank's handle of the barrier. All ranks write to one cache line, the counter, and read
-/// another cache line, the generation. Each rank waits only once per barrier, which matters if
-/// there are more ranks than cores: a rank that waits may have to wait for a core as well.
+/// another cache line, the generation. Each rank waits only once per barrier. This matters if there
+/// are more ranks than cores, because a rank that waits may also have to wait for a core.
 ///
 /// Comparison of the calls: the instruction that counts a rank also adds the fingerprint of its
 /// call. If the sum of the fingerprints is not the number of ranks times the fingerprint of the

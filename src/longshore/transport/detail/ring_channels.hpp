@@ -15,8 +15,8 @@
 
 namespace longshore::detail {
 
-/// Where the words and slots of a ring lie. The sender chooses, and the receiver finds the choice in
-/// the sender's directory.
+/// Where the words and slots of a ring lie. The sender chooses, and the receiver finds the choice
+/// in the sender's directory.
 struct ring_memory {
   std::atomic<std::uint64_t>* consumed;  ///< written by the receiver alone
   std::atomic<std::uint64_t>* produced;

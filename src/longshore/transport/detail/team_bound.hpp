@@ -14,9 +14,9 @@ class team_watch {
  public:
   team_watch() = default;
   explicit team_watch(const team& ranks) : lifetime_(ranks.lifetime()) {}
-  /// For destructors: true if the team is gone, so that what needs the team must be leaked. The
-  /// first such call of the process prints an error that names `kind`, and the process ends with
-  /// status 3.
+  /// For destructors. Returns true if the team is gone; then objects that need the team must be
+  /// leaked. The first such call of the process prints an error that names `kind`, and the process
+  /// ends with status 3.
   [[nodiscard]] bool reports_end(const char* kind) const noexcept;
   /// Throws errc::usage if the team is gone. Cost: one load.
   void check(const char* kind) const {

@@ -1,4 +1,5 @@
-// Calls of MPI: checks of return codes, of lengths that do not fit an int, and of lists of requests.
+// Calls of MPI: checks of return codes, of lengths that do not fit an int, and of lists of
+// requests.
 #pragma once
 
 #include <longshore/core/error.hpp>

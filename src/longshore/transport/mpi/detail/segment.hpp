@@ -12,10 +12,10 @@ namespace longshore::mpi {
 
 /// The memory of a segment, and with several nodes a window over all ranks for one-sided calls.
 ///
-/// If all nodes are virtual nodes of one host, the window is the shared memory itself: its
-/// one-sided calls take some 0.04 us. Calls on a window that MPI_Win_create makes of memory of
-/// another process take a system call each, some 2 us (Open MPI 4.1). Ranks of other virtual nodes
-/// still get no address.
+/// If all nodes are virtual nodes of one host, the window is the shared memory itself, whose
+/// one-sided calls take some 0.04 us. On a window of MPI_Win_create, each call to memory of another
+/// process takes a system call, some 2 us (Open MPI 4.1). Ranks of other virtual nodes still get no
+/// address for loads and stores.
 class segment_memory final : public collective_resource {
  public:
   segment_memory(team& team, std::size_t bytes);

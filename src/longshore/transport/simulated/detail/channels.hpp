@@ -47,8 +47,8 @@ struct given_message {
   return std::min(slot_bytes, std::bit_ceil(std::max(bytes, cache_line_bytes)));
 }
 
-/// The messages that have arrived from another node and are not released, in memory of the receiver.
-/// All bytes are zero at first.
+/// The messages that have arrived from another node and are not released, in memory of the
+/// receiver. All bytes are zero at first.
 struct arrivals {
   given_message *first, *last;
   bool* may_have_message;  ///< of the watch on the receiver; may be null

@@ -35,9 +35,9 @@ constexpr std::uint32_t reads_before_advance = 64;
 constexpr std::size_t fetched_stack_lines = 12;
 constexpr std::uint64_t max_polls = 100'000'000;
 constexpr double poll_seconds = 50e-9, clock_read_seconds = 25e-9;
-// A rank may wait for a store that was not announced, or for its own clock. So before a run without
-// events is called a deadlock, all ranks look again: at once, and then after steps of time that
-// double, 4 minutes in all.
+// A rank may wait for a store that was not announced, or for its own clock. So if no event is left,
+// all waiting ranks look again before the run counts as a deadlock: at once, and then after steps
+// of time that double, 4 minutes in all.
 constexpr double first_look_seconds = 1e-6;
 constexpr int max_looks_in_vain = 28;
 constexpr std::uint64_t max_looks = 1'000'000;  // looks that end waits but cause no event

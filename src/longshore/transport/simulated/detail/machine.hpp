@@ -64,8 +64,7 @@ struct machine {
     double overhead_per_byte = 0;                    ///< O
     double gap = 0;                                  ///< g
     rate_by_size per_byte;                           ///< G, by size of the message
-    /// (bytes - 1) G, the time between the first and the last byte of a message. REQUIRES: bytes >
-    /// 0.
+    /// REQUIRES: bytes > 0. Returns (bytes - 1) G, the time between the first and the last byte.
     [[nodiscard]] double wire_seconds(std::size_t bytes) const noexcept {
       return static_cast<double>(bytes - 1) * per_byte.of(bytes);
     }

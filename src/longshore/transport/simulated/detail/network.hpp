@@ -43,13 +43,14 @@ class network final : public event_handler {
   std::int64_t complete(const transfer& wanted);
   /// Waits until all transfers of the running rank are complete at both ends.
   void quiet(int rank);
-  /// Work of the processor. Ranks that share cores take turns: a rank keeps its core until it waits.
+  /// Work of the processor. Ranks that share cores take turns: a rank keeps its core until it
+  /// waits.
   void compute(int rank, double seconds);
   /// Gives the core to other ranks until an event that may end the wait. If ranks share cores, the
   /// rank then pays for a switch.
   void wait(int rank, const char* operation, int peer);
-  /// Copies within a node: the memory of the node is a server, too. The rate depends on the bytes
-  /// that the copies touch again and again.
+  /// Charges copies within a node. The memory of the node is a server, too. The rate depends on the
+  /// bytes that the copies touch again and again.
   void charge_copy(int rank, int peer, std::size_t bytes, std::size_t touched_bytes);
   /// Copied cells: their bytes, and the cache lines of their short runs.
   void charge_copy(int rank, int peer, const detail::copied_cells& cells);
