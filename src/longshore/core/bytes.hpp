@@ -10,8 +10,8 @@
 
 namespace longshore {
 
-/// Data that different ranks or threads write should be at least this many bytes apart, so that
-/// they do not take cache lines from each other (false sharing). The distance is two cache lines of
+/// Data of different writers (ranks or threads) should be at least this many bytes apart. Otherwise
+/// the writers take cache lines from each other (false sharing). The distance is two cache lines of
 /// 64 bytes, because processors also prefetch the adjacent line.
 inline constexpr std::size_t interference_bytes = 128;
 

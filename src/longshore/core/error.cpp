@@ -1,5 +1,5 @@
-// Turns failures into text: the names of error codes, the message of any exception that a run may
-// end with, and the formatting of all messages of the library.
+// Turns failures into text. Has the names of error codes and the messages of exceptions with which
+// a run may end, and formats all messages of the library.
 #include <longshore/core/error.hpp>
 
 #include <cxxabi.h>

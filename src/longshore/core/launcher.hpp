@@ -1,6 +1,5 @@
-// What a launcher, such as mpirun or srun, tells each process that it starts: its rank, and the
-// number of processes. Both are in environment variables, so a process knows them before a library
-// starts.
+// A launcher, such as mpirun or srun, tells each process that it starts its rank and the number of
+// processes. Both are in environment variables, so a process knows them before a library starts.
 #pragma once
 
 #include <optional>

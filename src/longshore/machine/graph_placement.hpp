@@ -20,11 +20,11 @@ struct graph_edge {
 /// itself do not matter.
 ///
 /// Divides nodes and vertices in two halves, again and again. A half grows from a vertex at the rim
-/// of the graph, and then exchanges pairs of vertices with the other half while that reduces the
-/// traffic (Kernighan and Lin, Bell System Technical Journal 1970; gains are updated as by Fiduccia
-/// and Mattheyses, DAC 1982). The result is never worse than vertex p at position p. Equal graphs
-/// give equal placements. O(E log V) time per halving, and O(E + V) memory. Throws errc::usage for
-/// an edge to a vertex that does not exist, or a negative weight.
+/// of the graph. Then it exchanges pairs of vertices with the other half while that reduces the
+/// traffic (Kernighan and Lin, Bell System Technical Journal 1970). Gains are updated as by
+/// Fiduccia and Mattheyses (DAC 1982). The result is never worse than vertex p at position p. Equal
+/// graphs give equal placements. O(E log V) time per halving, and O(E + V) memory. Throws
+/// errc::usage for an edge to a vertex that does not exist, or a negative weight.
 [[nodiscard]] std::vector<int> place_graph(std::span<const graph_edge> edges,
                                            std::span<const int> node_of_position);
 

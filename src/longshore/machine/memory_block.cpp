@@ -1,5 +1,5 @@
-// Allocates memory by a policy that the user names: maps the names to pages of the kernel, to
-// malloc and calloc, or to another allocator, and explains why a policy is not available.
+// Allocates memory by a policy that the user names, from pages of the kernel, by malloc or calloc,
+// or by another allocator. Explains why a policy is not available.
 #include <longshore/machine/memory_block.hpp>
 
 #include <longshore/core/bytes.hpp>

@@ -20,9 +20,9 @@ namespace longshore {
 class pages {
  public:
   pages() = default;
-  /// Maps at least `bytes` bytes, aligned to a page. If `huge`, and the bytes fill a huge page,
-  /// aligns to a huge page and requests transparent huge pages, which the kernel may deny. Throws
-  /// errc::out_of_memory if less memory is available.
+  /// Maps at least `bytes` bytes, aligned to a page. If `huge` is true and the bytes fill a huge
+  /// page, aligns to a huge page and requests transparent huge pages. The kernel may deny that
+  /// request. Throws errc::out_of_memory if less memory is available.
   explicit pages(std::size_t bytes, bool huge = false);
   /// Maps at least `bytes` bytes of explicit huge pages, reserved at once. Throws
   /// errc::out_of_memory if the pool has too few pages.

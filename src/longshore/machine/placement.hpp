@@ -54,9 +54,9 @@ struct placement_level {
 
 /// A hierarchical placement: a map between positions and coordinates. A *position* is the number of
 /// a rank along the hardware, with the innermost level fastest: the first positions share the first
-/// core, then the first cache, then the first node. *Coordinates* belong to the grid of ranks: the
-/// sum over all levels of (coordinate in the grid of the level) x (extent of one object of the
-/// level, in ranks). Conversions in both directions take O(levels), without a table.
+/// core, then the first cache, then the first node. *Coordinates* are those in the grid of ranks.
+/// Each is the sum over all levels of (coordinate in the grid of the level) x (extent of one object
+/// of the level, in ranks). Conversions in both directions take O(levels), without a table.
 class placement {
  public:
   /// `levels` begin with the outermost. Throws errc::usage without levels, for an extent below 1,
@@ -85,9 +85,9 @@ class placement {
   grid_triple shape_{1, 1, 1};
 };
 
-/// A placement that ignores the hardware: positions run along one dimension after the other.
-/// Examples are the ranks of a Cartesian communicator of MPI (last dimension fastest), and rank = x
-/// + X (y + Y z) for extents X and Y (first dimension fastest).
+/// A placement that ignores the hardware: positions run along one dimension after the other. With
+/// the last dimension fastest, it gives the ranks of a Cartesian communicator of MPI. With the
+/// first dimension fastest, it gives rank = x + X (y + Y z) for extents X and Y.
 class rank_order {
  public:
   rank_order(const grid_triple& shape, const dimension_order& order) noexcept;

@@ -11,7 +11,7 @@ namespace longshore {
 /// collective. The bytes are zero at first. A page lies on the NUMA node of the rank that first
 /// writes to the page.
 ///
-/// Ordering: data written by put, put_start or stores through direct() are visible to the target
+/// Ordering: put, put_start and stores through direct() write data. The target sees these data
 /// after quiet() and a following synchronisation of the two ranks (a barrier, a message on a
 /// channel). Only the thread of the team's rank may call. Every call throws errc::usage if a range
 /// does not lie in the segment.

@@ -90,8 +90,8 @@ class team {
   /// Collective. Block r of `outgoing` goes to rank r; block r of `incoming` comes from rank r.
   /// `outgoing` and `incoming` hold size() blocks of equal length.
   virtual void alltoall(std::span<const std::byte> outgoing, std::span<std::byte> incoming) = 0;
-  /// Collective. As alltoall, with blocks of any length: outgoing_counts[r] elements go to rank r,
-  /// and incoming_counts[r] elements come from rank r. Blocks are packed in rank order. On mpi a
+  /// Collective. Like alltoall, with blocks of any length: outgoing_counts[r] elements go to rank
+  /// r, and incoming_counts[r] elements come from rank r. Blocks are packed in rank order. On mpi a
   /// rank can send and receive at most 2^31 - 1 elements.
   virtual void alltoallv(const std::byte* outgoing, std::span<const std::size_t> outgoing_counts,
                          std::byte* incoming, std::span<const std::size_t> incoming_counts,

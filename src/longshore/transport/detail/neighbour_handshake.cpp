@@ -15,8 +15,8 @@ constexpr std::size_t packet_bytes = 2048;
 constexpr int packet_slots = 2;
 
 constexpr int round_trips = 20;
-// On AMD EPYC a round trip takes 100 to 120 ns between caches that are near each other, and 370 to
-// 400 ns between caches that are far from each other.
+// On AMD EPYC a round trip takes 100 to 120 ns between near caches, and 370 to 400 ns between far
+// ones.
 constexpr double far_round_trip_seconds = 220e-9;
 
 std::vector<channel_end> ends(std::span<const int> peers) {

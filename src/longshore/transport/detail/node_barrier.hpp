@@ -51,10 +51,10 @@ struct alignas(interference_bytes) call_slot {
 ///
 /// Comparison of the calls: the instruction that counts a rank also adds the fingerprint of its
 /// call. If the sum of the fingerprints is not the number of ranks times the fingerprint of the
-/// leader's call, then the calls differ, and the leader reads the posted calls to find out where.
-/// If the sum is this product, the barrier takes the calls as equal; see
-/// collective_call::fingerprint() for the probability of an error. So the comparison costs each
-/// rank one store to its own cache line.
+/// leader's call, the calls differ. The leader then reads the posted calls to find the difference.
+/// If the sum is this product, the barrier takes the calls as equal (for the probability of an
+/// error, see collective_call::fingerprint()). So the comparison costs each rank one store to its
+/// own cache line.
 ///
 /// Memory order: each rank posts its call before it adds to `arrived` (release), and the leader
 /// reads `arrived` (acquire) before it reads posted calls. The leader writes all results of the

@@ -141,9 +141,10 @@ class team final : public longshore::team {
   void barrier_if_checked(const collective_call& call) {
     if (check_calls_ || nodes().node_count() == 1) checked_barrier(call);
   }
-  /// Whether the first ranks of nodes exchange the blocks of an alltoall: some nodes have several
-  /// ranks, and the `bytes` per rank fit in the staging buffers of every host. A first rank sends
-  /// to all others, so with many nodes the rounds of MPI's algorithms need fewer messages.
+  /// Whether the first ranks of nodes exchange the blocks of an alltoall. They do if some node has
+  /// several ranks, and the `bytes` per rank fit in the staging buffers of every host. With many
+  /// nodes they do not, because a first rank sends to all others, and MPI's algorithms need fewer
+  /// messages.
   [[nodiscard]] bool goes_by_node(std::size_t bytes) const noexcept {
     constexpr int max_nodes = 32;
     return nodes().node_count() > 1 && nodes().node_count() <= max_nodes &&

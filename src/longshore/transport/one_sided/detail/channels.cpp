@@ -1,6 +1,6 @@
-// Opens the channels of a rank. Channels within the node are rings in shared memory. For the
-// others, each rank publishes a directory of its ends, looks up the other ends in the directories
-// of its peers, and connects them.
+// Opens the channels of a rank. Channels within the node are rings in shared memory. For other
+// channels, each rank publishes a directory of its ends. It looks up the other ends in the
+// directories of its peers, and connects them.
 #include <longshore/core/error.hpp>
 #include <longshore/transport/detail/channel_slots.hpp>
 #include <longshore/transport/detail/local_and_remote_ends.hpp>

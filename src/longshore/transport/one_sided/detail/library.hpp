@@ -1,8 +1,8 @@
-// The interface to a library of one-sided communication: memory with a part on every rank, puts,
-// gets and atomics on the parts of other ranks, and an order between puts. The other files of this
-// folder build segments, channels and collectives on this interface. The sibling folders shmem/ and
-// ucx/ implement the interface. So does simulated/, whose ranks are not processes and whose time is
-// computed (cost_sink.hpp).
+// The interface to a library of one-sided communication. It has memory with a part on every rank;
+// puts, gets and atomics on the parts of other ranks; and an order between puts. The other files of
+// this folder build segments, channels and collectives on this interface. The sibling folders
+// shmem/ and ucx/ implement the interface. So does simulated/, whose ranks are not processes and
+// whose time is computed (cost_sink.hpp).
 #pragma once
 
 #include <longshore/transport/channel.hpp>
@@ -49,7 +49,7 @@ class region {
   /// Complete on return.
   virtual void get(int peer, std::size_t offset, void* to, std::size_t bytes) = 0;
   virtual std::int64_t fetch_add(int peer, std::size_t offset, std::int64_t amount) = 0;
-  /// As segment::fetch_add_start.
+  /// Like segment::fetch_add_start.
   virtual void fetch_add_start(int peer, std::size_t offset, const std::int64_t* amount,
                                std::int64_t* previous) {
     *previous = fetch_add(peer, offset, *amount);

@@ -1,7 +1,7 @@
 // The ends of channels between simulated ranks. All ranks are in one process, so an end writes into
-// the state of the other end, at the simulated time at which the other rank would see the change.
-// Only messages that ranks write, send or read have memory, because all slots of thousands of ranks
-// would not fit.
+// the state of the other end. It writes at the simulated time at which the other rank would see the
+// change. Only messages that ranks write, send or read have memory, because all slots of thousands
+// of ranks would not fit.
 //
 // Within a node, the sender announces each message and the receiver each credit, as the stores of
 // detail/ring_channels do. Between nodes a message is one put with a signal, and credits travel

@@ -174,9 +174,9 @@ void engine::start(int rank) {
   resume_later(rank);
 }
 
-// With thousands of ranks, what an event reads is in memory far away. So the memory of the next few
-// events is fetched while the current one happens: first the state of their ranks and messages,
-// then the stack of the next rank.
+// With thousands of ranks, what an event reads is in memory far away. So this function fetches the
+// memory of the next few events while the current event happens: first the state of their ranks and
+// messages, then the stack of the next rank.
 void engine::fetch_next() noexcept {
   // The next event, and the events that can be the second.
   const auto soon = queue_.front();

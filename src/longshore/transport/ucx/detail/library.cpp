@@ -1,5 +1,5 @@
-// Starts and ends UCX for one process: makes connections to peers when they are first needed, keeps
-// the directory of regions, waits for operations within the deadline, and notices lost peers.
+// Starts and ends UCX for one process. Connects to a peer when that is first needed, keeps the
+// directory of regions, waits for operations within the deadline, and notices lost peers.
 #include <longshore/core/clock.hpp>
 #include <longshore/core/environment.hpp>
 #include <longshore/core/error.hpp>
