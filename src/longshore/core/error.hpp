@@ -21,7 +21,7 @@ enum class errc {
   unsupported = 2,    ///< this transport, build or machine cannot do this
   out_of_memory = 3,  ///< the requested memory is not available
   timeout = 4,        ///< a wait passed its deadline
-  peer_failed = 5,    ///< another rank of the team failed first, and has the reason
+  peer_failed = 5,    ///< another rank of the team failed first; its error has the reason
   transport = 6,      ///< the communication library below (MPI, ...) reported an error
 };
 

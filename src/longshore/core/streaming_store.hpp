@@ -1,7 +1,7 @@
 // Streaming (non-temporal) stores, which bypass the caches. Use streaming stores for output larger
 // than the caches, because an ordinary store first reads the line that it overwrites. Also use them
 // for output that another core reads next, because an ordinary store takes the line from the other
-// core, which then fetches the line back.
+// core, and that core then takes it back.
 #pragma once
 
 #include <longshore/core/bytes.hpp>

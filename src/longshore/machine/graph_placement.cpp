@@ -18,7 +18,7 @@ struct neighbour {
   std::int64_t weight;
 };
 
-// The undirected graph: the neighbours of vertex v are those from first[v] to first[v + 1].
+// The undirected graph. The neighbours of vertex v have the indices from first[v] to first[v + 1].
 struct adjacency {
   std::vector<std::size_t> first;
   std::vector<neighbour> neighbours;
@@ -228,7 +228,7 @@ std::vector<int> place_graph(std::span<const graph_edge> edges,
                              std::span<const int> node_of_position) {
   const std::size_t vertices = node_of_position.size();
   const auto graph = adjacency_of(edges, vertices);
-  std::map<int, std::vector<std::size_t>> positions;  // of each node
+  std::map<int, std::vector<std::size_t>> positions;  // indexed by node
   for (std::size_t p = 0; p < vertices; ++p) positions[node_of_position[p]].push_back(p);
   std::vector<std::size_t> sizes;
   for (const auto& [node, of_node] : positions) sizes.push_back(of_node.size());

@@ -15,7 +15,8 @@ struct run_options {
   std::string transport = {};
   /// For threads (0 means the number of usable cores) and simulated (0 means the whole machine).
   int ranks = 0;
-  /// Simulated only: the machine file. If empty, that of LONGSHORE_MACHINE.
+  /// Simulated only: the machine file. If empty, the environment variable LONGSHORE_MACHINE names
+  /// the file.
   std::string machine = {};
   /// Ranks of a virtual node; 0 means real nodes. Must be the same on all ranks. Variable
   /// LONGSHORE_RANKS_PER_NODE, default 0.

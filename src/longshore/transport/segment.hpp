@@ -1,4 +1,4 @@
-// Symmetric memory: the same number of bytes on every rank, reachable by the others.
+// Symmetric memory: every rank has the same number of bytes, and can access the bytes of all ranks.
 #pragma once
 
 #include <cstddef>

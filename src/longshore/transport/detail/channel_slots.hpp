@@ -12,8 +12,8 @@ namespace longshore::detail {
 /// the end has none. Throws errc::usage unless each channel gets at least one slot.
 [[nodiscard]] std::vector<channel_end> with_slots(std::span<const channel_end> ends, int slots);
 
-/// Throws slot_mismatch: channel `index` of `rank` with a peer has slots as in `own` at `rank`, and
-/// as in `other` at the peer.
+/// Throws slot_mismatch for channel `index` between `rank` and a peer, with the slots of `own` at
+/// `rank`, and the slots of `other` at the peer.
 [[noreturn]] void throw_slot_mismatch(int rank, int index, const channel_end& own,
                                       const channel_end& other);
 

@@ -1,6 +1,6 @@
-// The counters by which two ranks of a node synchronise when one reads memory of the other. Each
-// rank polls counters in its own memory, into which the other rank writes. So no rank polls memory
-// that another rank may have freed.
+// Two ranks of a node synchronise by these counters when one rank reads memory of the other rank.
+// Each rank polls counters in its own memory, into which the other rank writes. So no rank polls
+// memory that another rank may have freed.
 #pragma once
 
 #include <longshore/transport/team.hpp>

@@ -1,4 +1,4 @@
-// UCX reads its settings from the environment, also where another library calls UCX.
+// UCX reads its settings from the environment, even if another library calls UCX.
 #include <longshore/transport/detail/long_tcp_segments.hpp>
 
 #include <cstdlib>

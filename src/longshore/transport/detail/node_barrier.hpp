@@ -33,7 +33,7 @@ struct node_barrier_state {
   /// after they have seen the new generation. So neither of the two needs to be atomic.
   std::uint32_t has_mismatch;
   call_mismatch mismatch;
-  /// Whether a rank has left a barrier by an exception. `arrived` is then no longer reliable.
+  /// Whether a rank has left a barrier by an exception. Then `arrived` may be wrong.
   std::atomic<std::uint32_t> abandoned;
 };
 

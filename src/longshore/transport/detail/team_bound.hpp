@@ -46,7 +46,7 @@ class team_bound {
     std::swap(team_, old.team_);
     std::swap(kind_, old.kind_);
     std::swap(object_, old.object_);
-    return *this;  // `old` destroys what this was
+    return *this;  // `old` destroys the previous object
   }
   /// Throws errc::usage if the team is gone.
   void check_team() const { team_.check(kind_); }

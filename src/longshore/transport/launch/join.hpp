@@ -24,8 +24,7 @@ namespace detail {
 /// compiled with (transport/mpi/headers.hpp); null: unknown.
 [[nodiscard]] std::shared_ptr<team> join(const void* communicator, const char* headers,
                                          const run_options& options);
-/// For an interpreter whose program has failed. The end of MPI will not report the teams that exist
-/// now.
+/// For an interpreter whose program has failed: MPI_Finalize will not report teams that exist now.
 void forget_open_teams();
 /// Whether MPI has ended while a team existed.
 [[nodiscard]] bool mpi_has_ended() noexcept;

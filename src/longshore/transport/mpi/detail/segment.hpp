@@ -19,8 +19,8 @@ namespace longshore::mpi {
 class segment_memory final : public collective_resource {
  public:
   segment_memory(team& team, std::size_t bytes);
-  /// The ranks that share the memory of a segment: those of the host if all nodes are on one host,
-  /// else those of the node.
+  /// The ranks that share the memory of a segment: the ranks of the host if all nodes are on one
+  /// host, else the ranks of the node.
   [[nodiscard]] static const communicator& sharing_ranks(const team& team) {
     return team.host_comm().size() == team.size() ? team.host_comm() : team.node_comm();
   }

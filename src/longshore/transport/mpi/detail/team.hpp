@@ -72,7 +72,7 @@ class team final : public longshore::team {
                                              std::span<const channel_end> from, int slots) override;
   void progress() override;
 
-  // For the other files of this folder.
+  // Functions for the other files of this folder.
 
   [[nodiscard]] MPI_Comm comm() const noexcept { return ranks_.get(); }
   [[nodiscard]] MPI_Comm channel_comm() const noexcept { return channel_comm_.get(); }

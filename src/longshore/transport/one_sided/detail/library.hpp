@@ -130,7 +130,7 @@ class library {
   /// the two ranks are on one node.
   [[nodiscard]] virtual bool makes_channels(int /*peer*/, bool /*is_local*/) { return false; }
   /// end_bytes() is the size of a channel's end in this rank's part of a region. later_bytes() is
-  /// the memory that all ends of a rank take later, elsewhere.
+  /// the size of other memory that all ends of a rank take later.
   [[nodiscard]] virtual std::size_t end_bytes(const channel_end& end, bool sends) const;
   [[nodiscard]] virtual std::size_t later_bytes(std::span<const channel_end> /*to*/,
                                                 std::span<const channel_end> /*from*/) const {

@@ -57,7 +57,7 @@ class team final : public longshore::team {
                                              std::span<const channel_end> from, int slots) override;
   void progress() override;
 
-  // For the other files of this folder.
+  // Functions for the other files of this folder.
 
   [[nodiscard]] library& lib() noexcept { return library_; }
   /// A barrier that throws errc::usage if ranks pass different calls.

@@ -26,7 +26,8 @@ namespace {
 // Always 0. progress() tests this variable only to let the library make progress.
 std::uint64_t never_written = 0;
 
-// The heap bytes of an allocation. The allocator of Open MPI 4.1 rounds up to powers of two.
+// Returns the bytes of the heap that an allocation takes. The allocator of Open MPI 4.1 rounds up
+// to powers of two.
 std::size_t taken_bytes(std::size_t bytes) { return std::bit_ceil(round_up(bytes, page_bytes())); }
 
 class heap_region final : public one_sided::region {

@@ -45,8 +45,8 @@ class end_with_state : public End {
 // A receiver whose messages a quiet_receivers watches.
 class watched_receiver : public one_sided::message_channel_receiver {
  public:
-  /// A poll in vain sets `*may_have_message` to false, and a message that arrives sets it to true.
-  /// Null ends the watch.
+  /// A poll that finds no message sets `*may_have_message` to false. A message that arrives sets it
+  /// to true. Null ends the watch.
   virtual void watch(bool* may_have_message) noexcept = 0;
 
  protected:

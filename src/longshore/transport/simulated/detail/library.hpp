@@ -31,7 +31,7 @@ class world {
   const int ranks;
   engine events;
   network messages;
-  std::set<region*> regions;  // those that a failed rank has left are freed at the end
+  std::set<region*> regions;  // regions that a failed rank has left are freed at the end
 
   /// Returns when all ranks have called. Takes no simulated time.
   void meet(int rank, const char* operation);

@@ -67,8 +67,8 @@ class network final : public event_handler {
   enum event : int { crosses, arrives, delivered, updates, returns, completed, visible };
   struct alignas(cache_line_bytes) message {
     transfer what;
-    std::uint32_t crossed = 0;  // links
-    event at_card = arrives;    // what happens at the end of these links
+    std::uint32_t crossed = 0;  // number of crossed links
+    event at_card = arrives;    // what happens at the end of the last link
     route links;                // of its current way
     bool* is_complete = nullptr;
     std::int64_t* result = nullptr;

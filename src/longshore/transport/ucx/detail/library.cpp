@@ -224,7 +224,7 @@ void library::complete(ucs_status_ptr_t request, int peer, const char* operation
 }
 
 ucs_status_t library::wait_for_status(ucs_status_ptr_t request, int peer, const char* operation) {
-  constexpr unsigned turns_per_check = 64;  // of peers and of the clock
+  constexpr unsigned turns_per_check = 64;  // checks of the peers and of the clock
   double began = -1;
   for (unsigned turns = 1;; ++turns) {
     const auto status = ucp_request_check_status(request);
