@@ -18,7 +18,8 @@ struct neighbour {
   std::int64_t weight;
 };
 
-// The undirected graph. The neighbours of vertex v have the indices from first[v] to first[v + 1].
+// The undirected graph. The neighbours of vertex v are neighbours[first[v]] up to, not including,
+// neighbours[first[v + 1]].
 struct adjacency {
   std::vector<std::size_t> first;
   std::vector<neighbour> neighbours;

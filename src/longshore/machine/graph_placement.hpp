@@ -16,8 +16,8 @@ struct graph_edge {
 
 /// Puts the vertices 0, 1, ... of a graph on as many positions, and returns the vertex at each
 /// position. `node_of_position[p]` is the node of position p: any number from 0. The vertices of
-/// each node are in ascending order. Edges may repeat, and directions and edges from a vertex to
-/// itself do not matter.
+/// each node are in ascending order. Edges may repeat. The direction of an edge does not matter,
+/// nor does an edge from a vertex to itself.
 ///
 /// Divides nodes and vertices in two halves, again and again. A half grows from a vertex at the rim
 /// of the graph. Then it exchanges pairs of vertices with the other half while that reduces the

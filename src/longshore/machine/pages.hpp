@@ -53,7 +53,7 @@ class pages {
   std::size_t mapping_bytes_ = 0;
 };
 
-/// The kernel's pool of explicit huge pages of its default size.
+/// The kernel's pool of explicit huge pages of the default size.
 struct huge_page_pool {
   std::size_t page_bytes = 0;  ///< size of a page; 0 if this kernel has no such pages
   /// bytes that are neither in use nor reserved, including pages that the kernel adds on demand

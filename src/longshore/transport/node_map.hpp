@@ -61,8 +61,7 @@ class node_map {
   [[nodiscard]] int largest_node() const noexcept { return facts_->largest_node; }
   /// Number of ranks on the host of this rank, in all of the host's virtual nodes.
   [[nodiscard]] int ranks_on_host() const noexcept { return ranks_on_host_; }
-  /// Largest number of ranks on other hosts that any rank has: all ranks, except the smallest
-  /// host's.
+  /// Number of ranks on other hosts, seen from the smallest host, where this number is largest.
   [[nodiscard]] int most_ranks_off_host() const noexcept { return facts_->most_ranks_off_host; }
   /// Whether there are more nodes than hosts.
   [[nodiscard]] bool is_virtual() const noexcept { return facts_->is_virtual; }

@@ -31,8 +31,8 @@ void team::alltoall_by_node(const collective_call& call, std::span<const std::by
         block, incoming.data() + peer * block);
 }
 
-// A message has blocks in the order of their senders, and the blocks of one sender in the order of
-// their receivers. All blocks are packed before an arriving block overwrites one of them.
+// A message has its blocks in the order of senders; the blocks of one sender are in the order of
+// receivers. All blocks are packed before an arriving block overwrites one of them.
 void team::exchange_between_nodes(std::size_t block_bytes, std::size_t staging_offset) {
   if (!block_messages_) block_messages_ = std::make_unique<block_messages>();
   auto& [outgoing, incoming, sent, received] = *block_messages_;

@@ -25,7 +25,7 @@ class communicator {
     return *this;
   }
 
-  /// Collective. Returns a duplicate on which errors are returned, and do not abort.
+  /// Collective. Returns a duplicate whose calls return errors instead of aborting.
   static communicator duplicate(MPI_Comm original) {
     MPI_Comm copy = MPI_COMM_NULL;
     check(MPI_Comm_dup(original, &copy), "MPI_Comm_dup");

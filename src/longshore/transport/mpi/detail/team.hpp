@@ -96,8 +96,8 @@ class team final : public longshore::team {
   /// Reports the failure and ends all processes.
   [[noreturn]] void abort_run(const std::string& failure);
 
-  /// The longest message to or from `peer` that MPI sends at once; 0 if that is not known. Ranks of
-  /// this host are reached by messages only on other virtual nodes, or without shared memory.
+  /// The longest message to or from `peer` that MPI sends at once; 0 if that is not known. Messages
+  /// to ranks of this host travel only between virtual nodes, or without shared memory.
   [[nodiscard]] std::size_t eager_bytes_to(int peer) const noexcept {
     return nodes().is_on_host(peer) ? host_eager_bytes_ : eager_bytes_between_hosts;
   }

@@ -46,9 +46,9 @@ class engine {
   [[nodiscard]] double time() const noexcept { return time_; }
   /// Events that were scheduled since the start.
   [[nodiscard]] std::uint64_t event_count() const noexcept { return next_number_; }
-  /// The handler's event `kind` (from 0) with `id` happens at `time`.
+  /// Schedules the handler's event `kind` (from 0) with `id` at `time`.
   void schedule(double time, int kind, std::uint32_t id);
-  /// wake(rank) happens at `time`.
+  /// Schedules wake(rank) at `time`.
   void schedule_wake(double time, int rank);
   /// Events only: a waiting rank looks again whether its wait has ended.
   void wake(int rank);

@@ -82,7 +82,7 @@ class section {
     }
     return static_cast<std::size_t>(found - names.begin());
   }
-  /// Whether the sizes of lists of this table are points, not limits of classes.
+  /// Whether the sizes in lists of this table are points. Otherwise they are limits of classes.
   bool has_points() { return has("sizes") && choice("sizes", {"limits", "points"}) == 1; }
   const toml::node* required(std::string_view key, std::string_view what) {
     const toml::node* const value = find(key);

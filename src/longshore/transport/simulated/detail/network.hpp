@@ -1,6 +1,6 @@
 // Messages of the simulated machine: the times at which they leave and arrive (LogGOPS), and the
-// copies that they make when they arrive. The network card of a node and each link is a server with
-// a time from which on it is free.
+// copies that they make when they arrive. Each network card and each link is a server, with the
+// time at which it becomes free.
 #pragma once
 
 #include <longshore/transport/simulated/detail/engine.hpp>

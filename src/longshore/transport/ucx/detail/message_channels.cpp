@@ -1,5 +1,5 @@
 // Sends the messages of channels as active messages of UCX, in parts. Puts credits into headers of
-// messages that go the right way, or sends them alone when no such message follows.
+// messages to the same rank. Sends credits alone when no such message follows.
 #include <longshore/core/environment.hpp>
 #include <longshore/core/error.hpp>
 #include <longshore/transport/ucx/detail/library.hpp>
