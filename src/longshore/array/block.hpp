@@ -35,8 +35,7 @@ struct block {
     }
 
     [[nodiscard]] constexpr location owner_offset(std::uint64_t index) const noexcept {
-      // After the long parts, subtracting their extra elements gives the index in an array of short
-      // parts.
+      // After the long parts, subtract their extra elements: then all parts count as short.
       const bool is_in_long_part = index < long_end_;
       const std::uint64_t i = is_in_long_part ? index : index - long_ranks_;
       const std::uint64_t rank = (is_in_long_part ? by_long_items_ : by_short_items_).quotient(i);

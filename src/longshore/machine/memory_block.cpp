@@ -36,8 +36,7 @@ std::optional<std::string> why_no_explicit_huge_pages() {
   return std::nullopt;
 }
 
-// Tries to interleave one page, because the kernel's build or the filters of a container may not
-// allow it.
+// Tries to interleave one page. The kernel's build or a container's filters may not allow it.
 std::optional<std::string> why_no_interleaving() {
   const pages trial(page_bytes());
   if (auto reason = interleave_pages(trial.data(), page_bytes()))

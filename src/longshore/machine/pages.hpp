@@ -61,8 +61,7 @@ struct huge_page_pool {
 };
 [[nodiscard]] huge_page_pool read_huge_page_pool();
 
-/// Why requests for transparent huge pages of private memory have no effect; nothing if they have
-/// an effect.
+/// Why requests for transparent huge pages of private memory have no effect; nothing if they work.
 [[nodiscard]] std::optional<std::string> why_no_transparent_huge_pages();
 
 /// Requests transparent huge pages for the complete pages of [data, data + bytes). Has no effect if

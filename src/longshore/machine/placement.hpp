@@ -17,8 +17,7 @@ namespace longshore {
 
 /// Extents of a grid, or coordinates in one: x, y, z.
 using grid_triple = std::array<int, 3>;
-/// Messages use these names instead of numbers, because languages number the axes of arrays
-/// differently.
+/// Messages use these names, because languages number the axes of arrays differently.
 inline constexpr std::array<std::string_view, 3> axis_names = {"x", "y", "z"};
 
 /// One level of a machine: `count` objects per object of the level around it. For instance,

@@ -64,8 +64,7 @@ class grid_partitioner {
         return;
       const double cost = weights_[l] * static_cast<double>(within_block - within_inner) +
                           best_partition(l + 1, inner).cost;
-      // Grids come by ascending x, and of grids with equal cost the first stays. So that grid cuts
-      // z most.
+      // Grids come by ascending x. Of equal costs the first grid stays, which cuts z most.
       if (best.cost == std::numeric_limits<double>::infinity() ? cost < best.cost
                                                                : clearly_less(cost, best.cost))
         best = {cost, grid};
@@ -173,8 +172,7 @@ found_placement find_placement(std::span<const hardware_level> levels, const hal
     check_load(shape, load);
     if (auto best = grid_partitioner(levels, weights, load, shape, max_off_node).find())
       consider(*best, "levels");
-    // Rank orders are tried on MPI's grid only, because lines and planes of other grids are blocks,
-    // too.
+    // Rank orders are tried on MPI's grid only, because lines and planes of others are blocks, too.
     if (shape != cart_shape) continue;
     dimension_order order = x_fastest;
     do consider(rank_order(shape, order), kind_of(order));

@@ -57,8 +57,7 @@ struct agreement {
 
 }  // namespace detail
 
-/// Collective: one allreduce of two copies of `value`. Returns whether all ranks pass the same
-/// bytes.
+/// Collective: one allreduce of two copies of `value`. Returns whether all ranks pass equal bytes.
 template <trivially_copyable T>
 [[nodiscard]] bool is_same_on_all_ranks(team& ranks, const T& value) {
   // The minimum of the complements is the complement of the maximum.

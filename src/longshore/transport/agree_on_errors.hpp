@@ -25,8 +25,7 @@ struct lowest_failure {
   int rank = -1;
   errc code = {};
 };
-/// Returns a number for this rank's failure; 0 without a failure. The lowest failed rank has the
-/// largest number.
+/// The number of this rank's failure; 0 without one. The lowest failed rank has the largest number.
 [[nodiscard]] std::int64_t number_of_failure(const team& ranks, std::optional<errc> code) noexcept;
 [[nodiscard]] lowest_failure failure_of_number(const team& ranks, std::int64_t number) noexcept;
 

@@ -43,8 +43,7 @@ struct channel_end {
   bool reads_all = false;
 };
 
-/// Thrown by team::open_channels(), with errc::usage, if the ends of a channel differ in their
-/// slots.
+/// Thrown by team::open_channels(), with errc::usage, if the ends of a channel differ in slots.
 class slot_mismatch : public error {
  public:
   explicit slot_mismatch(const std::string& message) : error(errc::usage, message) {}

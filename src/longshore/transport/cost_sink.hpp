@@ -1,6 +1,5 @@
 // The costs of a run whose time is computed, not measured. Only the transport `simulated` has a
-// sink; on all other transports team::costs() is null, and each call costs one comparison per
-// batch.
+// sink; on other transports team::costs() is null, and each call costs one comparison per batch.
 #pragma once
 
 #include <atomic>

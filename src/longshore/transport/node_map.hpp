@@ -28,8 +28,7 @@ class node_map {
   /// ranks_per_node > 0 every host is cut into virtual nodes of that many ranks, in rank order. The
   /// last node of a host has the remaining ranks.
   node_map(std::span<const int> host_of, int my_rank, int ranks_per_node);
-  /// The map of rank `my_rank`. `other` is the map of another rank of the team; both share their
-  /// memory.
+  /// The map of rank `my_rank`. Shares the memory of `other`, another rank's map.
   node_map(const node_map& other, int my_rank);
 
   [[nodiscard]] int node_count() const noexcept { return node_count_; }

@@ -15,8 +15,7 @@ struct run_options {
   std::string transport = {};
   /// For threads (0 means the number of usable cores) and simulated (0 means the whole machine).
   int ranks = 0;
-  /// Simulated only: the machine file. If empty, the environment variable LONGSHORE_MACHINE names
-  /// the file.
+  /// Simulated only: the machine file. If empty, variable LONGSHORE_MACHINE names the file.
   std::string machine = {};
   /// Ranks of a virtual node; 0 means real nodes. Must be the same on all ranks. Variable
   /// LONGSHORE_RANKS_PER_NODE, default 0.
@@ -30,8 +29,7 @@ struct run_options {
   /// Put ranks on neighbouring cores, one rank per core. Otherwise all ranks get equal shares of
   /// the CPUs.
   bool compact = false;
-  /// Threads only: if a start with more ranks than cores takes longer than this, prints its
-  /// progress.
+  /// Threads only: if a start with more ranks than cores takes longer, prints its progress.
   double notice_seconds = 3;
   /// Shmem only: the most bytes that a rank has in segments and channels at a time; 0 if unknown.
   std::size_t symmetric_bytes = 0;

@@ -39,13 +39,12 @@ class segment {
   virtual void put_start(int peer, std::size_t offset, const void* from, std::size_t bytes) = 0;
   virtual void get_start(int peer, std::size_t offset, void* to, std::size_t bytes) = 0;
   /// Adds `amount` to the 64-bit integer at `offset` (a multiple of 8) of `peer`, and returns the
-  /// previous value of the integer. Atomic with respect to fetch_add of all ranks, not to stores
-  /// through direct().
+  /// integer's previous value. Atomic with respect to fetch_add of all ranks, not to stores through
+  /// direct().
   virtual std::int64_t fetch_add(int peer, std::size_t offset, std::int64_t amount) = 0;
   /// Like fetch_add of `*amount`, but complete only after quiet(), which also sets `*previous`.
   /// Until then, the caller must not use the memory at `previous`, nor write to the memory at
-  /// `amount`. Over ucx many additions are under way at the same time; over mpi, as many as MPI
-  /// allows.
+  /// `amount`. Over ucx many additions run at the same time; over mpi, as many as MPI allows.
   virtual void fetch_add_start(int peer, std::size_t offset, const std::int64_t* amount,
                                std::int64_t* previous) {
     *previous = fetch_add(peer, offset, *amount);

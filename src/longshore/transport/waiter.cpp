@@ -16,8 +16,7 @@ namespace {
 
 // A spin of this length is longer than a message takes on a host or through a fast network. Then
 // the core is yielded, because another rank may need it to send the awaited message, or the kernel
-// to receive it. The limit is a time, because one test takes 20 to 100 ns, by processor and
-// condition.
+// to receive it. The limit is a time, because a test takes 20 to 100 ns.
 constexpr double seconds_until_yield = 20e-6;
 // One of this many yields calls the callback, and, after seconds_until_sleep, sleeps.
 constexpr unsigned yields_per_sleep = 16;

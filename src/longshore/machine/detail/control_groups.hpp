@@ -1,5 +1,4 @@
-// The control groups of this process. Any of these groups may have the limits of a container or a
-// batch job.
+// The control groups of this process. Any of these groups may limit a container or a job.
 #pragma once
 
 #include <filesystem>
@@ -15,8 +14,7 @@ struct control_group {
 
 /// Returns the control group of this process for a controller ("cpu", "memory"), and the ancestors
 /// of that group, in versions 1 and 2. In a container the path may be a path of the host. Then its
-/// folders do not exist, and only the group at the root has values. Tests pass a `root` other than
-/// "/".
+/// folders do not exist, and only the root group has values. Tests pass other roots.
 [[nodiscard]] std::vector<control_group> control_groups(const std::string& controller,
                                                         const std::filesystem::path& root = "/");
 

@@ -17,8 +17,7 @@ struct turn_limits {
   std::size_t turns = 7;        ///< turns of a candidate that is not dropped, first turns included
   /// Limit for all turns after the first ones. One of them is taken in any case.
   double more_seconds = std::numeric_limits<double>::infinity();
-  /// For each candidate, the number of calls in a turn; if empty, one call. Times are those of one
-  /// call.
+  /// Calls of each candidate in one turn; if empty, one call. Times are those of one call.
   std::vector<int> calls = {};
 };
 

@@ -1,6 +1,5 @@
 // Tells a plan that shareable memory of its fields was freed. Without this check, the plan and its
-// neighbours would still use the old memory, even if new memory of the program lies at the same
-// address.
+// neighbours would still use the old memory, even if new memory lies at the same address.
 #pragma once
 
 #include <cstddef>

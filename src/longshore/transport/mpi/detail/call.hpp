@@ -1,5 +1,4 @@
-// Calls of MPI: checks of return codes, of lengths that do not fit an int, and of lists of
-// requests.
+// Calls of MPI: checks of return codes, of lengths that do not fit an int, of lists of requests.
 #pragma once
 
 #include <longshore/core/error.hpp>

@@ -16,8 +16,7 @@ std::size_t stride_bytes(std::size_t slot_bytes) {
   return round_up(closing_bytes(slot_bytes), cache_line_bytes);
 }
 
-// A message of more pieces is sent as one, because its handshake costs less than copies of eager
-// pieces.
+// A message of more pieces is sent as one, because a handshake costs less than their copies.
 constexpr std::size_t max_pieces = 9;
 
 // With fewer slots than this, each message is synchronous, so that each slot is free early.
@@ -184,8 +183,7 @@ void message_receiver::post(std::size_t slot) {
 std::optional<std::span<const std::byte>> message_receiver::front() {
   if (!arrived_) {
     if (closed_) return std::nullopt;
-    // If no test followed the last empty poll of this receiver, all receivers have been polled
-    // once.
+    // Without a test since this receiver's last empty poll, all receivers have been polled once.
     if (polled_at_ == pending_.tests()) pending_.test_all();
     polled_at_ = pending_.tests();
     if (!arrived_) return std::nullopt;

@@ -136,15 +136,13 @@ class team final : public longshore::team {
   [[nodiscard]] bool fits_staging(std::size_t bytes) const noexcept {
     return nodes().node_count() == 1 && bytes <= staging_bytes_;
   }
-  /// On one node, or with LONGSHORE_CHECK=1: a barrier that compares the calls of an MPI
-  /// collective.
+  /// On one node, or with LONGSHORE_CHECK=1: a barrier that compares the calls of a collective.
   void barrier_if_checked(const collective_call& call) {
     if (check_calls_ || nodes().node_count() == 1) checked_barrier(call);
   }
   /// Whether the first ranks of nodes exchange the blocks of an alltoall. They do if some node has
   /// several ranks, and the `bytes` per rank fit in the staging buffers of every host. With many
-  /// nodes they do not, because a first rank sends to all others, and MPI's algorithms need fewer
-  /// messages.
+  /// nodes they do not, because MPI's algorithms need fewer messages than one to each node.
   [[nodiscard]] bool goes_by_node(std::size_t bytes) const noexcept {
     constexpr int max_nodes = 32;
     return nodes().node_count() > 1 && nodes().node_count() <= max_nodes &&

@@ -83,8 +83,7 @@ class peer_directories {
                    std::span<const directory_entry> own)
       : rank_(lib.rank()) {
     for (const auto& end : own) directories_.try_emplace(static_cast<int>(end.peer));
-    // Limits the memory, because entries for other ranks of this node arrive, too, and could be
-    // many.
+    // Limits the memory, because entries for other ranks of this node arrive, too.
     constexpr std::size_t peers_at_once = 64;
     std::vector<fetched_entries> fetched;
     for (auto& [peer, kept] : directories_) {

@@ -30,8 +30,7 @@ class segment final : public longshore::segment {
   [[nodiscard]] std::byte* direct_to_move(int peer) const noexcept {
     return by_library_ ? nullptr : direct(peer);
   }
-  /// The address of the integer if atomic instructions of the processor serve as fetch_add, else
-  /// null.
+  /// The address of the integer if atomic instructions of the processor suffice, else null.
   [[nodiscard]] std::int64_t* integer_of_processor(int peer, std::size_t offset) const;
 
   team& team_;

@@ -1,6 +1,5 @@
 // Makes the team of a one-sided library, after finding out which ranks share a host and its memory.
-// Allocates and frees regions with checks on all ranks. Runs a program until its end or its first
-// failure.
+// Allocates and frees regions with checks on all ranks. Runs a program to its end or first failure.
 #include <longshore/core/failing_exit.hpp>
 #include <longshore/core/random.hpp>
 #include <longshore/machine/affinity.hpp>

@@ -16,8 +16,7 @@ std::uint32_t number_at(std::size_t offset) {
   return static_cast<std::uint32_t>(offset / word_bytes);
 }
 
-// What the four kinds of ends share. State is the state of this end, PeerState that of the other
-// end.
+// What the four kinds of ends share. State is that of this end, PeerState that of its peer.
 template <class End, class State, class PeerState>
 class end_with_state : public End {
  public:
@@ -66,8 +65,7 @@ class reserved_slot {
     if (slot_ == nullptr) slot_ = world_.take_slot(bytes_);
     return slot_;
   }
-  // Returns memory with the message of `bytes` bytes: the slot, or a copy in sent_slot_bytes()
-  // bytes.
+  // Returns memory with the message: the slot, or a copy in sent_slot_bytes() bytes.
   std::byte* send(std::size_t bytes) {
     std::byte* const slot = std::exchange(slot_, nullptr);
     const std::size_t sent_bytes = sent_slot_bytes(bytes_, bytes);

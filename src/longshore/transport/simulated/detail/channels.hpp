@@ -66,8 +66,7 @@ struct arrived_credit {
   std::uint64_t is_wanted;  ///< not 0 while the sender needs a slot; only then a credit ends a wait
 };
 
-/// A channel within a node, in memory of the sender. A sent_message for each slot follows in
-/// memory.
+/// A channel within a node, in memory of the sender. A sent_message for each slot follows it.
 struct near_channel {
   struct sent_message {
     std::byte* slot;

@@ -67,8 +67,7 @@ class engine {
   void add_debt(int rank, double seconds) noexcept { ranks_[rank].debt += seconds; }
   /// Lets all events before the clock of the rank happen.
   void synchronise(int rank);
-  /// Like synchronise(), for `times` polls. After many polls without an event, each poll costs
-  /// time.
+  /// Like synchronise(), for `times` polls. Each poll costs time after many without an event.
   void poll(int rank, std::size_t times);
   /// Returns clock(rank). If a rank only reads the clock, the readings advance the clock.
   [[nodiscard]] double read_clock(int rank);

@@ -10,8 +10,7 @@
 // and a fetch-and-add return a second message. On one node, the processor of the rank adds instead.
 //
 // Before a rank takes the memory of its node, or the card, it lets all earlier events happen. So
-// ranks take what they share in the order of simulated time, not in the order in which contexts
-// run.
+// ranks take what they share in the order of simulated time, not in that of their contexts.
 #include <longshore/transport/simulated/detail/channels.hpp>
 #include <longshore/transport/simulated/detail/network.hpp>
 

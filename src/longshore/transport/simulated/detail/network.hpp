@@ -43,8 +43,7 @@ class network final : public event_handler {
   std::int64_t complete(const transfer& wanted);
   /// Waits until all transfers of the running rank are complete at both ends.
   void quiet(int rank);
-  /// Work of the processor. Ranks that share cores take turns: a rank keeps its core until it
-  /// waits.
+  /// Work of the processor. Ranks that share cores take turns: each keeps its core until it waits.
   void compute(int rank, double seconds);
   /// Gives the core to other ranks until an event that may end the wait. If ranks share cores, the
   /// rank then pays for a switch.

@@ -33,8 +33,7 @@ class topology {
     free_at_[link] = begins + static_cast<double>(bytes) * machine_.topology.link_per_byte;
     return begins + machine_.topology.hop;
   }
-  /// Seconds between the first and the last byte of a message at the rate of the links; 0 without
-  /// links.
+  /// Seconds between the first and last byte of a message at the rate of the links.
   [[nodiscard]] double link_seconds(const route& links, std::size_t bytes) const noexcept {
     return links.count == 0 ? 0 : static_cast<double>(bytes - 1) * machine_.topology.link_per_byte;
   }
