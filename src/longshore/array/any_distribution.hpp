@@ -1,5 +1,5 @@
-// A distribution that is block, cyclic or block-cyclic by a value at run time: for the interfaces
-// of other languages, and for loops that are compiled once for all distributions.
+// A distribution whose kind (block, cyclic, block-cyclic) is chosen at run time. The interfaces of
+// other languages use it, and loops that are compiled once for all distributions.
 #pragma once
 
 #include <longshore/array/block.hpp>
@@ -32,7 +32,7 @@ struct any_distribution {
     constexpr map(any_distribution distribution, std::uint64_t size, int ranks) noexcept
         : map(map_of(distribution, size, ranks)) {}
 
-    /// As any_distribution::block_items.
+    /// The value of any_distribution::block_items for this map.
     [[nodiscard]] constexpr std::uint64_t block_items() const noexcept {
       if (kind_ == kind::block_cyclic) return block_cyclic_.block_items();
       return kind_ == kind::cyclic ? 1 : 0;
@@ -81,7 +81,7 @@ struct any_distribution {
                   std::is_trivially_copyable_v<longshore::cyclic::map> &&
                   std::is_trivially_copyable_v<longshore::block_cyclic::map>);
     kind kind_;
-    union {  // of types that are copied by their bytes
+    union {  // all members are trivially copyable
       longshore::block::map block_;
       longshore::cyclic::map cyclic_;
       longshore::block_cyclic::map block_cyclic_;

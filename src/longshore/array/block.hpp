@@ -35,7 +35,7 @@ struct block {
     }
 
     [[nodiscard]] constexpr location owner_offset(std::uint64_t index) const noexcept {
-      // Without the extra elements of the first long_ranks_ parts, all parts would be short.
+      // After the long parts, subtract their extra elements: then all parts count as short.
       const bool is_in_long_part = index < long_end_;
       const std::uint64_t i = is_in_long_part ? index : index - long_ranks_;
       const std::uint64_t rank = (is_in_long_part ? by_long_items_ : by_short_items_).quotient(i);
@@ -75,7 +75,7 @@ struct block {
     /// Calls body(locate) once, with the cheapest locator.
     template <class Body>
     constexpr decltype(auto) with_locator(Body&& body) const {
-      // With one rank, any shift that makes every index 0 gives rank 0.
+      // With one rank, a shift by 63 bits makes every index 0, which is the rank.
       if (ranks_ == 1 || size_ == 0) return body(shift_locator{63, ~std::uint64_t{0} >> 1});
       if (long_ranks_ == 0 && by_short_items_.is_power_of_two())
         return body(shift_locator{by_short_items_.shift(), short_items_ - 1});
@@ -96,7 +96,7 @@ struct block {
     invariant_divisor by_long_items_, by_short_items_;
   };
 
-  /// Whether Locator is a locator of block, whose consecutive indices on one rank have consecutive
+  /// Whether Locator is a locator of block. Then consecutive indices on one rank have consecutive
   /// offsets.
   template <class Locator>
   static constexpr bool is_located_by =

@@ -28,7 +28,7 @@ struct block_cyclic {
     [[nodiscard]] constexpr std::uint64_t block_items() const noexcept { return items_.divisor(); }
     [[nodiscard]] constexpr std::uint64_t local_size(int rank) const noexcept {
       const std::uint64_t complete = items_.quotient(size_), cycles = ranks_.quotient(complete);
-      // the rank after the ranks with one complete block more; gets the incomplete block
+      // Ranks before `next` have one complete block more. Rank `next` has the incomplete block.
       const std::uint64_t next = complete - cycles * ranks_.divisor();
       const auto r = static_cast<std::uint64_t>(rank);
       const std::uint64_t blocks = cycles + (r < next ? 1 : 0);

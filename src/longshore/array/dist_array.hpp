@@ -52,8 +52,8 @@ class dist_array {
   using map_type = typename Distribution::map;
 
   /// Collective. Throws errc::out_of_memory on all ranks if a node does not have the memory,
-  /// errc::usage on all ranks if they pass other sizes, distributions or types. `type` names the
-  /// type, for programs that keep elements of one type as another one.
+  /// errc::usage on all ranks if the ranks pass different sizes, distributions or types. `type`
+  /// names the element type; a program that stores elements of one type as another type passes it.
   dist_array(longshore::team& team, std::uint64_t size, Distribution distribution = {},
              std::string_view type = type_name<T>())
       : dist_array(team, checked_map(team, size, distribution, type)) {}
@@ -90,8 +90,8 @@ class dist_array {
     detail::check_same_array(team, Distribution::name, size, block_items_of(distribution), type,
                              sizeof(T));
     detail::check_distribution(distribution);
-    // The arithmetic of a map overflows for more than max_elements. So the map of such an array is
-    // that of an empty one; check_array_size() then refuses the array.
+    // The arithmetic of a map overflows for more than max_elements. So such an array gets the map
+    // of an empty array, and check_array_size() then refuses the array.
     const map_type map(distribution, size <= max_elements ? size : 0, team.size());
     detail::check_array_size(team, Distribution::name, size, map.largest_local_size(), sizeof(T));
     return map;

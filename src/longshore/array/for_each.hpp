@@ -98,8 +98,8 @@ void for_each_span(tasks& workers, const zipped<Arrays...>& zipped_arrays, Body&
       zipped_arrays.arrays);
 }
 
-/// Calls body(T&, ...) for each element of this rank, in any order and at the same time, on copies
-/// of the body. REQUIRES: the body accesses no other elements of the arrays.
+/// Calls body(T&, ...) for each element of this rank, in any order. The tasks run at the same time,
+/// each with a copy of the body. REQUIRES: the body accesses no other elements of the arrays.
 template <class... Arrays, class Body>
 void for_each(tasks& workers, const zipped<Arrays...>& zipped_arrays, const Body& body) {
   for_each_span(workers, zipped_arrays, [&body](auto... spans) {
@@ -115,7 +115,7 @@ void for_each(tasks& workers, const zipped<Arrays...>& zipped_arrays, const Body
   });
 }
 
-/// The same in the calling thread alone.
+/// The same two functions in the calling thread alone.
 template <class... Arrays, class Body>
 void for_each_span(const zipped<Arrays...>& zipped_arrays, Body&& body) {
   tasks calling_thread;

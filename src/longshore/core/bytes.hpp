@@ -1,5 +1,5 @@
-// What all code that lays out or sends memory needs: distances that avoid false sharing, rounding
-// up to a unit, and views of objects as bytes.
+// Helpers of code that lays out or sends memory: distances that avoid false sharing, rounding up to
+// a unit, and views of objects as bytes.
 #pragma once
 
 #include <longshore/core/requirements.hpp>
@@ -10,8 +10,8 @@
 
 namespace longshore {
 
-/// Data that different ranks or threads write should be at least this many bytes apart, so that
-/// they do not take cache lines from each other (false sharing). The distance is two cache lines of
+/// Data of different writers (ranks or threads) should be at least this many bytes apart. Otherwise
+/// the writers take cache lines from each other (false sharing). The distance is two cache lines of
 /// 64 bytes, because processors also prefetch the adjacent line.
 inline constexpr std::size_t interference_bytes = 128;
 

@@ -1,5 +1,5 @@
 // A thread sleeps on a condition variable until the time of the notice or its cancellation, and
-// prints the line only in the first case. The start of a run on threads uses this for a slow start.
+// prints the line only in the first case. A run on threads reports a slow start in this way.
 #include <longshore/core/delayed_notice.hpp>
 
 #include <fmt/core.h>

@@ -15,7 +15,7 @@ std::optional<Number> parse(const char* name, Number low, Number high) {
   if (!text) return std::nullopt;
   Number value{};
   const auto [end, status] = std::from_chars(text->data(), text->data() + text->size(), value);
-  // A NaN is not in the range either, so the comparison is negated as a whole.
+  // The whole comparison is negated, so that a NaN is refused, too.
   if (status != std::errc{} || end != text->data() + text->size() ||
       !(value >= low && value <= high))
     fail(errc::usage, "{}='{}' is not a number from {} to {}", name, *text, low, high);

@@ -1,5 +1,5 @@
-// Turns failures into text: the names of error codes, the message of any exception that a run may
-// end with, and the formatting of all messages of the library.
+// Turns failures into text. Has the names of error codes and the messages of exceptions with which
+// a run may end, and formats all messages of the library.
 #include <longshore/core/error.hpp>
 
 #include <cxxabi.h>
@@ -14,7 +14,7 @@
 namespace longshore {
 namespace {
 
-// Demangled if possible.
+// The name as in the source code if the compiler's name can be demangled, else the compiler's name.
 std::string type_name(const std::type_info* type) {
   if (type == nullptr) return "an exception of another language";
   const std::unique_ptr<char, void (*)(void*)> name(

@@ -21,7 +21,7 @@ enum class errc {
   unsupported = 2,    ///< this transport, build or machine cannot do this
   out_of_memory = 3,  ///< the requested memory is not available
   timeout = 4,        ///< a wait passed its deadline
-  peer_failed = 5,    ///< another rank of the team failed first, and has the reason
+  peer_failed = 5,    ///< another rank of the team failed first; its error has the reason
   transport = 6,      ///< the communication library below (MPI, ...) reported an error
 };
 
@@ -49,9 +49,9 @@ class program_failure : public std::runtime_error {
   [[nodiscard]] const char* what() const noexcept override;
 };
 
-/// The message with which a failed run ends. An error of the library begins with its code ("usage:
-/// ..."), an exception of the program with its type ("the program threw std::out_of_range: ...").
-/// REQUIRES: `thrown` is not null.
+/// The message with which a failed run ends. The message of an error of the library begins with its
+/// code ("usage: ..."). The message of a std::exception of the program shows the type ("the program
+/// threw std::out_of_range: ..."). REQUIRES: `thrown` is not null.
 [[nodiscard]] std::string failure_text(const std::exception_ptr& thrown);
 
 namespace detail {
@@ -100,7 +100,7 @@ class error_format {
 template <class... Values>
 [[noreturn]] void fail(errc code, detail::error_format<std::type_identity_t<Values>...> format,
                        const Values&... values) {
-  // An array must not be empty, so there is one more element, which the span leaves out.
+  // An array must not be empty, so it has one more element. The span leaves this element out.
   const detail::error_value stored[] = {values..., 0};
   detail::fail(code, format.text(), std::span(stored, sizeof...(values)));
 }

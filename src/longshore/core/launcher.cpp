@@ -10,7 +10,7 @@
 namespace longshore {
 namespace {
 
-// The variables belong to launchers. What is no number here tells nothing.
+// Launchers set these variables, so a text that is not a number is ignored.
 std::optional<int> number(const char* variable) {
   const auto text = environment_text(variable).value_or("");
   int value = 0;
@@ -19,8 +19,8 @@ std::optional<int> number(const char* variable) {
   return is_count && value >= 0 ? std::optional(value) : std::nullopt;
 }
 
-// The tasks of Slurm among which this process is one. The script of a batch job has the rank 0 and
-// the number of tasks of the job, but is no task.
+// The tasks of Slurm among which this process is one. The script of a batch job is not a task,
+// although its variables have rank 0 and the number of tasks of the job.
 std::optional<launched_processes> tasks_of_slurm() {
   const auto rank = number("SLURM_PROCID");
   if (!rank) return std::nullopt;

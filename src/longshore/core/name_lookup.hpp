@@ -1,5 +1,5 @@
-// Enumerations whose values have names, which users type and records contain. A header that
-// declares such an enumeration also specialises all_names for it.
+// Names of the values of enumerations. Users type these names, and records contain them. A header
+// that declares such an enumeration also specialises all_names for it.
 #pragma once
 
 #include <longshore/core/error.hpp>

@@ -1,7 +1,6 @@
 // The operations of updates, histograms and accumulated ghosts: functions of an element and a value
-// that return the new element. Every operation is associative and commutative, so the order and
-// grouping of the values of all ranks do not change the result (except for the rounding of
-// floating-point sums).
+// that return the new element. Every operation is associative and commutative. So the order and
+// grouping of values do not change the result, except for the rounding of floating-point sums.
 #pragma once
 
 #include <longshore/core/bytes.hpp>

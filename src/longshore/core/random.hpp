@@ -21,7 +21,7 @@ namespace longshore {
   return x ^ (x >> 31);
 }
 
-/// A hash of a text. `before` is the hash of what stands before it, such as another text.
+/// A hash of a text. `before` is the hash of the text before this text, if there is one.
 [[nodiscard]] constexpr std::uint64_t hash_of(std::string_view text,
                                               std::uint64_t before = 0) noexcept {
   for (const char c : text) before = mix_bits(before ^ static_cast<unsigned char>(c));
@@ -33,7 +33,7 @@ namespace longshore {
 class random_stream {
  public:
   explicit constexpr random_stream(std::uint64_t seed, std::uint64_t stream = 0) noexcept {
-    // ~stream, because the terms of an equal seed and stream would cancel.
+    // ~stream, because without ~ the two terms would cancel if seed and stream are equal.
     std::uint64_t x = mix_bits(seed) ^ mix_bits(~stream);
     for (auto& word : state_) word = x = mix_bits(x);
   }

@@ -1,5 +1,5 @@
-// What the library needs from a compiler and its options. Otherwise the compiler reports many errors
-// that do not name the cause.
+// Checks the compiler and its options. Without this check, an unsuitable compiler reports many
+// errors that do not name the cause.
 #pragma once
 
 #if __cplusplus < 202002L

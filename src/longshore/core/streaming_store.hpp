@@ -1,7 +1,7 @@
 // Streaming (non-temporal) stores, which bypass the caches. Use streaming stores for output larger
-// than the caches, because an ordinary store first reads the line that it overwrites; and for
-// output that another core reads next, because an ordinary store first takes the line from the
-// other core, which then takes it back.
+// than the caches, because an ordinary store first reads the line that it overwrites. Also use them
+// for output that another core reads next, because an ordinary store takes the line from the other
+// core, and that core then takes it back.
 #pragma once
 
 #include <longshore/core/bytes.hpp>
@@ -61,8 +61,8 @@ inline void stream_line(void* to, const void* from) noexcept {
 #endif
 }
 
-/// Copies `bytes` bytes. Successive runs that follow each other in memory fill whole cache lines.
-/// REQUIRES: `to` and `bytes` are multiples of 4.
+/// Copies `bytes` bytes. Several calls whose outputs follow each other in memory together fill
+/// whole cache lines. REQUIRES: `to` and `bytes` are multiples of 4.
 inline void stream_run(std::byte* to, const std::byte* from, std::size_t bytes) noexcept {
 #if defined(__x86_64__)
   const auto stream_value = [&]<class T>(T value) {

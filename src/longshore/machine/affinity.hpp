@@ -17,7 +17,7 @@ namespace longshore {
 /// the result.
 bool bind_this_thread(std::span<const int> cpus) noexcept;
 
-/// The same for the thread with the kernel's thread id `thread_id` (gettid).
+/// Binds the thread with the kernel's thread id `thread_id` (gettid) in the same way.
 bool bind_thread(int thread_id, std::span<const int> cpus) noexcept;
 
 /// Binds the calling thread while the object lives. The destructor restores the thread's CPUs.

@@ -28,7 +28,7 @@ constexpr std::array<counted_event, 4> default_events{{
     {"llc_misses", PERF_TYPE_HW_CACHE, last_level_load_misses},
 }};
 
-// Opens an event without a group, because new threads cannot inherit groups.
+// Opens each event alone, because new threads cannot inherit groups of events.
 int open_event(const counted_event& event) {
   perf_event_attr attributes;
   std::memset(&attributes, 0, sizeof(attributes));

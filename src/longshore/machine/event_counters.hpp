@@ -36,9 +36,9 @@ struct event_reading {
 [[nodiscard]] double counted_share(const event_reading& before,
                                    const event_reading& after) noexcept;
 
-/// Counts events in user mode while the object lives, on the constructing thread and on the threads
-/// that it starts later, directly or through them, such as its tasks. An event that the kernel
-/// refuses has a reason and no value, never the value 0.
+/// Counts events in user mode while the object lives: on the constructing thread, on the threads
+/// that this thread starts later, such as its tasks, and on threads that those start. An event that
+/// the kernel refuses has a reason and no value, never the value 0.
 class event_counters {
  public:
   explicit event_counters(std::span<const counted_event> events = hardware_events());
@@ -54,7 +54,7 @@ class event_counters {
     return opened_[event].why_not;
   }
 
-  /// Reads all counters, in the order of the events; nothing for an event that is not counted.
+  /// Reads all counters, in the order of the events. An event that is not counted has no reading.
   /// Costs one system call per event: about 0.5 us, or more while other counted threads are
   /// running.
   [[nodiscard]] std::vector<std::optional<event_reading>> read() const;

@@ -1,5 +1,5 @@
-// Recursive bisection of nodes and vertices. Vertices of other halves do not count: their traffic
-// leaves the half in any case.
+// Divides nodes and vertices by recursive bisection. A bisection ignores edges to vertices outside
+// of its set, because their traffic leaves the set in any case.
 #include <longshore/machine/graph_placement.hpp>
 
 #include <longshore/core/error.hpp>
@@ -18,7 +18,8 @@ struct neighbour {
   std::int64_t weight;
 };
 
-// The undirected graph: the neighbours of vertex v are those from first[v] to first[v + 1].
+// The undirected graph. The neighbours of vertex v are neighbours[first[v]] up to, not including,
+// neighbours[first[v + 1]].
 struct adjacency {
   std::vector<std::size_t> first;
   std::vector<neighbour> neighbours;
@@ -99,8 +100,8 @@ class bisection {
     return weight;
   }
 
-  // The last vertex that a breadth-first search reaches: one at the rim. Parts of the graph that
-  // are not connected come one after another.
+  // Returns the last vertex that a breadth-first search reaches, which is at the rim. The search
+  // visits the connected parts of the graph one after another.
   [[nodiscard]] int rim() const {
     std::vector<bool> seen(side_.size());
     std::vector<int> order;
@@ -119,7 +120,8 @@ class bisection {
     return order.back();
   }
 
-  // Side 0 grows from the rim by the vertex that is bound to side 0 most, and to side 1 least.
+  // Grows side 0 from the rim. Each step adds the vertex with the largest difference of weights: to
+  // side 0 minus to side 1.
   void grow() {
     for (const int v : vertices_) set_side(v, 1);
     candidates best;
@@ -143,7 +145,7 @@ class bisection {
     }
   }
 
-  // The best vertex of a side that is still there with the gain of its entry; -1 if there is none.
+  // Returns the best vertex of a side, or -1. Entries with an outdated side or gain are dropped.
   int take_best(candidates& of, int of_side) {
     while (!of.empty()) {
       const auto [gain_then, negative] = of.top();
@@ -162,7 +164,7 @@ class bisection {
     }
   }
 
-  // Moves vertices in pairs, each vertex once, and takes back the moves after the best state.
+  // Swaps pairs of vertices, each vertex once. Then takes back all swaps after the best state.
   bool improve_once() {
     locked_.assign(side_.size(), false);
     candidates of_side[2];
@@ -227,7 +229,7 @@ std::vector<int> place_graph(std::span<const graph_edge> edges,
                              std::span<const int> node_of_position) {
   const std::size_t vertices = node_of_position.size();
   const auto graph = adjacency_of(edges, vertices);
-  std::map<int, std::vector<std::size_t>> positions;  // of each node
+  std::map<int, std::vector<std::size_t>> positions;  // indexed by node
   for (std::size_t p = 0; p < vertices; ++p) positions[node_of_position[p]].push_back(p);
   std::vector<std::size_t> sizes;
   for (const auto& [node, of_node] : positions) sizes.push_back(of_node.size());

@@ -15,16 +15,16 @@ struct graph_edge {
 };
 
 /// Puts the vertices 0, 1, ... of a graph on as many positions, and returns the vertex at each
-/// position. `node_of_position[p]` is the node of position p: any number from 0. Vertices of a node
-/// have ascending numbers. Edges may repeat, and directions and edges from a vertex to itself do
-/// not matter.
+/// position. `node_of_position[p]` is the node of position p: any number from 0. The vertices of
+/// each node are in ascending order. Edges may repeat. The direction of an edge does not matter,
+/// nor does an edge from a vertex to itself.
 ///
 /// Divides nodes and vertices in two halves, again and again. A half grows from a vertex at the rim
-/// of the graph, and then exchanges pairs of vertices with the other half while that reduces the
-/// traffic (Kernighan and Lin, Bell System Technical Journal 1970; gains are updated as by Fiduccia
-/// and Mattheyses, DAC 1982). The result is never worse than vertex p at position p. Equal graphs
-/// give equal placements. O(E log V) time per halving, and O(E + V) memory. Throws errc::usage for
-/// an edge to a vertex that does not exist, or a negative weight.
+/// of the graph. Then it exchanges pairs of vertices with the other half while that reduces the
+/// traffic (Kernighan and Lin, Bell System Technical Journal 1970). Gains are updated as by
+/// Fiduccia and Mattheyses (DAC 1982). The result is never worse than vertex p at position p. Equal
+/// graphs give equal placements. O(E log V) time per halving, and O(E + V) memory. Throws
+/// errc::usage for an edge to a vertex that does not exist, or a negative weight.
 [[nodiscard]] std::vector<int> place_graph(std::span<const graph_edge> edges,
                                            std::span<const int> node_of_position);
 

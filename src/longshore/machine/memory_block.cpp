@@ -1,5 +1,5 @@
-// Allocates memory by a policy that the user names: maps the names to pages of the kernel, to
-// malloc and calloc, or to another allocator, and explains why a policy is not available.
+// Allocates memory by a policy that the user names, from pages of the kernel, by malloc or calloc,
+// or by another allocator. Explains why a policy is not available.
 #include <longshore/machine/memory_block.hpp>
 
 #include <longshore/core/bytes.hpp>
@@ -36,7 +36,7 @@ std::optional<std::string> why_no_explicit_huge_pages() {
   return std::nullopt;
 }
 
-// Interleaves one page: the answer depends on the kernel's build and on the filters of a container.
+// Tries to interleave one page. The kernel's build or a container's filters may not allow it.
 std::optional<std::string> why_no_interleaving() {
   const pages trial(page_bytes());
   if (auto reason = interleave_pages(trial.data(), page_bytes()))

@@ -31,7 +31,7 @@ namespace longshore {
 ///   jemalloc, mimalloc, tcmalloc  from that library, loaded at first use
 ///
 /// malloc, calloc and the other allocators may reuse freed memory. Reused pages stay on the NUMA
-/// nodes of their first touch. Always fresh are pages of the kernel, and blocks of malloc and
+/// nodes of their first touch. Pages of the kernel are always fresh. So are blocks of malloc and
 /// calloc above the allocator's threshold (at most 32 MiB for glibc).
 class memory_block {
  public:

@@ -93,9 +93,9 @@ std::string small_shared_memory_remedy() {
 }
 
 std::size_t last_level_cache_bytes() {
-  // The kernel comes first. The C library reads processor registers, which in a virtual machine may
-  // show the caches of the whole host.
-  // index3 is the third level, if the processor has one, and index2 the second.
+  // Asks the kernel before the C library, which reads registers of the processor. In a virtual
+  // machine these registers may show the caches of the whole host. index3 is the third level, if
+  // the processor has one, and index2 the second.
   for (const char* index : {"index3", "index2"}) {
     std::ifstream file(std::string("/sys/devices/system/cpu/cpu0/cache/") + index + "/size");
     std::size_t number = 0;

@@ -17,8 +17,8 @@ void require_available_memory(std::size_t bytes);
 /// Free bytes in /dev/shm, the file system for memory shared between processes; the largest number
 /// if /dev/shm does not exist or has no limit.
 [[nodiscard]] std::size_t available_shared_memory_bytes();
-/// If /dev/shm is smaller than half of the available memory, as in most containers: the end of a
-/// message that says how to enlarge it. Else empty.
+/// If /dev/shm is smaller than half of the available memory, as in most containers, returns the end
+/// of a message that says how to enlarge /dev/shm. Otherwise returns an empty text.
 [[nodiscard]] std::string small_shared_memory_remedy();
 
 /// Bytes of the last-level cache that one core can use; 32 MiB if unknown.

@@ -1,5 +1,5 @@
-// Asks and sets the NUMA nodes of pages by the system calls move_pages and mbind, and reads the
-// nodes that the process may use from files of the kernel.
+// Reads and sets the NUMA nodes of pages by the system calls move_pages and mbind. Files of the
+// kernel tell which nodes the process may use.
 #include <longshore/machine/pages.hpp>
 
 #include <linux/mempolicy.h>

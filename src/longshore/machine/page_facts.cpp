@@ -53,7 +53,7 @@ std::size_t proportion(std::size_t bytes, std::size_t part, std::size_t whole) {
   return round_up(static_cast<std::size_t>(exact), page_bytes());
 }
 
-// The sum is unknown if a summand is.
+// The sum is unknown if one of the two is unknown.
 void add(std::optional<std::size_t>& sum, std::optional<std::size_t> bytes) {
   if (sum && bytes)
     *sum += *bytes;
@@ -104,7 +104,8 @@ void sample_nodes(page_facts& facts, std::uintptr_t begin, std::uintptr_t end,
   std::size_t placed = 0;
   for (const int node : *nodes)
     if (node >= 0) ++samples_on_node[node], ++placed;
-  // Scales to the resident bytes if these are known; else each sample stands for its stride.
+  // If the resident bytes are known, each sample stands for an equal share of them. Otherwise each
+  // sample stands for its stride.
   const double bytes_per_sample =
       facts.resident_bytes && placed > 0
           ? static_cast<double>(*facts.resident_bytes) / static_cast<double>(placed)

@@ -36,8 +36,8 @@ std::size_t huge_page_bytes() {
 pages::pages(std::size_t bytes, bool huge) : bytes_(bytes) {
   if (bytes == 0) return;
   require_available_memory(bytes);
-  // Less than a huge page never gets one, and would divide the address space of the process into
-  // more parts than the kernel allows, if thousands of ranks are in it.
+  // Memory smaller than a huge page never gets one. If thousands of ranks are in one process, a
+  // request for it would divide the address space into more parts than the kernel allows.
   huge = huge && bytes >= huge_page_bytes();
   const std::size_t alignment = huge ? huge_page_bytes() : page_bytes();
   mapping_bytes_ = round_up(bytes, page_bytes()) + (huge ? alignment : 0);

@@ -1,5 +1,5 @@
-// Fresh pages from the kernel, and their NUMA nodes. The first write to a page decides on which node
-// the page lies, unless the pages are interleaved.
+// Fresh pages from the kernel, and their NUMA nodes. The first write to a page decides on which
+// node the page lies, unless the pages are interleaved.
 #pragma once
 
 #include <cstddef>
@@ -20,15 +20,15 @@ namespace longshore {
 class pages {
  public:
   pages() = default;
-  /// Maps at least `bytes` bytes, aligned to a page. If `huge`, and the bytes fill a huge page,
-  /// aligns to a huge page and requests transparent huge pages, which the kernel may deny. Throws
-  /// errc::out_of_memory if less memory is available.
+  /// Maps at least `bytes` bytes, aligned to a page. If `huge` is true and the bytes fill a huge
+  /// page, aligns to a huge page and requests transparent huge pages. The kernel may deny that
+  /// request. Throws errc::out_of_memory if less memory is available.
   explicit pages(std::size_t bytes, bool huge = false);
   /// Maps at least `bytes` bytes of explicit huge pages, reserved at once. Throws
-  /// errc::out_of_memory if the pool has too few.
+  /// errc::out_of_memory if the pool has too few pages.
   [[nodiscard]] static pages from_huge_page_pool(std::size_t bytes);
-  /// As pages(bytes), without the check of available memory: for memory of which most is never
-  /// touched, and which the caller has checked.
+  /// Like pages(bytes), but does not check the available memory. For callers that have checked it,
+  /// and never touch most of the pages.
   [[nodiscard]] static pages reserved(std::size_t bytes);
   ~pages();
   pages(pages&& other) noexcept { swap(other); }
@@ -53,7 +53,7 @@ class pages {
   std::size_t mapping_bytes_ = 0;
 };
 
-/// The kernel's pool of explicit huge pages of its default size.
+/// The kernel's pool of explicit huge pages of the default size.
 struct huge_page_pool {
   std::size_t page_bytes = 0;  ///< size of a page; 0 if this kernel has no such pages
   /// bytes that are neither in use nor reserved, including pages that the kernel adds on demand
@@ -61,7 +61,7 @@ struct huge_page_pool {
 };
 [[nodiscard]] huge_page_pool read_huge_page_pool();
 
-/// Why requests for transparent huge pages of private memory have no effect; nothing if they have.
+/// Why requests for transparent huge pages of private memory have no effect; nothing if they work.
 [[nodiscard]] std::optional<std::string> why_no_transparent_huge_pages();
 
 /// Requests transparent huge pages for the complete pages of [data, data + bytes). Has no effect if

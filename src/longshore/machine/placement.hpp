@@ -17,7 +17,7 @@ namespace longshore {
 
 /// Extents of a grid, or coordinates in one: x, y, z.
 using grid_triple = std::array<int, 3>;
-/// In messages. The axes of arrays have other numbers in other languages.
+/// Messages use these names, because languages number the axes of arrays differently.
 inline constexpr std::array<std::string_view, 3> axis_names = {"x", "y", "z"};
 
 /// One level of a machine: `count` objects per object of the level around it. For instance,
@@ -53,9 +53,9 @@ struct placement_level {
 
 /// A hierarchical placement: a map between positions and coordinates. A *position* is the number of
 /// a rank along the hardware, with the innermost level fastest: the first positions share the first
-/// core, then the first cache, then the first node. *Coordinates* belong to the grid of ranks: the
-/// sum over all levels of (coordinate in the grid of the level) x (extent of one object of the
-/// level, in ranks). Conversions in both directions take O(levels), without a table.
+/// core, then the first cache, then the first node. *Coordinates* are those in the grid of ranks.
+/// Each is the sum over all levels of (coordinate in the grid of the level) x (extent of one object
+/// of the level, in ranks). Conversions in both directions take O(levels), without a table.
 class placement {
  public:
   /// `levels` begin with the outermost. Throws errc::usage without levels, for an extent below 1,
@@ -84,9 +84,9 @@ class placement {
   grid_triple shape_{1, 1, 1};
 };
 
-/// A placement that ignores the hardware: positions run along one dimension after the other.
-/// Examples are the ranks of a Cartesian communicator of MPI (last dimension fastest), and rank = x
-/// + X (y + Y z) for extents X and Y (first dimension fastest).
+/// A placement that ignores the hardware: positions run along one dimension after the other. With
+/// the last dimension fastest, it gives the ranks of a Cartesian communicator of MPI. With the
+/// first dimension fastest, it gives rank = x + X (y + Y z) for extents X and Y.
 class rank_order {
  public:
   rank_order(const grid_triple& shape, const dimension_order& order) noexcept;
@@ -129,9 +129,9 @@ void for_each_factorisation(int count, const grid_triple& block, const Visit& vi
   }
 }
 
-/// The grid of `ranks` ranks in `dimensions` dimensions with the lowest cost, and the first one among
-/// equal costs. Nonzero entries of `given` are kept. `cost(grid)` and the result are nothing if a
-/// grid is impossible.
+/// Returns the grid of `ranks` ranks in `dimensions` dimensions with the lowest cost; among equal
+/// costs, the first. Nonzero entries of `given` are kept. `cost(grid)` returns nothing if the grid
+/// is impossible. Returns nothing if all grids are impossible.
 template <class Cost>
 [[nodiscard]] std::optional<grid_triple> best_grid(int ranks, int dimensions,
                                                    const grid_triple& given, const Cost& cost) {

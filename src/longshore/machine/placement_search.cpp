@@ -48,8 +48,8 @@ class grid_partitioner {
     grid_triple grid{};
   };
 
-  // The best partition of `block` by level l and all inner levels. An object around level l holds
-  // the block.
+  // Returns the best partition of `block` by level l and all inner levels. `block` is the grid of
+  // the ranks in one object of the level around l.
   partition best_partition(std::size_t l, const grid_triple& block) {
     if (l == levels_.size()) return {.cost = 0};
     if (const auto at = stored_[l].find(block); at != stored_[l].end()) return at->second;
@@ -64,7 +64,7 @@ class grid_partitioner {
         return;
       const double cost = weights_[l] * static_cast<double>(within_block - within_inner) +
                           best_partition(l + 1, inner).cost;
-      // Grids come by ascending x, and the first of equal grids stays. So it cuts z most.
+      // Grids come by ascending x. Of equal costs the first grid stays, which cuts z most.
       if (best.cost == std::numeric_limits<double>::infinity() ? cost < best.cost
                                                                : clearly_less(cost, best.cost))
         best = {cost, grid};
@@ -172,7 +172,7 @@ found_placement find_placement(std::span<const hardware_level> levels, const hal
     check_load(shape, load);
     if (auto best = grid_partitioner(levels, weights, load, shape, max_off_node).find())
       consider(*best, "levels");
-    // Rank orders are tried on MPI's grid only: lines and planes of other grids are blocks, too.
+    // Rank orders are tried on MPI's grid only, because lines and planes of others are blocks, too.
     if (shape != cart_shape) continue;
     dimension_order order = x_fastest;
     do consider(rank_order(shape, order), kind_of(order));

@@ -27,7 +27,7 @@ struct search_options {
   /// Ranks along each dimension; mpi_dims_create replaces entries of 0. All compared placements
   /// have this grid and solve the same problem.
   grid_triple grid{};
-  /// If true, the search tries all grids, and only MPI's Cartesian order, for comparison, has
+  /// If true, the search tries all grids. Then only MPI's Cartesian order, the comparison, has
   /// `grid`. Another grid means another domain if each rank has a block of fixed size. With
   /// periodic dimensions long chains of ranks then win, because data from a rank to itself is not
   /// traffic.

@@ -16,8 +16,8 @@ struct fault_counts {
 };
 
 /// Counts since the start of a thread or a process. A context switch is voluntary if the thread
-/// waited in the kernel (slept, blocked), and involuntary if the thread could have continued (end
-/// of the time slice, yield).
+/// waited in the kernel (slept, blocked). A switch is involuntary if the thread could have
+/// continued (end of the time slice, yield).
 struct resource_usage {
   fault_counts faults;
   std::uint64_t voluntary_switches = 0, involuntary_switches = 0;

@@ -1,6 +1,6 @@
-// Checks the options of tasks, makes the tasking layer, and starts regions: on the layer, or in the
-// calling thread if the region is nested or the layer is serial. Each thread knows the region of the
-// task that it runs, so a region that starts inside a task knows its outer regions.
+// Checks the options of tasks, and makes the tasking layer. Starts regions on the layer, or in the
+// calling thread if the region is nested or the layer is serial. Each thread knows the region of
+// the task that it runs, so a region that starts inside a task knows its outer regions.
 #include <longshore/machine/tasks.hpp>
 
 #include <longshore/core/clock.hpp>

@@ -71,9 +71,10 @@ struct index_range {
 }
 
 /// The tasks of one rank: threads that run the parallel regions of the rank's loops. The thread
-/// that constructs the object must destroy it. Any thread may start a region, and then is task 0 in
-/// place of the constructing thread: count() parts always run on count() threads. If two threads
-/// start regions of the same tasks, the second thread waits until the first region has ended.
+/// that constructs the object must destroy it. Any thread may start a region. This thread is then
+/// task 0 in place of the constructing thread, so count() parts always run on count() threads. If
+/// two threads start regions of the same tasks, the second thread waits until the first region has
+/// ended.
 ///
 /// A nested region is a region that starts inside a task. The parts of a nested region run one
 /// after the other in that task (see task_options::nested), so they must not wait for each other. A
@@ -144,7 +145,7 @@ class tasks {
 };
 
 /// The median time, in seconds, of empty regions of these tasks. The measured regions follow each
-/// other directly, so the threads of `workers` are awake; after a pause a region takes longer if
+/// other directly, so the threads of `workers` are awake. After a pause a region takes longer if
 /// its threads have to wake up. With the layer tbb the result can be too small: the caller may
 /// finish an empty region alone, before other threads wake up. The measurement takes at most some
 /// milliseconds if each task has a core. Must not be called inside a task.

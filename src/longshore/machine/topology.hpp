@@ -69,7 +69,7 @@ class topology {
 };
 
 /// The topology of this machine, limited by the control group of this process, but not by the
-/// binding of the calling thread. Each call reads the hardware anew, in milliseconds, or some
+/// binding of the calling thread. Each call reads the hardware again. That takes milliseconds, or
 /// tenths of a second on large nodes. Without hwloc each CPU counts as a core, and why_cores_only()
 /// has the reason.
 [[nodiscard]] topology topology_of_this_machine();

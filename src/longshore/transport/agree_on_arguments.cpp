@@ -9,7 +9,7 @@
 namespace longshore::detail {
 namespace {
 
-// Of two texts with lines, the first line in which they differ.
+// The first line in which two texts differ, as it is in each text.
 struct differing_lines {
   std::string_view first, second;
 };

@@ -1,5 +1,5 @@
-// Finding ranks that make the same collective call with other arguments. They would send messages
-// that the others do not expect, or read their bytes as another type.
+// Finds ranks that pass different arguments to the same collective call. Such ranks would send
+// messages that other ranks do not expect, or read bytes as another type.
 #pragma once
 
 #include <longshore/core/error.hpp>
@@ -30,8 +30,8 @@ class common_arguments {
   }
   /// One line for each argument: its name and its value.
   [[nodiscard]] const std::string& text() const noexcept { return text_; }
-  /// A number whose maximum and whose maximum of the negative number, over all ranks, are opposite
-  /// if and only if the ranks have the same arguments (but for a chance of 2^-62).
+  /// A hash of the arguments. If all ranks have the same arguments, the minimum and the maximum of
+  /// hash() over the ranks are equal; else they differ, except with a probability of 2^-62.
   [[nodiscard]] std::int64_t hash() const noexcept {
     return static_cast<std::int64_t>(hash_of(text_) >> 2);
   }
@@ -50,14 +50,14 @@ struct agreement {
 [[nodiscard]] agreement agree(team& ranks, std::optional<errc> code,
                               const common_arguments& arguments);
 
-/// Collective. Throws errc::usage on all ranks: the first rank whose arguments differ from those of
-/// rank 0, and both values of the first argument that differs.
+/// Collective. Throws errc::usage on all ranks. The message names the first rank whose arguments
+/// differ from those of rank 0, and both values of the first argument that differs.
 [[noreturn]] void throw_for_other_arguments(team& ranks, std::string_view operation,
                                             const common_arguments& arguments);
 
 }  // namespace detail
 
-/// Collective: one allreduce of two copies of `value`. Whether all ranks pass the same bytes.
+/// Collective: one allreduce of two copies of `value`. Returns whether all ranks pass equal bytes.
 template <trivially_copyable T>
 [[nodiscard]] bool is_same_on_all_ranks(team& ranks, const T& value) {
   // The minimum of the complements is the complement of the maximum.
@@ -70,9 +70,9 @@ template <trivially_copyable T>
   return minima == mine;
 }
 
-/// Collective: one allreduce of 24 bytes. As agree_on_errors(), and all ranks throw errc::usage if
-/// their arguments are not the same. An error of a rank in `step` comes first. `step` may add to
-/// `arguments`.
+/// Collective: one allreduce of 24 bytes. Calls `step` and agrees on its errors, like
+/// agree_on_errors(). If no rank has failed, all ranks throw errc::usage if their arguments differ.
+/// `step` may add to `arguments`.
 template <class Step>
 void agree_on_call(team& ranks, std::string_view operation, const common_arguments& arguments,
                    Step&& step) {

@@ -1,4 +1,4 @@
-// Turning an error of one rank into an error of all ranks. Otherwise the other ranks would wait in
+// Turns an error of one rank into errors of all ranks. Without this, the other ranks would wait in
 // the next collective call until the deadline.
 #pragma once
 
@@ -25,30 +25,29 @@ struct lowest_failure {
   int rank = -1;
   errc code = {};
 };
-/// The number of this rank's failure, 0 without one. The largest number of all ranks is that of the
-/// lowest rank that failed.
+/// The number of this rank's failure; 0 without one. The lowest failed rank has the largest number.
 [[nodiscard]] std::int64_t number_of_failure(const team& ranks, std::optional<errc> code) noexcept;
 [[nodiscard]] lowest_failure failure_of_number(const team& ranks, std::int64_t number) noexcept;
 
 /// Collective: one allreduce of 8 bytes. `code` is this rank's failure, or nothing.
 [[nodiscard]] lowest_failure agree_on_lowest_failure(team& ranks, std::optional<errc> code);
 
-/// Collective. The text that rank `root` passes.
+/// Collective. Returns the text that rank `root` passes.
 [[nodiscard]] std::string broadcast_text(team& ranks, std::string text, int root);
 
-/// Throws on a rank where nothing failed, because another rank failed with this text.
+/// For a rank where nothing failed. Throws because another rank failed with this text.
 [[noreturn]] void throw_for_failed_rank(std::string_view operation, int rank,
                                         const lowest_failure& failed, const std::string& text);
 
 /// Collective. Throws on all ranks the error of the lowest rank that has one.
 void throw_first_error(team& ranks, const std::optional<error>& failure);
 
-/// Collective. agree_on_errors(), with `agree`, which gets the failure of this rank and returns the
+/// Collective. Implements agree_on_errors(). `agree` gets the failure of this rank and returns the
 /// lowest failure of all ranks.
 template <class Step, class Agree>
 void agree_on_errors(team& ranks, std::string_view operation, Step&& step, const Agree& agree) {
   std::exception_ptr own_error;
-  errc code = errc::transport;  // of other exceptions; the other ranks then throw peer_failed
+  errc code = errc::transport;  // of other exceptions: the other ranks throw peer_failed
   std::string text;
   try {
     step();
@@ -85,8 +84,8 @@ void agree_on_errors(team& ranks, std::string_view operation, Step&& step, const
 /// throw on some ranks only. If `step` throws on any rank, all ranks throw, and can continue with
 /// the same next collective call. A rank where `step` threw rethrows that exception; std::bad_alloc
 /// becomes errc::out_of_memory. The other ranks throw errc::out_of_memory if the lowest failed rank
-/// has that code, else errc::peer_failed, with the text of that rank. Messages name the `operation`,
-/// for example "a halo plan". Costs a broadcast more, only if a rank failed.
+/// has that code, else errc::peer_failed, with the text of that rank. Messages name the
+/// `operation`, for example "a halo plan". A failure costs an additional broadcast.
 template <class Step>
 void agree_on_errors(team& ranks, std::string_view operation, Step&& step) {
   detail::agree_on_errors(ranks, operation, step, [&](std::optional<errc> code) {
@@ -94,9 +93,9 @@ void agree_on_errors(team& ranks, std::string_view operation, Step&& step) {
   });
 }
 
-/// Collective. As agree_on_errors(), but all ranks throw the error of the lowest failed rank, with
-/// its code and its text. The text should therefore name the rank. Costs a broadcast more, only if a
-/// rank failed.
+/// Collective. Like agree_on_errors(), but all ranks throw the error of the lowest failed rank,
+/// with its code and its text. So the text should name the rank. A failure costs an additional
+/// broadcast.
 template <class Step>
 void agree_on_first_error(team& ranks, std::string_view operation, Step&& step) {
   std::optional<error> failure;

@@ -14,7 +14,7 @@
 //                                 message is copied once, and a credit is a counter in memory
 //   mpi/detail/message_channels   between nodes: sends into posted receives; the completion of a
 //                                 synchronous send is the credit for the messages up to it
-//   one_sided/detail/signal_channels  between nodes: a put of the message, then a put of a signal word
+//   one_sided/detail/signal_channels  between nodes: a put of the message, then of a signal word
 //   ucx/detail/message_channels   between nodes, over TCP: active messages
 //
 // Messages between nodes may move only while this rank waits (in a waiter or a collective call),
@@ -38,12 +38,12 @@ struct channel_end {
   std::size_t slot_bytes = 0;  ///< bytes of the largest message
   /// slots of this channel, the same at both ends; if 0, as many as the call gives to all channels
   int slots = 0;
-  /// The receiver reads all messages, whatever else it waits for. So the sender gets its slots back
-  /// although credits wait until half of the slots are used.
+  /// True if the receiver reads all messages, whatever else it waits for. Then credits may wait
+  /// until half of the slots are used, and the sender still gets its slots back.
   bool reads_all = false;
 };
 
-/// Thrown by team::open_channels(), with errc::usage, if the ends of a channel differ in their slots.
+/// Thrown by team::open_channels(), with errc::usage, if the ends of a channel differ in slots.
 class slot_mismatch : public error {
  public:
   explicit slot_mismatch(const std::string& message) : error(errc::usage, message) {}
@@ -78,8 +78,8 @@ class channel_receiver {
   /// The oldest message that has arrived and is not yet released, if there is one. Gives the same
   /// message until release(). Never blocks.
   [[nodiscard]] virtual std::optional<std::span<const std::byte>> front() = 0;
-  /// If ranks share cores, a rank finds little of the messages of many peers in its caches. So a loop
-  /// over peers requests the memory of a message so many peers earlier, by prefetch().
+  /// If ranks share cores, the messages of many peers are mostly not in a rank's caches. So a loop
+  /// over peers calls prefetch() for a peer this many peers before it reads the peer's message.
   static constexpr int peers_ahead = 8;
   /// A hint that front() will be called soon: requests the memory that front() and the reader of a
   /// small message touch first. Does nothing where messages do not come through memory.
@@ -102,8 +102,8 @@ class channel_receiver {
 class quiet_receivers {
  public:
   virtual ~quiet_receivers() = default;
-  /// Polls receiver `first` and those after it (the first of the set follows the last), up to the
-  /// first that may have a message, and at most `limit`. Returns the number of polled receivers.
+  /// Polls receivers cyclically from number `first` on. Stops before the first receiver that may
+  /// have a message, or after `limit` receivers. Returns the number of polled receivers.
   virtual std::size_t poll(std::size_t first, std::size_t limit) = 0;
 };
 
@@ -120,7 +120,7 @@ class channel_set {
   [[nodiscard]] std::size_t receiver_count() const noexcept { return receivers_.size(); }
   [[nodiscard]] channel_sender& sender(std::size_t i) const noexcept { return *senders_[i]; }
   [[nodiscard]] channel_receiver& receiver(std::size_t i) const noexcept { return *receivers_[i]; }
-  /// Null if a poll of each receiver costs as little.
+  /// Null if polling each receiver costs as little.
   [[nodiscard]] virtual quiet_receivers* quiet() const noexcept { return nullptr; }
 
  protected:

@@ -1,5 +1,5 @@
 // The costs of a run whose time is computed, not measured. Only the transport `simulated` has a
-// sink; on all other transports team::costs() is null, and each call costs one comparison per batch.
+// sink; on other transports team::costs() is null, and each call costs one comparison per batch.
 #pragma once
 
 #include <atomic>
@@ -32,15 +32,15 @@ class cost_sink {
   /// A copy within the memory of this rank, or from or to the memory of `peer` on the same node.
   virtual void charge_copy(int peer, const copied_cells& copied) = 0;
   virtual void charge_seconds(double seconds) = 0;
-  /// Throws errc::out_of_memory unless each rank can have so many bytes more. All ranks that ask for
-  /// the same between two collective calls get the same answer.
+  /// Throws errc::out_of_memory unless each rank can have `bytes` bytes more. Ranks that ask for
+  /// the same number between two collective calls get the same answer.
   virtual void require_memory(std::size_t bytes) = 0;
 
   // Events: what ranks see of each other's stores, and how they wait.
 
-  /// This rank changes memory at `at`, which `peer`, a rank of the same node, polls. `make` makes
-  /// the change, which happens after the latency of memory, and returns whether the peer may wait
-  /// for it. The change does not happen if the memory is freed before.
+  /// This rank changes the memory at `at`, which `peer`, a rank of the same node, polls. After the
+  /// latency of memory, `make` makes the change, and returns whether the peer may wait for it. If
+  /// the memory is freed earlier, the change does not happen.
   virtual void change(const void* at, int peer, std::function<bool()> make) = 0;
   /// Stores `value` to a word that `peer` polls, by change().
   template <class T>
@@ -50,12 +50,12 @@ class cost_sink {
       return true;
     });
   }
-  /// Before a load that polls: lets everything happen that other ranks do before this rank's clock.
-  /// A loop that only polls does not stop the clock.
+  /// Call this before a load that polls. Lets everything happen that other ranks do before the time
+  /// of this rank's clock. The clock also advances in a loop that only polls.
   virtual void poll() = 0;
   /// Gives the core to other ranks until an event may have ended the wait.
   virtual void block(const char* operation, int peer) = 0;
-  /// A wait has ended that called block().
+  /// Called when a wait that called block() has ended.
   virtual void wait_ended() noexcept = 0;
 
   [[nodiscard]] virtual double now() = 0;

@@ -28,7 +28,7 @@ class node_map {
   /// ranks_per_node > 0 every host is cut into virtual nodes of that many ranks, in rank order. The
   /// last node of a host has the remaining ranks.
   node_map(std::span<const int> host_of, int my_rank, int ranks_per_node);
-  /// The map of another rank of the team of `other`, whose memory it shares.
+  /// The map of rank `my_rank`. Shares the memory of `other`, another rank's map.
   node_map(const node_map& other, int my_rank);
 
   [[nodiscard]] int node_count() const noexcept { return node_count_; }
@@ -60,7 +60,7 @@ class node_map {
   [[nodiscard]] int largest_node() const noexcept { return facts_->largest_node; }
   /// Number of ranks on the host of this rank, in all of the host's virtual nodes.
   [[nodiscard]] int ranks_on_host() const noexcept { return ranks_on_host_; }
-  /// Number of ranks on other hosts, of the rank that has most of these.
+  /// Number of ranks on other hosts, seen from the smallest host, where this number is largest.
   [[nodiscard]] int most_ranks_off_host() const noexcept { return facts_->most_ranks_off_host; }
   /// Whether there are more nodes than hosts.
   [[nodiscard]] bool is_virtual() const noexcept { return facts_->is_virtual; }

@@ -1,4 +1,4 @@
-// Symmetric memory: the same number of bytes on every rank, reachable by the others.
+// Symmetric memory: every rank has the same number of bytes, and can access the bytes of all ranks.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@ namespace longshore {
 /// collective. The bytes are zero at first. A page lies on the NUMA node of the rank that first
 /// writes to the page.
 ///
-/// Ordering: data written by put, put_start or stores through direct() are visible to the target
+/// Ordering: put, put_start and stores through direct() write data. The target sees these data
 /// after quiet() and a following synchronisation of the two ranks (a barrier, a message on a
 /// channel). Only the thread of the team's rank may call. Every call throws errc::usage if a range
 /// does not lie in the segment.
@@ -34,16 +34,17 @@ class segment {
   virtual void put(int peer, std::size_t offset, const void* from, std::size_t bytes) = 0;
   /// Copies from `offset` in the part of `peer` to [to, to + bytes). Complete on return.
   virtual void get(int peer, std::size_t offset, void* to, std::size_t bytes) = 0;
-  /// As put and get, but not complete before quiet(). Before quiet(), the caller must not write to
-  /// the memory at `from`, nor use the memory at `to`.
+  /// Like put and get, but complete only after quiet(). Before quiet(), the caller must not write
+  /// to the memory at `from`, nor use the memory at `to`.
   virtual void put_start(int peer, std::size_t offset, const void* from, std::size_t bytes) = 0;
   virtual void get_start(int peer, std::size_t offset, void* to, std::size_t bytes) = 0;
-  /// Adds `amount` to the 64-bit integer at `offset` (a multiple of 8) of `peer`, and returns its
-  /// previous value. Atomic with respect to fetch_add of all ranks, not to stores through direct().
+  /// Adds `amount` to the 64-bit integer at `offset` (a multiple of 8) of `peer`, and returns the
+  /// integer's previous value. Atomic with respect to fetch_add of all ranks, not to stores through
+  /// direct().
   virtual std::int64_t fetch_add(int peer, std::size_t offset, std::int64_t amount) = 0;
-  /// As fetch_add of `*amount`, but complete only after quiet(), which also sets `*previous`. Until
-  /// then, the caller must not use the memory at `previous`, nor write to the memory at `amount`.
-  /// Over ucx many are under way at the same time; over mpi as many as the MPI library allows.
+  /// Like fetch_add of `*amount`, but complete only after quiet(), which also sets `*previous`.
+  /// Until then, the caller must not use the memory at `previous`, nor write to the memory at
+  /// `amount`. Over ucx many additions run at the same time; over mpi, as many as MPI allows.
   virtual void fetch_add_start(int peer, std::size_t offset, const std::int64_t* amount,
                                std::int64_t* previous) {
     *previous = fetch_add(peer, offset, *amount);

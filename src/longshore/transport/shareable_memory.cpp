@@ -22,7 +22,7 @@ namespace {
 
 // Smaller private memory comes from the heap: see shareable_memory::small_.
 constexpr std::size_t small_below_bytes = 32768;
-// Finding out how much memory is available takes longer than allocating less than this.
+// For less memory than this, the check of available memory takes longer than the allocation.
 constexpr std::size_t checked_from_bytes = std::size_t{1} << 20;
 
 // Makes and maps an unnamed file of `bytes` bytes. If the system refuses, the address of the handle

@@ -90,8 +90,8 @@ class team {
   /// Collective. Block r of `outgoing` goes to rank r; block r of `incoming` comes from rank r.
   /// `outgoing` and `incoming` hold size() blocks of equal length.
   virtual void alltoall(std::span<const std::byte> outgoing, std::span<std::byte> incoming) = 0;
-  /// Collective. As alltoall, with blocks of any length: outgoing_counts[r] elements go to rank r,
-  /// and incoming_counts[r] elements come from rank r. Blocks are packed in rank order. On mpi a
+  /// Collective. Like alltoall, with blocks of any length: outgoing_counts[r] elements go to rank
+  /// r, and incoming_counts[r] elements come from rank r. Blocks are packed in rank order. On mpi a
   /// rank can send and receive at most 2^31 - 1 elements.
   virtual void alltoallv(const std::byte* outgoing, std::span<const std::size_t> outgoing_counts,
                          std::byte* incoming, std::span<const std::size_t> incoming_counts,
@@ -120,11 +120,11 @@ class team {
   /// Expires when the team is destroyed.
   [[nodiscard]] std::weak_ptr<const void> lifetime() const noexcept { return lifetime_; }
 
-  /// Where this rank accounts for its work if time is computed (transport simulated): the clock then
-  /// advances by these charges and by messages, without noise. Null where time is measured.
+  /// The sink for the costs of this rank's work if time is computed (transport simulated). The
+  /// clock then advances by these charges and by messages, without noise. Null if time is measured.
   [[nodiscard]] detail::cost_sink* costs() const noexcept { return costs_; }
-  /// This rank has done `amount` units of a kind of work, which its layer names. To be called once
-  /// per batch, not per element.
+  /// This rank has done `amount` units of a kind of work, which its layer names. Call this once per
+  /// batch, not per element.
   void charge(std::string_view work, std::size_t amount) {
     if (costs_ != nullptr) [[unlikely]]
       costs_->charge(work, amount);
@@ -139,7 +139,7 @@ class team {
     if (costs_ != nullptr) [[unlikely]]
       costs_->charge_copy(peer, copied);
   }
-  /// Work whose duration is known.
+  /// This rank has done work of known duration.
   void charge_seconds(double seconds) {
     if (costs_ != nullptr) [[unlikely]]
       costs_->charge_seconds(seconds);
@@ -147,8 +147,8 @@ class team {
   /// Whether all ranks are in this process, and can use each other's addresses.
   [[nodiscard]] virtual bool is_one_process() const noexcept { return false; }
 
-  // The same collectives for values. A sum that does not fit a T of up to 32 bits throws errc::usage
-  // on all ranks.
+  // The same collectives for values. A sum that does not fit a T of up to 32 bits throws
+  // errc::usage on all ranks.
 
   template <trivially_copyable T>
   [[nodiscard]] T broadcast_value(T value, int root = 0) {

@@ -1,5 +1,5 @@
-// The slow part of a wait, after spinning: yields the core or sleeps, lets the library make
-// progress, measures the waited time, and throws at the deadline.
+// The slow part of a wait, after spinning. The waiter yields the core or sleeps, lets the library
+// make progress, measures the waited time, and throws at the deadline.
 #include <longshore/core/error.hpp>
 #include <longshore/transport/team_attribute.hpp>
 #include <longshore/transport/wait_callback.hpp>
@@ -14,11 +14,11 @@
 namespace longshore {
 namespace {
 
-// Longer than a message takes on a host or through a fast network. Not longer, because another rank
-// may need the core to send the awaited message, and the kernel may need it to receive. The limit is
-// a time, because a spin takes 20 to 100 ns, by processor and by what the wait tests.
+// A spin of this length is longer than a message takes on a host or through a fast network. Then
+// the core is yielded, because another rank may need it to send the awaited message, or the kernel
+// to receive it. The limit is a time, because a test takes 20 to 100 ns.
 constexpr double seconds_until_yield = 20e-6;
-// One of so many yields calls the callback, and sleeps after seconds_until_sleep.
+// One of this many yields calls the callback, and, after seconds_until_sleep, sleeps.
 constexpr unsigned yields_per_sleep = 16;
 constexpr double seconds_until_sleep = 0.02;
 constexpr long sleep_nanoseconds = 50'000;
@@ -40,8 +40,8 @@ void waiter::add_to_team() noexcept {
   if (team_.costs() != nullptr) team_.costs()->wait_ended();
 }
 
-// The first pause of a wait does not block, because some loops do pending work before they are idle,
-// such as sending partial buffers.
+// The first pause of a wait does not block, because some loops do pending work before they are
+// idle, such as sending partial buffers.
 void waiter::pause_by_event() {
   constexpr unsigned pauses_before_block = 1;
   team_.progress();

@@ -38,8 +38,8 @@ class waiter {
   }
 
  private:
-  // The first spins do not read the clock, which takes longer than a spin. They take one to four
-  // microseconds, and shorter waits are not counted.
+  // The first spins do not read the clock, which takes longer than a spin. These spins take one to
+  // four microseconds; shorter waits are not counted.
   static constexpr int untimed_spins = 80;
   // Reads the clock, and ends spinning when it has taken long enough.
   void time_spin() noexcept;

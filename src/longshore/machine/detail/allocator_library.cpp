@@ -28,7 +28,7 @@ void* load(const char* file) {
 struct known_library {
   std::string_view name;
   std::array<const char*, 2> files;  // usual file names, best first
-  // possible names of the functions, names that only this library uses first
+  // possible names of the functions; names that only this library uses come first
   std::array<const char*, 2> allocate;
   std::array<const char*, 2> release;
   const char* package;  // Debian's package
@@ -52,8 +52,8 @@ constexpr known_library libraries[] = {
      "libtcmalloc-minimal4"},
 };
 
-// Finds a function that the library itself defines. dlsym also searches the dependencies of the
-// library, among them the C library, which has a malloc, too.
+// Finds a function that the library itself defines. dlsym alone also searches the dependencies of
+// the library. One of them is the C library, which has a malloc, too.
 void* function_of_library(void* handle, const std::array<const char*, 2>& names) {
   link_map* map = nullptr;
   if (dlinfo(handle, RTLD_DI_LINKMAP, &map) != 0) return nullptr;

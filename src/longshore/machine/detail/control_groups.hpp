@@ -1,4 +1,4 @@
-// The control groups of this process: limits of a container or a batch job may be at any of them.
+// The control groups of this process. Any of these groups may limit a container or a job.
 #pragma once
 
 #include <filesystem>
@@ -12,13 +12,13 @@ struct control_group {
   int version = 2;
 };
 
-/// The control group of this process for a controller ("cpu", "memory") and its ancestors, of both
-/// versions. A container may see the path of the host; then the folders of the path do not exist
-/// here, and only the root has values. `root` is another place than "/" in tests.
+/// Returns the control group of this process for a controller ("cpu", "memory"), and the ancestors
+/// of that group, in versions 1 and 2. In a container the path may be a path of the host. Then its
+/// folders do not exist, and only the root group has values. Tests pass other roots.
 [[nodiscard]] std::vector<control_group> control_groups(const std::string& controller,
                                                         const std::filesystem::path& root = "/");
 
-/// Cores in the smallest quota of these groups; infinity without a quota.
+/// Returns the smallest quota of these groups, in cores; infinity if no group has a quota.
 [[nodiscard]] double quota_cores(const std::vector<control_group>& groups);
 
 }  // namespace longshore::detail

@@ -17,7 +17,7 @@ std::vector<std::vector<int>> cpus_of_tasks(const task_options& options) {
 
 task_0_binding::task_0_binding(const task_options& options,
                                const std::vector<std::vector<int>>& cpus) {
-  // Without needless bindings, the bindings of several objects may end in any order.
+  // Does not bind if the thread has these CPUs already. Then several objects may end in any order.
   if (options.pin && allowed_cpus() != cpus.front()) binding_.emplace(cpus.front().front());
 }
 

@@ -21,9 +21,10 @@ class task_layer {
   virtual void run(region_body body) = 0;
 };
 
-/// The CPUs of each task: if tasks are pinned, one of `options.cpus`, spread evenly; else all of
-/// `options.cpus`. Empty `options.cpus` stand for the CPUs of the calling thread. Layers must bind
-/// threads in both cases, because a new thread inherits the binding of its creator.
+/// Returns the CPUs of each task. If tasks are pinned, each task gets one of `options.cpus`, spread
+/// evenly. Otherwise each task gets all of `options.cpus`. Empty `options.cpus` stand for the CPUs
+/// of the calling thread. Layers must bind threads also if tasks are not pinned, because a new
+/// thread inherits the binding of its creator.
 [[nodiscard]] std::vector<std::vector<int>> cpus_of_tasks(const task_options& options);
 
 /// Binds the calling thread, which is task 0, while the object lives. Binds nothing unless tasks
@@ -57,17 +58,18 @@ class task_0_binding {
 /// A sentence that says why tasks of oneTBB are not available; nothing if they are.
 [[nodiscard]] std::optional<std::string> why_no_tbb_tasks();
 
-/// An arena of oneTBB for each `tasks` object, with its static partitioner. Task i runs in slot i of
-/// the arena if a worker of oneTBB is there in time, else in another
-/// thread, maybe after another task.
+/// Each `tasks` object has an arena of oneTBB, and uses oneTBB's static partitioner. Task i runs in
+/// slot i of the arena if a worker of oneTBB enters the slot in time. Otherwise the task runs in
+/// another thread, maybe after another task.
 ///
 /// CPUs belong to slots: a worker is bound when it enters the arena, and gets its CPUs back when it
 /// leaves. While the object lives, oneTBB may use more threads than there are CPUs. oneTBB decides
 /// when idle workers leave; task_options::spin has no effect.
 [[nodiscard]] std::unique_ptr<task_layer> make_tbb_tasks(const task_options& options);
 
-// Annotations for ThreadSanitizer about run times that are not instrumented (OpenMP, oneTBB). They
-// do nothing in other builds. They are not inline: their callers are compiled without the sanitizer.
+// Annotations for ThreadSanitizer about run times that are not instrumented (OpenMP, oneTBB). The
+// annotations do nothing in other builds. They are not inline, because their callers are compiled
+// without the sanitizer.
 
 /// States that all earlier writes of this thread are visible after a later annotate_acquire of the
 /// same address.

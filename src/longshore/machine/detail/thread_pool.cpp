@@ -11,8 +11,8 @@ namespace longshore::detail {
 namespace {
 
 // A waiting thread spins for about 50 us, so that a region that follows at once finds all threads
-// awake. Then the thread sleeps. It does not yield its core, because the kernel wakes a sleeping
-// thread at once, but a thread that has yielded waits until the time slice of another thread ends.
+// awake. Then the thread sleeps instead of yielding its core. The kernel wakes a sleeping thread at
+// once, but a thread that has yielded waits until the time slice of another thread ends.
 constexpr int max_spins = 2000;
 
 void relax_core() noexcept {

@@ -13,9 +13,9 @@
 
 namespace longshore::detail {
 
-/// Invariant: outside run() all threads wait for a change of region_number_, or are about to; they
-/// read body_ and stopping_ only after a change. So these two members are not atomic: they are
-/// written before region_number_ changes with release. A region costs one change of region_number_
+/// Invariant: outside run() each thread waits for a change of region_number_, or begins to. A
+/// thread reads body_ and stopping_ only after a change. Both are written before region_number_
+/// changes with release, so they need not be atomic. A region costs one change of region_number_
 /// and one countdown of unfinished_: two cache lines, and no system call while all threads spin.
 class thread_pool final : public task_layer {
  public:

@@ -8,12 +8,12 @@
 
 namespace longshore::detail {
 
-/// The ends with the slots that their channels get: those of the end, or else `slots`. Throws
-/// errc::usage unless each channel gets at least one.
+/// Returns the ends with the number of slots of each channel: the number of the end, or `slots` if
+/// the end has none. Throws errc::usage unless each channel gets at least one slot.
 [[nodiscard]] std::vector<channel_end> with_slots(std::span<const channel_end> ends, int slots);
 
-/// Throws slot_mismatch: at `rank`, channel `index` with `peer` has slots as `own`, and at the peer
-/// as `other`.
+/// Throws slot_mismatch for channel `index` between `rank` and a peer, with the slots of `own` at
+/// `rank`, and the slots of `other` at the peer.
 [[noreturn]] void throw_slot_mismatch(int rank, int index, const channel_end& own,
                                       const channel_end& other);
 

@@ -61,8 +61,8 @@ std::vector<int> compact_share(std::span<const int> cpus, int index, int ranks) 
 host_share share_of_host(const std::vector<int>& allowed, std::span<const int> host_cpus, int index,
                          int ranks, bool compact) {
   const auto share = compact ? compact_share : cpu_share;
-  // usable_cores() is less than the number of allowed CPUs only if there is a quota. Then the cores
-  // of the quota must suffice for all ranks of the host, as must the CPUs.
+  // usable_cores() is less than the number of allowed CPUs only if there is a quota. Then not only
+  // the CPUs, but also the cores of the quota must suffice for all ranks of the host.
   return {.cpus = allowed.size() < host_cpus.size() ? allowed : share(host_cpus, index, ranks),
           .enough_cores =
               ranks <= static_cast<int>(host_cpus.size()) &&

@@ -20,7 +20,7 @@ using cpu_mask = std::array<unsigned char, 8192 / 8>;
 /// round-robin.
 [[nodiscard]] std::vector<int> cpu_share(std::span<const int> cpus, int index, int ranks);
 
-/// As cpu_share, but each rank has one core, and ranks are on neighbouring cores. Reads the
+/// Like cpu_share, but each rank has one core, and the ranks are on neighbouring cores. Reads the
 /// topology, which takes milliseconds.
 [[nodiscard]] std::vector<int> compact_share(std::span<const int> cpus, int index, int ranks);
 

@@ -1,6 +1,6 @@
-// The counters by which two ranks of a node synchronise when one reads memory of the other. Each
-// rank polls counters in its own memory, into which the other rank writes. So no rank polls memory
-// that another rank may have freed.
+// Two ranks of a node synchronise by these counters when one rank reads memory of the other rank.
+// Each rank polls counters in its own memory, into which the other rank writes. So no rank polls
+// memory that another rank may have freed.
 #pragma once
 
 #include <longshore/transport/team.hpp>
@@ -16,7 +16,7 @@ struct alignas(128) direct_signals {
   std::atomic<std::uint64_t> taken;  ///< the latest exchange in which the writer has read all cells
 };
 
-/// Before a rank polls signals.
+/// Call this before each poll of signals: where time is computed, earlier events must happen first.
 inline void before_polls(team& ranks) {
   if (ranks.costs() != nullptr) [[unlikely]]
     ranks.costs()->poll();

@@ -7,7 +7,7 @@
 
 namespace longshore::detail {
 
-/// Dissemination (Hensgen, Finkel, Manber 1988) among the first ranks of the nodes: in round k node
+/// Dissemination among the first ranks of the nodes (Hensgen, Finkel, Manber 1988). In round k node
 /// i sends to node i + 2^k, and then receives from node i - 2^k. After the last round each node has
 /// information, direct or forwarded, from all nodes. Calls round(k, to, from), where `to` and
 /// `from` are ranks.

@@ -11,13 +11,13 @@
 
 namespace longshore::detail {
 
-/// What bounds the cost of turns.
+/// Limits of the cost of turns.
 struct turn_limits {
-  std::size_t first_turns = 2;  ///< of every candidate
-  std::size_t turns = 7;        ///< of a candidate that is not dropped, the first ones included
-  /// For the turns after the first ones; one of them is taken in any case.
+  std::size_t first_turns = 2;  ///< turns of every candidate
+  std::size_t turns = 7;        ///< turns of a candidate that is not dropped, first turns included
+  /// Limit for all turns after the first ones. One of them is taken in any case.
   double more_seconds = std::numeric_limits<double>::infinity();
-  /// How often a turn of each candidate calls it; once if empty. Times are those of one call.
+  /// Calls of each candidate in one turn; if empty, one call. Times are those of one call.
   std::vector<int> calls = {};
 };
 
@@ -29,9 +29,8 @@ struct turn_times {
 };
 
 /// Collective. Calls run(i) for the candidates i by turns, after a barrier each time. The time of a
-/// turn is that of the slowest rank. After the first turns, candidates are dropped whose shortest
-/// time is more than 1.5 times the best: the turns of the others tell more. All ranks get the same
-/// times.
+/// turn is that of the slowest rank. After the first turns, candidates whose shortest time is more
+/// than 1.5 times the best are dropped. The others get more turns. All ranks get the same times.
 template <class Run>
 [[nodiscard]] std::vector<turn_times> time_by_turns(team& ranks, std::size_t candidates,
                                                     const Run& run,
@@ -42,7 +41,7 @@ template <class Run>
   std::iota(remaining.begin(), remaining.end(), std::size_t{0});
   const auto calls = [&](std::size_t i) { return limits.calls.empty() ? 1 : limits.calls[i]; };
   const auto take_turns = [&](std::size_t turns) {
-    std::vector<double> times;  // of all turns, so that ranks agree on them together
+    std::vector<double> times;  // of all turns, for one allreduce
     for (std::size_t turn = 0; turn < turns; ++turn)
       for (const std::size_t i : remaining) {
         ranks.barrier();
@@ -70,8 +69,8 @@ template <class Run>
   return measured;
 }
 
-/// Collective. The candidate with the smallest lower quartile of time_by_turns(), of those that
-/// were not dropped. All ranks get the same answer.
+/// Collective. Returns the candidate with the smallest lower quartile in time_by_turns() among
+/// those that were not dropped. All ranks get the same answer.
 template <class Run>
 [[nodiscard]] std::size_t fastest_by_turns(team& ranks, std::size_t candidates, const Run& run,
                                            const turn_limits& limits = {}) {

@@ -1,4 +1,4 @@
-// Splitting lists of channel ends: rings, which are local, and ends of other kinds.
+// Splits lists of channel ends into local ends, which are rings, and ends of other kinds.
 #pragma once
 
 #include <longshore/transport/channel.hpp>
@@ -21,8 +21,8 @@ template <class IsLocal>
   return parts;
 }
 
-/// The opened ends, in the order of `ends`. A call of next_local() or next_remote() gives the next
-/// opened local or remote end.
+/// Returns the opened ends in the order of `ends`. A call of next_local() or next_remote() gives
+/// the next opened local or remote end.
 template <class End, class IsLocal, class NextLocal, class NextRemote>
 [[nodiscard]] std::vector<End*> merge_ends(std::span<const channel_end> ends,
                                            const IsLocal& is_local, NextLocal next_local,

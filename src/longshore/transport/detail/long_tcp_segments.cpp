@@ -1,4 +1,4 @@
-// UCX reads its settings from the environment, also where another library calls UCX.
+// UCX reads its settings from the environment, even if another library calls UCX.
 #include <longshore/transport/detail/long_tcp_segments.hpp>
 
 #include <cstdlib>
@@ -7,7 +7,7 @@ namespace longshore::detail {
 namespace {
 
 constexpr const char* sent_variable = "UCX_TCP_TX_SEG_SIZE";
-// Sent pieces must not be longer than these, which have 64 KiB by default.
+// The variable for received pieces, 64 KiB by default. Sent pieces must not be longer.
 constexpr const char* received_variable = "UCX_TCP_RX_SEG_SIZE";
 
 }  // namespace

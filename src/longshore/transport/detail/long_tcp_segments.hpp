@@ -4,8 +4,8 @@
 
 namespace longshore::detail {
 
-/// To be called before a library starts that may use UCX. Lets UCX cut a put over TCP into pieces
-/// of 64 KiB instead of 8 KiB, which need an eighth of the system calls. Changes the environment of
+/// Call this before the start of a library that may use UCX. Lets UCX cut a put over TCP into
+/// pieces of 64 KiB instead of 8 KiB, for an eighth of the system calls. Changes the environment of
 /// this process, unless it has one of UCX's variables for the size of pieces.
 void use_long_tcp_segments();
 

@@ -46,7 +46,7 @@ mapped_memory_cache::mapping mapped_memory_cache::map(const shared_memory_handle
   return {memory->data(), memory};
 }
 
-// Lets the memory that was used longest ago go.
+// Keeps `memory` in the cache. If the cache is full, drops the memory that was used longest ago.
 void mapped_memory_cache::keep(cached& entry, std::shared_ptr<const mapped_memory> memory) {
   entry.kept = std::move(memory);
   kept_bytes_ += entry.bytes;

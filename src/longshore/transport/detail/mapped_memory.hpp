@@ -31,9 +31,9 @@ class mapped_memory {
   std::size_t bytes_;
 };
 
-/// The mapped memory of a rank's neighbours. Each memory is mapped once, and unmapped when its last
-/// owner is destroyed, or later: the cache itself keeps the memory that was used last, up to
-/// `max_kept_bytes`.
+/// The mapped memory of a rank's neighbours. Each memory is mapped once. It is unmapped when its
+/// last owner is destroyed, or later, because the cache itself keeps up to `max_kept_bytes` of the
+/// memory that was used last.
 class mapped_memory_cache {
  public:
   /// `in_process` tells that all ranks are threads of this process.

@@ -1,6 +1,5 @@
-// Tells a plan that shareable memory of its fields was freed. Otherwise the plan, and neighbours
-// that have mapped the memory, would go on with the old memory, also if new memory of the program
-// lies at the same address.
+// Tells a plan that shareable memory of its fields was freed. Without this check, the plan and its
+// neighbours would still use the old memory, even if new memory lies at the same address.
 #pragma once
 
 #include <cstddef>

@@ -15,8 +15,8 @@ constexpr std::size_t packet_bytes = 2048;
 constexpr int packet_slots = 2;
 
 constexpr int round_trips = 20;
-// On AMD EPYC a round trip takes 100 to 120 ns between caches that are near each other, and 370 to
-// 400 ns between caches that are far from each other.
+// On AMD EPYC a round trip takes 100 to 120 ns between near caches, and 370 to 400 ns between far
+// ones.
 constexpr double far_round_trip_seconds = 220e-9;
 
 std::vector<channel_end> ends(std::span<const int> peers) {
@@ -42,12 +42,12 @@ std::vector<std::vector<std::byte>> neighbour_handshake::exchange_with(
     std::span<const std::size_t> which, const std::vector<std::vector<std::byte>>& messages) {
   std::vector<std::vector<std::byte>> received(which.size());
   std::vector<std::size_t> sent(which.size(), 0);  // bytes
-  // Messages that are not complete.
+  // Indices of the messages that are not complete.
   std::vector<std::size_t> sending(which.size());
   std::iota(sending.begin(), sending.end(), std::size_t{0});
   std::vector<std::size_t> receiving = sending;
   bool has_moved = false;
-  // Both return whether the message is complete.
+  // send and receive return whether the message is complete.
   const auto send = [&](std::size_t i) {
     auto& channel = channels_->sender(which[i]);
     while (std::byte* const slot = channel.reserve()) {
@@ -90,8 +90,8 @@ std::vector<std::vector<std::byte>> neighbour_handshake::exchange(
   return exchange_with(all, messages);
 }
 
-// The shortest of several round trips of an empty message. The peer calls this function, too. All
-// ranks take their peers in ascending order, so no ranks wait for each other in a circle.
+// Returns the shortest of several round trips of an empty message. The peer calls this function,
+// too. All ranks take their peers in ascending order, so no ranks wait for each other in a circle.
 double neighbour_handshake::round_trip_seconds(std::size_t peer) {
   auto& sender = channels_->sender(peer);
   auto& receiver = channels_->receiver(peer);

@@ -15,8 +15,8 @@ namespace longshore::detail {
 
 class neighbour_handshake {
  public:
-  /// Collective. `peers` are the neighbours in ascending order, without this rank. Each peer has this
-  /// rank among its own peers.
+  /// Collective. `peers` are the neighbours in ascending order, without this rank. Each peer has
+  /// this rank among its own peers.
   neighbour_handshake(team& ranks, std::vector<int> peers);
 
   [[nodiscard]] std::span<const int> peers() const noexcept { return peers_; }
@@ -24,12 +24,12 @@ class neighbour_handshake {
   /// all neighbours make the same number of exchanges in the same order.
   [[nodiscard]] std::vector<std::vector<std::byte>> exchange(
       const std::vector<std::vector<std::byte>>& messages);
-  /// As exchange(), with some of the peers: messages[k] goes to peers()[which[k]], and so does the
-  /// answer. REQUIRES: each of these peers has this rank among its own.
+  /// Like exchange(), with some of the peers: sends messages[k] to peers()[which[k]], and returns
+  /// the message of that peer at k. REQUIRES: each of these peers also exchanges with this rank.
   [[nodiscard]] std::vector<std::vector<std::byte>> exchange_with(
       std::span<const std::size_t> which, const std::vector<std::vector<std::byte>>& messages);
-  /// Collective over neighbours. The peers whose caches are far from those of this rank, in
-  /// ascending order: a cache line takes about as long from their core as from memory. The first
+  /// Collective over neighbours. Returns the peers whose caches are far from those of this rank, in
+  /// ascending order. A cache line takes about as long from their core as from memory. The first
   /// call sends empty messages back and forth, some 10 us per peer. If ranks outnumber cores, no
   /// peer is far.
   [[nodiscard]] const std::vector<int>& far_peers();

@@ -1,6 +1,6 @@
 // The barrier between the ranks of one node: a counter in memory that these ranks share. The
 // barrier also finds out whether all ranks make the same collective call. Several transports use it
-// within a node; docs/decisions.md (0005) says why even the transport over MPI does.
+// within a node; docs/decisions.md (0005) says why the transport over MPI is one of them.
 #pragma once
 
 #include <longshore/core/bytes.hpp>
@@ -33,7 +33,7 @@ struct node_barrier_state {
   /// after they have seen the new generation. So neither of the two needs to be atomic.
   std::uint32_t has_mismatch;
   call_mismatch mismatch;
-  /// Whether a rank has left a barrier by an exception. `arrived` is then no longer reliable.
+  /// Whether a rank has left a barrier by an exception. Then `arrived` may be wrong.
   std::atomic<std::uint32_t> abandoned;
 };
 
@@ -46,15 +46,15 @@ struct alignas(interference_bytes) call_slot {
 };
 
 /// One rank's handle of the barrier. All ranks write to one cache line, the counter, and read
-/// another cache line, the generation. Each rank waits only once per barrier, which matters if
-/// there are more ranks than cores: a rank that waits may have to wait for a core as well.
+/// another cache line, the generation. Each rank waits only once per barrier. This matters if there
+/// are more ranks than cores, because a rank that waits may also have to wait for a core.
 ///
 /// Comparison of the calls: the instruction that counts a rank also adds the fingerprint of its
 /// call. If the sum of the fingerprints is not the number of ranks times the fingerprint of the
-/// leader's call, then the calls differ, and the leader reads the posted calls to find out where.
-/// If the sum is this product, the barrier takes the calls as equal; see
-/// collective_call::fingerprint() for the probability of an error. So the comparison costs each
-/// rank one store to its own cache line.
+/// leader's call, the calls differ. The leader then reads the posted calls to find the difference.
+/// If the sum is this product, the barrier takes the calls as equal (for the probability of an
+/// error, see collective_call::fingerprint()). So the comparison costs each rank one store to its
+/// own cache line.
 ///
 /// Memory order: each rank posts its call before it adds to `arrived` (release), and the leader
 /// reads `arrived` (acquire) before it reads posted calls. The leader writes all results of the
@@ -86,10 +86,10 @@ class node_barrier {
   /// deadline. Throws errc::usage, on the leader only, if a rank makes a different call. Does not
   /// wait if a rank has left a barrier by an exception.
   ///
-  /// The other ranks need not wait, because no call may follow: nobody resets `arrived` any more. A
-  /// rank that makes another call instead arrives too, so the leader stops waiting and finds the
-  /// difference. A rank that left by an exception may have been counted for a barrier that never
-  /// ended; then the sum says nothing, hence the checks of `abandoned`. REQUIRES: the shared memory
+  /// The other ranks need not wait, because no call may follow and nobody resets `arrived` any
+  /// more. A rank that makes another call arrives too, so the leader stops waiting and finds the
+  /// difference. A rank that left by an exception may be counted for a barrier that never ended.
+  /// Then the sum says nothing, so the leader checks `abandoned`. REQUIRES: the shared memory
   /// outlives the call of the leader.
   void leave(team& team, const collective_call& call) {
     const auto abandoned = [this] {

@@ -1,5 +1,5 @@
-// Direct calls of the underlying library, as a program without Longshore would write them, for
-// benchmarks that compare a transport with its library. Direct calls check nothing and transfer one
+// Direct calls of the underlying library, as a program without Longshore would make them.
+// Benchmarks compare a transport with these calls. Direct calls check nothing and transfer one
 // message at a time.
 #pragma once
 

@@ -11,7 +11,7 @@
 namespace longshore::detail {
 namespace {
 
-// Fewer rings fit a near cache with words of their own.
+// Fewer rings than this fit a near cache, even if the words of each ring have their own lines.
 constexpr std::size_t min_packed_rings = 32;
 
 // The reported size if the real size would overflow: more than any machine has, and small enough to
@@ -47,7 +47,7 @@ const directory_entry* find_ring(const directory& of_sender, int receiver, int i
   return nullptr;
 }
 
-// The number of messages, and the length of each slot.
+// Bytes of the sender's words: the number of messages, and the length of each slot.
 std::size_t words_bytes(const channel_end& end) {
   return (1 + static_cast<std::size_t>(end.slots)) * sizeof(std::uint64_t);
 }

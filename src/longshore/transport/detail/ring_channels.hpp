@@ -15,8 +15,8 @@
 
 namespace longshore::detail {
 
-/// Where the words and slots of a ring lie. The sender chooses, and the receiver finds the choice in
-/// the sender's directory.
+/// Where the words and slots of a ring lie. The sender chooses, and the receiver finds the choice
+/// in the sender's directory.
 struct ring_memory {
   std::atomic<std::uint64_t>* consumed;  ///< written by the receiver alone
   std::atomic<std::uint64_t>* produced;
@@ -25,10 +25,10 @@ struct ring_memory {
   std::byte* slots;
 };
 
-/// Spread: words of the receiver and of the sender, and rings, lie in different cache lines, so that
-/// ranks on different cores do not take lines from each other. Packed: the words of all rings of a
-/// sender lie together. If ranks share cores, each rank finds its lines in a far cache or in memory
-/// at every turn, and packed words are a quarter of the lines.
+/// Spread: the words of the receiver, the words of the sender, and different rings lie in different
+/// cache lines. So ranks on different cores do not take lines from each other. Packed: the words of
+/// all rings of a sender lie together, in a quarter of the lines. That helps if ranks share cores,
+/// because a rank then finds its lines in a far cache or in memory at every turn.
 enum class ring_packing { spread, packed };
 
 /// The offsets of the rings of one rank, ring after ring, in bytes.
@@ -38,9 +38,9 @@ class ring_layout {
     std::uint64_t consumed, produced, slots;
   };
   ring_layout(std::size_t first_offset, std::span<const channel_end> to, ring_packing packing);
-  /// The place of the next ring, the one to `end`.
+  /// Returns the offsets of the next ring, which belongs to `end`.
   offsets next(const channel_end& end);
-  /// Behind all rings that next() has placed.
+  /// Returns the offset behind all rings that next() has placed.
   [[nodiscard]] std::size_t end_offset() const noexcept { return slots_; }
 
  private:

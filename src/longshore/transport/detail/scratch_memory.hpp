@@ -9,7 +9,7 @@
 
 namespace longshore::detail {
 
-/// Memory of zeros, which other ranks can map if it is to be shareable.
+/// Memory of zeros. Other ranks can map it if it is made shareable.
 class scratch_memory {
  public:
   scratch_memory(const team& ranks, std::size_t bytes, bool is_shareable) {
@@ -24,7 +24,7 @@ class scratch_memory {
   [[nodiscard]] std::byte* data() const noexcept {
     return plain_.data() != nullptr ? plain_.data() : shareable_.data();
   }
-  /// REQUIRES: shareable.
+  /// REQUIRES: the memory is shareable.
   [[nodiscard]] shared_memory_handle handle() const { return shareable_.handle(); }
 
  private:

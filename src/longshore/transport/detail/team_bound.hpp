@@ -14,9 +14,9 @@ class team_watch {
  public:
   team_watch() = default;
   explicit team_watch(const team& ranks) : lifetime_(ranks.lifetime()) {}
-  /// For destructors: true if the team is gone, so that what needs the team must be leaked. The
-  /// first such call of the process prints an error that names `kind`, and the process ends with
-  /// status 3.
+  /// For destructors. Returns true if the team is gone; then objects that need the team must be
+  /// leaked. The first such call of the process prints an error that names `kind`, and the process
+  /// ends with status 3.
   [[nodiscard]] bool reports_end(const char* kind) const noexcept;
   /// Throws errc::usage if the team is gone. Cost: one load.
   void check(const char* kind) const {
@@ -46,7 +46,7 @@ class team_bound {
     std::swap(team_, old.team_);
     std::swap(kind_, old.kind_);
     std::swap(object_, old.object_);
-    return *this;  // `old` destroys what this was
+    return *this;  // `old` destroys the previous object
   }
   /// Throws errc::usage if the team is gone.
   void check_team() const { team_.check(kind_); }

@@ -46,8 +46,9 @@ class watchdog {
   std::thread thread_;
 };
 
-/// The deadline for starting or ending a library, given the deadline of other waits: at least ten
-/// seconds, because starting takes longer than a message. 0 (no deadline) stays 0.
+/// Returns the deadline for starting or ending a library; `timeout_seconds` is the deadline of
+/// other waits. At least ten seconds, because a start takes longer than a message. 0 (no deadline)
+/// stays 0.
 [[nodiscard]] double start_deadline_seconds(double timeout_seconds) noexcept;
 
 /// Watches a call that starts or ends a library, when there is no team. The deadline is

@@ -9,9 +9,10 @@
 
 namespace longshore {
 
-/// Under an MPI launcher: collective; the team of all processes. If the program has not initialised
-/// MPI, join() does so, and the destruction of the team finalises MPI. Without a launcher: a team
-/// of one rank, the calling thread. Destroying the team is collective.
+/// Under an MPI launcher, join() is collective and returns the team of all processes. If the
+/// program has not initialised MPI, join() does so, and the destruction of the team finalises MPI.
+/// Without a launcher, returns a team of one rank, the calling thread. Destroying the team is
+/// collective.
 ///
 /// Unlike with run(), an error of one rank does not end the run: the caller handles the error, and
 /// the other ranks time out. Throws errc::unsupported for the transports shmem and ucx, and
@@ -23,7 +24,7 @@ namespace detail {
 /// compiled with (transport/mpi/headers.hpp); null: unknown.
 [[nodiscard]] std::shared_ptr<team> join(const void* communicator, const char* headers,
                                          const run_options& options);
-/// For an interpreter whose program has failed: the end of MPI reports no team that exists now.
+/// For an interpreter whose program has failed: MPI_Finalize will not report teams that exist now.
 void forget_open_teams();
 /// Whether MPI has ended while a team existed.
 [[nodiscard]] bool mpi_has_ended() noexcept;

@@ -15,8 +15,9 @@ namespace longshore {
 /// Names of the transports of this build, in the order of preference without a launcher.
 [[nodiscard]] std::vector<std::string> available_transports();
 
-/// The transport of a run: `requested`, or if `requested` is empty, the transport of the launcher,
-/// or threads without a launcher. Throws errc::usage for a transport that this build does not have.
+/// Returns the transport of a run: `requested`, unless it is empty; else the transport of the
+/// launcher; without a launcher, threads. Throws errc::usage for a transport that this build does
+/// not have.
 [[nodiscard]] std::string chosen_transport(const std::string& requested);
 
 namespace detail {
@@ -32,8 +33,8 @@ namespace detail {
 /// if `pin_by_default`, else 0.
 void read_pinning(run_options& options, bool pin_by_default);
 
-/// Starts the underlying library and keeps it between runs, because MPI, for instance, can be
-/// initialised only once in a process.
+/// Starts the underlying library and keeps it between runs. Some libraries, such as MPI, can be
+/// started only once in a process.
 class runtime {
  public:
   /// Throws errc::usage for a transport that this build does not have, or an invalid value in the

@@ -15,8 +15,8 @@ enum class mpi_state { not_started, running, ended };
 /// Throws errc::usage if has_ended(). `call` names the call in the message.
 void check_not_ended(const team& ranks, const char* call);
 
-/// MPI_Finalize reports no team that exists now. For a process that has failed and cannot end its
-/// teams, because the other ranks may never take part.
+/// MPI_Finalize will not report the teams that exist now. For a process that has failed and cannot
+/// end its teams, because the other ranks may never take part.
 void forget_open_teams();
 
 /// Makes MPI_Finalize report an error if it is called during the lifetime of this object. The

@@ -19,7 +19,7 @@ void run(const run_options& given, const std::function<void(longshore::team&)>& 
          "transport simulated needs a machine: name a machine file (--machine FILE, "
          "LONGSHORE_MACHINE)");
   machine described = read_machine(options.machine);
-  // Ranks per node given by the user divide other nodes than those of the file.
+  // A number of ranks per node that the user gives replaces that of the file.
   if (*options.ranks_per_node > 0) described.ranks_per_node = *options.ranks_per_node;
   options.ranks_per_node = 0;
   const long most = static_cast<long>(described.nodes) * described.ranks_per_node;

@@ -9,8 +9,8 @@
 namespace longshore::simulated {
 
 /// Runs `body` on options.ranks simulated ranks (by default all of the machine), in this thread.
-/// Returns when all ranks have ended; rethrows the first failure. The machine is that of the file
-/// options.machine.
+/// Returns when all ranks have ended; rethrows the first failure. The file options.machine
+/// describes the machine.
 void run(const run_options& options, const std::function<void(longshore::team&)>& body);
 
 }  // namespace longshore::simulated

@@ -1,7 +1,8 @@
 // A short alltoall between nodes of several ranks: one message between each two nodes, instead of
 // one between each two ranks. Each rank copies its blocks to its staging buffer. The first rank of
-// a node sends to each other node the blocks for the ranks there. It copies each block that arrives
-// to the staging buffer of the receiving rank, in place of the block for the sender, which is sent.
+// a node sends to each other node the blocks for the ranks there. The first rank copies each block
+// that arrives to the staging buffer of the receiving rank. There the block overwrites the block
+// for its sender, which has been sent.
 #include <longshore/transport/mpi/detail/team.hpp>
 
 #include <algorithm>
@@ -9,7 +10,7 @@
 namespace longshore::mpi {
 namespace {
 
-// Between the tags of the barrier, which are the numbers of its rounds, and those of plans
+// A tag above those of the barrier (the numbers of its rounds), and below those of plans
 // (take_message_tag).
 constexpr int blocks_tag = 63;
 
@@ -30,8 +31,8 @@ void team::alltoall_by_node(const collective_call& call, std::span<const std::by
         block, incoming.data() + peer * block);
 }
 
-// A message has the blocks of each sender, in rank order, for each receiver, in rank order. All
-// blocks are packed before the first that arrives takes the place of one.
+// A message has its blocks in the order of senders; the blocks of one sender are in the order of
+// receivers. All blocks are packed before an arriving block overwrites one of them.
 void team::exchange_between_nodes(std::size_t block_bytes, std::size_t staging_offset) {
   if (!block_messages_) block_messages_ = std::make_unique<block_messages>();
   auto& [outgoing, incoming, sent, received] = *block_messages_;

@@ -1,4 +1,4 @@
-// Calls of MPI: checks of return codes, of lengths that do not fit an int, and of lists of requests.
+// Calls of MPI: checks of return codes, of lengths that do not fit an int, of lists of requests.
 #pragma once
 
 #include <longshore/core/error.hpp>
@@ -23,8 +23,8 @@ inline void check(int code, const char* call) {
   fail(errc::transport, "{} failed: {}", call, text);
 }
 
-/// Throws errc::usage if `headers`, the headers_name of a caller, is not null and not that of this
-/// library.
+/// Throws errc::usage if `headers`, the headers_name of a caller, differs from that of this
+/// library. Null passes.
 inline void check_headers(const char* headers) {
   if (headers != nullptr && std::string_view(headers) != headers_name)
     fail(errc::usage,

@@ -25,14 +25,14 @@ class communicator {
     return *this;
   }
 
-  /// Collective. A duplicate that returns errors instead of aborting.
+  /// Collective. Returns a duplicate whose calls return errors instead of aborting.
   static communicator duplicate(MPI_Comm original) {
     MPI_Comm copy = MPI_COMM_NULL;
     check(MPI_Comm_dup(original, &copy), "MPI_Comm_dup");
     MPI_Comm_set_errhandler(copy, MPI_ERRORS_RETURN);
     return communicator(copy);
   }
-  /// Collective. The ranks of the same color, in rank order.
+  /// Collective. Returns the communicator of the ranks with the same color, in rank order.
   static communicator split(MPI_Comm whole, int color) {
     MPI_Comm part = MPI_COMM_NULL;
     check(MPI_Comm_split(whole, color, 0, &part), "MPI_Comm_split");

@@ -16,10 +16,10 @@ std::size_t stride_bytes(std::size_t slot_bytes) {
   return round_up(closing_bytes(slot_bytes), cache_line_bytes);
 }
 
-// Longer messages travel as one: their handshake costs less than the copies of eager pieces.
+// A message of more pieces is sent as one, because a handshake costs less than their copies.
 constexpr std::size_t max_pieces = 9;
 
-// With fewer slots each message is synchronous, so that each slot is free as early as possible.
+// With fewer slots than this, each message is synchronous, so that each slot is free early.
 constexpr std::size_t min_slots_of_groups = 8;
 
 int bytes_of(const MPI_Status& status) {
@@ -69,7 +69,7 @@ bool message_sender::is_group_free(std::size_t slot) {
 bool message_sender::is_free(std::size_t slot) {
   if (group_slots_ > 1) return is_group_free(slot);
   MPI_Request* const requests = requests_.data() + slot * format_.pieces;
-  // All earlier pieces are matched when the last is, and almost always complete.
+  // When the last piece is matched, all earlier pieces are matched too, and almost always complete.
   MPI_Request& last = requests[format_.pieces - 1];
   if (last == MPI_REQUEST_NULL && format_.pieces == 1) return true;
   int done = 1;
@@ -155,7 +155,7 @@ void message_receiver::await_slot() {
   pending_.set(index_, std::exchange(requests_of(slot_)[format_.pieces - 1], MPI_REQUEST_NULL));
 }
 
-// The earlier pieces were sent before the last, so that this waits no longer than for their copy.
+// The earlier pieces were sent before the last, so MPI_Waitall waits at most for their copies.
 void message_receiver::on_arrival(const MPI_Status& status) {
   length_bytes_ = static_cast<std::size_t>(bytes_of(status));
   if (!statuses_.empty()) {
@@ -183,7 +183,7 @@ void message_receiver::post(std::size_t slot) {
 std::optional<std::span<const std::byte>> message_receiver::front() {
   if (!arrived_) {
     if (closed_) return std::nullopt;
-    // Without a test since the last poll of this receiver, all receivers have been polled once.
+    // Without a test since this receiver's last empty poll, all receivers have been polled once.
     if (polled_at_ == pending_.tests()) pending_.test_all();
     polled_at_ = pending_.tests();
     if (!arrived_) return std::nullopt;

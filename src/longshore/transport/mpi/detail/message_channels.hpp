@@ -1,22 +1,22 @@
 // Channels between nodes over MPI: a message is one or more sends into posted receives.
 //
-// The receiver has a receive posted for each free slot. commit() sends from the sender's slot,
-// by MPI_Issend or MPI_Isend. front() gives the slot whose receive is complete, and release() posts that receive
-// again. A synchronous send completes only when a posted receive has matched it. So the completion
-// is the credit: the sender's slot is free. At most `slots` messages per channel are unexpected at
-// the receiver, and the data of these messages stay in the sender's slots.
+// The receiver has a receive posted for each free slot. commit() sends from the sender's slot, by
+// MPI_Issend or MPI_Isend. front() gives the slot whose receive is complete, and release() posts
+// that receive again. A synchronous send completes only when a posted receive has matched it. So
+// the completion is the credit: the sender's slot is free. At most `slots` messages per channel are
+// unexpected at the receiver, and the data of these messages stay in the sender's slots.
 //
 // A synchronous send costs the receiver an answer. So with eight slots or more, only the last
 // message of a quarter of the slots is synchronous: MPI matches in order, so its completion frees
 // the whole quarter. That is early enough. The sender needs a slot again after `slots` further
 // messages; if the receiver has released that slot, all messages of the quarter are matched.
 //
-// Messages that MPI would not send at once travel in pieces that it does, unless they are long.
-// Between virtual nodes of one host, messages of 4 to 32 KiB are two to three times as fast as with
-// a handshake (docs/results/transports.md). Between hosts a handshake waits for the network's delay.
-// Every message of a channel has the same number of pieces, of which the last may be empty, so that
-// each piece has a posted receive of its own. Only the last piece is a synchronous send: MPI
-// matches in order, so the last match is the last of all.
+// Messages that MPI would not send at once are cut into pieces that MPI sends at once, except long
+// messages. Between virtual nodes of one host, messages of 4 to 32 KiB are two to three times as
+// fast as with a handshake (docs/results/transports.md). Between hosts a handshake waits for the
+// network's delay. Every message of a channel has the same number of pieces, so that each piece has
+// a posted receive of its own. The last pieces may be empty. Only the last piece is a synchronous
+// send: MPI matches in order, so the last match is the last of all.
 #pragma once
 
 #include <longshore/transport/channel.hpp>
@@ -64,7 +64,7 @@ class message_sender final : public channel_sender {
   int tag_;
   std::vector<MPI_Request> requests_;  // indexed by slot, then by piece
   std::size_t slots_, slot_ = 0;
-  std::size_t group_slots_;  // of a group in which only the last message is synchronous
+  std::size_t group_slots_;  // slots of a group; only the last message of a group is synchronous
   bool close_sent_ = false;
 };
 

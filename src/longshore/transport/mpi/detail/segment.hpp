@@ -12,15 +12,15 @@ namespace longshore::mpi {
 
 /// The memory of a segment, and with several nodes a window over all ranks for one-sided calls.
 ///
-/// If all nodes are virtual nodes of one host, the window is the shared memory itself: its
-/// one-sided calls take some 0.04 us. Calls on a window that MPI_Win_create makes of memory of
-/// another process take a system call each, some 2 us (Open MPI 4.1). Ranks of other virtual nodes
-/// still get no address.
+/// If all nodes are virtual nodes of one host, the window is the shared memory itself, whose
+/// one-sided calls take some 0.04 us. On a window of MPI_Win_create, each call to memory of another
+/// process takes a system call, some 2 us (Open MPI 4.1). Ranks of other virtual nodes still get no
+/// address for loads and stores.
 class segment_memory final : public collective_resource {
  public:
   segment_memory(team& team, std::size_t bytes);
-  /// The ranks that share the memory of a segment: those of the host if all nodes are on one host,
-  /// else those of the node.
+  /// The ranks that share the memory of a segment: the ranks of the host if all nodes are on one
+  /// host, else the ranks of the node.
   [[nodiscard]] static const communicator& sharing_ranks(const team& team) {
     return team.host_comm().size() == team.size() ? team.host_comm() : team.node_comm();
   }
@@ -66,7 +66,7 @@ class segment final : public longshore::segment {
   void quiet() override;
 
  private:
-  // Adds, or lets MPI begin to. Returns whether MPI has yet to complete it.
+  // Adds at once, or begins the addition by MPI. Returns whether MPI still has to complete it.
   bool begin_fetch_add(int peer, std::size_t offset, const std::int64_t* amount,
                        std::int64_t* previous);
 

@@ -57,7 +57,7 @@ MPI_Comm communicator_of(const longshore::team& team) noexcept {
 
 namespace {
 
-// Waits for a request of a call that all ranks must make to make a team.
+// Waits for the request of a collective call that makes a team.
 void wait_within(MPI_Comm ranks, MPI_Request request, double timeout_seconds) {
   const double began = monotonic_seconds();
   for (int done = 0;;) {
@@ -192,8 +192,8 @@ void team::checked_barrier(const collective_call& call) {
       call, [](int, int) {}, [] {}, [] {});
 }
 
-// The barrier uses neither MPI_Ibarrier, which is wrong in a simulator that this transport must run
-// under, nor MPI_Barrier, which has no deadline.
+// The barrier does not use MPI_Barrier, which has no deadline. MPI_Ibarrier is wrong in a simulator
+// under which this transport must run.
 template <class Message, class Update>
 void team::disseminate_messages(const collective_call& call, std::array<Message, 2>& pair,
                                 const Update& update) {

@@ -72,7 +72,7 @@ class team final : public longshore::team {
                                              std::span<const channel_end> from, int slots) override;
   void progress() override;
 
-  // For the other files of this folder.
+  // Functions for the other files of this folder.
 
   [[nodiscard]] MPI_Comm comm() const noexcept { return ranks_.get(); }
   [[nodiscard]] MPI_Comm channel_comm() const noexcept { return channel_comm_.get(); }
@@ -96,8 +96,8 @@ class team final : public longshore::team {
   /// Reports the failure and ends all processes.
   [[noreturn]] void abort_run(const std::string& failure);
 
-  /// The longest message to or from `peer` that MPI sends at once; 0 if that is not known. Ranks of
-  /// this host are reached by messages only on other virtual nodes, or without shared memory.
+  /// The longest message to or from `peer` that MPI sends at once; 0 if that is not known. Messages
+  /// to ranks of this host travel only between virtual nodes, or without shared memory.
   [[nodiscard]] std::size_t eager_bytes_to(int peer) const noexcept {
     return nodes().is_on_host(peer) ? host_eager_bytes_ : eager_bytes_between_hosts;
   }
@@ -107,8 +107,9 @@ class team final : public longshore::team {
   /// Collective. Returns the same number on all ranks.
   [[nodiscard]] int take_tag_block();
   void release_tag_block(int block) { tag_blocks_[block] = false; }
-  /// Local, in the same order on all ranks. A tag for messages of a plan on comm(). Tags repeat after
-  /// some 32,000 calls; two objects with one tag then need the same order of messages on all ranks.
+  /// Local, but all ranks make these calls in the same order. Returns a tag for messages of a plan
+  /// on comm(). Tags repeat after some 32,000 calls. Two objects with the same tag must send their
+  /// messages in the same order on all ranks.
   [[nodiscard]] int take_message_tag();
 
  private:
@@ -135,13 +136,13 @@ class team final : public longshore::team {
   [[nodiscard]] bool fits_staging(std::size_t bytes) const noexcept {
     return nodes().node_count() == 1 && bytes <= staging_bytes_;
   }
-  /// Compares the calls of an MPI collective by a barrier: on one node, and with LONGSHORE_CHECK=1.
+  /// On one node, or with LONGSHORE_CHECK=1: a barrier that compares the calls of a collective.
   void barrier_if_checked(const collective_call& call) {
     if (check_calls_ || nodes().node_count() == 1) checked_barrier(call);
   }
-  /// Whether the first ranks of nodes exchange the blocks of an alltoall: some nodes have several
-  /// ranks, and the `bytes` per rank fit in the staging buffers of every host. A first rank sends
-  /// to all others, so with many nodes the rounds of MPI's algorithms need fewer messages.
+  /// Whether the first ranks of nodes exchange the blocks of an alltoall. They do if some node has
+  /// several ranks, and the `bytes` per rank fit in the staging buffers of every host. With many
+  /// nodes they do not, because MPI's algorithms need fewer messages than one to each node.
   [[nodiscard]] bool goes_by_node(std::size_t bytes) const noexcept {
     constexpr int max_nodes = 32;
     return nodes().node_count() > 1 && nodes().node_count() <= max_nodes &&

@@ -22,8 +22,8 @@ class block_exchange {
  public:
   /// Making and destroying the object are collective. Throws errc::out_of_memory on all ranks.
   explicit block_exchange(longshore::team& ranks);
-  /// As team::alltoallv, with counts in bytes. A rank waits only for ranks with which it exchanges
-  /// bytes.
+  /// Like team::alltoallv, with counts in bytes. A rank waits only for ranks with which it
+  /// exchanges bytes.
   void exchange(const std::byte* outgoing, std::span<const std::size_t> outgoing_bytes,
                 std::byte* incoming, std::span<const std::size_t> incoming_bytes);
 

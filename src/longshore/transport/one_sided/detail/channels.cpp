@@ -1,6 +1,6 @@
-// Opens the channels of a rank. Channels within the node are rings in shared memory. For the
-// others, each rank publishes a directory of its ends, looks up the other ends in the directories
-// of its peers, and connects them.
+// Opens the channels of a rank. Channels within the node are rings in shared memory. For other
+// channels, each rank publishes a directory of its ends. It looks up the other ends in the
+// directories of its peers, and connects them.
 #include <longshore/core/error.hpp>
 #include <longshore/transport/detail/channel_slots.hpp>
 #include <longshore/transport/detail/local_and_remote_ends.hpp>
@@ -18,16 +18,16 @@ namespace {
 // The reported size if the real size would overflow.
 constexpr std::size_t max_bytes = std::size_t{1} << 62;
 
-// A rank's part has a directory of its ends that are no rings, in which peers look up the other
-// ends. It is ordered by the node of the peer, senders before receivers, else as the rank
-// gave the ends.
+// Each rank's part has a directory of its ends that are not rings. Peers look up the other ends of
+// their channels there. The order is by node of the peer, then senders before receivers, then as
+// the rank gave the ends.
 struct directory_entry {
   std::int64_t peer;
   std::uint64_t slot_bytes, slots, offset;
   std::uint64_t number;  // of a message_channel end, else 0
 };
-// Every part begins with one range for each node, and one more. The range of a node says where in
-// the part the entries of ends with ranks of this node begin. They end where those of the next node
+// Every part begins with one range for each node, and one more. The range of a node has the offsets
+// at which the entries for ranks of this node begin. These entries end where those of the next node
 // begin.
 struct directory_range {
   std::uint64_t senders, receivers;
@@ -52,7 +52,7 @@ std::size_t remote_bytes(std::span<const channel_end> ends, direction all, const
 // Writes the directory at `offset` of this rank's part, which begins at `part`.
 void publish(std::byte* part, std::size_t offset, const node_map& nodes,
              std::span<const directory_entry> senders, std::span<const directory_entry> receivers) {
-  // Of each node, the ends in the order of their publication.
+  // For each node, its entries in the order of the directory.
   std::vector<std::vector<const directory_entry*>> of_node(
       static_cast<std::size_t>(nodes.node_count()));
   std::vector<directory_range> ranges(of_node.size() + 1);
@@ -83,7 +83,7 @@ class peer_directories {
                    std::span<const directory_entry> own)
       : rank_(lib.rank()) {
     for (const auto& end : own) directories_.try_emplace(static_cast<int>(end.peer));
-    // Entries for other ranks of this node arrive, too, and could be many.
+    // Limits the memory, because entries for other ranks of this node arrive, too.
     constexpr std::size_t peers_at_once = 64;
     std::vector<fetched_entries> fetched;
     for (auto& [peer, kept] : directories_) {
@@ -130,7 +130,7 @@ class peer_directories {
     std::vector<directory_entry> entries{};
   };
 
-  // Gets of all peers are under way at the same time: of the places of entries, then of entries.
+  // Gets the ranges from all peers at the same time, and then the entries from all peers.
   void fetch(region& memory, library& lib, const node_map& nodes,
              std::vector<fetched_entries>& fetched) const {
     for (auto& [peer, kept, ranges, entries] : fetched)
@@ -148,7 +148,7 @@ class peer_directories {
     }
     fetched.clear();
   }
-  // As fetch(), from a part in shared memory.
+  // Like fetch(), from one part in shared memory.
   void read(const std::byte* part, int node, directory& kept) const {
     const auto* const ranges = reinterpret_cast<const directory_range*>(part) + node;
     const auto* const entries = reinterpret_cast<const directory_entry*>(part + ranges[0].senders);

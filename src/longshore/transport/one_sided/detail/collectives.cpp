@@ -1,6 +1,6 @@
-// The collectives of a team. Collectives with the same result on all ranks use staging buffers; so
-// does an alltoall on one node. Other exchanges use channels, and so connect each rank with all
-// ranks. The collectives of the underlying libraries are not used, because they wait without a
+// The collectives of a team. Collectives with the same result on all ranks use staging buffers. An
+// alltoall on one node uses them, too. Other exchanges use channels, and so connect each rank with
+// all ranks. The collectives of the underlying libraries are not used, because they wait without a
 // deadline.
 #include <longshore/transport/one_sided/detail/barrier.hpp>
 #include <longshore/transport/one_sided/detail/team.hpp>

@@ -1,8 +1,8 @@
 // Credits of channels between nodes. The credit of a receiver is the number of messages that it has
-// released. A message of a channel in the reverse direction may carry the credit; otherwise a put
-// of its own does, which is deferred until half of the slots are used (if there are four slots or
-// more), or until the receiving rank waits or polls an empty channel. With channel_end::reads_all
-// the put is deferred until half of the slots are used in any case.
+// released. A message of a channel in the reverse direction may carry the credit. Otherwise the
+// credit has a put of its own. This put is deferred until the receiving rank waits or polls an
+// empty channel, or, with four slots or more, until half of the slots are used. With
+// channel_end::reads_all only half of the slots end the deferral.
 #pragma once
 
 #include <longshore/transport/channel.hpp>
@@ -43,11 +43,12 @@ class receiver_credits {
         reads_all_(end.reads_all) {}
 
   virtual void put_credit(std::uint64_t credit) = 0;
-  /// A poll has found no message: sends the credit if it is not deferred, and else calls `progress`.
+  /// Called when a poll has found no message. Sends the credit if there is one that need not be
+  /// deferred. Otherwise calls `progress`.
   template <class Progress>
   void after_empty_poll(const Progress& progress) {
     // A rank may poll only this channel, and never wait. So every 8192 empty polls also send the
-    // credits of its other channels: more than a wait makes before it sends credits.
+    // credits of its other channels. A wait makes fewer polls before it sends credits.
     constexpr unsigned polls_per_send = 8192;
     if (credit_sent_ != consumed_ && !defers_credit())
       send_credit();

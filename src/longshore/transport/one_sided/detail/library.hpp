@@ -1,8 +1,8 @@
-// The interface to a library of one-sided communication: memory with a part on every rank, puts,
-// gets and atomics on the parts of other ranks, and an order between puts. The other files of this
-// folder build segments, channels and collectives on this interface. Sibling folders, such as shmem/
-// and ucx/, implement the interface, also for ranks that are no processes and whose time is computed
-// (cost_sink.hpp).
+// The interface to a library of one-sided communication. It has memory with a part on every rank;
+// puts, gets and atomics on the parts of other ranks; and an order between puts. The other files of
+// this folder build segments, channels and collectives on this interface. The sibling folders
+// shmem/ and ucx/ implement the interface. So does simulated/, whose ranks are not processes and
+// whose time is computed (cost_sink.hpp).
 #pragma once
 
 #include <longshore/transport/channel.hpp>
@@ -49,13 +49,13 @@ class region {
   /// Complete on return.
   virtual void get(int peer, std::size_t offset, void* to, std::size_t bytes) = 0;
   virtual std::int64_t fetch_add(int peer, std::size_t offset, std::int64_t amount) = 0;
-  /// As segment::fetch_add_start.
+  /// Like segment::fetch_add_start.
   virtual void fetch_add_start(int peer, std::size_t offset, const std::int64_t* amount,
                                std::int64_t* previous) {
     *previous = fetch_add(peer, offset, *amount);
   }
 
-  /// As put_start, and then sets the 8 bytes at `signal_offset` to `*signal`. When the peer sees
+  /// Like put_start, and then sets the 8 bytes at `signal_offset` to `*signal`. When the peer sees
   /// the signal, it also sees the data and all earlier puts of this rank. `from` and `signal` must
   /// point into regions, and their contents must not change before they have left this rank.
   /// `bytes` may be 0.
@@ -129,8 +129,8 @@ class library {
   /// memory within a node, and puts with signals between nodes. The same on both ranks. `is_local`:
   /// the two ranks are on one node.
   [[nodiscard]] virtual bool makes_channels(int /*peer*/, bool /*is_local*/) { return false; }
-  /// Bytes of a channel's end in this rank's part of a region, and all the memory that the ends of a
-  /// rank take elsewhere, later.
+  /// end_bytes() is the size of a channel's end in this rank's part of a region. later_bytes() is
+  /// the size of other memory that all ends of a rank take later.
   [[nodiscard]] virtual std::size_t end_bytes(const channel_end& end, bool sends) const;
   [[nodiscard]] virtual std::size_t later_bytes(std::span<const channel_end> /*to*/,
                                                 std::span<const channel_end> /*from*/) const {
@@ -146,7 +146,7 @@ class library {
       const channel_end& /*end*/, region& /*memory*/, std::size_t /*offset*/) {
     return nullptr;
   }
-  /// channel_set::quiet() of a set with these receivers.
+  /// Makes channel_set::quiet() for a set with these receivers.
   [[nodiscard]] virtual std::unique_ptr<quiet_receivers> quiet(
       std::span<channel_receiver* const> /*receivers*/) {
     return nullptr;
@@ -160,8 +160,8 @@ class library {
 
   /// See team::costs().
   [[nodiscard]] virtual detail::cost_sink* costs() { return nullptr; }
-  /// Whether ranks are no processes. abort() then ends this rank alone, and the run ends with the
-  /// first failure of a rank.
+  /// Whether all ranks are in one process. Then abort() ends this rank alone, and the run ends with
+  /// the first failure of a rank.
   [[nodiscard]] virtual bool is_one_process() const noexcept { return false; }
   /// Whether puts, gets and atomics within a node go through the library, too. Gets are then
   /// complete on return.

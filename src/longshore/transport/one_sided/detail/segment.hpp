@@ -21,8 +21,8 @@ class segment final : public longshore::segment {
 
  private:
   void check(int peer, std::size_t offset, std::size_t bytes) const;
-  /// Check the range, and copy directly if the peer is on the same node. True if nothing is left to
-  /// do.
+  /// Check the range, and copy directly if the peer is on the same node. Return true if nothing is
+  /// left to do.
   [[nodiscard]] bool put_direct(int peer, std::size_t offset, const void* from,
                                 std::size_t bytes) const;
   [[nodiscard]] bool get_direct(int peer, std::size_t offset, void* to, std::size_t bytes) const;
@@ -30,7 +30,7 @@ class segment final : public longshore::segment {
   [[nodiscard]] std::byte* direct_to_move(int peer) const noexcept {
     return by_library_ ? nullptr : direct(peer);
   }
-  /// Where atomic instructions of the processor serve as fetch_add; else null.
+  /// The address of the integer if atomic instructions of the processor suffice, else null.
   [[nodiscard]] std::int64_t* integer_of_processor(int peer, std::size_t offset) const;
 
   team& team_;

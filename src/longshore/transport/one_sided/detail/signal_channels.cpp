@@ -22,8 +22,8 @@ std::uint64_t load_word(const std::byte* address) {
 signal_format::signal_format(std::size_t slot_bytes, int slots)
     : length_bits_(static_cast<unsigned>(std::bit_width(slot_bytes))),
       number_bits_((64 - length_bits_) / 2) {
-  // Numbers and credits must differ from those of the previous message in the same slot. Half of
-  // their range suffices for that; the other half stands for older credits in credit_beyond().
+  // Numbers and credits must differ from the number and credit of the previous message in the same
+  // slot. Half of their range suffices. The other half stands for older credits in credit_beyond().
   const std::uint64_t max_slots = number_bits_ < 2 ? 0 : low(number_bits_ - 1);
   if (static_cast<std::uint64_t>(slots) > max_slots)
     fail(errc::unsupported,

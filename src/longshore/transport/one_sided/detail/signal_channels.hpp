@@ -4,9 +4,9 @@
 //   - commit() puts the message into the same slot of the receiver, and then puts a signal word:
 //     the number and the length of the message.
 //   - front() sees the signal word of the next number, and gives the receiver's slot.
-//   - release() counts the message. The signal word of a message in the reverse direction carries
-//     this credit, if the two ranks have such a channel (paired), or a put of 8 bytes does
-//     (credits.hpp).
+//   - release() counts the message. This count is the credit. If the two ranks also have a channel
+//     in the reverse direction (paired), the signal word of its next message carries the credit.
+//     Otherwise a put of 8 bytes does (credits.hpp).
 //
 // Cost: a put of the message and a put of 8 bytes; another put of 8 bytes per credit that is sent
 // alone.

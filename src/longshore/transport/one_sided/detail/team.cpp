@@ -1,6 +1,5 @@
-// Makes the team of a one-sided library: finds out which ranks share a host and its memory,
-// allocates and frees regions with checks on all ranks, and runs a program until its end or its
-// first failure.
+// Makes the team of a one-sided library, after finding out which ranks share a host and its memory.
+// Allocates and frees regions with checks on all ranks. Runs a program to its end or first failure.
 #include <longshore/core/failing_exit.hpp>
 #include <longshore/core/random.hpp>
 #include <longshore/machine/affinity.hpp>
@@ -75,7 +74,7 @@ team::layout::layout(library& lib, const run_options& options) {
   block_in(*control, rank).allowed_cpus = detail::mask_of(allowed);
 
   const auto hosts = lib.allgather(host_hash());  // now all ranks have the control region
-  // Ranks of a machine that can access each other's memory are one host, numbered by its lowest
+  // Ranks of a machine that can access each other's memory form one host. Its number is its lowest
   // rank. direct() is called only until it succeeds, because each call costs a connection.
   int first = rank;
   for (int peer = 0; peer < rank && first == rank; ++peer)

@@ -1,4 +1,5 @@
-// The team of the transports over a library of one-sided communication, which joins the ranks. Ranks of one node share memory; ranks of different nodes put and get.
+// The team of the transports over a library of one-sided communication. Ranks of one node share
+// memory; ranks of different nodes put and get.
 #pragma once
 
 #include <longshore/core/error.hpp>
@@ -56,13 +57,13 @@ class team final : public longshore::team {
                                              std::span<const channel_end> from, int slots) override;
   void progress() override;
 
-  // For the other files of this folder.
+  // Functions for the other files of this folder.
 
   [[nodiscard]] library& lib() noexcept { return library_; }
   /// A barrier that throws errc::usage if ranks pass different calls.
   void checked_barrier(const collective_call& call);
-  /// Collective. A region of the largest `bytes` of any rank. Throws errc::out_of_memory on all
-  /// ranks if a rank does not have the memory, or not the `later_bytes` that it takes later.
+  /// Collective. Makes a region of the largest `bytes` of any rank. Throws errc::out_of_memory on
+  /// all ranks if a rank does not have the memory, or not the `later_bytes` that it takes later.
   [[nodiscard]] region_owner make_region(std::size_t bytes, std::size_t later_bytes = 0);
   /// Collective. Frees a region; an exceeded deadline aborts the run. If `unwinding` (an exception
   /// is in flight), the call is local and defers the free (detail/deferred_frees.hpp).
@@ -96,7 +97,7 @@ class team final : public longshore::team {
   /// The mismatch with rank `from`, the first rank of another node. If `from_agrees`, the calls of
   /// `from` and this rank differ; otherwise the node of `from` already knows a mismatch.
   [[nodiscard]] call_mismatch mismatch_with(int from, bool from_agrees);
-  /// Compares the calls of an alltoall by a barrier: on one node, and with LONGSHORE_CHECK=1.
+  /// On one node, or with LONGSHORE_CHECK=1: a barrier that compares the calls of an alltoall.
   void barrier_if_checked(const collective_call& call);
   void free_deferred();
   void barrier_to_free();

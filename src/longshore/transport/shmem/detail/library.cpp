@@ -26,7 +26,8 @@ namespace {
 // Always 0. progress() tests this variable only to let the library make progress.
 std::uint64_t never_written = 0;
 
-// The heap bytes of an allocation. The allocator of Open MPI 4.1 rounds up to powers of two.
+// Returns the bytes of the heap that an allocation takes. The allocator of Open MPI 4.1 rounds up
+// to powers of two.
 std::size_t taken_bytes(std::size_t bytes) { return std::bit_ceil(round_up(bytes, page_bytes())); }
 
 class heap_region final : public one_sided::region {
@@ -71,7 +72,7 @@ class heap_region final : public one_sided::region {
 #else
     if (bytes > 0) shmem_putmem_nbi(local() + offset, from, bytes, peer);
     shmem_fence();
-    // Not an atomic set, which may be implemented as a swap: a round trip.
+    // Not an atomic set, because a library may implement that by a swap, which takes a round trip.
     shmem_uint64_p(word, *signal, peer);
 #endif
   }
@@ -133,7 +134,8 @@ std::string library::capacity_text() const {
 std::vector<std::uint64_t> library::allgather(std::uint64_t mine) {
   const auto ranks = static_cast<std::size_t>(size());
   const watchdog::section limit(watchdog_, "the start of OpenSHMEM");
-  // The work array is no static variable, because those of a shared library need not be symmetric.
+  // The work array is on the heap, because static variables of a shared library need not be
+  // symmetric.
   const std::size_t bytes =
       (ranks + 1) * sizeof(std::uint64_t) + SHMEM_COLLECT_SYNC_SIZE * sizeof(long);
   auto* const memory = static_cast<std::uint64_t*>(shmem_malloc(bytes));

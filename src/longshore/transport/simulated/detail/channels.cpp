@@ -11,12 +11,12 @@
 namespace longshore::simulated {
 namespace {
 
-// The number of an end says where its state is, in words.
+// The number of an end is the offset of its state, in words.
 std::uint32_t number_at(std::size_t offset) {
   return static_cast<std::uint32_t>(offset / word_bytes);
 }
 
-// What the four kinds of ends share. State is that of this end, PeerState that of the other.
+// What the four kinds of ends share. State is that of this end, PeerState that of its peer.
 template <class End, class State, class PeerState>
 class end_with_state : public End {
  public:
@@ -44,8 +44,8 @@ class end_with_state : public End {
 // A receiver whose messages a quiet_receivers watches.
 class watched_receiver : public one_sided::message_channel_receiver {
  public:
-  /// A poll in vain sets `*may_have_message` to false, and a message that arrives sets it to true.
-  /// Null ends this.
+  /// A poll that finds no message sets `*may_have_message` to false. A message that arrives sets it
+  /// to true. Null ends the watch.
   virtual void watch(bool* may_have_message) noexcept = 0;
 
  protected:
@@ -65,7 +65,7 @@ class reserved_slot {
     if (slot_ == nullptr) slot_ = world_.take_slot(bytes_);
     return slot_;
   }
-  // The slot with a message of `bytes` bytes, which moves to memory of sent_slot_bytes().
+  // Returns memory with the message: the slot, or a copy in sent_slot_bytes() bytes.
   std::byte* send(std::size_t bytes) {
     std::byte* const slot = std::exchange(slot_, nullptr);
     const std::size_t sent_bytes = sent_slot_bytes(bytes_, bytes);
@@ -196,7 +196,7 @@ class far_receiver final : public end_with_state<watched_receiver, arrivals, arr
   std::optional<std::span<const std::byte>> front() override {
     given_message* const message = state_->first;
     if (message == nullptr) {
-      // Before a call that lets messages arrive.
+      // Before after_empty_poll(), in which messages may arrive.
       if (state_->may_have_message != nullptr) *state_->may_have_message = false;
       after_empty_poll([this] { library_.progress(); });
       return std::nullopt;

@@ -1,11 +1,11 @@
 // The ends of channels between simulated ranks. All ranks are in one process, so an end writes into
-// the state of the other end, at the simulated time at which the other rank would see the change.
-// Only messages that ranks write, send or read have memory, because all slots of thousands of ranks
-// would not fit.
+// the state of the other end. It writes at the simulated time at which the other rank would see the
+// change. Only messages that ranks write, send or read have memory, because all slots of thousands
+// of ranks would not fit.
 //
-// Within a node the sender announces each message and the receiver each credit, as detail/
-// ring_channels store them. Between nodes a message is one put with a signal, and credits travel as
-// those of one_sided/signal_channels.
+// Within a node, the sender announces each message and the receiver each credit, as the stores of
+// detail/ring_channels do. Between nodes a message is one put with a signal, and credits travel
+// like those of one_sided/signal_channels.
 #pragma once
 
 #include <longshore/core/bytes.hpp>
@@ -47,8 +47,8 @@ struct given_message {
   return std::min(slot_bytes, std::bit_ceil(std::max(bytes, cache_line_bytes)));
 }
 
-/// The messages that have arrived from another node and are not released, in memory of the receiver.
-/// All bytes are zero at first.
+/// The messages that have arrived from another node and are not released, in memory of the
+/// receiver. All bytes are zero at first.
 struct arrivals {
   given_message *first, *last;
   bool* may_have_message;  ///< of the watch on the receiver; may be null
@@ -63,10 +63,10 @@ struct arrivals {
 /// The latest credit from another node, in memory of the sender.
 struct arrived_credit {
   std::uint64_t consumed;
-  std::uint64_t is_wanted;  ///< not 0 while the sender needs a slot: only then does it end a wait
+  std::uint64_t is_wanted;  ///< not 0 while the sender needs a slot; only then a credit ends a wait
 };
 
-/// A channel within a node, in memory of the sender. One sent message follows for each slot.
+/// A channel within a node, in memory of the sender. A sent_message for each slot follows it.
 struct near_channel {
   struct sent_message {
     std::byte* slot;
@@ -82,7 +82,8 @@ struct near_channel {
   }
 };
 
-/// library::end_bytes() and library::later_bytes(): a message in each channel that this rank sends.
+/// Results of library::end_bytes() and library::later_bytes(). The latter assumes one message in
+/// each channel to which this rank sends.
 [[nodiscard]] std::size_t bytes_of_end(const channel_end& end, bool sends, bool is_near);
 [[nodiscard]] std::size_t bytes_of_messages(std::span<const channel_end> to,
                                             std::span<const channel_end> from);

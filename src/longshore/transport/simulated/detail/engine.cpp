@@ -29,18 +29,18 @@
 namespace longshore::simulated {
 namespace {
 
-// A rank that polls all other ranks once should not pay for that.
+// A rank that polls each other rank once should not pay for these polls.
 constexpr std::uint64_t min_polls_before_cost = 256, polls_per_rank = 8;
 constexpr std::uint32_t reads_before_advance = 64;
 constexpr std::size_t fetched_stack_lines = 12;
 constexpr std::uint64_t max_polls = 100'000'000;
 constexpr double poll_seconds = 50e-9, clock_read_seconds = 25e-9;
-// A rank may wait for a store that was not announced, or for its own clock. So before a run without
-// events is called a deadlock, all ranks look again: at once, and then after steps of time that
-// double, 4 minutes in all.
+// A rank may wait for a store that was not announced, or for its own clock. So if no event is left,
+// all waiting ranks look again before the run counts as a deadlock: at once, and then after steps
+// of time that double, 4 minutes in all.
 constexpr double first_look_seconds = 1e-6;
 constexpr int max_looks_in_vain = 28;
-constexpr std::uint64_t max_looks = 1'000'000;  // that end waits, but cause no event
+constexpr std::uint64_t max_looks = 1'000'000;  // looks that end waits but cause no event
 
 // The exceptions of a thread, as the C++ ABI for Itanium lays them out
 // (https://itanium-cxx-abi.github.io/cxx-abi/abi-eh.html, 2.2.2). Each context has its own.
@@ -174,11 +174,11 @@ void engine::start(int rank) {
   resume_later(rank);
 }
 
-// With thousands of ranks, what an event reads is in memory far away. So the memory of the next few
-// events is fetched while the current one happens: first the state of their ranks and messages,
-// then the stack of the next rank.
+// With thousands of ranks, what an event reads is in memory far away. So this function fetches the
+// memory of the next few events while the current event happens: first the state of their ranks and
+// messages, then the stack of the next rank.
 void engine::fetch_next() noexcept {
-  // Those that can be the next but one, and the next.
+  // The next event, and the events that can be the second.
   const auto soon = queue_.front();
   for (std::size_t i = soon.size(); i > 0; --i) {
     const event& coming = soon[i - 1];
@@ -307,7 +307,8 @@ void engine::look_again() {
     if (ranks_[rank].now == state::waiting) resume_later(static_cast<int>(rank));
 }
 
-// No event is left. If ranks still wait, for stores that were not announced or for ever.
+// Called when no event is left. Ranks that still wait may wait for a store that was not announced,
+// or for ever.
 void engine::on_idle() {
   if (actions_ != actions_at_look_) looks_ = 0;
   if (ended_waits_ != waits_at_look_ || actions_ != actions_at_look_) {

@@ -25,8 +25,8 @@ class event_handler {
  public:
   virtual ~event_handler() = default;
   virtual void handle(int kind, std::uint32_t id) = 0;
-  /// The event happens soon: fetches the memory that handle() will read. `is_next`: no earlier
-  /// event is known, and what an earlier call has fetched may be read.
+  /// Fetches the memory that handle() will read, because the event happens soon. `is_next`: no
+  /// earlier event is known, and this call may read what an earlier call has fetched.
   virtual void fetch(int kind, std::uint32_t id, bool is_next) noexcept = 0;
 };
 
@@ -46,9 +46,9 @@ class engine {
   [[nodiscard]] double time() const noexcept { return time_; }
   /// Events that were scheduled since the start.
   [[nodiscard]] std::uint64_t event_count() const noexcept { return next_number_; }
-  /// The handler's event `kind` (from 0) with `id` happens at `time`.
+  /// Schedules the handler's event `kind` (from 0) with `id` at `time`.
   void schedule(double time, int kind, std::uint32_t id);
-  /// wake(rank) happens at `time`.
+  /// Schedules wake(rank) at `time`.
   void schedule_wake(double time, int rank);
   /// Events only: a waiting rank looks again whether its wait has ended.
   void wake(int rank);
@@ -63,16 +63,16 @@ class engine {
   void advance_to(int rank, double seconds) noexcept {
     if (ranks_[rank].clock < seconds) ranks_[rank].clock = seconds;
   }
-  /// Work that a rank has to do before it goes on, such as receiving a message.
+  /// Adds work that a rank has to do before it goes on, such as receiving a message.
   void add_debt(int rank, double seconds) noexcept { ranks_[rank].debt += seconds; }
   /// Lets all events before the clock of the rank happen.
   void synchronise(int rank);
-  /// As synchronise(), for so many polls. After many polls without an event each poll costs time.
+  /// Like synchronise(), for `times` polls. Each poll costs time after many without an event.
   void poll(int rank, std::size_t times);
-  /// A reading of the clock. A rank that only reads the clock sees it advance.
+  /// Returns clock(rank). If a rank only reads the clock, the readings advance the clock.
   [[nodiscard]] double read_clock(int rank);
-  /// Waits for an event of this rank. Returns at once if there was one since the last block().
-  /// Otherwise returns true. Throws errc::peer_failed if another rank has failed.
+  /// Waits for an event of this rank, and returns true. If there was an event since the last
+  /// block(), returns false at once. Throws errc::peer_failed if another rank has failed.
   bool block(int rank, const char* operation, int peer);
   void wait_ended() noexcept { ++ended_waits_; }
   /// Ends the running rank without unwinding its stack.
@@ -85,7 +85,7 @@ class engine {
 
  private:
   static constexpr int resume_event = -2, wake_event = -1;
-  // A fiber that is not destroyed: that would unwind an abandoned stack.
+  // A fiber that is never destroyed, because destruction would unwind an abandoned stack.
   struct fiber_handle {
     fiber_handle() noexcept : fiber() {}
     ~fiber_handle() {}
@@ -101,7 +101,7 @@ class engine {
     void* caught_exceptions = nullptr;
     unsigned uncaught_exceptions = 0;
   };
-  // The stack of a context; of the main context, for AddressSanitizer alone.
+  // The stack of a context. For the main context, only AddressSanitizer uses it.
   struct context_stack {
     const void* bottom = nullptr;
     std::size_t bytes = 0;

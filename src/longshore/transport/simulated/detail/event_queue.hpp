@@ -1,5 +1,6 @@
-// The events of a simulated machine that have not happened yet. A heap in which each node has four
-// children: half as many levels as with two, and the children lie side by side.
+// The events of a simulated machine that have not happened yet. They form a heap in which each node
+// has four children. The heap has half as many levels as one with two children, and children lie
+// side by side.
 #pragma once
 
 #include <algorithm>
@@ -27,7 +28,7 @@ class event_queue {
   /// The first event. REQUIRES: not empty.
   [[nodiscard]] const event& top() const noexcept { return heap_.front(); }
 
-  /// The first event, and those of which one is the second.
+  /// The first event, and the events of which one is the second.
   [[nodiscard]] std::span<const event> front() const noexcept {
     return std::span(heap_).first(std::min(heap_.size(), 1 + children));
   }

@@ -31,11 +31,11 @@ class world {
   const int ranks;
   engine events;
   network messages;
-  std::set<region*> regions;  // those that a failed rank has left are freed at the end
+  std::set<region*> regions;  // regions that a failed rank has left are freed at the end
 
   /// Returns when all ranks have called. Takes no simulated time.
   void meet(int rank, const char* operation);
-  /// Of this process. Read once between two meetings: reading the files of the kernel takes long.
+  /// Available memory of this process. Read once between two meetings, because it takes long.
   [[nodiscard]] std::size_t available_bytes();
   /// Memory for a message of up to `bytes` bytes of a channel, aligned to a cache line, and for a
   /// given_message behind it. Freed at the end of the run at the latest.
@@ -43,7 +43,7 @@ class world {
   void return_slot(std::byte* slot) noexcept { free_slots_[size_of(slot)].push_back(slot); }
   std::vector<std::uint64_t> gathered;  // what the ranks show between two meetings
   std::shared_ptr<pages> new_memory;    // of the allocation that all ranks make now
-  std::optional<node_map> nodes;        // of the first rank that made one
+  std::optional<node_map> nodes;        // the map of the first rank that made one
 
  private:
   // The bytes of a slot stand before it.

@@ -82,7 +82,7 @@ class section {
     }
     return static_cast<std::size_t>(found - names.begin());
   }
-  /// Whether the sizes of lists of this table are points, not limits of classes.
+  /// Whether the sizes in lists of this table are points. Otherwise they are limits of classes.
   bool has_points() { return has("sizes") && choice("sizes", {"limits", "points"}) == 1; }
   const toml::node* required(std::string_view key, std::string_view what) {
     const toml::node* const value = find(key);
@@ -134,8 +134,8 @@ class section {
   std::set<std::string> known_;
 };
 
-// One number, or a list of [largest size, number], the last without a limit. `invert`: the numbers are
-// GB/s, else ns.
+// Reads one number, or a list of [largest size, number] whose last entry has no limit. The numbers
+// are GB/s if `invert`, else ns.
 rate_by_size read_rates(section& in, std::string_view key, bool invert = false) {
   const std::string unit = invert ? "GB/s" : "ns";
   const toml::node* const node = in.required(
@@ -223,7 +223,7 @@ void read_cost(section& in, machine& read) {
   set("pulled_items", pull);
   set("conveyor_pushes", conveyor_push);
   set("conveyor_pulls", conveyor_pull);
-  // Each end of a reply has half of its cost.
+  // Each end of a reply pays half of the reply's cost.
   set("replies", in.number_or("reply_ns", nano, push + pull) / 2);
   set("conveyor_replies",
       in.number_or("conveyor_reply_ns", nano, conveyor_push + conveyor_pull) / 2);

@@ -15,11 +15,11 @@
 
 namespace longshore::simulated {
 
-/// Seconds per byte, or per another unit, by a size. A size has the seconds of its class. If the
-/// sizes are points, the seconds between two points lie on a line.
+/// Seconds per byte, or per another unit, as a function of a size. A size has the seconds of its
+/// class. If the sizes are points, seconds between two points are interpolated linearly.
 struct rate_by_size {
   struct size_class {
-    std::size_t largest;  ///< or the point; the last entry also holds for all larger sizes
+    std::size_t largest;  ///< of the class, or the point; the last also holds for larger sizes
     double seconds;
   };
   std::vector<size_class> classes = {{no_limit, 0}};  ///< at least one
@@ -37,7 +37,7 @@ struct rate_by_size {
                          static_cast<double>(found->largest - before->largest);
     return before->seconds + share * (found->seconds - before->seconds);
   }
-  /// The least of all sizes.
+  /// The least seconds over all sizes.
   [[nodiscard]] double least() const noexcept {
     return std::min_element(classes.begin(), classes.end(),
                             [](const auto& a, const auto& b) { return a.seconds < b.seconds; })
@@ -45,7 +45,7 @@ struct rate_by_size {
   }
 };
 
-/// Read and written by one copy.
+/// Bytes that one copy of `bytes` bytes reads and writes.
 [[nodiscard]] inline std::size_t bytes_touched_by_copy(std::size_t bytes) noexcept {
   return 2 * bytes;
 }
@@ -54,8 +54,8 @@ struct rate_by_size {
 struct machine {
   std::string file, name, version;
   int nodes = 0, ranks_per_node = 0;
-  int cores = 0;           ///< of a node, if its ranks share them; 0: one for each rank
-  double core_switch = 0;  ///< until a rank that has waited has its shared core again
+  int cores = 0;           ///< of a node, if its ranks share them; 0 if each rank has its own
+  double core_switch = 0;  ///< from the end of a wait until the rank has its shared core again
 
   /// LogGOPS: T. Hoefler, T. Schneider, A. Lumsdaine, LogGOPSim, HPDC 2010.
   struct {
@@ -64,14 +64,14 @@ struct machine {
     double overhead_per_byte = 0;                    ///< O
     double gap = 0;                                  ///< g
     rate_by_size per_byte;                           ///< G, by size of the message
-    /// (bytes - 1) G: between the first and the last byte of a message. REQUIRES: bytes > 0.
+    /// REQUIRES: bytes > 0. Returns (bytes - 1) G, the time between the first and the last byte.
     [[nodiscard]] double wire_seconds(std::size_t bytes) const noexcept {
       return static_cast<double>(bytes - 1) * per_byte.of(bytes);
     }
   } network;
 
   struct {
-    // Of one rank, by the bytes that its copies touch.
+    // Copies of one rank, by the bytes that the copies touch.
     rate_by_size own_copy;             ///< within its own memory
     rate_by_size near_copy, far_copy;  ///< with memory that a peer uses
     double node_copy = 0;              ///< of all ranks of a node together
@@ -92,7 +92,7 @@ struct machine {
   } topology;
 
   rate_by_size cache_lines;  ///< of short runs of cells, by the bytes that their copies touch
-  /// Seconds per unit, by the units that are charged at once, of each kind of work (team::charge).
+  /// For each kind of work (team::charge), seconds per unit, by the units that are charged at once.
   std::map<std::string, rate_by_size, std::less<>> costs;
   /// REQUIRES: costs has the kind.
   [[nodiscard]] const rate_by_size& cost_of(std::string_view work) const {

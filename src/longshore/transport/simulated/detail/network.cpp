@@ -3,14 +3,14 @@
 //              free again after g + G for each byte after the first
 //   arrives    the head of the message is at the receiver's card, after L and the links of the
 //              route
-//   delivered  the card has taken all bytes: G for each byte after the first later, at the rate of
-//              a slower link, or after earlier messages. Memory and signal change
+//   delivered  the receiver's card has taken all bytes: after G for each byte after the first, or
+//              later behind a slower link or earlier messages. Memory and signal change now
 // The receiver of a channel's message spends o + O per byte when it takes the message; the target
 // of a put spends nothing. Within a node, a message is delivered after the latency of memory. A get
 // and a fetch-and-add return a second message. On one node, the processor of the rank adds instead.
 //
-// Before a rank takes the memory of its node, or the card, it lets all earlier events happen. So ranks
-// take what they share in the order of simulated time, not in that of their contexts.
+// Before a rank takes the memory of its node, or the card, it lets all earlier events happen. So
+// ranks take what they share in the order of simulated time, not in that of their contexts.
 #include <longshore/transport/simulated/detail/channels.hpp>
 #include <longshore/transport/simulated/detail/network.hpp>
 
@@ -22,8 +22,8 @@
 namespace longshore::simulated {
 namespace {
 
-// Whether `ranks` ranks of a node that copy at once can exceed the rate of its memory. Rates that
-// calibrate writes are equal, but for their last digit.
+// Whether `ranks` ranks of a node that copy at once can exceed the rate of its memory. Equal rates
+// that calibrate has written may differ in the last digit.
 bool exceed_node_memory(const machine& described, int ranks) {
   constexpr double last_digit = 1e-3;
   const auto& memory = described.memory;
@@ -32,7 +32,7 @@ bool exceed_node_memory(const machine& described, int ranks) {
   return memory.node_copy * ranks > fastest * (1 + last_digit);
 }
 
-// Bytes on the wire of a message; a signal travels with data, or alone.
+// Bytes of a message on the wire. A signal without data counts as one word.
 std::size_t wire_bytes(std::size_t bytes) { return std::max(bytes, word_bytes); }
 
 }  // namespace

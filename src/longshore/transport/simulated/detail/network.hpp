@@ -1,6 +1,6 @@
 // Messages of the simulated machine: the times at which they leave and arrive (LogGOPS), and the
-// copies that they make when they arrive. The network card of a node and each link is a server with
-// a time from which on it is free.
+// copies that they make when they arrive. Each network card and each link is a server, with the
+// time at which it becomes free.
 #pragma once
 
 #include <longshore/transport/simulated/detail/engine.hpp>
@@ -27,7 +27,7 @@ struct transfer {
   std::size_t bytes = 0;
   std::byte* signal_at = nullptr;  ///< in memory of `to`; null without a signal
   std::uint64_t signal = 0;
-  std::int64_t amount = 0;     ///< of a fetch-and-add; then its result
+  std::int64_t amount = 0;     ///< of a fetch-and-add; at its end, the result
   bool gives_message = false;  ///< the given_message at `local` joins the arrivals at `remote`
   bool is_credit = false;      ///< at signal_at is an arrived_credit
   bool keeps_copy = false;     ///< the caller may change the memory at `local` at once
@@ -43,22 +43,21 @@ class network final : public event_handler {
   std::int64_t complete(const transfer& wanted);
   /// Waits until all transfers of the running rank are complete at both ends.
   void quiet(int rank);
-  /// Work of the processor. Ranks that share cores take turns: a rank keeps its core until it waits.
+  /// Work of the processor. Ranks that share cores take turns: each keeps its core until it waits.
   void compute(int rank, double seconds);
   /// Gives the core to other ranks until an event that may end the wait. If ranks share cores, the
   /// rank then pays for a switch.
   void wait(int rank, const char* operation, int peer);
-  /// Copies within a node: the memory of the node is a server, too. The rate depends on the bytes
-  /// that the copies touch again and again.
+  /// Charges copies within a node. The memory of the node is a server, too. The rate depends on the
+  /// bytes that the copies touch again and again.
   void charge_copy(int rank, int peer, std::size_t bytes, std::size_t touched_bytes);
   /// Copied cells: their bytes, and the cache lines of their short runs.
   void charge_copy(int rank, int peer, const detail::copied_cells& cells);
   /// The overhead of the receiver of a message between nodes.
   void charge_receive(int rank, std::size_t bytes);
-  /// A change that the running rank makes of memory that `peer`, a rank of its node, polls
-  /// (cost_sink::change).
+  /// The running rank changes memory that `peer`, a rank of its node, polls (cost_sink::change).
   void change(int rank, const void* at, int peer, std::function<bool()> make);
-  /// Memory is freed: changes of it that are not visible yet never happen.
+  /// Called when memory is freed. Changes of this memory that are not visible yet never happen.
   void forget_changes(const std::byte* begin, std::size_t bytes) noexcept;
   void handle(int kind, std::uint32_t id) override;
   void fetch(int kind, std::uint32_t id, bool is_next) noexcept override;
@@ -67,15 +66,15 @@ class network final : public event_handler {
   enum event : int { crosses, arrives, delivered, updates, returns, completed, visible };
   struct alignas(cache_line_bytes) message {
     transfer what;
-    std::uint32_t crossed = 0;  // links
-    event at_card = arrives;    // what happens at the end of these links
+    std::uint32_t crossed = 0;  // number of crossed links
+    event at_card = arrives;    // what happens at the end of the last link
     route links;                // of its current way
     bool* is_complete = nullptr;
     std::int64_t* result = nullptr;
     std::vector<std::byte> copy;
   };
   static constexpr std::size_t messages_per_block = 1024;
-  // On its way to another rank of the node.
+  // A change that is on its way to another rank of the node.
   struct memory_change {
     const void* at;
     int peer;
@@ -91,7 +90,8 @@ class network final : public event_handler {
     bool in_quiet = false;  // the rank waits for the end of its transfers
   };
   [[nodiscard]] node& node_of(int rank) { return nodes_[machine_.node_of(rank)]; }
-  // Then atomics are those of the processor, else those of the network (one_sided/segment.cpp).
+  // On one node, atomics are those of the processor, else those of the network
+  // (one_sided/segment.cpp).
   [[nodiscard]] bool has_one_node() const noexcept {
     return pending_.size() <= static_cast<std::size_t>(machine_.ranks_per_node);
   }

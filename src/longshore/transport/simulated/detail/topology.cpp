@@ -43,8 +43,8 @@ route topology::route_of(int from, int to) const noexcept {
   if (links.kind == machine::topology_kind::fat_tree) {
     const int from_switch = from / links.nodes_per_switch, to_switch = to / links.nodes_per_switch;
     if (from_switch == to_switch) return found;
-    // The target chooses the second switch, as in static routing: no two targets of a switch share
-    // a link down if there are as many uplinks as nodes.
+    // The target decides the second switch, as in static routing. So no two targets of a switch
+    // share a link down if there are as many uplinks as nodes.
     const int link = to % links.uplinks;
     found.add(static_cast<std::size_t>(from_switch) * links.uplinks + link);
     found.add(second_part_ + static_cast<std::size_t>(to_switch) * links.uplinks + link);

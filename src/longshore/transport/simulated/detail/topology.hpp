@@ -1,5 +1,6 @@
-// The links between the nodes of a simulated machine. Each link is a server: a message occupies it
-// for its bytes, and the next message waits. The message moves on as soon as its head has passed.
+// The links between the nodes of a simulated machine. Each link is a server: a message occupies the
+// link for the time of its bytes, and the next message waits. The message moves on as soon as its
+// head has passed.
 #pragma once
 
 #include <longshore/transport/simulated/detail/machine.hpp>
@@ -26,13 +27,13 @@ class topology {
   /// Depends on the two nodes alone, so messages between two nodes keep their order. REQUIRES:
   /// from != to.
   [[nodiscard]] route route_of(int from, int to) const noexcept;
-  /// The head of a message is at the link at `time`. Returns when it has passed.
+  /// The head of a message reaches the link at `time`. Returns the time when the head has passed.
   double cross(std::uint32_t link, double time, std::size_t bytes) noexcept {
     const double begins = time > free_at_[link] ? time : free_at_[link];
     free_at_[link] = begins + static_cast<double>(bytes) * machine_.topology.link_per_byte;
     return begins + machine_.topology.hop;
   }
-  /// Between the first and the last byte of a message, as far as links limit its rate.
+  /// Seconds between the first and last byte of a message at the rate of the links.
   [[nodiscard]] double link_seconds(const route& links, std::size_t bytes) const noexcept {
     return links.count == 0 ? 0 : static_cast<double>(bytes - 1) * machine_.topology.link_per_byte;
   }

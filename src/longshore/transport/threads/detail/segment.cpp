@@ -12,7 +12,7 @@ namespace {
 
 // Parts of this size are streamed or accessed at random. Huge pages avoid most of the TLB misses.
 constexpr std::size_t min_huge_bytes = std::size_t{1} << 20;
-// With many small parts, a core visits them all by turns.
+// The same for all parts together, if ranks share cores: a core then visits many small parts.
 constexpr std::size_t min_shared_huge_bytes = std::size_t{16} << 20;
 
 std::vector<std::byte*> direct_parts(const team& team, const shared_block& block) {

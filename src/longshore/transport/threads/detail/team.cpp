@@ -1,5 +1,5 @@
-// Collectives, segments and channels of ranks that are threads. A rank shows the others a pointer
-// to its data between two barriers, and the others copy from there.
+// Collectives, segments and channels of ranks that are threads. Between two barriers, a rank shows
+// a pointer to its data, and other ranks copy from there.
 #include <longshore/core/error.hpp>
 #include <longshore/transport/detail/channel_slots.hpp>
 #include <longshore/transport/detail/ring_channels.hpp>

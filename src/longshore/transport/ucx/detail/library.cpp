@@ -1,5 +1,5 @@
-// Starts and ends UCX for one process: makes connections to peers when they are first needed, keeps
-// the directory of regions, waits for operations within the deadline, and notices lost peers.
+// Starts and ends UCX for one process. Connects to a peer when that is first needed, keeps the
+// directory of regions, waits for operations within the deadline, and notices lost peers.
 #include <longshore/core/clock.hpp>
 #include <longshore/core/environment.hpp>
 #include <longshore/core/error.hpp>
@@ -167,8 +167,8 @@ ucp_ep_h library::endpoint(int peer) {
   params.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS;
   params.address = reinterpret_cast<const ucp_address_t*>(bootstrap_.published_by(peer).data() +
                                                           sizeof(published_header));
-  // Within a host, UCX would not use shared memory with error handling, and a signal ends all ranks
-  // anyway.
+  // Not within a host: UCX would not use shared memory with error handling, and a signal ends all
+  // ranks there anyway.
   if (published_header_of(peer).host != one_sided::host_hash()) {
     params.field_mask |= UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE | UCP_EP_PARAM_FIELD_ERR_HANDLER;
     params.err_mode = UCP_ERR_HANDLING_MODE_PEER;
@@ -224,7 +224,7 @@ void library::complete(ucs_status_ptr_t request, int peer, const char* operation
 }
 
 ucs_status_t library::wait_for_status(ucs_status_ptr_t request, int peer, const char* operation) {
-  constexpr unsigned turns_per_check = 64;  // of peers and of the clock
+  constexpr unsigned turns_per_check = 64;  // checks of the peers and of the clock
   double began = -1;
   for (unsigned turns = 1;; ++turns) {
     const auto status = ucp_request_check_status(request);

@@ -74,7 +74,7 @@ class library final : public one_sided::library {
 
  private:
   void close();
-  /// As complete(), but returns the status of the operation.
+  /// Like complete(), but returns the status of the operation.
   [[nodiscard]] ucs_status_t wait_for_status(ucs_status_ptr_t request, int peer,
                                              const char* operation);
   [[nodiscard]] published_header published_header_of(int peer) const;

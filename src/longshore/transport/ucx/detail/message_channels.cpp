@@ -1,5 +1,5 @@
 // Sends the messages of channels as active messages of UCX, in parts. Puts credits into headers of
-// messages that go the right way, or sends them alone when no such message follows.
+// messages to the same rank. Sends credits alone when no such message follows.
 #include <longshore/core/environment.hpp>
 #include <longshore/core/error.hpp>
 #include <longshore/transport/ucx/detail/library.hpp>
@@ -21,7 +21,7 @@ constexpr unsigned message_id = 7;
 constexpr std::size_t default_part_bytes = std::size_t{56} << 10;
 // A credit is sent alone after this many empty polls without a message that carries it.
 constexpr unsigned max_idle_polls = 64;
-// With fewer slots, credits do not wait for each other.
+// With fewer slots than this, credits do not wait for each other.
 constexpr std::uint32_t min_slots_of_groups = 8;
 
 }  // namespace

@@ -58,7 +58,7 @@ void mpi_bootstrap::barrier() {
 }
 
 // Bruck et al. 1997: rank r has the blocks of ranks r to r+d-1, and gets the next d blocks from
-// rank r+d. (MPI_Iallgather of Open MPI 4.1 is linear, and would connect each rank with all ranks.)
+// rank r+d. MPI_Iallgather is not used: in Open MPI 4.1 it would connect each rank with all ranks.
 void mpi_bootstrap::allgather_blocks(std::byte* blocks, std::span<const std::size_t> ends) {
   for (int distance = 1; distance < size_; distance *= 2) {
     const auto have = static_cast<std::size_t>(distance),

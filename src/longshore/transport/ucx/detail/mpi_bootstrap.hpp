@@ -24,7 +24,7 @@ class mpi_bootstrap final : public process_bootstrap {
  private:
   void complete(void* request, const char* operation);
   /// Sends this rank's block, at the start of `blocks`, to all ranks. Receives the blocks of the
-  /// next ranks, cyclically, behind it. Block j ends at offset ends[j].
+  /// following ranks, cyclically, behind this block. Block j ends at offset ends[j].
   void allgather_blocks(std::byte* blocks, std::span<const std::size_t> ends);
 
   bool owns_mpi_ = false;

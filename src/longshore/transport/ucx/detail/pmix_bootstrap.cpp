@@ -1,6 +1,6 @@
-// Exchanges the addresses of processes through the PMIx of the launcher, whose functions are looked
-// up in the library at run time: each rank puts a value, a fence copies all values, and others get
-// it.
+// Exchanges the addresses of processes through the PMIx of the launcher. Each rank puts a value, a
+// fence copies all values, and other ranks get them. The functions of PMIx are looked up in the
+// library at run time.
 #include <longshore/core/clock.hpp>
 #include <longshore/core/error.hpp>
 #include <longshore/transport/ucx/detail/pmix_bootstrap.hpp>
