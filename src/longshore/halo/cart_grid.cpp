@@ -1,4 +1,5 @@
-// The orders of Cartesian communicators. detail/mpi/cart_grid.cpp makes their grids.
+// In builds without MPI, cart_grid() throws. detail/mpi/cart_grid.cpp has cart_grid() for builds
+// with MPI.
 #include <longshore/halo/cart_grid.hpp>
 
 #include <longshore/core/error.hpp>
