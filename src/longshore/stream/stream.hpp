@@ -25,10 +25,10 @@
 
 namespace longshore {
 
-/// The threads that write the pages first. They decide on which NUMA nodes the pages lie.
+/// Which threads write the pages first. They decide on which NUMA nodes the pages lie.
 enum class first_touch {
-  /// All tasks, if a measurement shows that parallel writing pays. One thread, without a
-  /// measurement, for arrays smaller than a page per task.
+  /// All tasks, if a measurement shows that parallel writing pays. Arrays smaller than a page per
+  /// task are written by one thread without a measurement.
   automatic,
   serial,   ///< the rank's thread alone
   parallel  ///< each task its own part
@@ -124,8 +124,8 @@ class stream {
     return static_cast<std::size_t>(a.data() - arrays_.local(0).data());
   }
 
-  // With several NUMA nodes, all tasks write first regardless of the threshold: pages that one
-  // thread wrote first are slow for tasks on other nodes.
+  // With several NUMA nodes, all tasks write first regardless of the threshold, because pages that
+  // one thread wrote first are slow for tasks on other nodes.
   [[nodiscard]] bool should_touch_in_parallel() {
     if (options_.first_touch != first_touch::automatic)
       return options_.first_touch == first_touch::parallel;
@@ -177,7 +177,7 @@ class stream {
       const double error = static_cast<double>(item) - static_cast<double>(expected[k]);
       // Expected values are not negative.
       const double allowed = stream_tolerance<value_type> * static_cast<double>(expected[k]);
-      // A comparison with NaN is false, so NaN counts as wrong.
+      // A comparison with NaN is false, so a NaN counts as wrong.
       wrong += !(error <= allowed && -error <= allowed);
       if (++k == period) k = 0;
     }
