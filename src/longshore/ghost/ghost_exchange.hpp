@@ -42,8 +42,8 @@ enum class ghost_operation {
 
 /// A plan of exchanges between the elements of all ranks and their ghosts, for one or several
 /// fields together. A plan is bound to the memory of its fields, so that neighbours can map the
-/// memory and MPI can prepare its requests. Fields at other addresses need another plan. Plans can
-/// share a graph, which searches for neighbours once.
+/// memory and MPI can prepare its requests. Other fields need a plan of their own, which can share
+/// the graph and its search for neighbours.
 ///
 /// Any number of plans may exist and be in flight together. One plan does one operation at a time.
 /// Destroying a plan is collective, and not allowed while the plan is in flight. Movable.
