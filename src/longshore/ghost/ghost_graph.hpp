@@ -46,19 +46,19 @@ using ghost_locator =
 /// If the arguments of any rank are wrong, all ranks throw errc::usage with the rank and the index.
 class ghost_graph {
  public:
-  /// Collective. Gives ghosts by their owners: `ghosts[i].offset` is the number of the element on
+  /// Collective. Takes ghosts by their owners: `ghosts[i].offset` is the number of the element on
   /// its owner.
   ghost_graph(team& ranks, std::uint64_t owned, std::span<const location> ghosts);
-  /// Collective. Gives ghosts by global indices. They number the elements of rank 0 first, then
+  /// Collective. Takes ghosts by global indices. They number the elements of rank 0 first, then
   /// those of rank 1, and so on. Needs 8 bytes per rank of the team.
   ghost_graph(team& ranks, std::uint64_t owned, std::span<const std::int64_t> ghosts);
-  /// Collective. Gives ghosts by global indices. `owned[i]` is the index of this rank's element i.
+  /// Collective. Takes ghosts by global indices. `owned[i]` is the index of this rank's element i.
   /// Indices are any numbers that are not negative, in any order. All ranks throw if two elements
-  /// have the same index, or if no rank owns a ghost. A directory that is distributed over the
+  /// have the same index, or if a ghost has no owner. A directory that is distributed over the
   /// ranks finds the owners. It needs 24 bytes per owned element, and messages between all ranks.
   ghost_graph(team& ranks, std::span<const std::int64_t> owned,
               std::span<const std::int64_t> ghosts);
-  /// Collective. Gives ghosts by indices of a distribution (array/): block, cyclic, block_cyclic.
+  /// Collective. Takes ghosts by indices of a distribution (array/): block, cyclic, block_cyclic.
   /// All ranks pass the same map.
   template <distribution_map Map>
   ghost_graph(team& ranks, const Map& map, std::span<const std::int64_t> ghosts)

@@ -20,8 +20,8 @@ namespace {
 
 constexpr std::uint64_t max_owned = std::numeric_limits<std::uint32_t>::max();
 
-// Up to this number of ranks, each rank tells all others how many elements it needs from each rank.
-// With more ranks these numbers would leave too little room for short lists in a block.
+// Up to this number of ranks, each rank tells all others the largest element that it needs of each
+// rank. With more ranks these numbers would leave too little room for short lists in a block.
 constexpr int max_ranks_that_tell = 7;
 
 // Returns one more than the largest number, or 0 for an empty list.
@@ -265,9 +265,9 @@ void ghost_links::learn_neighbours(const ghost_links* before) {
   messenger_ = std::make_shared<messenger>(ranks_, std::move(peers));
 }
 
-// Returns two numbers for each rank. The first is how many elements the rank owns, if it is this
-// rank, else 0. The second is how many elements it must own so that all ghosts of this rank exist.
-// After the exchange all ranks know the maxima.
+// Returns the number of elements of each rank, and then the number that each rank must have for the
+// ghosts of this rank. Of the first half this rank knows only its own number. The exchange finds
+// the maxima of all ranks.
 agreed_numbers ghost_links::owned_and_needed() const {
   const auto size = static_cast<std::size_t>(ranks_.size());
   agreed_numbers numbers(2 * size);
