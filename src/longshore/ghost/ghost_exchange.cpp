@@ -1,5 +1,4 @@
-// Makes the plan of a strategy. The first collective call of the plan checks the arguments of all
-// ranks.
+// Makes the plan of a strategy. The first collective call of the plan checks all arguments.
 #include <longshore/ghost/ghost_exchange.hpp>
 
 #include <longshore/ghost/detail/ghost_plan.hpp>

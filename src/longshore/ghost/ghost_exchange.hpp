@@ -87,8 +87,7 @@ class ghost_exchange {
   /// a field's type does not have the operation, and in the cases of start_update().
   void start_accumulate(const ghost_op& operation) { start_accumulate({&operation, 1}); }
   void start_accumulate(std::span<const ghost_op> operations);
-  /// Continues the operation as far as possible without blocking. Returns true if the operation is
-  /// complete.
+  /// Continues the operation as far as possible without blocking. Returns whether it is complete.
   [[nodiscard]] bool test();
   /// Returns when the operation is complete on this rank, and its memory may be used again. Throws
   /// errc::usage if no operation was started.
@@ -115,11 +114,10 @@ class ghost_exchange {
 
   /// The traffic of this rank in one operation. The payload of an update is the bytes of elements
   /// that this rank gives to ghosts. The payload of an accumulate is the bytes of ghosts that this
-  /// rank gives to elements. Both include those within the rank. Direct reads are payload without
+  /// rank gives to elements. Both include copies within the rank. Direct reads are payload without
   /// messages.
   [[nodiscard]] traffic moved(ghost_operation operation = ghost_operation::update) const;
-  /// The strategy of the plan. If the options say `automatic`, this is the strategy that was
-  /// chosen.
+  /// The strategy of the plan. With option `automatic`, it is the chosen strategy.
   [[nodiscard]] ghost_strategy strategy() const noexcept { return strategy_; }
   [[nodiscard]] const ghost_graph& graph() const noexcept { return graph_; }
   /// The number of other ranks with which this rank exchanges messages, or whose memory it reads.

@@ -27,8 +27,7 @@ struct ghost_memory {
 ///     std::vector<point> points(owned + ghosts);                   // an array of structs
 ///     longshore::ghost_field mass(&points[0].mass, &points[owned].mass, sizeof(point));
 ///
-/// Between processes, strategies read memory of `shared_allocator` directly. They pack other
-/// memory.
+/// Between processes, memory of `shared_allocator` is read directly. Other memory is packed.
 template <trivially_copyable T>
 class ghost_field {
  public:

@@ -46,8 +46,7 @@ using ghost_locator =
 /// If the arguments of any rank are wrong, all ranks throw errc::usage with the rank and the index.
 class ghost_graph {
  public:
-  /// Collective. Takes ghosts by their owners: `ghosts[i].offset` is the number of the element on
-  /// its owner.
+  /// Collective. Takes ghosts by owner: `ghosts[i].offset` is the number of the element there.
   ghost_graph(team& ranks, std::uint64_t owned, std::span<const location> ghosts);
   /// Collective. Takes ghosts by global indices. They number the elements of rank 0 first, then
   /// those of rank 1, and so on. Needs 8 bytes per rank of the team.

@@ -158,8 +158,7 @@ class ghost_op {
     made.loop_ = loop;
     return made;
   }
-  /// Returns the loop for a field of the given type, or null if the type does not have the
-  /// operation.
+  /// Returns the loop for fields of a type, or null if the type does not have the operation.
   [[nodiscard]] detail::ghost_batch_function loop_for(const detail::ghost_type& type) const {
     if (kind_ == kind::function) return type_ == nullptr || *type_ == *type.type ? loop_ : nullptr;
     return type.loops[static_cast<std::size_t>(kind_)];

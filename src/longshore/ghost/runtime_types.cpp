@@ -12,8 +12,7 @@ namespace longshore::detail {
 namespace {
 
 // For each type of number: `numbers` is for fields with one number in an element, and `items` for
-// fields with several numbers. `items` have no loops, because op_for_items() makes their
-// operations.
+// fields with several numbers. `items` have no loops: op_for_items() makes their operations.
 template <class... T>
 struct tables_of {
   static constexpr std::array<const ghost_type*, sizeof...(T)> numbers{&ghost_type_of<T>...};

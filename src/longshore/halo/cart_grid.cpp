@@ -1,5 +1,4 @@
-// In builds without MPI, cart_grid() throws. detail/mpi/cart_grid.cpp has cart_grid() for builds
-// with MPI.
+// In builds without MPI, cart_grid() throws. Builds with MPI use detail/mpi/cart_grid.cpp.
 #include <longshore/halo/cart_grid.hpp>
 
 #include <longshore/core/error.hpp>

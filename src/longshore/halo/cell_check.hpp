@@ -54,8 +54,7 @@ inline constexpr T untouched_cell = std::is_signed_v<T> ? static_cast<T>(-1)
 template <class T>
 [[nodiscard]] constexpr T cell_value(std::uint64_t row, std::ptrdiff_t x) noexcept {
   constexpr int digits = std::numeric_limits<T>::digits;
-  // For unsigned types, untouched_cell has all bits set. Values have one bit less, so that they
-  // differ from untouched_cell.
+  // untouched_cell of an unsigned type has all bits set. Values have one bit less, and so differ.
   constexpr int bits = std::is_signed_v<T> ? digits : digits - 1;
   return static_cast<T>(mix_bits(row ^ static_cast<std::uint64_t>(x)) >>
                         (64 - (bits < 63 ? bits : 63)));
@@ -81,7 +80,7 @@ template <class T>
                                                           halo_reach filled,
                                                           const halo_widths& widths);
 /// Like first_wrong_cell() above, for the reach that `algorithm` fills if the stencil needs
-/// `needed`. REQUIRES: not algorithm `automatic`.
+/// `needed`. Throws errc::usage for `automatic`.
 template <class T>
 [[nodiscard]] std::optional<std::string> first_wrong_cell(
     const field_view<T>& field, const domain_block& block, std::uint64_t tag, const rank_grid& grid,

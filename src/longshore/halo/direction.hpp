@@ -1,5 +1,4 @@
-// The directions in which halo messages travel. A direction has one step or none along each
-// dimension.
+// The directions of halo messages. A direction has one step or none along each dimension.
 #pragma once
 
 #include <array>

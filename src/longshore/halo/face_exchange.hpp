@@ -59,8 +59,7 @@ class face_exchange {
   /// Begins an exchange. Modes with blocking MPI calls block here. Throws errc::usage if an
   /// exchange is in flight.
   void start();
-  /// Continues the exchange as far as possible without blocking. Returns true if the exchange is
-  /// complete.
+  /// Continues the exchange as far as possible without blocking. Returns whether it is complete.
   [[nodiscard]] bool test();
   /// Returns when all messages have arrived and the outgoing buffers may be written. Mode channel
   /// waits until the neighbours have taken the messages of this rank. Neighbours take messages in

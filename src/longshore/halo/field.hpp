@@ -42,8 +42,7 @@ struct field_memory {
   halo_widths widths;  ///< halo cells that exist in memory on each side
   /// The shareable memory that holds the field. Its size is 0 if there is none.
   shared_memory_handle memory;
-  /// Expires when the shareable memory is freed. Empty if the library does not know when that
-  /// happens.
+  /// Expires when the shareable memory is freed. Empty if the library cannot know.
   std::weak_ptr<const void> lifetime = {};
 
   /// Sets the shareable memory that holds the field.

@@ -71,8 +71,7 @@ class halo_exchange {
   /// written, and interior cells within a halo width of a face must not be written. Modes with
   /// blocking MPI calls block here. Throws errc::usage if an exchange is in flight.
   void start();
-  /// Continues the exchange as far as possible without blocking. Returns true if the exchange is
-  /// complete.
+  /// Continues the exchange as far as possible without blocking. Returns whether it is complete.
   [[nodiscard]] bool test();
   /// Returns when the halo of this rank is filled and its interior may be written. Throws
   /// errc::usage if no exchange was started.
@@ -86,8 +85,7 @@ class halo_exchange {
   [[nodiscard]] traffic moved() const;
   /// The payload of this rank in one exchange, split by the way in which it moves.
   [[nodiscard]] halo_transfers transfers() const;
-  /// The algorithm of the plan. If the options say `automatic`, this is the algorithm that was
-  /// chosen.
+  /// The algorithm of the plan. With option `automatic`, it is the chosen algorithm.
   [[nodiscard]] halo_algorithm algorithm() const noexcept { return algorithm_; }
   /// The farthest halo cells that the algorithm of the plan fills for options.reach (filled_by).
   [[nodiscard]] halo_reach filled() const { return filled_by(algorithm_, reach_); }

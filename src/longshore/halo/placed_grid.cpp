@@ -114,8 +114,7 @@ std::int64_t off_node(const level_crossing& crossing) { return crossing.bytes.fr
 
 // The search assumes that ranks are numbered along the hardware, which may be wrong. So the traffic
 // of its result is counted for the real ranks, and compared with MPI's Cartesian order and the
-// linear order. The best arrangement is taken. Nodes with different numbers of ranks are not
-// searched.
+// linear order. The best arrangement is taken. There is no search if nodes are uneven.
 placed_grid place_automatically(team& team, const grid_options& options,
                                 const rank_locations& locations) {
   const auto shape = shape_for(team, options);

@@ -42,9 +42,8 @@ struct grid_options {
   /// If the cells are 0, the factors of the grid are balanced.
   std::array<std::size_t, 3> cells{};
   grid_placement placement = grid_placement::linear;
-  /// For placement `levels`: one grid per level, from the outermost to the innermost of node,
-  /// socket, numa, l3 and core. The ranks of a level that is left out belong to the next given
-  /// level.
+  /// For placement `levels`: a grid for each of node, socket, numa, l3 and core, outermost first.
+  /// The ranks of a level that is left out belong to the next given level.
   std::vector<placement_level> levels = {};
   /// For placement `automatic`: the messages of the exchange. Their periodicity is `periodic` of
   /// these options. By default equal messages go through all faces.

@@ -28,8 +28,8 @@ struct rank_locations {
   /// then separates the ranks.
   std::vector<hardware_level> levels;
   /// The position of each rank along the hardware, from 0 to the number of ranks - 1. Ranks are
-  /// sorted by node, then by the CPU to which the rank is bound. Ranks without binding keep their
-  /// order.
+  /// sorted by node, and within a node by the CPU to which they are bound. Ranks without binding
+  /// keep their order.
   std::vector<int> position_of;
   /// The reason why levels are not used, such as "ranks are not bound: their order on the node is
   /// used". Empty if all levels are used.

@@ -1,6 +1,5 @@
 // The four kernels of STREAM (J. D. McCalpin, "Memory bandwidth and machine balance in current high
-// performance computers", IEEE TCCA newsletter, 1995), with the bytes per element that bandwidths
-// count:
+// performance computers", IEEE TCCA newsletter, 1995), with the bytes per element that each counts:
 //
 //     copy   c = a            2 x sizeof(T)          scale  b = q * c        2 x sizeof(T)
 //     add    c = a + b        3 x sizeof(T)          triad  a = b + q * c    3 x sizeof(T)
@@ -48,8 +47,8 @@ template <stream_kernel Kernel, class T>
   if constexpr (Kernel == stream_kernel::triad) return x + scalar * y;
 }
 
-/// The arrays by their roles: the result, and the sources x and y. If the kernel has one source, x
-/// and y are the same array.
+/// The arrays by their roles: the result, and the sources x and y. With one source, x and y are
+/// equal.
 template <class Array>
 struct stream_operands {
   Array result, x, y;

@@ -37,8 +37,7 @@
     }                                                                                             \
   }
 
-// Only functions with LONGSHORE_TARGET use these instructions. So the program runs on any
-// processor.
+// Only functions with LONGSHORE_TARGET use these sets, so the program runs on any processor.
 namespace longshore {
 namespace {
 namespace avx2_loops {

@@ -48,8 +48,7 @@ extern template stream_loop<float> find_stream_loop<float>(stream_kernel, store_
 extern template stream_loop<double> find_stream_loop<double>(stream_kernel, store_kind,
                                                              instruction_set);
 
-/// The size in bytes of all last-level caches that `tasks_of_machine` tasks of a machine can use
-/// together.
+/// The bytes of all last-level caches that `tasks_of_machine` tasks of a machine use together.
 [[nodiscard]] std::size_t reached_cache_bytes(int tasks_of_machine);
 
 /// Returns streaming if `bytes` exceeds reached_cache_bytes(tasks_of_machine), else ordinary.

@@ -1,5 +1,4 @@
-// Neighbours on the node describe their memories to each other, and map each other's memories where
-// possible.
+// Neighbours on the node describe their memories to each other, and map those that they can.
 #include <longshore/ghost/detail/direct_peers.hpp>
 
 #include <longshore/core/error.hpp>
@@ -127,8 +126,7 @@ void direct_peers::confirm(const agreed_numbers& numbers, const when_agreed& agr
   }
 }
 
-// If this rank can map the signals of the peer, the peer is assumed to map all that this rank
-// exposes, until confirm() tells.
+// Until confirm(), a peer whose signals are mapped is assumed to map all that this rank exposes.
 void direct_peers::map_memories(direct_peer& peer, std::span<const std::byte> description) {
   handshake_reader reader(description);
   const auto header = reader.take<description_header>();

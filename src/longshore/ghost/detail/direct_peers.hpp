@@ -44,8 +44,7 @@ class direct_peers {
   /// memory. If so, this rank knows before exchange() which messages its peers will read.
   [[nodiscard]] bool knows_reach() const noexcept { return knows_reach_; }
   /// Collective. Ranks describe their memories to their peers, and agree on numbers. `attachments`
-  /// are further messages: none, or one for each peer on the node. Returns the attachments of the
-  /// peers.
+  /// are none, or one more message for each peer on the node. Returns the attachments of the peers.
   std::vector<std::vector<std::byte>> exchange(
       const agreed_numbers& numbers, const when_agreed& agreed,
       const std::vector<std::vector<std::byte>>& attachments = {});

@@ -29,8 +29,7 @@ std::size_t block_bytes(std::size_t ranks) {
                                  512);
 }
 
-// The lent messages, which receivers read in the memory of this rank. Keeps the place of each
-// message, indexed by receiver.
+// The messages that receivers read in the memory of this rank, with the place of each message.
 class lent_messages {
  public:
   lent_messages(team& ranks, const std::vector<std::vector<std::byte>>& messages,

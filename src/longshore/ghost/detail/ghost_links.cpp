@@ -32,8 +32,7 @@ std::int64_t end_of(const index_list& list) {
   return std::int64_t{1} + *std::max_element(indices.begin(), indices.end());
 }
 
-// How a message gives a list: as consecutive numbers, as all numbers, or as edits of the previous
-// list.
+// How a message gives a list: consecutive numbers, all numbers, or edits of the previous list.
 enum class list_form : std::uint32_t { consecutive, complete, edited };
 
 // Takes `count` numbers of the previous list from `begin` on. If `begin` is new_numbers, takes the
@@ -179,8 +178,7 @@ ghost_links::ghost_links(const ghost_links& before, std::size_t ghosts,
   connect(&before, kept_error([&] { to_owners_ = links_of(locate_all()); }));
 }
 
-// Without channels (fewer than 64 ranks), the lists themselves tell which ranks have ghosts of this
-// rank's elements.
+// Without channels, the lists themselves tell which ranks have ghosts of this rank's elements.
 void ghost_links::connect(const ghost_links* before, const std::exception_ptr& error) {
   owners_ = ranks_of(to_owners_, ranks_.rank());
   if (!messenger::has_channels(ranks_))

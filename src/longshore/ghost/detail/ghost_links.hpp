@@ -16,8 +16,7 @@
 
 namespace longshore::detail {
 
-/// Element owned[k] of the owner has its copy in ghost ghosts[k]. The numbers in `ghosts` are in
-/// ascending order.
+/// Ghost ghosts[k] is a copy of element owned[k]. The numbers in `ghosts` ascend.
 struct ghost_link {
   int rank = -1;      ///< the other rank
   index_list owned;   ///< numbers of elements at the owner

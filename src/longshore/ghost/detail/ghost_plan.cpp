@@ -22,8 +22,7 @@ std::size_t payload_of(std::span<const ghost_link> links, std::span<const ghost_
   return bytes;
 }
 
-// Throws if the rank has too little memory for the buffers of its messages, or if the messages are
-// too long for MPI.
+// Throws if this rank has too little memory for its messages, or if they are too long for MPI.
 void check_messages(const team& ranks, std::span<const ghost_program* const> programs,
                     std::span<const ghost_memory> fields, bool is_mpi) {
   constexpr std::size_t max_mpi_bytes = std::numeric_limits<int>::max(),
@@ -58,8 +57,7 @@ void check_messages(const team& ranks, std::span<const ghost_program* const> pro
          ranks.rank(), total, available);
 }
 
-// Returns whether a plan has gateways. On a single node, the node-aware strategies are the same as
-// direct.
+// Returns whether a plan has gateways. On a single node, node-aware strategies are like direct.
 bool is_node_aware(ghost_strategy strategy, const team& ranks) {
   return (strategy == ghost_strategy::node_aware_2 || strategy == ghost_strategy::node_aware) &&
          ranks.nodes().node_count() > 1;
@@ -105,8 +103,7 @@ ghost_plan::ghost_plan(const ghost_links& links, ghost_strategy strategy,
     direct_peers_.emplace(ranks_, to_neighbours, fields_, memory_.memories(), memory_.elements(),
                           update.rounds.size() + accumulate.rounds.size());
   const ghost_program* const programs[] = {&update, &accumulate};
-  // This check comes before the ranks agree, so that all ranks refuse a plan that one rank cannot
-  // make.
+  // The ranks agree after this check, so that all refuse a plan that one rank cannot make.
   if (is_mpi_ || are_posted_between_nodes(ranks_))
     arguments.attempt([&] { check_messages(ranks_, programs, fields_, is_mpi_); });
   using messages = std::vector<std::vector<std::byte>>;
@@ -133,9 +130,8 @@ ghost_plan::~ghost_plan() {
   if (current_ != nullptr && direct_peers_) direct_peers_->abandon_signals();
 }
 
-// Agrees on the arguments, and on whether any rank needs channels. This takes one exchange, which
-// also carries the attachments to direct peers. It takes a second exchange if ranks of a node share
-// a plan for the first time.
+// Agrees on the arguments, and on whether any rank needs channels. Takes one exchange, which also
+// carries the attachments, and a second one if ranks of a node share a plan for the first time.
 ghost_plan::agreement ghost_plan::agree(messenger& neighbours, const plan_arguments& arguments,
                                         std::span<const ghost_program* const> programs,
                                         const std::vector<std::vector<std::byte>>& attachments) {

@@ -29,8 +29,7 @@ class plan_arguments {
   /// Local.
   plan_arguments(const ghost_graph& graph, const ghost_options& options,
                  std::span<const ghost_memory> fields);
-  /// Local. Calls `step`, and keeps its error for agree(). Does nothing if there is an error
-  /// already.
+  /// Local. Calls `step` unless there is an error already. Keeps its error for agree().
   template <class Step>
   void attempt(const Step& step) {
     if (error_) return;
@@ -40,8 +39,7 @@ class plan_arguments {
       error_ = std::current_exception();
     }
   }
-  /// The numbers of this rank. All ranks must learn the largest of each. The plan sets the last
-  /// two.
+  /// The numbers of this rank. All ranks learn the largest of each. The plan sets the last two.
   enum number : std::size_t { failed, hash, negated_hash, must_confirm, needs_channels, count };
   [[nodiscard]] agreed_numbers numbers() const {
     agreed_numbers all(count);

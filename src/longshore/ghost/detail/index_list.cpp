@@ -1,5 +1,4 @@
-// Finds runs of consecutive pairs. Copies elements by loops that are compiled for the usual element
-// sizes.
+// Finds runs of consecutive pairs. Copies elements by loops compiled for usual element sizes.
 #include <longshore/ghost/detail/index_list.hpp>
 
 #include <cassert>

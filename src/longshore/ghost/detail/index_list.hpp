@@ -1,5 +1,4 @@
-// Lists of elements of a memory, and pairs of two such lists, which say which element is copied
-// where.
+// Lists of elements of a memory, and pairs of lists that say which element is copied where.
 #pragma once
 
 #include <longshore/ghost/ghost_op.hpp>

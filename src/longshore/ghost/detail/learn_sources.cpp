@@ -27,8 +27,8 @@ std::vector<int> learn_by_alltoall(team& ranks, std::span<const int> destination
 
 // Each rank has a list of its sources: their number, and then the sources. A rank adds itself to
 // the lists of its destinations. The lists have room for the largest number of destinations of any
-// rank, which suffices for symmetric graphs. If a list is too short, all ranks begin again with
-// longer lists.
+// rank, which suffices for symmetric graphs. If a list is too short, all ranks repeat with longer
+// lists.
 std::vector<int> learn_by_segment(team& ranks, std::span<const int> destinations) {
   const int me = ranks.rank();
   auto places =

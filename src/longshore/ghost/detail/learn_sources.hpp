@@ -16,8 +16,7 @@ enum class announcement {
   sparse       ///< algorithm NBX of the paper over MPI; else two remote accesses per destination
 };
 
-/// Collective. Returns the ranks that have this rank among their `destinations`, in ascending
-/// order.
+/// Collective. Returns, in ascending order, the ranks whose `destinations` include this rank.
 [[nodiscard]] std::vector<int> learn_sources(team& ranks, std::span<const int> destinations,
                                              announcement by = announcement::automatic);
 

@@ -1,5 +1,4 @@
-// Divides the messages of a round among direct reads, posted messages and channels. Polls all of
-// them.
+// Divides the messages of a round among direct reads, posted messages and channels.
 #include <longshore/ghost/detail/link_mover.hpp>
 
 #include <cassert>

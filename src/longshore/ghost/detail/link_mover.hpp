@@ -20,7 +20,7 @@ namespace longshore::detail {
 
 class link_mover final : public mover {
  public:
-  /// Local. `number` is the number of the round in the plan. `peers` is null if no message is read
+  /// Local. The round has number `number` in the plan. `peers` is null if no message is read
   /// directly.
   link_mover(const mover_context& context, const ghost_round& round, const direct_peers* peers,
              std::size_t number);

@@ -1,5 +1,4 @@
-// Sends messages of any length between a rank and its neighbours, which agree by them on graphs and
-// plans.
+// Exchanges messages between a rank and its neighbours, so that they agree on graphs and plans.
 #pragma once
 
 #include <longshore/transport/detail/neighbour_handshake.hpp>

@@ -1,5 +1,4 @@
-// The interface of movers, which transfer the messages of one round. Also has the code that all
-// movers share.
+// Movers transfer the messages of one round. Here are their interface and the code they share.
 #pragma once
 
 #include <longshore/ghost/detail/ghost_program.hpp>

@@ -55,8 +55,7 @@ class lent_memory {
  public:
   static constexpr std::size_t max_bytes = std::size_t{1} << 20;
 
-  /// Local. Call once per exchange. Returns memory of at least `bytes` bytes. REQUIRES: `bytes` is
-  /// at most max_bytes.
+  /// Local. Call once per exchange. Returns at least `bytes` bytes. REQUIRES: at most max_bytes.
   [[nodiscard]] const shareable_memory& next(const team& ranks, std::size_t bytes) {
     turn_ = 1 - turn_;
     auto& piece = pieces_[turn_];

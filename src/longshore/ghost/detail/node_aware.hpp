@@ -46,11 +46,9 @@ class node_aware_planner {
   /// The messenger to the other ranks of the node (mates).
   [[nodiscard]] const std::shared_ptr<messenger>& mates() const noexcept { return mates_; }
 
-  /// Returns a message for each mate, with the links that the mate must know as gateway or
-  /// collector.
+  /// Returns a message for each mate, with the links for which it is gateway or collector.
   [[nodiscard]] messages requests();
-  /// Returns the programs, given the requests of all mates. The programs lack the places in buffers
-  /// of mates.
+  /// Returns programs from the requests of all mates. They lack the places in buffers of mates.
   [[nodiscard]] node_aware_programs plan(messages requests);
   /// Call after plan(). Returns a message for each mate, with places in the buffers of this rank.
   [[nodiscard]] messages places();
@@ -79,8 +77,7 @@ class node_aware_planner {
     index_list owned, ghosts;
     std::size_t first = 0;  // the number of its first contribution, in the order of blocks
   };
-  // The links of an owner with the ranks of a node, and the elements that cross to that node, each
-  // once.
+  // The links of an owner with the ranks of a node, and the elements that cross, each once.
   struct owner_crossing {
     int node, owner;
     std::vector<block> blocks;

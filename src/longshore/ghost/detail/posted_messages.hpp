@@ -23,8 +23,7 @@ struct posted_end {
   std::size_t bytes;
 };
 
-/// Transfers the messages of one round, any number of times. An exchange lasts from start() until
-/// is_done().
+/// Transfers the messages of one round. An exchange lasts from start() until is_done().
 class posted_messages {
  public:
   virtual ~posted_messages() = default;
@@ -34,8 +33,7 @@ class posted_messages {
 
   /// Begins to receive.
   virtual void start() = 0;
-  /// outgoing(i) is the buffer into which message i is packed, after start(). send(i) sends the
-  /// message, once per exchange.
+  /// After start(), message i is packed into outgoing(i), and sent by send(i).
   [[nodiscard]] virtual std::byte* outgoing(std::size_t i) = 0;
   virtual void send(std::size_t i) = 0;
   /// Adds the numbers of incoming messages that have arrived since the last call. They stay valid

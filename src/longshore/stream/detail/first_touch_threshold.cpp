@@ -73,8 +73,7 @@ std::size_t first_touch_threshold_bytes(const first_touch_times& times) noexcept
   constexpr double max_share_of_serial = 0.95;  // a smaller gain may be chance
   if (!(parallel < max_share_of_serial * serial)) return never;
   const double bytes = start / (serial - parallel);
-  // 1e18 bytes are more than any memory has. The conversion of a number of 2^64 or more would be
-  // undefined.
+  // No memory has 1e18 bytes. The conversion of a number of 2^64 or more would be undefined.
   return bytes < 1e18 ? static_cast<std::size_t>(bytes) : never;
 }
 

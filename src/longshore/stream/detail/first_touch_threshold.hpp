@@ -7,7 +7,7 @@
 
 namespace longshore::detail {
 
-/// The measured seconds of the first write to fresh pages, by one thread (serial) and by all tasks
+/// The seconds of the first write to fresh pages, by one thread (serial) and by all tasks
 /// (parallel).
 struct first_touch_times {
   std::size_t small_bytes = 0, large_bytes = 0;

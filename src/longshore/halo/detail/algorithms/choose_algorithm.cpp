@@ -47,8 +47,7 @@ halo_algorithm choose_algorithm(const rank_grid& grid, const halo_options& optio
   std::vector<halo_algorithm> candidates = {halo_algorithm::standard, halo_algorithm::staged};
   if (ranks.nodes().node_count() > 1 && ranks.nodes().largest_node() > 1)
     candidates.push_back(halo_algorithm::hybrid);
-  // Sequenced algorithms may be faster, because a small message may still be in a cache when it is
-  // unpacked.
+  // Sequenced algorithms may gain, because a small message may be in a cache when it is unpacked.
   if (fields.size() > 1 && fields.size() <= max_sequenced_fields)
     candidates.insert(candidates.end(),
                       {halo_algorithm::sequenced, halo_algorithm::staged_sequenced});

@@ -34,14 +34,12 @@ enum class message_end { sender, receiver };
                                     std::span<const halo_direction> directions,
                                     std::array<bool, 3> filled = {});
 
-/// Returns the cells of one field in a message that travels in `direction`. This rank is at end
-/// `end`.
+/// Returns the cells of one field in a message in `direction`. This rank is its end `end`.
 [[nodiscard]] strided_box message_cells(const rank_grid& grid, const exchanged_field& field,
                                         const halo_direction& direction, message_end end,
                                         std::array<bool, 3> filled = {});
 
-/// Returns the rounds of algorithm standard. With reach `faces` they are the rounds of algorithm
-/// faces.
+/// Returns the rounds of algorithm standard, which with reach `faces` are those of algorithm faces.
 [[nodiscard]] std::vector<halo_round> standard_rounds(const rank_grid& grid,
                                                       std::span<const exchanged_field> fields,
                                                       halo_reach reach);

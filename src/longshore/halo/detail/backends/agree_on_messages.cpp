@@ -1,5 +1,5 @@
-// Each rank tells its neighbours the shapes of the messages that it sends, and compares the shapes
-// that they tell with those that it expects.
+// Each rank tells its neighbours the shapes of the messages that it sends, and compares theirs with
+// those it expects.
 #include <longshore/core/error.hpp>
 #include <longshore/core/random.hpp>
 #include <longshore/halo/detail/backends/exchange_backend.hpp>

@@ -63,8 +63,7 @@ class direct_backend final : public polled_backend {
   tasks* workers_;
   std::size_t touched_bytes_;
   std::uint64_t exchange_number_ = 0;
-  // Indices of the links with cells that are not read yet in this exchange: by this rank, and by
-  // the peer.
+  // Indices of the links whose cells are still to be read: by this rank, and by the peer.
   std::vector<std::size_t> links_to_read_, links_being_read_;
 };
 

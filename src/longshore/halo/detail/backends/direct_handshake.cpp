@@ -22,8 +22,7 @@ struct remote_box_descriptor {
   std::array<std::size_t, 3> extents;
   std::array<std::ptrdiff_t, 3> strides_bytes;
 };
-// Names a halo message by its round and its message pair. The descriptors of its `boxes` boxes
-// follow.
+// Names a halo message by round and message pair. The descriptors of its `boxes` boxes follow.
 struct remote_message_descriptor {
   std::uint32_t round, pair, boxes;
 };

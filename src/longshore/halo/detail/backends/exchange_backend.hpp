@@ -68,8 +68,7 @@ struct backend_options {
   /// The tasks that pack and unpack large messages. The tasks must outlive the backends. If
   /// `workers` is null, the calling thread packs and unpacks.
   tasks* workers = nullptr;
-  /// The bytes of the cache lines that hold the cells of all rounds. make_backends() sets this
-  /// value.
+  /// The bytes of the cache lines of all cells of all rounds, set by make_backends().
   std::size_t touched_bytes = 0;
 };
 
@@ -86,8 +85,7 @@ inline void count_message(traffic& moved, const team& ranks, const halo_message&
 /// channels to them, of 8 KiB each.
 void agree_on_messages(const rank_grid& grid, const std::vector<halo_round>& rounds);
 
-/// Returns the shape and the periods of a grid, which all ranks compare. A plan adds its own
-/// arguments.
+/// Returns the shape and periods of a grid, for all ranks to compare. A plan adds its arguments.
 [[nodiscard]] common_arguments grid_arguments(const rank_grid& grid);
 
 /// Collective. Makes a backend for each round of an exchange. Throws errc::unsupported if why_not

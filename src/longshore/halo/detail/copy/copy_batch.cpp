@@ -15,8 +15,7 @@ constexpr std::size_t tasks_from_bytes = 256 * 1024;
 // face of one block. A wrong guess costs time only, because interleaved copies are independent.
 constexpr std::ptrdiff_t max_row_bytes = 16 * 1024;
 
-// Cells are prefetched this many runs ahead, so that stores of one row do not delay loads of a
-// later row.
+// Cells are prefetched this many runs ahead, so that stores of a row delay no later loads.
 constexpr std::ptrdiff_t runs_ahead = 16;
 
 bool may_share_rows(const std::byte* a, const std::byte* b) {

@@ -109,8 +109,7 @@ class strided_copy {
   template <std::size_t Length>
   static void copy_pairs(const strided_copy& copy, std::byte* to, const std::byte* from,
                          const second_box& second);
-  // The copy of pieces [begin, end) only, and the offset of a piece in each box. REQUIRES: several
-  // runs.
+  // The copy of pieces [begin, end), and the offset of a piece in each box. REQUIRES: several runs.
   [[nodiscard]] strided_copy pieces(std::size_t begin, std::size_t end) const noexcept;
   [[nodiscard]] std::ptrdiff_t to_offset(std::size_t piece) const noexcept {
     return static_cast<std::ptrdiff_t>(piece) * to_strides_[outermost_];

@@ -65,8 +65,7 @@ class posted_backend final : public detail::polled_backend {
   tasks* workers_;
   std::vector<joined_message> incoming_, outgoing_;
   pages buffers_;
-  // One request per piece of incoming_, then of outgoing_; and the index of its message in that
-  // list.
+  // A request per piece of incoming_, then of outgoing_; the index of its message in that list.
   std::vector<MPI_Request> requests_;
   std::vector<std::size_t> message_of_;
   // The first request of each message. One more element is the end of the last message's requests.

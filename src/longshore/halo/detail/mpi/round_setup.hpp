@@ -15,7 +15,7 @@
 
 namespace longshore::mpi {
 
-/// One round of a plan. All rounds of a plan share a communicator. The tags of this round begin at
+/// One round of a plan. All rounds share a communicator. The tags of this round begin at
 /// `first_tag`.
 struct round_setup {
   const rank_grid& grid;
