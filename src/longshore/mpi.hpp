@@ -22,13 +22,13 @@ namespace longshore {
 /// The team of the ranks of `communicator`, with the same rank numbers. `communicator` is an
 /// MPI_Comm; a pointer does not compile.
 ///
-/// Collective over the communicator, and so is the destruction of the team. The options
-/// ranks_per_node, timeout_seconds and check_calls are used; for an option without a value the
-/// environment decides, as in longshore::run. MPI may be initialised with any thread level. With
-/// MPI_THREAD_SINGLE and MPI_THREAD_FUNNELED the main thread makes all calls of MPI and Longshore,
-/// with the other levels one thread at a time does. The team duplicates the communicator, so
-/// the program may use or free its own at any time, and messages of both never mix. Several teams
-/// may exist. No rank is bound to a CPU.
+/// Collective over the communicator, and so is the destruction of the team. Only the options
+/// ranks_per_node, timeout_seconds and check_calls are used. The environment decides an option
+/// without a value, as in longshore::run. MPI may be initialised with any thread level. With
+/// MPI_THREAD_SINGLE and MPI_THREAD_FUNNELED the main thread makes all calls of MPI and Longshore.
+/// With the other levels, one thread at a time makes them. The team duplicates the communicator. So
+/// messages of the program and of the team never mix, and the program may free its communicator at
+/// any time. Several teams may exist. No rank is bound to a CPU.
 ///
 /// Destroy the team, and the plans, arrays and grids made with it, before MPI_Finalize. Otherwise
 /// MPI_Finalize prints an error, the calls of the team throw errc::usage, and the process ends with
@@ -39,7 +39,7 @@ namespace longshore {
 /// for an invalid value in the environment; errc::timeout if not all ranks make the call in time.
 /// An error of one rank does not end the other ranks: they time out.
 ///
-/// Cost: a few collective calls of MPI, less than a millisecond on one node; memory: less than 100
+/// Cost: a few collective calls of MPI, less than a millisecond on one node. Memory: less than 100
 /// KiB per rank and 16 bytes for each rank of the communicator.
 template <std::same_as<MPI_Comm> Communicator>
 [[nodiscard]] std::shared_ptr<team> join(Communicator communicator,
@@ -48,9 +48,9 @@ template <std::same_as<MPI_Comm> Communicator>
 }
 
 /// The grid of a Cartesian communicator (MPI_Cart_create) for a team with the same ranks in the
-/// same order, such as join(cartesian). The grid has the shape, the periods and the neighbours of the
-/// communicator: with the default order, coordinate d of the grid is coordinate d of MPI, and
-/// grid.neighbour() one step along x is the destination of MPI_Cart_shift in direction 0. Pass
+/// same order, such as join(cartesian). The grid has the shape, the periods and the neighbours of
+/// the communicator. With the default order, coordinate d of the grid is coordinate d of MPI, and
+/// the neighbour one step up along x is the destination of MPI_Cart_shift in direction 0. Pass
 /// cart_order::reversed if direction 0 is z instead (y in two dimensions), as in programs with
 /// arrays u[z][y][x].
 ///

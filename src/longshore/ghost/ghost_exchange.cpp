@@ -1,4 +1,4 @@
-// Makes the plan of a strategy. The arguments of all ranks are checked in its first collective call.
+// Makes the plan of a strategy. The first collective call of the plan checks all arguments.
 #include <longshore/ghost/ghost_exchange.hpp>
 
 #include <longshore/ghost/detail/ghost_plan.hpp>

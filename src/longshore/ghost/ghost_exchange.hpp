@@ -42,8 +42,8 @@ enum class ghost_operation {
 
 /// A plan of exchanges between the elements of all ranks and their ghosts, for one or several
 /// fields together. A plan is bound to the memory of its fields, so that neighbours can map the
-/// memory, and MPI can prepare its requests. Many fields, or vectors that change, need several
-/// plans, which share a graph and its search for neighbours.
+/// memory and MPI can prepare its requests. Other fields need a plan of their own, which can share
+/// the graph and its search for neighbours.
 ///
 /// Any number of plans may exist and be in flight together. One plan does one operation at a time.
 /// Destroying a plan is collective, and not allowed while the plan is in flight. Movable.
@@ -54,16 +54,16 @@ class ghost_exchange {
   /// same types in the same order; otherwise all ranks throw errc::usage. Throws errc::unsupported
   /// on all ranks if the ranks cannot use the strategy.
   ///
-  /// Messages and memory per rank depend on the strategy (docs/reference/ghost.md).
+  /// The messages and the memory per rank depend on the strategy (docs/reference/ghost.md).
   template <class... T>
   ghost_exchange(const ghost_graph& graph, const ghost_options& options,
                  const ghost_field<T>&... fields)
       : ghost_exchange(graph, options, std::vector<ghost_memory>{fields.memory()...}) {}
-  /// The same for fields whose types are not known at compile time.
+  /// Like the constructor above, for fields whose types are not known at compile time.
   ghost_exchange(const ghost_graph& graph, const ghost_options& options,
                  const std::vector<ghost_memory>& fields);
-  /// Collective. Makes the graph, too: `owned` and `ghosts` are those of a constructor of
-  /// ghost_graph.
+  /// Collective. Makes the graph, too, from `owned` and `ghosts`, which are arguments of a
+  /// constructor of ghost_graph.
   template <class Owned, class Ghosts, class... T>
   requires std::constructible_from<ghost_graph, team&, const Owned&, const Ghosts&> ghost_exchange(
       team& ranks, const Owned& owned, const Ghosts& ghosts, const ghost_options& options,
@@ -77,17 +77,17 @@ class ghost_exchange {
   /// elements must not be written, and ghosts must not be read or written. Throws errc::usage if
   /// the plan is in flight, or if it was made without this operation.
   void start_update();
-  /// Begins to combine each element with all ghosts of it: element = op(element, ghost), one ghost
-  /// after another in the order of their ranks, and on one rank in the order of its list of ghosts.
-  /// So the result does not depend on the strategy, on the nodes or on time, not even by rounding.
-  /// Ghosts keep their values. Until wait() returns or test() is true, ghosts must not be written,
-  /// and owned elements must not be read or written.
+  /// Begins to combine each element with all its ghosts: element = op(element, ghost). Ghosts are
+  /// taken one after another, in the order of their ranks, and within a rank in the order of its
+  /// list. So the result does not depend on the strategy, on the nodes or on time, not even by
+  /// rounding. Ghosts keep their values. Until wait() returns or test() is true, ghosts must not be
+  /// written, and owned elements must not be read or written.
   ///
   /// All ranks pass the same operation: one for all fields, or one per field. Throws errc::usage if
-  /// a field's type does not have the operation, and as start_update().
+  /// a field's type does not have the operation, and in the cases of start_update().
   void start_accumulate(const ghost_op& operation) { start_accumulate({&operation, 1}); }
   void start_accumulate(std::span<const ghost_op> operations);
-  /// Continues the operation as far as possible without blocking; true when it is complete.
+  /// Continues the operation as far as possible without blocking. Returns whether it is complete.
   [[nodiscard]] bool test();
   /// Returns when the operation is complete on this rank, and its memory may be used again. Throws
   /// errc::usage if no operation was started.
@@ -102,19 +102,22 @@ class ghost_exchange {
     wait();
   }
 
-  /// Collective. Continues with other ghosts, in the same form as in the graph. The fields then
-  /// have memory for the new number of ghosts, at the same addresses. Cheap when few ghosts change.
+  /// Collective. Remakes the plan for other ghosts, which have the same form as in the graph.
+  /// REQUIRES: the fields have memory for the new number of ghosts, at the same addresses. The call
+  /// is cheap if few ghosts change.
   void remake(std::span<const location> ghosts) { remake(graph_.remade(ghosts)); }
   void remake(std::span<const std::int64_t> ghosts) { remake(graph_.remade(ghosts)); }
-  /// Collective. Continues with another graph, and with the fields at other addresses if given.
+  /// Collective. Remakes the plan for another graph. `fields` are the fields at other addresses;
+  /// without them, the addresses stay the same.
   void remake(const ghost_graph& graph);
   void remake(const ghost_graph& graph, const std::vector<ghost_memory>& fields);
 
-  /// The traffic of this rank in one operation. Payload are the bytes of elements that this rank
-  /// gives to ghosts (update), or of ghosts that it gives to elements (accumulate), its own
-  /// included. Direct reads are payload without messages.
+  /// The traffic of this rank in one operation. The payload of an update is the bytes of elements
+  /// that this rank gives to ghosts. The payload of an accumulate is the bytes of ghosts that this
+  /// rank gives to elements. Both include copies within the rank. Direct reads are payload without
+  /// messages.
   [[nodiscard]] traffic moved(ghost_operation operation = ghost_operation::update) const;
-  /// The strategy of the plan: never `automatic`, but the strategy that was chosen.
+  /// The strategy of the plan. With option `automatic`, it is the chosen strategy.
   [[nodiscard]] ghost_strategy strategy() const noexcept { return strategy_; }
   [[nodiscard]] const ghost_graph& graph() const noexcept { return graph_; }
   /// The number of other ranks with which this rank exchanges messages, or whose memory it reads.

@@ -14,20 +14,20 @@ struct ghost_memory {
   std::byte* owned = nullptr;   ///< the first owned element; null if the rank owns no element
   std::byte* ghosts = nullptr;  ///< the first ghost; null if the rank has no ghosts
   std::size_t element_bytes = 0;
-  /// From one element to the next; may be negative.
+  /// The distance from one element to the next. It may be negative.
   std::ptrdiff_t owned_stride_bytes = 0, ghost_stride_bytes = 0;
   const detail::ghost_type* type = nullptr;
 };
 
-/// One field: an element for each owned element and for each ghost of a graph, in the same order.
-/// A view: does not own the memory.
+/// One field. It has a value for each owned element and for each ghost of a graph, in the same
+/// order. A field is a view, which does not own the memory.
 ///
 ///     std::vector<double> x(owned + ghosts);                       // ghosts after the elements
 ///     longshore::ghost_field all(x.data(), x.data() + owned);
 ///     std::vector<point> points(owned + ghosts);                   // an array of structs
 ///     longshore::ghost_field mass(&points[0].mass, &points[owned].mass, sizeof(point));
 ///
-/// Between processes, strategies read memory of `shared_allocator` directly, and pack other memory.
+/// Between processes, memory of `shared_allocator` is read directly. Other memory is packed.
 template <trivially_copyable T>
 class ghost_field {
  public:

@@ -1,5 +1,5 @@
-// Makes graphs: finds the owners of global indices, by a prefix of the numbers of elements or by a
-// distributed directory, and lets ghost_links find the neighbours.
+// Makes graphs. Finds the owners of global indices by prefix sums of the numbers of elements, or by
+// a distributed directory. ghost_links then finds the neighbours.
 #include <longshore/ghost/ghost_graph.hpp>
 
 #include <longshore/ghost/detail/ghost_links.hpp>
@@ -9,8 +9,8 @@
 namespace longshore {
 namespace {
 
-// Owners by the numbers of elements of all ranks: rank r owns the indices from first[r] to
-// first[r + 1].
+// Finds owners by the numbers of elements of all ranks. Rank r owns the indices from first[r] to
+// first[r + 1] - 1.
 detail::ghost_locator locator_by_prefix(std::uint64_t owned) {
   const auto first = std::make_shared<std::vector<std::uint64_t>>();
   return [owned, first](team& ranks, std::span<const std::int64_t> indices) {

@@ -1,5 +1,5 @@
-// Which rank needs which elements of which rank. A graph is made once; plans for any fields stand
-// on it (ghost_exchange.hpp).
+// A graph says which rank needs which elements of which rank. It is made once, and used by plans
+// for any fields (ghost_exchange.hpp).
 //
 //     longshore::ghost_graph graph(team, owned, ghosts);  // ghosts: global indices
 #pragma once
@@ -20,7 +20,8 @@ namespace longshore {
 namespace detail {
 
 class ghost_links;
-/// Collective. The owners of global indices, which may be invalid on some ranks only.
+/// Collective. Returns the owners of global indices. Throws if an index of this rank is invalid,
+/// possibly on some ranks only.
 using ghost_locator =
     std::function<std::vector<location>(team& ranks, std::span<const std::int64_t> indices)>;
 /// Throws errc::usage for an index that no rank owns.
@@ -31,33 +32,33 @@ using ghost_locator =
 
 /// The ghosts of all ranks: copies of elements that other ranks own. A rank has `owned` elements,
 /// numbered from 0, and a list of ghosts in any order. A ghost may be listed twice, and may be an
-/// element of the rank itself; ranks may own nothing and need nothing.
+/// element of the rank itself. A rank may own no elements, and may have no ghosts.
 ///
-/// Copies share one graph, which does not change. Making a graph, and destroying its last copy or
-/// plan, is collective.
+/// Copies of an object share one graph, which does not change. Making a graph is collective.
+/// Destroying its last copy or plan is collective, too.
 ///
 /// Ranks find each other without a list of all ranks. The owners of the ghosts learn who needs them
-/// from one message per neighbour. These messages are announced by an alltoall of a byte on few
-/// ranks, and on many ranks by a dynamic sparse data exchange (T. Hoefler, C. Siebert, A. Lumsdaine,
-/// PPoPP 2010), which accesses the owners alone. Memory per rank: 8 to 12 bytes per ghost, at both
-/// ends, and from 64 ranks on 8 KiB per neighbour.
+/// from one message per neighbour. On few ranks, an alltoall of a byte per rank announces these
+/// messages. On many ranks, a dynamic sparse data exchange does so (T. Hoefler, C. Siebert, A.
+/// Lumsdaine, PPoPP 2010), which accesses the owners only. Memory per rank: 8 to 12 bytes per
+/// ghost, at both ends. On 64 ranks and more, 8 KiB per neighbour are added.
 ///
 /// If the arguments of any rank are wrong, all ranks throw errc::usage with the rank and the index.
 class ghost_graph {
  public:
-  /// Collective. Ghosts by their owners: `ghosts[i].offset` is the number of the element there.
+  /// Collective. Takes ghosts by owner: `ghosts[i].offset` is the number of the element there.
   ghost_graph(team& ranks, std::uint64_t owned, std::span<const location> ghosts);
-  /// Collective. Ghosts by global indices, which number the elements of rank 0 first, then those of
-  /// rank 1, and so on. Needs 8 bytes per rank of the team.
+  /// Collective. Takes ghosts by global indices. They number the elements of rank 0 first, then
+  /// those of rank 1, and so on. Needs 8 bytes per rank of the team.
   ghost_graph(team& ranks, std::uint64_t owned, std::span<const std::int64_t> ghosts);
-  /// Collective. Ghosts by global indices. `owned[i]` is the index of this rank's element i: any
-  /// numbers that are not negative, in any order. All ranks throw if two elements have one index,
-  /// or if nobody owns a ghost. A directory that is distributed over the ranks finds the owners:
-  /// 16 bytes per owned element, and two messages to and from up to all ranks.
+  /// Collective. Takes ghosts by global indices. `owned[i]` is the index of this rank's element i.
+  /// Indices are any numbers that are not negative, in any order. All ranks throw if two elements
+  /// have the same index, or if a ghost has no owner. A directory that is distributed over the
+  /// ranks finds the owners. It needs 24 bytes per owned element, and messages between all ranks.
   ghost_graph(team& ranks, std::span<const std::int64_t> owned,
               std::span<const std::int64_t> ghosts);
-  /// Collective. Ghosts by indices of a distribution (array/): block, cyclic, block_cyclic. All
-  /// ranks pass the same map.
+  /// Collective. Takes ghosts by indices of a distribution (array/): block, cyclic, block_cyclic.
+  /// All ranks pass the same map.
   template <distribution_map Map>
   ghost_graph(team& ranks, const Map& map, std::span<const std::int64_t> ghosts)
       : ghost_graph(ranks, map.local_size(ranks.rank()), ghosts,
@@ -69,19 +70,19 @@ class ghost_graph {
   /// The number of elements that this rank owns, and the number of its ghosts.
   [[nodiscard]] std::size_t owned() const noexcept;
   [[nodiscard]] std::size_t ghosts() const noexcept;
-  /// The other ranks that own ghosts of this rank, and those that have ghosts of this rank's
-  /// elements; both in ascending order.
+  /// The other ranks that own ghosts of this rank, and the other ranks that have ghosts of this
+  /// rank's elements. Both are in ascending order.
   [[nodiscard]] std::span<const int> owners() const noexcept;
   [[nodiscard]] std::span<const int> readers() const noexcept;
-  /// The elements of this rank that are ghosts on `reader`, in the order of that rank's ghosts.
-  /// Empty if the rank needs nothing of this rank. `reader` may be this rank.
+  /// The elements of this rank that are ghosts on `reader`, in the order of that rank's ghosts. The
+  /// list is empty if `reader` has no such ghosts. `reader` may be this rank.
   [[nodiscard]] std::vector<std::uint32_t> needed_by(int reader) const;
   /// The memory of the graph on this rank.
   [[nodiscard]] std::size_t memory_bytes() const noexcept;
 
   /// Collective. Makes a graph of the same owned elements with other ghosts. `ghosts` has the same
-  /// form as in the constructor. Cheap when few ghosts change: only differences are sent to known
-  /// neighbours.
+  /// form as in the constructor. The call is cheap if few ghosts change, because only differences
+  /// are sent to known neighbours.
   [[nodiscard]] ghost_graph remade(std::span<const location> ghosts) const;
   [[nodiscard]] ghost_graph remade(std::span<const std::int64_t> ghosts) const;
 

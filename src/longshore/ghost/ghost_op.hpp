@@ -18,7 +18,7 @@ namespace longshore {
 namespace detail {
 
 /// Pairs of an owned element and a value. Pair i has the element `to_index[i]` of `to`, and the
-/// value `from_index[i]` of `from`. Without a list of indices, it is element or value i.
+/// value `from_index[i]` of `from`. If a list of indices is null, pair i has element or value i.
 struct ghost_batch {
   std::byte* to = nullptr;
   std::ptrdiff_t to_stride_bytes = 0;
@@ -33,8 +33,9 @@ struct ghost_batch {
 /// state.
 using ghost_batch_function = void (*)(const void* op, const ghost_batch& batch);
 
-// The loop over a batch, compiled for the ways in which the indices are given, and for elements of
-// `Bytes` bytes that follow each other. `f(to, from)` gets the addresses of an element and a value.
+// The loop over a batch. It is compiled for each way in which indices can be given, and for
+// elements of `Bytes` bytes without gaps. `f(to, from)` gets the addresses of an element and a
+// value.
 template <std::size_t Bytes, class F>
 void for_each_pair_of_addresses(const ghost_batch& batch, const F& f) {
   const auto loop = [&](const auto& to_at, const auto& from_at) {
@@ -47,7 +48,7 @@ void for_each_pair_of_addresses(const ghost_batch& batch, const F& f) {
   const auto indexed = [](auto* first, const std::uint32_t* index, std::ptrdiff_t stride) {
     return [=](std::size_t i) { return first + static_cast<std::ptrdiff_t>(index[i]) * stride; };
   };
-  // `dense` as a constant of the compiler gives the loops of most fields.
+  // Most fields have no gaps. For these, the stride is a constant of the compiler.
   const auto with_strides = [&](auto to_stride, auto from_stride) {
     if (batch.to_index == nullptr && batch.from_index == nullptr)
       loop(in_order(batch.to, to_stride()), in_order(batch.from, from_stride()));
@@ -78,15 +79,16 @@ void combine_batch(const void*, const ghost_batch& batch) {
   for_each_pair<T>(batch, [](T& to, const T& from) { to = static_cast<T>(Op{}(to, from)); });
 }
 
-/// What a plan knows of the type of a field's elements: the loops of op::add, op::min, op::max and
-/// op::bit_or. A loop is null if the type does not have the operation.
+/// What a plan knows of the type of a field's elements. `loops` are those of op::add, op::min,
+/// op::max and op::bit_or. A loop is null if the type does not have the operation.
 struct ghost_type {
   const std::type_info* type;
   std::string_view (*name)() noexcept;  ///< in messages; the same on all ranks
   std::array<ghost_batch_function, 4> loops;
 };
 
-// The operations accept all types, and fail to compile within. So the expressions are tried here.
+// The operations have no constraints, so an unsuitable type would fail to compile within them.
+// These concepts try the expressions first.
 template <class T>
 concept can_add = requires(const T& a, const T& b) {
   static_cast<T>(a + b);
@@ -117,8 +119,8 @@ inline constexpr ghost_type ghost_type_of = {
 
 }  // namespace detail
 
-/// An operation of ghost_exchange::accumulate: op::add, op::min, op::max or op::bit_or for the
-/// elements of any field that have it, or any function for elements of one type:
+/// An operation of ghost_exchange::accumulate. It is op::add, op::min, op::max or op::bit_or, for
+/// fields of any type that has the operation. Or it is a function for elements of one type:
 ///
 ///     plan.accumulate(op::add{});
 ///     plan.accumulate(ghost_op::of<vec3>([](vec3& element, const vec3& ghost) { ... }));
@@ -131,8 +133,9 @@ class ghost_op {
   ghost_op(op::max) noexcept : kind_(kind::max) {}        //
   ghost_op(op::bit_or) noexcept : kind_(kind::bit_or) {}  //
 
-  /// A function f(element, ghost) that changes the element. It is called once per ghost, in the
-  /// order that ghost_exchange::accumulate promises, and compiled into the loop over the ghosts.
+  /// A function f(element, ghost) that changes the element. The loop over the ghosts, into which
+  /// the function is compiled, calls it once per ghost, in the order of
+  /// ghost_exchange::start_accumulate.
   template <trivially_copyable T, class Function>
   requires std::copyable<Function> && std::invocable<const Function&, T&, const T&>
   [[nodiscard]] static ghost_op of(Function f) {
@@ -146,8 +149,8 @@ class ghost_op {
     return made;
   }
 
-  /// @cond For plans, and for interfaces of other languages.
-  /// A loop for elements of any type.
+  /// @cond For plans, and for interfaces of other languages. Makes an operation of a loop for
+  /// elements of any type.
   [[nodiscard]] static ghost_op of_batches(detail::ghost_batch_function loop,
                                            std::shared_ptr<const void> state) {
     ghost_op made;
@@ -155,7 +158,7 @@ class ghost_op {
     made.loop_ = loop;
     return made;
   }
-  /// The loop for a field of the given type; null if the operation does not exist for the type.
+  /// Returns the loop for fields of a type, or null if the type does not have the operation.
   [[nodiscard]] detail::ghost_batch_function loop_for(const detail::ghost_type& type) const {
     if (kind_ == kind::function) return type_ == nullptr || *type_ == *type.type ? loop_ : nullptr;
     return type.loops[static_cast<std::size_t>(kind_)];

@@ -1,4 +1,4 @@
-// Combines elements of several numbers by the loops for single numbers.
+// Combines elements that consist of several numbers, by the loops for single numbers.
 #include <longshore/ghost/runtime_types.hpp>
 
 #include <longshore/core/error.hpp>
@@ -11,8 +11,8 @@
 namespace longshore::detail {
 namespace {
 
-// For each type: of fields with one number in an element, and with several. The latter have no
-// operations: op_for_items() makes those.
+// For each type of number: `numbers` is for fields with one number in an element, and `items` for
+// fields with several numbers. `items` have no loops: op_for_items() makes their operations.
 template <class... T>
 struct tables_of {
   static constexpr std::array<const ghost_type*, sizeof...(T)> numbers{&ghost_type_of<T>...};
@@ -33,7 +33,7 @@ struct loop_over_items {
   std::size_t items, bytes;
 };
 
-// A batch without its first `count` pairs.
+// Returns the batch without its first `count` pairs.
 ghost_batch after(ghost_batch batch, std::size_t count) {
   if (batch.to_index != nullptr)
     batch.to_index += count;
@@ -47,7 +47,7 @@ ghost_batch after(ghost_batch batch, std::size_t count) {
   return batch;
 }
 
-// Goes through the pairs in parts that the caches hold, once for each number of an element.
+// Goes through the pairs in parts that fit into the caches, once for each number of an element.
 void combine_items(const void* state, const ghost_batch& batch) {
   constexpr std::size_t pairs_at_a_time = 512;
   const auto& over = *static_cast<const loop_over_items*>(state);

@@ -1,4 +1,4 @@
-// Types of fields that are known at run time only: for interfaces of other languages.
+// Types of fields that are known only at run time, for the interfaces of other languages.
 #pragma once
 
 #include <longshore/ghost/ghost_field.hpp>
@@ -8,7 +8,7 @@
 
 namespace longshore::detail {
 
-/// The types of numbers, in the order of the other languages.
+/// The types of numbers, in the order that the interfaces of other languages use.
 enum class number_type {
   int8,
   int16,
@@ -23,14 +23,14 @@ enum class number_type {
 };
 
 [[nodiscard]] const ghost_type& ghost_type_of_number(number_type type) noexcept;
-/// Elements of any size that are only copied, or combined by functions of the program.
+/// The type of elements of any size that are only copied, or combined by functions of the program.
 [[nodiscard]] const ghost_type& ghost_type_of_bytes() noexcept;
 
-/// Elements of several numbers that follow each other.
+/// The type of elements that consist of several numbers without gaps.
 [[nodiscard]] const ghost_type& ghost_type_of_items(number_type type) noexcept;
 
-/// The operation `op` for a field of ghost_type_of_items(type). Throws errc::usage if the type has
-/// no such operation.
+/// Returns operation `op` for a field of ghost_type_of_items(type) with `items` numbers per
+/// element. Throws errc::usage if the type does not have the operation.
 [[nodiscard]] ghost_op op_for_items(const ghost_op& op, number_type type, std::size_t items);
 
 }  // namespace longshore::detail

@@ -1,4 +1,4 @@
-// The strategies of a ghost exchange: their names, and where a strategy cannot be used.
+// The strategies of a ghost exchange: their names, and why a run cannot use a strategy.
 #pragma once
 
 #include <longshore/core/name_lookup.hpp>
@@ -33,8 +33,8 @@ inline constexpr enum_names<8> all_names<ghost_strategy> = {
   return strategy >= ghost_strategy::mpi_waitall && strategy <= ghost_strategy::mpi_neighbor;
 }
 
-/// The reason why the ranks of a team cannot use `strategy`, or nothing. All ranks get the same
-/// answer.
+/// Returns why the ranks of a team cannot use `strategy`, or nothing if they can. All ranks get the
+/// same answer.
 [[nodiscard]] std::optional<std::string> why_not(ghost_strategy strategy, const team& ranks);
 
 }  // namespace longshore

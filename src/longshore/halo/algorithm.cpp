@@ -10,8 +10,8 @@ halo_reach filled_by(halo_algorithm algorithm, halo_reach needed) {
     case halo_algorithm::faces: return halo_reach::faces;
     case halo_algorithm::standard:
     case halo_algorithm::sequenced: return needed;
-    // A message of a later dimension carries the halo of earlier dimensions, so edges and corners
-    // always come together. If no edges are needed, these algorithms plan messages through faces.
+    // Messages along a later dimension carry the halo of earlier dimensions. So these algorithms
+    // fill edges and corners together. If the stencil needs faces only, they fill faces only.
     case halo_algorithm::staged:
     case halo_algorithm::staged_sequenced:
     case halo_algorithm::hybrid:

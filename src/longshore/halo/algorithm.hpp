@@ -2,12 +2,12 @@
 // rounds. The mode (mode.hpp) decides how a message is transferred.
 //
 // To add an algorithm:
-// 1. Here: a value of the enumeration before `automatic`, and its name in the same order. In
-//    algorithm.cpp: a case in filled_by().
-// 2. In detail/algorithms/plan_rounds.cpp: a function that plans the rounds, and a case that calls
-//    it. A long planner has a file of its own, as hybrid.cpp. If algorithm auto shall try the
-//    algorithm, it is also a candidate in detail/algorithms/choose_algorithm.cpp.
-// 3. For tests: the list in halo_test.hpp, and the numbers of messages and rounds that
+// 1. Here: add a value to the enumeration before `automatic`, and its name at the same position. In
+//    algorithm.cpp: add a case to filled_by().
+// 2. In detail/algorithms/plan_rounds.cpp: add a function that plans the rounds, and a case that
+//    calls it. A long function has a file of its own, such as hybrid.cpp. If `automatic` shall try
+//    the algorithm, add a candidate in detail/algorithms/choose_algorithm.cpp.
+// 3. For tests: extend the list in halo_test.hpp, and the numbers of messages and rounds that
 //    halo_plan_test.cpp expects.
 // 4. For studies: the algorithm's name in study/src/longshore_study/patterns/halo.py. For readers:
 //    the table in docs/reference/halo.md, and the names in bindings/c/longshore.h.
@@ -27,8 +27,8 @@ enum class halo_algorithm {
   automatic
 };
 
-/// The farthest cells that a stencil reads. Cells beyond faces, edges and corners belong to ranks
-/// that are 1, 2 and 3 steps away, which are the values of the enumeration.
+/// The farthest halo cells that a stencil reads. The value is the number of steps to the rank that
+/// owns these cells: 1 through a face, 2 through an edge, 3 through a corner.
 enum class halo_reach { faces = 1, edges = 2, corners = 3 };
 
 template <>
@@ -39,10 +39,10 @@ template <>
 inline constexpr enum_names<3> all_names<halo_reach> = {
     .kind = "reach of a stencil", .names = {"faces", "edges", "corners"}, .first = 1};
 
-/// The farthest halo cells that an algorithm fills, for a stencil that reads `needed`. Staged and
-/// hybrid messages carry edges and corners, too, unless `needed` is faces. Algorithm `faces` never
-/// fills edges or corners. Throws errc::usage for `automatic`, because the result depends on the
-/// algorithm that the plan chose: call halo_exchange::filled().
+/// Returns the farthest halo cells that an algorithm fills for a stencil that reads `needed`.
+/// Staged algorithms and hybrid fill edges and corners unless `needed` is faces. Algorithm `faces`
+/// never fills edges or corners. Throws errc::usage for `automatic`, because the plan chooses the
+/// algorithm. Call halo_exchange::filled() then.
 [[nodiscard]] halo_reach filled_by(halo_algorithm algorithm, halo_reach needed);
 
 }  // namespace longshore

@@ -1,4 +1,4 @@
-// The orders of Cartesian communicators. detail/mpi/cart_grid.cpp makes their grids.
+// In builds without MPI, cart_grid() throws. Builds with MPI use detail/mpi/cart_grid.cpp.
 #include <longshore/halo/cart_grid.hpp>
 
 #include <longshore/core/error.hpp>

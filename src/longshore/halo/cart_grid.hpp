@@ -7,7 +7,7 @@
 
 namespace longshore {
 
-/// Which dimension of a grid is which dimension of a Cartesian communicator.
+/// How the dimensions of a grid match the dimensions of a Cartesian communicator.
 enum class cart_order {
   same,     ///< dimension 0 of the communicator is x, the first dimension of the grid
   reversed  ///< the last dimension of the communicator is x
@@ -17,7 +17,8 @@ inline constexpr enum_names<2> all_names<cart_order> = {"order of a Cartesian co
                                                         {"same", "reversed"}};
 
 namespace detail {
-/// `communicator` points to an MPI_Comm. `headers`: as in detail::join of launch/join.hpp.
+/// `communicator` points to an MPI_Comm. `headers` names the MPI library whose mpi.h the caller was
+/// compiled with (transport/mpi/headers.hpp).
 [[nodiscard]] rank_grid cart_grid(team& team, const void* communicator, const char* headers,
                                   cart_order order);
 }  // namespace detail

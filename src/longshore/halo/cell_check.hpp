@@ -1,5 +1,6 @@
-// Verifies halo exchanges, for benchmarks and tests: fills the cells of a field with values that
-// depend on their coordinates in the domain, and checks the field and its halo cell by cell.
+// Verifies halo exchanges in benchmarks and tests. fill_cells() gives each cell a value that
+// depends on its coordinates in the domain. first_wrong_cell() checks the field and its halo cell
+// by cell.
 #pragma once
 
 #include <longshore/core/random.hpp>
@@ -25,7 +26,7 @@ struct domain_block {
   std::array<std::ptrdiff_t, 3> cells{};  ///< cells of the whole domain
 };
 
-/// The block of this rank if all ranks have blocks of the same extents.
+/// Returns where the block of this rank lies, if all ranks have blocks of the same extents.
 [[nodiscard]] inline domain_block equal_block(const rank_grid& grid,
                                               const std::array<std::size_t, 3>& extents) noexcept {
   domain_block block;
@@ -48,12 +49,12 @@ inline constexpr T untouched_cell = std::is_signed_v<T> ? static_cast<T>(-1)
                   static_cast<std::uint64_t>(y));
 }
 
-/// The value of cell x of the row with seed `row`. The value is exact in T, and mixed so that
-/// neighbouring cells differ.
+/// Returns the value of cell x of the row with seed `row`. T represents the value exactly. The bits
+/// are mixed so that neighbouring cells differ.
 template <class T>
 [[nodiscard]] constexpr T cell_value(std::uint64_t row, std::ptrdiff_t x) noexcept {
   constexpr int digits = std::numeric_limits<T>::digits;
-  // For unsigned types untouched_cell has all bits set, so values have one bit less.
+  // untouched_cell of an unsigned type has all bits set. Values have one bit less, and so differ.
   constexpr int bits = std::is_signed_v<T> ? digits : digits - 1;
   return static_cast<T>(mix_bits(row ^ static_cast<std::uint64_t>(x)) >>
                         (64 - (bits < 63 ? bits : 63)));
@@ -62,7 +63,7 @@ template <class T>
 /// Fills the interior with cell_value, and the halo with untouched_cell.
 template <class T>
 void fill_cells(const field_view<T>& field, const domain_block& block, std::uint64_t tag);
-/// The same if all ranks have blocks of the same extents.
+/// Like fill_cells() above, for blocks of the same extents on all ranks.
 template <class T>
 void fill_cells(const field_view<T>& field, const rank_grid& grid, std::uint64_t tag) {
   fill_cells(field, equal_block(grid, field.extents()), tag);
@@ -70,15 +71,16 @@ void fill_cells(const field_view<T>& field, const rank_grid& grid, std::uint64_t
 
 /// Describes the first wrong cell of the interior and the halo. Returns nothing if all cells are
 /// right. Halo cells within `widths` and within the reach `filled` (halo_exchange::filled) must
-/// have the values of their coordinates in the domain, wrapped around where the grid is periodic.
-/// All other halo cells must be untouched.
+/// have the values of their coordinates in the domain. Coordinates wrap around where the grid is
+/// periodic. All other halo cells must have the value untouched_cell.
 template <class T>
 [[nodiscard]] std::optional<std::string> first_wrong_cell(const field_view<T>& field,
                                                           const domain_block& block,
                                                           std::uint64_t tag, const rank_grid& grid,
                                                           halo_reach filled,
                                                           const halo_widths& widths);
-/// The same for an algorithm other than `automatic`, and a stencil that needs `needed`.
+/// Like first_wrong_cell() above, for the reach that `algorithm` fills if the stencil needs
+/// `needed`. Throws errc::usage for `automatic`.
 template <class T>
 [[nodiscard]] std::optional<std::string> first_wrong_cell(
     const field_view<T>& field, const domain_block& block, std::uint64_t tag, const rank_grid& grid,

@@ -1,4 +1,4 @@
-// The directions in which halo messages travel: one step or none along each dimension.
+// The directions of halo messages. A direction has one step or none along each dimension.
 #pragma once
 
 #include <array>
@@ -6,7 +6,7 @@
 
 namespace longshore {
 
-/// A direction in the grid, or one of the 27 regions around a block of cells. step[d] is -1
+/// A direction in the grid, or the side of a block that lies in this direction. step[d] is -1
 /// (towards lower indices), 0 or +1 along dimension d: 0 is x, 1 is y, 2 is z. A message that
 /// travels in direction s carries the sender's cells on side s, and fills the receiver's halo on
 /// side s.opposite().
@@ -32,10 +32,10 @@ struct halo_direction {
   friend constexpr bool operator==(const halo_direction&, const halo_direction&) = default;
 };
 
-/// The 2, 4 or 6 directions through faces: the last dimension comes first, and down before up. So
-/// the opposite of direction i is direction i ^ 1, on which face_exchange.cpp and mode neighbor
-/// depend. MPI's neighbourhood collectives use the same order on a Cartesian communicator if its
-/// dimensions are given in reverse.
+/// Returns the 2, 4 or 6 directions through faces. The last dimension comes first. In each
+/// dimension, down comes before up. So direction i ^ 1 is the opposite of direction i;
+/// face_exchange.cpp and mode neighbor depend on this. MPI's neighbourhood collectives use the same
+/// order if the Cartesian communicator has the dimensions in reverse.
 [[nodiscard]] inline std::vector<halo_direction> face_directions(int dimensions) {
   std::vector<halo_direction> faces;
   for (int d = dimensions - 1; d >= 0; --d)

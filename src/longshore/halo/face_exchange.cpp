@@ -1,5 +1,5 @@
-// Makes one message pair per face over two blocks of memory, one for all outgoing and one for all
-// incoming buffers. The backend of the mode transfers the messages.
+// Keeps the outgoing buffers of all faces in one block of memory, and the incoming buffers in
+// another. Makes one message pair per face. The backend of the mode transfers the messages.
 #include <longshore/halo/face_exchange.hpp>
 
 #include <longshore/core/error.hpp>

@@ -23,9 +23,9 @@ class exchange_backend;
 struct face_options {
   std::size_t bytes = 0;  ///< size of each buffer, the same on all ranks
   halo_mode mode = halo_mode::channel;
-  /// If unpacked, messages are copied to buffers whose addresses never change. If in_place, mode
-  /// channel leaves messages in their slots, which saves a copy, and the addresses of received()
-  /// change from one exchange to the next.
+  /// `unpacked` copies messages to buffers whose addresses never change. `in_place` saves this copy
+  /// in mode channel: messages stay in their slots. The addresses of received() then change from
+  /// one exchange to the next.
   halo_delivery delivery = halo_delivery::unpacked;
 };
 
@@ -42,13 +42,13 @@ class face_exchange {
 
   /// The 2, 4 or 6 sides, in the order of the buffers in memory.
   [[nodiscard]] std::span<const halo_direction> sides() const noexcept { return sides_; }
-  /// The buffer that is sent to the neighbour on side i. An exchange does not change the buffer,
-  /// which must not be written from start() to the end of wait().
+  /// The buffer that is sent to the neighbour on side i. An exchange does not change the buffer. Do
+  /// not write the buffer from start() to the end of wait().
   [[nodiscard]] std::span<std::byte> outgoing(std::size_t i) noexcept {
     return {send_.data() + i * bytes_, bytes_};
   }
   /// The message of the neighbour on side i, valid from the end of wait() until the next start().
-  /// Empty if there is no neighbour.
+  /// The span is empty if there is no neighbour.
   [[nodiscard]] std::span<const std::byte> received(std::size_t i) const;
   /// The buffer that receives the message of side i. The user may write the buffer between
   /// exchanges. REQUIRES: delivery unpacked.
@@ -59,7 +59,7 @@ class face_exchange {
   /// Begins an exchange. Modes with blocking MPI calls block here. Throws errc::usage if an
   /// exchange is in flight.
   void start();
-  /// Continues the exchange as far as possible without blocking; true when it is complete.
+  /// Continues the exchange as far as possible without blocking. Returns whether it is complete.
   [[nodiscard]] bool test();
   /// Returns when all messages have arrived and the outgoing buffers may be written. Mode channel
   /// waits until the neighbours have taken the messages of this rank. Neighbours take messages in
@@ -67,7 +67,7 @@ class face_exchange {
   void wait();
   /// The traffic of this rank in one exchange.
   [[nodiscard]] traffic moved() const;
-  /// The payload of this rank in one exchange, by the way in which it moves.
+  /// The payload of this rank in one exchange, split by the way in which it moves.
   [[nodiscard]] halo_transfers transfers() const;
 
  private:

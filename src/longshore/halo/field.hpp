@@ -42,7 +42,7 @@ struct field_memory {
   halo_widths widths;  ///< halo cells that exist in memory on each side
   /// The shareable memory that holds the field. Its size is 0 if there is none.
   shared_memory_handle memory;
-  /// Expires when that memory is freed. Empty if nothing tells.
+  /// Expires when the shareable memory is freed. Empty if the library cannot know.
   std::weak_ptr<const void> lifetime = {};
 
   /// Sets the shareable memory that holds the field.
@@ -53,8 +53,8 @@ struct field_memory {
 };
 
 /// A field in the user's memory, with cells u(z, y, x), u(y, x) or u(x). Index x is contiguous
-/// unless the strides say otherwise. The interior is 0 <= x < nx, where nx is the extent along x,
-/// and likewise along y and z. Cells with other indices are halo. Copies of a view refer to the
+/// unless the strides say otherwise. Interior cells have 0 <= x < nx, where nx is the extent along
+/// x. The same holds for y and z. Cells with other indices are halo. Copies of a view refer to the
 /// same memory, which must exist as long as a plan uses the field.
 template <trivially_copyable T>
 class field_view {
@@ -62,9 +62,9 @@ class field_view {
   field_view() = default;
   /// `first` is the interior cell (0, 0, 0). Extents and strides are in the order x, y, z. Strides
   /// count elements, and may have any sign and order. Extents of unused dimensions are 1 or 0.
-  /// `shareable` is the memory that holds all cells, if mode direct may read the cells from other
-  /// processes. If `shareable` is null, plans look for shareable memory at `first`.
-  /// Cells outside shareable memory are packed.
+  /// `shareable` is the shareable memory that holds all cells. Mode direct needs it to read the
+  /// cells from other processes. If `shareable` is null, plans look for shareable memory at
+  /// `first`. Cells outside shareable memory are packed.
   field_view(T* first, std::array<std::size_t, 3> extents, std::array<std::ptrdiff_t, 3> strides,
              halo_widths widths, const shareable_memory* shareable = nullptr)
       : first_(first), strides_(strides) {

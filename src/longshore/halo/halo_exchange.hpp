@@ -36,7 +36,7 @@ struct halo_options {
   /// The farthest cells that the stencil reads. A shorter reach saves messages.
   halo_reach reach = halo_reach::corners;
   /// The tasks that copy large messages. The tasks must outlive the plan. If `workers` is null, the
-  /// calling thread copies them.
+  /// calling thread copies the messages.
   tasks* workers = nullptr;
 };
 
@@ -49,17 +49,18 @@ class halo_exchange {
   /// along one dimension must have equal extents along the others. The memory of the fields must
   /// outlive the plan.
   ///
-  /// Throws errc::usage if a width is larger than the halo or the interior of a field (ranks whose
-  /// own fields fit throw errc::peer_failed), errc::unsupported if the algorithm or the mode is not
-  /// available. If the messages of two ranks of a node do not fit together, all ranks throw
-  /// errc::usage. If they are of different nodes, only these two ranks throw it, and the run ends.
+  /// Throws errc::usage if a width is larger than the halo or the interior of a field. Ranks whose
+  /// own fields fit throw errc::peer_failed instead. Throws errc::unsupported if the algorithm or
+  /// the mode is not available. All ranks throw errc::usage if the messages of two ranks do not fit
+  /// together.
   ///
-  /// Memory per rank and messages depend on the algorithm (detail/algorithms/plan_rounds.cpp,
-  /// hybrid.cpp) and on the mode (detail/backends/mixed_backend.cpp, detail/mpi/).
+  /// The memory per rank and the number of messages depend on the algorithm
+  /// (detail/algorithms/plan_rounds.cpp, hybrid.cpp) and on the mode
+  /// (detail/backends/mixed_backend.cpp, detail/mpi/).
   template <class... T>
   halo_exchange(const rank_grid& grid, const halo_options& options, const field_view<T>&... fields)
       : halo_exchange(grid, options, std::vector<field_memory>{fields.memory()...}) {}
-  /// The same for fields whose element types are not known at compile time.
+  /// Like the constructor above, for fields whose element types are not known at compile time.
   halo_exchange(const rank_grid& grid, const halo_options& options,
                 const std::vector<field_memory>& fields);
   ~halo_exchange();
@@ -70,7 +71,7 @@ class halo_exchange {
   /// written, and interior cells within a halo width of a face must not be written. Modes with
   /// blocking MPI calls block here. Throws errc::usage if an exchange is in flight.
   void start();
-  /// Continues the exchange as far as possible without blocking; true when it is complete.
+  /// Continues the exchange as far as possible without blocking. Returns whether it is complete.
   [[nodiscard]] bool test();
   /// Returns when the halo of this rank is filled and its interior may be written. Throws
   /// errc::usage if no exchange was started.
@@ -82,12 +83,11 @@ class halo_exchange {
 
   /// The traffic of this rank in one exchange. Payload includes the messages of the rank to itself.
   [[nodiscard]] traffic moved() const;
-  /// The payload of this rank in one exchange, by the way in which it moves.
+  /// The payload of this rank in one exchange, split by the way in which it moves.
   [[nodiscard]] halo_transfers transfers() const;
-  /// The algorithm of the plan: never `automatic`, but the algorithm that was chosen.
+  /// The algorithm of the plan. With option `automatic`, it is the chosen algorithm.
   [[nodiscard]] halo_algorithm algorithm() const noexcept { return algorithm_; }
-  /// The farthest halo cells that are filled: at least options.reach, and more if the algorithm
-  /// carries edges and corners in any case.
+  /// The farthest halo cells that the algorithm of the plan fills for options.reach (filled_by).
   [[nodiscard]] halo_reach filled() const { return filled_by(algorithm_, reach_); }
   /// The number of dependent rounds that move cells between ranks.
   [[nodiscard]] std::size_t rounds() const noexcept { return rounds_between_ranks_; }

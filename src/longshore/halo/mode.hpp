@@ -2,12 +2,12 @@
 // (algorithm.hpp) decides which messages are sent.
 //
 // To add a mode:
-// 1. Here: a value of the enumeration and its name, in the same order. If not every run can use
-//    the mode: a reason in why_not() of mode.cpp.
-// 2. An exchange backend, with a line in CMakeLists.txt. A mode of MPI calls has its backend in
-//    detail/mpi/. Another mode has its backend in detail/backends/, and make_backends() in
-//    mixed_backend.cpp selects it. Every mode has a case in detail/mpi/backends.cpp. The tests try
-//    every mode of the enumeration.
+// 1. Here: add a value to the enumeration, and its name at the same position. If some runs cannot
+//    use the mode, add the reason to why_not() of mode.cpp.
+// 2. Write an exchange backend, and list its file in CMakeLists.txt. A mode of MPI calls has its
+//    backend in detail/mpi/. Another mode has its backend in detail/backends/, and make_backends()
+//    in mixed_backend.cpp selects it. Every mode has a case in detail/mpi/backends.cpp. The tests
+//    try every mode of the enumeration.
 // 3. For studies: the word in study/src/longshore_study/patterns/halo.py. For readers: the
 //    table in docs/reference/halo.md.
 #pragma once
@@ -22,8 +22,8 @@
 
 namespace longshore {
 
-/// The modes of MPI calls come after all others, and among them the one-sided modes are the last:
-/// is_mpi_mode() and the tests compare values.
+/// The modes of MPI calls come after all other modes, and the one-sided modes come last.
+/// is_mpi_mode() and the tests depend on this order.
 enum class halo_mode {
   channel,
   direct,
@@ -51,7 +51,7 @@ inline constexpr enum_names<15> all_names<halo_mode> = {
 /// Whether a mode is a sequence of MPI calls.
 [[nodiscard]] bool is_mpi_mode(halo_mode mode) noexcept;
 
-/// The reason why a mode cannot be used, or nothing if the mode can be used. `transport` is
+/// Returns the reason why a mode cannot be used, or nothing if the mode can be used. `transport` is
 /// team::transport_name(). `grid` and `periodic` are the shape and the periodicity of the grid of
 /// ranks.
 [[nodiscard]] std::optional<std::string> why_not(halo_mode mode, std::string_view transport,
@@ -64,14 +64,15 @@ enum class halo_delivery {
   in_place,  ///< in the memory in which the message arrived: a copy is saved
 };
 
-/// Payload bytes of this rank in one exchange, by the way in which they move. A mode may use several
-/// ways: mode channel over MPI uses channels within a node, and posted requests between nodes.
+/// The payload bytes of this rank in one exchange, split by the way in which they move. A mode may
+/// use several ways: mode channel over MPI uses channels within a node, and posted requests between
+/// nodes.
 struct halo_transfers {
   std::uint64_t copied = 0;    ///< copies within the rank
   std::uint64_t read = 0;      ///< the receiver reads the memory of the sender
   std::uint64_t channels = 0;  ///< packed into the slots of channels
-  std::uint64_t posted = 0;    ///< receives that are posted early, and sends of MPI
-  std::uint64_t mpi = 0;       ///< the MPI calls that the mode names
+  std::uint64_t posted = 0;    ///< persistent requests of MPI, in modes channel and direct
+  std::uint64_t mpi = 0;       ///< the MPI calls of an MPI mode
 
   halo_transfers& operator+=(const halo_transfers& other) noexcept {
     copied += other.copied;

@@ -112,9 +112,9 @@ halo_load load_for(const grid_options& options, const grid_triple& shape) {
 
 std::int64_t off_node(const level_crossing& crossing) { return crossing.bytes.front(); }
 
-// The search assumes that ranks are numbered along the hardware, which may be wrong, and that nodes
-// are even. So the traffic of its result is counted for the real ranks, and compared with MPI's
-// Cartesian order and the linear order. The best arrangement is taken.
+// The search assumes that ranks are numbered along the hardware, which may be wrong. So the traffic
+// of its result is counted for the real ranks, and compared with MPI's Cartesian order and the
+// linear order. The best arrangement is taken. There is no search if nodes are uneven.
 placed_grid place_automatically(team& team, const grid_options& options,
                                 const rank_locations& locations) {
   const auto shape = shape_for(team, options);

@@ -38,12 +38,12 @@ struct grid_options {
   int dimensions = 3;
   std::array<int, 3> ranks{};  ///< ranks along each dimension; 0 leaves the choice to the library
   std::array<bool, 3> periodic{true, true, true};
-  /// The cells of the whole domain, which the grid then cuts with the least surface. If the cells
-  /// are 0, the factors of the grid are balanced.
+  /// The cells of the whole domain. The grid then cuts the domain into blocks of the least surface.
+  /// If the cells are 0, the factors of the grid are balanced.
   std::array<std::size_t, 3> cells{};
   grid_placement placement = grid_placement::linear;
-  /// For placement `levels`: grids of node, socket, numa, l3, core, from the outermost to the
-  /// innermost. The ranks of a level that is left out belong to the next given level.
+  /// For placement `levels`: a grid for each of node, socket, numa, l3 and core, outermost first.
+  /// The ranks of a level that is left out belong to the next given level.
   std::vector<placement_level> levels = {};
   /// For placement `automatic`: the messages of the exchange. Their periodicity is `periodic` of
   /// these options. By default equal messages go through all faces.
@@ -54,8 +54,8 @@ struct grid_options {
 /// else 4 bytes per rank of the team.
 struct placed_grid {
   grid_triple shape{1, 1, 1}, strides{};
-  /// The rank for each index, which is the sum of coordinates times strides. If null, the index is
-  /// the rank.
+  /// The rank for each index. An index is the sum of coordinates times strides. If the pointer is
+  /// null, the index is the rank.
   std::shared_ptr<const std::vector<int>> rank_of;
   /// The decomposition of placements `levels` and `automatic`, unless an order of rows was chosen.
   std::optional<placement> by_levels;
@@ -68,19 +68,19 @@ struct placed_grid {
     const int index = at[0] * strides[0] + at[1] * strides[1] + at[2] * strides[2];
     return rank_of ? (*rank_of)[static_cast<std::size_t>(index)] : index;
   }
-  /// O(ranks) if `rank_of` is not null, else O(1).
+  /// Takes O(ranks) if `rank_of` is not null, else O(1).
   [[nodiscard]] grid_triple coordinates_of(int rank) const noexcept;
-  /// The coordinates one step away, or nothing beyond a border.
+  /// Returns the coordinates one step away, or nothing if they are beyond a border.
   [[nodiscard]] std::optional<grid_triple> step_from(
       const grid_triple& at, const halo_direction& direction,
       const std::array<bool, 3>& periodic) const noexcept;
 };
 
-/// Local for placements linear and cart, else collective, with the same options on all ranks.
-/// Throws errc::usage on all ranks if the grid or its levels do not fit the ranks and their
-/// hardware. The message names the level, the given number and the number on the hardware.
+/// Local for placements linear and cart. Collective for the other placements, with the same options
+/// on all ranks. Throws errc::usage on all ranks if the grid or its levels do not fit the ranks and
+/// their hardware. The message names the level, the given number and the number on the hardware.
 [[nodiscard]] placed_grid place_grid(team& team, const grid_options& options);
-/// The same for ranks whose locations are known.
+/// Like place_grid() above, for ranks whose locations are known.
 [[nodiscard]] placed_grid place_grid(team& team, const grid_options& options,
                                      const rank_locations& locations);
 

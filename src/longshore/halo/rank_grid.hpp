@@ -36,8 +36,8 @@ const std::shared_ptr<neighbour_handshake>& handshake_of(const rank_grid& grid,
                                                     std::array<int, 3> given = {});
 
 /// The grid of a team, seen by one of its ranks. The placement decides which rank has which
-/// coordinates. By default rank = x + X (y + Y z) for the coordinates x, y, z in a grid of X, Y, Z
-/// ranks. cart_grid (longshore/mpi.hpp) makes the grid of a Cartesian communicator. Every query
+/// coordinates. By default, the rank at coordinates x, y, z in a grid of X, Y, Z ranks is x + X (y
+/// + Y z). cart_grid (longshore/mpi.hpp) makes the grid of a Cartesian communicator. Every query
 /// takes O(1). Memory per rank: none for placements linear and cart, else 4 bytes for each rank of
 /// the team. The team must outlive the grid.
 class rank_grid {
@@ -65,7 +65,7 @@ class rank_grid {
   /// The neighbour of the rank at coordinates `from`.
   [[nodiscard]] int neighbour(const std::array<int, 3>& from,
                               const halo_direction& direction) const noexcept;
-  /// Whether the grid wraps around: periodic(), but false beyond dimensions().
+  /// Whether the grid wraps around along each dimension. Beyond dimensions() the value is false.
   [[nodiscard]] std::array<bool, 3> wraps() const noexcept;
   [[nodiscard]] const placed_grid& placed() const noexcept { return placed_; }
 
@@ -83,7 +83,7 @@ class rank_grid {
   std::array<bool, 3> periodic_;
   placed_grid placed_;
   std::array<int, 3> coordinates_{};
-  // Made by the first plan that needs them.
+  // Null until the first plan that needs the handshake.
   mutable std::shared_ptr<detail::neighbour_handshake> handshake_, handshake_between_nodes_;
 };
 

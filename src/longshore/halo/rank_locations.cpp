@@ -25,7 +25,7 @@ struct rank_location {
   // The number of the rank's object at each inner level; negative if the rank may run on CPUs of
   // several objects.
   std::array<int, inner_levels> object{-1, -1, -1};
-  int first_cpu = 0;  // index along the hardware
+  int first_cpu = 0;  // index in topology::cpus()
   int is_bound = 0;   // 0 or 1
 };
 

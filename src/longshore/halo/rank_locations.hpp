@@ -1,5 +1,5 @@
 // Finds where the ranks of a team run on the hardware. Placements of grids (placed_grid.hpp) and
-// the benchmark program use the levels and positions.
+// the benchmark program use the result.
 #pragma once
 
 #include <longshore/machine/placement.hpp>
@@ -22,17 +22,17 @@ inline constexpr std::array<std::string_view, 5> location_levels = {"node", "soc
 /// The locations of all ranks of a team. Nodes are those of the team, including virtual nodes.
 /// Memory: 4 bytes per rank of the team, and 24 during the search.
 struct rank_locations {
-  /// The levels of location_levels. The count of a level is the number of its objects with ranks
-  /// in each object of the level before. If the objects of a level hold different numbers of ranks,
-  /// or ranks are not bound to a single object, the count is 1, and an inner level separates the
-  /// ranks.
+  /// The levels of location_levels. The count of a level is the number of its objects in each
+  /// object of the level before. Objects without ranks do not count. The count is 1 if the objects
+  /// hold different numbers of ranks, or if ranks are not bound to a single object. An inner level
+  /// then separates the ranks.
   std::vector<hardware_level> levels;
   /// The position of each rank along the hardware, from 0 to the number of ranks - 1. Ranks are
-  /// sorted by node, then by the CPU to which the rank is bound. Ranks without binding keep their
-  /// order.
+  /// sorted by node, and within a node by the CPU to which they are bound. Ranks without binding
+  /// keep their order.
   std::vector<int> position_of;
   /// The reason why levels are not used, such as "ranks are not bound: their order on the node is
-  /// used", or "".
+  /// used". Empty if all levels are used.
   std::string note;
   /// Whether all nodes have the same number of ranks. If not, grids cannot be decomposed by levels,
   /// and all counts are 1 except that of level "core", which is the number of ranks.
@@ -49,10 +49,10 @@ using binding_reader = std::function<std::vector<int>(int rank)>;
 /// Collective: one allgather of 20 bytes per rank. A bound rank reads the topology of its host,
 /// which takes milliseconds.
 [[nodiscard]] rank_locations find_rank_locations(team& team);
-/// The same with a known topology of the calling rank's host.
+/// Like find_rank_locations() above, if the topology of the calling rank's host is known.
 [[nodiscard]] rank_locations find_rank_locations(team& team, const topology& host);
-/// The same for ranks that are bound to the CPUs `bound(rank)` of hosts with topology `host`. A
-/// rank without CPUs is not bound.
+/// Like find_rank_locations() above, for ranks that are bound to the CPUs `bound(rank)` of hosts
+/// with topology `host`. If `bound` returns no CPUs, the rank is not bound.
 [[nodiscard]] rank_locations find_rank_locations(team& team, const topology& host,
                                                  const binding_reader& bound);
 

@@ -1,7 +1,7 @@
 // Chooses ordinary or streaming stores for a stream. The size of the arrays decides, unless it is
-// between a quarter and four times the size of the caches that the tasks reach. Then both kinds of
-// stores are timed on the arrays, because the usable part of a cache is not known exactly: virtual
-// machines and other ranks share the cache, and replacement is not exact.
+// between a quarter and four times the size of the caches that the tasks reach. Between these
+// sizes, both kinds of stores are timed on the arrays. The usable part of a cache is not known
+// exactly, because virtual machines and other ranks share the cache, and replacement is not exact.
 #pragma once
 
 #include <longshore/stream/stream.hpp>
@@ -21,9 +21,9 @@ struct store_choice {
   std::size_t cache_bytes = 0;  ///< size of the caches that the tasks reach, as the machine reports
 };
 
-/// Collective: one allreduce of 16 bytes. For each store_kind, whether it is possible on at least
-/// one rank. Both kinds are possible on a rank unless the size decides. The result is the same on
-/// all ranks, although their parts of an array and their caches may differ.
+/// Collective: one allreduce of 16 bytes. Returns for each store_kind whether it is possible on at
+/// least one rank. Both kinds are possible on a rank unless the size decides. All ranks get the
+/// same result, although their parts of an array and their caches may differ.
 [[nodiscard]] inline std::array<bool, 2> possible_store_kinds(team& ranks,
                                                               std::size_t bytes_of_machine,
                                                               std::size_t cache_bytes,
@@ -35,11 +35,11 @@ struct store_choice {
   return {possible[0] != 0, possible[1] != 0};
 }
 
-/// Collective. Chooses the kind of stores for `loops`; the choice is the same on all ranks. All
-/// ranks of this machine together read and write `bytes_of_machine` in one run, with
-/// `tasks_of_machine` tasks at the same time; these numbers may differ between machines. If one
-/// rank needs a measurement, all ranks measure: some tens of runs, of at most 20 ms. Streaming
-/// stores win a tie, because they leave the caches to other data.
+/// Collective. Chooses the kind of stores for `loops`, the same on all ranks. All ranks of this
+/// machine together read and write `bytes_of_machine` in one run, with `tasks_of_machine` tasks.
+/// These two numbers may differ between machines. If one rank needs a measurement, all ranks
+/// measure: some tens of runs, of at most 20 ms. Streaming stores win a tie, because they leave the
+/// caches to other data.
 template <class Arrays>
 store_choice choose_store_kind(team& ranks, stream<Arrays>& loops, std::size_t bytes_of_machine,
                                int tasks_of_machine) {

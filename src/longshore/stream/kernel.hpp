@@ -1,5 +1,5 @@
 // The four kernels of STREAM (J. D. McCalpin, "Memory bandwidth and machine balance in current high
-// performance computers", IEEE TCCA newsletter, 1995), with the bytes that each counts per element:
+// performance computers", IEEE TCCA newsletter, 1995), with the bytes per element that each counts:
 //
 //     copy   c = a            2 x sizeof(T)          scale  b = q * c        2 x sizeof(T)
 //     add    c = a + b        3 x sizeof(T)          triad  a = b + q * c    3 x sizeof(T)
@@ -31,8 +31,8 @@ constexpr decltype(auto) with_constant_kernel(stream_kernel kernel, const Body& 
   return body(std::integral_constant<stream_kernel, triad>());
 }
 
-/// Number of arrays that a kernel reads and writes. Bandwidth counts the bytes of these arrays,
-/// without the cache lines that ordinary stores read first.
+/// The number of arrays that a kernel reads and writes. Bandwidths count the bytes of these arrays,
+/// but not the cache lines that ordinary stores read first.
 [[nodiscard]] constexpr std::size_t arrays_touched(stream_kernel kernel) noexcept {
   return kernel == stream_kernel::copy || kernel == stream_kernel::scale ? 2 : 3;
 }
@@ -47,7 +47,8 @@ template <stream_kernel Kernel, class T>
   if constexpr (Kernel == stream_kernel::triad) return x + scalar * y;
 }
 
-/// The arrays by role: the result, and the sources x and y (equal if the kernel has one source).
+/// The arrays by their roles: the result, and the sources x and y. With one source, x and y are
+/// equal.
 template <class Array>
 struct stream_operands {
   Array result, x, y;

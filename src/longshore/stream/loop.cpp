@@ -1,4 +1,4 @@
-// The portable loops of STREAM, the selection of the best loop for this processor, and the size
+// Has the portable loops of STREAM, selects the best loop for this processor, and finds the size
 // above which streaming stores pay.
 #include <longshore/stream/loop.hpp>
 
@@ -8,15 +8,15 @@
 #include <algorithm>
 #include <cstdint>
 
-// Other processors than x86-64 have only the portable loop, which the compiler vectorises for the
-// instructions that every processor of the architecture has.
+// On processors other than x86-64 there is only the portable loop. The compiler vectorises it with
+// the instructions that every processor of the architecture has.
 #if defined(__x86_64__) && defined(__GNUC__)
 #define LONGSHORE_X86_LOOPS 1
 #include <immintrin.h>
 
 #define LONGSHORE_VECTOR_OPERATION [[gnu::always_inline]] LONGSHORE_TARGET static inline
 
-// The operations on a vector TYPE of ITEMs by intrinsics PREFIX_operation_SUFFIX.
+// Defines the operations on a vector TYPE of ITEMs by the intrinsics PREFIX_operation_SUFFIX.
 #define LONGSHORE_VECTOR(ITEM, TYPE, PREFIX, SUFFIX)                                              \
   template <>                                                                                     \
   struct vector_of<ITEM> {                                                                        \
@@ -37,7 +37,7 @@
     }                                                                                             \
   }
 
-// Only functions with LONGSHORE_TARGET use the instructions, so the program runs on any processor.
+// Only functions with LONGSHORE_TARGET use these sets, so the program runs on any processor.
 namespace longshore {
 namespace {
 namespace avx2_loops {
@@ -70,7 +70,7 @@ namespace longshore {
 namespace {
 
 // Each iteration reads and writes only index i. So iterations are independent, even if `result` is
-// x or y, and the pragma tells GCC so.
+// x or y. The pragma tells GCC that they are.
 template <stream_kernel Kernel, class T>
 void plain_loop(T* result, const T* x, const T* y, T scalar, std::size_t n) {
 #if defined(__GNUC__) && !defined(__clang__)

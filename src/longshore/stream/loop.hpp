@@ -1,9 +1,9 @@
-// The loop of a kernel over contiguous memory, with the best vector instructions of the processor,
-// which are found at run time.
+// The loop of a kernel over contiguous memory. At run time, the loop with the best vector
+// instructions of the processor is chosen.
 //
 // An ordinary store reads a cache line of the result before the line is written. A streaming store
-// does not, so triad moves 3 streams instead of 4; but the store evicts the line from the caches.
-// Streaming stores pay if the arrays do not fit into the caches.
+// does not read the line, so triad moves 3 streams instead of 4. But a streaming store evicts the
+// line from the caches. Streaming stores pay if the arrays do not fit into the caches.
 #pragma once
 
 #include <longshore/core/name_lookup.hpp>
@@ -48,11 +48,12 @@ extern template stream_loop<float> find_stream_loop<float>(stream_kernel, store_
 extern template stream_loop<double> find_stream_loop<double>(stream_kernel, store_kind,
                                                              instruction_set);
 
-/// Bytes of all last-level caches that `tasks_of_machine` tasks of a machine can use together.
+/// The bytes of all last-level caches that `tasks_of_machine` tasks of a machine use together.
 [[nodiscard]] std::size_t reached_cache_bytes(int tasks_of_machine);
 
-/// Streaming if `bytes` exceed reached_cache_bytes(tasks_of_machine), else ordinary. All tasks of
-/// the machine together read and write `bytes`. Near this size, measure with choose_store_kind.
+/// Returns streaming if `bytes` exceeds reached_cache_bytes(tasks_of_machine), else ordinary.
+/// `bytes` is what all tasks of the machine together read and write. Near this size, measure with
+/// choose_store_kind.
 [[nodiscard]] store_kind store_kind_for(std::size_t bytes, int tasks_of_machine);
 
 }  // namespace longshore

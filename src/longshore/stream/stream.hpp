@@ -25,10 +25,10 @@
 
 namespace longshore {
 
-/// The threads that write the pages first. They decide on which NUMA nodes the pages lie.
+/// Which threads write the pages first. They decide on which NUMA nodes the pages lie.
 enum class first_touch {
-  /// All tasks, if a measurement shows that parallel writing pays. One thread, without a
-  /// measurement, for arrays smaller than a page per task.
+  /// All tasks, if a measurement shows that parallel writing pays. Arrays smaller than a page per
+  /// task are written by one thread without a measurement.
   automatic,
   serial,   ///< the rank's thread alone
   parallel  ///< each task its own part
@@ -80,8 +80,9 @@ class stream {
     ++runs_;
   }
 
-  /// Number of elements in this rank's three arrays with a wrong value. The kernel is applied to
-  /// single values as often as run() was called, by code that the loops do not use.
+  /// Returns the number of wrong elements in this rank's three arrays. To get the right values,
+  /// code that the loops do not use applies the kernel to single values as often as run() was
+  /// called.
   [[nodiscard]] std::uint64_t wrong_elements() {
     const auto expected = expected_values();
     std::atomic<std::uint64_t> wrong = 0;
@@ -95,7 +96,7 @@ class stream {
 
   /// Whether all tasks wrote the initial values, each its own part.
   [[nodiscard]] bool touched_in_parallel() const noexcept { return touched_in_parallel_; }
-  /// The size of an array above which all tasks write first; nothing if it was not measured.
+  /// The size of an array above which all tasks write first, or nothing if it was not measured.
   [[nodiscard]] std::optional<std::size_t> touch_threshold_bytes() const noexcept {
     return threshold_bytes_;
   }
@@ -105,8 +106,8 @@ class stream {
 
  private:
   // Initial values: 1, 2 and 0 as in STREAM, plus k/64 for the k-th of every 61 elements (exact in
-  // float). So the operands of a neighbour give a wrong element, and every kernel changes every
-  // value.
+  // float). So an element is wrong if its operands were a neighbour's, and every kernel changes
+  // every value.
   static constexpr std::size_t period = 61;
   using period_values = std::array<value_type, period>;
   using values_of_arrays = std::array<period_values, 3>;
@@ -124,8 +125,8 @@ class stream {
     return static_cast<std::size_t>(a.data() - arrays_.local(0).data());
   }
 
-  // With several NUMA nodes, all tasks write first regardless of the threshold: pages that one
-  // thread wrote first are slow for tasks on other nodes.
+  // With several NUMA nodes, all tasks write first regardless of the threshold, because pages that
+  // one thread wrote first are slow for tasks on other nodes.
   [[nodiscard]] bool should_touch_in_parallel() {
     if (options_.first_touch != first_touch::automatic)
       return options_.first_touch == first_touch::parallel;
@@ -177,7 +178,7 @@ class stream {
       const double error = static_cast<double>(item) - static_cast<double>(expected[k]);
       // Expected values are not negative.
       const double allowed = stream_tolerance<value_type> * static_cast<double>(expected[k]);
-      // A comparison with NaN is false, so NaN counts as wrong.
+      // A comparison with NaN is false, so a NaN counts as wrong.
       wrong += !(error <= allowed && -error <= allowed);
       if (++k == period) k = 0;
     }

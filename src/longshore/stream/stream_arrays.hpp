@@ -1,5 +1,5 @@
-// The three arrays of STREAM on one rank: arrays of the rank's own, or its parts of distributed
-// arrays. Both classes have the same interface.
+// The three arrays of STREAM on one rank. They are the rank's own arrays, or its parts of
+// distributed arrays. Both classes have the same interface.
 #pragma once
 
 #include <longshore/array/for_each.hpp>

@@ -1,5 +1,5 @@
-// Chooses for strategy auto: makes a plan of each candidate on scratch memory, times the plans by
-// turns, and takes the fastest.
+// Chooses the strategy for `automatic`. Makes a plan of each candidate on scratch memory, times the
+// plans by turns, and returns the fastest strategy.
 #include <longshore/ghost/detail/ghost_plan.hpp>
 #include <longshore/transport/detail/fastest_by_turns.hpp>
 #include <longshore/transport/detail/scratch_memory.hpp>
@@ -14,8 +14,8 @@ namespace {
 
 constexpr int updates_per_trial = 4;
 
-// Scratch memory with as many elements and the same stride as one memory of a field. It is
-// shareable if the field's memory is.
+// Scratch memory with the number of elements and the stride of one memory of a field. The scratch
+// memory is shareable if the field's memory is.
 class scratch_elements {
  public:
   scratch_elements(const team& ranks, const std::byte* like, std::ptrdiff_t stride_bytes,

@@ -1,4 +1,4 @@
-// Neighbours on the node describe their memories to each other, and map what they can.
+// Neighbours on the node describe their memories to each other, and map those that they can.
 #include <longshore/ghost/detail/direct_peers.hpp>
 
 #include <longshore/core/error.hpp>
@@ -20,7 +20,7 @@ struct described_memory {
 };
 struct description_header {
   described_memory signals = {};
-  std::uint32_t memories = 0, fields = 0, exposed = 0;  // exposed: a bit per memory
+  std::uint32_t memories = 0, fields = 0, exposed = 0;  // exposed has a bit per memory
 };
 
 // Returns whether other ranks of the node may be able to map the memory.
@@ -126,12 +126,12 @@ void direct_peers::confirm(const agreed_numbers& numbers, const when_agreed& agr
   }
 }
 
-// Until confirm(), the peer is taken to map what this rank exposes if it can signal this rank.
+// Until confirm(), a peer whose signals are mapped is assumed to map all that this rank exposes.
 void direct_peers::map_memories(direct_peer& peer, std::span<const std::byte> description) {
   handshake_reader reader(description);
   const auto header = reader.take<description_header>();
   const bool in_process = ranks_.is_one_process();
-  // The address of memory of the peer in this process, or null.
+  // Returns the address of the peer's memory in this process, or null if it cannot be mapped.
   const auto mapped = [&](const described_memory& described) -> std::byte* {
     const auto offset = static_cast<std::ptrdiff_t>(described.offset);
     if (in_process || described.memory.address == 0)

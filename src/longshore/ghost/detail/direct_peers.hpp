@@ -1,4 +1,4 @@
-// The ranks of the node whose memory this rank reads, or that read memory of this rank.
+// The direct peers of a rank: ranks of its node whose memory it reads, or which read its memory.
 #pragma once
 
 #include <longshore/ghost/detail/ghost_program.hpp>
@@ -16,8 +16,8 @@ namespace longshore::detail {
 struct direct_peer {
   int rank = -1;
   rank_memories memories;  ///< of the peer, mapped into this process
-  /// Bit m: this rank can read memory m of the peer; the peer can read memory m of this rank. 0 if
-  /// they cannot signal each other.
+  /// Bit m of `readable`: this rank can read memory m of the peer. Bit m of `read_by_peer`: the
+  /// peer can read memory m of this rank. Both are 0 if the ranks cannot signal each other.
   std::uint32_t readable = 0, read_by_peer = 0;
   direct_signals* signals_from_peer = nullptr;  ///< one per round, in the memory of this rank
   direct_signals* signals_to_peer = nullptr;    ///< one per round, in the memory of the peer
@@ -26,9 +26,9 @@ struct direct_peer {
   [[nodiscard]] bool is_read(const outgoing_message& message) const;
 };
 
-/// A plan's direct peers. Cost per peer: a message of 80 bytes, and 64 per field and memory; 128
-/// bytes of signals per round. Processes that share a plan for the first time send one of 4 bytes
-/// more.
+/// The direct peers of a plan. Cost per peer: a message of 80 bytes and 64 bytes per field and
+/// memory; 128 bytes of signals per round. Processes that share a plan for the first time also send
+/// a message of 4 bytes.
 class direct_peers {
  public:
   /// Local. `elements` has the number of elements of each memory. `neighbours` reaches all ranks of
@@ -40,26 +40,27 @@ class direct_peers {
   direct_peers(const direct_peers&) = delete;
   direct_peers& operator=(const direct_peers&) = delete;
 
-  /// Whether this rank knows of all its peers if they and this rank can map each other's memory.
-  /// Then it knows before exchange() which messages its peers will read.
+  /// Whether this rank knows, for each of its peers, if the peer and this rank can map each other's
+  /// memory. If so, this rank knows before exchange() which messages its peers will read.
   [[nodiscard]] bool knows_reach() const noexcept { return knows_reach_; }
-  /// Collective. Ranks describe their memories to their peers, and agree on numbers. Attachments are
-  /// further messages, none or one for each peer on the node; returns those of the peers.
+  /// Collective. Ranks describe their memories to their peers, and agree on numbers. `attachments`
+  /// are none, or one more message for each peer on the node. Returns the attachments of the peers.
   std::vector<std::vector<std::byte>> exchange(
       const agreed_numbers& numbers, const when_agreed& agreed,
       const std::vector<std::vector<std::byte>>& attachments = {});
-  /// Collective, after exchange(): ranks tell their peers which memories they have mapped. Needed if
-  /// any rank does not know its reach.
+  /// Collective. Call after exchange(), if knows_reach() is false on any rank. Ranks tell their
+  /// peers which memories they have mapped.
   void confirm(const agreed_numbers& numbers, const when_agreed& agreed);
 
-  /// Throws errc::out_of_memory if this rank could not map memory that its peers take it to read. Not
-  /// thrown before an exchange begins: the peer may have destroyed its plan before this rank mapped
-  /// the memory.
+  /// Throws errc::out_of_memory if this rank could not map memory that its peers expect it to read.
+  /// Call when an exchange begins, not earlier, because the peer may have destroyed its plan before
+  /// this rank mapped the memory.
   void check_mapped() const;
 
-  /// Null if the rank is on another node, or shares no memory with this rank.
+  /// Returns null if `rank` is on another node, or shares no memory with this rank.
   [[nodiscard]] const direct_peer* find(int rank) const;
-  /// In an exchange that may still be in flight: peers may write to signals of this plan for ever.
+  /// Call if an exchange may still be in flight. The signals are not used again, because peers may
+  /// still write to them.
   void abandon_signals() noexcept { signals_.abandon(); }
 
  private:

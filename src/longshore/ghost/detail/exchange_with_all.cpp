@@ -1,5 +1,5 @@
-// Packs a header and the message, if it is short, into a block for each rank. For a long message on
-// the node, the block tells where it lies.
+// Packs a block for each rank: a header, the numbers, and the message if it is short. For a long
+// message on the node, the block tells where the message lies.
 #include <longshore/core/error.hpp>
 #include <longshore/ghost/detail/messenger.hpp>
 #include <longshore/ghost/detail/node_access.hpp>
@@ -13,23 +13,23 @@ namespace {
 
 // The numbers follow, then the message.
 struct block_header {
-  // Of this message, and of all messages of the sender that are not lent.
+  // The length of this message, and of the longest message of the sender that is not lent.
   std::uint32_t bytes, longest;
 };
-// Follows the numbers instead of a message that the receiver reads in the memory of the sender.
+// Stands in the block instead of a message that the receiver reads in the memory of the sender.
 struct lent_message {
   shared_memory_handle memory;
   std::uint64_t offset;
 };
 constexpr std::uint32_t lent_bit = std::uint32_t{1} << 31;  // in block_header::bytes
 
-// On a node, alltoalls of up to 4 KiB go through staging buffers of the team.
+// On a node, an alltoall of up to 4 KiB goes through staging buffers of the team.
 std::size_t block_bytes(std::size_t ranks) {
   return std::clamp<std::size_t>(4096 / ranks / sizeof(std::int64_t) * sizeof(std::int64_t), 64,
                                  512);
 }
 
-// The messages that are lent: their places in the memory of this rank, by rank.
+// The messages that receivers read in the memory of this rank, with the place of each message.
 class lent_messages {
  public:
   lent_messages(team& ranks, const std::vector<std::vector<std::byte>>& messages,
@@ -76,7 +76,7 @@ class lent_messages {
   const shareable_memory* memory_ = nullptr;
 };
 
-// The messages that are neither lent nor in a block.
+// Exchanges the messages that are neither lent nor in a block, and returns them.
 std::vector<std::vector<std::byte>> exchange_long(
     team& ranks, const std::vector<std::vector<std::byte>>& messages, const lent_messages& lent,
     std::span<const block_header> headers, std::size_t inline_bytes) {

@@ -1,5 +1,5 @@
-// Finds the links of a graph: sorts the ghosts of this rank by their owners, learns who has ghosts
-// of this rank's elements, and exchanges the lists, or what has changed in them.
+// Finds the links of a graph: sorts the ghosts of this rank by their owners, learns which ranks
+// have ghosts of this rank's elements, and exchanges the lists of the links, or their changes.
 #include <longshore/ghost/detail/ghost_links.hpp>
 
 #include <longshore/core/error.hpp>
@@ -20,11 +20,11 @@ namespace {
 
 constexpr std::uint64_t max_owned = std::numeric_limits<std::uint32_t>::max();
 
-// So few ranks tell all others the largest element that they need from each rank. With more ranks
-// the numbers would leave too little room for short lists.
+// Up to this number of ranks, each rank tells all others the largest element that it needs of each
+// rank. With more ranks these numbers would leave too little room for short lists in a block.
 constexpr int max_ranks_that_tell = 7;
 
-// One more than the largest number.
+// Returns one more than the largest number, or 0 for an empty list.
 std::int64_t end_of(const index_list& list) {
   if (list.empty()) return 0;
   if (list.is_contiguous()) return list.first() + static_cast<std::int64_t>(list.size());
@@ -32,18 +32,18 @@ std::int64_t end_of(const index_list& list) {
   return std::int64_t{1} + *std::max_element(indices.begin(), indices.end());
 }
 
-// How a message gives a list: consecutive numbers, all numbers, or edits of the list before.
+// How a message gives a list: consecutive numbers, all numbers, or edits of the previous list.
 enum class list_form : std::uint32_t { consecutive, complete, edited };
 
-// `count` numbers of the list before, from `begin` on; or, if `begin` is new_numbers, `count`
-// numbers that follow.
+// Takes `count` numbers of the previous list from `begin` on. If `begin` is new_numbers, takes the
+// `count` numbers that follow the edit in the message.
 struct edit {
   std::uint32_t begin, count;
 };
 constexpr auto new_numbers = std::numeric_limits<std::uint32_t>::max();
 
-// The edits that make `after` from `before`. Runs of numbers that were in `before` are copied from
-// there. Gives up with an empty list if the edits are as long as the list.
+// Returns the edits that make `after` from `before`. Runs of numbers are copied from `before` where
+// possible. Returns no edits if they would be as long as the list.
 std::vector<edit> edits_between(const index_list& before, const index_list& after) {
   std::unordered_map<std::uint32_t, std::uint32_t> position_of;
   position_of.reserve(before.size());
@@ -129,7 +129,7 @@ std::vector<int> ranks_of(std::span<const ghost_link> links, int without) {
   return ranks;
 }
 
-// Calls `step`, and keeps an error of this rank's arguments for later, when all ranks agree on it.
+// Calls `step`, and returns an error of this rank's arguments. The ranks agree on it later.
 template <class Step>
 std::exception_ptr kept_error(const Step& step) {
   try {
@@ -178,7 +178,7 @@ ghost_links::ghost_links(const ghost_links& before, std::size_t ghosts,
   connect(&before, kept_error([&] { to_owners_ = links_of(locate_all()); }));
 }
 
-// Few ranks learn from the lists themselves who has ghosts of this rank's elements.
+// Without channels, the lists themselves tell which ranks have ghosts of this rank's elements.
 void ghost_links::connect(const ghost_links* before, const std::exception_ptr& error) {
   owners_ = ranks_of(to_owners_, ranks_.rank());
   if (!messenger::has_channels(ranks_))
@@ -195,8 +195,8 @@ void ghost_links::connect(const ghost_links* before, const std::exception_ptr& e
   check_links(all_exist);
 }
 
-// Consecutive ghosts often have the same owner. So the owners of runs of ghosts are sorted, not the
-// ghosts.
+// Consecutive ghosts often have the same owner. So runs of ghosts with one owner are sorted, not
+// single ghosts.
 std::vector<ghost_link> ghost_links::links_of(std::span<const location> locations) const {
   const int me = ranks_.rank();
   if (locations.size() >= new_numbers)
@@ -242,7 +242,7 @@ std::vector<ghost_link> ghost_links::links_of(std::span<const location> location
   return links;
 }
 
-// The channels of the graph before are kept if they reach all owners of all ranks.
+// Keeps the channels of graph `before` if they reach the owners of all ranks.
 void ghost_links::learn_neighbours(const ghost_links* before) {
   if (before != nullptr) {
     const auto known = messenger_->peers();
@@ -253,7 +253,7 @@ void ghost_links::learn_neighbours(const ghost_links* before) {
   std::vector<int> peers;
   std::set_union(owners_.begin(), owners_.end(), sources.begin(), sources.end(),
                  std::back_inserter(peers));
-  // An owner before must learn that it is no owner any more.
+  // A former owner must learn that it is no longer an owner.
   if (before != nullptr)
     for (const auto* old : {&before->owners_, &before->readers_}) {
       std::vector<int> all;
@@ -263,8 +263,9 @@ void ghost_links::learn_neighbours(const ghost_links* before) {
   messenger_ = std::make_shared<messenger>(ranks_, std::move(peers));
 }
 
-// For each rank the number of its elements, and of those that this rank needs: all up to the last
-// one. All ranks know the largest number needed.
+// Returns the number of elements of each rank, and then the number that each rank must have for the
+// ghosts of this rank. Of the first half this rank knows only its own number. The exchange finds
+// the maxima of all ranks.
 agreed_numbers ghost_links::owned_and_needed() const {
   const auto size = static_cast<std::size_t>(ranks_.size());
   agreed_numbers numbers(2 * size);
@@ -274,8 +275,8 @@ agreed_numbers ghost_links::owned_and_needed() const {
   return numbers;
 }
 
-// A message has the two lists of a link. An empty message says that nothing has changed. Errors of
-// this rank's ghosts travel along.
+// A message has the two lists of a link. An empty message says that nothing has changed. The
+// numbers tell whether the ghosts of this rank had an error.
 bool ghost_links::exchange_lists(const ghost_links* before, const std::exception_ptr& error) {
   const auto peers = messenger_->peers();
   const ghost_link none;
@@ -329,8 +330,8 @@ bool ghost_links::exchange_lists(const ghost_links* before, const std::exception
   return all_exist;
 }
 
-// A rank that passes pairs does not know how many elements other ranks own. Locators have checked
-// indices, so that their errors need no agreement.
+// A rank that gives ghosts by pairs (rank, element) does not know how many elements other ranks
+// own, so owners check them. Locators have checked indices already, so that no agreement is needed.
 void ghost_links::check_links(bool all_exist) {
   if (all_exist) return;
   const auto error = kept_error([&] {

@@ -1,5 +1,5 @@
-// The links of a graph: for each pair of ranks, which elements of the owner are which ghosts of the
-// other rank. Both ranks know both lists.
+// The links of a graph. A link says which elements of an owner are which ghosts of another rank.
+// Both ranks know both lists.
 #pragma once
 
 #include <longshore/array/distribution.hpp>
@@ -16,7 +16,7 @@
 
 namespace longshore::detail {
 
-/// The k-th element of `owned` is the k-th ghost of `ghosts`. The ghosts are in ascending order.
+/// Ghost ghosts[k] is a copy of element owned[k]. The numbers in `ghosts` ascend.
 struct ghost_link {
   int rank = -1;      ///< the other rank
   index_list owned;   ///< numbers of elements at the owner
@@ -26,25 +26,25 @@ struct ghost_link {
 /// The neighbours of a rank, and the channels by which they agree on plans.
 class ghost_links {
  public:
-  /// Collective. `locations` are the ghosts of this rank; all errors are thrown on all ranks.
-  /// `locate` may throw on some ranks only.
+  /// Collective. `locate_all` returns the owners of the ghosts of this rank. It may throw on some
+  /// ranks only; then all ranks throw.
   ghost_links(team& ranks, std::uint64_t owned, std::size_t ghosts,
               const std::function<std::vector<location>()>& locate_all, ghost_locator locator);
-  /// Collective. As above; sends only what differs from `before`.
+  /// Collective. Like the constructor above, but sends only what differs from `before`.
   ghost_links(const ghost_links& before, std::size_t ghosts,
               const std::function<std::vector<location>()>& locate_all);
 
   [[nodiscard]] team& ranks() const noexcept { return ranks_; }
   [[nodiscard]] std::size_t owned() const noexcept { return owned_; }
   [[nodiscard]] std::size_t ghosts() const noexcept { return ghosts_; }
-  /// Links to the owners of this rank's ghosts, and to the ranks that have ghosts of this rank's
-  /// elements: by ascending rank, this rank included.
+  /// The links to the owners of this rank's ghosts, and to the ranks that have ghosts of this
+  /// rank's elements. Both lists are sorted by rank, and may include this rank.
   [[nodiscard]] std::span<const ghost_link> to_owners() const noexcept { return to_owners_; }
   [[nodiscard]] std::span<const ghost_link> to_readers() const noexcept { return to_readers_; }
-  /// As above: the ranks, without this rank.
+  /// The ranks of to_owners() and of to_readers(), without this rank.
   [[nodiscard]] std::span<const int> owners() const noexcept { return owners_; }
   [[nodiscard]] std::span<const int> readers() const noexcept { return readers_; }
-  /// Between this rank and all owners and readers, and perhaps others.
+  /// The messenger between this rank and its owners and readers. It may also reach other ranks.
   [[nodiscard]] const std::shared_ptr<messenger>& neighbours() const noexcept { return messenger_; }
   [[nodiscard]] const ghost_locator& locator() const noexcept { return locator_; }
   [[nodiscard]] std::size_t memory_bytes() const noexcept;
@@ -54,7 +54,7 @@ class ghost_links {
   void learn_neighbours(const ghost_links* before);
   void connect(const ghost_links* before, const std::exception_ptr& error);
   [[nodiscard]] agreed_numbers owned_and_needed() const;
-  /// Returns whether it is known that all ghosts are elements of their owners.
+  /// Returns true if it is known that all ghosts are elements of their owners.
   [[nodiscard]] bool exchange_lists(const ghost_links* before, const std::exception_ptr& error);
   void check_links(bool all_exist);
   void check_link(const ghost_link& link) const;
@@ -67,12 +67,12 @@ class ghost_links {
   ghost_locator locator_;
 };
 
-/// The owners of indices, of which this rank owns `owned`. The first call of the locator makes the
-/// directory, and must happen while `owned` exists. Calls exchange blocks between all ranks, by
-/// alltoallv. Memory per rank: 24 bytes per owned element of a mean rank.
+/// Returns a locator of indices; this rank owns the indices `owned`. The first call of the locator
+/// makes the directory, and must happen while `owned` exists. Each call exchanges blocks between
+/// all ranks by alltoallv. Memory per rank: 24 bytes per owned element of a mean rank.
 [[nodiscard]] ghost_locator locator_by_directory(std::span<const std::int64_t> owned);
 
-/// The link with a rank in a list that is sorted by rank, or null.
+/// Returns the link with `rank` in a list that is sorted by rank, or null if there is none.
 [[nodiscard]] const ghost_link* find_link(std::span<const ghost_link> links, int rank);
 
 }  // namespace longshore::detail

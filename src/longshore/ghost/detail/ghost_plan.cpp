@@ -14,7 +14,7 @@
 namespace longshore::detail {
 namespace {
 
-// The bytes of the elements that a rank gives, by its links.
+// Returns the bytes of the elements of all links.
 std::size_t payload_of(std::span<const ghost_link> links, std::span<const ghost_memory> fields) {
   std::size_t elements = 0, bytes = 0;
   for (const auto& link : links) elements += link.owned.size();
@@ -22,7 +22,7 @@ std::size_t payload_of(std::span<const ghost_link> links, std::span<const ghost_
   return bytes;
 }
 
-// Refuses messages for whose buffers the rank has too little memory, or that are too long for MPI.
+// Throws if this rank has too little memory for its messages, or if they are too long for MPI.
 void check_messages(const team& ranks, std::span<const ghost_program* const> programs,
                     std::span<const ghost_memory> fields, bool is_mpi) {
   constexpr std::size_t max_mpi_bytes = std::numeric_limits<int>::max(),
@@ -33,7 +33,7 @@ void check_messages(const team& ranks, std::span<const ghost_program* const> pro
     std::size_t bytes = 0;
     for (const auto& message : messages) {
       if (is_mpi ? message.peer == ranks.rank() : ranks.nodes().is_local(message.peer)) continue;
-      // Fields are aligned.
+      // Each field may need padding of up to a cache line.
       for (const auto& part : message.parts)
         bytes += part.elements.size() * element_bytes + fields.size() * cache_line_bytes;
     }
@@ -57,7 +57,7 @@ void check_messages(const team& ranks, std::span<const ghost_program* const> pro
          ranks.rank(), total, available);
 }
 
-// Whether a plan takes the steps of a node-aware strategy. On one node it is direct.
+// Returns whether a plan has gateways. On a single node, node-aware strategies are like direct.
 bool is_node_aware(ghost_strategy strategy, const team& ranks) {
   return (strategy == ghost_strategy::node_aware_2 || strategy == ghost_strategy::node_aware) &&
          ranks.nodes().node_count() > 1;
@@ -82,7 +82,7 @@ ghost_plan::ghost_plan(const ghost_links& links, ghost_strategy strategy,
   std::optional<node_aware_planner> node_aware;
   const auto settle = [&](const agreed_numbers& largest) { arguments.agree(ranks_, largest); };
   if (is_node_aware(strategy, ranks_)) {
-    if (messenger::has_channels(ranks_)) {  // which all ranks open together
+    if (messenger::has_channels(ranks_)) {  // opening channels is collective
       to_neighbours->agree(arguments.numbers(), settle);
       arguments = {};
     }
@@ -103,7 +103,7 @@ ghost_plan::ghost_plan(const ghost_links& links, ghost_strategy strategy,
     direct_peers_.emplace(ranks_, to_neighbours, fields_, memory_.memories(), memory_.elements(),
                           update.rounds.size() + accumulate.rounds.size());
   const ghost_program* const programs[] = {&update, &accumulate};
-  // Before the ranks agree, so that all of them refuse a plan that one cannot make.
+  // The ranks agree after this check, so that all refuse a plan that one rank cannot make.
   if (is_mpi_ || are_posted_between_nodes(ranks_))
     arguments.attempt([&] { check_messages(ranks_, programs, fields_, is_mpi_); });
   using messages = std::vector<std::vector<std::byte>>;
@@ -130,8 +130,8 @@ ghost_plan::~ghost_plan() {
   if (current_ != nullptr && direct_peers_) direct_peers_->abandon_signals();
 }
 
-// Whether any rank needs channels. One exchange, which takes attachments to direct peers; and a
-// second if ranks of a node share a plan for the first time.
+// Agrees on the arguments, and on whether any rank needs channels. Takes one exchange, which also
+// carries the attachments, and a second one if ranks of a node share a plan for the first time.
 ghost_plan::agreement ghost_plan::agree(messenger& neighbours, const plan_arguments& arguments,
                                         std::span<const ghost_program* const> programs,
                                         const std::vector<std::vector<std::byte>>& attachments) {
@@ -160,8 +160,8 @@ ghost_plan::agreement ghost_plan::agree(messenger& neighbours, const plan_argume
   return {result[needs_channels] != 0, std::move(received)};
 }
 
-// What this rank knows before its peers have described their memory; or, with `has_mapped`, after it
-// has mapped that memory.
+// Returns whether a message of this rank needs a channel. Without `has_mapped`, only outgoing
+// messages count, because the peers have not described their memory yet.
 bool ghost_plan::any_needs_channel(std::span<const ghost_program* const> programs,
                                    bool has_mapped) const {
   const bool posts = are_posted_between_nodes(ranks_);
@@ -264,8 +264,8 @@ void ghost_plan::start(ghost_operation operation, std::span<const ghost_op> oper
   start_round();
 }
 
-// Continues the rounds that have begun; returns whether all are done. A round that has arrived may
-// still have to send.
+// Continues the rounds that have begun, and returns whether all rounds are done. A round whose
+// messages have arrived may still have to send.
 bool ghost_plan::progress() {
   auto& rounds = current_->rounds;
   while (true) {

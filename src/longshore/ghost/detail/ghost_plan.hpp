@@ -20,16 +20,16 @@ namespace longshore::detail {
 
 class link_mover;
 
-/// The checks of the arguments of a plan. Each rank checks its own, and the ranks agree on the result
-/// in the first collective call that the plan makes anyway.
+/// The checks of the arguments of a plan. Each rank checks its own arguments. The ranks agree on
+/// the result in the first collective call of the plan, so that the checks cost no call.
 class plan_arguments {
  public:
-  /// Arguments that were checked before.
+  /// For arguments that were checked before.
   plan_arguments() = default;
   /// Local.
   plan_arguments(const ghost_graph& graph, const ghost_options& options,
                  std::span<const ghost_memory> fields);
-  /// Local. Keeps an error of `step` for agree(), if there is none yet.
+  /// Local. Calls `step` unless there is an error already. Keeps its error for agree().
   template <class Step>
   void attempt(const Step& step) {
     if (error_) return;
@@ -39,7 +39,7 @@ class plan_arguments {
       error_ = std::current_exception();
     }
   }
-  /// The numbers of this rank, of which all ranks must know the largest. The plan sets the last two.
+  /// The numbers of this rank. All ranks learn the largest of each. The plan sets the last two.
   enum number : std::size_t { failed, hash, negated_hash, must_confirm, needs_channels, count };
   [[nodiscard]] agreed_numbers numbers() const {
     agreed_numbers all(count);
@@ -48,8 +48,8 @@ class plan_arguments {
     all[negated_hash] = -all[hash];
     return all;
   }
-  /// Collective, with the largest numbers of all ranks. If ranks have errors, all ranks throw that of
-  /// the lowest rank.
+  /// Collective. `largest` are the largest numbers of all ranks. If ranks have errors, all ranks
+  /// throw the error of the lowest rank.
   void agree(team& ranks, const agreed_numbers& largest) const;
 
  private:
@@ -64,7 +64,7 @@ class ghost_plan {
              std::vector<ghost_memory> fields, plan_arguments arguments);
   ~ghost_plan();
 
-  /// Without operations, for an update.
+  /// Begins an operation. For an update, `operations` is empty.
   void start(ghost_operation operation, std::span<const ghost_op> operations);
   [[nodiscard]] bool test();
   void wait();
@@ -115,8 +115,8 @@ class ghost_plan {
   std::vector<combiner> combiners_;
 };
 
-/// Collective. Makes a plan of each strategy that the ranks can use, on memory of its own, times
-/// updates by turns, and returns the fastest. The first plan agrees on the arguments, unless there is
+/// Collective. Makes a plan of each candidate strategy on scratch memory, times updates by turns,
+/// and returns the fastest strategy. The first plan agrees on the arguments, unless there is only
 /// one candidate.
 [[nodiscard]] ghost_strategy choose_ghost_strategy(const ghost_links& links,
                                                    std::span<const ghost_memory> fields,

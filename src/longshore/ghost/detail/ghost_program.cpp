@@ -1,4 +1,4 @@
-// Programs of one round, with a message per neighbour; and long messages that are cut.
+// Makes programs of one round, with a message per neighbour. Cuts long messages.
 #include <longshore/ghost/detail/ghost_program.hpp>
 
 #include <algorithm>

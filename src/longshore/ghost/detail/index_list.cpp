@@ -1,4 +1,4 @@
-// Finds runs of consecutive pairs, and copies elements by loops that are compiled for their sizes.
+// Finds runs of consecutive pairs. Copies elements by loops compiled for usual element sizes.
 #include <longshore/ghost/detail/index_list.hpp>
 
 #include <cassert>
@@ -7,7 +7,7 @@
 namespace longshore::detail {
 namespace {
 
-// Shorter runs are copied element by element.
+// If runs have fewer pairs on average, the pairs are copied one by one.
 constexpr std::size_t min_mean_run = 8;
 
 template <std::size_t Bytes>

@@ -1,4 +1,4 @@
-// Lists of elements of a memory, and pairs of two such lists: which element is copied where.
+// Lists of elements of a memory, and pairs of lists that say which element is copied where.
 #pragma once
 
 #include <longshore/ghost/ghost_op.hpp>
@@ -25,7 +25,7 @@ class index_list {
   [[nodiscard]] std::uint32_t operator[](std::size_t i) const noexcept {
     return indices_ == nullptr ? first_ + static_cast<std::uint32_t>(i) : indices_.get()[i];
   }
-  /// The numbers, or null if they are consecutive; then they begin with first().
+  /// The numbers. Null if they are consecutive; they then begin with first().
   [[nodiscard]] const std::uint32_t* indices() const noexcept { return indices_.get(); }
   [[nodiscard]] std::uint32_t first() const noexcept { return first_; }
   [[nodiscard]] std::vector<std::uint32_t> to_vector() const;

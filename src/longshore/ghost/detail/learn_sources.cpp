@@ -1,5 +1,5 @@
-// Announces messages: by one collective call on few ranks, by messages or remote accesses to the
-// destinations alone on many.
+// Announces messages. On few ranks, one collective call does so. On many ranks, messages or remote
+// accesses to the destinations do so.
 #include <longshore/ghost/detail/learn_sources.hpp>
 
 #include <longshore/transport/segment.hpp>
@@ -11,7 +11,7 @@
 namespace longshore::detail {
 namespace {
 
-// With more ranks, an alltoall takes longer than the sparse ways.
+// With more ranks, an alltoall takes longer than a sparse announcement.
 constexpr int max_collective_ranks = 256;
 
 std::vector<int> learn_by_alltoall(team& ranks, std::span<const int> destinations) {
@@ -25,9 +25,10 @@ std::vector<int> learn_by_alltoall(team& ranks, std::span<const int> destination
   return sources;
 }
 
-// Each rank has a list of its sources: their number, and then the sources. A rank adds itself to the
-// lists of its destinations. A list is as long as the most destinations of any rank, which suffices
-// for symmetric graphs. If it is too short for a rank, all ranks begin again with longer lists.
+// Each rank has a list of its sources: their number, and then the sources. A rank adds itself to
+// the lists of its destinations. The lists have room for the largest number of destinations of any
+// rank, which suffices for symmetric graphs. If a list is too short, all ranks repeat with longer
+// lists.
 std::vector<int> learn_by_segment(team& ranks, std::span<const int> destinations) {
   const int me = ranks.rank();
   auto places =

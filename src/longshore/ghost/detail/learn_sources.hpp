@@ -13,10 +13,10 @@ namespace longshore::detail {
 enum class announcement {
   automatic,   ///< collective on few ranks, sparse on many
   collective,  ///< an alltoall of one byte per rank
-  sparse       ///< over MPI the paper's NBX; else its remote accesses: two per destination
+  sparse       ///< algorithm NBX of the paper over MPI; else two remote accesses per destination
 };
 
-/// Collective. The ranks that have this rank among their `destinations`, in ascending order.
+/// Collective. Returns, in ascending order, the ranks whose `destinations` include this rank.
 [[nodiscard]] std::vector<int> learn_sources(team& ranks, std::span<const int> destinations,
                                              announcement by = announcement::automatic);
 
@@ -24,8 +24,8 @@ enum class announcement {
 
 namespace longshore::mpi {
 
-/// Collective. The same over MPI by the paper's NBX, in any order. REQUIRES: a team of the mpi
-/// transport.
+/// Collective. Like learn_sources(), by algorithm NBX of the paper over MPI. The ranks are in any
+/// order. REQUIRES: a team of the mpi transport.
 [[nodiscard]] std::vector<int> nonblocking_consensus(team& ranks,
                                                      std::span<const int> destinations);
 

@@ -1,4 +1,4 @@
-// Divides the messages of a round among direct reads, posted messages and channels, and polls all.
+// Divides the messages of a round among direct reads, posted messages and channels.
 #include <longshore/ghost/detail/link_mover.hpp>
 
 #include <cassert>
@@ -119,7 +119,7 @@ void link_mover::send() {
   }
 }
 
-// Message k was stored: its sender may write its memory, or its slot is free.
+// Message k was stored. So its sender may write its memory, or its slot is free.
 void link_mover::finish(std::size_t k) {
   const std::size_t link = link_of_[k];
   if (link < read_.size() && read_[link].number == k) {

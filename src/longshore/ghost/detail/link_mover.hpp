@@ -1,10 +1,10 @@
-// The mover of the strategies that stand on channels and direct reads. A message between ranks of a
-// node that can map each other's memory is read from the memory of its sender: there is one copy and
-// no message, and two signals say that it may be read and that it was read (direct_signals.hpp). Any
-// other message is packed: between nodes into the buffer of a request, if the transport has posted
-// messages, else into the slot of a channel.
+// The mover of the strategies that use channels and direct reads. If two ranks of a node can map
+// each other's memory, the receiver reads a message from the memory of its sender, by one copy. Two
+// signals say that the message may be read, and that it was read (direct_signals.hpp). Any other
+// message is packed. Between nodes it is packed into the buffer of a request if the transport has
+// posted messages. Otherwise it is packed into the slot of a channel.
 //
-// Memory per rank: a message's buffer at both ends, or two slots per channel.
+// Memory per rank: a buffer per posted message at both ends, and two slots per channel.
 #pragma once
 
 #include <longshore/ghost/detail/direct_peers.hpp>
@@ -20,13 +20,15 @@ namespace longshore::detail {
 
 class link_mover final : public mover {
  public:
-  /// Local. Round `number` of the plan. `peers` is null if no message is read directly.
+  /// Local. The round has number `number` in the plan. `peers` is null if no message is read
+  /// directly.
   link_mover(const mover_context& context, const ghost_round& round, const direct_peers* peers,
              std::size_t number);
   static constexpr int slots_per_channel = 2;
   /// Adds the ends of the channels that the round needs.
   void add_channels(std::vector<channel_end>& to, std::vector<channel_end>& from) const;
-  /// Takes the channels of these ends, the next of `set` at both ends.
+  /// Takes the channels of these ends: the next ones of `set` from `sender` and `receiver` on.
+  /// Advances both numbers.
   void take_channels(channel_set& set, std::size_t& sender, std::size_t& receiver);
 
   void start(std::span<const combiner> combiners) override;
@@ -51,7 +53,7 @@ class link_mover final : public mover {
     std::size_t number;  // in store_
     channel_receiver* channel;
   };
-  // Messages of posted_, in its order.
+  // The messages of posted_, in its order.
   struct posted_outgoing {
     int peer;
     message_packer message;
@@ -82,7 +84,7 @@ class link_mover final : public mover {
   std::vector<lent_message> lent_;
   std::vector<read_message> read_;
   std::vector<std::size_t> own_;  // numbers of messages of this rank to itself
-  // For each message of the store: an index into read_ or received_.
+  // The index of each message of the store in read_, received_ or posted_incoming_.
   std::vector<std::size_t> link_of_;
   std::vector<posted_outgoing> posted_outgoing_;
   std::vector<posted_incoming> posted_incoming_;

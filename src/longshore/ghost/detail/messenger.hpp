@@ -1,4 +1,4 @@
-// Messages of any length between a rank and its neighbours, by which they agree on graphs and plans.
+// Exchanges messages between a rank and its neighbours, so that they agree on graphs and plans.
 #pragma once
 
 #include <longshore/transport/detail/neighbour_handshake.hpp>
@@ -14,30 +14,31 @@
 
 namespace longshore::detail {
 
-/// Numbers of which all ranks learn the largest: as many on each rank.
+/// Numbers of a rank. All ranks have the same count of numbers, and learn the largest of each.
 using agreed_numbers = std::vector<std::int64_t>;
-/// Gets the largest numbers of all ranks. It throws on all ranks or on none.
+/// Called with the largest numbers of all ranks. It throws on all ranks or on none.
 using when_agreed = std::function<void(const agreed_numbers&)>;
 
-/// Collective. messages[r] goes to rank r; the result is indexed by rank as well. Calls `agreed`
-/// before long messages are sent. One alltoall of at most 512 bytes per rank, which carries the
-/// numbers and short messages; and an alltoallv if any rank has a longer message, except to
-/// processes of the node with which it has shared a direct plan: these read up to 1 MiB of messages
-/// in its memory.
+/// Collective. messages[r] goes to rank r. Returns the received messages, indexed by rank. Calls
+/// `agreed` before long messages are sent. Cost: an alltoall of at most 512 bytes per rank, with
+/// the numbers and the short messages; and an alltoallv if any rank has a longer message. Processes
+/// of the node that have shared a direct plan read long messages in the sender's memory instead, up
+/// to 1 MiB per sender.
 [[nodiscard]] std::vector<std::vector<std::byte>> exchange_with_all(
     team& ranks, const std::vector<std::vector<std::byte>>& messages, const agreed_numbers& numbers,
     const when_agreed& agreed);
 
-/// On fewer than 64 ranks, an exchange is an exchange_with_all(), which costs less than opening
-/// channels. On more ranks the neighbours have channels (8 KiB each), so that an exchange costs
-/// messages to neighbours only, and an allreduce for numbers that all ranks agree on.
+/// On fewer than 64 ranks, an exchange calls exchange_with_all(), which costs less than opening
+/// channels. On 64 ranks and more, neighbours have channels of 8 KiB each. An exchange then costs
+/// one message per neighbour, and an allreduce of the numbers.
 class messenger {
  public:
   /// Collective. `peers` are the neighbours in ascending order, without this rank. Each peer has this
   /// rank among its own peers. On fewer than 64 ranks the constructor is local.
   messenger(team& ranks, std::vector<int> peers);
-  /// Collective. A messenger for `destinations`, and for the ranks that have this rank among theirs.
-  /// On fewer than 64 ranks the constructor is local, and all other ranks are peers.
+  /// Collective. Makes a messenger whose peers are `destinations`, and the ranks that have this
+  /// rank among their destinations. On fewer than 64 ranks the constructor is local, and all other
+  /// ranks are peers.
   [[nodiscard]] static std::shared_ptr<messenger> to(team& ranks,
                                                      std::span<const int> destinations);
   /// Whether messengers of the team have channels.
@@ -49,8 +50,8 @@ class messenger {
   [[nodiscard]] std::vector<std::vector<std::byte>> exchange(
       const std::vector<std::vector<std::byte>>& messages, const agreed_numbers& numbers,
       const when_agreed& agreed);
-  /// Collective. The same with some of the peers: messages[k] goes to peers()[which[k]], and so does
-  /// the answer. REQUIRES: each of these peers chooses this rank, too.
+  /// Collective. Like exchange(), with some of the peers. messages[k] goes to peers()[which[k]],
+  /// and result k comes from there. REQUIRES: each of these peers chooses this rank, too.
   [[nodiscard]] std::vector<std::vector<std::byte>> exchange_with(
       std::span<const std::size_t> which, const std::vector<std::vector<std::byte>>& messages,
       const agreed_numbers& numbers, const when_agreed& agreed);

@@ -1,4 +1,4 @@
-// Packs and stores messages. A packed message has its parts one after another, and each part its
+// Packs and stores messages. A packed message has its parts one after another. Each part has its
 // fields one after another.
 #include <longshore/ghost/detail/mover.hpp>
 

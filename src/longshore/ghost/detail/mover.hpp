@@ -1,4 +1,4 @@
-// The interface of movers, which transfer the messages of one round, and what all movers share.
+// Movers transfer the messages of one round. Here are their interface and the code they share.
 #pragma once
 
 #include <longshore/ghost/detail/ghost_program.hpp>
@@ -20,7 +20,7 @@ struct combiner {
   const void* op;
 };
 
-/// What a mover needs to know of its plan. All outlive the mover.
+/// What a mover needs of its plan. All members outlive the mover.
 struct mover_context {
   team& ranks;
   std::span<const ghost_memory> fields;
@@ -46,16 +46,16 @@ class message_packer {
   std::size_t bytes_ = 0, payload_bytes_ = 0;
 };
 
-/// Stores the incoming messages of a round as they arrive: copies their parts at once, or combines
-/// them in the order of the ranks that have the ghosts. A message is packed, or it still lies in the
-/// memories of its sender.
+/// Stores the incoming messages of a round. Parts are copied on arrival, or combined in the order
+/// of the ranks that have the ghosts. A message is packed, or is read from the memories of its
+/// sender.
 class message_store {
  public:
   explicit message_store(const mover_context& context) : context_(context) {}
-  /// Adds a message, which gets the next number from 0 on. `sender` has the memories of a sender
-  /// whose messages are read there, and outlives the store.
+  /// Adds a message. Messages are numbered from 0. `sender` are the memories from which the message
+  /// is read; they outlive the store. If `sender` is null, the message arrives packed.
   void add(const incoming_message& message, const rank_memories* sender);
-  /// After the last add().
+  /// Call once, after the last add().
   void sort();
   [[nodiscard]] std::size_t message_bytes(std::size_t i) const noexcept {
     return messages_[i].bytes;
@@ -64,8 +64,8 @@ class message_store {
 
   /// Begins an exchange. Without combiners, parts are copied.
   void start(std::span<const combiner> combiners);
-  /// Message i has arrived at `packed`, or can be read from its sender. Stores what may be stored
-  /// now, and calls finished(k) for each message k that was stored completely.
+  /// Message i has arrived at `packed`, or can be read from its sender. Stores all parts that may
+  /// be stored now. Calls finished(k) for each message k that is then stored completely.
   template <class F>
   void arrive(std::size_t i, const std::byte* packed, const F& finished);
   [[nodiscard]] std::size_t unfinished() const noexcept { return unfinished_; }
@@ -127,17 +127,17 @@ class mover {
   mover(const mover&) = delete;
   mover& operator=(const mover&) = delete;
 
-  /// Combiners outlive the exchange.
+  /// Begins an exchange. The combiners outlive it.
   virtual void start(std::span<const combiner> combiners) = 0;
   /// Continues the exchange as far as possible without blocking.
   virtual void progress() = 0;
-  /// The state of the last progress(): whether all incoming messages are stored, and whether the
-  /// outgoing messages were sent or read, too.
+  /// The state after the last progress(). has_arrived(): all incoming messages are stored.
+  /// is_done(): in addition, all outgoing messages were sent or read.
   [[nodiscard]] virtual bool has_arrived() const = 0;
   [[nodiscard]] virtual bool is_done() const = 0;
   /// A rank for which this rank waits, or -1. REQUIRES: not is_done().
   [[nodiscard]] virtual int awaited_peer() const = 0;
-  /// The messages of one exchange, without payload.
+  /// The traffic of one exchange, without payload.
   [[nodiscard]] virtual traffic moved() const = 0;
   [[nodiscard]] virtual std::size_t memory_bytes() const = 0;
 };
@@ -146,10 +146,10 @@ class mover {
 
 namespace longshore::mpi {
 
-/// Collective. The mover of a round by the calls of an MPI strategy. A message is packed into a
-/// buffer, sent, and stored from a buffer; messages of a rank to itself are copied. REQUIRES: a team
-/// of the mpi transport, and messages of a rank that fit MPI's int counts together. Memory per rank:
-/// all messages, in both directions.
+/// Collective. Makes the mover of a round for an MPI strategy. A message is packed into a buffer,
+/// sent, and stored from a buffer. Messages of a rank to itself are copied. REQUIRES: a team of the
+/// mpi transport; the bytes of all messages of a rank, together in each direction, fit an int.
+/// Memory per rank: all messages, in both directions.
 [[nodiscard]] std::unique_ptr<detail::mover> make_ghost_mover(ghost_strategy strategy,
                                                               const detail::mover_context& context,
                                                               const detail::ghost_round& round);

@@ -1,6 +1,5 @@
-// What a rank keeps of the memory of its node for all plans of a team: its signals, spare
-// buffers, the memory of its messages, the memory of others that it has mapped, and which ranks can
-// map each other's memory at all.
+// What a rank keeps for all plans of a team on its node: its signals, spare buffers, memory for
+// long messages, the mapped memory of other ranks, and which ranks can map each other's memory.
 #pragma once
 
 #include <longshore/ghost/detail/signal_pool.hpp>
@@ -19,13 +18,13 @@
 
 namespace longshore::detail {
 
-/// Shareable memory for the buffers of plans. Plans that come and go use the same memory, so that
-/// they make no file, and peers map the memory once.
+/// Shareable memory for the buffers of plans. A new plan takes the memory of an earlier plan. So it
+/// makes no file, and peers map the memory only once.
 class buffer_pool {
  public:
-  /// Local. At least `bytes` bytes of any content. Throws errc::out_of_memory.
+  /// Local. Returns memory of at least `bytes` bytes with any content. Throws errc::out_of_memory.
   [[nodiscard]] shareable_memory take(const team& ranks, std::size_t bytes) {
-    // Much larger memory would be lost to a plan that needs it.
+    // Memory of more than four times the size is left to plans that need it.
     const auto fits = [bytes](const shareable_memory& spare) {
       return spare.handle().bytes >= bytes && spare.handle().bytes / 4 <= bytes;
     };
@@ -48,15 +47,15 @@ class buffer_pool {
   std::size_t kept_bytes_ = 0;
 };
 
-/// The memory in which a rank writes long messages of an exchange, so that ranks of its node read
-/// them there. It has two pieces, which exchanges use by turns. A rank that begins an exchange has
-/// read all messages of the exchange before. So when this rank begins its exchange k + 2, all ranks
-/// have read those of exchange k.
+/// The memory in which a rank writes its long messages, so that ranks of its node read them there.
+/// It has two pieces, which exchanges use by turns. This is safe, because a rank that begins an
+/// exchange has read all messages of the exchange before. So all ranks have read the messages of
+/// exchange k when this rank begins exchange k + 2.
 class lent_memory {
  public:
   static constexpr std::size_t max_bytes = std::size_t{1} << 20;
 
-  /// Local, once per exchange. Memory of `bytes` bytes. REQUIRES: at most max_bytes.
+  /// Local. Call once per exchange. Returns at least `bytes` bytes. REQUIRES: at most max_bytes.
   [[nodiscard]] const shareable_memory& next(const team& ranks, std::size_t bytes) {
     turn_ = 1 - turn_;
     auto& piece = pieces_[turn_];
@@ -78,7 +77,7 @@ class lent_memory {
 
 class node_access {
  public:
-  /// Local. The access of this rank; it lives as long as the team.
+  /// Local. Returns the object of this rank, which lives as long as the team.
   [[nodiscard]] static node_access& of(team& ranks) {
     auto& access = team_attribute<node_access>(ranks);
     if (!access.mappings_) access.mappings_.emplace(ranks.is_one_process(), max_kept_bytes);
@@ -88,13 +87,13 @@ class node_access {
   [[nodiscard]] buffer_pool& buffers() noexcept { return buffers_; }
   [[nodiscard]] lent_memory& lent() noexcept { return lent_; }
   [[nodiscard]] mapped_memory_cache& mappings() noexcept { return *mappings_; }
-  /// By rank: whether the rank and this one can map each other's memory. Both know the same. A rank
-  /// without an entry has not shared a plan with this one.
+  /// Whether another rank and this rank can map each other's memory, by the other rank. Both ranks
+  /// have the same value. Ranks that have not shared a plan with this rank have no entry.
   [[nodiscard]] std::map<int, bool>& reach() noexcept { return reach_; }
 
  private:
-  // Memory of other ranks stays mapped if plans come and go. If its owner frees it, it takes no more
-  // than this.
+  // The memory of other ranks stays mapped when plans are destroyed. Mapped memory that its owner
+  // has freed is limited to this size.
   static constexpr std::size_t max_kept_bytes = std::size_t{16} << 20;
 
   signal_pool signals_;

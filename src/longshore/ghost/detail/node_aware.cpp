@@ -11,12 +11,13 @@
 namespace longshore::detail {
 namespace {
 
-// The buffers: unique elements at gateways and at collectors, contributions at both.
+// The numbers of the buffers. Elements (each once) and contributions have a buffer each, at
+// gateways and at collectors.
 constexpr int gateway_elements = first_buffer, collector_elements = first_buffer + 1,
               gateway_contributions = first_buffer + 2, collector_contributions = first_buffer + 3;
 constexpr std::size_t buffers = 4;
 
-// In a request: the block is for a gateway, or for a collector.
+// In a request, tells whether the block is for a gateway or for a collector.
 enum class role : std::uint32_t { gateway, collector };
 
 index_list range(std::size_t first, std::size_t count) {
@@ -27,7 +28,7 @@ void append(std::vector<std::uint32_t>& to, const index_list& from) {
   for (std::size_t i = 0; i < from.size(); ++i) to.push_back(from[i]);
 }
 
-// Consecutive numbers are not listed.
+// Writes a list. Consecutive numbers are not listed.
 void write(handshake_writer& writer, const index_list& list) {
   writer.add(static_cast<std::uint32_t>(list.size()));
   writer.add(static_cast<std::uint32_t>(list.is_contiguous()));
@@ -42,7 +43,7 @@ index_list read(handshake_reader& reader) {
   return index_list(reader.take_all<std::uint32_t>(count));
 }
 
-// The numbers of all lists, each once, in ascending order.
+// Returns the numbers of all lists, each once, in ascending order.
 std::vector<std::uint32_t> union_of(std::span<const index_list* const> lists) {
   std::vector<std::uint32_t> all;
   for (const auto* list : lists) append(all, *list);
@@ -51,7 +52,7 @@ std::vector<std::uint32_t> union_of(std::span<const index_list* const> lists) {
   return all;
 }
 
-// Where the numbers of `list` are in `sorted`, from `first` on.
+// Appends the places of the numbers of `list` in `sorted`. Places are counted from `first`.
 void append_places(std::vector<std::uint32_t>& to, const index_list& list, const index_list& sorted,
                    std::size_t first) {
   std::size_t at = 0;  // of the number before, which is often followed by the next
@@ -109,7 +110,7 @@ int node_aware_planner::gateway_of(int owner) const {
   return end_on(nodes_.my_node(), steps_ == 2 ? nodes_.local_index(owner) : nodes_.node_of(owner));
 }
 
-// The messages to mates. Keeps that of this rank to itself.
+// Returns the messages to mates, and keeps the message of this rank to itself.
 node_aware_planner::messages node_aware_planner::outgoing(
     std::map<int, std::vector<std::byte>> by_rank) {
   messages to_mates;
@@ -206,8 +207,8 @@ node_aware_planner::crossings node_aware_planner::join(std::vector<block> blocks
   return all;
 }
 
-// Within the node no gateway or collector takes part: updates go straight from owner to reader, and
-// contributions straight from reader to owner.
+// Within the node, no gateway or collector takes part. In updates the owner sends to the reader,
+// and in accumulates the reader sends to the owner.
 void node_aware_planner::add_local_links() {
   for (const auto& link : links_.to_readers()) {
     if (!nodes_.is_local(link.rank)) continue;
@@ -239,7 +240,7 @@ void node_aware_planner::plan_as_owner() {
   }
 }
 
-// A gateway sends all ghosts of a rank in one part.
+// A gateway sends all ghosts of a reader in one part.
 void node_aware_planner::plan_as_reader() {
   std::map<int, std::vector<std::uint32_t>> ghosts;  // by gateway
   for (const auto& wanted : wanted_) append(ghosts[gateway_of(wanted.owner)], wanted.ghosts);
@@ -320,7 +321,7 @@ node_aware_planner::messages node_aware_planner::places() {
 
 void node_aware_planner::complete(ghost_program& update, ghost_program& accumulate,
                                   messages places) {
-  // Calls f(part) for each part that `rank` gives from `memory` in the last round.
+  // Calls f(part) for each part that `rank` sends from `memory` in the last round.
   const auto for_each_part = [](ghost_program& program, int rank, int memory, const auto& f) {
     if (program.rounds.empty()) return;
     for (auto& message : program.rounds.back().incoming)

@@ -1,6 +1,6 @@
-// A directory of owned elements that is distributed over the ranks: finds the owners of global
-// indices that follow no rule. The entry of an index lies on a rank that is computed from the index.
-// The entries, and then the questions and the answers, travel by alltoallv.
+// A directory of owned elements that is distributed over the ranks. It finds the owners of global
+// indices that follow no rule. The rank that has the entry of an index is computed from the index.
+// Entries, questions and answers travel by alltoallv.
 #include <longshore/core/error.hpp>
 #include <longshore/ghost/detail/ghost_links.hpp>
 
@@ -17,7 +17,7 @@ struct entry {
   std::int64_t rank;
 };
 
-// Multiplicative hashing spreads indices of any regularity.
+// Multiplicative hashing also spreads indices that follow a pattern.
 std::size_t home_of(std::int64_t index, std::size_t ranks) {
   return static_cast<std::size_t>((static_cast<std::uint64_t>(index) * 0x9e3779b97f4a7c15u >> 32) %
                                   ranks);
@@ -27,7 +27,7 @@ template <class T>
 struct sorted_blocks {
   std::vector<T> items;
   std::vector<std::size_t> counts;     // indexed by rank
-  std::vector<std::size_t> positions;  // of the input in items
+  std::vector<std::size_t> positions;  // the position of each input item in items
 };
 
 // Sorts `count` items by the rank that each goes to.
@@ -65,7 +65,7 @@ std::vector<std::size_t> exchange_counts(team& ranks, const std::vector<std::siz
 
 class directory {
  public:
-  // Collective. Errors of the entries are found in find(), after its collective calls.
+  // Collective. find() throws errors of the entries, after its collective calls.
   void make(team& ranks, std::span<const std::int64_t> owned) {
     const auto size = static_cast<std::size_t>(ranks.size());
     const auto blocks = sort_by_rank<entry>(
@@ -124,7 +124,7 @@ class directory {
     }
   }
 
-  std::vector<entry> entries_;  // whose home is this rank, sorted by index
+  std::vector<entry> entries_;  // the entries with home on this rank, sorted by index
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Finds errors of one rank, and differences between ranks.
+// Finds wrong arguments of one rank, and arguments that differ between ranks.
 #include <longshore/core/error.hpp>
 #include <longshore/ghost/detail/ghost_plan.hpp>
 #include <longshore/transport/agree_on_errors.hpp>

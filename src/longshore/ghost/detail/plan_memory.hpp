@@ -18,8 +18,8 @@ namespace longshore::detail {
 /// For each memory of a rank (ghost_program.hpp), the elements of each field.
 using rank_memories = std::vector<std::vector<element_memory>>;
 
-/// Where the elements of each field begin in a message or in a buffer of `count` elements: field
-/// after field, each aligned as its elements may need it.
+/// Where the elements of each field begin in a message or a buffer of `count` elements. Fields
+/// follow each other, and each is aligned as its elements may need.
 class packed_layout {
  public:
   packed_layout(std::span<const ghost_memory> fields, std::size_t count) {
@@ -33,7 +33,7 @@ class packed_layout {
   [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
   [[nodiscard]] std::size_t payload_bytes() const noexcept { return payload_bytes_; }
 
-  /// `offset`, rounded up so that elements of every field may follow.
+  /// Returns `offset`, rounded up so that elements of any field may follow.
   static std::size_t aligned(std::size_t offset, std::span<const ghost_memory> fields) noexcept {
     for (const auto& field : fields) offset = round_up(offset, alignment(field.element_bytes));
     return offset;  // alignments are powers of two, so the largest decides
@@ -62,7 +62,7 @@ class plan_memory {
     }
     memories_ = {std::move(owned), std::move(ghosts)};
   }
-  /// The buffer may serve the next plan: the peers have read what they needed.
+  /// The next plan may use the buffer, because the peers have read what they needed.
   ~plan_memory() { node_access::of(ranks_).buffers().give_back(std::move(buffer_)); }
   plan_memory(const plan_memory&) = delete;
   plan_memory& operator=(const plan_memory&) = delete;

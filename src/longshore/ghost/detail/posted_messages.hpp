@@ -1,6 +1,7 @@
-// The interface of messages between nodes that travel by requests of the transport's library, from
-// the buffer of packing to the buffer of unpacking. A channel would copy each byte twice more. This
-// header has no MPI types, so that files outside of detail/mpi can include it.
+// The interface of posted messages: messages between nodes that travel by requests of the
+// transport's library, from the sender's pack buffer to the receiver's buffer. A channel would copy
+// each byte twice more. This header has no MPI types, so that files outside of detail/mpi can
+// include it.
 #pragma once
 
 #include <longshore/transport/team.hpp>
@@ -12,7 +13,7 @@
 
 namespace longshore::detail {
 
-/// Whether messages between nodes are posted. Other transports send them through channels.
+/// Whether messages between nodes are posted. If not, they go through channels.
 [[nodiscard]] inline bool are_posted_between_nodes(const team& ranks) {
   return ranks.transport_name() == "mpi" && ranks.nodes().node_count() > 1;
 }
@@ -22,7 +23,7 @@ struct posted_end {
   std::size_t bytes;
 };
 
-/// The messages of one round, any number of times. An exchange lasts from start() until is_done().
+/// Transfers the messages of one round. An exchange lasts from start() until is_done().
 class posted_messages {
  public:
   virtual ~posted_messages() = default;
@@ -30,9 +31,9 @@ class posted_messages {
   posted_messages(const posted_messages&) = delete;
   posted_messages& operator=(const posted_messages&) = delete;
 
-  /// Makes ready to receive.
+  /// Begins to receive.
   virtual void start() = 0;
-  /// Where outgoing message i is packed, after start(); and sends it, once per exchange.
+  /// After start(), message i is packed into outgoing(i), and sent by send(i).
   [[nodiscard]] virtual std::byte* outgoing(std::size_t i) = 0;
   virtual void send(std::size_t i) = 0;
   /// Adds the numbers of incoming messages that have arrived since the last call. They stay valid
@@ -48,14 +49,15 @@ class posted_messages {
 
 namespace longshore::mpi {
 
-/// Local, in the same order on all ranks. REQUIRES: a team of the mpi transport. Several messages
-/// between two ranks have the same order at both ends. Throws errc::out_of_memory. A message to a
-/// rank that sends nothing back is synchronous, so that a rank cannot get more than one exchange ahead
-/// of such a receiver. The destructor waits for such receivers.
+/// Local. All ranks call it in the same order. REQUIRES: a team of the mpi transport. Several
+/// messages between two ranks have the same order at both ends. Throws errc::out_of_memory. A
+/// message to a rank that sends nothing back is synchronous, so that a rank cannot get more than
+/// one exchange ahead of such a receiver. The destructor waits for such receivers.
 [[nodiscard]] std::unique_ptr<detail::posted_messages> make_request_messages(
     team& ranks, std::span<const detail::posted_end> to, std::span<const detail::posted_end> from);
 
-/// Longer messages between hosts are cut, because MPI asks the receiver before it sends them.
+/// The largest size of a message between hosts in bytes. Longer messages are cut, because MPI asks
+/// the receiver before it sends them.
 [[nodiscard]] std::size_t longest_posted_message() noexcept;
 
 }  // namespace longshore::mpi

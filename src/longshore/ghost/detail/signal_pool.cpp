@@ -1,4 +1,4 @@
-// Takes the first lines of a block that are free.
+// Takes the first free lines of a block.
 #include <longshore/ghost/detail/signal_pool.hpp>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// The signals of all plans of a rank lie in few blocks of shareable memory. So a plan makes no file,
-// and peers map a block once.
+// Keeps the signals of all plans of a rank in few blocks of shareable memory. So a plan makes no
+// file, and peers map a block only once.
 #pragma once
 
 #include <longshore/transport/detail/direct_signals.hpp>
@@ -20,8 +20,7 @@ class signal_pool {
   };
 
  public:
-  /// Signals that follow each other, and return to the pool with this object. They may outlive the
-  /// pool.
+  /// Adjacent signals. The destructor returns them to the pool. They may outlive the pool.
   class lines {
    public:
     lines() = default;
@@ -47,8 +46,8 @@ class signal_pool {
     std::size_t first_ = 0, count_ = 0;
   };
 
-  /// Signals whose counters are 0. Memory: 128 bytes per signal, in blocks that grow to twice the
-  /// most signals that were in use together, and at least 16 KiB.
+  /// Returns `count` signals with counters of 0. Memory: 128 bytes per signal. Blocks have at least
+  /// 16 KiB. All blocks together grow to about twice the signals that were in use at a time.
   [[nodiscard]] lines take(const team& ranks, std::size_t count);
 
  private:

@@ -20,9 +20,9 @@ void touch(volatile std::byte* data, std::size_t begin, std::size_t end, std::si
   for (std::size_t at = begin; at < end; at += page) data[at] = std::byte{1};
 }
 
-// The minimum of some repetitions, because other load on the machine only adds time. Before each
-// repetition, MADV_DONTNEED makes the pages fresh again, and a pause lets the tasks fall asleep, as
-// before a first touch in a program.
+// Returns the minimum of some repetitions, because other load on the machine only adds time. Before
+// each repetition, MADV_DONTNEED makes the pages fresh again. A pause lets the tasks fall asleep,
+// as they do before a first touch in a program.
 template <class Touch>
 double shortest_seconds(const pages& memory, const Touch& touch_all) {
   constexpr int repetitions = 7;
@@ -61,7 +61,7 @@ first_touch_times measure_first_touch(tasks& workers) {
 }
 
 std::size_t first_touch_threshold_bytes(const first_touch_times& times) noexcept {
-  // For n bytes, one thread takes n x serial seconds, all tasks take start + n x parallel seconds.
+  // For n bytes, one thread takes n x serial seconds. All tasks take start + n x parallel seconds.
   // The two measured sizes give start and parallel. The times are equal at n = start / (serial -
   // parallel).
   const auto small = static_cast<double>(times.small_bytes),
@@ -73,7 +73,7 @@ std::size_t first_touch_threshold_bytes(const first_touch_times& times) noexcept
   constexpr double max_share_of_serial = 0.95;  // a smaller gain may be chance
   if (!(parallel < max_share_of_serial * serial)) return never;
   const double bytes = start / (serial - parallel);
-  // More bytes than any memory has; a conversion of numbers from 2^64 on would be undefined.
+  // No memory has 1e18 bytes. The conversion of a number of 2^64 or more would be undefined.
   return bytes < 1e18 ? static_cast<std::size_t>(bytes) : never;
 }
 

@@ -7,10 +7,11 @@
 
 namespace longshore::detail {
 
-/// Measured seconds of the first write to fresh pages, by one thread and by all tasks.
+/// The seconds of the first write to fresh pages, by one thread (serial) and by all tasks
+/// (parallel).
 struct first_touch_times {
   std::size_t small_bytes = 0, large_bytes = 0;
-  /// mostly the time to start a region of tasks that may be asleep
+  /// Mostly the time to start a region of tasks that may be asleep.
   double small_parallel_seconds = 0;
   double large_serial_seconds = 0, large_parallel_seconds = 0;
 };
@@ -19,13 +20,14 @@ struct first_touch_times {
 /// Must not be called inside a task.
 [[nodiscard]] first_touch_times measure_first_touch(tasks& workers);
 
-/// Size in bytes above which all tasks are faster than one thread, if both times are linear in the
-/// size. The largest number if all tasks never gain, or gain less than 5 %, which may be chance.
+/// Returns the size in bytes above which all tasks are faster than one thread, if both times are
+/// linear in the size. Returns the largest number if all tasks gain less than 5 %, which may be
+/// chance.
 [[nodiscard]] std::size_t first_touch_threshold_bytes(const first_touch_times& times) noexcept;
 
 /// Measures the threshold on this machine. For one task, returns the largest number without a
-/// measurement. Measure once for long-lived tasks and keep the result. The threshold ignores that,
-/// with several NUMA nodes, the first touch also decides where the pages lie.
+/// measurement. Measure once for long-lived tasks and keep the result. With several NUMA nodes the
+/// first touch also decides where the pages lie. The threshold ignores this.
 [[nodiscard]] std::size_t measured_first_touch_threshold_bytes(tasks& workers);
 
 }  // namespace longshore::detail

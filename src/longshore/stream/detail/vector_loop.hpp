@@ -1,6 +1,6 @@
-// The loop of a kernel, written once for all vector instruction sets. loop.cpp includes this file in
-// a namespace for each set, with LONGSHORE_TARGET, the attribute by which a function may use the
-// set, and with its vectors, vector_of<T>.
+// The loop of a kernel, written once for all vector instruction sets. loop.cpp includes this file
+// in a namespace for each set. It first defines LONGSHORE_TARGET, the attribute with which a
+// function may use the set, and vector_of<T>, the vectors of the set.
 //
 // The loop processes eight vectors per step without software prefetch. This variant was the fastest
 // of 2, 4 and 8 vectors, with and without prefetch into any cache, and of 1 to 4 streams per task.
@@ -19,8 +19,8 @@ template <stream_kernel Kernel, bool Streaming, class T>
 LONGSHORE_TARGET void vector_loop(T* result, const T* x, const T* y, T scalar, std::size_t n) {
   using V = vector_of<T>;
   constexpr std::size_t items = sizeof(typename V::type) / sizeof(T), vectors = 8;
-  // Ordinary elements up to a cache line of the result: V::store and V::stream need aligned
-  // addresses.
+  // Single elements up to the next cache line of the result, because V::store and V::stream need
+  // aligned addresses.
   std::size_t i = 0;
   for (; i < n && reinterpret_cast<std::uintptr_t>(result + i) % cache_line_bytes != 0; ++i)
     result[i] = stream_value<Kernel>(x[i], y[i], scalar);

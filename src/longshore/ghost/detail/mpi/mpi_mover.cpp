@@ -1,5 +1,5 @@
-// The three sequences of MPI calls: requests of one exchange, persistent requests, and the
-// neighbourhood collective of a graph communicator.
+// The movers of the three MPI strategies: requests for one exchange, persistent requests, and a
+// neighbourhood collective on a graph communicator.
 #include <longshore/ghost/detail/mover.hpp>
 #include <longshore/machine/pages.hpp>
 #include <longshore/transport/detail/watchdog.hpp>
@@ -110,7 +110,7 @@ class mpi_mover : public detail::mover {
   bool in_flight_ = false;
 };
 
-// MPI_Irecv and MPI_Isend for all messages together, or the same as persistent requests.
+// Calls MPI_Irecv and MPI_Isend for all messages, or starts persistent requests.
 class request_mover final : public mpi_mover {
  public:
   request_mover(const mover_context& context, const ghost_round& round, bool are_persistent)

@@ -1,6 +1,6 @@
-// Algorithm NBX of T. Hoefler, C. Siebert, A. Lumsdaine (PPoPP 2010). A rank sends empty synchronous
-// messages. When all were received, it enters a nonblocking barrier, and receives until the barrier
-// is complete: then no message is under way.
+// Algorithm NBX of T. Hoefler, C. Siebert, A. Lumsdaine (PPoPP 2010). A rank sends empty
+// synchronous messages. When all its messages were received, it enters a nonblocking barrier. It
+// receives messages until the barrier is complete, because then no message is under way.
 #include <longshore/ghost/detail/learn_sources.hpp>
 #include <longshore/transport/mpi/detail/communicator.hpp>
 #include <longshore/transport/waiter.hpp>
@@ -9,7 +9,7 @@ namespace longshore::mpi {
 
 std::vector<int> nonblocking_consensus(longshore::team& ranks, std::span<const int> destinations) {
   const auto comm = communicator::duplicate(communicator_of(ranks));
-  // MPICH refuses null pointers, also for empty messages and for no requests.
+  // MPICH refuses null pointers even for empty messages, and for empty lists of requests.
   std::byte nothing{};
   std::vector<MPI_Request> sends(destinations.size());
   sends.reserve(1);

@@ -1,10 +1,10 @@
 // Persistent requests on one buffer. Requests are started one after another, so that messages
 // between two ranks match in order.
 //
-// A rank must not get ahead of a receiver that sends nothing back. So these messages are
-// synchronous: MPI completes them when the receiver has begun to receive. That takes a round trip, for
-// which an exchange would wait. Therefore those that MPI sends at once have two buffers, which
-// exchanges use by turns, and an exchange waits for the messages of the exchange before.
+// A rank must not get ahead of a receiver that sends nothing back. So messages to such a receiver
+// are synchronous: MPI completes them when the receiver has begun to receive. This takes a round
+// trip. To hide it, synchronous messages that MPI sends at once have two buffers, which exchanges
+// use by turns. An exchange then waits for these messages of the exchange before.
 #include <longshore/core/bytes.hpp>
 #include <longshore/ghost/detail/posted_messages.hpp>
 #include <longshore/transport/mpi/detail/eager_limit.hpp>
@@ -103,7 +103,7 @@ class request_messages final : public detail::posted_messages {
   std::size_t memory_bytes() const override { return sizeof(*this) + buffer_bytes_; }
 
  private:
-  // Small buffers come from the heap: for pages the kernel is asked how much memory is left.
+  // Small buffers come from the heap, because class pages asks the kernel how much memory is left.
   class buffer {
    public:
     buffer() = default;
@@ -127,11 +127,11 @@ class request_messages final : public detail::posted_messages {
 
   struct outgoing_message {
     bool is_synchronous;
-    bool is_late;                        // the next exchange waits for it, not this one
+    bool is_late;                        // the next exchange waits for the message
     std::array<std::size_t, 2> offsets;  // by turn
     std::size_t request;                 // in sends_ or in late_[turn]
   };
-  // Waits for the receivers of the last exchange; returns false if they do not come.
+  // Waits for the receivers of the last exchange. Returns false if this fails or takes too long.
   bool complete_late() {
     try {
       for (waiter wait(ranks_, "the receivers of the last ghost exchange");

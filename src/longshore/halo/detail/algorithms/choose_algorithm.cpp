@@ -1,5 +1,5 @@
-// Chooses for algorithm auto: makes a plan of each candidate algorithm on scratch memory, times the
-// plans by turns, and returns the fastest.
+// Chooses the algorithm for `automatic`. Makes a plan of each candidate on scratch memory, times
+// the plans by turns, and returns the fastest algorithm.
 #include <longshore/halo/detail/algorithms/plan_rounds.hpp>
 
 #include <longshore/transport/detail/fastest_by_turns.hpp>
@@ -11,8 +11,8 @@ namespace longshore::detail {
 namespace {
 
 constexpr int exchanges_per_trial = 4;
-// With more fields, auto does not try the sequenced algorithms, which have one to three rounds for
-// each field.
+// With more fields, the sequenced algorithms are not tried, because each field needs one to three
+// rounds.
 constexpr std::size_t max_sequenced_fields = 32;
 
 // Memory with the extents and strides of a field. The memory is shareable if the field is.
@@ -47,7 +47,7 @@ halo_algorithm choose_algorithm(const rank_grid& grid, const halo_options& optio
   std::vector<halo_algorithm> candidates = {halo_algorithm::standard, halo_algorithm::staged};
   if (ranks.nodes().node_count() > 1 && ranks.nodes().largest_node() > 1)
     candidates.push_back(halo_algorithm::hybrid);
-  // A small message of one field may still be in a cache when it is unpacked.
+  // Sequenced algorithms may gain, because a small message may be in a cache when it is unpacked.
   if (fields.size() > 1 && fields.size() <= max_sequenced_fields)
     candidates.insert(candidates.end(),
                       {halo_algorithm::sequenced, halo_algorithm::staged_sequenced});

@@ -2,9 +2,9 @@
 // faces, edges and corners. Halo cells of ranks of other nodes are staged, one dimension after
 // another. In mode direct the exchange on the node needs no messages.
 //
-// Cost per rank, d dimensions. On the node: the messages of algorithm standard in the first of d
-// rounds, and at most 2d more messages that pass on halo cells from other nodes. Between nodes: at
-// most 2d messages (6) in d dependent rounds. As many cells as standard.
+// Cost per rank: d dependent rounds for d dimensions. On the node, the first round has the messages
+// of algorithm standard, and at most 2d more messages pass on halo cells from other nodes. Between
+// nodes there are at most 2d messages (6). The number of cells is that of algorithm standard.
 #include <longshore/halo/detail/algorithms/rounds.hpp>
 
 #include <optional>
@@ -12,8 +12,8 @@
 namespace longshore::detail {
 namespace {
 
-// Whether the halo on one side of the block at coordinates `receiver` belongs to a rank of another
-// node. Beyond a border the result is nothing.
+// Returns whether the halo on one side of the block at coordinates `receiver` belongs to a rank of
+// another node, or nothing if the side is beyond a border.
 std::optional<bool> is_far(const rank_grid& grid, const std::array<int, 3>& receiver,
                            const halo_direction& side) {
   const int owner = grid.neighbour(receiver, side);
@@ -48,8 +48,9 @@ staged_sides sides_of(const rank_grid& grid, const std::array<int, 3>& receiver,
   return sides;
 }
 
-// The cells that fill one side of the receiver's halo, at one end of the message. Along the dimension of travel the cells lie inside the sender's block, and in the
-// receiver's halo. Along other dimensions the cells have the same indices at both ends.
+// Returns the cells of one end of a message that fill one side of the receiver's halo. Along the
+// dimension of travel the cells lie inside the sender's block, and in the receiver's halo. Along
+// other dimensions the cells have the same indices at both ends.
 strided_box cells_of_side(const exchanged_field& field, const halo_direction& side, int dimension,
                           message_end end) {
   std::array<std::ptrdiff_t, 3> begin{};

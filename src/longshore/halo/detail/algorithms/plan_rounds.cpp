@@ -59,8 +59,8 @@ std::vector<halo_round> standard_rounds_copied_last(const rank_grid& grid,
 
 // Algorithm staged: exchanges one dimension after another. Each message includes the halo that was
 // received along earlier dimensions. So edges and corners travel through faces, in two or three
-// steps. Dimensions with a single rank come last: every rank copies this halo itself, and no other
-// message carries it.
+// steps. Dimensions with a single rank come last. Every rank copies their halo itself, and no
+// message between ranks carries it.
 //
 // Cost per rank for d dimensions, blocks of a x b x c cells and h halo cells on all sides: 2d
 // messages (6) in d dependent rounds, and 2h [bc + (a+2h) c + (a+2h)(b+2h)] = (a+2h)(b+2h)(c+2h) -

@@ -9,9 +9,9 @@
 
 namespace longshore::detail {
 
-/// The rounds of an exchange. A round may begin when the round before is complete. `self_copies`
-/// tells that the mode copies the messages of a rank to itself, which may then come last. REQUIRES:
-/// not algorithm `automatic`.
+/// Returns the rounds of an exchange. A round may begin when the round before is complete.
+/// `self_copies` tells that the mode copies the messages of a rank to itself. These messages may
+/// then come last. REQUIRES: not algorithm `automatic`.
 [[nodiscard]] std::vector<halo_round> plan_rounds(halo_algorithm algorithm, const rank_grid& grid,
                                                   std::span<const exchanged_field> fields,
                                                   halo_reach reach = halo_reach::corners,
@@ -21,9 +21,9 @@ namespace longshore::detail {
 /// algorithms send the same messages: on one rank, in one dimension, or if the stencil reads no
 /// edges. Candidates are standard and staged, hybrid if there are several nodes of several ranks,
 /// and both sequenced algorithms if there are 2 to 32 fields. The candidates run by turns
-/// (fastest_by_turns). Cost: some 30 exchanges of each candidate, and some ten of a slow one; during
-/// the trial the memory of the fields and of the plans once more. REQUIRES: the widths of the
-/// options fit the fields.
+/// (fastest_by_turns). Cost: some 30 exchanges of each candidate, or some ten of a slow candidate.
+/// Memory during the trial: a copy of the fields, and one plan per candidate. REQUIRES: the widths
+/// of the options fit the fields.
 [[nodiscard]] halo_algorithm choose_algorithm(const rank_grid& grid, const halo_options& options,
                                               const std::vector<field_memory>& fields);
 

@@ -31,8 +31,8 @@ strided_box exchanged_field::box(const std::array<std::ptrdiff_t, 3>& begin,
 }
 
 // A message fills the receiver's halo on the side from which the message comes. A message that
-// travels up comes from below. So it has as many cells as the low width, from the sender's high
-// end.
+// travels up comes from below. So it fills the receiver's low halo with cells from the sender's
+// high end.
 strided_box message_cells(const rank_grid& grid, const exchanged_field& field,
                           const halo_direction& direction, message_end end,
                           std::array<bool, 3> filled) {

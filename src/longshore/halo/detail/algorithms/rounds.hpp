@@ -24,22 +24,22 @@ struct exchanged_field {
                                 const std::array<std::size_t, 3>& size) const noexcept;
 };
 
-/// Of the two ends of a message: the sender reads its cells, and the receiver fills them.
+/// The two ends of a message: the sender reads cells, and the receiver fills cells.
 enum class message_end { sender, receiver };
 
-/// One message in each direction, with the cells of all fields. A message without cells does not
-/// exist, at either end. Along `filled` dimensions the halo has been received already. Messages
+/// Makes one message in each direction, with the cells of all fields. A message without cells
+/// exists at neither end. Along `filled` dimensions the halo has been received already. Messages
 /// include this halo, and so carry edges and corners.
 [[nodiscard]] halo_round make_round(const rank_grid& grid, std::span<const exchanged_field> fields,
                                     std::span<const halo_direction> directions,
                                     std::array<bool, 3> filled = {});
 
-/// The cells of one field of a message in `direction`, of which this rank is the given end.
+/// Returns the cells of one field in a message in `direction`. This rank is its end `end`.
 [[nodiscard]] strided_box message_cells(const rank_grid& grid, const exchanged_field& field,
                                         const halo_direction& direction, message_end end,
                                         std::array<bool, 3> filled = {});
 
-/// The rounds of algorithm standard, and of faces with reach `faces`.
+/// Returns the rounds of algorithm standard, which with reach `faces` are those of algorithm faces.
 [[nodiscard]] std::vector<halo_round> standard_rounds(const rank_grid& grid,
                                                       std::span<const exchanged_field> fields,
                                                       halo_reach reach);

@@ -1,4 +1,5 @@
-// Each rank tells its neighbours the shapes of the messages that it sends them.
+// Each rank tells its neighbours the shapes of the messages that it sends, and compares theirs with
+// those it expects.
 #include <longshore/core/error.hpp>
 #include <longshore/core/random.hpp>
 #include <longshore/halo/detail/backends/exchange_backend.hpp>
@@ -74,7 +75,8 @@ void compare(const std::vector<halo_round>& rounds, int peer, int rank,
          awaited, peer);
 }
 
-// Collective. What each peer of the handshake says of the messages that it sends to this rank.
+// Collective. Returns, for each peer of the handshake, the shapes of the messages that the peer
+// sends to this rank.
 std::vector<std::vector<std::byte>> exchange_shapes(neighbour_handshake& handshake,
                                                     const std::vector<halo_round>& rounds) {
   std::vector<std::vector<std::byte>> descriptions;

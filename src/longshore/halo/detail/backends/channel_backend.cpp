@@ -11,15 +11,15 @@ namespace longshore::detail {
 namespace {
 
 constexpr int slots_per_channel = 2;
-// Between nodes, messages of at least this size are not joined. The receiver can then begin
-// earlier, which gains more than a saved message.
+// Between nodes, messages of at least this size are not joined. An earlier start of the receiver
+// gains more than a saved message.
 constexpr std::size_t unjoined_from_bytes = 16384;
 // Messages of at least this size to far peers are packed with streaming stores. Smaller messages
 // gain nothing.
 constexpr std::size_t streamed_from_bytes = 4096;
 
-// The earlier message to which `message` can be joined, or null. Both ends see the messages between
-// them in the same order and with the same sizes. So both ends join the same messages.
+// Returns the earlier message to which `message` can be joined, or null. Both ends see the messages
+// between them in the same order and with the same sizes. So both ends join the same messages.
 template <class Message>
 Message* joinable(std::vector<Message>& messages, const halo_message& message) {
   if (message.size_bytes() >= unjoined_from_bytes) return nullptr;

@@ -7,8 +7,8 @@
 // freed.
 //
 // Cost: one copy of each byte. A rank waits for its neighbours in every exchange. To make a plan, a
-// rank sends each neighbour on the node one handshake message, or two between processes. Memory per
-// rank: 128 bytes per neighbour and round.
+// rank sends each neighbour on the node one handshake message, and a second one if ranks are
+// processes. Memory per rank: 128 bytes per neighbour and round.
 #pragma once
 
 #include <longshore/halo/detail/backends/exchange_backend.hpp>
@@ -63,7 +63,7 @@ class direct_backend final : public polled_backend {
   tasks* workers_;
   std::size_t touched_bytes_;
   std::uint64_t exchange_number_ = 0;
-  // Indices of links whose cells this rank, or the peer, has not read in this exchange.
+  // Indices of the links whose cells are still to be read: by this rank, and by the peer.
   std::vector<std::size_t> links_to_read_, links_being_read_;
 };
 
@@ -72,9 +72,9 @@ class direct_backend final : public polled_backend {
 using direct_filter = std::function<bool(const halo_message&)>;
 
 /// Collective over neighbours. Makes a direct backend for each round, or null if this rank has no
-/// direct messages in the round. The backends transfer the messages between ranks of a node that
-/// the sender's `filter` accepts and whose cells the receiver can map. These messages are removed
-/// from `rounds`, at the sender and at the receiver.
+/// direct messages in the round. The backends transfer a message between ranks of a node if the
+/// sender's `filter` accepts the message and the receiver can map its cells. These messages are
+/// removed from `rounds`, at the sender and at the receiver.
 [[nodiscard]] std::vector<std::unique_ptr<direct_backend>> make_direct_backends(
     const rank_grid& grid, std::vector<halo_round>& rounds, const backend_options& options,
     const direct_filter& filter);

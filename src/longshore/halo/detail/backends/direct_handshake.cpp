@@ -11,8 +11,8 @@
 namespace longshore::detail {
 namespace {
 
-// In a handshake message, descriptors follow each other without padding: the signals, then each
-// message with its boxes.
+// A handshake message consists of descriptors without padding: first the signals, then each halo
+// message, followed by its boxes.
 
 // A box of cells in the memory of another rank.
 struct remote_box_descriptor {
@@ -22,7 +22,7 @@ struct remote_box_descriptor {
   std::array<std::size_t, 3> extents;
   std::array<std::ptrdiff_t, 3> strides_bytes;
 };
-// The message of a round and a message pair. The descriptors of its `boxes` boxes follow.
+// Names a halo message by round and message pair. The descriptors of its `boxes` boxes follow.
 struct remote_message_descriptor {
   std::uint32_t round, pair, boxes;
 };
@@ -91,7 +91,7 @@ class link_maker {
   std::vector<direct_messages> direct_;  // indexed by round
 };
 
-// The shareable memory that holds an address, or null.
+// Returns the shareable memory that holds an address, or null.
 const shared_memory_handle* link_maker::memory_of(const std::byte* address) const {
   const auto number = reinterpret_cast<std::uint64_t>(address);
   auto handle = std::upper_bound(
@@ -204,8 +204,8 @@ std::vector<std::unique_ptr<direct_backend>> link_maker::make(const direct_filte
     handshakes.push_back(read(message));
     if (!in_process_) replies.push_back({static_cast<std::byte>(handshakes.back().all_mapped)});
   }
-  // A link needs two ranks that can map each other's memory, which threads of a process always can.
-  // The reply of this rank is 1 wherever all_mapped is true here, so an equal reply is 1, too.
+  // A link needs two ranks that can map each other's memory. Threads of a process always can. If
+  // all_mapped is true here, the reply of this rank is 1, and so is an equal reply of the peer.
   if (!in_process_) {
     const auto peer_replies = handshake_->exchange(replies);
     for (std::size_t i = 0; i < peers_.size(); ++i)

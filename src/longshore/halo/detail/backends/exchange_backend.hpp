@@ -15,7 +15,7 @@
 
 namespace longshore::detail {
 
-/// What a plan asks any backend. `pair` is the index of a message pair.
+/// The calls that all backends have. `pair` is the index of a message pair.
 class any_backend {
  public:
   virtual ~any_backend() = default;
@@ -46,9 +46,9 @@ class exchange_backend : public any_backend {
   virtual void wait_arrival() { wait(); }
 };
 
-/// Transfers some messages of a round: those that exist in the round given to the constructor. The
-/// caller removes the messages of other backends from the round. Never blocks: modes channel and
-/// direct poll several of these backends.
+/// Transfers the messages that exist in the round given to the constructor. The caller removes the
+/// messages of other backends from the round. Never blocks, because modes channel and direct poll
+/// several of these backends.
 class polled_backend : public any_backend {
  public:
   /// Continues the exchange as far as possible without blocking.
@@ -68,7 +68,7 @@ struct backend_options {
   /// The tasks that pack and unpack large messages. The tasks must outlive the backends. If
   /// `workers` is null, the calling thread packs and unpacks.
   tasks* workers = nullptr;
-  /// The cache lines of the cells of all rounds; make_backends() sets it.
+  /// The bytes of the cache lines of all cells of all rounds, set by make_backends().
   std::size_t touched_bytes = 0;
 };
 
@@ -80,12 +80,12 @@ inline void count_message(traffic& moved, const team& ranks, const halo_message&
 }
 
 /// Collective: a handshake with the neighbours, and one allreduce of 8 bytes. Throws errc::usage on
-/// all ranks if a rank sends a message that is not the one that its receiver expects. One rank alone
-/// would go on, and access cells that are not there. The first call for a grid with neighbours on
-/// other nodes opens channels to them, of 8 KiB each.
+/// all ranks if the receiver of a message expects another message. A rank that did not throw would
+/// access cells that do not exist. The first call for a grid with neighbours on other nodes opens
+/// channels to them, of 8 KiB each.
 void agree_on_messages(const rank_grid& grid, const std::vector<halo_round>& rounds);
 
-/// The arguments of a plan on a grid, to which the plan adds its own: its shape and its periods.
+/// Returns the shape and periods of a grid, for all ranks to compare. A plan adds its arguments.
 [[nodiscard]] common_arguments grid_arguments(const rank_grid& grid);
 
 /// Collective. Makes a backend for each round of an exchange. Throws errc::unsupported if why_not

@@ -8,9 +8,9 @@
 
 namespace longshore::detail {
 
-/// The handshake of a grid's neighbours on the node, or of those on other nodes, which the grid, its
-/// copies and its plans share. The first call for a place is collective, and so is the destruction
-/// of the last of these owners.
+/// Returns the handshake with the neighbours at `place`. The grid, its copies and its plans share
+/// the handshake. The first call for a place is collective. The destruction of the last owner is
+/// collective, too.
 [[nodiscard]] const std::shared_ptr<neighbour_handshake>& handshake_of(
     const rank_grid& grid, neighbour_place place = neighbour_place::on_node);
 

@@ -148,8 +148,8 @@ halo_transfers mixed_backend::transfers() const {
   return total;
 }
 
-// The bytes of the cache lines that the cells of all messages lie in, about. Four runs lie side by
-// side (copy_batch::add), and share the line that they do not fill.
+// Returns about how many bytes the cache lines have that hold the cells of all messages. Four runs
+// lie side by side (copy_batch::add), and share the line that they do not fill.
 std::size_t touched_bytes(const std::vector<halo_round>& rounds) {
   std::size_t bytes = 0;
   const auto add = [&](const halo_message& message) {
@@ -161,7 +161,7 @@ std::size_t touched_bytes(const std::vector<halo_round>& rounds) {
   return bytes;
 }
 
-// Collective. Whether any rank has a message in its rounds.
+// Collective. Returns whether any rank has a message in its rounds.
 bool any_rank_has_messages(team& ranks, const std::vector<halo_round>& rounds) {
   if (ranks.size() == 1) return false;
   bool has_message = false;
@@ -194,8 +194,8 @@ void add(mixed_backends& mixed, Backends added) {
   for (std::size_t r = 0; r < mixed.size(); ++r) mixed[r]->add(std::move(added[r]));
 }
 
-// Collective. `left` are the messages that no backend has taken yet. Each step removes those that
-// it takes.
+// Collective. `left` are the messages that no backend has taken yet. Each step removes the messages
+// that it takes.
 mixed_backends make_mixed_backends(halo_mode mode, const rank_grid& grid,
                                    std::vector<halo_round> left, backend_options options) {
   team& ranks = grid.ranks();

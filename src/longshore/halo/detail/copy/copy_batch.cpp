@@ -15,7 +15,7 @@ constexpr std::size_t tasks_from_bytes = 256 * 1024;
 // face of one block. A wrong guess costs time only, because interleaved copies are independent.
 constexpr std::ptrdiff_t max_row_bytes = 16 * 1024;
 
-// Far enough that the stores of one row do not delay the loads of a later one.
+// Cells are prefetched this many runs ahead, so that stores of a row delay no later loads.
 constexpr std::ptrdiff_t runs_ahead = 16;
 
 bool may_share_rows(const std::byte* a, const std::byte* b) {
@@ -30,8 +30,8 @@ void copy_batch::add(const strided_box& to, const strided_box& from) {
   const placed_copy added{to.first, from.first, strided_copy(to, from)};
   bytes_ += to.size_bytes();
   runs_ += added.prepared.run_count();
-  // A run and its copy lie side by side, and so do those of the other face: a row ends with halo,
-  // and the next row begins with it. Both faces are copied together.
+  // Four runs lie side by side: the run and its copy at one face, and those at the opposite face. A
+  // row ends with halo, and the next row begins with halo. Both faces are copied together.
   constexpr double runs_together = 4;
   const double together_bytes = runs_together * static_cast<double>(added.prepared.run_bytes());
   lines_ += added.prepared.line_count(2 * (1 + together_bytes / cache_line_bytes) / runs_together);

@@ -1,6 +1,6 @@
-// A batch of copies, run by one or several tasks. Copies of short runs in the same rows are
-// interleaved, so that each row is loaded into the cache only once: usually the low and the high
-// face of a block.
+// A batch of copies, run by one or several tasks. Copies of short runs in the same rows are usually
+// the low and the high face of a block. They are interleaved, so that each row is loaded into the
+// cache only once.
 #pragma once
 
 #include <longshore/core/bytes.hpp>
@@ -15,8 +15,8 @@ namespace longshore::detail {
 /// Where the copied cells are.
 enum class copy_source {
   own_memory,
-  /// Lines that the other rank may write at this moment are not loaded before they are needed: the
-  /// other rank would take them back in between.
+  /// Cells are not prefetched. The other rank may write to the same cache lines at this moment, and
+  /// would take the lines back before they are used.
   other_rank
 };
 
@@ -30,10 +30,10 @@ class copy_batch {
   void run(tasks* workers) const;
   [[nodiscard]] bool empty() const noexcept { return copies_.empty(); }
   [[nodiscard]] std::size_t size_bytes() const noexcept { return bytes_; }
-  /// The cache lines that short runs touch, about; a longer run counts as one.
+  /// About the number of cache lines that the runs touch. A run over 64 bytes counts as one.
   [[nodiscard]] double line_count() const noexcept { return lines_; }
-  /// The bytes of the cache lines that the runs touch, about: half a line more for each run,
-  /// because the last run of a row shares a line with the first run of the next row.
+  /// About the bytes of the cache lines that the runs touch. Each run adds half a line, because the
+  /// last run of a row shares a line with the first run of the next row.
   [[nodiscard]] std::size_t line_bytes() const noexcept {
     return bytes_ + runs_ * cache_line_bytes / 2;
   }

@@ -16,8 +16,8 @@ namespace longshore::detail {
 class packed_message {
  public:
   packed_message() = default;
-  /// With streaming stores, pack() bypasses the caches of this core where the cells allow it: where
-  /// all elements have multiples of 4 bytes.
+  /// Streaming stores bypass the caches of this core. pack() uses them for parts whose elements and
+  /// offsets in the buffer are multiples of 4 bytes.
   explicit packed_message(const halo_message& message,
                           copy_stores pack_stores = copy_stores::ordinary)
       : pack_stores_(pack_stores) {
@@ -38,9 +38,10 @@ class packed_message {
   }
 
   [[nodiscard]] std::size_t size_bytes() const noexcept { return bytes_; }
-  /// The cache lines of cells that short runs touch, about; a longer run counts as one.
+  /// About the number of cache lines that runs of cells touch. A run over 64 bytes counts as one.
   [[nodiscard]] double line_count() const noexcept { return lines_; }
-  /// With streaming stores, `message` is aligned to 4 bytes. Stores after pack() follow its stores.
+  /// REQUIRES: with streaming stores, `message` is aligned to 4 bytes. Other cores see the stores
+  /// of pack() before later stores.
   void pack(std::byte* message, tasks* workers = nullptr) const {
     for_shares(workers, [&](int task, int count) {
       for (const auto& p : parts_) copy_share(p.pack, message + p.offset, p.cells, task, count);

@@ -13,8 +13,8 @@
 namespace longshore::detail {
 namespace {
 
-// Tasks share a single run in pieces of this size. Any size is correct, since the size only decides
-// how evenly the tasks share the run.
+// Tasks share a single run in pieces of this size. The size only decides how evenly the tasks share
+// the run.
 constexpr std::size_t run_piece_bytes = 4096;
 
 }  // namespace
@@ -38,8 +38,8 @@ bool strided_box::is_contiguous() const noexcept {
 
 // A dimension is joined with the level before it if, in both boxes, it begins where that level
 // ends: its stride is the stride of the level times the count of the level. The joined level then
-// has more steps of the same stride. Below the first level is the run, which has no stride, only a
-// length.
+// has more steps of the same stride. Below the first level is the run, which has a length and no
+// stride.
 strided_copy::strided_copy(const strided_box& to, const strided_box& from, copy_stores stores)
     : run_bytes_(to.element_bytes), stores_(stores) {
   assert(to.extents == from.extents && to.element_bytes == from.element_bytes);
@@ -180,8 +180,8 @@ template <std::size_t Length>
 
 }  // namespace
 
-// The length of a run is `Length`, a constant for the compiler, or known only at run time if
-// `Length` is 0.
+// If `Length` is 0, the length of a run is known only at run time. Otherwise it is the constant
+// `Length`.
 template <std::size_t Length>
 void strided_copy::copy_runs(const strided_copy& copy, std::byte* to, const std::byte* from) {
   const std::size_t length = Length == 0 ? copy.run_bytes_ : Length;

@@ -6,7 +6,8 @@
 
 namespace longshore::detail {
 
-/// extents[d] elements along dimension d, strides_bytes[d] apart. Dimension 0 varies fastest.
+/// The box has extents[d] elements along dimension d, which are strides_bytes[d] bytes apart.
+/// Dimension 0 varies fastest.
 struct strided_box {
   std::byte* first = nullptr;
   std::size_t element_bytes = 0;
@@ -25,8 +26,8 @@ struct strided_box {
 /// How a copy writes.
 enum class copy_stores {
   ordinary,
-  /// Past the caches, for memory that another core reads next (core/streaming_store.hpp). The
-  /// caller orders the stores: fence_streaming_stores().
+  /// Bypasses the caches, for memory that another core reads next (core/streaming_store.hpp). The
+  /// caller calls fence_streaming_stores() afterwards.
   streaming
 };
 
@@ -59,8 +60,8 @@ class strided_copy {
   [[nodiscard]] std::size_t run_count() const noexcept {
     return counts_[0] * counts_[1] * counts_[2];
   }
-  /// The cache lines that the runs touch, if each touches `lines_of_short_run`. The lines of a long
-  /// run follow each other, and so count as one.
+  /// The number of cache lines that the runs touch, if each short run touches `lines_of_short_run`.
+  /// A long run counts as one line, because its lines follow each other.
   [[nodiscard]] double line_count(double lines_of_short_run) const noexcept {
     return static_cast<double>(run_count()) * (has_short_runs() ? lines_of_short_run : 1);
   }
@@ -70,8 +71,8 @@ class strided_copy {
   [[nodiscard]] std::size_t piece_count() const noexcept;
   /// Copies the pieces [begin, end). `to` and `from` are the starts of the whole boxes.
   void copy_pieces(std::byte* to, const std::byte* from, std::size_t begin, std::size_t end) const;
-  /// Whether this copy and `other` have the same steps and short runs of the same length. Two such
-  /// copies can be done together, run by run: usually those of the low and the high face of a
+  /// Whether this copy and `other` have the same steps and short runs of the same length.
+  /// copy_pair() does two such copies together, such as those of the low and the high face of a
   /// block.
   [[nodiscard]] bool pairs_with(const strided_copy& other) const noexcept;
   /// Copies the pieces [begin, end) of two boxes with the steps of this copy. Faster than two
@@ -108,7 +109,7 @@ class strided_copy {
   template <std::size_t Length>
   static void copy_pairs(const strided_copy& copy, std::byte* to, const std::byte* from,
                          const second_box& second);
-  // The copy of pieces [begin, end) alone, and their offsets in the boxes. REQUIRES: not one run.
+  // The copy of pieces [begin, end), and the offset of a piece in each box. REQUIRES: several runs.
   [[nodiscard]] strided_copy pieces(std::size_t begin, std::size_t end) const noexcept;
   [[nodiscard]] std::ptrdiff_t to_offset(std::size_t piece) const noexcept {
     return static_cast<std::ptrdiff_t>(piece) * to_strides_[outermost_];

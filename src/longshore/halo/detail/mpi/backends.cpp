@@ -16,7 +16,7 @@ made_backend make_backend(halo_mode mode, const round_setup& setup) {
     case halo_mode::isend_recv:
     case halo_mode::irecv_send:
     case halo_mode::pairwise: return make_blocking_backend(mode, setup);
-    case halo_mode::partitioned:  // why_not() has refused it if the library does not have it
+    case halo_mode::partitioned:  // why_not() has refused libraries without it
     case halo_mode::waitall:
     case halo_mode::persistent:
     case halo_mode::subarray: return make_nonblocking_backend(mode, setup);

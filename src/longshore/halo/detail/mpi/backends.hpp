@@ -11,7 +11,7 @@
 
 namespace longshore::mpi {
 
-/// The reason why the MPI library of this build does not have a mode, or nothing.
+/// Returns why the MPI library of this build does not have a mode, or nothing if it has the mode.
 [[nodiscard]] std::optional<std::string> why_not_in_library(halo_mode mode);
 
 /// Collective. Makes the backend of an MPI mode for each round. REQUIRES: a team of the mpi
@@ -22,8 +22,9 @@ namespace longshore::mpi {
     const detail::backend_options& options);
 
 /// Collective. Makes a posted backend for each round, which modes channel and direct use between
-/// nodes. Messages travel in pieces of `piece_bytes`, or as choose_piece_bytes finds best. REQUIRES: a
-/// team of the mpi transport, no messages of a rank to itself, delivery unpacked.
+/// nodes. Messages travel in pieces of `piece_bytes`. Without a value, choose_piece_bytes()
+/// decides. REQUIRES: a team of the mpi transport, no messages of a rank to itself, delivery
+/// unpacked.
 [[nodiscard]] std::vector<std::unique_ptr<detail::polled_backend>> make_posted_backends(
     const rank_grid& grid, const std::vector<detail::halo_round>& rounds,
     const detail::backend_options& options, std::optional<std::size_t> piece_bytes = {});

@@ -1,6 +1,5 @@
 // Computes the arguments of the MPI calls for each message, and gives messages that are not
-// contiguous a part of one buffer. Before the first exchange, neighbours compare the sizes of their
-// messages.
+// contiguous a part of one buffer.
 #include <longshore/halo/detail/mpi/mode_backend.hpp>
 
 #include <longshore/core/bytes.hpp>

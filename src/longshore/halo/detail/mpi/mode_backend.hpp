@@ -41,9 +41,9 @@ enum class buffering {
 /// all messages have arrived. A rank also sends messages to itself through MPI. Memory per rank:
 /// the messages that are not contiguous.
 ///
-/// A derived class packs each message before it sends the message. If start() returns while
-/// messages are in flight, it sets in_flight_, and test_calls() and wait_calls() complete the
-/// exchange. Else it also unpacks the messages.
+/// A derived class packs each message before it sends the message. If messages are in flight at the
+/// end of start(), start() sets in_flight_, and test_calls() or wait_calls() completes the
+/// exchange. Otherwise start() also unpacks the messages.
 class mode_backend : public detail::exchange_backend {
  public:
   /// Local.
@@ -94,17 +94,17 @@ class mode_backend : public detail::exchange_backend {
   }
   /// The bytes that receive_into() needs, where each message begins on a cache line.
   [[nodiscard]] std::size_t incoming_bytes() const noexcept;
-  /// From now on, incoming(pair).data is in `memory`: all messages arrive there, one after another
-  /// in the order of the pairs, and unpack_all() reads them there. Call it once, before the first
-  /// exchange. REQUIRES: buffering strided_outgoing, and `memory` has incoming_bytes().
+  /// From now on, messages arrive in `memory`, one after another in the order of the pairs, and
+  /// unpack_all() reads them there. Call receive_into() once, before the first exchange. REQUIRES:
+  /// buffering strided_outgoing, and `memory` has incoming_bytes().
   void receive_into(std::byte* memory);
-  /// The memory of all incoming messages, if each message is contiguous and together they fill this
-  /// memory without gaps. Else empty.
+  /// Returns the memory of all incoming messages if each is contiguous and no gaps are between
+  /// them. Otherwise the span is empty.
   [[nodiscard]] std::span<std::byte> contiguous_incoming() const;
-  /// From now on, incoming(pair).data is the memory of the cells. Call it once, in place of
+  /// From now on, messages arrive in the cells. Call receive_in_place() once, instead of
   /// receive_into(). REQUIRES: buffering strided_outgoing, and each incoming message is contiguous.
   void receive_in_place();
-  /// The copies that pack an outgoing message. No copies if the message is contiguous.
+  /// The copies that pack an outgoing message. There are none if the message is contiguous.
   [[nodiscard]] const detail::packed_message& packing(std::size_t pair) const noexcept {
     return packing_[pair];
   }
@@ -124,7 +124,7 @@ class mode_backend : public detail::exchange_backend {
  private:
   /// Whether all messages have arrived and were sent.
   [[nodiscard]] virtual bool test_calls() { return true; }
-  /// Returns when they have.
+  /// Returns when all messages have arrived and were sent.
   virtual void wait_calls() {}
   void complete() {
     in_flight_ = false;

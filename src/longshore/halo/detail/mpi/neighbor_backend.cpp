@@ -45,7 +45,7 @@ bool needs_no_packing(const detail::halo_round& round, int dimensions) {
   return true;
 }
 
-// Whether no rank needs packing: all ranks must make the same collective call, although ranks at a
+// Whether no rank needs packing. All ranks must make the same collective call, although ranks at a
 // border have fewer messages than inner ranks.
 bool no_rank_needs_packing(const rank_grid& grid, const detail::halo_round& round) {
   return grid.ranks().allreduce_value<int>(needs_no_packing(round, grid.dimensions()),

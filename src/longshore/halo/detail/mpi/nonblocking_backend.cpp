@@ -117,7 +117,7 @@ class partitioned_backend final : public nonblocking_backend {
   }
 
  private:
-  // The number depends on sizes only. So it is the same at both ends of a message.
+  // The number of partitions depends on sizes only. So it is the same at both ends of a message.
   static int partitions_of(const detail::halo_message& message) {
     const auto& parts = message.parts;
     const bool are_equal = std::all_of(parts.begin(), parts.end(), [&](const auto& part) {
@@ -180,9 +180,9 @@ MPI_Datatype type_of(const detail::halo_message& message) {
   return type;
 }
 
-// The calls of mode waitall, with derived datatypes that describe the cells, so that the MPI library
-// packs them. A datatype has a vector of vectors of rows for each field, so fields may have any
-// strides. The number of copies of a cell depends on the MPI library.
+// Makes the calls of mode waitall with derived datatypes that describe the cells. So the MPI
+// library packs the cells. A datatype has a vector of vectors of rows for each field. So fields may
+// have any strides. The number of copies of a cell depends on the MPI library.
 class subarray_backend final : public nonblocking_backend {
  public:
   explicit subarray_backend(const round_setup& setup)

@@ -15,9 +15,10 @@
 namespace longshore::mpi {
 namespace {
 
-// A library with another limit gets pieces only if they turn out to be faster.
+// The size of a piece, which Open MPI over TCP sends without asking the receiver. With any library,
+// pieces are used only if they are faster.
 constexpr std::size_t eager_piece_bytes = eager_bytes_between_hosts;
-// Pieces cost copies, which take cycles from other work. So they must gain more than this.
+// Pieces must be faster by this factor, because their copies take cycles from other work.
 constexpr double min_gain = 1.1;
 constexpr int warmups = 1, trials = 5, exchanges_per_trial = 3;
 
@@ -74,8 +75,8 @@ std::size_t choose_piece_bytes(std::span<const round_setup> rounds) {
       static_cast<int>(std::bit_width(static_cast<std::uint64_t>(longest_off_host)));
   if (const auto found = known.find(size_class); found != known.end()) return found->second;
 
-  // What arrives is not read, so all messages share the buffers. After a failure the buffers are
-  // leaked, because requests are active on them.
+  // All messages share the buffers, because nobody reads what arrives. After a failure the buffers
+  // are leaked, because requests still use them.
   auto buffers = std::make_unique<std::array<pages, 2>>(std::array{pages(longest), pages(longest)});
   std::vector<MPI_Request> requests;
   constexpr std::array sizes{whole_messages, eager_piece_bytes};

@@ -1,6 +1,6 @@
 // The backend of modes channel and direct for messages between nodes over MPI. Persistent requests
-// transfer messages without the slots of a channel, and contiguous cells without packing. Receives
-// of messages that are unpacked are posted early, at the end of the exchange before.
+// transfer messages without the slots of a channel, and contiguous cells without packing. A receive
+// of a message that needs unpacking is posted early, at the end of the exchange before.
 //
 // Small messages to the same neighbour, in any direction, are joined to one message. Each message
 // is unpacked on arrival, while other messages are still in flight. Long messages may travel in
@@ -30,8 +30,8 @@ class posted_backend final : public detail::polled_backend {
  public:
   explicit posted_backend(const round_setup& setup);
   ~posted_backend() override;
-  // Once, before the first exchange. Longer messages travel in pieces of `piece_bytes`, which is
-  // the same on all ranks.
+  // Call once, before the first exchange. Messages longer than `piece_bytes` travel in pieces of
+  // this size. REQUIRES: all ranks pass the same size.
   void make_requests(std::size_t piece_bytes);
 
   void start() override;
@@ -65,10 +65,10 @@ class posted_backend final : public detail::polled_backend {
   tasks* workers_;
   std::vector<joined_message> incoming_, outgoing_;
   pages buffers_;
-  // The pieces of incoming_, then of outgoing_; the message of each piece, in its list.
+  // A request per piece of incoming_, then of outgoing_; the index of its message in that list.
   std::vector<MPI_Request> requests_;
   std::vector<std::size_t> message_of_;
-  // Indexed by message: its first request; then the end of the last.
+  // The first request of each message. One more element is the end of the last message's requests.
   std::vector<std::size_t> first_receives_, first_sends_;
   std::vector<std::size_t> missing_pieces_;  // indexed by incoming message
   std::vector<int> completed_;               // the result of MPI_Testsome
@@ -240,7 +240,7 @@ std::vector<std::unique_ptr<detail::polled_backend>> make_posted_backends(
   const auto setups = make_round_setups(grid, rounds, options.workers);
   std::vector<std::unique_ptr<posted_backend>> backends;
   for (const auto& setup : setups) backends.push_back(std::make_unique<posted_backend>(setup));
-  if (!piece_bytes) piece_bytes = choose_piece_bytes(setups);  // the messages fit by now
+  if (!piece_bytes) piece_bytes = choose_piece_bytes(setups);  // sender and receiver agree
   for (const auto& backend : backends) backend->make_requests(*piece_bytes);
   return {std::make_move_iterator(backends.begin()), std::make_move_iterator(backends.end())};
 }

@@ -1,5 +1,5 @@
-// Shared by the backends that call MPI: the arguments of their constructors, the size of pieces, and
-// the wait for a list of requests.
+// What the backends that call MPI share: the arguments of their constructors, the size of pieces,
+// and the wait for a list of requests.
 #pragma once
 
 #include <longshore/core/error.hpp>
@@ -15,7 +15,8 @@
 
 namespace longshore::mpi {
 
-/// One round of a plan. All rounds of a plan share a communicator, and have tags from `first_tag`.
+/// One round of a plan. All rounds share a communicator. The tags of this round begin at
+/// `first_tag`.
 struct round_setup {
   const rank_grid& grid;
   detail::halo_round round;
@@ -46,10 +47,11 @@ struct round_setup {
 inline constexpr std::size_t whole_messages = std::size_t{1} << 31;
 
 /// Collective. The size of the pieces in which the messages of a plan travel, or whole_messages.
-/// MPI sends a short message at once, but asks the receiver before it sends a long one, which costs
-/// a round trip and saves copies. What costs less depends on the network, so the first plan of a
-/// team that sends messages of this length to other hosts measures both ways. Plans without long
-/// messages to other hosts measure nothing. REQUIRES: sender and receiver agree on the sizes.
+/// MPI sends a short message at once. Before it sends a long message, it asks the receiver, which
+/// costs a round trip and saves copies. Which way is faster depends on the network. So the first
+/// plan of a team that sends messages of this length to other hosts measures both ways. Plans
+/// without long messages to other hosts measure nothing. REQUIRES: sender and receiver agree on the
+/// sizes.
 [[nodiscard]] std::size_t choose_piece_bytes(std::span<const round_setup> rounds);
 
 inline void wait_all(std::vector<MPI_Request>& requests) {
