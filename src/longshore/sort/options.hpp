@@ -34,8 +34,8 @@ struct bucket_options {
   /// the tasks that count, bucketize and sort, which must outlive the sorter; if null, only the
   /// calling thread works
   tasks* workers = nullptr;
-  /// what the keys are, in words, which ranks compare: for programs that sort keys of one type as
-  /// another one; if empty, the type of the keys
+  /// a name for the kind of keys, which the ranks compare; for programs that sort keys of one type
+  /// as another type. If empty, the name of the type of the keys
   std::string keys = {};
 };
 

@@ -15,8 +15,8 @@
 
 namespace longshore::detail {
 
-/// Gets or puts in flight before the rank waits for their completion: enough to hide their latency,
-/// few enough for any communication library.
+/// With this number of gets or puts in flight, the rank waits for their completion. They are enough
+/// to hide their latency, and few enough for any communication library.
 inline constexpr std::size_t max_in_flight = 512;
 
 /// Adds the traffic of accesses to other nodes, with `data_bytes` of data and a request of 8 bytes
@@ -122,8 +122,8 @@ void update_agp(const char* operation, const table_view<T, Distribution>& table,
         const location at = locate(index);
         update_atomically(parts[at.rank] + at.offset, static_cast<T>(value_of(i)), op);
       });
-    // Elements of this node use the transport's atomic operations, too, since those are not atomic
-    // with respect to atomic instructions of the processor.
+    // Elements of this node also need the transport's atomic operations, because these are not
+    // atomic with respect to atomic instructions of the processor.
     return for_each_in_range(indices, table.size(), [&](std::size_t i, std::uint64_t index) {
       const location at = locate(index);
       if constexpr (is_fetch_add<T, Op>) {

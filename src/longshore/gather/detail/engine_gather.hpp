@@ -26,7 +26,7 @@ struct read_cached {
   const T* local_part;
   T operator()(int, Offset offset) const noexcept { return local_part[offset]; }
 };
-/// As read_cached, for a part of the table that does not stay in a cache.
+/// Like read_cached, but for a part of the table that does not stay in a cache.
 template <trivially_copyable T, class Offset>
 struct read_prefetched : read_cached<T, Offset> {
   void fetch(Offset offset) const noexcept { __builtin_prefetch(this->local_part + offset); }

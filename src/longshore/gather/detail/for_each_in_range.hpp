@@ -8,7 +8,7 @@
 
 namespace longshore::detail {
 
-/// A part of a table up to this size stays in a cache near its core: prefetching would only cost.
+/// A part of a table up to this size stays in a cache near its core, so prefetching gains nothing.
 inline constexpr std::size_t cached_part_bytes = std::size_t{1} << 19;
 
 /// One branch checks this many indices.

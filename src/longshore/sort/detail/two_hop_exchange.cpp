@@ -51,7 +51,7 @@ std::vector<int> relays_that_send_to(const team& team) {
   return relays;
 }
 
-// No relay of any node has more targets: a relay in the smallest node has the most.
+// The largest number of targets of a relay. A relay in the smallest node has this number.
 std::size_t most_targets_of_a_relay(const node_map& nodes) {
   int smallest = nodes.largest_node(), targets = 0;
   for (int node = 0; node < nodes.node_count(); ++node)
@@ -99,7 +99,7 @@ class two_hop_exchange final : public block_exchange {
   std::vector<std::vector<int>> targets_of_relay_;  // ranks of other nodes, by the relay's place
   std::vector<int> relay_targets_;                  // the targets for which this rank is the relay
   std::vector<std::size_t> relayed_bytes_;          // indexed by source, then by relay target
-  std::vector<std::byte*> staged_;                  // their blocks in staging_, indexed by place
+  std::vector<std::byte*> staged_;                  // source blocks in staging_, indexed by place
   growable_buffer buffer_, staging_;
   message_streams to_relays_, to_nodes_;
 };
@@ -153,9 +153,9 @@ void two_hop_exchange::prepare_transfer(const block_counts& counts) {
   staging_.grow(staged_bytes);
 }
 
-// The blocks of this rank need no relay: they leave for other nodes while the first hop is under
-// way. The blocks of the other ranks of the node follow in the order of places after this rank's,
-// each when it has arrived.
+// The blocks of this rank need no first hop. They leave for other nodes while the first hop is
+// under way. The blocks of the other ranks of the node follow when they have arrived, in the order
+// of places after this rank's.
 void two_hop_exchange::transfer(const std::byte* outgoing, const arrival_callback&) {
   list_first_hop(outgoing);
   list_second_hop(outgoing);
