@@ -34,7 +34,7 @@ class ring final : public measurement {
   [[nodiscard]] bool repeatable() const override { return fault_ != "once"; }
   void run() override {
     ++runs_;
-    // Later than the first run, which the sweep verifies when it prepares the variant.
+    // Fails after the first run, which the sweep verifies when it prepares the variant.
     if (is_last_rank_ && runs_ > 3) misbehave();
     const int next = (team_.rank() + 1) % team_.size();
     const bool is_middle = fault_ == "flip" && is_last_rank_ && runs_ == 4;

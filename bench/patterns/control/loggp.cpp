@@ -263,7 +263,7 @@ class loggp_measurement final : public measurement {
            static_cast<double>(longest - 1);
   }
 
-  // The lowest tenth of the times, because disturbances only lengthen times.
+  // The 10th percentile of the times, because disturbances only lengthen times.
   static double undisturbed(const std::vector<double>& seconds) {
     return seconds.empty() ? 0 : quantile(seconds, 0.1);
   }

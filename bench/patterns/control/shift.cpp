@@ -256,7 +256,7 @@ class alltoallv_shift final : public shift_measurement {
       : shift_measurement(ranks, pair, bytes), memory_(ranks.allocate(buffer_bytes())) {
     to_.assign(static_cast<std::size_t>(ranks.size()), 0);
     from_ = to_;
-    // Whole words: counts of bytes would exceed the range of the call.
+    // Counts are in words, because counts of bytes would exceed the range of the call.
     to_[static_cast<std::size_t>(target_)] = from_[static_cast<std::size_t>(source_)] = words_;
   }
 

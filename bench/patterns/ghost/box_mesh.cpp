@@ -21,7 +21,8 @@ constexpr std::int64_t quarters = 4;
 
 // The centroid of each kind of element within a cell, in quarters.
 constexpr std::array<point, 1> hexahedron{{{2, 2, 2}}};
-// A path that takes a dimension first, second, third has its centroid at 3, 2, 1 along it.
+// If a path takes a dimension first, second or third, the centroid lies at 3, 2 or 1 in this
+// dimension.
 constexpr std::array<point, 6> tetrahedra{
     {{3, 2, 1}, {3, 1, 2}, {2, 3, 1}, {1, 3, 2}, {2, 1, 3}, {1, 2, 3}}};
 
@@ -67,8 +68,8 @@ class cut_box {
     return contains(whole_, centroid(tried));
   }
 
-  // Follows the bisection from the whole box to a part. `goes_left(first, left, d, cut)` chooses a
-  // side of a cut through dimension d, if the parts from `first` on lie on its left.
+  // Follows the bisection from the whole box to a part. goes_left(second, d, cut) chooses a side of
+  // the cut at `cut` through dimension d. `second` is the first part on the right of the cut.
   template <class GoesLeft>
   std::pair<int, cell_box> find(const GoesLeft& goes_left) const {
     cell_box around = whole_;
@@ -200,7 +201,7 @@ void keep_sorted_and_unique(std::vector<cell_element>& elements) {
   elements.erase(std::unique(elements.begin(), elements.end()), elements.end());
 }
 
-// The elements of `layer`, and those within `steps` steps of it on ways that do not enter a box.
+// The elements of `layer`, and those within `steps` steps of them on ways outside of box `avoided`.
 std::vector<cell_element> grow(const cut_box& mesh, std::vector<cell_element> layer,
                                std::uint64_t steps, const cell_box& avoided) {
   keep_sorted_and_unique(layer);

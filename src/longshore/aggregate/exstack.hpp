@@ -1,7 +1,8 @@
 // exstack: bulk-synchronous aggregation. There is one buffer per destination, and all ranks
 // exchange their buffers together. Scheme, contract and name are those of exstack in bale
-// (github.com/jdevinney/bale). But a buffer is a slot of a channel, so within a node an item is
-// written once and read in place; and receiving all messages takes the place of a barrier.
+// (github.com/jdevinney/bale). But here a buffer is a slot of a channel, so within a node an item
+// is written once and read in place. There is no barrier: an exchange ends when all messages have
+// arrived.
 #pragma once
 
 #include <longshore/aggregate/detail/store_item.hpp>
@@ -23,8 +24,8 @@ enum class progress : unsigned char { more, done, failed };
 
 namespace detail {
 
-/// Sizes in the messages of an exstack, from which it computes the number of items in a message. An
-/// exstack itself knows only bytes.
+/// The sizes from which an exstack computes the number of items in a message. Without them, an
+/// exstack knows only bytes.
 struct message_sizes {
   std::size_t item_bytes, capacity_items;
   std::size_t header_bytes = 0;  ///< before the items of a message

@@ -1,6 +1,6 @@
 // outstanding_requests: which requests of this rank wait for replies. Replies of a rank arrive in
-// the order of the requests, so the numbers of the requests to each rank are a queue: one load gives
-// the number of the request that a reply answers.
+// the order of the requests, so the numbers of the requests to each rank are a queue. One load
+// gives the number of the request that a reply answers.
 #pragma once
 
 #include <longshore/core/bytes.hpp>
@@ -13,7 +13,7 @@
 
 namespace longshore::detail {
 
-/// Up to max_rings ranks, each queue is a ring; beyond, a list.
+/// With up to max_rings ranks, each queue is a ring. With more ranks, each queue is a list.
 ///
 /// Memory of rings: 4 bytes x ranks x ring size. A ring holds twice a rank's even share of the
 /// window, and at least 64 requests. That also suffices for a rank to which many ranks send

@@ -19,8 +19,7 @@ namespace {
 constexpr int max_ranks_of_more_slots = 16;
 constexpr int slots_of_several_hops = 8;
 
-// The default of gather_options::hops. Strategy auto instead measures conveyors with 1, 2 and 3
-// hops.
+// The default of gather_options::hops. Strategy auto measures several numbers of hops instead.
 int default_hops(const team& team) {
   // With one hop a rank has a link, and so a buffer, to every rank. With very many links the
   // buffers are sent before they are full. A second hop makes fewer links, but copies every item
