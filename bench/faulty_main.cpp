@@ -168,7 +168,7 @@ class spoiled_ghosts final : public ghost_measurement<double> {
         is_last_rank_(team.rank() == team.size() - 1) {}
 
  private:
-  // Two fields, of which the last one is changed on the last rank.
+  // Changes the last of two fields on the last rank.
   void spoil(std::span<const std::span<double>> fields) override {
     if (!is_last_rank_) return;
     const std::span<double> elements = fields.back().first(owned()),

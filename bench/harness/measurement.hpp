@@ -46,7 +46,7 @@ struct metric {
   std::string per = "";
 };
 
-/// A rate, of which higher values are better.
+/// A rate per node. Higher values are better.
 [[nodiscard]] inline metric per_node(std::string name, double value, std::string unit) {
   return {.name = std::move(name), .value = value, .unit = std::move(unit), .per = "node"};
 }

@@ -2,8 +2,8 @@
 // and that of a tetrahedron at a permutation of 1, 2, 3. A part is a box in these coordinates, so
 // that the number of its elements, and the number of an element in it, have closed forms.
 //
-// The tetrahedra of a cube are those of Kuhn: one for each order in which a path along the edges
-// takes the three dimensions from the lowest corner to the highest. Equal cubes fit together.
+// A cube is cut as by Kuhn: one tetrahedron for each order in which a path along the edges from the
+// lowest corner to the highest takes the three dimensions. Equal cubes fit together.
 #include "patterns/ghost/mesh.hpp"
 
 #include <algorithm>

@@ -27,7 +27,7 @@ pid_t start_gzip(const std::string& name, int output) {
   posix_spawn_file_actions_adddup2(&files, output, STDOUT_FILENO);
   // Drops messages of gzip, because each rank reads the file. The caller reports a torn file once.
   posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-  // If the rest is not read, SIGPIPE ends gzip in silence, also where this process ignores it.
+  // If the rest is not read, SIGPIPE ends gzip in silence, even if this process ignores SIGPIPE.
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
   sigset_t pipe_signal;

@@ -32,8 +32,8 @@ void check_levels(const std::map<std::string, std::vector<json>>& requested);
 /// The shape of the grid, found without placing ranks.
 [[nodiscard]] std::array<int, 3> expected_shape(const grid_options& options, int ranks);
 
-/// Collective. Describes the placement, and the traffic across each level of the machine, also for
-/// MPI's Cartesian order on the same grid.
+/// Collective. Describes the placement, and the traffic across each level of the machine. Adds the
+/// traffic of MPI's Cartesian order on the same grid.
 [[nodiscard]] json placement_facts(team& team, const placed_grid& grid,
                                    const grid_options& options);
 

@@ -60,7 +60,7 @@ class conveyor {
     return true;
   }
 
-  // Not inlined: several loops share one compiled copy. The call costs little, since it serves a
+  // Not inlined: several loops share one compiled copy. The call costs little, because it serves a
   // batch of items.
   template <trivially_copyable Item, class F>
   [[gnu::noinline]] std::size_t drain(F&& f) {

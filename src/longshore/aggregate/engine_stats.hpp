@@ -81,7 +81,7 @@ struct engine_stats {
   /// clock
   time_histogram latency = {};
 
-  /// The sum over all hops. payload_bytes stays 0, since the sum would count a forwarded item
+  /// The sum over all hops. payload_bytes stays 0, because the sum would count a relayed item
   /// several times.
   [[nodiscard]] traffic sent() const noexcept;
   engine_stats& operator+=(const engine_stats& more);

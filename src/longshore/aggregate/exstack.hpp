@@ -88,7 +88,7 @@ class exstack {
   /// The lowest rank that passed `failed` to the last exchange, or -1.
   [[nodiscard]] int failed_rank() const noexcept { return failed_rank_; }
   /// Messages and bytes that this rank sent to other ranks since the object was made. payload_bytes
-  /// stays 0, since only the caller knows the payload.
+  /// stays 0, because only the caller knows the payload.
   [[nodiscard]] const traffic& sent() const noexcept { return sent_; }
 
  private:

@@ -397,7 +397,7 @@ class request_reply {
   }
 
   // Passes replies to the user, or keeps them in window_. number(k) gives the low 32 bits of the
-  // number of the request that replies[k] answers. The loop works on copies, since `receive` may
+  // number of the request that replies[k] answers. The loop works on copies, because `receive` may
   // store anywhere.
   template <reply_order Order, class Number, class Receive>
   void take_numbered(bool with_window, Number number, std::span<const Reply> replies,

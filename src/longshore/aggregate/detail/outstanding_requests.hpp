@@ -17,11 +17,11 @@ namespace longshore::detail {
 ///
 /// Memory of rings: 4 bytes x ranks x ring size. A ring holds twice a rank's even share of the
 /// window, and at least 64 requests. That also suffices for a rank to which many ranks send
-/// requests, since a full ring of each sender keeps that rank busy. (A larger ring would only use
+/// requests, because a full ring of each sender keeps that rank busy. (A larger ring would only use
 /// more cache.)
 ///
-/// Memory of lists: 8 bytes x window and 4 bytes x ranks. With so many ranks, each has few requests
-/// of the window, so rings would be mostly empty, and yet too small for some ranks.
+/// Memory of lists: 8 bytes x window and 4 bytes x ranks. With so many ranks, few requests of the
+/// window go to each rank. Rings would be mostly empty, and yet too small for some ranks.
 class outstanding_requests {
   struct ring {
     // The number of outstanding requests is sent - replied. Both counts may wrap around.

@@ -13,8 +13,8 @@ namespace longshore::detail {
 
 /// The four-counter method of Mattern (Algorithms for distributed termination detection,
 /// Distributed Computing 2, 1987), over a binary tree. Cost of a wave: 2 (P - 1) messages of some
-/// 20 bytes, of which 2 log2 P follow each other. A rank that is not passive holds the wave back,
-/// so a busy program sends no such messages. Memory per rank: 3 channels each way, of 2 small
+/// 20 bytes, in 2 log2 P steps that follow each other. A rank that is not passive holds the wave
+/// back, so a busy program sends no such messages. Memory per rank: 3 channels each way, of 2 small
 /// slots.
 class termination_detector {
  public:

@@ -104,7 +104,7 @@ inline constexpr bool is_fetch_add = std::integral<T> &&
 
 /// Local. table[indices[i]] = op(table[indices[i]], value_of(i)). REQUIRES: all_reachable or
 /// is_fetch_add. Throws errc::usage for an index out of range; part of the table is then updated.
-/// Cost per element: an atomic instruction if all_reachable, else a fetch_add, of which many are
+/// Cost per element: an atomic instruction if all_reachable, else a fetch_add. Many fetch_adds are
 /// under way at the same time. `all_reachable`: whether all ranks can reach all parts.
 template <trivially_copyable T, distribution Distribution, update_operation<T> Op, class ValueOf>
 requires is_one_word<T>

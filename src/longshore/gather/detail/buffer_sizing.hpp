@@ -49,7 +49,7 @@ class buffer_sizing {
   /// Collective. Whether items() has grown for a call of `requests` requests.
   bool grows_for(std::size_t requests);
   /// Collective, with the same `rounds` on all ranks. Whether items() has grown because the last
-  /// call took so many rounds.
+  /// call took `rounds` rounds.
   bool grows_after(std::size_t rounds);
 
  private:

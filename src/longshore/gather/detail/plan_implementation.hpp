@@ -47,7 +47,7 @@ class plan_implementation {
   void use_plans_by_size(team& team, make_plan make);
   /// Collective. The plan for a call with this number of requests. REQUIRES: has_plans_by_size().
   [[nodiscard]] plan_implementation& plan_for(std::size_t requests);
-  /// The statistics of the strategy of this object, without those of plans for sizes.
+  /// The statistics of the strategy of this object, without the statistics of plans by size.
   [[nodiscard]] virtual exchange_stats strategy_stats() const = 0;
 
   traffic moved_;

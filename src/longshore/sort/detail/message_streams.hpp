@@ -46,8 +46,8 @@ class message_streams {
   /// stream of the next runs; the same on all ranks.
   void make_room(std::size_t longest_bytes);
 
-  /// The pieces that the next run sends to rank to()[k], and those that it receives from rank
-  /// from()[k]. Sender and receiver give the same number of bytes.
+  /// The pieces that the next run sends to rank to()[k] and receives from rank from()[k]. Sender
+  /// and receiver give the same number of bytes.
   [[nodiscard]] std::vector<outgoing_piece>& outgoing(std::size_t k) noexcept {
     return senders_[k].pieces;
   }

@@ -21,9 +21,10 @@
 
 namespace longshore::detail {
 
-/// Cost: the split reads each item twice and writes it once; then each item is read once more,
-/// moved once in the cache per 9 further bits that vary among the keys, and written once. Memory
-/// per task, kept between sorts: some 300 KiB, and as much as the largest part, at most 1 MiB.
+/// Cost: the split reads each item twice and writes it once. The sort of the parts reads and writes
+/// each item once, and moves it in the cache once per 9 further bits that vary among the keys.
+/// Memory per task, kept between sorts: some 300 KiB, and as much as the largest part, at most 1
+/// MiB.
 template <class Item, class RadixKeyOf>
 class radix_sorter {
  public:

@@ -1,5 +1,5 @@
-// The exchange two-hop: ranks of a node join their blocks for another node. Few and long messages
-// travel between nodes, also if blocks are too small to be sent one by one.
+// The exchange two-hop: ranks of a node join their blocks for another node. So few and long
+// messages travel between nodes, even if the blocks of single ranks are small.
 #include <longshore/sort/detail/exchanges.hpp>
 #include <longshore/sort/detail/growable_buffer.hpp>
 #include <longshore/sort/detail/message_streams.hpp>
@@ -229,7 +229,7 @@ void two_hop_exchange::add_relayed(std::size_t place) {
   }
 }
 
-// Whether the blocks of the other rank at `place` have arrived, also those for this rank.
+// Whether all blocks of the other rank at `place` have arrived, including its block for this rank.
 bool two_hop_exchange::has_arrived(std::size_t place) {
   return to_relays_.has_received(place < place_of(team_.rank()) ? place : place - 1);
 }
