@@ -201,7 +201,8 @@ class machine_measurements {
                     copy_ns(with(copies, {{"bytes", bytes}})));
     const double own = own_copy_.of(0),
                  large = copy_ns(one("copies of large memory", "control", {{"kernel", {"copy"}}}));
-    // All ranks in a row: two of the six faces go to other ranks, the others to the rank itself.
+    // All ranks are in a row. So two of the six faces go to other ranks, the others to the rank
+    // itself.
     const auto faces = [&](long elements) {
       return seconds(one("copies between ranks", "halo",
                          {{"contiguous", {elements}},

@@ -257,7 +257,7 @@ class loggp_measurement final : public measurement {
     return team_.rank() == pair_.first || team_.rank() == pair_.second;
   }
 
-  // G of the longest trains alone. It is larger than G of the line where a network lets bursts pass
+  // G of the longest trains alone. It is larger than G of the line if the network lets bursts pass
   // faster than its limit.
   static double long_gap_per_byte(const gap_of_size& of_longest, const fitted_gap& fitted) {
     return std::max(0.0, of_longest.seconds - fitted.per_message_seconds) /

@@ -256,8 +256,8 @@ mesh_part part_of(const box_mesh& mesh, int part, int parts) {
   });
   made.owned = cut.number_in(own, {.cell = own.high, .kind = 0});
   made.copies.resize(made.owned);
-  // Parts reach each other by the same steps. So the elements of a part that lie near enough to
-  // need elements of this part are ghosts here.
+  // Steps lead both ways. So an element of another part that needs elements of this part is a ghost
+  // here.
   for (const auto& [reader, needed] : ghosts_of)
     for (const auto& read : grow(cut, needed, mesh.layers, cut.box_of(reader)))
       if (cut_box::contains(own, cut.centroid(read))) ++made.copies[cut.number_in(own, read)];

@@ -177,7 +177,7 @@ class stream_measurement final : public measurement {
     return account;
   }
 
-  // The rate of a rank is that of its median repetition, without waiting for other ranks.
+  // The rate of a rank is that of its median repetition. It excludes waiting for other ranks.
   void end_batch() {
     if (batch_runs_ > 0) batches_.push_back(own_seconds_);
     batch_runs_ = 0;

@@ -20,7 +20,7 @@ enum class bucket_splitters {
 struct bucket_options {
   exchange_strategy exchange = exchange_strategy::automatic;
   exchange_order order = exchange_order::round_robin;
-  /// keys are in [0, max_key), for integer keys only; if 0, the sort finds the range of the keys
+  /// for integer keys: all keys are in [0, max_key). If 0, the sort finds the range of the keys
   std::uint64_t max_key = 0;
   std::uint64_t seed = 122222;  ///< for random orders and for samples
   /// items with equal keys keep the order of (rank, position) of the input

@@ -1,4 +1,4 @@
-// Termination detection without a barrier: finds out when no rank has anything to send and no
+// Termination detection without a barrier. It finds out when no rank has anything to send and no
 // message is in flight. In each wave, counts of messages go up a tree of ranks and a verdict comes
 // down. The verdict is "quiet" when two waves in a row find the same counts, and as many messages
 // received as sent. Used by conveyors with items_create_items.
