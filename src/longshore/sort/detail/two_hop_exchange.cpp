@@ -51,7 +51,7 @@ std::vector<int> relays_that_send_to(const team& team) {
   return relays;
 }
 
-// The largest number of targets of a relay. A relay in the smallest node has this number.
+// An upper limit of the targets of any relay. A relay in the smallest node has the most targets.
 std::size_t most_targets_of_a_relay(const node_map& nodes) {
   int smallest = nodes.largest_node(), targets = 0;
   for (int node = 0; node < nodes.node_count(); ++node)
