@@ -34,7 +34,7 @@ class ring final : public measurement {
   [[nodiscard]] bool repeatable() const override { return fault_ != "once"; }
   void run() override {
     ++runs_;
-    // Later than the first run, which the sweep verifies when it prepares the variant.
+    // Fails after the first run, which the sweep verifies when it prepares the variant.
     if (is_last_rank_ && runs_ > 3) misbehave();
     const int next = (team_.rank() + 1) % team_.size();
     const bool is_middle = fault_ == "flip" && is_last_rank_ && runs_ == 4;
@@ -168,7 +168,7 @@ class spoiled_ghosts final : public ghost_measurement<double> {
         is_last_rank_(team.rank() == team.size() - 1) {}
 
  private:
-  // Two fields, of which the last one is changed on the last rank.
+  // Changes the last of two fields on the last rank.
   void spoil(std::span<const std::span<double>> fields) override {
     if (!is_last_rank_) return;
     const std::span<double> elements = fields.back().first(owned()),

@@ -1,5 +1,5 @@
 // longshore-bench: measures the patterns of the library, plans placement and aggregation, and
-// writes the file of this machine for simulations.
+// writes the machine file of this machine for simulations.
 #include "commands/commands.hpp"
 #include "patterns/patterns.hpp"
 

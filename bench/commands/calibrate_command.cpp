@@ -1,5 +1,5 @@
-// Starts the ranks, measures, and writes the machine file. Tables that this launch cannot measure
-// are those of the file --base, with their comments.
+// Starts the ranks, measures, and writes the machine file. Copies tables that this launch cannot
+// measure from the file --base, with their comments.
 #include "commands/commands.hpp"
 
 #include <longshore/core/error.hpp>
@@ -105,7 +105,7 @@ class machine_text {
     }
   }
   [[nodiscard]] bool has(const std::string& table) const { return lines_.count(table) > 0; }
-  /// With its heading, without empty lines at its end.
+  /// The lines of a table with its heading, without empty lines at its end.
   [[nodiscard]] std::string table(const std::string& name) const {
     const auto& lines = lines_.at(name);
     std::size_t count = lines.size();
@@ -146,7 +146,7 @@ std::string entries_text(const machine_table& table) {
   return text;
 }
 
-// The file, on rank 0.
+// The text of the machine file. Called on rank 0.
 std::string file_text(const calibrate_request& asked, const team& ranks,
                       const std::vector<machine_table>& measured) {
   const machine_text base(asked.base);
@@ -214,7 +214,7 @@ int run_calibrate_command(std::span<const char* const> words, std::span<const pa
     const auto asked = parse_calibrate(words);
     if (!asked.help_text.empty()) return print_text(asked.help_text);
     if (!asked.base.empty()) check_machine_file(asked.base);
-    // Found now rather than after minutes of measuring.
+    // Finds an unwritable file now, not after minutes of measuring.
     if (!asked.output.empty() && is_first_process() && !std::ofstream(asked.output, std::ios::app))
       fail(errc::usage, "calibrate: --output: '{}' cannot be written", asked.output);
     runtime(asked.launch).run([&](team& ranks) { calibrate(asked, ranks, patterns); });

@@ -10,11 +10,11 @@
 
 namespace longshore::bench {
 
-/// Measures a pattern, lists the patterns, or prints the help: the command for any arguments that
-/// the other commands do not take. main.cpp passes the patterns of the library, and faulty_main.cpp
-/// patterns that fail on request. If a rank fails while it measures, and ranks are processes (all
-/// transports except threads), the transport ends the process with status runtime_failure and this
-/// function does not return.
+/// Measures a pattern, lists the patterns, or prints the help. Takes all arguments that the other
+/// commands do not take. main.cpp passes the patterns of the library, and faulty_main.cpp patterns
+/// that fail on request. If a rank fails while it measures, and ranks are processes (all transports
+/// except threads), the transport ends the process with status runtime_failure and this function
+/// does not return.
 [[nodiscard]] int run_pattern_command(int argc, char** argv, std::span<const pattern> patterns);
 
 /// `calibrate`: measures the machine at hand, and writes its machine file

@@ -66,7 +66,7 @@ std::vector<plan_row> rows_of(const plan_request& asked) {
   std::vector<plan_row> rows;
   for (const auto& strategy : asked.strategies) {
     const engine_kind kind = kind_of(strategy);
-    // Only a conveyor has a choice of hops. The other engines choose.
+    // Users choose the hops of a conveyor only. Other engines choose their own hops.
     for (const int hop_count : kind == engine_kind::conveyor ? asked.hops : std::vector{1}) {
       plan_row row{strategy, {}};
       for (const std::size_t bytes : item_bytes_of(asked.operation)) {

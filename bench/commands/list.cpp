@@ -27,7 +27,8 @@ std::vector<launch_facts> sample_launches(const std::string& transport) {
           {.transport = transport, .ranks = 8, .nodes = 2, .largest_node = 4}};
 }
 
-// The levels of a factor that are tried: all words; of a number, the default or sample_integer.
+// The levels of a factor to try: all levels of a word, and the default or sample_integer of a
+// number.
 std::vector<json> sample_levels(const factor& factor) {
   if (factor.always_available) return {};
   if (factor.type == factor::kind::word) return {factor.allowed.begin(), factor.allowed.end()};
@@ -36,9 +37,9 @@ std::vector<json> sample_levels(const factor& factor) {
   return {std::clamp(sample_integer, std::max(factor.low, 1L), factor.high)};
 }
 
-// The default variant and all variants that differ from the default in one or two factors: a level
-// may need a level of another factor. The whole cross product would have tens of thousands of
-// variants. A factor without default is absent by default.
+// The default variant and all variants that differ from the default in one or two factors, because
+// a level may need a level of another factor. The whole cross product would have tens of thousands
+// of variants. A factor without default is absent by default.
 std::vector<variant> sample_variants(const pattern& pattern) {
   constexpr int max_changes = 2;
   std::vector<std::pair<variant, int>> samples{{json::object(), 0}};  // with number of changes

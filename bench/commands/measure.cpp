@@ -1,6 +1,6 @@
 // One launch from start to end: starts the ranks, lets them agree on the variants, sweeps over the
 // variants, and writes records and the table on rank 0. A failing rank writes the last record. Also
-// the other requests of a command line: --list and help.
+// serves the other requests of a command line: --list and help.
 #include "commands/command_line.hpp"
 #include "commands/commands.hpp"
 

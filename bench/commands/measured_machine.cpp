@@ -62,7 +62,8 @@ std::string number(double value) {
   return text;
 }
 
-// Nanoseconds of a unit by a size, as points of a line. The simulated machine reads them alike.
+// Nanoseconds of a unit of work for several sizes, as points of a line. The simulated machine
+// interpolates between the points in the same way.
 class by_size {
  public:
   void add(double size, double ns) { points_.emplace_back(size, ns); }
@@ -96,10 +97,10 @@ class by_size {
   std::vector<std::pair<double, double>> points_;
 };
 
-// Collective. The seconds in which a core changes from a rank that waits to another, on rank 0. 0 if
-// ranks 0 and 1 cannot share a core, or on a simulated machine. Both bind themselves to one CPU, and
-// answer each other through a word of shared memory. Each yields the core until it sees the answer,
-// as a wait does if ranks share cores.
+// Collective. Returns, on rank 0, the seconds in which a core changes from a waiting rank to
+// another rank. Returns 0 if ranks 0 and 1 cannot share a core, or on a simulated machine. The two
+// ranks bind themselves to one CPU, and answer each other through a word of shared memory. Each
+// yields the core until it sees the answer, like any wait of ranks that share cores.
 double measure_core_switch(team& team) {
   constexpr std::uint64_t rounds = 4000;
   constexpr int repetitions = 5;
@@ -180,8 +181,8 @@ class machine_measurements {
             {{"switch_ns", number(1e9 * seconds), "two ranks of a core that yield by turns"}}};
   }
 
-  // Nanoseconds per byte of a copy by each rank at once. The kernel counts bytes read and bytes
-  // written.
+  // Nanoseconds per byte of a copy, if all ranks copy at the same time. The kernel counts bytes
+  // read and bytes written.
   double copy_ns(const variant_result& copy) {
     const double node_gigabytes = figure(copy, "bandwidth") / 2;
     return node_gigabytes > 0 ? team_.size() / node_gigabytes : 1;
@@ -200,7 +201,8 @@ class machine_measurements {
                     copy_ns(with(copies, {{"bytes", bytes}})));
     const double own = own_copy_.of(0),
                  large = copy_ns(one("copies of large memory", "control", {{"kernel", {"copy"}}}));
-    // All ranks in a row: two of the six faces go to other ranks, the others to the rank itself.
+    // All ranks are in a row. So two of the six faces go to other ranks, the others to the rank
+    // itself.
     const auto faces = [&](long elements) {
       return seconds(one("copies between ranks", "halo",
                          {{"contiguous", {elements}},
@@ -231,7 +233,7 @@ class machine_measurements {
              {"message_us", number(message_us_), loggp_source}}};
   }
 
-  // By the bytes of a rank's arrays, for kernels of three arrays and of two.
+  // Costs by the bytes of a rank's arrays, for kernels of three arrays and of two.
   struct stream_costs {
     by_size three, two;
   };
@@ -254,10 +256,10 @@ class machine_measurements {
     return costs;
   }
 
-  // Seconds of a cache line that short runs touch, besides the bytes. All ranks are in a row along
-  // z, so cells at the ends of z go to other ranks, in rows of n cells. The rank then copies the
-  // cells at the ends of x, in runs of one cell, and those at the ends of y, in rows that include
-  // the halo along x. halo/detail/copy says how many lines a run counts.
+  // The seconds that each cache line of a short run costs in addition to its bytes. All ranks are
+  // in a row along z, so cells at the ends of z go to other ranks, in rows of n cells. The rank
+  // then copies the cells at the ends of x, in runs of one cell, and those at the ends of y, in
+  // rows that include the halo along x. halo/detail/copy says how many lines a run counts.
   struct block {
     long length;
     int fields;

@@ -88,7 +88,7 @@ class placement_words {
     for (std::size_t d = 0; d < 3; ++d) numbers[d] = parse_number("--" + name, parts[d], low, high);
     return numbers;
   }
-  // The parts of name:number,...
+  // The parts of a value such as name:number,...
   [[nodiscard]] std::vector<std::pair<std::string, std::string>> pairs(
       const std::string& name) const {
     std::vector<std::pair<std::string, std::string>> pairs;

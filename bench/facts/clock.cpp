@@ -14,7 +14,7 @@ constexpr int readings = 20'000;
 }  // namespace
 
 clock_facts measure_clock(team& team) {
-  if (team.costs() != nullptr) return {};  // a number, without steps, and free of cost
+  if (team.costs() != nullptr) return {};  // computed time: no steps, and free of cost
   double smallest_step = std::numeric_limits<double>::infinity();
   const double start = team.now();
   double last = start;

@@ -1,5 +1,5 @@
-// Collects hosts, cores and bindings of all ranks on rank 0. Texts that are equal on all ranks,
-// which is usual, cost little traffic.
+// Collects hosts, cores and bindings of all ranks on rank 0. Texts are usually equal on all ranks,
+// and then cost little traffic.
 #include "facts/rank_places.hpp"
 
 #include <longshore/machine/affinity.hpp>
@@ -14,7 +14,7 @@ namespace longshore::bench {
 namespace {
 
 // Collective. Returns the texts of all ranks on rank 0, and nothing on other ranks. Texts may have
-// any length. If all texts are equal, which is usual, only that of rank 0 is sent.
+// any length. If all texts are equal, only the text of rank 0 is sent.
 std::vector<std::string> gather_texts(team& team, const std::string& mine) {
   const bool first = team.rank() == 0;
   const auto ranks = static_cast<std::size_t>(team.size());

@@ -1,6 +1,6 @@
-// Before the first variant, all ranks agree on the request and on the variants to run. Each process
-// has read its own command line and inspected its own host, and hosts may differ in caches (which
-// decide defaults), libraries and huge pages. But a variant is a collective operation.
+// A variant is a collective operation, so all ranks agree on the request and on the variants to
+// run. Each process has read its own command line and inspected its own host. Hosts may differ in
+// caches (which decide defaults), libraries and huge pages.
 #pragma once
 
 #include <longshore/transport/team.hpp>

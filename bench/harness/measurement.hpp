@@ -24,7 +24,7 @@ struct repetition {
   double max = 0, median = 0, min = 0, mean = 0;
   phase_seconds phases = {};              ///< maximum over ranks
   std::vector<double> phase_minima = {};  ///< minimum over ranks, in the order of phases
-  double real_seconds = 0;                ///< that a simulation took for the operation; else 0
+  double real_seconds = 0;                ///< of the host, to simulate the operation; else 0
   double events = 0;                      ///< of a simulation, for the operation of all ranks
 };
 
@@ -46,7 +46,7 @@ struct metric {
   std::string per = "";
 };
 
-/// A rate, of which higher values are better.
+/// A rate per node. Higher values are better.
 [[nodiscard]] inline metric per_node(std::string name, double value, std::string unit) {
   return {.name = std::move(name), .value = value, .unit = std::move(unit), .per = "node"};
 }

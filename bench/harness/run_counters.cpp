@@ -143,7 +143,7 @@ json run_counters::events_per_operation(const run_counts& counts) const {
 }
 
 json run_counters::phases_per_operation(const run_counts& counts) const {
-  // By repetitions, because phases are known only for the last operation of each repetition.
+  // Divides by repetitions, because phases are known only for the last operation of each.
   const double scale = 1.0 / static_cast<double>(counts.repetitions);
   json phases = json::object();
   for (const auto& phase : counts.phases) {

@@ -29,7 +29,8 @@ namespace {
 
 constexpr double repetition_seconds = 0.005;  // short operations are repeated for this long
 constexpr double min_clock_steps = 100;       // a shorter repetition gets a warning
-// Measurements alive at the same time. Channels and MPI windows are limited, not only memory.
+// The limit of measurements alive at the same time. Not only memory is limited, but also channels
+// and MPI windows.
 constexpr std::size_t max_kept = 64;
 // Kept measurements hold at most 1/8 of the available memory.
 constexpr std::size_t kept_memory_divisor = 8;
@@ -279,7 +280,7 @@ class sweeper {
   const sweep_setting& setting_;
   observer* listener_;
   std::optional<noise_probe> probe_;  // nothing if not requested, or with one rank
-  // Constructed before all measurements: their tasks count.
+  // Constructed before all measurements, so that it counts their tasks, too.
   std::optional<run_counters> counters_;
   std::size_t memory_before_, shared_before_;  // used, and available
   std::int64_t budget_bytes_ = 0;

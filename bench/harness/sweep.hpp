@@ -24,7 +24,7 @@ enum class verification {
   no
 };
 
-/// As users write them, in the order of the enumerators.
+/// The names of the enumerators, in their order, as users write them.
 inline constexpr std::array<const char*, 3> verification_names = {"all", "ends", "no"};
 
 struct sweep_options {

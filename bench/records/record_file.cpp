@@ -15,9 +15,9 @@
 namespace longshore::bench {
 namespace {
 
-// Locks a file for its writer, and empties it; false if another process has the lock, which ends
-// with that process. Devices and pipes may have several writers. A file system without locks cannot
-// tell whether there is another writer.
+// Locks a file for its writer, and empties it. Returns false if another process has the lock. A
+// lock ends with its process. Devices and pipes may have several writers. A file system without
+// locks cannot tell whether there is another writer.
 bool take(int file) {
   struct stat status {};
   if (fstat(file, &status) != 0 || !S_ISREG(status.st_mode)) return true;

@@ -6,8 +6,8 @@
 namespace longshore::bench {
 namespace {
 
-// Gaps of up to so many overheads may be those of the processor, which also handles the credits of
-// a channel.
+// A gap of up to this many overheads may be the gap of the processor, which also handles the
+// credits of a channel.
 constexpr double overheads_of_processor_gap = 1.25;
 
 fitted_gap fit_longer(std::span<const gap_of_size> gaps, double shortest) {

@@ -19,9 +19,9 @@ struct fitted_gap {
 /// count as much as long messages. Ignores gaps of 0 or less, which were not measured. Returns
 /// zeros for fewer than two sizes.
 ///
-/// A processor that spends `overhead_seconds` per message sends no faster. So gaps that are about
-/// as short as that are no part of the line, if at least two others are left; g is then at least
-/// the overhead.
+/// A processor that spends `overhead_seconds` per message cannot send faster than that. So the fit
+/// leaves out gaps that are about as short as the overhead, if at least two other gaps are left. g
+/// is then at least the overhead.
 [[nodiscard]] fitted_gap fit_gaps(std::span<const gap_of_size> gaps, double overhead_seconds = 0);
 
 }  // namespace longshore::bench

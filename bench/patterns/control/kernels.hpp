@@ -1,5 +1,5 @@
-// The kernels of pattern control. All functions that make one are collective, as pattern::make. With
-// `pair` they throw errc::unsupported if there are no such peers.
+// The kernels of pattern control. All functions that make a kernel are collective, like
+// pattern::make. Those with an argument `pair` throw errc::unsupported if there are no such peers.
 #pragma once
 
 #include "harness/measurement.hpp"
@@ -24,8 +24,8 @@ constexpr std::size_t pingpong_bytes = 8;  ///< the smallest message, which is a
 
 /// A message from rank 0 to the last rank and back, over a channel.
 [[nodiscard]] std::unique_ptr<measurement> make_channel_pingpong(team& ranks, std::size_t bytes);
-/// The same by a message and a flag, by calls of the library. This kernel and make_put() show the
-/// cost that the interface of a transport adds to these calls.
+/// The same ping-pong by calls of the library, which send a message and then a flag. This kernel
+/// and make_put() show the cost that the interface of a transport adds to these calls.
 [[nodiscard]] std::unique_ptr<measurement> make_raw_pingpong(team& ranks, std::size_t bytes);
 /// Rank 0 puts `bytes` bytes into the memory of another rank, repeatedly. `over` is put (of a
 /// segment) or raw (the call of the library). `pair` is near (on the same node) or remote. The
@@ -51,9 +51,9 @@ constexpr std::size_t pingpong_bytes = 8;  ///< the smallest message, which is a
 inline constexpr const char* all_on_one_node =
     "all ranks are on one node: none is remote (--ranks-per-node makes virtual nodes)";
 
-/// Copies a message into or out of its buffer. Where time is computed, the bytes of a message within
-/// a node cost time. A message between nodes counts as made where it lies, so that the kernels show
-/// the network of the machine.
+/// Copies a message into or out of its buffer. Where time is computed, the bytes of a message
+/// within a node cost time. A message between nodes is copied at no computed time, so that the
+/// kernels show the network of the machine.
 inline void copy_message(team& ranks, int peer, void* to, const void* from, std::size_t bytes) {
   if (ranks.costs() != nullptr && ranks.nodes().is_local(peer)) [[unlikely]]
     ranks.charge_copy(ranks.rank(), bytes);

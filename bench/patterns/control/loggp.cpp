@@ -228,7 +228,7 @@ class loggp_measurement final : public measurement {
                           undisturbed(delays_));
     const auto fitted = fit_gaps(gaps, std::max(send, receive));
     // The work of the sender may overlap with the travel of the message. The difference can then be
-    // negative. Noise can make the fitted time per byte negative; then the bytes count as free.
+    // negative. Noise can make the fitted time per byte negative. The bytes then count as free.
     const double bytes_seconds = (shortest - 1) * std::max(0.0, fitted.per_byte_seconds);
     const double travel =
         std::max(0.0, undisturbed(single_[shortest]) / 2 - send - receive - bytes_seconds);
@@ -239,7 +239,8 @@ class loggp_measurement final : public measurement {
         {"gap_per_byte_ns", 1e9 * fitted.per_byte_seconds, "ns/B", false},
         {"long_gap_per_byte_ns", 1e9 * long_gap_per_byte(gaps.back(), fitted), "ns/B", false},
         {"half_round_trip_us", 1e6 * undisturbed(single_[shortest]) / 2, "us", false}};
-    // The bytes of a message alone take G + 2 O each, and those of a train the larger of G and O.
+    // Each byte of a single message takes G + 2 O. Each byte of a train takes the larger of G and
+    // O.
     const double alone = (undisturbed(single_[longest]) - undisturbed(single_[shortest])) / 2 /
                          static_cast<double>(longest - shortest);
     figures.push_back({"overhead_per_byte_ns",
@@ -256,14 +257,14 @@ class loggp_measurement final : public measurement {
     return team_.rank() == pair_.first || team_.rank() == pair_.second;
   }
 
-  // G of the longest trains alone. It is larger than G of the line where a network lets bursts pass
+  // G of the longest trains alone. It is larger than G of the line if the network lets bursts pass
   // faster than its limit.
   static double long_gap_per_byte(const gap_of_size& of_longest, const fitted_gap& fitted) {
     return std::max(0.0, of_longest.seconds - fitted.per_message_seconds) /
            static_cast<double>(longest - 1);
   }
 
-  // The lowest tenth of the times, because disturbances only lengthen times.
+  // The 10th percentile of the times, because disturbances only lengthen times.
   static double undisturbed(const std::vector<double>& seconds) {
     return seconds.empty() ? 0 : quantile(seconds, 0.1);
   }

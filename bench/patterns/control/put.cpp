@@ -14,8 +14,7 @@
 namespace longshore::bench {
 namespace {
 
-// A train has so many puts that they move about this many bytes, within the limits 1 and
-// max_puts_in_train.
+// The puts of a train move about this many bytes. A train has from 1 to max_puts_in_train puts.
 constexpr std::size_t train_bytes = std::size_t{1} << 22;
 constexpr std::size_t max_puts_in_train = 1000;
 

@@ -19,8 +19,8 @@
 namespace longshore::bench {
 namespace {
 
-// The reason why not every rank can send to another rank of its node (`pair` near), or to a rank of
-// another node (`pair` remote), so that every rank receives once. Nothing if every rank can.
+// Why the ranks cannot send so that each receives once: to another rank of the same node (`pair`
+// near), or to a rank of another node (`pair` remote). Nothing if they can.
 std::optional<std::string> why_no_peers(const std::string& pair, const node_map& nodes) {
   if (pair == "self") return std::nullopt;
   if (pair == "remote") {
@@ -256,7 +256,7 @@ class alltoallv_shift final : public shift_measurement {
       : shift_measurement(ranks, pair, bytes), memory_(ranks.allocate(buffer_bytes())) {
     to_.assign(static_cast<std::size_t>(ranks.size()), 0);
     from_ = to_;
-    // Whole words: counts of bytes would exceed the range of the call.
+    // Counts are in words, because counts of bytes would exceed the range of the call.
     to_[static_cast<std::size_t>(target_)] = from_[static_cast<std::size_t>(source_)] = words_;
   }
 

@@ -73,9 +73,9 @@ std::unique_ptr<measurement> make(team& ranks, const variant& levels, const laun
   return make_with<cyclic>(ranks, levels, facts);
 }
 
-// The table, the copies of elements that updates keep for each peer, and buffers: up to four slots
-// per peer and direction. With many peers, buffers follow the number of requests: they are at most
-// four times as large as the requests, or have some 64 items.
+// The bytes of the table, of the copies of elements that updates keep for each peer, and of
+// buffers, with up to four slots per peer and direction. With many peers, buffers follow the number
+// of requests: they are at most four times as large as the requests, or have some 64 items.
 std::size_t needed_symmetric_bytes(const variant& levels, int ranks) {
   constexpr std::size_t item_bytes = 32, slots = 8;
   const auto peers = static_cast<std::size_t>(ranks);

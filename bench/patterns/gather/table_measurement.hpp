@@ -128,8 +128,8 @@ class table_measurement : public measurement {
     return {reinterpret_cast<std::int64_t*>(memory.data()), count};
   }
   /// The ranks that request the element at `offset` of this rank, one entry per request. The first
-  /// call computes them for all elements, in the time of the requests of all ranks, and keeps them:
-  /// 8 bytes for each element of this rank, and 4 for each request to it.
+  /// call generates the requests of all ranks, and keeps the ranks that request each element.
+  /// Memory: 8 bytes for each element of this rank, and 4 bytes for each request to this rank.
   [[nodiscard]] std::span<const std::int32_t> requesters_of(std::size_t offset) {
     if (first_requester_.empty()) find_requesters();
     return std::span<const std::int32_t>(requesters_)
@@ -158,8 +158,8 @@ class table_measurement : public measurement {
         }
       }
     };
-    // A counting sort: first the number of requests for each element, two places later than in the
-    // end, so that the second pass moves each beginning to its place.
+    // A counting sort. The first pass counts the requests for each element, two places behind its
+    // final place. The second pass moves each beginning to its final place.
     first_requester_.assign(table_.local().size() + 2, 0);
     for_each_request_to_me([&](int, std::size_t offset) { ++first_requester_[offset + 2]; });
     std::partial_sum(first_requester_.begin(), first_requester_.end(), first_requester_.begin());
@@ -191,7 +191,7 @@ class table_measurement : public measurement {
 
   engine_facts engine_;
   std::size_t wipe_calls_ = 0;
-  // See requesters_of(): those of the element at `offset` begin at first_requester_[offset].
+  // The requesters of the element at `offset` begin at first_requester_[offset].
   std::vector<std::size_t> first_requester_;
   std::vector<std::int32_t> requesters_;
 };

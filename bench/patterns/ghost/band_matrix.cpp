@@ -1,5 +1,5 @@
-// A band holds the `below` elements before and the `above` elements after those of a part. Both
-// ranges and their inverse are intervals.
+// The ghosts of a part are the `below` elements before and the `above` elements after its own. So
+// the parts that have a ghost of an element form an interval on each side of it.
 #include "patterns/ghost/mesh.hpp"
 
 #include <algorithm>

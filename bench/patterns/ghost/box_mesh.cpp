@@ -2,8 +2,8 @@
 // and that of a tetrahedron at a permutation of 1, 2, 3. A part is a box in these coordinates, so
 // that the number of its elements, and the number of an element in it, have closed forms.
 //
-// The tetrahedra of a cube are those of Kuhn: one for each order in which a path along the edges
-// takes the three dimensions from the lowest corner to the highest. Equal cubes fit together.
+// A cube is cut as by Kuhn: one tetrahedron for each order in which a path along the edges from the
+// lowest corner to the highest takes the three dimensions. Equal cubes fit together.
 #include "patterns/ghost/mesh.hpp"
 
 #include <algorithm>
@@ -21,7 +21,8 @@ constexpr std::int64_t quarters = 4;
 
 // The centroid of each kind of element within a cell, in quarters.
 constexpr std::array<point, 1> hexahedron{{{2, 2, 2}}};
-// A path that takes a dimension first, second, third has its centroid at 3, 2, 1 along it.
+// If a path takes a dimension first, second or third, the centroid lies at 3, 2 or 1 in this
+// dimension.
 constexpr std::array<point, 6> tetrahedra{
     {{3, 2, 1}, {3, 1, 2}, {2, 3, 1}, {1, 3, 2}, {2, 1, 3}, {1, 2, 3}}};
 
@@ -67,8 +68,8 @@ class cut_box {
     return contains(whole_, centroid(tried));
   }
 
-  // Follows the bisection from the whole box to a part. `goes_left(first, left, d, cut)` chooses a
-  // side of a cut through dimension d, if the parts from `first` on lie on its left.
+  // Follows the bisection from the whole box to a part. goes_left(second, d, cut) chooses a side of
+  // the cut at `cut` through dimension d. `second` is the first part on the right of the cut.
   template <class GoesLeft>
   std::pair<int, cell_box> find(const GoesLeft& goes_left) const {
     cell_box around = whole_;
@@ -200,7 +201,7 @@ void keep_sorted_and_unique(std::vector<cell_element>& elements) {
   elements.erase(std::unique(elements.begin(), elements.end()), elements.end());
 }
 
-// The elements of `layer`, and those within `steps` steps of it on ways that do not enter a box.
+// The elements of `layer`, and those within `steps` steps of them on ways outside of box `avoided`.
 std::vector<cell_element> grow(const cut_box& mesh, std::vector<cell_element> layer,
                                std::uint64_t steps, const cell_box& avoided) {
   keep_sorted_and_unique(layer);
@@ -255,8 +256,8 @@ mesh_part part_of(const box_mesh& mesh, int part, int parts) {
   });
   made.owned = cut.number_in(own, {.cell = own.high, .kind = 0});
   made.copies.resize(made.owned);
-  // Parts reach each other by the same steps. So the elements of a part that lie near enough to
-  // need elements of this part are ghosts here.
+  // Steps lead both ways. So an element of another part that needs elements of this part is a ghost
+  // here.
   for (const auto& [reader, needed] : ghosts_of)
     for (const auto& read : grow(cut, needed, mesh.layers, cut.box_of(reader)))
       if (cut_box::contains(own, cut.centroid(read))) ++made.copies[cut.number_in(own, read)];

@@ -93,8 +93,8 @@ void settle(variant& levels) {
     levels.erase("file");
 }
 
-// Slots of channels for the ghosts of all fields, two at each end, and for each neighbour the slots
-// by which the graph is made.
+// The bytes of slots of channels: two slots at each end for the ghosts of all fields, and for each
+// neighbour the slots by which the graph is made.
 std::size_t needed_symmetric_bytes(const variant& levels, int ranks) {
   constexpr std::size_t ends = 2, slots = 2, largest_type_bytes = 8, neighbour_bytes = 1 << 16;
   std::size_t ghosts = 1 << 20;  // of a file, which may have more or fewer

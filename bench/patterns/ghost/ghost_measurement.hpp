@@ -23,9 +23,9 @@
 
 namespace longshore::bench {
 
-/// The value of an element of a field, and what each ghost of it adds: small whole numbers that
-/// every type holds exactly, and never negative. They depend on the element and on `tag` alone, so
-/// that any rank knows the value of any element.
+/// Makes the value of an element of a field, and the number that each of its ghosts adds. Both are
+/// small whole numbers, never negative, which every type holds exactly. They depend on the element
+/// and on `tag` alone, so that any rank knows them for any element.
 struct element_bits {
   std::uint64_t bits;
   element_bits(std::uint64_t tag, const location& element)
@@ -105,8 +105,8 @@ class ghost_measurement : public measurement {
     const auto& counts = mesh_.counts();
     const double nodes = team_.nodes().node_count();
     const double fields = static_cast<double>(field_count_);
-    // An update reads the lines of elements and writes those of ghosts. Accumulating reads both,
-    // and writes those of elements.
+    // An update reads the cache lines of elements and writes those of ghosts. Accumulating reads
+    // the lines of both, and writes the lines of elements.
     const int passes_over_elements = operation_ == ghost_operation::update ? 1 : 2;
     const double line_bytes =
         passes_over_elements * counts.element_line_bytes + counts.ghost_line_bytes;
@@ -143,8 +143,8 @@ class ghost_measurement : public measurement {
   virtual void spoil([[maybe_unused]] std::span<const std::span<T>> fields) {}
 
  private:
-  // Collective. Times the first plan, and then how long the plan takes to get back one of a hundred
-  // ghosts. All repetitions use the plan that was made again.
+  // Collective. Times the making of a plan. Removes one in a hundred ghosts from the plan, and
+  // times the remake that adds them again. All repetitions use the remade plan.
   void make_plan(ghost_strategy strategy) {
     std::vector<ghost_memory> memories;
     for (const auto& field : fields_)
@@ -182,8 +182,8 @@ class ghost_measurement : public measurement {
                ? static_cast<T>(-1)
                : bits(field, mesh_.part().ghosts[i]).template added<T>();
   }
-  // The value of an element after the operations since reset(). Adds one by one, as the operations
-  // do: the sum of many floats depends on that.
+  // The value of an element after the operations since reset(). Adds one by one like the
+  // operations, because the sum of many floats depends on the order.
   [[nodiscard]] T right_element(std::size_t field, std::size_t i) const {
     T value = bits(field, element(i)).template value<T>();
     if (operation_ == ghost_operation::update) return value;

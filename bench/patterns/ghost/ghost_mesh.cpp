@@ -19,7 +19,7 @@ namespace {
 
 constexpr double cache_line_bytes = 64;
 
-// Collective. The ghosts between the parts of a mesh: rank r knows those of part r.
+// Collective. Returns an edge for each pair of parts with ghosts. Rank r passes part r of the mesh.
 std::vector<graph_edge> gather_edges(team& ranks, const mesh_part& part) {
   std::vector<graph_edge> mine;
   for (const auto& ghost : part.ghosts) {
@@ -52,7 +52,8 @@ std::vector<int> parts_of_ranks(team& ranks, const std::string& placement, std::
   return parts;
 }
 
-// The bytes of the lines that hold the needed elements: those of one owner are in ascending order.
+// The bytes of the cache lines that hold the needed elements. REQUIRES: the ghosts of one owner are
+// in ascending order.
 double line_bytes_of_elements(std::span<const location> ghosts, std::size_t element_bytes) {
   constexpr auto line = static_cast<std::uint64_t>(cache_line_bytes);
   std::uint64_t lines = 0, next = 0;  // the first line that is not counted yet

@@ -15,7 +15,7 @@ namespace longshore::bench {
 /// Sums over all ranks, for an exchange of one field.
 struct mesh_counts {
   double ghosts = 0;
-  /// Bytes of the cache lines that hold the elements which each rank needs, and its ghosts.
+  /// Bytes of the cache lines of the elements that each rank needs, and of the lines of its ghosts.
   double element_line_bytes = 0, ghost_line_bytes = 0;
 };
 

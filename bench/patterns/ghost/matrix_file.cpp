@@ -1,7 +1,7 @@
 // Reads the coordinate format of Matrix Market (Boisvert, Pozo, Remington, NISTIR 5935): a banner,
-// comments, the sizes, and one line per entry. Also reads what other programs write and read: a
-// banner with one % or without the last word, which then is general (bale), a byte order mark,
-// unsigned integers, and exponents of Fortran. Only the places of the entries matter here. A line is
+// comments, the sizes, and one line per entry. Also reads what other programs write: a byte order
+// mark, unsigned integers, exponents of Fortran, and a banner with one % or without its last word
+// (bale), which then counts as `general`. Only the places of the entries matter here. A line is
 // read, checked and forgotten, unless its entry touches the part.
 #include "patterns/ghost/mesh.hpp"
 #include "patterns/ghost/text_lines.hpp"

@@ -24,12 +24,12 @@ struct mesh_part {
 };
 
 /// A graph without structure: the ghosts of a part are random elements of random other parts. The
-/// k-th ghost of each part lies equally many parts further, so that a part can tell who needs its
-/// elements. Elements are drawn independently. O(ghosts) time.
+/// k-th ghosts of all parts are the same number of parts away, so that a part can tell which parts
+/// need its elements. Elements are drawn independently. O(ghosts) time.
 struct random_graph {
   std::uint64_t elements = 0;  ///< of each part
   std::uint64_t ghosts = 0;    ///< of each part; fewer if an element is drawn twice
-  std::uint64_t reach = 0;     ///< ghosts are at most so many parts away; 0: anywhere
+  std::uint64_t reach = 0;     ///< ghosts are at most this many parts away; 0: anywhere
   std::uint64_t seed = 0;
 };
 [[nodiscard]] mesh_part part_of(const random_graph& graph, int part, int parts);

@@ -1,5 +1,6 @@
-// The distances between parts depend on the number of the ghost alone, and the elements on the
-// number and the part. So each part computes in O(ghosts) whose ghosts its own elements are.
+// The distance from a part to the owner of a ghost depends on the number of the ghost alone. The
+// element depends on this number and on the part. So each part computes in O(ghosts) time which
+// parts have ghosts of its elements.
 #include "patterns/ghost/mesh.hpp"
 
 #include <longshore/core/random.hpp>

@@ -25,9 +25,9 @@ pid_t start_gzip(const std::string& name, int output) {
   posix_spawn_file_actions_init(&files);
   posix_spawn_file_actions_addopen(&files, STDIN_FILENO, name.c_str(), O_RDONLY, 0);
   posix_spawn_file_actions_adddup2(&files, output, STDOUT_FILENO);
-  // Each rank reads the file; the error of a torn one is reported once, by the caller.
+  // Drops messages of gzip, because each rank reads the file. The caller reports a torn file once.
   posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-  // If the rest is not read, SIGPIPE ends gzip in silence, also where this process ignores it.
+  // If the rest is not read, SIGPIPE ends gzip in silence, even if this process ignores SIGPIPE.
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
   sigset_t pipe_signal;

@@ -12,7 +12,7 @@ class text_lines {
  public:
   /// Throws errc::usage if the file cannot be read.
   explicit text_lines(const std::string& name);
-  /// The file may have been read in part.
+  /// Closes the file, which may have been read in part.
   ~text_lines();
   text_lines(const text_lines&) = delete;
   text_lines& operator=(const text_lines&) = delete;

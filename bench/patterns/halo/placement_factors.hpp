@@ -21,8 +21,9 @@ std::array<T, 3> triple(const json& level) {
 /// The factors node, socket, numa, l3, core and order, which only placement levels uses.
 [[nodiscard]] std::vector<factor> factors_of_levels();
 
-/// Throws errc::usage if those factors are requested without placement levels, or placement levels
-/// without a grid of a level. `requested` has the levels of each factor.
+/// Throws errc::usage if one of those factors is requested without placement levels, or if
+/// placement levels is requested without a grid of any level. `requested` has the levels of each
+/// factor.
 void check_levels(const std::map<std::string, std::vector<json>>& requested);
 
 /// The requested grid of ranks, with the messages of its exchange.
@@ -31,8 +32,8 @@ void check_levels(const std::map<std::string, std::vector<json>>& requested);
 /// The shape of the grid, found without placing ranks.
 [[nodiscard]] std::array<int, 3> expected_shape(const grid_options& options, int ranks);
 
-/// Collective. Describes the placement, and the traffic across each level of the machine, also for
-/// MPI's Cartesian order on the same grid.
+/// Collective. Describes the placement, and the traffic across each level of the machine. Adds the
+/// traffic of MPI's Cartesian order on the same grid.
 [[nodiscard]] json placement_facts(team& team, const placed_grid& grid,
                                    const grid_options& options);
 

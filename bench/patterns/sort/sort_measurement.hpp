@@ -165,7 +165,8 @@ class sort_measurement : public measurement {
     return {reinterpret_cast<Item*>(memory_.data()), share_.count};
   }
 
-  // Whether bucketizing stores items in the memory of their destination, and so is the exchange.
+  // Whether bucketizing stores items in the memory of their destination, so that it is the
+  // exchange.
   [[nodiscard]] bool stores_directly() const noexcept {
     return sorter_.strategy() == exchange_strategy::direct;
   }

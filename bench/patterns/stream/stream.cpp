@@ -157,7 +157,7 @@ class stream_measurement final : public measurement {
   }
 
   // The size from which all tasks touch memory first, if the choice is automatic. Null if the tasks
-  // never do.
+  // never touch memory first.
   [[nodiscard]] json threshold() const {
     const auto bytes = stream_.touch_threshold_bytes();
     return bytes && *bytes < std::numeric_limits<std::size_t>::max() ? json(*bytes) : json(nullptr);
@@ -177,7 +177,7 @@ class stream_measurement final : public measurement {
     return account;
   }
 
-  // The rate of a rank is that of its median repetition, without waiting for other ranks.
+  // The rate of a rank is that of its median repetition. It excludes waiting for other ranks.
   void end_batch() {
     if (batch_runs_ > 0) batches_.push_back(own_seconds_);
     batch_runs_ = 0;

@@ -1,5 +1,5 @@
-// combining: a wrapper around any engine that merges items with equal keys while the items wait in
-// a buffer: several additions to one bin become one addition.
+// combining: a wrapper around any engine. It merges items with equal keys while they wait in a
+// buffer: several additions to one bin become one addition.
 #pragma once
 
 #include <longshore/aggregate/item_engine.hpp>
@@ -15,9 +15,9 @@
 namespace longshore {
 
 /// A direct-mapped table with a position for each destination and key. Keys that share an entry
-/// overwrite each other, and entries are never cleared: so a position is a guess, which must be
-/// checked against the buffer. Memory: 4 bytes x destinations x entries, rounded up to a power of
-/// two.
+/// overwrite each other, and entries are never cleared. So a position is a guess, which must be
+/// checked against the buffer. Memory: 4 bytes x destinations x (entries rounded up to a power of
+/// two).
 class recent_items {
  public:
   recent_items(int destinations, std::size_t entries)

@@ -16,7 +16,7 @@ namespace {
 
 constexpr int max_hops = 3;
 
-// Without buffer_items, of which the smallest number holds for all ranks.
+// Leaves out buffer_items, which may differ between ranks. The smallest number holds for all ranks.
 common_arguments arguments_of(const engine_options& options) {
   common_arguments same;
   same.add("item_bytes", options.item_bytes)
@@ -29,18 +29,18 @@ common_arguments arguments_of(const engine_options& options) {
   return same;
 }
 
-// The slots of a link within a host, if items are relayed to other hosts: enough that the network
-// stays busy while a relaying rank has no core. Up to 1 MiB per rank and hop, for `links` links.
+// The slots of a link within a host, if items are relayed to other hosts. They keep the network
+// busy while a relaying rank has no core. All `links` links of a rank on a hop take up to 1 MiB.
 int relay_slots(std::size_t slot_bytes, std::size_t links, int min_slots) {
   constexpr std::size_t relayed_bytes = std::size_t{1} << 20, max_slots = 16;
   const std::size_t affordable = relayed_bytes / slot_bytes / std::max<std::size_t>(1, links);
   return std::max(min_slots, static_cast<int>(std::min(affordable, max_slots)));
 }
 
-// The links of a rank, and its buffers of one slot each.
+// The number of links of a rank, and of its buffers if each link had one slot.
 struct link_counts {
   std::size_t links = 0, buffers = 0, largest_tag_bytes = 0;
-  std::array<std::int64_t, max_hops> between_hosts{}, within_hosts{};  // to or from, if more
+  std::array<std::int64_t, max_hops> between_hosts{}, within_hosts{};  // the larger of to and from
 };
 
 link_counts count_links(const node_map& nodes, const detail::route& route) {
@@ -202,7 +202,8 @@ void conveyor::open_hop(const detail::route& route, int hop, std::size_t slot_st
        .finished = false});
 }
 
-// Before the collective calls: if all ranks are in one process, they have these lists at the same time.
+// Called before the collective calls, so that ranks of one process do not all hold the lists of
+// `route` at the same time.
 void conveyor::keep_first_steps(detail::route& route) {
   std::array<std::uint32_t, max_hops> first_links{};  // indexed by hop
   for (int h = 1; h < route.hops(); ++h)

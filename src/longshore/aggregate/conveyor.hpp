@@ -30,10 +30,10 @@ namespace longshore {
 /// link, which may be empty. Bytes on the wire: the items; with 2 or 3 hops, a tag of 1 to 4 bytes
 /// per item, which says where relaying ranks send the item; and 1 byte per message. Memory per
 /// rank: options.slots buffers per link, twice as many for a link between nodes. Links between
-/// hosts get more, beyond options.memory_bytes: on each hop up to 2 MiB for outgoing and 2 MiB for
-/// incoming messages (stream_ends.hpp), and up to 1 MiB where ranks of a host relay them.
-/// link_count() and memory_bytes() give the sums. If a function that was passed to drain throws,
-/// the engine can only be destroyed.
+/// hosts get more memory, which options.memory_bytes does not limit: on each hop up to 2 MiB for
+/// outgoing and 2 MiB for incoming messages (stream_ends.hpp). If ranks relay items to other hosts,
+/// links within the host get up to 1 MiB per hop. link_count() and memory_bytes() give the sums. If
+/// a function that was passed to drain throws, the engine can only be destroyed.
 class conveyor {
  public:
   /// Collective. Throws errc::usage for invalid options.
@@ -60,7 +60,7 @@ class conveyor {
     return true;
   }
 
-  // Not inlined: several loops share one compiled copy. The call costs little, since it serves a
+  // Not inlined: several loops share one compiled copy. The call costs little, because it serves a
   // batch of items.
   template <trivially_copyable Item, class F>
   [[gnu::noinline]] std::size_t drain(F&& f) {
@@ -86,7 +86,8 @@ class conveyor {
   [[nodiscard]] int hops() const noexcept { return static_cast<int>(hops_.size()); }
   /// Links of all hops, including links to this rank itself.
   [[nodiscard]] std::size_t link_count() const noexcept { return buffers_.size(); }
-  /// Items that fill all slots of the links between hosts, of the rank that has the most of these.
+  /// The items that fill all slots of the links between hosts, on the rank with the most such
+  /// items.
   [[nodiscard]] std::size_t items_between_hosts() const noexcept { return items_between_hosts_; }
   /// The memory of the buffers of this rank.
   [[nodiscard]] std::size_t memory_bytes() const noexcept { return memory_bytes_; }
@@ -171,9 +172,10 @@ class conveyor {
   // Until the epoch ends, this rank sends partial buffers while it is idle.
   void ship_when_idle() noexcept { ships_when_idle_ = true; }
   [[nodiscard]] bool ships_when_idle() const noexcept { return ships_when_idle_; }
-  // The same, and the messages of this rank say that the epoch is urgent. Each rank that receives
-  // such a message does the same. While it is idle, it also sends an empty message on each link that
-  // has carried no such message. So no item of this rank stays in a buffer on its way.
+  // Does the same as ship_when_idle(), and marks the messages of this rank as urgent. Each rank
+  // that receives an urgent message does the same. While such a rank is idle, it also sends an
+  // empty message on each link that has carried no urgent message. So no item of this rank stays in
+  // a buffer on its way.
   void hurry() noexcept;
   void fail_epoch();
   [[nodiscard]] int failed_rank() const noexcept { return failed_rank_; }
@@ -342,16 +344,17 @@ class exstack2 : public conveyor {
   exstack2(team& team, engine_options options) : conveyor(team, (options.hops = 1, options)) {}
 };
 
-/// A conveyor with one stream of messages per pair of nodes, which all ranks of the two nodes share.
-/// No scheme makes messages fewer and fuller: aggregators of Chapel have a buffer per core and node.
-/// It has 3 hops: to the rank of the same node that owns the stream to the destination's node, to
-/// that node, to the destination. The ranks of a node own its streams in turn. Groups are always
-/// the nodes. Links per rank on the 3 hops, with L ranks per node and N nodes: up to L - 1; N / L
-/// (if L > N, one rank in L / N has one link, and the other ranks have none); L.
+/// A conveyor with one stream of messages per pair of nodes, which all ranks of the two nodes
+/// share. No other scheme makes messages fewer and fuller: aggregators of Chapel have a buffer per
+/// core and node. The 3 hops of an item lead to the rank of the same node that owns the stream to
+/// the destination's node, over this stream to that node, and to the destination. The ranks of a
+/// node own its streams in turn. Groups are always the nodes. Links per rank on the 3 hops, with L
+/// ranks per node and N nodes: up to L - 1; N / L (if L > N, one rank in L / N has one link, and
+/// the other ranks have none); L.
 ///
-/// One hop is enough on one node, where no message leaves the node; between nodes of one rank,
-/// where a pair of ranks is a pair of nodes; and with few ranks, of which each fills a buffer for
-/// every other. The engine then is a conveyor of one hop.
+/// The engine is a conveyor of one hop in three cases. On one node, no message leaves the node.
+/// Between nodes of one rank, a pair of ranks is a pair of nodes. With few ranks, each rank fills a
+/// buffer for every other rank.
 class aggregator : public conveyor {
  public:
   /// Collective.
@@ -359,8 +362,8 @@ class aggregator : public conveyor {
       : conveyor(team, (options.hops = hops_on(team.nodes()), options.one_stream = true, options)) {
   }
 
-  /// Up to so many ranks, one hop is faster: each further hop copies every item once more, and an
-  /// item waits at each relaying rank until that rank has a core.
+  /// Up to this number of ranks, one hop is faster. Each further hop copies every item once more,
+  /// and an item waits at each relaying rank until that rank has a core.
   static constexpr int max_ranks_of_one_hop = 128;
 
   [[nodiscard]] static int hops_on(const node_map& nodes) noexcept {

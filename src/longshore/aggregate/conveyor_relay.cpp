@@ -11,8 +11,8 @@ using detail::tagged_buffer;
 
 namespace {
 
-// Calls body(size). `size` is an integral_constant: of `item_bytes` if that is a common size, else
-// of 0. So copy loops know common sizes when they are compiled.
+// Calls body(size). `size` is an integral_constant with the value `item_bytes` if that is a common
+// size, else 0. So copy loops know common sizes when they are compiled.
 template <class Body>
 void with_item_size(std::size_t item_bytes, const Body& body) {
   switch (item_bytes) {

@@ -15,7 +15,7 @@ namespace longshore {
 
 namespace detail {
 
-/// As longshore::deliver, but does not throw errc::peer_failed. Returns the lowest rank whose
+/// Like longshore::deliver, but does not throw errc::peer_failed. Returns the lowest rank whose
 /// item_of threw, or -1.
 template <class Item, class Engine, class ItemOf, class OnItem>
 requires item_engine<Engine, Item>
@@ -69,7 +69,7 @@ void deliver(Engine& engine, std::size_t n, ItemOf&& item_of, OnItem&& on_item) 
   if (failed_rank >= 0) detail::throw_peer_failed(engine.ranks().rank(), failed_rank);
 }
 
-/// Collective. As deliver, for items that create items: on_item(source, item, emit) may call
+/// Collective. Like deliver, but for items that create items. on_item(source, item, emit) may call
 /// emit(rank, item) any number of times. Emitted items that find no free buffer wait on this rank,
 /// in order, in memory that grows as needed. REQUIRES: the engine was made with items_create_items.
 template <class Item, class Engine, class ItemOf, class OnItem>

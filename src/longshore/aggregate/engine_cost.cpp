@@ -1,5 +1,5 @@
-// Predicts links, buffers and messages of an engine: computes the routes of the ranks of the first
-// group, without sending, and takes their maxima and means.
+// Predicts links, buffers and messages of an engine without sending anything. Computes the routes
+// of the ranks of the first group, and takes the maxima and means over these ranks.
 #include <longshore/aggregate/conveyor.hpp>
 #include <longshore/aggregate/detail/porter.hpp>
 #include <longshore/aggregate/detail/route.hpp>
@@ -16,7 +16,7 @@ using detail::message_layout;
 
 // Larger buffers gain little and no longer fit the cache.
 constexpr std::size_t max_default_items = 1024;
-constexpr std::size_t slots_of_exstack = 2;  // as slots_per_channel in exstack.cpp
+constexpr std::size_t slots_of_exstack = 2;  // equal to slots_per_channel in exstack.cpp
 constexpr std::size_t overhead_bytes =
     message_layout::push_time_bytes + message_layout::flag_bytes + cache_line_bytes;
 

@@ -29,7 +29,7 @@ struct engine_options {
   bool ship_when_idle = false;
   /// Items are replies to requests; set by request_reply. Computed times of replies are shorter.
   bool carries_replies = false;
-  /// The latency of one item per so many buffers is measured. If 0, of no item.
+  /// The latency of one item per this number of buffers is measured. If 0, no latency is measured.
   unsigned buffers_per_timed_item = 256;
 };
 

@@ -81,7 +81,7 @@ struct engine_stats {
   /// clock
   time_histogram latency = {};
 
-  /// The sum over all hops. payload_bytes stays 0, since the sum would count a forwarded item
+  /// The sum over all hops. payload_bytes stays 0, because the sum would count a relayed item
   /// several times.
   [[nodiscard]] traffic sent() const noexcept;
   engine_stats& operator+=(const engine_stats& more);
@@ -89,7 +89,7 @@ struct engine_stats {
   [[nodiscard]] engine_stats operator-(const engine_stats& earlier) const;
 };
 
-/// The engines of one rank that carry requests and replies, since the plan or stream was made.
+/// What the engines of one rank did for requests and for replies since the plan or stream was made.
 /// `hops` is empty with strategies that do not aggregate (agp and direct); `replies` is empty for
 /// scatter and updates.
 struct exchange_stats {

@@ -1,7 +1,8 @@
 // exstack: bulk-synchronous aggregation. There is one buffer per destination, and all ranks
 // exchange their buffers together. Scheme, contract and name are those of exstack in bale
-// (github.com/jdevinney/bale). But a buffer is a slot of a channel, so within a node an item is
-// written once and read in place; and receiving all messages takes the place of a barrier.
+// (github.com/jdevinney/bale). But here a buffer is a slot of a channel, so within a node an item
+// is written once and read in place. There is no barrier: an exchange ends when all messages have
+// arrived.
 #pragma once
 
 #include <longshore/aggregate/detail/store_item.hpp>
@@ -23,8 +24,8 @@ enum class progress : unsigned char { more, done, failed };
 
 namespace detail {
 
-/// Sizes in the messages of an exstack, from which it computes the number of items in a message. An
-/// exstack itself knows only bytes.
+/// The sizes from which an exstack computes the number of items in a message. Without them, an
+/// exstack knows only bytes.
 struct message_sizes {
   std::size_t item_bytes, capacity_items;
   std::size_t header_bytes = 0;  ///< before the items of a message
@@ -48,8 +49,8 @@ struct exstack_access;
 /// replies that are pushed in the order of the requests arrive in that order, and need no tag.
 ///
 /// Cost of an exchange: 1 message to each rank, with the bytes of the items and 1 byte more; no
-/// barrier. Each rank sends first to the rank after itself, so ranks in step do not all send to one
-/// rank. The first item waits for the slowest rank. Memory per rank: 2 buffers per destination,
+/// barrier. Each rank sends first to the rank after itself, so ranks do not all send to one rank at
+/// a time. The first item waits for the slowest rank. Memory per rank: 2 buffers per destination,
 /// that is 2 x ranks x buffer_bytes (twice that for ranks of other nodes). Only the thread that
 /// owns the team may use an exstack.
 class exstack {
@@ -87,7 +88,7 @@ class exstack {
   /// The lowest rank that passed `failed` to the last exchange, or -1.
   [[nodiscard]] int failed_rank() const noexcept { return failed_rank_; }
   /// Messages and bytes that this rank sent to other ranks since the object was made. payload_bytes
-  /// stays 0, since only the caller knows the payload.
+  /// stays 0, because only the caller knows the payload.
   [[nodiscard]] const traffic& sent() const noexcept { return sent_; }
 
  private:

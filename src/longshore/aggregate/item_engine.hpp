@@ -67,15 +67,15 @@ struct single_source {
 /// The calls of an engine that only loops of this library make. Engines declare these calls private
 /// and this struct a friend.
 struct engine_access {
-  /// As drain, one message at a time: calls f(source_of, items), which returns how many of the
-  /// items it took. source_of(k) is the source of items[k]. source_of.is_single says whether all
-  /// items of the message have the same source.
+  /// Like drain, but passes one message at a time. Calls f(source_of, items), which returns how
+  /// many of the items it took. source_of(k) is the source of items[k]. source_of.is_single says
+  /// whether all items of the message have the same source.
   template <class Item>
   static std::size_t drain_batches(auto& engine, auto&& f) {
     return engine.template drain_batches<Item>(f);
   }
 
-  /// Whether each rank has its own buffer: then loops may call buffer_to and appended_to.
+  /// Whether each rank has its own buffer. If so, loops may call buffer_to and appended_to.
   static bool has_rank_buffers(const auto& engine) noexcept { return engine.has_rank_buffers(); }
   /// The buffer to `rank`: append items at `next`, up to `end`. If next == end, no buffer is free.
   template <class Engine>
@@ -91,14 +91,14 @@ struct engine_access {
   static std::size_t tagged_batch_size(auto& engine, std::size_t wanted) {
     return engine.template tagged_batch_size<Item>(wanted);
   }
-  /// Calls append(push), which may call push(rank, item) as often as tagged_batch_size() said. The
-  /// items that it pushed leave also if it throws.
+  /// Calls append(push), which may call push(rank, item) as often as tagged_batch_size() said.
+  /// Items that it has pushed are sent even if it throws.
   template <class Item>
   static void push_tagged_batch(auto& engine, auto&& append) {
     engine.template push_tagged_batch<Item>(append);
   }
 
-  /// As push, but may merge the item into an earlier one. If the item at position `recent` of the
+  /// Like push, but may merge the item into an earlier one. If the item at position `recent` of the
   /// same buffer goes to the same rank and is_same(const Item&) holds for that item, merge(Item&)
   /// changes that item and nothing is appended. Otherwise `recent` becomes the position of the new
   /// item. On entry `recent` may have any value.
@@ -108,7 +108,7 @@ struct engine_access {
     return engine.push_or_merge(rank, item, recent, is_same, merge);
   }
 
-  /// Lets `engine` use the memory of the same routes of `other`, an engine of the same team.
+  /// Lets `engine` use the routes of `other`, an engine of the same team with equal routes.
   template <class Engine>
   static void share_routes(Engine& engine, const Engine& other) noexcept {
     engine.share_routes(other);
@@ -117,7 +117,8 @@ struct engine_access {
   /// Says that this rank can push its other items only after items that it receives. Until the epoch
   /// ends, all ranks on the way of its items send partial buffers while they are idle.
   static void hurry(auto& engine) noexcept { engine.hurry(); }
-  /// Lets this rank do the same with the buffers of `engine`, if it does so with those of `other`.
+  /// If this rank sends partial buffers of `other` while idle, lets it do so with those of
+  /// `engine`.
   template <class Engine>
   static void hurry_with(Engine& engine, const Engine& other) noexcept {
     if (other.ships_when_idle()) engine.ship_when_idle();

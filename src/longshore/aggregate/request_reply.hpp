@@ -36,8 +36,8 @@ struct request_reply_options {
   /// most 65536. Between hosts, it is large enough to fill all slots of the links, and at most
   /// 262144.
   std::size_t window_items = 0;
-  /// If > 0, calls have about so many requests, and a window chosen by request_reply is no larger,
-  /// but at least 4096.
+  /// If > 0, the approximate number of requests of a call. A window that request_reply chooses is
+  /// then no larger than this number, but at least 4096.
   std::size_t expected_requests = 0;
   /// If > 0, a request is not sent while an equal request to the same rank is outstanding; one
   /// reply serves both. A rank remembers this number of requests, rounded up to a power of two.
@@ -46,10 +46,10 @@ struct request_reply_options {
 
 /// Carries requests by one engine and replies by another. Make the object once and call it often.
 ///
-/// Memory of each rank: the two engines; and the larger of 8 bytes x window and 256 bytes x ranks,
-/// or with more than 1024 ranks, 8 bytes x window and 4 bytes x ranks (outstanding_requests.hpp).
-/// Calls that combine requests, or that need replies in the order of the requests, add
-/// 8 + sizeof(Reply) bytes x window.
+/// Memory of each rank: the two engines, and the outstanding requests (outstanding_requests.hpp).
+/// Up to 1024 ranks, these take the larger of 8 bytes x window and 256 bytes x ranks. With more
+/// ranks, they take 8 bytes x window plus 4 bytes x ranks. Calls that combine requests, or that
+/// need replies in the order of the requests, add 8 + sizeof(Reply) bytes x window.
 template <class Engine, trivially_copyable Request, trivially_copyable Reply>
 class request_reply {
  public:
@@ -83,7 +83,7 @@ class request_reply {
     if (failed_rank >= 0) detail::throw_peer_failed(requests_.ranks().rank(), failed_rank);
   }
 
-  /// As operator(), but does not throw errc::peer_failed. Returns the lowest rank whose
+  /// Like operator(), but does not throw errc::peer_failed. Returns the lowest rank whose
   /// make_request threw, or -1.
   template <reply_order Order = reply_order::requested, class MakeRequest, class MakeReply,
             class Receive>
@@ -186,9 +186,9 @@ class request_reply {
     return options;
   }
   static std::size_t window_of(const request_reply_options& options, const Engine& engine) {
-    // As many outstanding requests as `all_buffers` fill a buffer on each link, if requests are
-    // spread evenly. A larger window gains nothing and no longer fits the cache. With several hops,
-    // requests and replies fill buffers on the way at the same time.
+    // `all_buffers` outstanding requests fill a buffer on each link, if they are spread evenly. A
+    // larger window gains nothing and no longer fits the cache. With several hops, requests and
+    // replies fill buffers on the way at the same time.
     const std::size_t ways = detail::engine_access::has_rank_buffers(engine) ? 1 : 2;
     const std::size_t all_buffers = ways * engine.options().buffer_items * engine.link_count();
     constexpr std::size_t min_items = 4096;
@@ -397,7 +397,7 @@ class request_reply {
   }
 
   // Passes replies to the user, or keeps them in window_. number(k) gives the low 32 bits of the
-  // number of the request that replies[k] answers. The loop works on copies, since `receive` may
+  // number of the request that replies[k] answers. The loop works on copies, because `receive` may
   // store anywhere.
   template <reply_order Order, class Number, class Receive>
   void take_numbered(bool with_window, Number number, std::span<const Reply> replies,

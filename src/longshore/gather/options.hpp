@@ -22,8 +22,9 @@ struct gather_options {
   /// network carries few large messages faster than many small ones; the buffers of a rank then
   /// take about 16 MiB at most.
   ///
-  /// If a rank has a buffer for every rank, and these would take more than 4 MiB, buffers are only
-  /// as large as the calls need: as expected_requests says, or else as the largest call so far.
+  /// If a rank has a buffer for every rank, and these buffers would take more than 4 MiB, they are
+  /// only as large as the calls need. The need follows from expected_requests or, if that is 0,
+  /// from the largest call so far.
   std::size_t buffer_items = 0;
   /// The number of hops of strategy conveyor: 1, 2 or 3. If 0, the plan chooses. It chooses 2 hops
   /// for more than 128 ranks, if there are several nodes with several ranks each, and else 1 hop.

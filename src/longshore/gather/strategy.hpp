@@ -28,8 +28,8 @@ inline constexpr enum_names<7> all_names<gather_strategy> = {
 
 namespace detail {
 
-/// As why_not, for scatter and for updates of elements of `element_bytes` bytes. `has_fetch_add`:
-/// whether the transports have an atomic operation for the update.
+/// Like why_not, but for scatter and for updates of elements of `element_bytes` bytes.
+/// `has_fetch_add`: whether the transports have an atomic operation for the update.
 [[nodiscard]] std::optional<std::string> why_not_scatter(gather_strategy strategy,
                                                          bool all_reachable,
                                                          std::size_t element_bytes);

@@ -172,8 +172,9 @@ class updater {
 /// *out = table[index], one element at a time. No rank may write to the elements before all ranks
 /// have flushed. The table must outlive the object. An element is loaded at once if its owner's
 /// memory can be reached, else requested. Memory per rank: two conveyors, for items of 8 and of
-/// sizeof(T) bytes, and 8 bytes per outstanding request: up to about 4 x buffer_items requests to
-/// each rank, or fewer (at least 16) if all ranks together would have more than 2^18.
+/// sizeof(T) bytes, and 8 bytes per outstanding request. Up to about 4 x buffer_items requests to
+/// each rank can be outstanding. The limit is lower, but at least 16, if the requests to all ranks
+/// together would be more than 2^18.
 template <trivially_copyable T, distribution Distribution>
 class gatherer {
  public:

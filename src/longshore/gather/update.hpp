@@ -80,8 +80,8 @@ class update_plan : public detail::plan_handle<
                       std::span(reinterpret_cast<const element*>(values.data()), values.size())});
   }
 
-  /// As the call with values, with the same amount for all indices of this rank, which is not sent
-  /// with each index. Ranks may pass different amounts.
+  /// Like the call with values, but with one amount for all indices of this rank. The amount is not
+  /// sent with each index. Ranks may pass different amounts.
   void operator()(std::span<const std::int64_t> indices, const T& amount) {
     this->plan_->run({.operation = name_,
                       .indices = indices,

@@ -20,7 +20,7 @@ struct block_counts {
   std::vector<std::size_t> outgoing, incoming;
   std::size_t received = 0;      ///< the sum of incoming
   std::size_t max_received = 0;  ///< the maximum of `received` over all ranks
-  /// The largest block of all ranks: the slots of messages need no more room. Or more than that.
+  /// At least the size of the largest block of all ranks. Slots of messages need no more room.
   std::size_t max_block = std::size_t{1} << 20;
   explicit block_counts(int ranks = 0)
       : outgoing(static_cast<std::size_t>(ranks)), incoming(outgoing.size()) {}
@@ -38,26 +38,26 @@ class block_exchange {
   block_exchange(const block_exchange&) = delete;
   block_exchange& operator=(const block_exchange&) = delete;
 
-  /// Collective. Prepares the next run: allocates memory for the incoming items if there is too
-  /// little (then 1/64 more than needed), and computes where blocks will lie if the strategy can do
-  /// that before the run. `counts` must live until the run has ended. Throws errc::out_of_memory.
+  /// Collective. Prepares the next run. If there is too little memory for the incoming items,
+  /// allocates 1/64 more than needed. Computes where blocks will lie, if the strategy can do that
+  /// before the run. `counts` must live until the run has ended. Throws errc::out_of_memory.
   void prepare(const block_counts& counts);
   /// After prepare: the address for each rank at which the caller may store the block for that
-  /// rank. run() does not read such a block from `outgoing`. Null if this rank cannot store to that
-  /// rank. The span is empty if the strategy has no such addresses.
+  /// rank. run() does not read such a block from `outgoing`. An address is null if this rank cannot
+  /// store to that rank. The span is empty if the strategy has no such addresses.
   [[nodiscard]] std::span<std::byte* const> direct_destinations() const noexcept {
     return direct_destinations_;
   }
-  /// After prepare: the incoming items of each rank, where the caller may store anything instead of
-  /// its blocks, if that leaves each rank the number of items that prepare got. Empty unless the
-  /// caller can store to all ranks.
+  /// After prepare: the address of the incoming items of each rank. The caller may store its items
+  /// anywhere there, and not as blocks, if each rank gets the number of items that prepare got. The
+  /// span is empty unless the caller can store to all ranks.
   [[nodiscard]] std::span<std::byte* const> incoming_of_ranks() const noexcept {
     return incoming_of_ranks_;
   }
   /// Collective, once per prepare. `outgoing`: the blocks for all ranks in rank order, with the
   /// sizes that prepare got. Returns when every rank has all its items and no rank reads `outgoing`
-  /// any more. Every strategy ends with a barrier, so the times of strategies can be compared.
-  /// Calls `arrived`, unless empty, for all incoming items or for none, depending on the strategy.
+  /// any more. Every strategy ends with a barrier, so the times of strategies can be compared. If
+  /// `arrived` is not empty, the strategy calls it for all incoming items or for none.
   void run(const std::byte* outgoing, const arrival_callback& arrived);
   /// The incoming items. With a deterministic strategy the blocks lie in rank order, and the items
   /// of a block in the order of the sender. Valid until the next prepare.
@@ -100,7 +100,7 @@ class block_exchange {
 
   team& team_;
   std::size_t item_bytes_;
-  // Where the blocks to and from each rank begin, in bytes; and the end of the last block.
+  // The bytes at which the blocks to and from each rank begin, and the end of the last block.
   std::vector<std::size_t> outgoing_starts_, incoming_starts_;
   std::byte* incoming_ = nullptr;
   std::vector<std::byte*> direct_destinations_, incoming_of_ranks_;
@@ -117,8 +117,8 @@ struct block_exchange_options {
 /// for auto (bucket_sorter replaces auto by another strategy first).
 ///
 /// Cost per rank, for P ranks on N nodes of L ranks, and n bytes in the blocks for the P - 1 other
-/// ranks. The table includes neither the memory for the incoming items, nor the messages with the
-/// sizes of blocks that all ranks send each other before the exchange.
+/// ranks. The table leaves out the memory for the incoming items. It also leaves out the messages
+/// before the exchange, in which the ranks tell each other the sizes of blocks.
 ///
 ///               messages                    bytes on the wire          memory
 ///   put         2 (P - 1)                   n + 8 (P - 1)              16 P bytes

@@ -35,18 +35,18 @@ namespace longshore {
 /// Keys are integers, float or double. Floating keys are ordered as by IEEE 754's totalOrder. Items
 /// are of any trivially copyable type.
 ///
-/// Messages: before the messages of make_block_exchange, an alltoall of 8 bytes per pair of ranks
-/// and an allreduce of 40 bytes. Finding the range of the keys adds an allreduce of 16 bytes;
-/// sampled splitters add an allgather of 24 bytes per sample. sort() by exchange direct on one node
-/// stores items to parts of buckets, if each rank with items has 256 KiB of them: that adds two
-/// alltoalls of 8 bytes per part and pair of ranks; there are at most 2048 parts in all.
+/// Messages: an alltoall of 8 bytes per pair of ranks, an allreduce of 40 bytes, and the messages
+/// of make_block_exchange. Finding the range of the keys adds an allreduce of 16 bytes. Sampled
+/// splitters add an allgather of 24 bytes per sample. With exchange direct on one node, sort()
+/// stores items by part of the bucket if each rank with items has 256 KiB of items. This adds two
+/// alltoalls of 8 bytes per part and pair of ranks, for at most 2048 parts in all.
 ///
-/// Memory per rank: a buffer for the received items, and a buffer for the larger of given and
-/// received items; a buffer gets 1/64 more when it grows. With exchanges put, put-scan, direct and
-/// rma the first buffer has room for the largest number of items that any rank receives. Each task
-/// takes some 600 KiB and 100 bytes per rank, scratch memory for its largest part (at most 1 MiB),
-/// and more for items whose size does not divide a cache line (such as 12 bytes, or more than a
-/// line).
+/// Memory per rank: a buffer for the received items, and a buffer for the given or the received
+/// items, whichever are more. A buffer that grows gets 1/64 more than needed. With exchanges put,
+/// put-scan, direct and rma the first buffer has room for the largest number of items that any rank
+/// receives. Each task takes some 600 KiB, 100 bytes per rank, and scratch memory for its largest
+/// part (at most 1 MiB). It takes more for items whose size does not divide a cache line, such as
+/// 12 bytes or more than a line.
 template <class Item, class Projection = std::identity>
 requires bucket_item<Item, Projection>
 class bucket_sorter {
@@ -55,10 +55,11 @@ class bucket_sorter {
   using radix_key = typename radix_key_of_item::type;
 
  public:
-  /// Collective. Throws on all ranks: errc::unsupported for options that why_not refuses and for a
-  /// stable sort by an exchange that is not deterministic, errc::usage if ranks give different
-  /// options or sort other items. Throws errc::usage for a max_key beyond the limit of the key type,
-  /// and errc::peer_failed on ranks without one. Messages: an allreduce of 24 bytes.
+  /// Collective. Throws errc::unsupported, on all ranks, for options that why_not refuses, and for
+  /// a stable sort by an exchange that is not deterministic. Throws errc::usage, on all ranks, if
+  /// options or items differ between ranks. If a max_key is beyond the limit of the key type,
+  /// throws errc::usage on that rank and errc::peer_failed on ranks without such a max_key.
+  /// Messages: an allreduce of 24 bytes.
   explicit bucket_sorter(longshore::team& team, const bucket_options& options = {},
                          Projection projection = {})
       : driver_(team, options, sizeof(Item), type_name<key>(), [&] { check(options); }),
@@ -70,15 +71,16 @@ class bucket_sorter {
   bucket_sorter(const bucket_sorter&) = delete;
   bucket_sorter& operator=(const bucket_sorter&) = delete;
 
-  /// Collective. Sorts the items of all ranks, any number of `items` on each rank, without changing
-  /// `items`. Returns this rank's part in ascending order; no key of a rank is above a key of a
+  /// Collective. Sorts the items of all ranks. Each rank passes any number of `items`, which stay
+  /// unchanged. Returns this rank's part in ascending order. No key of a rank is above a key of a
   /// later rank. The result belongs to the sorter and is valid until the sorter is used again or
   /// destroyed.
   ///
-  /// Throws errc::usage for a key outside [0, max_key), and errc::peer_failed on the other ranks;
-  /// the sorter can be used again. Throws errc::out_of_memory if a rank lacks memory for the items
-  /// that it receives: on all ranks if symmetric memory is short, on one rank if that rank's
-  /// private memory is short. After errc::out_of_memory, leave the team.
+  /// For a key outside [0, max_key), throws errc::usage on that rank and errc::peer_failed on the
+  /// other ranks. The sorter can then be used again. Throws errc::out_of_memory if a rank lacks
+  /// memory for the items that it receives. If symmetric memory is short, all ranks throw. If the
+  /// private memory of one rank is short, only that rank throws. After errc::out_of_memory, leave
+  /// the team.
   std::span<const Item> sort(std::span<const Item> items) {
     exchange_buckets(items, next_step::sort);
     std::span<const Item> sorted = received();
@@ -93,8 +95,8 @@ class bucket_sorter {
     return sorted;
   }
 
-  /// Collective. As sort(), without the local sort: returns the items of this rank's bucket in no
-  /// particular order. With `stable` they are in the order of (rank, position) of the input.
+  /// Collective. Like sort(), but without the local sort. Returns the items of this rank's bucket
+  /// in no particular order. With `stable` they are in the order of (rank, position) of the input.
   std::span<const Item> exchange(std::span<const Item> items) {
     exchange_buckets(items, next_step::none);
     driver_.end(items.size());
@@ -108,7 +110,7 @@ class bucket_sorter {
   /// The traffic of this rank in the last sort() or exchange(). Items are payload bytes; counts and
   /// offsets of blocks are wire bytes.
   [[nodiscard]] const traffic& moved() const noexcept { return driver_.moved(); }
-  /// The part of moved() in the phase exchange. The rest belongs to offsets.
+  /// The part of moved() in the phase exchange. The rest of moved() belongs to the phase offsets.
   [[nodiscard]] const traffic& moved_in_exchange() const noexcept {
     return driver_.moved_in_exchange();
   }
@@ -140,8 +142,8 @@ class bucket_sorter {
 
   enum class next_step { none, sort };
 
-  // All phases before the local sort. If the items were stored by part, part_starts_ has one number
-  // per part, and one more; else it is empty.
+  // Runs all phases before the local sort. If items are stored by part, part_starts_ becomes the
+  // beginning of each part and the end of the last part. Otherwise part_starts_ becomes empty.
   void exchange_buckets(std::span<const Item> items, next_step next) {
     const bool will_sort = next == next_step::sort;
     part_starts_.clear();
@@ -164,7 +166,7 @@ class bucket_sorter {
     std::vector<Item*> to;
     if (all_by_part)
       to = destinations_of_parts(sections.front().ranges);
-    else if (by_part)  // counts as other ranks did, for bucketize()
+    else if (by_part)  // counts by bucket, for bucketize()
       (void)bucketizer_.count(items, sections, counts);
     driver_.end_phase(&bucket_phases::offsets);
 
@@ -188,11 +190,11 @@ class bucket_sorter {
     driver_.end_phase(&bucket_phases::exchange);
   }
 
-  // Whether this rank wants to store its items by part. The other ranks and the exchange decide,
-  // too.
+  // Whether this rank can store its items by part. Items are so stored only if all ranks and the
+  // exchange can do it.
   [[nodiscard]] bool may_store_by_part(std::span<const Item> items,
                                        const section_list& sections) const {
-    constexpr std::size_t min_bytes = std::size_t{256} << 10;  // fewer do not need a split
+    constexpr std::size_t min_bytes = std::size_t{256} << 10;  // fewer bytes need no split
     const exchange_strategy exchange = driver_.options().exchange;
     return (exchange == exchange_strategy::direct || exchange == exchange_strategy::automatic) &&
            team().nodes().node_count() == 1 && sections.size() == 1 &&
@@ -215,7 +217,8 @@ class bucket_sorter {
     for (std::size_t k = 0; k < to_rank.size(); ++k)
       to_rank[k] = part_bucketizer_.items_in(k / count, k % count);
     driver_.exchange_numbers(to_rank, from_rank);
-    // The number of items becomes the position of the first.
+    // Replaces the number of items from each rank in each part by the position of the first of
+    // them.
     part_starts_.resize(count + 1);
     std::size_t next = 0;
     for (std::size_t part = 0; part < count; ++part) {
@@ -286,8 +289,8 @@ class bucket_sorter {
                                                   options.together, range.lowest, range.highest);
   }
 
-  // Collective. The range of the keys of all ranks. One reduction by maximum finds both ends of the
-  // range, since the maximum of ~x is the complement of the minimum of x.
+  // Collective. Returns the range of the keys of all ranks. One reduction by maximum finds both
+  // ends of the range, because the maximum of ~x is the complement of the minimum of x.
   [[nodiscard]] key_range range_of_keys(std::span<const Item> items) {
     constexpr radix_key max_radix_key = static_cast<radix_key>(~radix_key{0});
     tasks& workers = driver_.workers();
@@ -308,7 +311,7 @@ class bucket_sorter {
       highest = std::max(highest, high);
       inverse_lowest = std::max(inverse_lowest, inverse_low);
     }
-    // The reduction compares signed numbers: inverting the sign bit keeps the order.
+    // The reduction compares signed numbers. Inverting the sign bit keeps the order of the keys.
     constexpr std::uint64_t sign = std::uint64_t{1} << 63;
     std::array<std::int64_t, 2> ends{
         static_cast<std::int64_t>(std::uint64_t{highest} ^ sign),
@@ -342,7 +345,7 @@ class bucket_sorter {
   detail::growable_buffer scratch_;       // for items in bucket order, then for the local sort
   key_range my_range_{};                  // the radix keys that this rank may receive
   std::vector<std::size_t> part_starts_;  // of the received items, if they were stored by part
-  int bucket_bits_ = 0;                   // then: the bits in which keys of a bucket differ
+  int bucket_bits_ = 0;                   // the bits in which keys of a bucket differ
 };
 
 /// Collective. Sorts once and returns this rank's part, as bucket_sorter::sort does. For repeated

@@ -20,7 +20,7 @@ enum class bucket_splitters {
 struct bucket_options {
   exchange_strategy exchange = exchange_strategy::automatic;
   exchange_order order = exchange_order::round_robin;
-  /// keys are in [0, max_key), for integer keys only; if 0, the sort finds the range of the keys
+  /// for integer keys: all keys are in [0, max_key). If 0, the sort finds the range of the keys
   std::uint64_t max_key = 0;
   std::uint64_t seed = 122222;  ///< for random orders and for samples
   /// items with equal keys keep the order of (rank, position) of the input
@@ -34,8 +34,8 @@ struct bucket_options {
   /// the tasks that count, bucketize and sort, which must outlive the sorter; if null, only the
   /// calling thread works
   tasks* workers = nullptr;
-  /// what the keys are, in words, which ranks compare: for programs that sort keys of one type as
-  /// another one; if empty, the type of the keys
+  /// a name for the kind of keys, which the ranks compare; for programs that sort keys of one type
+  /// as another type. If empty, the name of the type of the keys
   std::string keys = {};
 };
 

@@ -10,7 +10,8 @@ namespace longshore {
 
 class team;
 
-/// How items travel to the rank of their bucket. Described at make_block_exchange, with costs.
+/// How items travel to the rank of their bucket. make_block_exchange describes them and their
+/// costs.
 enum class exchange_strategy {
   put,
   put_scan,

@@ -1,6 +1,6 @@
 // outstanding_requests: which requests of this rank wait for replies. Replies of a rank arrive in
-// the order of the requests, so the numbers of the requests to each rank are a queue: one load gives
-// the number of the request that a reply answers.
+// the order of the requests, so the numbers of the requests to each rank are a queue. One load
+// gives the number of the request that a reply answers.
 #pragma once
 
 #include <longshore/core/bytes.hpp>
@@ -13,15 +13,15 @@
 
 namespace longshore::detail {
 
-/// Up to max_rings ranks, each queue is a ring; beyond, a list.
+/// With up to max_rings ranks, each queue is a ring. With more ranks, each queue is a list.
 ///
 /// Memory of rings: 4 bytes x ranks x ring size. A ring holds twice a rank's even share of the
 /// window, and at least 64 requests. That also suffices for a rank to which many ranks send
-/// requests, since a full ring of each sender keeps that rank busy. (A larger ring would only use
+/// requests, because a full ring of each sender keeps that rank busy. (A larger ring would only use
 /// more cache.)
 ///
-/// Memory of lists: 8 bytes x window and 4 bytes x ranks. With so many ranks, each has few requests
-/// of the window, so rings would be mostly empty, and yet too small for some ranks.
+/// Memory of lists: 8 bytes x window and 4 bytes x ranks. With so many ranks, few requests of the
+/// window go to each rank. Rings would be mostly empty, and yet too small for some ranks.
 class outstanding_requests {
   struct ring {
     // The number of outstanding requests is sent - replied. Both counts may wrap around.

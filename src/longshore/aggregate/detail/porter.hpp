@@ -95,8 +95,8 @@ class porter {
   [[nodiscard]] std::byte* begin_of(std::size_t i) const noexcept { return links_[i].begin; }
   /// To be called when an item was written to the buffer of link `i` and next == end.
   void filled(std::size_t i);
-  /// Sends all open buffers. In an urgent epoch, also an empty message on each link that has carried
-  /// no urgent message yet, if a slot is free.
+  /// Sends all open buffers. In an urgent epoch, also sends an empty message on each link that has
+  /// carried no urgent message yet, if a slot is free.
   void send_all();
   /// Records that the item just written to the buffer of link `i` was pushed at `seconds`. To be
   /// called before filled().
@@ -120,13 +120,13 @@ class porter {
     if (inbox.has_message) return &inbox;
     return inbox.ended ? nullptr : open_message(inbox);
   }
-  /// Polls up to `polls` peers by turns, and counts `polls` down. The inbox of the first of them
-  /// that has a message, or null.
+  /// Polls up to `polls` peers by turns, and counts `polls` down. Returns the inbox of the first
+  /// peer that has a message, or null.
   peer_inbox* poll_next(std::size_t& polls) {
     return poll_next(polls, [](std::uint32_t) { return false; });
   }
-  /// The same, but passes over peers whose message waits for a link (wait_for) that is_full(link).
-  /// So it reads nothing of these messages, which are many if few links lead on.
+  /// The same, but passes over peers whose message waits (wait_for) for a link with is_full(link).
+  /// So it reads nothing of these messages. There are many of them if few links lead on.
   template <class IsFull>
   peer_inbox* poll_next(std::size_t& polls, IsFull&& is_full) {
     while (polls > 0) {
@@ -211,7 +211,7 @@ class porter {
   std::span<tagged_buffer> buffers_;
   std::vector<link_state> links_;
   std::vector<peer_inbox> inboxes_;
-  std::vector<std::uint32_t> awaited_links_;  // of wait_for(), indexed by peer, or no_link
+  std::vector<std::uint32_t> awaited_links_;  // set by wait_for(), indexed by peer; or no_link
   std::unique_ptr<channel_set> channels_;
   quiet_receivers* quiet_;                                       // of channels_; may be null
   std::uint32_t oldest_link_ = no_link, newest_link_ = no_link;  // of the links with open buffers
@@ -223,7 +223,7 @@ class porter {
   std::uint8_t epoch_ = 0;
   int failed_rank_ = nobody;
   bool is_urgent_ = false;
-  // So many links, from the first on, have carried an urgent message or are finished.
+  // The first told_links_ links have carried an urgent message or are finished.
   std::size_t told_links_ = 0;
   hop_stats stats_;
 };

@@ -23,8 +23,8 @@ concept has_open_buffers = requires(Engine& engine, int rank) {
   engine_access::buffer_to(engine, rank).next;
 };
 
-/// How many items are made before the first of them is written. So the loads that make these items
-/// overlap and do not wait behind stores.
+/// How many items a loop makes before it writes the first of them. So the loads that make these
+/// items overlap and do not wait behind stores.
 inline constexpr std::size_t group_items = 8;
 
 /// The type of a function object inside a loop: a copy if the function object is small, otherwise a

@@ -44,7 +44,7 @@ class rank_groups {
         members_(groups_->members.data()) {}
 
   std::shared_ptr<const rank_partition> groups_;
-  const int *group_of_, *position_of_;  // of groups_, as the next
+  const int *group_of_, *position_of_;  // in the memory of groups_, like members_
   const std::vector<int>* members_;
 };
 

@@ -21,8 +21,8 @@ class tagged_batch {
   static constexpr std::size_t max_items = (std::size_t{1} << 8) - 1;
   static constexpr std::size_t min_items = 32;  // smaller batches are slower
 
-  /// The size of the next batch: at most `wanted`, and 0 if it would be too small. open(link) opens
-  /// the buffer of a link, which is then buffers[link], and returns false if no slot is free.
+  /// The size of the next batch, at most `wanted`, or 0 if the batch would be too small. open(link)
+  /// opens buffers[link], the buffer of a link, and returns false if no slot is free.
   template <class Open>
   [[nodiscard]] static std::size_t size(std::span<const tagged_buffer> buffers,
                                         std::size_t item_bytes, std::size_t wanted, Open&& open) {

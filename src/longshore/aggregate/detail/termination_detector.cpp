@@ -31,7 +31,7 @@ bool termination_detector::poll(bool passive, std::int64_t sent, std::int64_t re
       sum_.sent += sent;
       sum_.received += received;
       send_to_parent();
-      // Without a free slot, the next poll adds the counts that this rank then has.
+      // If no slot is free, the next poll adds the counts that this rank then has.
       if (!reported_) sum_ = sum_of_children;
     }
     if (reported_ && !is_root_) receive_verdict();

@@ -1,4 +1,4 @@
-// Termination detection without a barrier: finds out when no rank has anything to send and no
+// Termination detection without a barrier. It finds out when no rank has anything to send and no
 // message is in flight. In each wave, counts of messages go up a tree of ranks and a verdict comes
 // down. The verdict is "quiet" when two waves in a row find the same counts, and as many messages
 // received as sent. Used by conveyors with items_create_items.
@@ -13,8 +13,8 @@ namespace longshore::detail {
 
 /// The four-counter method of Mattern (Algorithms for distributed termination detection,
 /// Distributed Computing 2, 1987), over a binary tree. Cost of a wave: 2 (P - 1) messages of some
-/// 20 bytes, of which 2 log2 P follow each other. A rank that is not passive holds the wave back,
-/// so a busy program sends no such messages. Memory per rank: 3 channels each way, of 2 small
+/// 20 bytes, in 2 log2 P steps that follow each other. A rank that is not passive holds the wave
+/// back, so a busy program sends no such messages. Memory per rank: 3 channels each way, of 2 small
 /// slots.
 class termination_detector {
  public:

@@ -15,8 +15,8 @@
 
 namespace longshore::detail {
 
-/// Gets or puts in flight before the rank waits for their completion: enough to hide their latency,
-/// few enough for any communication library.
+/// With this number of gets or puts in flight, the rank waits for their completion. They are enough
+/// to hide their latency, and few enough for any communication library.
 inline constexpr std::size_t max_in_flight = 512;
 
 /// Adds the traffic of accesses to other nodes, with `data_bytes` of data and a request of 8 bytes
@@ -104,7 +104,7 @@ inline constexpr bool is_fetch_add = std::integral<T> &&
 
 /// Local. table[indices[i]] = op(table[indices[i]], value_of(i)). REQUIRES: all_reachable or
 /// is_fetch_add. Throws errc::usage for an index out of range; part of the table is then updated.
-/// Cost per element: an atomic instruction if all_reachable, else a fetch_add, of which many are
+/// Cost per element: an atomic instruction if all_reachable, else a fetch_add. Many fetch_adds are
 /// under way at the same time. `all_reachable`: whether all ranks can reach all parts.
 template <trivially_copyable T, distribution Distribution, update_operation<T> Op, class ValueOf>
 requires is_one_word<T>
@@ -122,8 +122,8 @@ void update_agp(const char* operation, const table_view<T, Distribution>& table,
         const location at = locate(index);
         update_atomically(parts[at.rank] + at.offset, static_cast<T>(value_of(i)), op);
       });
-    // Elements of this node use the transport's atomic operations, too, since those are not atomic
-    // with respect to atomic instructions of the processor.
+    // Elements of this node also need the transport's atomic operations, because these are not
+    // atomic with respect to atomic instructions of the processor.
     return for_each_in_range(indices, table.size(), [&](std::size_t i, std::uint64_t index) {
       const location at = locate(index);
       if constexpr (is_fetch_add<T, Op>) {

@@ -53,8 +53,9 @@ buffer_sizing::buffer_sizing(team& team, const gather_options& options,
 
 std::size_t buffer_sizing::items_for(double requests) const {
   const double mean = requests / static_cast<double>(ranks_);
-  // With random ranks, the fullest of all ranks^2 buffers: the items of a buffer have a Poisson
-  // distribution. A single buffer that is too small costs all ranks another round.
+  // Estimates the items of the fullest of all ranks^2 buffers. If requests go to random ranks, the
+  // items of a buffer have a Poisson distribution. A single buffer that is too small costs all
+  // ranks another round.
   const double deviations = std::max(4.0, 2 * std::sqrt(std::log(static_cast<double>(ranks_))));
   const double most = mean + deviations * std::sqrt(mean) + deviations * deviations / 6;
   if (most >= static_cast<double>(max_items_)) return max_items_;

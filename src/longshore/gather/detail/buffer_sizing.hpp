@@ -15,11 +15,11 @@ class team;
 
 namespace longshore::detail {
 
-/// The ranks agree by an allreduce on the class of requests of a call: at the first call, and then
-/// after 2, 4, 8, 16, 16, ... calls. They also agree at the next call after the class has changed,
-/// and at the next call after a call of one of the two largest classes, where an allreduce costs
-/// little compared with the requests. Other calls count as the class last agreed on: most plans are
-/// used for calls of one size, and a choice for another size is slower but still correct.
+/// The ranks agree by an allreduce on the class of requests of a call. They do so at the first
+/// call, and then after 2, 4, 8, 16, 16, ... calls. They also do so at the call after the class has
+/// changed, and after a call of one of the two largest classes, in which an allreduce costs little
+/// compared with the requests. Other calls count as the class last agreed on, because most plans
+/// are used for calls of one size, and a choice for another size is slower but still correct.
 class size_agreement {
  public:
   explicit size_agreement(team& team) : team_(team) {}
@@ -34,10 +34,11 @@ class size_agreement {
   unsigned calls_left_ = 0;  // before the next agreement
 };
 
-/// options.buffer_items, unless the buffers of a rank would then take more than 4 MiB. Else as many
-/// items as one message to each rank needs in a call of options.expected_requests requests to
-/// random ranks. If that number is unknown, buffers begin small and grow with the calls; the ranks
-/// then agree on the size of a call as plans of strategy auto do (class size_agreement).
+/// Buffers have options.buffer_items items, unless the buffers of a rank would then take more than
+/// 4 MiB. In that case they are as large as one message to each rank needs, in a call of
+/// options.expected_requests requests to random ranks. If expected_requests is unknown, buffers
+/// begin small and grow with the calls. The ranks then agree on the size of a call by class
+/// size_agreement, like plans of strategy auto.
 class buffer_sizing {
  public:
   /// Collective. `link_bytes_per_item`: the bytes of all buffers to one rank, per item of capacity;
@@ -48,7 +49,7 @@ class buffer_sizing {
   /// Collective. Whether items() has grown for a call of `requests` requests.
   bool grows_for(std::size_t requests);
   /// Collective, with the same `rounds` on all ranks. Whether items() has grown because the last
-  /// call took so many rounds.
+  /// call took `rounds` rounds.
   bool grows_after(std::size_t rounds);
 
  private:
@@ -59,11 +60,12 @@ class buffer_sizing {
   std::optional<size_agreement> agreement_;  // if the size of calls is unknown
 };
 
-/// The buffers of a plan for one strategy, or nothing. Made anew when they have to grow.
+/// Holds the buffers of a plan for one strategy, or nothing. Makes them anew when they have to
+/// grow.
 template <class Exchange>
 class sized_exchange {
  public:
-  /// Makes the exchange in its argument, with buffers of so many items.
+  /// Makes the exchange in its argument, with buffers of `items` items.
   using make_exchange = std::function<void(std::optional<Exchange>&, std::size_t items)>;
 
   /// Collective.
@@ -90,7 +92,7 @@ class sized_exchange {
   [[nodiscard]] explicit operator bool() const noexcept { return static_cast<bool>(make_); }
   [[nodiscard]] Exchange& operator*() noexcept { return *exchange_; }
   [[nodiscard]] Exchange* operator->() noexcept { return &*exchange_; }
-  /// Since emplace().
+  /// The statistics since emplace().
   [[nodiscard]] exchange_stats stats() const {
     exchange_stats sum = stats_of_former_;
     if (exchange_) sum += exchange_->stats();

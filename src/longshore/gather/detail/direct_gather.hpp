@@ -53,10 +53,10 @@ class direct_gather {
  private:
   // For tables up to this size, prefetching costs more than it saves.
   static constexpr std::uint64_t max_unprefetched_bytes = std::uint64_t{1} << 20;
-  // In elements. A distance of 16 hides less latency, 64 hides no more.
+  // A distance in elements. 16 hides less latency, and 64 hides no more.
   static constexpr std::size_t prefetch_distance = 32;
 
-  // Returns the number of loaded elements, as for_each_in_range.
+  // Returns the number of loaded elements, like for_each_in_range.
   template <bool Streaming, bool Prefetch, class Locate>
   std::size_t load(Locate locate, std::span<const std::int64_t> indices, T* out) const noexcept {
     constexpr bool is_block_distributed = block::is_located_by<Locate>;

@@ -34,8 +34,9 @@ inline void store_atomically(T* element, const T& value) noexcept {
       .store(std::bit_cast<word_of<T>>(value), std::memory_order_relaxed);
 }
 
-/// *element = op(*element, value), atomic with respect to other calls of update_atomically: one
-/// instruction if the processor has one for the operation, else a loop of compare-and-swap.
+/// *element = op(*element, value), atomic with respect to other calls of update_atomically.
+/// Compiles to one instruction if the processor has one for the operation, else to a loop of
+/// compare-and-swap.
 template <trivially_copyable T, update_operation<T> Op>
 requires is_one_word<T>
 inline void update_atomically(T* element, const T& value, const Op& op) {

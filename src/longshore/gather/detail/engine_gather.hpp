@@ -19,14 +19,14 @@ namespace longshore::detail {
 // These function objects do not depend on the distribution, so the loops that call them are
 // compiled once for all distributions.
 
-/// Makes the reply to a request on the rank that owns the element. Does not prefetch: it is used if
-/// the rank's part of the table stays in a cache.
+/// Makes the reply to a request on the rank that owns the element. Does not prefetch, because the
+/// rank's part of the table stays in a cache.
 template <trivially_copyable T, class Offset>
 struct read_cached {
   const T* local_part;
   T operator()(int, Offset offset) const noexcept { return local_part[offset]; }
 };
-/// As read_cached, for a part of the table that does not stay in a cache.
+/// Like read_cached, but for a part of the table that does not stay in a cache.
 template <trivially_copyable T, class Offset>
 struct read_prefetched : read_cached<T, Offset> {
   void fetch(Offset offset) const noexcept { __builtin_prefetch(this->local_part + offset); }

@@ -39,10 +39,10 @@ struct merge_requests {
   }
 };
 
-/// The engine for requests to one table, and a second engine for updates by a constant, which send
-/// offsets alone. Cost: that of a conveyor for items of an offset of 4 bytes (8 if a part has 2^32
-/// elements or more) and a value of sizeof(T) bytes, or of an offset alone; with option combine,
-/// also that of class combining.
+/// The engine for requests to one table, and a second engine for updates by a constant. Cost: that
+/// of a conveyor. An item has an offset of 4 bytes (8 if a part has 2^32 elements or more) and a
+/// value of sizeof(T) bytes. In updates by a constant, an item is an offset alone. Option combine
+/// adds the cost of class combining.
 template <trivially_copyable T, distribution Distribution>
 class engine_requests {
  public:

@@ -1,6 +1,6 @@
 // Translates an asynchronous strategy of gather, scatter and updates into the options of its
-// engine: the number of hops and of streams. Also the error that those engines throw if a rank gave
-// up.
+// engine: the number of hops and of streams. Also throws the error of a call in which another rank
+// failed.
 #include <longshore/gather/detail/engine_strategy.hpp>
 
 #include <longshore/aggregate/conveyor.hpp>
@@ -19,7 +19,7 @@ namespace {
 constexpr int max_ranks_of_more_slots = 16;
 constexpr int slots_of_several_hops = 8;
 
-// Of gather_options::hops. Strategy auto measures conveyors of several numbers of hops instead.
+// The default of gather_options::hops. Strategy auto measures several numbers of hops instead.
 int default_hops(const team& team) {
   // With one hop a rank has a link, and so a buffer, to every rank. With very many links the
   // buffers are sent before they are full. A second hop makes fewer links, but copies every item

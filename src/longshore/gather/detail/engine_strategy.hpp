@@ -18,7 +18,8 @@ namespace longshore::detail {
 /// The number of items per buffer if the caller gives none (gather_options::buffer_items).
 [[nodiscard]] std::size_t default_buffer_items(const node_map& nodes, gather_strategy strategy,
                                                std::size_t element_bytes) noexcept;
-/// Whether that engine has several hops, and hence buffers for few links, not for each rank.
+/// Whether the engine of options.strategy has several hops. Such an engine has buffers for few
+/// links, and not for each rank.
 [[nodiscard]] inline bool has_several_hops(const team& team, const gather_options& options) {
   return engine_options_for(team, options).hops > 1;
 }

@@ -61,7 +61,7 @@ class exstack_gather : public exstack_rounds {
     }
   }
 
-  // Fills the buffers with offsets, for the indices from position `first` on. Returns as
+  // Fills the buffers with offsets, for the indices from position `first` on. Returns the same as
   // fill().
   template <class Offset, class Locate>
   std::size_t fill_requests(Locate locate, std::span<const std::int64_t> indices,
@@ -73,7 +73,7 @@ class exstack_gather : public exstack_rounds {
                                 });
   }
 
-  // As fill_requests, with combining. Records the position of the reply for each index.
+  // Like fill_requests, but with combining. Records the position of the reply for each index.
   template <class Offset, class Locate>
   std::size_t fill_requests_combined(Locate locate, std::span<const std::int64_t> indices,
                                      std::size_t first) {
@@ -135,7 +135,7 @@ class exstack_gather : public exstack_rounds {
   }
 
   const table_view<T, Distribution>& table_;
-  // Only with combining, for each index of a round: the position of its value in the reply message.
+  // For each index of a round, the position of its value in the reply message. Only with combining.
   std::vector<std::uint32_t> reply_positions_;
 };
 

@@ -19,7 +19,7 @@ inline constexpr std::size_t header_bytes = std::is_empty_v<Header>
                                                 ? 0
                                                 : round_up(sizeof(Header), sizeof(std::uint64_t));
 
-/// For a request type with merge(), which can combine requests.
+/// Whether a request type has merge(), which combines two requests.
 template <class Request, class Item>
 concept can_merge = requires(const Request& request, Item& item) {
   request.merge(item, item);
@@ -118,8 +118,8 @@ class exstack_requests : public exstack_rounds {
                               });
   }
 
-  // As fill_requests(), but merges a request into an earlier one for the same element, if recent_
-  // finds one that still waits in the buffer.
+  // Like fill_requests(), but merges a request into an earlier request for the same element, if
+  // recent_ finds such a request and it still waits in the buffer.
   template <class Offset, class Request, class Locate>
   std::size_t fill_requests_combined(Locate locate, std::span<const std::int64_t> indices,
                                      std::size_t first, const Request& request) {

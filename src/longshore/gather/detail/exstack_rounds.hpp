@@ -45,9 +45,9 @@ class exstack_rounds {
     if (combine) recent_.emplace(ranks_, buffer_items);
   }
 
-  /// Collective. Exchanges the requests in the buffers: those before position `filled`, as fill()
-  /// returned it. Returns the progress of all ranks, unless a rank failed: then throws errc::usage
-  /// on that rank and errc::peer_failed on the other ranks.
+  /// Collective. Exchanges the requests in the buffers. `filled`: the result of fill(). Returns the
+  /// progress of all ranks. If a rank failed, throws errc::usage on that rank and errc::peer_failed
+  /// on the other ranks.
   progress exchange_requests(const char* operation, std::span<const std::int64_t> indices,
                              std::uint64_t table_size, std::size_t filled) {
     if (filled == fill_failed) {

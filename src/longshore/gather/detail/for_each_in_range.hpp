@@ -8,7 +8,7 @@
 
 namespace longshore::detail {
 
-/// A part of a table up to this size stays in a cache near its core: prefetching would only cost.
+/// A part of a table up to this size stays in a cache near its core, so prefetching gains nothing.
 inline constexpr std::size_t cached_part_bytes = std::size_t{1} << 19;
 
 /// One branch checks this many indices.
@@ -46,7 +46,7 @@ inline std::size_t for_each_in_range(std::span<const std::int64_t> indices, std:
   return i;
 }
 
-/// As for_each_in_range, for a body that misses the caches: calls prefetch(index) `Distance`
+/// Like for_each_in_range, but for a body that misses the caches. Calls prefetch(index) `Distance`
 /// indices before body(i, index). Without prefetches, a processor has too few instructions in
 /// flight to overlap the cache misses of a body with more than one load.
 template <std::size_t Distance, class Prefetch, class Body>

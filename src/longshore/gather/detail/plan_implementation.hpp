@@ -1,6 +1,6 @@
 // The common parts of gather_plan, scatter_plan and update_plan. plan_handle is the base of these
-// classes. plan_implementation is the base of the object to which they forward their calls by one
-// virtual call, so users' code stays small wherever the loops are compiled.
+// classes. They forward each call by one virtual call to an object whose base is
+// plan_implementation. So users' code stays small wherever the loops are compiled.
 #pragma once
 
 #include <longshore/gather/detail/buffer_sizing.hpp>
@@ -21,8 +21,8 @@ class team;
 
 namespace longshore::detail {
 
-/// Holds the decision for a strategy. If no choice is good for all numbers of requests, holds also
-/// a plan for each choice, and a call uses the plan for its number of requests.
+/// Holds the decision for a strategy. If no choice is good for all numbers of requests, it also
+/// holds a plan for each choice. A call then uses the plan for its number of requests.
 class plan_implementation {
  public:
   plan_implementation(const plan_implementation&) = delete;
@@ -43,11 +43,11 @@ class plan_implementation {
   explicit plan_implementation(const gather_decision& decision);
 
   [[nodiscard]] bool has_plans_by_size() const noexcept { return agreement_.has_value(); }
-  /// `make` is collective; the first call that uses a choice calls it.
+  /// From now on, the first call that uses a choice makes its plan by `make`, which is collective.
   void use_plans_by_size(team& team, make_plan make);
   /// Collective. The plan for a call with this number of requests. REQUIRES: has_plans_by_size().
   [[nodiscard]] plan_implementation& plan_for(std::size_t requests);
-  /// The statistics of the strategy of this object, without those of plans for sizes.
+  /// The statistics of the strategy of this object, without the statistics of plans by size.
   [[nodiscard]] virtual exchange_stats strategy_stats() const = 0;
 
   traffic moved_;

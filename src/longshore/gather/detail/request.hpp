@@ -87,9 +87,9 @@ struct store_request {
   }
 };
 
-/// The values of an update: either one value per index, or the same value for all indices. The
-/// position of a value is the position of its index, masked with all ones in the first case and
-/// with 0 in the second. So one compiled loop, without a branch, serves both cases.
+/// The values of an update: either one value per index, or the same value for all indices. A mask
+/// turns the position of an index into the position of its value. The mask is all ones in the first
+/// case and 0 in the second. So one compiled loop, without a branch, serves both cases.
 template <trivially_copyable T>
 class update_values {
  public:

@@ -53,7 +53,7 @@ class table_scatter {
 
   table_scatter(const table_type& table, no_function, const scatter_options& options)
       : table_(table), strategy_(options.strategy) {}
-  /// Strategy direct stores elements of one word only, since two ranks could mix the words of a
+  /// Strategy direct stores elements of one word only, because two ranks could mix the words of a
   /// larger element. Larger elements are sent to their owners through exstack in shared memory.
   [[nodiscard]] bool uses_exstack() const {
     return strategy_ == gather_strategy::exstack ||

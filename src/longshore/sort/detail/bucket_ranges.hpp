@@ -40,8 +40,8 @@ class bucket_ranges {
     return ranges;
   }
 
-  /// First `empty_buckets` buckets that hold nothing; then one bucket per radix key in `last`, up
-  /// to and including that radix key; then one bucket for the rest. REQUIRES: `last` ascends.
+  /// Makes `empty_buckets` buckets that hold nothing, one bucket up to and including each radix key
+  /// in `last`, and one bucket for the rest. REQUIRES: `last` ascends.
   static bucket_ranges ending_at(RadixKey lowest, RadixKey highest, std::vector<RadixKey> last,
                                  std::size_t empty_buckets) {
     bucket_ranges ranges(lowest, highest);
@@ -120,16 +120,17 @@ class bucket_ranges {
       });
   }
 
-  /// Whether buckets can be divided into parts (with_part_of): there is one, or all have the same
+  /// Whether with_part_of() can divide the buckets: there is one bucket, or all have the same
   /// width.
   [[nodiscard]] bool can_be_divided() const noexcept {
     return buckets() == 1 || (can_divide_ && empty_buckets_ == 0);
   }
-  /// The bits in which radix keys of one bucket differ from its lowest. REQUIRES: can_be_divided().
+  /// The number of bits of (radix key - lowest radix key of the bucket). REQUIRES:
+  /// can_be_divided().
   [[nodiscard]] int bits_of_bucket() const noexcept {
     return static_cast<int>(std::bit_width(buckets() == 1 ? span() : width_.divisor() - 1));
   }
-  /// Calls body(part_of) once. part_of(radix key) is bucket * 2^part_bits + part: the part is the
+  /// Calls body(part_of) once. part_of(radix key) is bucket * 2^part_bits + part. The part is the
   /// highest `part_bits` of the bits_of_bucket() bits. REQUIRES: can_be_divided(), part_bits <=
   /// bits_of_bucket().
   template <class Body>

@@ -85,8 +85,8 @@ class bucketizer {
  private:
   // count_piece() reads each chunk of items twice: it checks the keys, and then counts them.
   static constexpr std::size_t chunk_items = 4096;
-  // Up to this number of buckets, comparing each key with the end of each bucket, many keys at a
-  // time, is faster than incrementing a counter in memory.
+  // Up to this number of buckets, it is faster to compare many keys at a time with the end of each
+  // bucket than to increment a counter in memory for each key.
   static constexpr std::size_t max_compared = 8;
 
   struct task_state {

@@ -1,5 +1,5 @@
-// Chooses for exchange auto: times each possible strategy with blocks of a given size, and keeps
-// the choice for the team. exchange_driver calls it.
+// Makes the choice of exchange auto for exchange_driver. Times each possible strategy with blocks
+// of a given size, and keeps the choice for the team.
 #include <longshore/core/environment.hpp>
 #include <longshore/sort/detail/exchange_driver.hpp>
 #include <longshore/transport/detail/fastest_by_turns.hpp>
@@ -18,12 +18,12 @@ namespace {
 
 // The largest sum of the blocks that a rank sends in a measurement.
 constexpr std::size_t max_bytes_per_rank = std::size_t{16} << 20;
-constexpr double more_seconds = 0.4;  // for turns of the exchanges that are not far behind
+constexpr double more_seconds = 0.4;  // for further turns of the fastest exchanges
 
 struct kept_choices {
   // The key is the bit width of block_bytes, rounded up to a power of two, and `deterministic`.
   std::map<std::pair<int, bool>, exchange_strategy> by_size;
-  // Whether LONGSHORE_PROFILE is off on rank 0: launchers do not pass every variable to all ranks.
+  // Whether LONGSHORE_PROFILE is off on rank 0. Launchers do not pass every variable to all ranks.
   std::optional<bool> is_off;
 };
 

@@ -106,7 +106,7 @@ void exchange_driver::exchange_numbers(std::span<const std::size_t> to,
   count_small_messages(numbers_, to.size_bytes() / static_cast<std::size_t>(team_.size()));
 }
 
-// One message to each other rank.
+// Counts one message to each other rank.
 void exchange_driver::count_small_messages(traffic& moved, std::size_t bytes) const noexcept {
   for (int peer = 0; peer < team_.size(); ++peer) {
     if (peer == team_.rank()) continue;

@@ -18,9 +18,10 @@ namespace longshore::detail {
 
 class exchange_driver {
  public:
-  /// Collective. Throws errc::unsupported, on all ranks, for options that why_not refuses and for a
-  /// stable sort by an exchange that is not deterministic, errc::usage if the ranks pass different
-  /// options, keys or sizes of items. Calls `check` first, which may throw on some ranks.
+  /// Collective. Calls `check` first, which may throw on some ranks. Throws errc::unsupported, on
+  /// all ranks, for options that why_not refuses, and for a stable sort by an exchange that is not
+  /// deterministic. Throws errc::usage, on all ranks, if the ranks pass different options, keys or
+  /// sizes of items.
   exchange_driver(team& team, const bucket_options& options, std::size_t item_bytes,
                   std::string_view keys, const std::function<void()>& check);
 
@@ -34,7 +35,8 @@ class exchange_driver {
   /// auto, and prepares the exchange. `items`: the number of this rank's items. Throws errc::usage
   /// on a rank that refused a key, and errc::peer_failed on the other ranks.
   ///
-  /// `divides`: whether this rank has counted its items by part. Returns whether all ranks have.
+  /// `divides`: whether this rank has counted its items by part. Returns whether all ranks have
+  /// counted theirs by part.
   bool exchange_counts(std::size_t items, bool divides = false);
   /// Collective. Sends each rank its share of `to`, in the order of ranks, and receives a share of
   /// `from` from each rank. All shares have the same size.
@@ -80,13 +82,13 @@ class exchange_driver {
 /// Collective; all ranks give the same arguments and get the same result. `block_bytes` is the
 /// approximate size of a block from one rank to another.
 ///
-/// On one node: direct, which moves every item once and sends nothing. On several nodes,
-/// choose_exchange measures direct, sendrecv, channel, alltoallv, two-hop and (unless
+/// On one node, choose_exchange chooses direct, which moves every item once and sends nothing. On
+/// several nodes, it measures direct, sendrecv, channel, alltoallv, two-hop and (unless
 /// `deterministic`) put by turns (fastest_by_turns) with blocks of this size, at most 16 MiB per
 /// rank. The team keeps the choice until the run ends, for all block sizes with the same next power
 /// of two. With LONGSHORE_PROFILE=off, choose_exchange measures nothing and chooses direct. Cost:
-/// four exchanges of each candidate, further ones of the fastest for 0.4 s at most, and the memory
-/// of all candidates.
+/// four exchanges of each candidate, at most 0.4 s of further exchanges of the fastest candidates,
+/// and the memory of all candidates.
 [[nodiscard]] exchange_strategy choose_exchange(team& team, std::size_t block_bytes,
                                                 bool deterministic);
 

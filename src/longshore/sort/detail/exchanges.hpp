@@ -1,5 +1,5 @@
-// Makes the exchanges of a sort: a function for each strategy, beside its class in a file of its own;
-// and the order in which a rank sends to the other ranks.
+// The functions that make the exchanges of a sort, and the order in which a rank sends to the other
+// ranks. The file of each function also has the class of its exchange.
 #pragma once
 
 #include <longshore/sort/block_exchange.hpp>

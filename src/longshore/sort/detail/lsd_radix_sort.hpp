@@ -25,8 +25,8 @@ class lsd_radix_sorter {
   using radix_key = typename RadixKeyOf::type;
 
   /// Sorts `count` items by the lowest `bits` bits of (radix key - lowest). Returns where the
-  /// result begins, which is `from` or `to`. Requests the memory from `next` on, to be sorted next,
-  /// unless null. REQUIRES: all higher bits are equal.
+  /// result begins, which is `from` or `to`. Meanwhile prefetches the items at `next`, which are
+  /// sorted next, unless `next` is null. REQUIRES: all higher bits are equal.
   Item* sort(Item* from, Item* to, std::size_t count, const RadixKeyOf& radix_key_of,
              radix_key lowest, int bits, const Item* next = nullptr) {
     if (bits == 0 || count < 2) return from;

@@ -1,6 +1,6 @@
-// The exchanges sendrecv and channel: blocks travel as messages of up to 32 KiB on channels. Where
-// posted_blocks exist, blocks for other nodes travel as these. sendrecv sends to one target after
-// the other. channel sends to all in turn, and calls `arrived`.
+// The exchanges sendrecv and channel: blocks travel as messages of up to 32 KiB on channels. If the
+// transport has posted_blocks, these carry the blocks for other nodes instead. sendrecv sends to
+// one target after the other. channel sends to all in turn, and calls `arrived`.
 #include <longshore/sort/detail/exchanges.hpp>
 #include <longshore/sort/detail/growable_buffer.hpp>
 #include <longshore/sort/detail/posted_blocks.hpp>
@@ -13,7 +13,7 @@ class message_exchange final : public block_exchange {
  public:
   using send_order = message_streams::send_order;
 
-  // `posted`: for the blocks between nodes, or null.
+  // `posted` carries the blocks between nodes. If null, channels carry them.
   message_exchange(team& team, std::size_t item_bytes, std::vector<int> targets, send_order order,
                    std::unique_ptr<posted_blocks> posted)
       : block_exchange(team, item_bytes),

@@ -14,12 +14,13 @@ namespace {
 
 constexpr std::size_t min_slot_bytes = cache_line_bytes, max_slot_bytes = std::size_t{32} << 10;
 constexpr int slots_per_channel = 2;
-// Between hosts. More would no longer fit the cache, which costs fast networks more than it gains.
+// The bytes of slots between hosts, per rank and direction. More slots would no longer fit the
+// cache, which costs more on fast networks than the slots gain.
 constexpr std::size_t bytes_under_way = std::size_t{512} << 10;
 
 }  // namespace
 
-// Slots grow by powers of two, so that blocks that grow from run to run open few channels anew.
+// Slots grow by powers of two. So channels are rarely opened anew if blocks grow from run to run.
 void message_streams::make_room(std::size_t longest_bytes) {
   const std::size_t wanted =
       std::bit_ceil(std::clamp(longest_bytes, min_slot_bytes, max_slot_bytes));

@@ -41,13 +41,13 @@ class message_streams {
         senders_(to_.size()),
         receivers_(from_.size()) {}
 
-  /// Collective, before the first run and before a run with longer streams. Opens the channels anew
-  /// if their slots are too small. `longest_bytes`: at least the bytes of any stream of the next
-  /// runs; the same on all ranks.
+  /// Collective. Call make_room before the first run and before a run with longer streams. Opens
+  /// the channels anew if their slots are too small. `longest_bytes`: at least the bytes of any
+  /// stream of the next runs; the same on all ranks.
   void make_room(std::size_t longest_bytes);
 
-  /// The pieces that the next run sends to rank to()[k], and those that it receives from rank
-  /// from()[k]. Sender and receiver give the same number of bytes.
+  /// The pieces that the next run sends to rank to()[k] and receives from rank from()[k]. Sender
+  /// and receiver give the same number of bytes.
   [[nodiscard]] std::vector<outgoing_piece>& outgoing(std::size_t k) noexcept {
     return senders_[k].pieces;
   }
@@ -66,12 +66,13 @@ class message_streams {
   /// streams must call run(), too.
   void run(send_order order, const sent_callback& sent, const received_callback& received);
 
-  /// run() in steps, for callers that wait for several objects at a time: begin() when all incoming
-  /// and the first outgoing pieces are listed; advance() until has_ended(); then clear().
+  /// The steps of run(), for callers that wait for several objects at a time. Call begin() when all
+  /// incoming and the first outgoing pieces are listed, advance() until has_ended(), and then
+  /// clear().
   ///
-  /// `awaits_pieces`: further outgoing pieces will be added, to the end of each list, before
-  /// add_last_pieces(). Until then only full messages are sent, so that messages are as few as if
-  /// all pieces had been there from the beginning.
+  /// `awaits_pieces`: the caller will append further outgoing pieces before add_last_pieces().
+  /// Until then only full messages are sent. So there are no more messages than if all pieces had
+  /// been listed from the beginning.
   void begin(bool awaits_pieces = false);
   void add_last_pieces();
   /// Sends and receives messages without a wait. Returns whether there were any.

@@ -1,6 +1,7 @@
 // Counts and scatters the items of one rank by bucket and by part of the bucket at once. The owner
 // of a bucket gets its items in the order of parts, and sorts the parts without a split of its own.
-// So a sort reads the items three times and writes them twice, and not five times and three times.
+// So a sort reads the items three times instead of five times, and writes them twice instead of
+// three times.
 #pragma once
 
 #include <longshore/machine/tasks.hpp>
@@ -19,9 +20,9 @@
 
 namespace longshore::detail {
 
-/// A bucket has 2^part_bits() parts, by the highest bits of (radix key - lowest of the bucket).
-/// Items of a part keep their order, also across tasks. Memory per task: 16 bytes per bucket and
-/// part, and the memory of write_combining_scatter.
+/// The highest bits of (radix key - lowest of the bucket) select one of the 2^part_bits() parts of
+/// a bucket. Items of a part keep their order, also across tasks. Memory per task: 16 bytes per
+/// bucket and part, and the memory of write_combining_scatter.
 template <class Item, class RadixKeyOf>
 class part_bucketizer {
  public:
@@ -33,8 +34,8 @@ class part_bucketizer {
         radix_key_of_(radix_key_of),
         tasks_(static_cast<std::size_t>(workers.count())) {}
 
-  /// The part bits with which count() counts; 0 if these buckets should not be divided: they have
-  /// different widths, or there are too many.
+  /// The number of part bits with which count() counts. 0 if these buckets should not be divided,
+  /// because their widths differ or there are too many buckets.
   [[nodiscard]] static int finest_part_bits(const ranges& of) noexcept {
     if (!of.can_be_divided()) return 0;
     const int bucket_bits = static_cast<int>(std::bit_width(of.buckets() - 1)),
@@ -115,9 +116,9 @@ class part_bucketizer {
   }
 
  private:
-  // As many buckets and parts in all as a scatter handles at full speed.
+  // A scatter handles 2^max_index_bits parts of all buckets together at full speed.
   static constexpr int max_index_bits = 11;
-  // Fewer parts would not save the receiver its split.
+  // With fewer parts, the receiver would still have to split its bucket.
   static constexpr int min_part_bits = 4;
   // Each chunk is read twice from the first-level cache: the keys are checked, and then counted.
   static constexpr std::size_t chunk_items =
@@ -133,8 +134,9 @@ class part_bucketizer {
   // Returns the position of the first item outside the range of all buckets, or items.size().
   [[nodiscard]] std::size_t count_share(std::span<const Item> items, const ranges& of,
                                         std::span<std::size_t> counts) const {
-    // Neighbours are counted in different tables: a counter that is incremented twice in a row
-    // would wait for its own store. Counters of 32 bits: more of them fit into the cache.
+    // Neighbouring items are counted in different tables, because a counter that is incremented
+    // twice in a row would wait for its own store. Counters have 32 bits, so that more of them fit
+    // into the cache.
     std::vector<std::uint32_t> tables(2 * counts.size());
     std::uint32_t* const of_lane[] = {tables.data(), tables.data() + counts.size()};
     const auto add_counts = [&] {

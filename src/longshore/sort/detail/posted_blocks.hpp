@@ -1,5 +1,5 @@
-// The blocks of an exchange for ranks of other nodes, where messages need no channels: they lead
-// from the outgoing items of one rank to the incoming items of another, without further copies.
+// Transfers the blocks for ranks of other nodes by messages without channels. A message goes from
+// the outgoing items of one rank to the incoming items of another, without further copies.
 #pragma once
 
 #include <longshore/sort/detail/message_streams.hpp>
@@ -27,16 +27,16 @@ class posted_blocks {
   using received_callback = message_streams::received_callback;
 
   virtual ~posted_blocks() = default;
-  /// Starts all messages, and calls `sent` for each. The targets and sources call start() with the
-  /// other ends. Until has_ended() the outgoing blocks must not change, and of the incoming blocks
-  /// only the messages that advance() has reported may be read.
+  /// Starts all messages, and calls `sent` for each. The targets and sources call start() for the
+  /// other ends of these blocks. Until has_ended(), the outgoing blocks must not change, and the
+  /// caller may read only those incoming messages that advance() has reported.
   virtual void start(std::span<const outgoing_block> outgoing,
                      std::span<const incoming_block> incoming, send_order order,
                      const sent_callback& sent) = 0;
   /// Unless `received` is empty, calls it for each message that has arrived since the last call.
   /// Returns whether there were any.
   virtual bool advance(const received_callback& received) = 0;
-  /// REQUIRES, at destruction: true. A failure may leave messages under way.
+  /// REQUIRES: true at destruction. After a failure messages may still be under way.
   [[nodiscard]] virtual bool has_ended() const noexcept = 0;
 };
 

@@ -24,8 +24,8 @@ template <bucket_key Key>
   using radix_key = unsigned_of_size<sizeof(Key)>;
   constexpr auto sign = static_cast<radix_key>(radix_key{1} << (8 * sizeof(Key) - 1));
   const auto bits = std::bit_cast<radix_key>(key);
-  // Larger negative floating numbers have smaller bit patterns: with the sign bit all bits are
-  // inverted, and without the sign bit only that bit.
+  // Larger negative floating numbers have smaller bit patterns. So a negative number gets all bits
+  // inverted, and any other number only the sign bit.
   if constexpr (std::is_floating_point_v<Key>)
     return static_cast<radix_key>(
         bits ^ (static_cast<radix_key>(0 - (bits >> (8 * sizeof(Key) - 1))) | sign));

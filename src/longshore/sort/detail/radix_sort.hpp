@@ -21,9 +21,10 @@
 
 namespace longshore::detail {
 
-/// Cost: the split reads each item twice and writes it once; then each item is read once more,
-/// moved once in the cache per 9 further bits that vary among the keys, and written once. Memory
-/// per task, kept between sorts: some 300 KiB, and as much as the largest part, at most 1 MiB.
+/// Cost: the split reads each item twice and writes it once. The sort of the parts reads and writes
+/// each item once, and moves it in the cache once per 9 further bits that vary among the keys.
+/// Memory per task, kept between sorts: some 300 KiB, and as much as the largest part, at most 1
+/// MiB.
 template <class Item, class RadixKeyOf>
 class radix_sorter {
  public:
@@ -43,9 +44,9 @@ class radix_sorter {
     if (whole_.split_bits > 0) clear_counts(whole_);
   }
 
-  /// Counts `count` of the announced items, which begin at `position` in the input of sort(). To be
-  /// called while the items are in the cache. If all items are counted so, sort() reads the items
-  /// once less.
+  /// Counts `count` of the announced items, which begin at `position` in the input of sort(). Call
+  /// count() while the items are in the cache. If it counts all items, sort() reads the items one
+  /// time less.
   void count(const Item* items, std::size_t position, std::size_t count) {
     counted_ += count;
     if (whole_.split_bits == 0) return;
@@ -60,13 +61,13 @@ class radix_sorter {
     }
   }
 
-  /// The highest bits by which sort() splits `items` items with keys of `bits` bits; 0: not at all.
+  /// By how many of its highest bits sort() splits `items` keys of `bits` bits; 0 if it does not.
   [[nodiscard]] static int split_bits_for(std::size_t items, int bits) noexcept {
     return choose_split(items, bits);
   }
-  /// Sorts items in place that are split already: part p lies from parts[starts[p]] to
-  /// parts[starts[p + 1]], and has the items with p in the highest split_bits of the `bits` bits of
-  /// (radix key - lowest). Overwrites `scratch`, which has room for all items.
+  /// Sorts, in place, items that are already split. Part p lies from parts[starts[p]] to
+  /// parts[starts[p + 1]]. Its items have p in the highest split_bits of the `bits` bits of (radix
+  /// key - lowest). Overwrites `scratch`, which has room for all items.
   void sort_split(Item* parts, Item* scratch, const std::vector<std::size_t>& starts,
                   radix_key lowest, int bits, int split_bits) {
     sort_split(parts, scratch, starts, {starts.back(), lowest, bits, split_bits});
@@ -86,7 +87,7 @@ class radix_sorter {
   static constexpr std::size_t part_bytes = std::size_t{128} << 10;
   static constexpr std::size_t oversized_bytes = 8 * part_bytes;  // such a part is split again
   static constexpr int max_split_bits = 11;
-  // More split bits than the cache needs must leave parts of at least this size.
+  // A split may make smaller parts than the cache needs, but not below this size.
   static constexpr std::size_t min_part_items = 2048;
 
   // Items for which (radix key - lowest) differs in the lowest `bits` bits only. The split is by
@@ -106,8 +107,8 @@ class radix_sorter {
     growable_buffer scratch;
   };
 
-  // The number of bits for the split: enough for parts that fit into the cache; more if that saves
-  // a pass and leaves parts of min_part_items.
+  // The number of bits for the split: enough that parts fit into the cache, or more if that saves a
+  // pass and leaves parts of min_part_items.
   static int choose_split(std::size_t items, int bits) noexcept {
     if (items == 0) return 0;
     const int needed = static_cast<int>(std::bit_width((items * sizeof(Item) - 1) / part_bytes));
@@ -158,7 +159,7 @@ class radix_sorter {
                   const item_range& range) {
     if (range.low_bits() == 0) return;
     std::vector<std::size_t> oversized;
-    std::size_t largest = 0;  // of the others
+    std::size_t largest = 0;  // of the parts that are not oversized
     for (std::size_t part = 0; part < range.parts(); ++part) {
       const std::size_t count = starts[part + 1] - starts[part];
       if (count * sizeof(Item) > oversized_bytes)

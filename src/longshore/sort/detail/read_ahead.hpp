@@ -18,7 +18,8 @@ inline constexpr std::size_t read_ahead_bytes = 2048;
 template <class Item, class Body>
 inline void for_each_ahead(const Item* items, std::size_t count, const void* ahead,
                            const Body& body) {
-  // At most 16 items, which the compiler unrolls. An even number, for the lanes.
+  // The compiler unrolls a step of at most 16 items. The number is even, so each step begins with
+  // lane 0.
   constexpr std::size_t step =
       std::clamp<std::size_t>(cache_line_bytes / sizeof(Item) / 2 * 2, 2, 16);
   const auto* next = static_cast<const std::byte*>(ahead);
@@ -31,7 +32,7 @@ inline void for_each_ahead(const Item* items, std::size_t count, const void* ahe
   for (std::size_t k = 0; i < count; ++i, ++k) body(items[i], k % 2);
 }
 
-/// As above, and requests the items that the loop reads soon.
+/// The same, but requests the items that this loop itself reads soon.
 template <class Item, class Body>
 inline void for_each_ahead(const Item* items, std::size_t count, const Body& body) {
   for_each_ahead(items, count, reinterpret_cast<const std::byte*>(items) + read_ahead_bytes, body);

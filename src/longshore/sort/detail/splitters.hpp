@@ -35,10 +35,10 @@ struct item_position {
   return ranks <= 64 ? 1024 : 256;
 }
 
-/// Collective. Returns P - 1 splitters for P ranks, ascending, the same on all ranks: bucket b
-/// holds the items below splitter b, from splitter b - 1 on. `samples` are drawn from the `items`
-/// items of this rank; all ranks give the same number of samples. Those of a rank without items are
-/// ignored. Cost: an allgather of 24 bytes per sample, and memory for its result.
+/// Collective. Returns P - 1 ascending splitters for P ranks, the same on all ranks. Bucket b holds
+/// the items from splitter b - 1 on that are below splitter b. `samples` are drawn from the `items`
+/// items of this rank. All ranks give the same number of samples. The samples of a rank without
+/// items are ignored. Cost: an allgather of 24 bytes per sample, and memory for its result.
 [[nodiscard]] std::vector<item_position> choose_splitters(team& team,
                                                           std::vector<item_position> samples,
                                                           std::size_t items);

@@ -1,5 +1,5 @@
-// The exchange two-hop: ranks of a node join their blocks for another node. Few and long messages
-// travel between nodes, also if blocks are too small to be sent one by one.
+// The exchange two-hop: ranks of a node join their blocks for another node. So few and long
+// messages travel between nodes, even if the blocks of single ranks are small.
 #include <longshore/sort/detail/exchanges.hpp>
 #include <longshore/sort/detail/growable_buffer.hpp>
 #include <longshore/sort/detail/message_streams.hpp>
@@ -51,7 +51,7 @@ std::vector<int> relays_that_send_to(const team& team) {
   return relays;
 }
 
-// No relay of any node has more targets: a relay in the smallest node has the most.
+// An upper limit of the targets of any relay. A relay in the smallest node has the most targets.
 std::size_t most_targets_of_a_relay(const node_map& nodes) {
   int smallest = nodes.largest_node(), targets = 0;
   for (int node = 0; node < nodes.node_count(); ++node)
@@ -99,7 +99,7 @@ class two_hop_exchange final : public block_exchange {
   std::vector<std::vector<int>> targets_of_relay_;  // ranks of other nodes, by the relay's place
   std::vector<int> relay_targets_;                  // the targets for which this rank is the relay
   std::vector<std::size_t> relayed_bytes_;          // indexed by source, then by relay target
-  std::vector<std::byte*> staged_;                  // their blocks in staging_, indexed by place
+  std::vector<std::byte*> staged_;                  // source blocks in staging_, indexed by place
   growable_buffer buffer_, staging_;
   message_streams to_relays_, to_nodes_;
 };
@@ -153,9 +153,9 @@ void two_hop_exchange::prepare_transfer(const block_counts& counts) {
   staging_.grow(staged_bytes);
 }
 
-// The blocks of this rank need no relay: they leave for other nodes while the first hop is under
-// way. The blocks of the other ranks of the node follow in the order of places after this rank's,
-// each when it has arrived.
+// The blocks of this rank need no first hop. They leave for other nodes while the first hop is
+// under way. The blocks of the other ranks of the node follow when they have arrived, in the order
+// of places after this rank's.
 void two_hop_exchange::transfer(const std::byte* outgoing, const arrival_callback&) {
   list_first_hop(outgoing);
   list_second_hop(outgoing);
@@ -229,7 +229,7 @@ void two_hop_exchange::add_relayed(std::size_t place) {
   }
 }
 
-// Whether the blocks of the other rank at `place` have arrived, also those for this rank.
+// Whether all blocks of the other rank at `place` have arrived, including its block for this rank.
 bool two_hop_exchange::has_arrived(std::size_t place) {
   return to_relays_.has_received(place < place_of(team_.rank()) ? place : place - 1);
 }

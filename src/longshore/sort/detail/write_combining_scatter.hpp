@@ -65,8 +65,8 @@ class write_combining_scatter {
                   : std::max<std::size_t>(1, 4 * cache_line_bytes / sizeof(Item));
   static constexpr std::size_t block_bytes =
       fills_lines ? cache_line_bytes : round_up(block_items * sizeof(Item), cache_line_bytes);
-  // Positions of 32 bits, and not pointers: more of them fit into the cache. After a batch, the
-  // positions begin anew.
+  // Positions have 32 bits, because more of them than of pointers fit into the cache. After each
+  // batch, the positions begin anew.
   static constexpr std::size_t max_batch_items = std::size_t{1} << 31;
 
   // Items that fill lines have the same index in the collecting line as in the line of their
@@ -104,9 +104,9 @@ class write_combining_scatter {
     const std::uint32_t end = next_[bucket];
     return end == 0 ? 0 : (end - 1) - (end - 1) % block_items;
   }
-  // Stores the full block of a bucket, which ends at position `end`; nothing if the bucket begins
-  // there. If the bucket begins in the middle of this line, the earlier bytes of the line belong to
-  // another bucket and stay as they are.
+  // Stores the full block that ends at position `end`. Does nothing if the bucket begins there. If
+  // the bucket begins in the middle of this line, the earlier bytes of the line belong to another
+  // bucket and stay as they are.
   void store_block(std::size_t bucket, std::uint32_t end) noexcept {
     if (end == first_[bucket]) return;
     const std::uint32_t begin = end - block_items;
@@ -123,8 +123,8 @@ class write_combining_scatter {
   }
 
   pages lines_;
-  // Of each bucket: its memory, from the beginning of a line on; the positions in this memory of
-  // its first item and of the next one.
+  // Indexed by bucket: its memory from the beginning of a line on, and the positions in this memory
+  // of its first item and of its next item.
   std::vector<Item*> base_;
   std::vector<std::uint32_t> first_, next_;
 };

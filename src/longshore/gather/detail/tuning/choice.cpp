@@ -17,7 +17,7 @@ namespace {
 constexpr double tie_ratio = 1.04;         // Two times with a smaller ratio count as equal.
 constexpr double max_range_regret = 1.05;  // of a choice for several classes, in every class
 constexpr double never = std::numeric_limits<double>::infinity();
-// With fewer ranks, conveyors of so many hops are not candidates.
+// With fewer ranks, conveyors of 2 or 3 hops are not candidates.
 constexpr int ranks_for_two_hops = 4, ranks_for_three_hops = 64;
 
 // Orders choices: first by moving parts of the strategy, then by hops, then by memory.
@@ -88,7 +88,7 @@ std::pair<gather_choice, double> best_for(const std::vector<candidate_regret>& r
       std::find_if(regrets.begin(), regrets.end(), [&](const candidate_regret& candidate) {
         return largest_regret(candidate) <= tie_ratio * lowest;
       });
-  // Other buffers make a strategy no simpler, so the fastest ones are taken.
+  // Another size of buffers makes a strategy no simpler, so the fastest size is taken.
   auto chosen = simplest;
   for (auto other = simplest; other != regrets.end(); ++other)
     if (other->choice.strategy == simplest->choice.strategy &&
@@ -118,15 +118,15 @@ std::vector<gather_choice> candidates(const gather_layout& layout, std::size_t e
                                       bool between_hosts) {
   using enum gather_strategy;
   std::vector<gather_choice> possible = {{direct}, {agp}};
-  // In order of priority. A network carries few large messages faster than many small ones, and the
-  // rounds of exstack wait for its delay.
+  // Sizes of buffers, in order of priority. A network carries few large messages faster than many
+  // small ones. The rounds of exstack wait for the delay of the network.
   using sizes = std::vector<std::size_t>;
   const sizes exstack_items =
                   between_hosts ? sizes{32'768, 8192, 1024} : sizes{1024, 4096, 256, 16'384},
               engine_items = between_hosts ? sizes{8192, 2048} : sizes{1024, 4096};
   for (const std::size_t items : exstack_items) possible.push_back({exstack, items});
   for (const std::size_t items : engine_items) {
-    // Else an aggregator is an exstack2.
+    // Without hops, an aggregator is the same as an exstack2.
     const bool aggregator_has_hops = layout.nodes > 1 && layout.node_ranks > 1 &&
                                      layout.ranks > longshore::aggregator::max_ranks_of_one_hop;
     possible.push_back({exstack2, items});
@@ -175,7 +175,7 @@ std::optional<gather_choice> choice_for_requests(std::span<const timed_choice> m
     if (timed.requests <= requests) below = std::max(below, timed.requests);
     if (timed.requests >= requests) above = std::min(above, timed.requests);
   }
-  // Outside of the measured numbers the nearest one counts.
+  // A number outside of the measured numbers counts as the nearest of them.
   if (below == 0) below = above;
   if (above == std::numeric_limits<std::size_t>::max()) above = below;
   // A call takes a constant time and a time per request.

@@ -77,7 +77,7 @@ team_profile& profile_of(team& team) {
   return profile;
 }
 
-// Virtual nodes divide one host, so then all ranks share one host.
+// If nodes are virtual, they divide one host, and all ranks share this host.
 std::size_t ranks_per_host(const team& team) {
   return static_cast<std::size_t>(team.nodes().is_virtual() ? team.size()
                                                             : team.nodes().largest_node());

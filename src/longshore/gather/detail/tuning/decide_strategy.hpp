@@ -62,11 +62,11 @@ struct tuning_limits {
 /// number of each class of requests. Each number may use a fifth of the budget, and an equal share
 /// of what smaller numbers left over.
 ///
-/// A candidate skips a number of requests if it cannot win: if it takes longer with fewer requests
-/// than the best candidate can take now, which is ten times its time with a tenth of the requests.
-/// From 10,000 requests on, those candidates are measured that are expected to be fastest, as many
-/// as the share of time allows. The whole takes at most about twice the budget, and the time of
-/// some calls with 100 and 1000 requests.
+/// The best candidate can take at most ten times as long as with a tenth of the requests. A
+/// candidate that took longer than that with fewer requests cannot win, and is not called. From
+/// 10,000 requests on, the candidates that are expected to be fastest are measured, as many as the
+/// share of time allows. The whole takes at most about twice the budget, and the time of some calls
+/// with 100 and 1000 requests.
 [[nodiscard]] std::vector<timed_choice> measure_candidates(
     team& team, std::span<const gather_choice> candidates, const make_candidate& make,
     const tuning_limits& limits);

@@ -17,7 +17,7 @@ constexpr std::size_t growth = 10;      // from one number of requests to the ne
 struct candidate {
   gather_choice choice;
   run_candidate run;
-  // Of the last two numbers of requests with which the candidate was called.
+  // The last two numbers of requests with which the candidate was called, and the times of a call.
   double requests = 0, seconds = 0, requests_before = 0, seconds_before = 0;
 
   // A call takes a constant time and a time per request.
@@ -48,7 +48,7 @@ std::vector<candidate> prepare(std::span<const gather_choice> choices, const mak
 }
 
 // The candidates to call, of which the first is expected to be the fastest. `best`: the shortest
-// call with a tenth of the requests. `seconds`: for the calls that each candidate takes at least.
+// time of a call with a tenth of the requests. `seconds`: the time for three calls of each of them.
 std::vector<candidate*> those_that_may_win(std::vector<candidate>& all, std::size_t requests,
                                            double best, double seconds) {
   constexpr double least_calls = 3;
@@ -85,7 +85,7 @@ std::vector<timed_choice> measure_candidates(team& team, std::span<const gather_
                                      ? measured_requests[0] / growth
                                      : std::min(measured_requests[step - 1], limits.max_requests);
     if (step > 0 && request_class_of(requests) != step - 1) break;
-    if (is_computed && step == request_classes) break;  // so many events take long
+    if (is_computed && step == request_classes) break;  // simulating so many events takes long
     const double left = limits.seconds - team.allreduce_value(team.now() - began, reduction::max);
     const double share = std::max(left / static_cast<double>(request_classes + 1 - step),
                                   limits.seconds / static_cast<double>(request_classes + 1));
@@ -93,7 +93,8 @@ std::vector<timed_choice> measure_candidates(team& team, std::span<const gather_
     if (chosen.empty()) break;
 
     const auto run = [&](std::size_t i) { chosen[i]->run(requests); };
-    // The first calls find out how long a call takes. Computed times repeat, so these tell all.
+    // The first calls find out how long a call takes. Computed times are the same in each call, so
+    // no further calls are needed.
     const std::size_t first_turns = step == 0 ? 2 : 1;
     auto times =
         time_by_turns(team, chosen.size(), run, {.first_turns = first_turns, .turns = first_turns});

@@ -17,7 +17,8 @@ namespace longshore::detail {
 /// The conditions of a measurement.
 struct profile_key {
   /// gather, scatter, update, or update-copies: an update of a table of which each rank can have a
-  /// copy. Followed by -between-hosts if ranks are on several hosts: other choices are measured.
+  /// copy. Followed by -between-hosts if ranks are on several hosts, because other choices are
+  /// measured there.
   std::string operation;
   std::string table;  ///< L1, L2, LLC or memory: the smallest cache that the table of a host fits
   std::size_t element_bytes = 8;  ///< a power of two, at least 8
@@ -61,7 +62,8 @@ class tuning_profile {
   std::vector<std::string> foreign_lines_;  // of other machines
 };
 
-// The file is $LONGSHORE_PROFILE, else a file per machine in the user's cache folder.
+// The profile is the file $LONGSHORE_PROFILE or, without that variable, a file per machine in the
+// user's cache folder.
 
 /// Describes machine and library: processor, cores that this process may use, last-level caches,
 /// Longshore's version and compilation, the transport and its library. Measurements are valid for

@@ -1,6 +1,6 @@
 // All requests of an exchange start at once. A block begins with short messages that MPI sends
-// without asking the receiver; they travel while the receiver answers for the long messages behind
-// them. MPI copies no byte of a long message.
+// without asking the receiver. Meanwhile the receiver answers the requests of the long messages
+// that follow. MPI copies no byte of a long message.
 #include <longshore/sort/detail/posted_blocks.hpp>
 #include <longshore/transport/mpi/detail/team.hpp>
 
@@ -10,8 +10,9 @@
 namespace longshore::mpi {
 namespace {
 
-// Of a block. Without short messages, a network of 1 Gbit/s and 1 ms waits for answers. Blocks of
-// about 1 MiB and more end with long messages, which take less time at 10 Gbit/s.
+// The largest numbers of messages of a block. Without short messages, a network of 1 Gbit/s and 1
+// ms would wait for answers. Blocks of about 1 MiB and more end with long messages, which take less
+// time at 10 Gbit/s.
 constexpr std::size_t short_messages = 16, long_messages = 8;
 constexpr std::size_t min_long_bytes = std::size_t{256} << 10,
                       max_long_bytes = std::size_t{1} << 30;
