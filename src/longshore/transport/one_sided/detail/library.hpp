@@ -1,8 +1,8 @@
 // The interface to a library of one-sided communication. It has memory with a part on every rank;
 // puts, gets and atomics on the parts of other ranks; and an order between puts. The other files of
-// this folder build segments, channels and collectives on this interface. The sibling folders
-// shmem/ and ucx/ implement the interface. So does simulated/, whose ranks are not processes and
-// whose time is computed (cost_sink.hpp).
+// this folder build segments, channels and collectives on this interface. The sibling folders, such
+// as shmem/ and ucx/, implement the interface. In one of them ranks are not processes, and time is
+// computed (cost_sink.hpp).
 #pragma once
 
 #include <longshore/transport/channel.hpp>
