@@ -4,6 +4,7 @@
 #include <longshore/aggregate/detail/porter.hpp>
 #include <longshore/aggregate/detail/route.hpp>
 #include <longshore/aggregate/engine_cost.hpp>
+#include <longshore/aggregate/exstack.hpp>
 #include <longshore/core/error.hpp>
 
 #include <algorithm>
@@ -16,7 +17,6 @@ using detail::message_layout;
 
 // Larger buffers gain little and no longer fit the cache.
 constexpr std::size_t max_default_items = 1024;
-constexpr std::size_t slots_of_exstack = 2;  // equal to slots_per_channel in exstack.cpp
 constexpr std::size_t overhead_bytes =
     message_layout::push_time_bytes + message_layout::flag_bytes + cache_line_bytes;
 
@@ -88,7 +88,7 @@ engine_cost predict_engine_cost(engine_kind kind, const engine_options& options,
       costs_of_group(nodes, groups, hops, options, streams, groups.members(0));
   engine_cost cost{.hops = first_group.hops};
   const std::size_t slots = kind == engine_kind::exstack
-                                ? slots_of_exstack
+                                ? std::size_t{exstack::slots_per_channel}
                                 : static_cast<std::size_t>(std::max(1, options.slots));
   std::size_t largest_tag = 0;
   for (const auto& hop : cost.hops) largest_tag = std::max(largest_tag, hop.tag_bytes);

@@ -9,10 +9,6 @@
 namespace longshore {
 namespace {
 
-// The receiver reads one slot while the sender fills the other slot. Two slots suffice, since a
-// rank is never more than one exchange ahead of another.
-constexpr int slots_per_channel = 2;
-
 // After the items, a message has one byte with the sender's progress.
 constexpr std::size_t trailer_bytes = 1;
 

@@ -55,6 +55,10 @@ struct exstack_access;
 /// owns the team may use an exstack.
 class exstack {
  public:
+  /// The receiver reads one slot while the sender fills the other slot. Two slots suffice, because a
+  /// rank is never more than one exchange ahead of another.
+  static constexpr int slots_per_channel = 2;
+
   /// Collective. `buffer_bytes`: the bytes of items that one exchange can carry to one rank; the
   /// same on all ranks.
   exstack(team& team, std::size_t buffer_bytes);

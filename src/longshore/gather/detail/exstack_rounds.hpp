@@ -75,16 +75,17 @@ class exstack_rounds {
     exstack_access::send_buffer* const buffers = exstack_access::buffers(stack_);
     for (int peer = 0; peer < ranks_; ++peer) next_[peer] = buffers[peer].next;
     const auto until = indices.first(first + std::min(max_indices, indices.size() - first));
-    const auto push_all = [&](auto cursors) {
+    const auto push_until_full = [&](auto cursors) {
       const std::size_t end = push<Item>(locate, until, first, size, put, cursors);
       if (end != fill_failed)
         for (int peer = 0; peer < ranks_; ++peer) buffers[peer].next = cursors.next(peer);
       return end;
     };
     if constexpr (sizeof(Offset) < sizeof(std::uint64_t))
-      return with_cursors<Item, cursor_use::write>(next_.data(), ranks_, buffer_items_, push_all);
+      return with_cursors<Item, cursor_use::write>(next_.data(), ranks_, buffer_items_,
+                                                   push_until_full);
     else
-      return push_all(array_cursors<Item, cursor_use::write>(next_.data()));
+      return push_until_full(array_cursors<Item, cursor_use::write>(next_.data()));
   }
 
   team& team_;

@@ -26,11 +26,6 @@ class VariantSummary:
     factors: Mapping[str, Any]
     launches: int
 
-    @property
-    def names(self) -> dict[str, Any]:
-        """The members of a JSON object that say which variant this is."""
-        return {name: getattr(self, name) for name in ("study", "tag", "pattern", "factors", "launches")}
-
 
 def factors_of(launch: Launch, result: Record) -> dict[str, Any]:
     """The levels of the launch and of the variant, without the name of the program."""

@@ -136,7 +136,7 @@ def _legend(rows: Sequence[JudgedRow]) -> str:
 def _print_warnings(rows: Sequence[JudgedRow], names: list[str]) -> None:
     """Prints a line per kind of warning. Warnings that differ only in the file of a launch are of
     one kind."""
-    grouped: dict[str, list[str]] = defaultdict(list)
+    labels_by_kind: dict[str, list[str]] = defaultdict(list)
     first: dict[str, str] = {}
     for row in rows:
         factors = _factors(row)
@@ -144,8 +144,8 @@ def _print_warnings(rows: Sequence[JudgedRow], names: list[str]) -> None:
         for warning in row.warnings:
             kind = _FILE.sub("", warning)
             first.setdefault(kind, warning)
-            grouped[kind].append(label)
-    for kind, labels in grouped.items():
+            labels_by_kind[kind].append(label)
+    for kind, labels in labels_by_kind.items():
         which = "all rows" if len(labels) == len(rows) else ", ".join(labels[:4]) + (" ..." if len(labels) > 4 else "")
         print(f"warning: {which}: {first[kind]}")
 

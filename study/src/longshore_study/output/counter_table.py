@@ -7,8 +7,9 @@ from functools import partial
 from typing import Any
 
 from longshore_study.base import terminal
+from longshore_study.base.json_values import attributes
 from longshore_study.metrics.counters import COUNTED, HARDWARE, CounterSummary
-from longshore_study.output.rows import grouped, print_rows
+from longshore_study.output.rows import grouped_by, print_rows
 
 _SECONDS = ("waited mean", "waited max")
 
@@ -18,7 +19,7 @@ def document(summaries: Sequence[CounterSummary]) -> dict[str, Any]:
         "schema": 1,
         "rows": [
             {
-                **summary.names,
+                **attributes(summary, "study tag pattern factors launches"),
                 "numbers": {
                     name.replace(" ", "_") + ("_seconds" if name in _SECONDS else ""): value
                     for name, value in summary.numbers.items()
@@ -40,7 +41,7 @@ def document(summaries: Sequence[CounterSummary]) -> dict[str, Any]:
 
 
 def render(summaries: Sequence[CounterSummary]) -> None:
-    for (study, tag, pattern), members in grouped(summaries, "study tag pattern").items():
+    for (study, tag, pattern), members in grouped_by(summaries, "study tag pattern").items():
         where = f"{terminal.side(study, tag)}: {pattern}"
         columns = {
             f"{name} ms" if name in _SECONDS else name.replace("_", " "): partial(_number, name=name)

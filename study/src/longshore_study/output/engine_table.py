@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from longshore_study.base import terminal
+from longshore_study.base.json_values import attributes
 from longshore_study.metrics.engines import PERCENTILES, EngineSummary, Hop
-from longshore_study.output.rows import grouped
+from longshore_study.output.rows import grouped_by
 
 HOP_COLUMNS = ("messages", "partial", "fill", "wire/payload", "off-node MB", "refusals")
 TIME_COLUMNS = ("ms", "moving", "no slot", "nothing arrived")
@@ -19,8 +20,7 @@ def document(summaries: Sequence[EngineSummary]) -> dict[str, Any]:
         "schema": 1,
         "rows": [
             {
-                **summary.names,
-                "seconds": summary.seconds,
+                **attributes(summary, "study tag pattern factors launches seconds"),
                 "waited_seconds": {"slot": summary.slot_wait_seconds, "arrival": summary.arrival_wait_seconds},
                 "latency_seconds": {
                     direction: {"samples": latency.samples, **{name: latency.seconds.get(name) for name in PERCENTILES}}
@@ -37,7 +37,7 @@ def document(summaries: Sequence[EngineSummary]) -> dict[str, Any]:
 
 
 def render(summaries: Sequence[EngineSummary]) -> None:
-    for (study, tag, pattern), members in grouped(summaries, "study tag pattern").items():
+    for (study, tag, pattern), members in grouped_by(summaries, "study tag pattern").items():
         shared, names = terminal.varying([summary.factors for summary in members])
         where = f"{terminal.side(study, tag)}: {pattern}" + terminal.shared_factors(shared)
         named = terminal.options(names)

@@ -9,7 +9,7 @@ from longshore_study.analyses.means import Mean
 from longshore_study.base import terminal
 from longshore_study.base.json_values import attributes
 from longshore_study.metrics.launch_metrics import unit_of_whom
-from longshore_study.output.rows import grouped, print_rows
+from longshore_study.output.rows import grouped_by, print_rows
 
 
 def document(rows: Sequence[Mean]) -> dict[str, Any]:
@@ -31,7 +31,7 @@ def document(rows: Sequence[Mean]) -> dict[str, Any]:
 
 
 def render(rows: Sequence[Mean]) -> None:
-    for (study, tag, pattern, metric, unit), members in grouped(rows, "study tag pattern metric unit").items():
+    for (study, tag, pattern, metric, unit), members in grouped_by(rows, "study tag pattern metric unit").items():
         print_rows(
             f"{terminal.side(study, tag)}: {pattern} {metric}, {unit_of_whom(unit, members[0].per)}",
             members,

@@ -9,7 +9,7 @@ from typing import Any
 from longshore_study.analyses.predictions import CLOSE, Prediction
 from longshore_study.base import terminal
 from longshore_study.base.json_values import attributes
-from longshore_study.output.rows import grouped, print_rows
+from longshore_study.output.rows import grouped_by, print_rows
 
 
 def document(rows: Sequence[Prediction]) -> dict[str, Any]:
@@ -37,7 +37,7 @@ def document(rows: Sequence[Prediction]) -> dict[str, Any]:
 
 
 def render(rows: Sequence[Prediction]) -> None:
-    for (study, tag, session, pattern, phase), members in grouped(rows, "study tag session pattern phase").items():
+    for (study, tag, session, pattern, phase), members in grouped_by(rows, "study tag session pattern phase").items():
         predicted = [row for row in members if row.ratio is not None]
         if predicted:
             _print_predicted(f"{heading(study, tag, session)}: {pattern}, phase {phase}", predicted)

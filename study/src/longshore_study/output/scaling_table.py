@@ -9,7 +9,7 @@ from typing import Any
 from longshore_study.analyses.scaling import DEFINITIONS, Curve, ScalingPoint
 from longshore_study.base import terminal
 from longshore_study.base.json_values import attributes
-from longshore_study.output.rows import grouped, print_rows
+from longshore_study.output.rows import grouped_by, print_rows
 
 
 def document(curves: Sequence[Curve]) -> dict[str, Any]:
@@ -42,7 +42,7 @@ def _point_document(curve: Curve, point: ScalingPoint) -> dict[str, Any]:
 
 def render(curves: Sequence[Curve]) -> None:
     """Prints a table per pattern, with a column per number of ranks or nodes."""
-    for (study, tag, pattern, axis, unit), members in grouped(curves, "study tag pattern axis unit").items():
+    for (study, tag, pattern, axis, unit), members in grouped_by(curves, "study tag pattern axis unit").items():
         counts = sorted({point.at for curve in members for point in curve.points})
         columns = {terminal.count(at, axis.removesuffix("s")): partial(_point_text, at=at) for at in counts}
         print_rows(f"{terminal.side(study, tag)}: {pattern}, {unit} per node and efficiency", members, columns)

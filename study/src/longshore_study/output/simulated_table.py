@@ -10,7 +10,7 @@ from longshore_study.analyses.simulated_and_measured import SideBySide
 from longshore_study.base import terminal
 from longshore_study.base.json_values import attributes
 from longshore_study.base.texts import seconds
-from longshore_study.output.rows import grouped, print_rows
+from longshore_study.output.rows import grouped_by, print_rows
 from longshore_study.patterns import CONTROL
 
 
@@ -38,7 +38,7 @@ def document(found: SideBySide) -> dict[str, Any]:
 
 
 def render(found: SideBySide) -> None:
-    for (machine, study, tag, pattern), members in grouped(found.pairs, "machine study tag pattern").items():
+    for (machine, study, tag, pattern), members in grouped_by(found.pairs, "machine study tag pattern").items():
         print_rows(
             f"{terminal.side(study, tag)}: {pattern}, predicted on {machine}",
             members,

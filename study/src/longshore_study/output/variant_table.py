@@ -11,7 +11,7 @@ from longshore_study.base import terminal
 from longshore_study.base.json_values import attributes
 from longshore_study.metrics.launch_metrics import Measurements, unit_of_whom
 from longshore_study.metrics.variant_rows import CHOICES, LAYOUT, VariantRow
-from longshore_study.output.rows import grouped
+from longshore_study.output.rows import grouped_by
 
 STATISTIC = "median over launches"
 """The statistic of these tables; `compare` uses geometric means."""
@@ -40,7 +40,7 @@ def document(rows: Sequence[VariantRow], measured: Measurements) -> dict[str, An
 
 
 def render(rows: Sequence[VariantRow], measured: Measurements, *, verbose: bool) -> None:
-    for (pattern, metric), members in grouped(rows, "pattern main").items():
+    for (pattern, metric), members in grouped_by(rows, "pattern main").items():
         _print_pattern(pattern, metric, members, verbose=verbose)
         print()
     _print_absent(measured, verbose=verbose)

@@ -85,27 +85,6 @@ void signal_sender::commit(std::size_t bytes) {
                           peer_offset_ + word, signal);
 }
 
-void deferred_credits::send_all() {
-  for (auto* const receiver : receivers_) {
-    receiver->send_credit();
-    receiver->is_deferred_ = false;
-  }
-  receivers_.clear();
-}
-
-void receiver_credits::count_release() {
-  ++consumed_;
-  // If there are fewer slots, the credit waits for a reply that may carry the credit, or for the
-  // next poll.
-  constexpr std::uint64_t min_slots = 4;
-  if (all_slots_ >= min_slots && credit_is_due()) {
-    send_credit();
-  } else if (!is_deferred_ && !defers_credit()) {
-    deferred_.add(*this);
-    is_deferred_ = true;
-  }
-}
-
 std::uint64_t signal_receiver::word_of(std::size_t slot) const noexcept {
   return load_word(own_end_ + signal_layout::words_offset + slot * sizeof(std::uint64_t));
 }
