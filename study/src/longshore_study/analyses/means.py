@@ -1,5 +1,5 @@
-"""The arithmetic mean of launches with the smallest and the largest value, as ISx and many papers
-show them, and the geometric mean with its 95 % interval.
+"""Means of launches: the arithmetic mean with the smallest and the largest value, as in ISx and
+many papers, and the geometric mean with its 95 % interval.
 
 The value of a launch is its median over repetitions. The interval is computed from launches if
 there is one session, else from sessions.
@@ -79,7 +79,7 @@ def with_means(pattern: str) -> tuple[str, ...]:
 
 
 def _is_foreign_main(figure: Figure) -> bool:
-    """Whether the figure is the main figure of a pattern that is not one of longshore-bench."""
+    """Whether this is the main figure of a pattern that longshore-bench does not have."""
     return figure.main and not main_of(figure.key.pattern)
 
 

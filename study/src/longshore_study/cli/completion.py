@@ -49,7 +49,8 @@ def complete() -> None:
 
 
 def _completer(command: str, action: argparse.Action, store: Path) -> Any:
-    """What completes the value of an option or argument. None: its choices, or names of files."""
+    """The completer of the value of an option or argument. None if argcomplete offers the choices
+    of the argument, or names of files."""
     if action.choices is not None or str(action.metavar).endswith(".toml"):
         return None
     if command == "stacks" and action.dest == "names":

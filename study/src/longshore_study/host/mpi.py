@@ -68,7 +68,7 @@ def placement(mpi: Mpi, ranks: int, nodes: int | None) -> list[str]:
     """Options of the launcher that distribute `ranks` over `nodes` nodes, and that allow more ranks
     than cores. If `nodes` is None, the launcher chooses the distribution.
 
-    Only Open MPI refuses more ranks than cores. It does not count hardware threads.
+    Only Open MPI refuses more ranks than cores. Hardware threads do not count as cores.
     """
     per_node = ranks if nodes is None else -(-ranks // nodes)
     if mpi.kind == OPEN_MPI:

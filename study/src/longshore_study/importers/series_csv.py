@@ -61,7 +61,7 @@ def read(source: Source, options: Options) -> list[Imported]:
 
 
 def read_log(source: Source, options: Options) -> list[Imported]:
-    """Of a performance log of ReFrame."""
+    """Reads a performance log of ReFrame."""
     delimiter = "|" if "|" in source.text.partition("\n")[0] else ","
     header, lines = read_table(source, delimiter, open_ended=True)
     time_column = next((name for name in _LOG_TIMES if name in header), None)

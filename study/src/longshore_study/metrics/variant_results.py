@@ -28,7 +28,7 @@ class VariantSummary:
 
     @property
     def names(self) -> dict[str, Any]:
-        """The members of a JSON object that say which variant this is."""
+        """The members of a JSON object that identify the variant."""
         return {name: getattr(self, name) for name in ("study", "tag", "pattern", "factors", "launches")}
 
 

@@ -100,7 +100,7 @@ def _unranked_sentence(facts: Facts) -> str:
 
 
 def _with(choice: BestChoice) -> str:
-    """Empty where there was no choice."""
+    """The words "with ...", or "" where there was no choice."""
     if choice.name and choice.problem:
         return f" with {choice.name} ({choice.problem})"
     return f" with {choice.name or choice.problem}" if choice.name or choice.problem else ""

@@ -146,7 +146,8 @@ def chart(axes: Axes, *marks: Child, label: str, style: str = "") -> Element:
 
 
 def polyline(points: list[tuple[float, float]], style: str) -> list[Element]:
-    """Separate lines through points as of `mark`: SVG allows percentages in lines, not in paths."""
+    """Separate lines between points in the fractions of `mark`, because SVG allows percentages in
+    lines but not in paths."""
     return [line(x1, y1, x2, y2, f"curve {style}") for (x1, y1), (x2, y2) in pairwise(points)]
 
 

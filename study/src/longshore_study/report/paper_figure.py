@@ -47,8 +47,8 @@ def file_content(plot: PaperPlot, file_format: str) -> bytes:
 
 
 def figure(plot: PaperPlot) -> Figure:
-    """One pair of axes without decoration: the marks of the page include ticks and titles. x goes
-    from 0 to 1. The unit of y is a row, downwards; a chart is one row."""
+    """One pair of axes without decoration, because the marks of the page include ticks and titles.
+    x goes from 0 to 1. The unit of y is a row, downwards; a chart is one row."""
     rows = [plot.plot] if plot.plot.name == "svg" else rows_of(plot.plot)
     styles = classes(plot.plot)
     if plot.plot.name == "svg":

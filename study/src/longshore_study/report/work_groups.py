@@ -1,5 +1,5 @@
-"""Splits variants into tables by kind of work: by the factors of the work, not by their levels.
-Halos of contiguous faces and halos of a domain are different kinds of work."""
+"""Splits variants into tables by kind of work. Works with the same factors are of one kind,
+whatever the levels. Halos of contiguous faces and halos of a domain are different kinds of work."""
 
 from __future__ import annotations
 

@@ -105,8 +105,8 @@ class Step:
 
 @dataclass(frozen=True)
 class Hypothesis:
-    """The [hypothesis] that a study tests: between two tags, variants with these levels changed and
-    all other variants did not."""
+    """The [hypothesis] that a study tests: variants with these levels changed between two tags, and
+    no other variants did."""
 
     factors: dict[str, list[Any]]
     """The suspected levels of each factor. Empty if only environment variables are suspected."""

@@ -352,15 +352,14 @@ def _digest(*parts: Any) -> str:
 
 
 def _is_unlikely_twice(imported: Imported) -> bool:
-    """Whether two runs do not agree by chance, as they may in one short value."""
+    """Whether two runs with these values can hardly agree by chance. One short value can."""
     metrics = [record.get("metrics") or {} for record in _results(imported)]
     values = [float(metric["value"]) for of_result in metrics for metric in of_result.values()]
     return sum(map(_significant_digits, values)) >= _MIN_DIGITS
 
 
 def _significant_digits(value: float) -> int:
-    """The number of digits without the sign, the exponent, and zeros at both ends, which only give
-    the size of the number."""
+    """The number of digits without the sign, the exponent, and the zeros at both ends."""
     mantissa = f"{value:.15g}".partition("e")[0]
     return len(mantissa.replace(".", "").strip("-0"))
 
