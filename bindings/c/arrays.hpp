@@ -64,7 +64,7 @@ class request_plan : public resource {
   [[nodiscard]] virtual gather_strategy strategy() const = 0;
 };
 
-/// A plan whose values are a span of `Value`: `Plan` is that of C++, and `Handle` the type of C.
+/// A plan whose values are a span of `Value`. `Plan` is the C++ plan, and `Handle` the type of C.
 template <class Handle, class Plan, class Value>
 class plan_of final : public Handle {
  public:

@@ -47,9 +47,9 @@ class gil_turn {
   gil_turn(const gil_turn&) = delete;
   gil_turn& operator=(const gil_turn&) = delete;
 
-  /// Makes the semaphore of turns, in this process and again in each forked process: there the
-  /// threads that held turns do not exist, and would never give them back. REQUIRES: called once,
-  /// before the first turn.
+  /// Makes the semaphore of turns, in this process and again in each forked process. In a forked
+  /// process the threads that held turns do not exist, and would never give them back. REQUIRES:
+  /// called once, before the first turn.
   static void prepare();
 
  private:

@@ -108,8 +108,7 @@ def _put(exchange: Exchange, costs: Costs) -> Parts:
 
 
 def _put_scan(exchange: Exchange, costs: Costs) -> Parts:
-    """Like put without claims. Offsets follow from the counts, which another phase exchanges.
-    """
+    """Like put without claims. Offsets follow from the counts, which another phase exchanges."""
     return _copied(exchange, costs, _messages(exchange, costs, "put"))
 
 

@@ -53,7 +53,7 @@ class HistoryRow:
     better: str
     points: list[SessionPoint]
     per: str = ""
-    """Of what the figures are; see Metric.per."""
+    """What the figures refer to, such as a node; see Metric.per."""
     found: History = field(default_factory=lambda: History((), 0.0, None))
     events: dict[int, list[Event]] = field(default_factory=dict)
     """The known events before a point, by the index of the point."""
@@ -81,8 +81,7 @@ class HistoryRow:
         return low, high
 
     def known_events(self, change: ChangePoint) -> list[str]:
-        """The known events at the change. A drift has none: it does not begin at an event.
-        """
+        """The known events at the change. A drift has none: it does not begin at an event."""
         return [event.text for event in self.events.get(change.at, ())] if change.known else []
 
     def ratio(self, change: ChangePoint) -> float:

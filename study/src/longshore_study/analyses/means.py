@@ -40,7 +40,7 @@ class Mean:
     pooled: Mapping[str, int]
     """The number of levels of each factor whose levels were merged."""
     per: str = ""
-    """Of what the figures are; see Metric.per."""
+    """What the figures refer to, such as a node; see Metric.per."""
     simulated: str | None = None
     """The simulated machine."""
 

@@ -105,8 +105,7 @@ def curves_of(launches: Iterable[Launch], measured: Measurements) -> list[Curve]
 
 
 def layout_of(launch: Launch) -> Layout | None:
-    """The layout that the study requested, or that the program recorded if there was no request.
-    """
+    """The layout that the study requested, or that the program recorded if there was no request."""
     header = launch.header or {}
     nodes = launch.cell.get("nodes") or header.get("nodes")
     ranks = launch.cell.get("ranks") or header.get("ranks")

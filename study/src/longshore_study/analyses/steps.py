@@ -47,7 +47,7 @@ class StepCell:
     """The previous step with figures, to which `gain` is relative."""
     gain: Contrast | None = None
     overall: Contrast | None = None
-    """The gain relative to the first step with figures, in the cell of the last one."""
+    """The gain over the first step with figures. Only the cell of the last such step has it."""
 
     @property
     def value(self) -> float | None:
@@ -77,7 +77,7 @@ class StepTable:
     cells: list[list[StepCell]]
     simulated: str | None = None
     per: str = ""
-    """Of what the figures are; see Metric.per."""
+    """What the figures refer to, such as a node; see Metric.per."""
 
 
 @dataclass(frozen=True)

@@ -66,8 +66,8 @@ class ConfirmationResult:
     measured."""
     warnings: tuple[str, ...]
     restored: tuple[tuple[dict[str, Any], Contrast], ...] = ()
-    """Suspected variants of the new side: the environment of the reference compared with the
-    environment of the new side."""
+    """The effect on each suspected variant of the new side of restoring the reference's
+    environment."""
 
     @property
     def is_about_variables(self) -> bool:

@@ -57,7 +57,7 @@ class GuidelineRow:
     adjusted_p: float | None = None
     warnings: tuple[str, ...] = ()
     per: str = ""
-    """Of what the figures are; see Metric.per."""
+    """What the figures refer to, such as a node; see Metric.per."""
     simulated: str | None = None
     """The simulated machine of both variants. Its figures have no noise, so the ratio is exact."""
 

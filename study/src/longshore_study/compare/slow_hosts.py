@@ -46,13 +46,13 @@ class SlowHost:
     host: str
     """Its name, or several names if these hosts were always used together."""
     difference: float
-    """Of the logarithms of speed; negative."""
+    """The difference of the logarithms of speed. It is negative, because the host is slow."""
     interval: tuple[float, float]
     """The 95 % interval of the difference."""
     p: float
     """Two-sided, corrected for the number of hosts of both sides."""
     launches: tuple[int, int]
-    """On the host, and on other hosts, in cells and sessions that have both."""
+    """Numbers of launches on the host and on other hosts, in cells and sessions that have both."""
 
     @property
     def text(self) -> str:

@@ -1,5 +1,4 @@
-"""The cores that this process may use, from its affinity and the kernel's topology.
-"""
+"""The cores that this process may use, from its affinity and the kernel's topology."""
 
 from __future__ import annotations
 

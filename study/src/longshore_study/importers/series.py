@@ -17,7 +17,7 @@ from longshore_study.importers.run_texts import any_number
 from longshore_study.store import records
 
 _LATEST_SECONDS = 4e9
-"""A number above it is no time in seconds since 1970 (or in the year 2096)."""
+"""A larger number is no time in seconds since 1970. The limit is in the year 2096."""
 _OF_TIME = ("s", "ms", "us", "ns", "min", "h", "sec", "seconds")
 
 
@@ -91,8 +91,7 @@ def time_of(source: Source, offset: int, text: str) -> dt.datetime:
 
 
 def value_of(source: Source, offset: int, column: str, text: str) -> float | None:
-    """The figure in a text. None for an empty text, and for words for a missing figure.
-    """
+    """The figure in a text. None for an empty text, and for words for a missing figure."""
     if text.strip().lower() in ("", "nan", "null", "none", "n/a", "na", "-"):
         return None
     return any_number(source, offset, column, text)

@@ -23,7 +23,7 @@ _LOG_TIMES = ("job_completion_time", "completion_time", "time", "timestamp", "da
 _LOG_NAMES = ("display_name", "descr", "name", "unique_name", "test", "check")
 _LOG_FACTORS = ("system", "partition", "environ", "environment", "num_tasks", "num_tasks_per_node")
 _MIN_LINES = 4
-"""In fewer lines a factor may differ in each."""
+"""With fewer lines, a factor may differ in every line."""
 
 
 def read(source: Source, options: Options) -> list[Imported]:

@@ -74,7 +74,7 @@ class Figure:
     unit: str
     better: str
     per: str = ""
-    """"node" or "rank", of which the value is; empty: of all ranks together, or not known."""
+    """What the value refers to: "node" or "rank". Empty for all ranks together, or if not known."""
     main: bool = True
     """Whether this is the main metric of the pattern."""
     imported: bool = False

@@ -1,5 +1,4 @@
-"""Plots every launch as a dot. A mean would hide spread, outliers and two modes.
-"""
+"""Plots every launch as a dot. A mean would hide spread, outliers and two modes."""
 
 from __future__ import annotations
 

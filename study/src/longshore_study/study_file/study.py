@@ -52,8 +52,8 @@ class PatternBlock:
     machines: dict[str, MachineFile] = field(default_factory=dict)
     """By name. `between` has the names."""
     simulated_launches: int = 1
-    """The launches of each simulated cell: those of the block. Those of [study] are for cells with
-    noise."""
+    """The number of launches of each simulated cell, from the block. The number in [study] is for
+    cells with noise."""
 
 
 @dataclass(frozen=True)

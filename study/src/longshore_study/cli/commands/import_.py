@@ -223,9 +223,10 @@ class _Stored:
 
     def __init__(self, launches: Iterable[Launch], metric: MetricChoice | None) -> None:
         self._sessions: dict[tuple[str, str], str] = {}
-        """By tag, and launch_id or content_id."""
+        """The session by (tag, launch_id) and by (tag, content_id)."""
         self._former: set[tuple[str, str, str]] = set()
-        """Tag, content_id and session of launches of former versions: it was their launch_id."""
+        """Tag, content_id and session of launches that former versions of this program stored.
+        Their launch_id is the content_id."""
         self._counts: Counter[tuple[str, str]] = Counter()
         self._metric = metric.name if metric else ""
         self._quantities: dict[str, tuple[str, Record]] = {}
