@@ -154,7 +154,8 @@ def _lowest(squares: list[float]) -> list[float]:
 
 
 def _spaced(positions: Collection[int]) -> list[int]:
-    """The positions with enough sessions between them. Of two close positions, the later stays."""
+    """The positions with enough sessions between them. Of two positions that are too close, the
+    later one stays."""
     kept: list[int] = []
     for position in sorted(positions, reverse=True):
         if not kept or kept[-1] - position >= MIN_SESSIONS_PER_SIDE:
