@@ -135,9 +135,9 @@ def why_no_python_package() -> str:
 
 
 def fuzz(seconds: int) -> tuple[tuple[str, ...], ...]:
-    """The commands of stage fuzz: first programs in which one rank passes other arguments, then for
-    half of the time each the optimised program, and the program of the tests, which has assertions.
-    A commit always gives the same sequences.
+    """The commands of stage fuzz: first programs in which one rank passes other arguments, then the
+    optimised program and the program of the tests (with assertions), each for half of the time. A
+    commit always gives the same sequences.
     """
     seed = commit() or datetime.now(tz=UTC).strftime("%Y-%m-%d")
     programs = [f"{BUILD}/tests/disagreeing_rank"]

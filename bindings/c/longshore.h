@@ -387,7 +387,7 @@ int longshore_halo_free(longshore_halo* plan);
 /* Starts an exchange. Until it is complete, do not write the cells that are sent, and neither read
  * nor write the halo. */
 int longshore_halo_start(longshore_halo* plan);
-/* Makes progress without waiting, and stores 1 in *complete if the exchange is complete, else 0. */
+/* Makes progress without waiting. Stores 1 in *complete if the exchange is complete, 0 if not. */
 int longshore_halo_test(longshore_halo* plan, int* complete);
 /* Waits until the halo of this rank is filled and the interior cells may be written. */
 int longshore_halo_wait(longshore_halo* plan);
@@ -534,8 +534,7 @@ typedef void (*longshore_ghost_function)(void* context, const struct longshore_g
 int longshore_ghost_start_accumulate_by(longshore_ghost* plan, longshore_ghost_function function,
                                         void* context);
 
-/* Makes progress without waiting, and stores 1 in *complete if the operation is complete, else
- * 0. */
+/* Makes progress without waiting. Stores 1 in *complete if the operation is complete, 0 if not. */
 int longshore_ghost_test(longshore_ghost* plan, int* complete);
 /* Waits until the operation is complete on this rank, and its memory may be used again. */
 int longshore_ghost_wait(longshore_ghost* plan);

@@ -79,7 +79,7 @@ static void step(const struct block* b, const double* u, double* v) {
       }
 }
 
-/* The number that the command line gives at position i, else the default value. */
+/* The number that the command line gives at position i; without one, `value`. */
 static int argument(int argc, char** argv, int i, int value) {
   return argc > i ? atoi(argv[i]) : value;
 }

@@ -1,8 +1,8 @@
 """Means of launches: the arithmetic mean with the smallest and the largest value, as in ISx and
 many papers, and the geometric mean with its 95 % interval.
 
-The value of a launch is its median over repetitions. The interval is computed from launches if
-there is one session, else from sessions.
+The value of a launch is its median over repetitions. With one session the interval is computed from
+launches, with several sessions from sessions.
 """
 
 from __future__ import annotations

@@ -69,7 +69,7 @@ def _stacks() -> list[str]:
 
 
 def _store_of(words: Sequence[str]) -> Path:
-    """The folder of results that the command line names, else LONGSHORE_STORE, else the default."""
+    """The folder of results, from the command line, LONGSHORE_STORE or the default."""
     given = [words[k + 1] for k, word in enumerate(words[:-1]) if word == "--store"]
     given += [word.partition("=")[2] for word in words if word.startswith("--store=")]
     return Path((given or [os.environ.get("LONGSHORE_STORE") or "longshore-results"])[-1]).expanduser()

@@ -32,8 +32,8 @@ class Mpi:
 
 
 def find_mpi(asked_for: str | None = None) -> Mpi | None:
-    """The MPI launcher: `asked_for`, else LONGSHORE_MPIRUN, else the first on PATH. None if the
-    launcher is missing or does not run."""
+    """The MPI launcher: `asked_for`, or LONGSHORE_MPIRUN if `asked_for` is None. If neither is set,
+    the first on PATH that runs. None if the launcher is missing or does not run."""
     asked_for = asked_for or os.environ.get("LONGSHORE_MPIRUN")
     for name in [asked_for] if asked_for else LAUNCHER_NAMES:
         path = shutil.which(name)

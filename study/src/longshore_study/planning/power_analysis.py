@@ -1,6 +1,6 @@
 """Power analysis of a planned study: the smallest difference that its statistics could detect. The
-spread of launches and sessions comes from stored launches of the study, else from assumptions.
-stats/power.py computes the power.
+spread of launches and sessions comes from stored launches of the study, or from assumptions if
+there are too few. stats/power.py computes the power.
 """
 
 from __future__ import annotations

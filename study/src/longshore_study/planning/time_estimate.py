@@ -1,4 +1,4 @@
-"""Estimates the time of a study from stored launches of the same cells, else from sizes."""
+"""Estimates the time of a study from stored launches. For other cells, guesses from sizes."""
 
 from __future__ import annotations
 
