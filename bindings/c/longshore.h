@@ -29,7 +29,7 @@
  * - Collective calls are made by all ranks of the team in the same order.
  * - Threads. Use a team, and the objects made with it, only in the thread in which the team was
  *   made. In another thread, functions that can fail return LONGSHORE_ERROR_USAGE.
- * - Do not use freed handles: only a sanitizer detects this error.
+ * - Do not use freed handles. Only a sanitizer detects this error.
  * - Strategies, modes and other choices are strings, the words of longshore-bench. NULL selects the
  *   default. The error for an unknown name lists the known names. Options are structs; zero bytes
  *   select the defaults: struct longshore_gather_options o = {0};
@@ -121,8 +121,8 @@ size_t longshore_type_bytes(int type);
 
 /* ---- runs and teams ---- */
 
-/* The function that a run calls on each rank. A result other than 0 ends the run: this rank cannot
- * continue. */
+/* The function that a run calls on each rank. A result other than 0 ends the run, because this rank
+ * cannot continue. */
 typedef int (*longshore_main)(longshore_team* team, void* context);
 
 /* Starts a run, calls `body` once on every rank, and returns 0 if all ranks returned 0. `argc` and

@@ -38,8 +38,8 @@ class team_owner {
  public:
   /// A team of run() outlives the owner. All other teams end in end().
   explicit team_owner(std::shared_ptr<team> ranks);
-  /// A team of processes is never freed if end() was not called: freeing is collective, and other
-  /// ranks may be gone.
+  /// A team of processes is never freed if end() was not called, because freeing is collective and
+  /// other ranks may be gone.
   ~team_owner();
   team_owner(const team_owner&) = delete;
   team_owner& operator=(const team_owner&) = delete;

@@ -1,5 +1,5 @@
-"""Runs a session in a batch system: submits a job whose script calls `longshore run --in-job`. This
-command starts the launches of the session one after the other, and stops before the time limit of
+"""Runs a session in a batch system: submits a job whose script calls `longshore run --in-job`. That
+command starts the launches of the session one after the other. It stops before the time limit of
 the job."""
 
 from __future__ import annotations

@@ -161,7 +161,7 @@ def _legend(best: list[BestChoiceOfSide]) -> Element:
 
 
 def _next(facts: Facts) -> Element | None:
-    """None for several sides: a reader who compares sides knows the commands already."""
+    """None for several sides, because a reader who compares sides knows the commands already."""
     if len(facts.sides) != 1:
         return None
     commands = next_commands(facts.best_choices[facts.sides[0]], facts.launches, shown_by="report")

@@ -58,7 +58,7 @@ class Panel:
     title: str
     series: tuple[Series, ...]
     bounds: tuple[tuple[float, Bound], ...]
-    """Pairs of a size and the bound at this size: a bound per process falls with the number of
+    """Pairs of a size and the bound at this size. A bound per process falls with the number of
     ranks."""
 
 

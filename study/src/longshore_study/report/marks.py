@@ -1,7 +1,8 @@
 """The SVG marks of plots.
 
 Positions are percentages, because a plot is as wide as the reader's page. Text and symbols keep
-their size. Series differ in shape, verdicts in glyph and word: colour alone carries no information.
+their size. Series also differ in shape, and verdicts in glyph and word, so that no information is
+in colour alone.
 """
 
 from __future__ import annotations

@@ -193,6 +193,6 @@ def _stroke(styles: Sequence[str]) -> dict[str, Any]:
     if "curve" in styles:
         return {"color": colour, "linewidth": 1.1, "linestyle": "--" if "dashed" in styles else "-"}
     if {"median", "span"} & set(styles):
-        # The opaque colour that looks like 55 % of `colour`: printers handle transparency badly.
+        # The opaque colour that looks like 55 % of `colour`, as printers handle transparency badly.
         colour = tuple(1.0 - 0.55 * (1.0 - channel) for channel in to_rgb(colour))
     return {"color": colour, "linewidth": 1.1}

@@ -110,7 +110,8 @@ def find_changes(
         for values, known in zip(series, events or [()] * len(series), strict=True)
     ]
     correlation = pooled_correlation(series)
-    # Events first: an event without a change must not divide the series for the later search.
+    # Events come first, because an event without a change must not divide the series for the
+    # search.
     for row in rows:
         row.steps = _spaced(row.known)
     _eliminate(rows, correlation, limit)
