@@ -34,7 +34,7 @@ STEPS: tuple[tuple[str, ...], ...] = (
 )
 STEP_OF = {layer: step for step, layers in enumerate(STEPS) for layer in layers}
 
-# Layers whose detail/ the layers of the library above them share. Their users do not include it.
+# Layers whose detail/ all higher layers of the library may include. Their users may not.
 FOUNDATIONS = ("core", "transport")
 
 # Folders of bench/, lowest first. Folders of the same step never include each other. Only main
@@ -176,7 +176,7 @@ def may_include_foreign(path: str, here: Location, transport: str) -> bool:
 
 
 def may_include_detail_of(here: Location, there: Location) -> bool:
-    """Whether a layer of the library includes detail/ of one that its layers share."""
+    """Whether `there` is in FOUNDATIONS and `here` is a layer of the library."""
     return there.layer in FOUNDATIONS and STEP_OF.get(here.layer, STEP_OF["bench"]) < STEP_OF["longshore.hpp"]
 
 

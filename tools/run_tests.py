@@ -75,7 +75,7 @@ class Stage:
     quick: bool = False  # whether the stage belongs to `make test`
     budget: int = 60  # seconds on two quiet cores, with the other stages of its part
     after: str = ""  # a stage that must end before this one, if both run
-    waits: bool = False  # it often waits or uses one core, so it runs beside the stages that use all
+    waits: bool = False  # often waits or uses one core, so it runs beside stages that use all cores
 
 
 def build(preset: str, *targets: str) -> tuple[tuple[str, ...], ...]:
@@ -124,7 +124,7 @@ def install_python_package() -> tuple[tuple[str, ...], ...]:
 
 
 def commit() -> str:
-    """The first digits of the commit, or nothing without one."""
+    """The first digits of the commit, or "" if there is no commit."""
     words = ("git", "rev-parse", "--short=12", "HEAD")
     return subprocess.run(words, cwd=REPOSITORY, capture_output=True, text=True, check=False).stdout.strip()
 
@@ -135,9 +135,9 @@ def why_no_python_package() -> str:
 
 
 def fuzz(seconds: int) -> tuple[tuple[str, ...], ...]:
-    """First the programs in which one rank passes other arguments. Then half of the time is for the
-    optimised program, and half for the program of the tests, which has assertions. A commit always
-    gives the same sequences.
+    """The commands of stage fuzz: first programs in which one rank passes other arguments, then the
+    optimised program and the program of the tests (with assertions), each for half of the time. A
+    commit always gives the same sequences.
     """
     seed = commit() or datetime.now(tz=UTC).strftime("%Y-%m-%d")
     programs = [f"{BUILD}/tests/disagreeing_rank"]
@@ -351,7 +351,8 @@ class Run:
                 self._changed.notify_all()
 
     def _may_start(self, stage: Stage) -> bool:
-        """Also true after a failure, so that the lane can end."""
+        """Whether the lane can go on with this stage. True after a failure, too, so that the lane
+        can end."""
         awaited = {other.name for other in self.stages} & {stage.after}
         return self.failed or awaited <= {outcome.stage.name for outcome in self.outcomes}
 

@@ -64,7 +64,7 @@ class request_plan : public resource {
   [[nodiscard]] virtual gather_strategy strategy() const = 0;
 };
 
-/// A plan whose values are a span of `Value`: `Plan` is that of C++, and `Handle` the type of C.
+/// A plan whose values are a span of `Value`. `Plan` is the C++ plan, and `Handle` the type of C.
 template <class Handle, class Plan, class Value>
 class plan_of final : public Handle {
  public:
@@ -81,8 +81,8 @@ class plan_of final : public Handle {
 };
 
 [[nodiscard]] gather_options options_of(const longshore_gather_options* given);
-/// Throws errc::usage if there are requests and a pointer is NULL. `may_be_null`: `values` may be
-/// NULL.
+/// Throws errc::usage if there are requests and a pointer is NULL. `may_be_null`: allows NULL
+/// `values`.
 void check_requests(const std::int64_t* indices, std::int64_t count, const void* values,
                     bool may_be_null = false);
 

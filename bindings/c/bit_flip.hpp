@@ -6,8 +6,8 @@
 
 namespace longshore::bindings {
 
-/// Converts the bits of a key to its radix key and back by flipping the bits `always`, and also the
-/// bits `if_negative` if the highest bit of the key is set: all bits of floats, none of integers.
+/// Converts the bits of a key to its radix key and back. Flips the bits `always`. If the highest
+/// bit of the key is set, also flips the bits `if_negative`: all for floats, none for integers.
 /// REQUIRES: `if_negative` is 0 or all ones. If it is all ones, `always` is the highest bit.
 template <class Word>
 struct bit_flip {
@@ -26,8 +26,8 @@ struct bit_flip {
   }
 };
 
-/// The conversion of a kind of number. With `bounded` keys, which are in [0, max_key), nothing is
-/// flipped: their values are compared with max_key.
+/// The conversion for a kind of number. `bounded` keys, which are in [0, max_key), are not flipped,
+/// because the sort compares their values with max_key.
 template <class Word>
 [[nodiscard]] constexpr bit_flip<Word> bit_flip_of(bool is_floating, bool is_signed,
                                                    bool bounded) noexcept {

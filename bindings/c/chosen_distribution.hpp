@@ -1,7 +1,7 @@
 // A distribution that is chosen at run time: any_distribution with two locators. A locator finds
-// the owner and the offset of an index. Loops are compiled once per locator
-// (array/distribution.hpp), which takes most of the build time of this binding. block, cyclic and
-// block-cyclic together have seven locators.
+// the owner and the offset of an index. Compiling all loops once per locator
+// (array/distribution.hpp) takes most of the build time of this binding. The distributions block,
+// cyclic and block-cyclic together have seven locators.
 #pragma once
 
 #include <longshore/array/any_distribution.hpp>

@@ -64,7 +64,7 @@ std::span<const std::int64_t> ghosts_from(const std::int64_t* ghosts, std::int64
   return indices_from(ghosts, count, "the number of ghosts", "the array of ghosts");
 }
 
-// A negative element becomes one beyond every table, which the graph refuses on all ranks.
+// Replaces a negative element by an element beyond every table. The graph refuses it on all ranks.
 std::vector<location> pairs_from(const int* ranks, const std::int64_t* elements,
                                  std::int64_t count) {
   const auto numbers =

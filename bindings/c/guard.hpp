@@ -44,10 +44,10 @@ T& required(T* pointer, const char* what) {
   return *pointer;
 }
 
-/// Throws errc::usage unless all numbers are 0: the program has not initialised its options.
+/// Throws errc::usage unless all numbers are 0. Others mean that the options were not initialised.
 void check_reserved(const std::int64_t (&reserved)[4], const char* options);
 
-/// The same for an object that another call has made.
+/// Like required(), for an object that another call has made.
 template <class T>
 T& required_object(T* object, const char* what) {
   if (object == nullptr)

@@ -1,5 +1,5 @@
-// The C++ objects to which the handles of longshore.h point. The team owns all other objects, and
-// frees the remaining objects at its end, the newest first, so that an object is freed before the
+// The C++ objects to which the handles of longshore.h point. The team owns all other objects. At
+// its end it frees the remaining objects, the newest first, so that an object is freed before the
 // objects that it uses.
 #pragma once
 
@@ -106,8 +106,8 @@ struct longshore_team {
                       ranks.rank());
   }
 
-  // Null if the program or longshore_run owns the team. Declared before `ranks`, which the second
-  // constructor initialises from it.
+  // Null if the program or longshore_run owns the team. Declared before `ranks`, because a
+  // constructor initialises `ranks` from `own`.
   std::shared_ptr<longshore::team> own;
   longshore::team& ranks;
   const std::thread::id thread = std::this_thread::get_id();

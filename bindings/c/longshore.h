@@ -14,21 +14,22 @@
  *   handle have no error code and require a valid handle. C++ exceptions never escape.
  * - After an error. If a collective call has the same arguments on all ranks, LONGSHORE_ERROR_USAGE
  *   and LONGSHORE_ERROR_UNSUPPORTED are returned on all ranks and the call had no effect. If only
- *   one rank gives a wrong argument (a NULL, a negative count, an unknown name) to a call that makes
- *   an object, that rank gets LONGSHORE_ERROR_USAGE and the others LONGSHORE_ERROR_PEER_FAILED, with
- *   the same message; the call had no effect, and all ranks can go on. In other calls the other
- *   ranks wait for that rank, which must repeat the call correctly or leave the run. Otherwise the
- *   other ranks return LONGSHORE_ERROR_TIMEOUT or LONGSHORE_ERROR_PEER_FAILED. After these, and after
- *   LONGSHORE_ERROR_TRANSPORT, a program can only leave the run: return the code.
+ *   one rank gives a wrong argument (a NULL, a negative count, an unknown name) to a call that
+ *   makes an object, that rank gets LONGSHORE_ERROR_USAGE and the others
+ *   LONGSHORE_ERROR_PEER_FAILED, with the same message; the call had no effect, and all ranks can
+ *   go on. In other calls the other ranks wait for that rank, which must repeat the call correctly
+ *   or leave the run. If it does not repeat the call, the other ranks return
+ *   LONGSHORE_ERROR_TIMEOUT or LONGSHORE_ERROR_PEER_FAILED. After these codes and
+ *   LONGSHORE_ERROR_TRANSPORT, a program can only leave the run by returning the code.
  * - Ownership. Functions ..._create make objects, functions ..._free free them. Free an object
  *   before the objects that it uses. Creating and freeing are collective unless documented
  *   otherwise. The end of the run or of the team frees all remaining objects. ..._free accepts
  *   NULL. When a call has returned, the library no longer uses the memory that the program gave to
- *   the call; plans of halos and ghosts are the exception.
+ *   this call, except for the fields of halo and ghost plans.
  * - Collective calls are made by all ranks of the team in the same order.
  * - Threads. Use a team, and the objects made with it, only in the thread in which the team was
  *   made. In another thread, functions that can fail return LONGSHORE_ERROR_USAGE.
- * - Do not use freed handles: only a sanitizer detects this error.
+ * - Do not use freed handles. Only a sanitizer detects this error.
  * - Strategies, modes and other choices are strings, the words of longshore-bench. NULL selects the
  *   default. The error for an unknown name lists the known names. Options are structs; zero bytes
  *   select the defaults: struct longshore_gather_options o = {0};
@@ -120,8 +121,8 @@ size_t longshore_type_bytes(int type);
 
 /* ---- runs and teams ---- */
 
-/* The function that a run calls on each rank. A result other than 0 ends the run: this rank cannot
- * continue. */
+/* The function that a run calls on each rank. A result other than 0 ends the run, because this rank
+ * cannot continue. */
 typedef int (*longshore_main)(longshore_team* team, void* context);
 
 /* Starts a run, calls `body` once on every rank, and returns 0 if all ranks returned 0. `argc` and
@@ -131,20 +132,20 @@ typedef int (*longshore_main)(longshore_team* team, void* context);
  * under its launcher, else threads), LONGSHORE_RANKS (threads only; default: the number of cores),
  * LONGSHORE_RANKS_PER_NODE, LONGSHORE_TIMEOUT, LONGSHORE_CHECK, LONGSHORE_PIN.
  *
- * If ranks are threads, `body` runs in threads of this process, with rank 0 in the calling thread,
- * and a failure is returned as its code. If ranks are processes, a failure ends all of them with
- * status 3 and prints one message per host. Initialises and finalises MPI unless the program has
- * initialised it. */
+ * If ranks are threads, `body` runs in threads of this process, with rank 0 in the calling thread.
+ * A failure is then returned as its code. If ranks are processes, a failure ends all of them with
+ * status 3 and prints one message per host. The run initialises and finalises MPI unless the
+ * program has initialised it. */
 int longshore_run(int argc, char** argv, longshore_main body, void* context);
 
-/* The options of a team of longshore_mpi.h. For an option that is 0 the environment decides, and
- * else the default. */
+/* The options of a team of longshore_mpi.h. If an option is 0, the environment decides. If the
+ * environment says nothing, the default applies. */
 struct longshore_team_options {
-  /* ranks of a virtual node; -1: real nodes. Else LONGSHORE_RANKS_PER_NODE, else real nodes */
+  /* ranks of a virtual node; -1: real nodes; 0: LONGSHORE_RANKS_PER_NODE; default: real nodes */
   int ranks_per_node;
-  /* the deadline of every wait; -1: no deadline. Else LONGSHORE_TIMEOUT, else 300 */
+  /* the deadline of every wait in seconds; -1: none; 0: LONGSHORE_TIMEOUT; default: 300 */
   double timeout_seconds;
-  /* 1: compare every collective call between ranks; -1: do not. Else LONGSHORE_CHECK, else not */
+  /* 1: compare every collective call between ranks; -1: do not; 0: LONGSHORE_CHECK; default: no */
   int check_calls;
   int64_t reserved[4]; /* 0: room for options of later versions */
 };
@@ -193,7 +194,7 @@ int longshore_alltoall(longshore_team* team, const void* outgoing, size_t bytes,
  * allocates memory for the largest number of elements of a rank. */
 int longshore_array_create(longshore_team* team, int type, size_t element_bytes, int64_t size,
                            const char* distribution, longshore_array** array);
-/* As longshore_array_create, with a block-cyclic distribution: the ranks get blocks of
+/* Like longshore_array_create, with a block-cyclic distribution: the ranks get blocks of
  * `block_items` elements (1 or more) in turn, so that element i is on rank (i / block_items) mod
  * ranks. The blocks of a rank are contiguous in its memory. */
 int longshore_array_create_block_cyclic(longshore_team* team, int type, size_t element_bytes,
@@ -322,7 +323,8 @@ int longshore_grid_dimensions(const longshore_grid* grid);
 void longshore_grid_shape(const longshore_grid* grid, int shape[3]);
 /* Stores the position of this rank in the grid. */
 void longshore_grid_coordinates(const longshore_grid* grid, int coordinates[3]);
-/* The rank at distance `step` from this rank, each number -1, 0 or 1; -1 beyond a border. */
+/* The rank at distance `step` from this rank. Each number of `step` is -1, 0 or 1. Returns -1
+ * beyond a border. */
 int longshore_grid_neighbour(const longshore_grid* grid, const int step[3]);
 /* Divides `cells` cells among the ranks along a dimension, and stores the first cell and the number
  * of cells of this rank. With a remainder, the first ranks get one cell more. Stores 0 and 0 if the
@@ -385,7 +387,7 @@ int longshore_halo_free(longshore_halo* plan);
 /* Starts an exchange. Until it is complete, do not write the cells that are sent, and neither read
  * nor write the halo. */
 int longshore_halo_start(longshore_halo* plan);
-/* Makes progress without waiting, and stores 1 in *complete if the exchange is complete, else 0. */
+/* Makes progress without waiting. Stores 1 in *complete if the exchange is complete, 0 if not. */
 int longshore_halo_test(longshore_halo* plan, int* complete);
 /* Waits until the halo of this rank is filled and the interior cells may be written. */
 int longshore_halo_wait(longshore_halo* plan);
@@ -444,8 +446,8 @@ int longshore_ghost_graph_remake(const longshore_ghost_graph* graph, const int64
 int longshore_ghost_graph_remake_pairs(const longshore_ghost_graph* graph, const int* ranks,
                                        const int64_t* elements, int64_t count,
                                        longshore_ghost_graph** remade);
-/* Another handle for the same graph, for code that keeps graphs of others. Local; both handles are
- * freed. */
+/* Makes another handle for the same graph, for code that keeps a graph which other code frees. Free
+ * both handles. Local. */
 int longshore_ghost_graph_copy(const longshore_ghost_graph* graph, longshore_ghost_graph** copy);
 /* Collective. */
 int longshore_ghost_graph_free(longshore_ghost_graph* graph);
@@ -495,8 +497,9 @@ int longshore_ghost_create(const longshore_ghost_graph* graph,
                            longshore_ghost** plan);
 /* Collective. LONGSHORE_ERROR_USAGE between start and wait. */
 int longshore_ghost_free(longshore_ghost* plan);
-/* Continues with another graph, and with `count` fields in other memory. If `fields` is NULL, the
- * fields keep their addresses, where they have memory for the ghosts of the graph. Collective. */
+/* Changes the plan to another graph, and to `count` fields in other memory. If `fields` is NULL,
+ * the fields keep their addresses, where they must have room for the ghosts of the new graph.
+ * Collective. */
 int longshore_ghost_remake(longshore_ghost* plan, const longshore_ghost_graph* graph,
                            const struct longshore_ghost_field* fields, int count);
 
@@ -512,8 +515,8 @@ int longshore_ghost_start_accumulate(longshore_ghost* plan, int reduction);
 
 /* Pairs of an element and a ghost. Pair i, below `count`, has the element at `elements` +
  * element_index[i] * element_stride_bytes and the ghost at `ghosts` + ghost_index[i] *
- * ghost_stride_bytes. Without a list of indices (NULL), i stands for the index. Several pairs may
- * have the same element. */
+ * ghost_stride_bytes. If a list of indices is NULL, the index is i. Several pairs may have the
+ * same element. */
 struct longshore_ghost_batch {
   int field; /* the number of the field, from 0 */
   int64_t count;
@@ -524,14 +527,14 @@ struct longshore_ghost_batch {
   int64_t ghost_stride_bytes;
   const uint32_t* ghost_index;
 };
-/* Combines the pairs of a batch one after another: changes the elements. */
+/* A function that combines the pairs of a batch one after another. It changes the elements only. */
 typedef void (*longshore_ghost_function)(void* context, const struct longshore_ghost_batch* batch);
-/* The same with a function of the program, which start, test and wait call once per batch. */
+/* Like longshore_ghost_start_accumulate with a function of the program. Start, test and wait call
+ * the function once per batch. */
 int longshore_ghost_start_accumulate_by(longshore_ghost* plan, longshore_ghost_function function,
                                         void* context);
 
-/* Makes progress without waiting, and stores 1 in *complete if the operation is complete, else
- * 0. */
+/* Makes progress without waiting. Stores 1 in *complete if the operation is complete, 0 if not. */
 int longshore_ghost_test(longshore_ghost* plan, int* complete);
 /* Waits until the operation is complete on this rank, and its memory may be used again. */
 int longshore_ghost_wait(longshore_ghost* plan);

@@ -1,5 +1,5 @@
-// Gives a team of C++ to code in C or Fortran: make_c_team() makes the longshore_team* that the
-// functions of longshore.h take, for a longshore::team that the C++ program has already.
+// Passes a team of C++ to code in C or Fortran. For an existing longshore::team, make_c_team()
+// makes the longshore_team* that the functions of longshore.h take.
 #pragma once
 
 #include <longshore.h>

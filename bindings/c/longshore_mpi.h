@@ -13,8 +13,8 @@ extern "C" {
 /* Creates a team with the ranks of the communicator, which keep their numbers. If `options` is
  * NULL, the environment decides, as for longshore_run.
  *
- * Collective over the communicator. MPI must be initialised, with any thread level; with
- * MPI_THREAD_SINGLE and MPI_THREAD_FUNNELED, the main thread has the team. The call
+ * Collective over the communicator. MPI must be initialised, with any thread level. With
+ * MPI_THREAD_SINGLE or MPI_THREAD_FUNNELED, only the main thread can have the team. The call
  * duplicates the communicator, so that the program may free it or use it at any time. Several teams
  * may exist at once. End the team with longshore_finalize(team) before MPI_Finalize. Otherwise
  * MPI_Finalize prints an error, and the process ends with status 3.
@@ -32,9 +32,10 @@ int longshore_join_fortran(MPI_Fint communicator, const struct longshore_team_op
  * its neighbours. The team must have the same ranks in the same order, as the team of the
  * communicator itself has.
  *
- * `cart_order`: "same" or NULL: dimension 0 of the communicator is x, and longshore_grid_neighbour
- * one step along x is the destination of MPI_Cart_shift in direction 0; "reversed": the last dimension
- * of the communicator is x, as in programs with arrays u[z][y][x].
+ * With `cart_order` "same" or NULL, dimension 0 of the communicator is x. The
+ * longshore_grid_neighbour one step along x is then the destination of MPI_Cart_shift in direction
+ * 0. With "reversed", the last dimension of the communicator is x, as in programs with arrays
+ * u[z][y][x].
  *
  * Local. The communicator may be freed after the call. LONGSHORE_ERROR_USAGE for a communicator
  * that is MPI_COMM_NULL, is not Cartesian, has more than 3 dimensions, or has other ranks or

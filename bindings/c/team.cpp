@@ -1,5 +1,6 @@
-// Functions longshore_run, longshore_team_... and the collectives, whose values have a type that is
-// known only at run time. Also the parts of handles.hpp and longshore_cxx.hpp that need a team.
+// Functions longshore_run and longshore_team_..., and the collectives. The type of the values of a
+// collective is known only at run time. Also the parts of handles.hpp and longshore_cxx.hpp that
+// need a team.
 #include "handles.hpp"
 #include "longshore.h"
 #include "longshore_cxx.hpp"

@@ -50,8 +50,8 @@ RANKS = [
     for rank in (1, 2, 3)
 ]
 VALUES = [{"value": entry["type"], "vdecl": entry["decl"]} for entry in TYPES]
-# The four kinds of plans. A name that a kind does not need is empty, and expand() leaves out the
-# lines of the template that have nothing else.
+# The four kinds of plans. A name that a kind does not need is empty. expand() leaves out lines of
+# the template that become empty.
 PLANS = [
     {"plan": plan, "purpose": purpose, "run_arguments": arguments, "effect": effect, "values_intent": "in"}
     | {"how": "", "how_declared": "", "operation": "", "ones_procedure": "", "ones_generic": ""}

@@ -4,7 +4,7 @@
 // residuals of its neighbours. Neighbours on other ranks are ghosts: a rank collects their changes,
 // and after each sweep an accumulate adds the changes to the residuals of their owners. So a vertex
 // sees the newest values of its rank, and values of the sweep before from other ranks. For networks
-// this converges on any number of ranks.
+// of resistors the method converges on any number of ranks.
 //
 // Verification: the residual b - A x, computed anew from x, and the known solution.
 //

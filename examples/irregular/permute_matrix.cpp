@@ -18,7 +18,7 @@ using examples::row_entry;
 using examples::sparse_matrix;
 using positions = longshore::dist_array<std::int64_t, longshore::cyclic>;
 
-// To be used often, since engines and buffers are expensive to make.
+// Use one object many times, because its engines and buffers are expensive to make.
 class matrix_permutation {
  public:
   /// Collective. The permutations must outlive the object.

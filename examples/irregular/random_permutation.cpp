@@ -2,8 +2,8 @@
 // methods:
 //
 // buckets: every element is sent to a random rank, which shuffles the received elements (Rao,
-//   Sankhya A 1961; Sandelius, J. R. Stat. Soc. B 1962). All permutations are equally likely. 8
-//   bytes per element cross the machine once, and nearly no bytes when the buckets become blocks.
+//   Sankhya A 1961; Sandelius, J. R. Stat. Soc. B 1962). All permutations are equally likely. Each
+//   element is sent once, in 8 bytes. Nearly no bytes are sent when the buckets become blocks.
 //   Elements from one rank arrive in order, so the same seed and number of ranks give the same
 //   permutation again.
 // darts: the algorithm of bale's randperm. There are twice as many slots as elements, and elements

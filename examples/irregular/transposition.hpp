@@ -1,6 +1,6 @@
 // The transpose of a distributed sparse matrix. Every entry is sent to the rank that owns the
 // entry's column as a row of the result. There a counting sort forms the rows. One pass over the
-// network is enough; bale's transpose_matrix makes another pass before, which counts.
+// network is enough. bale's transpose_matrix makes an earlier pass that counts.
 #pragma once
 
 #include <longshore/longshore.hpp>
@@ -10,7 +10,7 @@
 
 namespace examples {
 
-/// To be used often, since the engine and its buffers are expensive to make.
+/// Use one object many times, because its engine and buffers are expensive to make.
 class transposition {
  public:
   explicit transposition(program& run)

@@ -1,9 +1,10 @@
 // Counts the triangles of a distributed graph. This is the push variant of bale's triangles.
 //
-// An edge is kept at its end with fewer neighbours, or at the lower number if both have as many. So
-// no vertex keeps many edges, however skewed the graph is (Chiba and Nishizeki, SIAM J. Comput.
-// 1985). Two edges at one vertex form a wedge. A wedge is sent to the rank that would keep the
-// third edge. That rank counts the wedge if the third edge exists.
+// An edge is kept at its end with fewer neighbours. If both ends have equally many, the edge is
+// kept at the end with the lower number. So no vertex keeps many edges, however skewed the graph is
+// (Chiba and Nishizeki, SIAM J. Comput. 1985). Two edges at one vertex form a wedge. A wedge is
+// sent to the rank that would keep the third edge. That rank counts the wedge if the third edge
+// exists.
 #include <longshore/longshore.hpp>
 
 #include "support/example_program.hpp"

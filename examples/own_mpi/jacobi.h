@@ -1,4 +1,4 @@
-/* What jacobi_by_hand.c and jacobi_longshore.c have in common: the block of a rank, a step, and the
+/* The common parts of jacobi_by_hand.c and jacobi_longshore.c: the block of a rank, a step, and the
  * result. The two programs differ in the halo exchange.
  *
  * The ranks form a grid of MPI, which is periodic along x and y. Each rank has a block of cells, and
@@ -79,7 +79,7 @@ static void step(const struct block* b, const double* u, double* v) {
       }
 }
 
-/* The number that the command line gives at position i, else the default value. */
+/* The number that the command line gives at position i; without one, `value`. */
 static int argument(int argc, char** argv, int i, int value) {
   return argc > i ? atoi(argv[i]) : value;
 }

@@ -18,9 +18,9 @@ static void copy(const struct block* b, double* u, const int low[3], const int h
     }
 }
 
-/* Fills the halo along x, then y, then z. Later messages include the halo that was received before:
- * so edges and corners need no messages of their own. `buffers` has memory for 4 messages of
- * `most` elements. */
+/* Fills the halo along x, then y, then z. Later messages include the halo that was received before,
+ * so edges and corners need no messages of their own. `buffers` has memory for 4 messages of `most`
+ * elements. */
 static void exchange(const struct block* b, double* u, double* buffers, size_t most) {
   int low[3] = {0, 0, 0}, high[3] = {b->cells[0], b->cells[1], b->cells[2]};
   for (int d = 0; d < 3; ++d) {

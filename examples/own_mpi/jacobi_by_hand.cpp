@@ -9,8 +9,8 @@
 
 namespace {
 
-/// Fills the halo along x, then y, then z. Later messages include the halo that was received before:
-/// so edges and corners need no messages of their own.
+/// Fills the halo along x, then y, then z. Later messages include the halo that was received
+/// before, so edges and corners need no messages of their own.
 void exchange(const block& b, std::vector<double>& u, std::vector<double> buffers[4]) {
   int low[3] = {0, 0, 0}, high[3] = {b.cells[0], b.cells[1], b.cells[2]};
   for (int d = 0; d < 3; ++d) {

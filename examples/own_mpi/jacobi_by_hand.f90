@@ -41,7 +41,7 @@ program jacobi_by_hand
 contains
 
   ! Fills the halo along x, then y, then z. Later messages include the halo that was received
-  ! before: so edges and corners need no messages of their own.
+  ! before, so edges and corners need no messages of their own.
   subroutine exchange(u)
     real(real64), intent(inout), contiguous :: u(1 - w:, 1 - w:, 1 - w:)
     real(real64), allocatable, asynchronous :: outgoing(:, :), incoming(:, :)

@@ -15,7 +15,7 @@ from mpi4py import MPI
 def exchange(cart: MPI.Cartcomm, u: np.ndarray) -> None:
     """Fills the halo along x, then y, then z.
 
-    Later messages include the halo that was received before: so edges and corners need no messages
+    Later messages include the halo that was received before, so edges and corners need no messages
     of their own.
     """
     box = [slice(WIDTH, -WIDTH)] * 3

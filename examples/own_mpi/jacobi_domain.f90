@@ -1,4 +1,4 @@
-! What jacobi_by_hand.f90 and jacobi_longshore.f90 have in common: the block of a rank, a step, and
+! The common parts of jacobi_by_hand.f90 and jacobi_longshore.f90: the block of a rank, a step, and
 ! the result. The two programs differ in the halo exchange.
 !
 ! The ranks form a grid of MPI, which is periodic along x and y. Each rank has a block of cells, and

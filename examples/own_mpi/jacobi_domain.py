@@ -1,4 +1,4 @@
-"""What jacobi_by_hand.py and jacobi_longshore.py have in common: a block, a step, the result.
+"""The common parts of jacobi_by_hand.py and jacobi_longshore.py: a block, a step, the result.
 
 The two programs differ in the halo exchange.
 

@@ -1,7 +1,7 @@
 """Runs programs in which one rank passes other arguments than the others.
 
-A program draws its calls from the seeds of its two arguments, FIRST and COUNT. It ends with status
-0 if all ranks refused what one rank did differently, and went on.
+A program has two arguments, FIRST and COUNT, and draws its calls from COUNT seeds from FIRST on. It
+ends with status 0 if all ranks refused each wrong call and went on.
 """
 
 from __future__ import annotations

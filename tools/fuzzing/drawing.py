@@ -115,7 +115,7 @@ class Need:
     options: tuple[str, ...]
     other: str
     levels: tuple[str, ...]
-    """The options need the option `other`, with no levels except these."""
+    """The levels that the option `other` must have, so that `options` make sense."""
 
     def is_met(self, options: dict[str, tuple[str, ...]]) -> bool:
         given = options.get(self.other, ())
@@ -135,7 +135,7 @@ NEEDS = (
 
 
 def drop_options_without_their_need(random_numbers: random.Random, pattern: str, options: list[Option]) -> list[Option]:
-    """The options without those whose need is not met, except for the share that ignores needs."""
+    """Drops options whose need is not met. A small share of them stays on purpose."""
     given = dict(options)
     for need in NEEDS:
         ignored = random_numbers.random() < SHARE_THAT_IGNORES
@@ -145,7 +145,7 @@ def drop_options_without_their_need(random_numbers: random.Random, pattern: str,
 
 
 def use_placement_by_levels(random_numbers: random.Random, options: list[Option], ranks: int) -> list[Option]:
-    """Replaces some placements by a grid of ranks for each of some levels of the machine.
+    """Replaces some placements by placement `levels`, with a grid of ranks for one to three levels.
 
     The product of all grids is the number of ranks: the innermost level gets what the others leave.
     """

@@ -3,8 +3,8 @@
 A run passes with status 0 and every variant verified. It is skipped with status 2 and a reason.
 Everything else is a failure: a signal, the deadline, a wrong result, a failure at run time, records
 that are damaged or contradict the status, and leftover processes or files. A lack of memory is a
-failure too, since combinations need little, unless less than SCARCE_BYTES of memory or of shared
-memory are free: then the run is skipped.
+failure, too, because combinations need little memory. But a run is skipped if less than
+SCARCE_BYTES of memory or of shared memory are free.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def free_bytes() -> int:
 
 
 def message_of(run: Run) -> str:
-    """The first message of the program on standard error, else the last message of the library."""
+    """The first message of the program on standard error. Without one, the last of the library."""
     messages = PROGRAM_MESSAGE.findall(run.errors)[:1] or LIBRARY_MESSAGE.findall(run.errors)[-1:]
     return messages[0] if messages else ""
 

@@ -40,7 +40,7 @@ def date_of_changelog(root: Path, version: str) -> str | None:
 
 
 def wrong_versions(root: Path, version: str) -> list[str]:
-    """A line for each file with another version."""
+    """A line for each file whose version is not `version`."""
     study = tomllib.loads(read(root, "study/pyproject.toml"))["project"]["version"]
     module = "study/src/longshore_study/__init__.py"
     versions = {
@@ -56,7 +56,7 @@ def wrong_versions(root: Path, version: str) -> list[str]:
 
 
 def wrong_dates(root: Path, version: str) -> list[str]:
-    """A line if CITATION.cff and CHANGELOG.md have other dates. Before a release both have none."""
+    """A line if the dates in CITATION.cff and CHANGELOG.md differ. Both may lack a date."""
     found = re.search(r'^date-released: "?([^"\s]+)"?$', read(root, "CITATION.cff"), re.MULTILINE)
     cited, released = found[1] if found else None, date_of_changelog(root, version)
     if cited == released:

@@ -103,8 +103,9 @@ using array_to_read = array_memory<const std::byte>;
 using array_to_write = array_memory<std::byte>;
 
 /// These functions throw TypeError, with a list of the allowed types, unless `array` is an array of
-/// an allowed type, and ValueError for a read-only array that must be written. The functions
-/// contiguous_... also throw ValueError for other strides. `what` names the array in messages.
+/// an allowed type. They throw ValueError for a read-only array that must be written. The functions
+/// contiguous_... also throw ValueError for an array that is not contiguous. `what` names the array
+/// in messages.
 [[nodiscard]] array_to_write array_for_writing(nb::handle array, const char* what,
                                                std::span<const element> allowed = all_elements);
 [[nodiscard]] array_to_read contiguous_for_reading(nb::handle array, const char* what,

@@ -16,7 +16,7 @@ namespace longshore::python {
 /// The type of a number of a field. Complex numbers are two numbers each.
 [[nodiscard]] detail::number_type number_type_of(element type);
 
-/// The fields, with the arrays that own their memory and those with their elements.
+/// Fields, the arrays that own their memory, and the arrays with their owned elements.
 struct field_list {
   std::vector<ghost_rows> fields;
   std::vector<python_reference> arrays, elements;
@@ -30,8 +30,8 @@ struct field_list {
   }
 };
 
-/// Reads `given`: a number of fields to make, of types `dtype` with `items` numbers in an element,
-/// or arrays of the program.
+/// Reads `given`: arrays of the program, or the number of fields to make. New fields have the types
+/// `dtype`, and elements of `items` numbers.
 [[nodiscard]] field_list fields_from(nb::handle given, nb::handle dtype, nb::handle items,
                                      const rank_graph& graph);
 

@@ -37,7 +37,7 @@ std::span<const std::int64_t> indices_of(const array_to_read& array) {
   return {reinterpret_cast<const std::int64_t*>(array.data), array.items};
 }
 
-// A negative element becomes one beyond every table, which the graph refuses on all ranks.
+// Replaces a negative element by an element beyond every table. The graph refuses it on all ranks.
 std::vector<location> pairs_of(nb::handle ranks, nb::handle elements) {
   const auto owners = vector_of(ranks, "ranks", rank_types);
   const auto numbers = vector_of(elements, "ghosts", index_types);

@@ -87,7 +87,7 @@ class ghost_plan_of_fields final : public collective_object {
   void finish() override {
     if (in_flight_) wait();
   }
-  /// An operation in flight may still access the fields of all ranks: these are never freed.
+  /// Fields of an operation in flight are never freed, because other ranks may still access them.
   void abandon() override {
     if (in_flight_) {
       new std::optional<ghost_exchange>(std::move(plan_));

@@ -12,7 +12,7 @@
 
 namespace longshore::python {
 
-/// Holds a turn during its lifetime, while ranks of a large run exist; otherwise does nothing. A
+/// Holds a turn during its lifetime if ranks of a large run exist. If none exist, does nothing. A
 /// thread gives its turn back as soon as it has the GIL. REQUIRES: the thread does not hold the
 /// GIL. A thread that kept the GIL and waited for a turn would wait forever, because the threads
 /// with turns wait for the GIL.
@@ -47,9 +47,9 @@ class gil_turn {
   gil_turn(const gil_turn&) = delete;
   gil_turn& operator=(const gil_turn&) = delete;
 
-  /// Makes the semaphore of turns, in this process and again in each forked process: there the
-  /// threads that held turns do not exist, and would never give them back. REQUIRES: called once,
-  /// before the first turn.
+  /// Makes the semaphore of turns, in this process and again in each forked process. In a forked
+  /// process the threads that held turns do not exist, and would never give them back. REQUIRES:
+  /// called once, before the first turn.
   static void prepare();
 
  private:

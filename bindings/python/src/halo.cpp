@@ -212,7 +212,7 @@ void set_position(rank_halo& halo, const rank_grid& grid) {
   }
 }
 
-// Collective. The same for blocks that the program has chosen. Takes 24 bytes for each rank.
+// Collective. Like set_position(), for blocks that the program has chosen. Takes 24 bytes per rank.
 void set_position_of_blocks(rank_halo& halo, const rank_grid& grid, const shape_list& block) {
   const std::size_t dimensions = block.size();
   std::array<std::size_t, 3> extents{1, 1, 1};
@@ -237,7 +237,7 @@ void set_position_of_blocks(rank_halo& halo, const rank_grid& grid, const shape_
   }
 }
 
-// What a program says of the grid of ranks.
+// The arguments that choose the grid of ranks.
 struct grid_arguments {
   nb::handle periodic, ranks, cart;
   std::string_view placement, order;

@@ -60,8 +60,7 @@ class halo_plans final : public collective_object {
   void finish() override {
     if (in_flight_ != nullptr) wait();
   }
-  /// An exchange in progress may still access the fields of all ranks: these fields are never
-  /// freed.
+  /// Fields of an exchange in flight are never freed, because other ranks may still access them.
   void abandon() override {
     if (in_flight_ != nullptr) {
       static_cast<void>(plan_for_all_.release());

@@ -14,7 +14,7 @@
 namespace longshore::python {
 namespace {
 
-// The value of a number or text; the name of the type for objects whose text may be long.
+// The text of a number, string or None. For other objects, whose text may be long, their type.
 std::string text_of(nb::handle given) {
   const bool is_number = PyNumber_Check(given.ptr()) != 0 && !nb::hasattr(given, "__len__");
   if (is_number || PyUnicode_Check(given.ptr()) != 0 || given.is_none())

@@ -31,7 +31,7 @@ class python_reference {
   void hold(nb::object object) { object_ = std::move(object); }
   [[nodiscard]] nb::object take() { return std::move(object_); }
   [[nodiscard]] nb::handle object() const noexcept { return object_; }
-  /// Never releases the object: other ranks may still read its memory.
+  /// Never releases the object, because other ranks may still read its memory.
   void leak() noexcept { static_cast<void>(object_.release()); }
 
  private:

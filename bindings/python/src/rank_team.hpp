@@ -19,7 +19,7 @@ struct rank_team {
 };
 
 /// Inside of run(), the team of this rank. Outside of run(), the team of all processes under an MPI
-/// launcher, else a team of the calling thread alone.
+/// launcher; without a launcher, a team of the calling thread alone.
 [[nodiscard]] rank_team world();
 /// The given Team, or world() for None. Throws TypeError for other objects.
 [[nodiscard]] rank_team team_or_world(nb::handle team);

@@ -1,5 +1,5 @@
-// Reading the arguments of a collective call: if those of one rank are wrong, all ranks get an
-// error. Otherwise the other ranks would wait for that rank.
+// Reads the arguments of a collective call. If the arguments of one rank are wrong, all ranks get
+// an error, so that no rank waits for a rank that has left the call.
 #pragma once
 
 #include "gil.hpp"
@@ -11,7 +11,7 @@
 
 namespace longshore::python {
 
-/// Calls `read`, and returns what it throws, or null.
+/// Calls `read`. Returns the exception that `read` throws, or null.
 template <class Read>
 [[nodiscard]] std::exception_ptr error_of(const Read& read) noexcept {
   try {
@@ -31,8 +31,8 @@ inline void agree_on_read(team& ranks, std::string_view operation, const common_
   });
 }
 
-/// Collective: one allreduce of 24 bytes. Calls `read`, which may add to `same` what must be the
-/// same on all ranks, and may throw on some ranks only. Then all ranks throw.
+/// Collective: one allreduce of 24 bytes. Calls `read`, which may add to `same` the values that
+/// must be the same on all ranks. If `read` throws on any rank, all ranks throw.
 /// REQUIRES: the thread holds the GIL.
 template <class Read>
 void read_on_all_ranks(team& ranks, std::string_view operation, const common_arguments& same,

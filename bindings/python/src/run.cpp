@@ -78,7 +78,8 @@ void check_signals_in_waits(team& ranks) {
     detail::team_attribute<wait_callback>(ranks).call = check_signals;
 }
 
-// Keeps the runtime if ranks are processes: communication libraries start only once in a process.
+// Keeps the runtime if ranks are processes, because communication libraries start only once in a
+// process.
 std::shared_ptr<runtime> start(const run_options& options) {
   auto& started = process().started;
   if (started && started->options().transport == options.transport) return started;

@@ -37,8 +37,8 @@ bindings::bit_flip<Bits> flip_of(element type, const bucket_options& options) {
   return bindings::bit_flip_of<Bits>(is_floating(type), is_signed(type), options.max_key > 0);
 }
 
-// Converts integers of up to 4 bytes to 32 or 64 bits with the same value: the conversion to a
-// signed type copies the sign.
+// Converts integers of up to 4 bytes to 32 or 64 bits. Values stay the same, because the conversion
+// to a signed type copies the sign.
 template <class Bits>
 void widen(const array_to_read& from, Bits* to) {
   const auto convert = [&]<class Given>(Given) {

@@ -54,7 +54,7 @@ struct stream_request {
   int repetitions;
   std::string memory;
   task_options tasking;
-  std::optional<store_kind> stores;  // without: by the size of the arrays
+  std::optional<store_kind> stores;  // if empty, the size of the arrays decides
   first_touch touch;
 };
 

@@ -1,7 +1,7 @@
 // The distribution of a Table: block, cyclic or block-cyclic, chosen at run time as in the C
-// interface. Only one locator exists, so that loops are compiled once instead of seven times. An
-// index costs some instructions more than with the distributions of the library, whose maps are
-// equal.
+// interface. Only one locator exists, so that loops are compiled once instead of seven times.
+// Finding the owner of an index costs some instructions more than with the distributions of the
+// library, which assign the same elements to each rank.
 #pragma once
 
 #include "../../c/chosen_distribution.hpp"

@@ -92,8 +92,8 @@ plan_key key_of(std::string_view strategy, std::int64_t buffer_items, int hops, 
 }
 
 // Reads the arguments of a call with read(), which returns the key of the plan. Runs an operation
-// with that key between two barriers. Before the first barrier, the ranks compare their options, and
-// an error of one rank becomes one of all. The first barrier makes the stored data of all ranks
+// with that key between two barriers. Before the first barrier, the ranks compare their options. If
+// one rank has an error, all ranks throw. The first barrier makes the stored data of all ranks
 // visible. The second barrier also runs if the indices of this rank were refused, because peers
 // wait there.
 template <class Read, class Operation>

@@ -12,9 +12,9 @@
 namespace longshore::python {
 
 /// The options of the tasks of a rank. `tasks`: None or the name of a layer. `task_count`: the
-/// number of tasks; None or 0 for the rank's share of the cores, and 1 with layer serial.
-/// Throws errc::usage for a wrong number; TypeError for other types. The result refers to CPUs of
-/// the team.
+/// number of tasks; None or 0 for the rank's share of the cores, and 1 with layer serial. Throws
+/// errc::usage for a wrong number, and TypeError for other types. The result refers to CPUs of the
+/// team.
 [[nodiscard]] task_options task_options_from(const team& ranks, nanobind::handle tasks,
                                              std::optional<int> task_count);
 

@@ -33,8 +33,8 @@ reduction reduction_of(std::string_view name) {
 }
 
 // The arguments of a rank in a collective call. All ranks compare their arguments before data
-// moves: between threads, bytes go straight from array to array, and a longer array would be
-// written past the end of a shorter array.
+// moves. Between threads, bytes go straight from array to array, so a longer array would be written
+// past the end of a shorter array.
 enum class call : std::int64_t { allreduce, broadcast, allgather, alltoall };
 // The type of a number that is not in an array. The values are below all values of `element`.
 enum class number : std::int64_t { integer = -2, floating = -1 };

@@ -36,10 +36,10 @@ class collective_object {
 
 class team_owner {
  public:
-  /// The team outlives the owner (in run()), or ends in end().
+  /// A team of run() outlives the owner. All other teams end in end().
   explicit team_owner(std::shared_ptr<team> ranks);
-  /// A team of processes is never freed if end() was not called: freeing is collective, and other
-  /// ranks may be gone.
+  /// A team of processes is never freed if end() was not called, because freeing is collective and
+  /// other ranks may be gone.
   ~team_owner();
   team_owner(const team_owner&) = delete;
   team_owner& operator=(const team_owner&) = delete;
@@ -53,7 +53,7 @@ class team_owner {
   [[nodiscard]] bool is_usable() const noexcept {
     return team_ != nullptr && thread_ == std::this_thread::get_id() && !is_of_parent();
   }
-  /// Whether this process was forked after the team was made: then MPI belongs to the parent.
+  /// Whether this process was forked after the team was made. MPI then belongs to the parent.
   [[nodiscard]] bool is_of_parent() const noexcept {
     return generation_ != generation() && !is_alone_;
   }

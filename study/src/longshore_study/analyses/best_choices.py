@@ -129,8 +129,8 @@ def best_choices(ranked: Sequence[RankedVariant]) -> list[BestChoice]:
 
 
 def _auto_and_fixed(group: Sequence[RankedVariant]) -> tuple[RankedVariant, RankedVariant] | None:
-    """The best variant with auto, and the best variant that differs from it only by a fixed level.
-    The better variant comes first."""
+    """The best variant with level auto, and the best variant that differs from it only in this
+    level. The better of the two comes first."""
     factor = PATTERNS[group[0].pattern].auto
     fixed = [entry for entry in group if entry.how.get(factor) != "auto"]
     for auto in group:

@@ -108,13 +108,13 @@ def _put(exchange: Exchange, costs: Costs) -> Parts:
 
 
 def _put_scan(exchange: Exchange, costs: Costs) -> Parts:
-    """As put, without claims: offsets follow from the counts, which another phase exchanges."""
+    """Like put without claims. Offsets follow from the counts, which another phase exchanges."""
     return _copied(exchange, costs, _messages(exchange, costs, "put"))
 
 
 def _direct(exchange: Exchange, costs: Costs) -> Parts:
-    """As put-scan, without the blocks for ranks of the same node, which were stored at their
-    destination before the phase."""
+    """Like put-scan without the blocks for ranks of the same node. An earlier phase stored these
+    blocks at their destination."""
     messages = sum(_train(_gap(costs, "put", pair), n, exchange) for pair, n in exchange.peers() if pair == REMOTE)
     return {"messages": messages, "barrier": _barrier(costs)}
 
@@ -123,7 +123,7 @@ def _one_sided(exchange: Exchange, costs: Costs) -> Parts:
     """MPI's one-sided calls for all blocks, including the block of the rank for itself.
 
     The measured kernel exchanges one block: a claim, a put, two calls that reset a counter, and a
-    barrier. Each of these two calls costs about as much as a claim.
+    barrier. A call that resets a counter costs about as much as a claim.
     """
     barrier = _barrier(costs)
     first_block, messages, claim = barrier, 0.0, 0.0
@@ -137,14 +137,14 @@ def _one_sided(exchange: Exchange, costs: Costs) -> Parts:
 
 
 def _channels(exchange: Exchange, costs: Costs) -> Parts:
-    """Blocks are sent and received in pieces, at the same time."""
+    """Every rank sends and receives the pieces of blocks at the same time."""
     return _copied(exchange, costs, _messages(exchange, costs, "channel"))
 
 
 def _two_hop(exchange: Exchange, costs: Costs) -> Parts:
     """In the first hop, a rank sends to each rank of its node the blocks that the receiver keeps or
     forwards. In the second hop, a rank sends the blocks of its whole node to one rank of each other
-    node. A rank copies the blocks that it forwards for itself."""
+    node. The blocks that a rank keeps or forwards itself are copied in its memory."""
     node = exchange.near + 1
     nodes = exchange.ranks // node
     block = exchange.block_bytes
@@ -186,8 +186,9 @@ def _messages(exchange: Exchange, costs: Costs, transfer: str) -> float:
 
 
 def _copied(exchange: Exchange, costs: Costs, messages: float, call: str = "") -> Parts:
-    """Adds the block of the rank for itself, and the barrier that ends every exchange. If a
-    transfer of the kind `call` moves this block too, the block costs as much as such a transfer."""
+    """Adds the cost of the block that a rank keeps, and of the barrier that ends every exchange. If
+    a transfer of the kind `call` moves the kept block too, the block costs as much as such a
+    transfer."""
     return {"copy": _own_block(exchange, costs, call), "messages": messages, "barrier": _barrier(costs)}
 
 

@@ -1,7 +1,7 @@
-"""Which choice is the fastest at each number of nodes (or ranks), and where this changes: "exstack
-up to 8 nodes; aggregator from 16 nodes on".
+"""Finds the fastest choice at each number of nodes (or ranks), and where the fastest changes:
+"exstack up to 8 nodes; aggregator from 16 nodes on".
 
-The races of measured launches and of each simulated machine are separate.
+Measured launches and each simulated machine have separate races.
 """
 
 from __future__ import annotations
@@ -136,7 +136,7 @@ def _choice(time: _Time) -> dict[str, Any]:
 
 
 def _is_auto(pattern: str, choice: str, names: Sequence[str]) -> bool:
-    """Whether the program chose. Such a choice follows the fixed ones, and leads none."""
+    """Whether the program made this choice. It repeats a fixed choice, so it never leads."""
     return pattern in PATTERNS and PATTERNS[pattern].auto in names and _AUTO in choice.split()
 
 

@@ -53,7 +53,7 @@ class HistoryRow:
     better: str
     points: list[SessionPoint]
     per: str = ""
-    """Of what the figures are; see Metric.per."""
+    """What the figures refer to, such as a node; see Metric.per."""
     found: History = field(default_factory=lambda: History((), 0.0, None))
     events: dict[int, list[Event]] = field(default_factory=dict)
     """The known events before a point, by the index of the point."""
@@ -68,8 +68,8 @@ class HistoryRow:
         return self.found.changes
 
     def levels(self) -> list[tuple[int, int, float]]:
-        """(index of the first point, index after the last point, geometric mean) of each part of
-        the row without a change."""
+        """The parts of the row between changes, each as (index of the first point, index after the
+        last point, geometric mean)."""
         edges = [0, *(change.at for change in self.changes), len(self.points)]
         return [
             (a, b, math.exp(math.fsum(math.log(p.value) for p in self.points[a:b]) / (b - a)))
@@ -81,7 +81,7 @@ class HistoryRow:
         return low, high
 
     def known_events(self, change: ChangePoint) -> list[str]:
-        """The known events at the change. A drift does not begin at an event, so it has none."""
+        """The known events at the change. A drift has none: it does not begin at an event."""
         return [event.text for event in self.events.get(change.at, ())] if change.known else []
 
     def ratio(self, change: ChangePoint) -> float:
@@ -133,8 +133,8 @@ def build(
 
 
 def _unknown_factors(events: Iterable[Event], keys: Iterable[Key]) -> list[str]:
-    """Warnings about events whose factors no row has. This is no error, because an event may
-    concern studies that are not shown."""
+    """Warnings about events whose factors no row has. Such an event is no error: it may concern
+    studies that are not shown."""
     known = {name for key in keys for name in key.factors}
     of_bench = {*BETWEEN, *(name for pattern in PATTERNS.values() for name in pattern.factors)}
     return [

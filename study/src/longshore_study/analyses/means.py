@@ -1,8 +1,8 @@
-"""The arithmetic mean of launches with the smallest and the largest value, as ISx and many papers
-show them, and the geometric mean with its 95 % interval.
+"""Means of launches: the arithmetic mean with the smallest and the largest value, as in ISx and
+many papers, and the geometric mean with its 95 % interval.
 
-The value of a launch is its median over repetitions. The interval is computed from launches if
-there is one session, else from sessions.
+The value of a launch is its median over repetitions. With one session the interval is computed from
+launches, with several sessions from sessions.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Mean:
     pooled: Mapping[str, int]
     """The number of levels of each factor whose levels were merged."""
     per: str = ""
-    """Of what the figures are; see Metric.per."""
+    """What the figures refer to, such as a node; see Metric.per."""
     simulated: str | None = None
     """The simulated machine."""
 
@@ -79,7 +79,7 @@ def with_means(pattern: str) -> tuple[str, ...]:
 
 
 def _is_foreign_main(figure: Figure) -> bool:
-    """Whether the figure is the main figure of a pattern that is not one of longshore-bench."""
+    """Whether this is the main figure of a pattern that longshore-bench does not have."""
     return figure.main and not main_of(figure.key.pattern)
 
 

@@ -71,11 +71,11 @@ def _costs(seconds: Mapping[ParameterKey, float]) -> Costs:
     """The costs, from the seconds of each parameter.
 
     The cost of a message is max(shift_us, until_met_us - barrier_us). An exchange ends when its
-    slowest rank ends, but `shift_us` is the time of the rank that is slowest on average, which is
-    too small. In `until_met_us` the slowest rank of each operation counts, but a barrier is
-    included, so its time is subtracted. For MPI's one-sided exchange (transfer rma) the cost is
-    `shift_us`, which includes a barrier already. The cost is also `shift_us` if one of the other
-    two figures was not measured.
+    slowest rank ends. `shift_us` is too small: it is the time of the rank that is slowest on
+    average. `until_met_us` is the time of the slowest rank of each operation. It includes a
+    barrier, whose time is subtracted. The cost is `shift_us` alone for MPI's one-sided exchange
+    (transfer rma), whose `shift_us` includes a barrier, and if one of the other two figures was not
+    measured.
     """
     barrier = next((value for (figure, *_), value in seconds.items() if figure == FIGURES["barrier"]), None)
     shifts: dict[tuple[str, str], list[tuple[float, float]]] = defaultdict(list)

@@ -52,7 +52,8 @@ class Prediction:
 
     @property
     def between(self) -> bool:
-        """Close, or between `begun` and `measured`: late ranks explain the difference."""
+        """Whether the prediction is close, or lies between `begun` and `measured`. In the second
+        case late ranks explain the difference."""
         low = self.measured if self.begun is None else self.begun
         return self.predicted is not None and (self.close or low <= self.predicted <= self.measured)
 
@@ -120,8 +121,8 @@ def _exchange(launch: Launch, result: Record) -> Exchange:
 
 
 def _layout(launch: Launch) -> tuple[int, int]:
-    """The number of ranks, and of ranks per node: as recorded by the program, else as requested by
-    the study."""
+    """The numbers of ranks and of ranks per node that the program recorded, or that the study
+    requested if the program recorded none."""
     header = launch.header or {}
     ranks = header.get("ranks") if isinstance(header.get("ranks"), int) else launch.cell.get("ranks")
     nodes = header.get("nodes")

@@ -1,8 +1,8 @@
 """Scaling curves: for each variant, the figure per node and the efficiency, over ranks or nodes.
 
 Efficiency is the rate per rank, relative to the rate per rank of the first point of the curve,
-which has the fewest ranks. If the number of nodes varies, efficiency is the same of nodes. The
-interval of an efficiency is computed from launches.
+which has the fewest ranks. If the number of nodes varies, rates are per node instead. The interval
+of an efficiency is computed from launches.
 """
 
 from __future__ import annotations
@@ -80,8 +80,8 @@ class Curve:
 
 
 def per_node(figure: Figure, layout: Layout) -> tuple[float, str]:
-    """The number by which to multiply a main figure to get a figure per node, and the unit of the
-    result. Figures of unknown patterns stay as they are."""
+    """The factor that converts a main figure to a figure per node, and the unit of the result. The
+    factor of unknown patterns is 1."""
     if figure.key.pattern not in PATTERNS:
         return 1.0, figure.unit
     return factor_to_node(figure.per, figure.unit, layout.ranks, layout.nodes)
@@ -105,7 +105,7 @@ def curves_of(launches: Iterable[Launch], measured: Measurements) -> list[Curve]
 
 
 def layout_of(launch: Launch) -> Layout | None:
-    """The layout as requested by the study, else as recorded by the program."""
+    """The layout that the study requested, or that the program recorded if there was no request."""
     header = launch.header or {}
     nodes = launch.cell.get("nodes") or header.get("nodes")
     ranks = launch.cell.get("ranks") or header.get("ranks")
@@ -191,7 +191,6 @@ def _compared(curve: Curve, point: ScalingPoint, found: contrast.Contrast | None
 
 
 def _rate_factor(curve: Curve, point: ScalingPoint) -> float:
-    """The number by which to multiply a figure to get the rate per rank, or per node if nodes are
-    the axis."""
+    """The factor that converts a figure to the rate per rank, or per node if nodes are the axis."""
     factor, _ = per_node(point.figures[0], point.layout)
     return factor * (1.0 if curve.axis == "nodes" else point.layout.nodes / point.layout.ranks)

@@ -1,9 +1,9 @@
-"""Lays the simulated and the measured times of the same work side by side: predicted / measured.
+"""Pairs the simulated and the measured times of the same work: the ratio predicted / measured.
 
 A pair agrees in pattern, variant, ranks, nodes and all other factors except the transport, the
-machine and the environment. Imported results rarely have all factors: they agree in those that they
-have. Imported results without times get one from their figure, which is inversely proportional to
-the time, or proportional if less is better.
+machine and the environment. Imported results rarely have all factors, so they must agree only in
+the factors that they have. For imported results without times, the ratio comes from their main
+metric.
 """
 
 from __future__ import annotations
@@ -75,8 +75,8 @@ class SideBySide:
 
     @property
     def total(self) -> tuple[int, int]:
-        """The counts of all patterns except control, which measures what a machine file is made
-        of."""
+        """The counts of all patterns but control, whose measurements are the input of a machine
+        file."""
         return _counts(pair for pair in self.pairs if pair.pattern != CONTROL)
 
 

@@ -47,7 +47,7 @@ class StepCell:
     """The previous step with figures, to which `gain` is relative."""
     gain: Contrast | None = None
     overall: Contrast | None = None
-    """The gain relative to the first step with figures, in the cell of the last one."""
+    """The gain over the first step with figures. Only the cell of the last such step has it."""
 
     @property
     def value(self) -> float | None:
@@ -77,7 +77,7 @@ class StepTable:
     cells: list[list[StepCell]]
     simulated: str | None = None
     per: str = ""
-    """Of what the figures are; see Metric.per."""
+    """What the figures refer to, such as a node; see Metric.per."""
 
 
 @dataclass(frozen=True)
@@ -99,8 +99,8 @@ def stepped_launches(
 ) -> list[SteppedLaunches]:
     """The launches of each study and tag with steps.
 
-    The steps come from `given`, else from the copy of the study file beside the launches, else from
-    an importer. If a copy cannot be read, the reason is added to `problems`.
+    The steps come from the first of these that has steps: `given`, the copy of the study file
+    beside the launches, an importer. If a copy cannot be read, the reason is added to `problems`.
     """
     groups = grouped(launches, lambda launch: (launch.study, launch.tag, launch.simulated))
     with_steps = []
@@ -182,9 +182,8 @@ class _PatternResults:
         """First the planned columns in the order of the study file, then the columns of failed
         launches, then the other columns of results.
 
-        Results have more factors than the study file names. So a planned column, or one of a failed
-        launch, is replaced by the columns of results that agree with it, and stays if there are
-        none.
+        Results have more factors than the study file names. So columns of results replace each
+        planned or failed column with which they agree. A column without such results stays.
         """
         with_results: dict[str, Factors] = {}
         for factors, _ in (*itertools.chain.from_iterable(self.figures.values()), *self.absent):

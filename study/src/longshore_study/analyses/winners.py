@@ -161,8 +161,8 @@ def _near(better: RankedVariant, other: RankedVariant, ratio: Contrast | None) -
 
 
 def newest_session(store: Store, name: str, session: str | None = None) -> tuple[str, str, str]:
-    """(study, tag, session) of the session that was stored last, for the study or else the tag
-    `name`. Raises UsageError if there is no such study, tag or session.
+    """(study, tag, session) of the session that was stored last for `name`: a study, or a tag if no
+    study has this name. Raises UsageError if there is no such study, tag or session.
 
     A table of winners has one session, so that all variants ran in the same state of the machine.
     """

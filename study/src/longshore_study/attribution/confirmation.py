@@ -1,8 +1,8 @@
 """Judges a confirming study (confirming_study.py) by two questions.
 
 Did the suspected levels change between two tags by more than the margin, relative to the levels
-beside them? The difference between suspected and other variants is taken within each launch that
-measured both, else within each session, so that effects of the launch, the session or the machine
+beside them? The difference between suspected and other variants is taken within each launch, or
+within each session if no launch measured both. So effects of the launch, the session or the machine
 cancel. Do variables of the environment cause the change, in either state of the machine
 (variable_effect.py)?
 """
@@ -42,8 +42,8 @@ _ONE_SESSION = "one session per side: the spread of sessions is unknown"
 
 @dataclass(frozen=True)
 class LevelEffect:
-    """The changes from the reference to the new side, as differences of logarithms, positive if
-    better."""
+    """The changes from the reference to the new side: differences of logarithms, positive if the
+    new side is better."""
 
     verdict: str
     why: str
@@ -66,8 +66,8 @@ class ConfirmationResult:
     measured."""
     warnings: tuple[str, ...]
     restored: tuple[tuple[dict[str, Any], Contrast], ...] = ()
-    """Suspected variants of the new side: the environment of the reference compared with the
-    environment of the new side."""
+    """The effect on each suspected variant of the new side of restoring the reference's
+    environment."""
 
     @property
     def is_about_variables(self) -> bool:

@@ -2,11 +2,12 @@
 conditions on factors.
 
 A case is a row of a comparison: factor levels, a difference and its standard error. A rule explains
-the mean difference of the cases that meet its conditions. The gain of a rule is the square of this
-mean in standard errors. The price of a rule is twice the logarithm of the number of conditions from
-which the rule was chosen (a risk inflation penalty: Foster and George 1994). The best rule is
-accepted if its mean is significantly beyond the margin even after a correction for this choice.
-Then the mean is subtracted from the cases, and the search starts again, for at most three rules.
+the mean difference of the cases that meet its conditions. The gain of a rule is the square of (mean
+difference / standard error of the mean). The price of a rule is twice the logarithm of the number
+of conditions from which the rule was chosen (a risk inflation penalty: Foster and George 1994). The
+best rule is accepted if its mean is significantly beyond the margin even after a correction for
+this choice. Then its mean is subtracted from its cases, and the search starts again, for at most
+three rules.
 """
 
 from __future__ import annotations
@@ -83,7 +84,8 @@ class _Candidate:
 
 
 def find_rules(cases: Sequence[Case], margin: float) -> tuple[list[Rule], list[float]]:
-    """At most three rules, the strongest first, and the unexplained part of each difference."""
+    """Returns at most three rules, the strongest first, and for each case the difference that the
+    rules do not explain."""
     limit = math.log1p(margin)
     residuals = [case.difference for case in cases]
     rules: list[Rule] = []
@@ -125,9 +127,9 @@ def _search(cases: Sequence[Case], residuals: Sequence[float], limit: float) -> 
 
 
 def _valued(candidate: _Candidate, cases: Sequence[Case], residuals: Sequence[float], limit: float) -> _Candidate:
-    """The candidate with its worth: gain minus price. The gain is measured from zero and not from
-    the margin. Otherwise a rule for some cases with favourable noise would win over the rule for
-    all affected cases."""
+    """The candidate with its worth: gain minus price. The gain is measured from zero. Measured from
+    the margin, a rule for some cases with favourable noise would win over the rule for all affected
+    cases."""
     mean, se, _ = _mean(candidate.covered, cases, residuals)
     gain = 0.0 if abs(mean) <= limit else math.inf if se == 0.0 else (mean / se) ** 2
     return _Candidate(candidate.conditions, candidate.covered, gain - 2.0 * candidate.price)
@@ -196,9 +198,9 @@ def _ranges(levels: _Levels) -> list[tuple[_Levels, int]]:
 
 
 def _sets(levels: _Levels, residuals: Sequence[float]) -> list[tuple[_Levels, int]]:
-    """The single levels of an unordered factor, and for each size the two sets of levels with the
-    lowest and the highest mean, which suffice (Fisher 1958). Each comes with the number of all sets
-    of its size."""
+    """The candidate sets of levels of an unordered factor: each single level, and for each size the
+    two sets with the lowest and the highest mean. Other sets cannot win (Fisher 1958). Each comes
+    with the number of all sets of its size."""
     by_mean = sorted(levels, key=lambda level: math.fsum(residuals[k] for k in level[1]) / len(level[1]))
     sets: list[tuple[_Levels, int]] = [([level], len(levels)) for level in levels]
     for size in range(2, len(levels)):

@@ -3,10 +3,10 @@
     transport == 'threads' and environment != {}
     1 < nodes <= 4 and mode in ['waitall', 'persistent'] and not (halo == 3)
 
-Python's `ast` reads the text, which never reaches eval or a shell. Beyond Python, a name may have
-hyphens, `true` and `false` are values, and the keys of a table need no quotes and may stand before
-`=`. If a row lacks a factor, every relation on that factor is false, except != and `not in`, which
-are true.
+Python's `ast` reads the text, which never reaches eval or a shell. Three things are unlike Python:
+a name may have hyphens, `true` and `false` are values, and the keys of a table need no quotes and
+may stand before `=`. If a row lacks a factor, every relation on that factor is false, except != and
+`not in`, which are true.
 """
 
 from __future__ import annotations
@@ -159,7 +159,8 @@ def _python(text: str) -> str:
 
 
 def _reason_and_column(error: SyntaxError, text: str) -> tuple[str, int]:
-    """The message of Python, which says nothing but "invalid syntax" of most mistakes."""
+    """The reason and the column of a syntax error. For most mistakes Python says only "invalid
+    syntax"."""
     column = (error.offset or 0) - 1
     if "invalid syntax" not in error.msg:
         return error.msg.split(" (detected")[0], max(column, 0)

@@ -131,7 +131,7 @@ def _significant(value: float) -> str:
         return "0"
     if abs(value) >= 1e6 or abs(value) < 1e-3:
         return _scientific(value)
-    # Round first: 999.6 becomes 1000 and needs the digits of 1000.
+    # Round first, because 999.6 becomes 1000 and needs the digits of 1000.
     rounded = float(f"{value:.3g}") if abs(value) < 1000 else value
     decimals = max(0, 2 - math.floor(math.log10(abs(rounded))))
     return _grouped(f"{rounded:.{decimals}f}")

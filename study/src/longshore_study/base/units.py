@@ -1,4 +1,4 @@
-"""Units of figures: which of them measure the same, and by which factor they differ."""
+"""Units of figures: their dimensions, and the factors between units of one dimension."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _BASES = {
     "ops": ("op", 1.0), "msg": ("msg", 1.0), "msgs": ("msg", 1.0), "key": ("key", 1.0), "keys": ("key", 1.0),
     "": ("1", 1.0), "1": ("1", 1.0),
 }  # fmt: skip
-"""By the word of a unit: what it measures, and its size in that."""
+"""By the word of a unit: its dimension, and its size in the base unit of this dimension."""
 _RATES = {f"{dimension}/s" for dimension, _ in _BASES.values()}
 _BASE = "|".join(sorted(_BASES, key=len, reverse=True))
 _PREFIX = "|".join(sorted(_PREFIXES, key=len, reverse=True))
@@ -27,7 +27,7 @@ _UNIT = re.compile(
 
 
 class Unit(NamedTuple):
-    """A unit is `scale` times what all units of its `dimension` are expressed in."""
+    """A unit is `scale` times the base unit of its `dimension`."""
 
     dimension: str
     scale: float
@@ -47,6 +47,6 @@ def unit_of(text: str) -> Unit:
 
 
 def is_above_zero(unit: str) -> bool:
-    """Whether what the unit measures is never 0 or negative: a time, an amount of data, a rate."""
+    """Whether values in this unit are always above 0: times, amounts of data, rates."""
     dimension = unit_of(unit).dimension
     return dimension in ("s", "B") or dimension in _RATES

@@ -49,7 +49,8 @@ def complete() -> None:
 
 
 def _completer(command: str, action: argparse.Action, store: Path) -> Any:
-    """What completes the value of an option or argument. None: its choices, or names of files."""
+    """The completer of the value of an option or argument. None if argcomplete offers the choices
+    of the argument, or names of files."""
     if action.choices is not None or str(action.metavar).endswith(".toml"):
         return None
     if command == "stacks" and action.dest == "names":
@@ -68,7 +69,7 @@ def _stacks() -> list[str]:
 
 
 def _store_of(words: Sequence[str]) -> Path:
-    """The folder of results that the command line names, else LONGSHORE_STORE, else the default."""
+    """The folder of results, from the command line, LONGSHORE_STORE or the default."""
     given = [words[k + 1] for k, word in enumerate(words[:-1]) if word == "--store"]
     given += [word.partition("=")[2] for word in words if word.startswith("--store=")]
     return Path((given or [os.environ.get("LONGSHORE_STORE") or "longshore-results"])[-1]).expanduser()

@@ -1,4 +1,4 @@
-"""The result of a command: a JSON document with --json, else text; or a file."""
+"""Writes the result of a command: text, a JSON document with --json, or a file."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
 """The common shift: the change of the speed of the whole machine between the two sides, as the
 control cells (memory copy, ping-pong) measure it.
 
-The shift is removed from the other rows only if the controls prove it (`find_shift`). The rows
-themselves are no proof: if half of the strategies regressed, subtracting the median of all rows
-would show the other half as improved.
+The shift is removed from the other rows only if the controls prove it (`find_shift`). The other
+rows prove nothing. If half of the strategies regressed, subtracting the median of all rows would
+show the other half as improved.
 """
 
 from __future__ import annotations
@@ -63,8 +63,8 @@ class CommonShift:
 
 
 def find_shift(controls: Sequence[tuple[str, Measured]], margin: float) -> CommonShift:
-    """The shift from `controls`, which are pairs of a control kernel and the difference of a cell:
-    the mean over kernels of the mean over the cells of a kernel.
+    """The shift: the mean over kernels of the mean over the cells of a kernel. `controls` are pairs
+    of a control kernel and the difference of a cell.
 
     The shift is removed from rows if its 95 % interval excludes zero and every kernel agrees with
     the shift.
@@ -89,7 +89,8 @@ def find_shift(controls: Sequence[tuple[str, Measured]], margin: float) -> Commo
 
 
 def _agree(kernels: dict[str, Measured], shift: Measured) -> bool:
-    """Whether every kernel has the sign of the shift, and the shift in its 95 % interval."""
+    """Whether the mean of every kernel has the sign of the shift, and its 95 % interval contains
+    the shift."""
     for kernel in kernels.values():
         low, high = effect.interval(kernel.difference, kernel.se, kernel.df)
         if not low <= shift.difference <= high or kernel.difference * shift.difference <= 0.0:

@@ -1,8 +1,8 @@
 """Compares two variants of the same study: how many times better the second variant is, with an
 interval.
 
-If launches measured both variants, the difference is taken within each launch. Otherwise launches
-are compared within their session, in which they ran in turns. Otherwise sessions are compared.
+If launches measured both variants, the difference is taken within each launch. If not, launches
+that ran in turns are compared within their session. In all other cases sessions are compared.
 docs/explanation/statistics.md gives the reasons. comparison.py compares two tags.
 """
 

@@ -1,8 +1,8 @@
 """The ratio of a compared row with its interval, as every table, file and page shows the ratio.
 
-The shown ratio is also the judged ratio. The common shift is removed from this ratio if the
-controls prove a shift, and so is the part of the noise that the noise probe explains, if the
-launches have a probe. Nothing is removed from the raw ratio, which has its own interval.
+The shown ratio is also the judged ratio. If the controls prove a common shift, the shift is removed
+from the ratio. If the launches have a noise probe, the noise that the probe explains is removed.
+Nothing is removed from the raw ratio, which has its own interval.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Checks guidelines on the launches of one tag or study.
 
-If launches measured both variants of a guideline, the variants are compared within each launch.
-Otherwise launches of one session are compared, if they ran in turns. Otherwise sessions are
+If launches measured both variants of a guideline, the variants are compared within each launch. If
+not, launches of one session are compared if they ran in turns. In all other cases sessions are
 compared. A guideline is *broken* if the slowdown is significantly larger than its tolerance, and
 *holds* if the slowdown is significantly smaller, both at 5 %.
 """
@@ -57,7 +57,7 @@ class GuidelineRow:
     adjusted_p: float | None = None
     warnings: tuple[str, ...] = ()
     per: str = ""
-    """Of what the figures are; see Metric.per."""
+    """What the figures refer to, such as a node; see Metric.per."""
     simulated: str | None = None
     """The simulated machine of both variants. Its figures have no noise, so the ratio is exact."""
 

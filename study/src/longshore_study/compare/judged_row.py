@@ -53,7 +53,7 @@ class JudgedRow(PairedRow):
 
     @property
     def per(self) -> str:
-        """Of what the figures are; see Metric.per."""
+        """What the figures refer to, such as a node; see Metric.per."""
         return next((figure.per for figure in self.figures), "")
 
     @property

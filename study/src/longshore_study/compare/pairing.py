@@ -113,9 +113,9 @@ def _remaining(factors: dict[str, Any], ignore: Collection[str]) -> dict[str, An
 
 
 def disjoint_factors(rows: Iterable[PairedRow]) -> dict[str, tuple[list[Any], list[Any]]]:
-    """The factors that explain why no row has figures on both sides: factors without a common value
-    on the two sides, with the values of the reference and of the new side. Empty if a row has
-    figures on both sides, or if one side has no figures."""
+    """The factors that explain why no row has figures on both sides: those without a common value.
+    Each comes with the values of the reference and of the new side. Empty if a row has figures on
+    both sides, or if one side has no figures."""
     values: dict[str, tuple[dict[str, Any], dict[str, Any]]] = defaultdict(lambda: ({}, {}))
     sides = set()
     for row in rows:

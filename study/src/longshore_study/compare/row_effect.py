@@ -91,9 +91,9 @@ def sessions_in_turns(reference: Side, new: Side) -> frozenset[str]:
 
 
 def overlapping(*sides: Mapping[str, Sequence[str]]) -> frozenset[str]:
-    """The sessions in which two sides were measured in turns, that is, whose spans of time overlap
-    by at least half of the shorter span. `sides` has the start times of the launches of each side
-    by session."""
+    """The sessions in which two sides were measured in turns: the times of the two sides overlap by
+    at least half of the shorter span. `sides` has, by session, the start times of each side's
+    launches."""
     spans: dict[str, list[tuple[str, str]]] = defaultdict(list)
     for side in sides:
         for session, times in side.items():

@@ -1,11 +1,11 @@
 """Finds hosts on which launches are slower than other launches of the same cells and sessions.
 
-A host can only be found if some launches of a cell ran on it in a session, and others did not: all
-else is equal then. A launch is one observation, since its figures share its moment: the mean
-logarithm of its figures relative to the mean of its group, the launches of one cell in one session.
-Least squares give the effect of each host, and its t test: a block design with the groups as blocks
-and the hosts as treatments, of which a launch may have several. The effect of a host is relative to
-the mean of the other hosts. The p values are corrected for the number of hosts (Bonferroni).
+A host can be found only if, in one session, some launches of a cell ran on it and others did not.
+The launches of one cell in one session form a group. A launch is one observation: the mean
+logarithm of its figures, relative to the mean of its group. Least squares give the effect of each
+host and its t test. The design has the groups as blocks and the hosts as treatments, of which a
+launch may have several. The effect of a host is relative to the mean of the other hosts. The p
+values are corrected for the number of hosts (Bonferroni).
 
 Source: Montgomery, Design and Analysis of Experiments, chapter 4 (balanced and incomplete blocks).
 """
@@ -46,17 +46,17 @@ class SlowHost:
     host: str
     """Its name, or several names if these hosts were always used together."""
     difference: float
-    """Of the logarithms of speed; negative."""
+    """The difference of the logarithms of speed. It is negative, because the host is slow."""
     interval: tuple[float, float]
     """The 95 % interval of the difference."""
     p: float
     """Two-sided, corrected for the number of hosts of both sides."""
     launches: tuple[int, int]
-    """On the host, and on other hosts, in cells and sessions that have both."""
+    """Numbers of launches on the host and on other hosts, in cells and sessions that have both."""
 
     @property
     def text(self) -> str:
-        """Says which host is how slow, and on how many launches this rests."""
+        """Names the host, its slowdown, and the number of launches behind this result."""
         low, high = metric_ratios(self.interval, "higher")
         on, off = self.launches
         return (
@@ -109,7 +109,7 @@ def _hosts(header: Mapping[str, Any] | None) -> frozenset[str]:
 
 
 def _speeds(rows: Sequence[Sequence[Figure]]) -> list[dict[str, float]]:
-    """By cell and session: the speed of each launch, as the mean over its rows of the logarithm,
+    """By cell and session, the speed of each launch: the mean over its rows of the logarithm
     relative to the mean of the row."""
     speeds: dict[tuple[str, str, str], dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     for figures in rows:
@@ -138,7 +138,8 @@ def _connected(groups: Sequence[_Group]) -> list[list[_Group]]:
 
 
 def _effects(side: str, groups: Sequence[_Group]) -> list[SlowHost]:
-    """The effect of each host that the launches can tell from others; p values are uncorrected."""
+    """The effect of each host that the launches distinguish from other hosts. P values are not
+    corrected."""
     launches = [
         (index, hosts, speed)
         for index, group in enumerate(groups)
@@ -152,15 +153,15 @@ def _effects(side: str, groups: Sequence[_Group]) -> list[SlowHost]:
     for name in names:
         together[tuple(name in hosts for _, hosts, _ in launches)].append(name)
     used = {", ".join(members): _centred(map(float, uses), launches) for uses, members in together.items()}
-    used = {name: column for name, column in used.items() if any(column)}  # the others are in all launches
+    used = {name: column for name, column in used.items() if any(column)}  # leaves out hosts of all launches
     count = len(used)
     df = len(launches) - len(groups) - (count - 1)
     if count < 2 or df < _MIN_DF:
         return []
     speeds = _centred((speed for _, _, speed in launches), launches)
     columns = list(used.values())
-    # The columns sum to 0, so the effects are determined up to a constant; with 1 added to each
-    # element of the matrix, the solution is the one whose effects sum to 0.
+    # The columns sum to 0, so the effects are determined up to a constant. Adding 1 to each element
+    # of the matrix selects the solution whose effects sum to 0.
     inverse = _inverse([[_dot(a, b) + 1.0 for b in columns] for a in columns])
     if inverse is None:
         return []
@@ -168,7 +169,7 @@ def _effects(side: str, groups: Sequence[_Group]) -> list[SlowHost]:
     effects = [_dot(row, moments) for row in inverse]
     fitted = (_dot(effects, uses) for uses in zip(*columns, strict=True))
     variance = math.fsum((speed - fit) ** 2 for speed, fit in zip(speeds, fitted, strict=True)) / df
-    to_others = count / (count - 1)  # from relative to the mean of all hosts
+    to_others = count / (count - 1)  # converts effects relative to the mean of all hosts
     found = []
     for index, name in enumerate(used):
         se = max(to_others * math.sqrt(variance * max(inverse[index][index] - 1 / count**2, 0.0)), _ROUNDING)

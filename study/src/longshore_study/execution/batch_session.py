@@ -1,5 +1,5 @@
-"""Runs a session in a batch system: submits a job whose script calls `longshore run --in-job`. This
-command starts the launches of the session one after the other, and stops before the time limit of
+"""Runs a session in a batch system: submits a job whose script calls `longshore run --in-job`. That
+command starts the launches of the session one after the other. It stops before the time limit of
 the job."""
 
 from __future__ import annotations
@@ -143,8 +143,8 @@ def _request(plan: Plan, target: Target, nodes: int | None, number: int, *, afte
 def _script(args: argparse.Namespace, plan: Plan, target: Target, nodes: int | None) -> str:
     job = _job(plan.study.launcher)
     study = (target.folder / f"study-{plan.study.digest}.toml").absolute()  # the stored copy, which users do not edit
-    # The last launch is stopped before the time limit of the job, so that longshore can end in
-    # order.
+    # The last launch is stopped before the time limit of the job, so that longshore can end the
+    # session properly.
     reserve = min(_MAX_RESERVE_SECONDS, max(2, job.time_limit_seconds // 12))
     command = [sys.executable, "-m", "longshore_study", "run", str(study), f"--tag={target.tag}"]
     command += [f"--session={target.session}", f"--store={target.store.path.absolute()}", "--in-job"]

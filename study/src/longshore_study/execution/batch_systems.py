@@ -147,8 +147,8 @@ def state_of(system: BatchSystem, job_id: str) -> tuple[str, str]:
 
 
 def run_command(argv: Sequence[str]) -> tuple[int, str, str]:
-    """Exit status, stdout and stderr. The status is 127 if the command is missing, and 126 if it
-    cannot be run or does not answer."""
+    """Runs a command, and returns its exit status, stdout and stderr. The status is 127 if the
+    command is missing, and 126 if it cannot be run or does not answer."""
     try:
         result = subprocess.run(  # noqa: S603 - a command of the batch system, as a list
             argv, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", check=False,

@@ -2,8 +2,8 @@
 the program are ended.
 
 The program gets its own POSIX session (setsid). Ctrl-C in the terminal therefore reaches only
-longshore, which ends the program in order. The session also identifies every process that the
-program started, even ranks that a launcher put into other process groups.
+longshore, which then ends the program. The session also identifies every process that the program
+started, even ranks that a launcher put into other process groups.
 """
 
 from __future__ import annotations
@@ -176,7 +176,7 @@ def end_session(process: subprocess.Popen[bytes]) -> None:
     """Ends the rest of the program's session: SIGTERM, a short wait, SIGKILL."""
     session = process.pid
     if process.poll() is None:
-        # A launcher ends its ranks, also those on other nodes, so it gets the first signal.
+        # The launcher gets the first signal, because it ends its ranks, also on other nodes.
         _signal(session, signal.SIGTERM)
         deadline = time.monotonic() + _GRACE_SECONDS
         while process.poll() is None and time.monotonic() < deadline:

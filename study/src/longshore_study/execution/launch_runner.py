@@ -98,8 +98,8 @@ class Deadline:
         return self.at - time.monotonic()
 
     def check(self, cell: Cell) -> None:
-        """Raises OutOfTime if a launch of this cell would probably not end in time. A launch of
-        unknown duration is tried."""
+        """Raises OutOfTime if a launch of this cell would probably not end in time. Does not raise
+        for a launch of unknown duration."""
         expected = self.estimate.seconds(cell) if self.estimate.knows(cell) else 0.0
         if self.left_seconds <= expected:
             raise OutOfTime
@@ -129,7 +129,7 @@ class Runner:
 
     def run(self, launches: Iterable[PlannedLaunch], signals: Signals, summary: Summary) -> None:
         """Runs and records `launches`, and updates `summary`. Raises Interrupted on a signal, and
-        OutOfTime at the deadline: then the current launch is ended and not recorded."""
+        OutOfTime at the deadline. In both cases the current launch is ended and not recorded."""
         for launch in launches:
             signals.check()
             if self.deadline is not None:
@@ -250,8 +250,9 @@ def _judge(cell: Cell, result: ChildResult, lines: list[str]) -> tuple[str | Non
 
 
 def error_line(lines: list[str]) -> str:
-    """The line that best describes the error: a line of longshore-bench, else of longshore, else
-    the error in a boxed message of a launcher (`_framed_error`), else the last line with words."""
+    """The line that best describes the error. The first that exists of: a line of longshore-bench,
+    a line of longshore, the error beside boxed messages of a launcher (`_framed_error`), the last
+    line with words."""
     for start in ("longshore-bench:", "longshore"):
         for line in lines:
             if line.startswith(start):
@@ -264,9 +265,9 @@ def error_line(lines: list[str]) -> str:
 
 def _framed_error(lines: list[str], worded: list[int]) -> str | None:
     """The error if launchers printed boxed messages, each between two lines of dashes (the first
-    line of dashes may be missing). The program printed the last line before the last box that is in
-    no box. If there is no such line, the result is the first sentence in the last box. `worded` has
-    the indices of the lines with words."""
+    line of dashes may be missing). The result is the last line outside of all boxes and before the
+    last box, because the program printed it. Without such a line, it is the first sentence in the
+    last box. None if there is no box. `worded` has the indices of the lines with words."""
     edges = [index for index, line in enumerate(lines) if _FRAME.fullmatch(line)]
     if not edges:
         return None

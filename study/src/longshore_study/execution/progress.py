@@ -47,8 +47,8 @@ class _Progress:
         """Called after the last launch."""
 
     def left(self) -> str:
-        """The expected time of the unfinished launches, minus the time since the current launch
-        started."""
+        """The time left, as text: the expected time of the unfinished launches, minus the time
+        since the current launch started."""
         left = self.estimate.total(launch.cell for launch in self.launches[self.finished :])
         return duration(max(0.0, left - (time.monotonic() - self.launch_started)))
 

@@ -120,7 +120,7 @@ def _run_locked(
     deadline: float | None,
 ) -> int | None:
     """Locks the session and runs `launches`. Returns the exit status if the user or the time limit
-    stopped the session, else None."""
+    stopped the session, and None otherwise."""
     store_study_file(plan, target)
     part = f"{args.only_nodes} nodes" if args.only_nodes is not None else ""
     with session_lock(target.folder, target.session, part, wait=args.in_job) as lock:

@@ -58,9 +58,9 @@ def session_lock(folder: Path, session: str, part: str = "", *, wait: bool = Fal
     the session.
 
     Different parts of a session (launches on 4 nodes, launches on 16) can be locked at the same
-    time. Lock files of killed processes are removed. If `wait` is set, waits for a heartbeat of
-    processes on other machines: after the node of a job died, the lock file of the dead process is
-    still recent when the job restarts.
+    time. Lock files of killed processes are removed. If `wait` is set, waits until processes on
+    other machines send a heartbeat or their locks expire. This matters when a job restarts: if its
+    node died, the lock file of the dead process is still recent.
     """
     try:
         if wait:

@@ -1,4 +1,4 @@
-"""The cores that this process may use, by its affinity and the topology of the kernel."""
+"""The cores that this process may use, from its affinity and the kernel's topology."""
 
 from __future__ import annotations
 

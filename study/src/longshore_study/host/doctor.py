@@ -308,8 +308,8 @@ def ranges(numbers: Sequence[int]) -> str:
 
 def _control_groups(machine: Machine, controller: str) -> list[tuple[int, str]]:
     """The version and the folder of the control group of this process for a controller, and of its
-    ancestors: any of them may have a limit. A container may see the path of the host; then only the
-    folder at the top exists."""
+    ancestors, because each of them may have a limit. In a container that sees the path of the host,
+    only the top folder exists."""
     found = []
     for line in (machine.text("proc/self/cgroup") or "0::/").splitlines():
         _, _, rest = line.partition(":")

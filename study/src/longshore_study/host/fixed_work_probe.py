@@ -20,7 +20,7 @@ from longshore_study.host.doctor import NOT_SUPPORTED, OK, UNKNOWN, WARN, CheckR
 _MAX_CORES = 64
 _MAX_LOST_FRACTION = 0.02  # of the time of a core
 _MAX_CORE_DIFFERENCE = 0.10  # between the fastest and the slowest core
-_UNDISTURBED_UP_TO = 1.05  # times the usual time of a piece, since clock and caches vary
+_UNDISTURBED_UP_TO = 1.05  # times the usual time of a piece: clock and caches vary
 _PROBE_PROGRAM = """
 import json, os, sys, time
 cpu, seconds = int(sys.argv[1]), float(sys.argv[2])

@@ -32,8 +32,8 @@ class Mpi:
 
 
 def find_mpi(asked_for: str | None = None) -> Mpi | None:
-    """The MPI launcher: `asked_for`, else LONGSHORE_MPIRUN, else the first on PATH. None if the
-    launcher is missing or does not run."""
+    """The MPI launcher: `asked_for`, or LONGSHORE_MPIRUN if `asked_for` is None. If neither is set,
+    the first on PATH that runs. None if the launcher is missing or does not run."""
     asked_for = asked_for or os.environ.get("LONGSHORE_MPIRUN")
     for name in [asked_for] if asked_for else LAUNCHER_NAMES:
         path = shutil.which(name)
@@ -68,7 +68,7 @@ def placement(mpi: Mpi, ranks: int, nodes: int | None) -> list[str]:
     """Options of the launcher that distribute `ranks` over `nodes` nodes, and that allow more ranks
     than cores. If `nodes` is None, the launcher chooses the distribution.
 
-    Only Open MPI refuses more ranks than cores. It does not count hardware threads.
+    Only Open MPI refuses more ranks than cores. Hardware threads do not count as cores.
     """
     per_node = ranks if nodes is None else -(-ranks // nodes)
     if mpi.kind == OPEN_MPI:

@@ -53,8 +53,8 @@ class Build:
         return with_paths(self.own_environment, self.paths)
 
     def as_json(self) -> dict[str, Any]:
-        """The content of stack.json, whose key `environment` is `own_environment`: search paths
-        depend on the environment of the launch."""
+        """The content of stack.json. Its key `environment` holds `own_environment` without search
+        paths, which depend on the environment of the launch."""
         own = {"environment": self.own_environment}
         return attributes(self, "name bench mpirun") | own | attributes(self, "paths version")
 
@@ -73,10 +73,10 @@ def builds() -> list[Build]:
 
 
 def with_unique_names(found: Iterable[Stack]) -> list[Stack]:
-    """The stacks, with names that cannot replace a build of another installation. An MPI with a
-    build (same launcher and version) has the name of that build. An MPI without a build gets a
-    number after its name if a build or an earlier stack has the name. Only MPIs are built, so other
-    stacks keep their names."""
+    """The stacks, with names under which no build replaces a build of another installation. An MPI
+    with a build (same launcher and version) has the name of that build. An MPI without a build gets
+    a number after its name if a build or an earlier stack has the name. Only MPIs are built, so
+    other stacks keep their names."""
     built = {(os.path.realpath(build.mpirun), build.version): build.name for build in builds()}
     taken = set(built.values())
     named = []
@@ -208,8 +208,8 @@ def _run(argv: list[str], environment: dict[str, str], log: Path, *, verbose: bo
 
 
 def _first_error(lines: list[str]) -> str:
-    """The first line with an error and the next lines, in which CMake describes the error. The last
-    lines of the log if no line looks like an error."""
+    """The first line with an error and the next lines, in which CMake describes the error. If no
+    line looks like an error, the last lines of the log."""
     error = next((index for index, line in enumerate(lines) if _ERROR_LINE.search(line)), None)
     first = max(0, len(lines) - _SHOWN_LINES) if error is None else error
     shown = [" ".join(line.split()) for line in lines[first:] if line.strip()][:_SHOWN_LINES]

@@ -7,7 +7,7 @@ copy, mul, add, triad, dot and nstream on one device.
 The rate of the fastest repetition is our best_bandwidth, in GB/s (10^9 bytes) or GiB converted to
 it. The average time gives our mean_bandwidth. With --triad-only there is one rate of all
 repetitions. The printed form has no number of elements, but the rounded size of an array.
-BabelStream prints nothing about a right result, so a result is unverified unless it was wrong.
+BabelStream reports only wrong results, so all other results count as unverified.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ node of each strategy ("model"). Tables are cyclic.
     GB/s per node = bytes per request x requests per PE x PEs per node / seconds
 
 A request has 16 bytes in ig (index and answer) and 8 bytes in histo. If bale ran without -c (PEs
-per node), bale prints a bandwidth of 0, and the import needs --ranks-per-node.
+per node), it prints a bandwidth of 0. Such an import needs --ranks-per-node.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Finds numbers of which a match has only a part: `([0-9.]+)` matches 11 of 11,5, and 1.15 of
-1.15e+03. A mark that a pattern names by itself separates numbers, such as the comma between two
-groups."""
+1.15e+03. If a pattern itself contains a mark, such as the comma between two groups, the mark
+separates two numbers."""
 
 from __future__ import annotations
 

@@ -80,7 +80,7 @@ SIGNATURES = (
 """(format, pattern of the output, name of the program). The first matching pattern counts."""
 
 _MAX_BYTES = 64 * 2**20  # outputs are pages of text; a larger file is something else
-_MAX_RECORDS_BYTES = 1024 * 2**20  # of longshore-bench, with 250 bytes per repetition
+_MAX_RECORDS_BYTES = 1024 * 2**20  # a record of longshore-bench has 250 bytes per repetition
 
 
 def format_name(name: str) -> str:

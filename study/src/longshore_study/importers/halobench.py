@@ -2,8 +2,8 @@
 contiguous buffer per message.
 
 For each mode, halobench prints the seconds of all repetitions and the MiB/s that one process sends.
-Newer versions run all modes three times and print 'Finished' after each run. Then the result is the
-median of the runs, and a sample is stored for each run.
+Newer versions run all modes three times and print 'Finished' after each run. For these versions the
+result is the median of the runs, and each run gives a sample.
 """
 
 from __future__ import annotations

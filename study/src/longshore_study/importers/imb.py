@@ -103,8 +103,9 @@ def _wrong_in(text: str) -> set[tuple[str, int | None]]:
 
 
 def _mark_wrong(results: list[Record], wrong: set[tuple[str, int | None]]) -> set[tuple[str, int | None]]:
-    """Marks the results whose buffers a rank found wrong, and returns what is of other benchmarks:
-    ranks print into the next tables. Without a size, all results of a benchmark are wrong."""
+    """Marks the results whose buffers a rank found wrong. Returns the entries of `wrong` that are
+    for other benchmarks, because ranks also print into the next tables. An entry without a size
+    marks all results of its benchmark."""
     for result in results if wrong else ():
         variant = result["variant"]
         if {(variant["test"], variant.get("bytes")), (variant["test"], None)} & wrong:

@@ -31,7 +31,7 @@ class Columns:
     time: str
     version: str | None = None
     factors: tuple[str, ...] = ()
-    """Empty: all other columns that do not differ in most lines."""
+    """The columns with factors. If empty, all other columns that do not differ in most lines."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ class Imported:
     started: str | None = None
     """Start of the run. None if the output does not have the time."""
     session: str | None = None
-    """Of one run of a series; else the user names the session."""
+    """The session of a run of a series. The user names the session of all other runs."""
     tag: str | None = None
     """The version of a run of a series; a tag of the user has precedence."""
     steps: list[dict[str, Any]] = field(default_factory=list)

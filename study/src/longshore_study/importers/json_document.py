@@ -1,6 +1,6 @@
 """Importer of any JSON output. A path selects the values of the metric: `results[*].bandwidth`
 selects the member `bandwidth` of all elements of `results`. The factors of a value are the texts
-beside the value, if these texts distinguish all values, else the position of the value.
+beside it. If these texts do not distinguish all values, the factor is the position of the value.
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ def _refuse(name: str) -> NoReturn:
 
 
 def _factors(matches: list[Match], value_key: str) -> list[dict[str, Any]]:
-    """The texts that distinguish the values, or the positions of the values. `value_key` is the key
-    of the values."""
+    """The factors of each value: texts that distinguish the values, or the positions of the values.
+    `value_key` is the key of the values."""
     texts: dict[str, set[str]] = {}
     counts: Counter[str] = Counter()
     for match in matches:

@@ -12,7 +12,8 @@ import re
 
 _COLOUR = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 _OPEN_MPI = re.compile(r"\[[\w.@-]*\d+,\d+\]<std(?:out|err|diag)>: ?")
-"""No program prints this by itself, so it is removed also within a line, where lines were mixed."""
+"""Programs never print this label themselves. So it is also removed within lines, where the
+launcher mixed lines."""
 _LABEL = re.compile(r"^(?:\[\d+\] ?| *\d+: ?)", re.MULTILINE)
 _LINE = re.compile(r"^.*\S", re.MULTILINE)
 

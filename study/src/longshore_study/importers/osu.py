@@ -10,8 +10,8 @@ The latency of osu_latency is half a round trip, like our latency_us of pattern 
 as barrier have no sizes. osu_mbw_mr -V prints two tables with a line per size and a column per
 window: bandwidths, and message rates.
 
-OSU does not print the number of ranks, and not always where its buffers are. Both come from the
-command line above the output, as in `mpirun -n 2 osu_latency -d cuda D H`, or from options.
+OSU does not print the number of ranks, and does not always print where its buffers are. The command
+line above the output gives both, as in `mpirun -n 2 osu_latency -d cuda D H`, or options do.
 """
 
 from __future__ import annotations

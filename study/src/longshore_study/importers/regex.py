@@ -1,6 +1,6 @@
 """Importer of any printed output by a regular expression. Each match has a value of the metric: the
 group named `value`, or the only group. Other named groups are factors. The time of the search is
-limited, since some regular expressions take practically forever.
+limited, because some regular expressions take almost forever.
 """
 
 from __future__ import annotations

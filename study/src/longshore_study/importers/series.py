@@ -17,7 +17,7 @@ from longshore_study.importers.run_texts import any_number
 from longshore_study.store import records
 
 _LATEST_SECONDS = 4e9
-"""A number above it is no time in seconds since 1970 (or in the year 2096)."""
+"""A larger number is no time in seconds since 1970. The limit is in the year 2096."""
 _OF_TIME = ("s", "ms", "us", "ns", "min", "h", "sec", "seconds")
 
 
@@ -36,8 +36,8 @@ class SeriesFigure:
 
 
 def runs(source: Source, program: str, figures: Iterable[SeriesFigure], ranks: int | None = None) -> list[Imported]:
-    """One run per time and version; if a variant has several figures of one metric at that time,
-    these are runs of one session."""
+    """One run per time and version. If a variant has several figures of one metric at that time,
+    each further figure is in a further run of the same session."""
     sessions: dict[tuple[dt.datetime, str | None], list[dict[str, tuple[Mapping[str, Any], dict[str, Any]]]]] = {}
     for figure in figures:
         if figure.value <= 0 and is_above_zero(figure.unit):
@@ -91,15 +91,16 @@ def time_of(source: Source, offset: int, text: str) -> dt.datetime:
 
 
 def value_of(source: Source, offset: int, column: str, text: str) -> float | None:
-    """A figure; None for an empty text, and for words that mean that there is none."""
+    """The figure in a text. None for an empty text, and for words for a missing figure."""
     if text.strip().lower() in ("", "nan", "null", "none", "n/a", "na", "-"):
         return None
     return any_number(source, offset, column, text)
 
 
 def better_of(lower: object, upper: object, unit: str) -> str:
-    """Which values are better. ReFrame bounds a rate from below and a time from above; its logs
-    have the word None for no bound. Without a bound, times are better if lower."""
+    """Which values are better. A figure with a lower bound is better if higher, one with an upper
+    bound if lower. Logs of ReFrame have the word None for no bound. Without a bound, times are
+    better if lower."""
     has_lower, has_upper = (bound not in (None, "", "None", "null") for bound in (lower, upper))
     if has_lower != has_upper:
         return "higher" if has_lower else "lower"

@@ -23,7 +23,7 @@ _LOG_TIMES = ("job_completion_time", "completion_time", "time", "timestamp", "da
 _LOG_NAMES = ("display_name", "descr", "name", "unique_name", "test", "check")
 _LOG_FACTORS = ("system", "partition", "environ", "environment", "num_tasks", "num_tasks_per_node")
 _MIN_LINES = 4
-"""In fewer lines a factor may differ in each."""
+"""With fewer lines, a factor may differ in every line."""
 
 
 def read(source: Source, options: Options) -> list[Imported]:
@@ -61,7 +61,7 @@ def read(source: Source, options: Options) -> list[Imported]:
 
 
 def read_log(source: Source, options: Options) -> list[Imported]:
-    """Of a performance log of ReFrame."""
+    """Reads a performance log of ReFrame."""
     delimiter = "|" if "|" in source.text.partition("\n")[0] else ","
     header, lines = read_table(source, delimiter, open_ended=True)
     time_column = next((name for name in _LOG_TIMES if name in header), None)

@@ -4,9 +4,9 @@
     initial,none,qthreads,cstdlib,35,
 
 A column named stream_<scope>_GBps_..._<N>_locale(s) or _node(s) has the GB/s per node of the triad
-on N nodes, or nothing where there was no measurement. The column `stage` (or `step`) names the
-steps of work in the order of the lines. All other columns are factors; `comm` becomes `transport`.
-Lines that begin with # are comments.
+on N nodes. A missing measurement is an empty field. The column `stage` (or `step`) names the steps
+of work in the order of the lines. All other columns are factors; `comm` becomes `transport`. Lines
+that begin with # are comments.
 """
 
 from __future__ import annotations

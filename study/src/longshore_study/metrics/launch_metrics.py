@@ -74,7 +74,7 @@ class Figure:
     unit: str
     better: str
     per: str = ""
-    """"node" or "rank", of which the value is; empty: of all ranks together, or not known."""
+    """What the value refers to: "node" or "rank". Empty for all ranks together, or if not known."""
     main: bool = True
     """Whether this is the main metric of the pattern."""
     imported: bool = False
@@ -157,7 +157,8 @@ def measure_sides(
 
 
 def _in_common_units(sides: Sequence[Iterable[Figure]]) -> list[list[Figure]]:
-    """The figures of each side. Those of one metric of a pattern are in the unit of the first one.
+    """The figures of each side. All figures of one metric of a pattern get the unit of the first
+    figure.
 
     Raises LongshoreError if figures of a metric have units that measure different things, or if
     some are better if higher, and others if lower.
@@ -257,7 +258,8 @@ def _of_launch(
 
 
 def _per(pattern: str, name: str, metric: Mapping[str, Any]) -> str:
-    """As recorded. Records of older versions and of other programs lack `per`."""
+    """What the figure refers to, such as a node. Records of older versions and of other programs
+    lack this key, so the pattern gives it."""
     known = metric_of(pattern, name)
     return str(metric.get("per") or (known.per if known else ""))
 

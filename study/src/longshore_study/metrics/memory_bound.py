@@ -20,9 +20,9 @@ def moved_gigabytes_per_second(
     pattern: str, main_figure: float, factors: Mapping[str, Any], nodes: int | None = None
 ) -> float | None:
     """The memory traffic of one node in GB/s, for a value of the pattern's main metric in its own
-    unit. `nodes` is the number of nodes of the launch. If it is not known, `ranks_per_node` of the
-    factors gives it; without that, all ranks count as ranks of one node. None if the factors do not
-    determine the traffic.
+    unit. `nodes` is the number of nodes of the launch. If `nodes` is None, the factor
+    `ranks_per_node` gives the number. Without this factor, all ranks count as ranks of one node.
+    None if the factors do not determine the traffic.
     """
     facts = PATTERNS.get(pattern)
     if facts is None or facts.traffic is None:
@@ -40,8 +40,8 @@ def moved_gigabytes_per_second(
 
 
 def factor_to_node(per: str, unit: str, ranks: int, nodes: int) -> tuple[float, str]:
-    """The number by which to multiply a figure of a rank, a node or all ranks to get a figure per
-    node, and the unit of the result."""
+    """The factor that converts a figure of a rank, a node or all ranks to a figure per node, and
+    the unit of the result."""
     if per == "node":
         return 1.0, unit
     if not per:

@@ -13,8 +13,8 @@ from longshore_study.store.records import Record
 # STREAM's copy counts two words for each element, but a cache with write-allocate moves three. So
 # no kernel can have more than 3/2 of the bandwidth of copy.
 _COPY_ALLOWANCE = 1.5
-# Control cells copy arrays several times as large as the caches. The data of an operation that
-# moves at least this share of the same bytes does not fit into the caches either.
+# Control cells copy arrays several times as large as the caches. An operation that moves at least
+# this share of the copied bytes exceeds the caches, too.
 _LARGE_SHARE = 0.75
 
 
@@ -87,8 +87,8 @@ def _moved(result: Record) -> float | None:
 
 
 def _as_large(moved: float | None, copied: float | None) -> bool:
-    """Whether an operation moves about as much data as the copy, so that the data does not fit into
-    the caches. True if a size is not known."""
+    """Whether an operation moves about as much data as the copy. Then the data exceeds the caches.
+    True if a size is not known."""
     return moved is None or copied is None or moved >= _LARGE_SHARE * copied
 
 

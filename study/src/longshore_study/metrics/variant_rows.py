@@ -27,7 +27,7 @@ CHOICES = frozenset(
     if factor.role == WAY and name not in _GIVEN_WAYS
 ) | {"indexing", "environment"}
 """The factors that a user chooses: the ways to do the work, except those that the data of a program
-give. Among the rows that agree in all other factors, one row is the best."""
+determine. Among rows that agree in all other factors, one row is the best."""
 LAYOUT = ("nodes", "ranks", "ranks_per_node", "tasks_per_node", "grid", "domain")
 """The factors of the layout of ranks. Tables always show these factors."""
 MEASUREMENTS = ("part", "test", "datatype", "processes")

@@ -41,7 +41,8 @@ def _differs_from_raw(row: JudgedRow) -> bool:
 
 
 def _verdict(row: JudgedRow) -> str:
-    """The verdict; if it is inconclusive, with the slowdown that these data could have found."""
+    """The verdict. An inconclusive verdict also has the smallest slowdown that these data could
+    show."""
     smallest = row.smallest_slowdown
     if row.verdict != verdict.INCONCLUSIVE or smallest is None:
         return row.verdict

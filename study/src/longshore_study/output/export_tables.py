@@ -39,8 +39,8 @@ def write_lines(rows: Iterable[tuple[Row, Row]], form: str, first: Sequence[str]
     """Writes CSV, JSON or JSON lines. Iterates over `rows` once and does not keep the rows, which
     need not fit into memory.
 
-    A row is a pair: a part that other rows share (as the same object), and a part of this row
-    alone. The second parts of all rows have the same columns.
+    A row is a pair. Its first part is an object that several rows share, and its second part
+    belongs to this row alone. The second parts of all rows have the same columns.
     """
     if form == "json":
         out.write(f'{{"schema":{_SCHEMA},"rows":[')

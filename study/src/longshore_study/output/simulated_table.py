@@ -1,5 +1,5 @@
-"""The output of `show --predicted`, simulated beside measured times: JSON, or a table per machine,
-measured side and pattern."""
+"""The output of `show --predicted`, which compares simulated with measured times: JSON, or a table
+per machine, measured side and pattern."""
 
 from __future__ import annotations
 

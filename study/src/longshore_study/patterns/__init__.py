@@ -1,5 +1,5 @@
-"""The facts of each pattern, in the module of its name. All other packages derive from these facts
-what they need. A new pattern is one more module: no list names it."""
+"""The facts of each pattern, in the module of its name. All other packages take what they need of a
+pattern from these facts. A new pattern is one more module. No list of modules must be changed."""
 
 from __future__ import annotations
 

@@ -31,7 +31,8 @@ def _element_bytes(levels: Levels, ghost_bytes: int) -> float:
         return ghost_bytes
     elements, ghosts, ranks = (levels.get(name) for name in ("elements", "ghosts", "ranks"))
     if isinstance(elements, int) and isinstance(ghosts, int) and isinstance(ranks, int) and ghosts > 0:
-        # Many random ghosts share lines: a rank reads each element of the others once at most.
+        # Many random ghosts share cache lines: a rank reads each element of other ranks at most
+        # once.
         return min(_LINE_BYTES, max(ghost_bytes, ghost_bytes * elements * (ranks - 1) / ghosts))
     return _LINE_BYTES
 

@@ -16,7 +16,7 @@ WAY: Role = "way"
 LARGEST_COUNT = 2**40  # items per rank
 LARGEST_RANKS = 2**20
 BYTES_PER_SECOND = 3e9
-"""That a modest core moves, for guesses of times."""
+"""The memory bandwidth of a modest core, for guesses of times."""
 NUMBER_BYTES = {"uint8": 1, "uint16": 2, "uint32": 4, "int32": 4, "float": 4, "int64": 8, "uint64": 8, "double": 8}
 
 Levels = Mapping[str, Any]
@@ -76,7 +76,7 @@ class Metric:
 
     unit: str
     per: str = ""
-    """"node" or "rank", of which the figure is; empty: of all ranks together."""
+    """What the figure refers to: "node" or "rank". Empty for all ranks together."""
     better: str = "higher"
     title: str = ""
     """For readers; by default the name of the metric."""
@@ -119,10 +119,12 @@ class Pattern:
     mean_metrics: tuple[str, ...] = ()
     """Metrics of which the reference program prints means."""
     modelled_phase: str = ""
-    """The phase that the communication model predicts: an exchange of equal blocks between all."""
+    """The phase that the communication model predicts: an exchange of equal blocks between all
+    ranks."""
     traffic: Callable[[Levels], float] | None = None
     """The bytes that any implementation has to read and to write, for each byte or item of the main
-    metric. Compared with memory copy, the only bound that can be measured on one machine."""
+    metric. Tables compare this traffic with memory copy, the only bound that can be measured on one
+    machine."""
     traffic_text: str = ""
     """Which bytes `traffic` counts. Tables append "per second, relative to memory copy"."""
     traffic_factors: tuple[str, ...] = ()
@@ -130,7 +132,7 @@ class Pattern:
     repetition_seconds: Callable[[int, Levels], float] = lambda ranks, levels: 0.1  # noqa: ARG005
     """A guess, right within a small factor, from the number of ranks and the levels."""
     pairs_of_ranks: bool = False
-    """Whether all pairs of ranks exchange messages, which a simulation takes longer for."""
+    """Whether all pairs of ranks exchange messages. The simulation then takes longer."""
 
     @cached_property
     def work(self) -> tuple[str, ...]:

@@ -1,11 +1,11 @@
 """Recommends the length of a launch: the number of repetitions that makes comparisons fastest.
 
 More launches and longer launches both cost time and reduce noise. A single launch cannot show how
-much repetitions help, since all its repetitions share the same start and the same moment. But a
-launch of a hundred repetitions contains five launches of twenty, so stored launches show the noise
-between shorter launches. The time for a given certainty is proportional to the variance between
-launches times the seconds of a launch (Kalibera and Jones 2013, Rigorous benchmarking in reasonable
-time). Their model assumes independent repetitions and launches; this module does not.
+much repetitions help, because its repetitions share one start and one moment. But a launch of 100
+repetitions contains five launches of 20 repetitions. So stored launches show the noise between
+shorter launches. The time for a given certainty is proportional to the variance between launches
+times the seconds of a launch (Kalibera and Jones 2013, Rigorous benchmarking in reasonable time).
+Their model assumes independent repetitions and launches; this module does not.
 """
 
 from __future__ import annotations

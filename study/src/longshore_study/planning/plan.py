@@ -2,7 +2,7 @@
 sweep of each cell over the factors `within`, control cells, and a random but reproducible order.
 
 The order is a sequence of shuffles of all cells. So an interrupted session has measured all cells
-about equally often, and drift of the machine affects all cells alike.
+about equally often. A drift of the machine affects all cells alike.
 """
 
 from __future__ import annotations
@@ -253,8 +253,9 @@ def _simulated_cell(
 
 
 def _layout_on(machine: MachineFile, between: Mapping[str, Any], where: str) -> dict[str, int]:
-    """The factors `ranks`, and `ranks_per_node` if it follows from the others. `nodes` alone means
-    full nodes. Raises UsageError, which begins with `where`, if the machine has no such layout."""
+    """The factor `ranks`, and `ranks_per_node` if the other factors determine it. `nodes` alone
+    means full nodes. Raises UsageError, which begins with `where`, if the machine has no such
+    layout."""
     nodes, ranks, given = between.get("nodes"), between.get("ranks"), between.get("ranks_per_node")
     per_node = given or (-(-ranks // nodes) if ranks and nodes else machine.ranks_per_node)
     total = ranks or (nodes or 1) * per_node

@@ -1,6 +1,6 @@
 """Power analysis of a planned study: the smallest difference that its statistics could detect. The
-spread of launches and sessions comes from stored launches of the study, else from assumptions.
-stats/power.py computes the power.
+spread of launches and sessions comes from stored launches of the study, or from assumptions if
+there are too few. stats/power.py computes the power.
 """
 
 from __future__ import annotations
@@ -79,8 +79,8 @@ Sessions = dict[tuple[str, str], float]
 
 
 def _centred(row: Sessions) -> Sessions:
-    """The deviations of sessions from the mean of their tag, since a difference between tags is not
-    noise. A tag with a single session is left out."""
+    """The deviations of sessions from the mean of their tag. A tag with a single session is left
+    out. Differences between tags are not noise."""
     tags: dict[str, list[float]] = {}
     for (tag, _), value in row.items():
         tags.setdefault(tag, []).append(value)
@@ -119,7 +119,8 @@ def _shared_part(centred: list[Sessions]) -> float:
 
 class PowerAnalysis:
     def __init__(self, plan: Plan, spread: Spread, *, simulated_rows: int = power.SIMULATED_ROWS) -> None:
-        """Fewer `simulated_rows` are faster and still precise to a factor of two."""
+        """With fewer `simulated_rows` the analysis is faster. Its result is then right within a
+        factor of two."""
         self.plan = plan
         self.spread = spread
         self.simulated_rows = simulated_rows

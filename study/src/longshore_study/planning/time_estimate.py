@@ -1,4 +1,4 @@
-"""Estimates the time of a study from stored launches of the same cells, else from sizes."""
+"""Estimates the time of a study from stored launches. For other cells, guesses from sizes."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from longshore_study.store.launch_store import Launch
 
 _MAX_GUESSED_VARIANTS = 1000  # with more variants, the guess uses two of them
 _START_SECONDS = {"threads": 0.2, "mpi": 1.2}
-_SIMULATED_PAIR_SECONDS = 2e-5  # real time of a simulated exchange between all pairs of ranks
-_SIMULATED_NEIGHBOURS_SECONDS = 3e-3  # of one between neighbours, by rank
+_SIMULATED_PAIR_SECONDS = 2e-5  # real time per pair of ranks, if all pairs exchange messages
+_SIMULATED_NEIGHBOURS_SECONDS = 3e-3  # real time per rank of an exchange with neighbours
 
 
 class TimeEstimate:

@@ -100,7 +100,7 @@ def _unranked_sentence(facts: Facts) -> str:
 
 
 def _with(choice: BestChoice) -> str:
-    """Empty where there was no choice."""
+    """The words "with ...", or "" where there was no choice."""
     if choice.name and choice.problem:
         return f" with {choice.name} ({choice.problem})"
     return f" with {choice.name or choice.problem}" if choice.name or choice.problem else ""
@@ -161,7 +161,7 @@ def _legend(best: list[BestChoiceOfSide]) -> Element:
 
 
 def _next(facts: Facts) -> Element | None:
-    """None for several sides: a reader who compares sides knows the commands already."""
+    """None for several sides, because a reader who compares sides knows the commands already."""
     if len(facts.sides) != 1:
         return None
     commands = next_commands(facts.best_choices[facts.sides[0]], facts.launches, shown_by="report")

@@ -1,6 +1,6 @@
-"""The bound of a figure, which plots show as a line: the value of the figure if its bytes moved at
-the speed of memory copy (metrics/memory_bound.py). Data in a cache can be faster than memory copy,
-so the line is named "memory copy" and not "bound".
+"""The bound of a figure, a line in plots. The bound is the value that the figure would have if its
+bytes moved at the speed of memory copy (metrics/memory_bound.py). Data in a cache can exceed it, so
+plots name the line "memory copy" and not "bound".
 """
 
 from __future__ import annotations
@@ -74,5 +74,5 @@ def _bounding_levels(f: PlottedFigure) -> list[Any]:
 
 
 def _launched_alike(control: Mapping[str, Any], factors: Mapping[str, Any]) -> bool:
-    """A control bounds a figure if these factors agree, as far as both have them."""
+    """Whether a control bounds a figure: all factors of the launch that both have must be equal."""
     return all(control[k] == factors[k] for k in LAUNCHED_ALIKE if k in control and k in factors)

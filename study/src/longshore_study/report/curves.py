@@ -58,7 +58,7 @@ class Panel:
     title: str
     series: tuple[Series, ...]
     bounds: tuple[tuple[float, Bound], ...]
-    """Pairs of a size and the bound at this size: a bound per process falls with the number of
+    """Pairs of a size and the bound at this size. A bound per process falls with the number of
     ranks."""
 
 
@@ -110,8 +110,8 @@ def scaled_over(figures: Sequence[PlottedFigure]) -> tuple[str, ...]:
 
 
 def panels(facts: Facts, figures: Sequence[PlottedFigure], factor: str) -> list[Panel]:
-    """Small multiples: the levels of `series_factor` make the series, all other factors except the
-    size make the panels."""
+    """Small multiples. Each level of `series_factor` is a series. Each combination of the other
+    factors, without the size, is a panel."""
     groups = list(by_key(figures).values())
     rest = [_without(group[0].factors, factor) for group in groups]
     # Factors that the size determines do not distinguish panels.

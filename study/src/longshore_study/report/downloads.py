@@ -122,7 +122,7 @@ def _cell(value: object) -> str:
 def _link(name: str, media_type: str, content: str, description: str) -> Element:
     data = content.encode("utf-8", "replace")
     if len(data) > MAX_PLAIN_BYTES:
-        # No time stamp: the same data gives the same page.
+        # No time stamp, so that the same data gives the same page.
         name, media_type, data = f"{name}.gz", "application/gzip", gzip.compress(data, mtime=0)
     size = f"{len(data) / 1000:.0f} kB" if len(data) >= 1000 else f"{len(data)} bytes"
     encoded = base64.b64encode(data).decode("ascii")

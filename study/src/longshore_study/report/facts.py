@@ -279,7 +279,8 @@ def _figures(side: Side, measured: Measurements) -> list[PlottedFigure]:
 
 def _spread(times: object, better: str) -> tuple[float, float] | None:
     """The 10th and the 90th percentile of a metric, divided by its median, from the times of the
-    repetitions. A metric of which less is better grows with the time, a rate falls with it."""
+    repetitions. If less is better, the metric grows with the time. If more is better, the metric
+    falls with the time."""
     if not isinstance(times, dict):
         return None
     median, low, high = (times.get(k) for k in ("median", "p10", "p90"))

@@ -1,5 +1,5 @@
-"""The section of guidelines: a call must not be slower than the calls that could replace it.
-Guidelines need no earlier measurement."""
+"""The section of guidelines. A guideline says that a call must not be slower than the calls that
+could replace it. Guidelines need no earlier measurement."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every launch as a dot, by variant: a mean would hide spread, outliers and two modes."""
+"""Plots every launch as a dot. A mean would hide spread, outliers and two modes."""
 
 from __future__ import annotations
 
@@ -218,7 +218,8 @@ def median_interval_ranks(count: int) -> tuple[int, int] | None:
     section 3.2).
     """
     ranks = None
-    # Exact integers: the ways to have `low` values below the median, and to have at most `low`.
+    # In exact integers: the number of ways to have `low` values below the median, and at most
+    # `low`.
     ways = ways_at_most = 1
     for low in range(count // 2):
         if 40 * ways_at_most > 2**count:  # both tails together exceed 5 %

@@ -1,7 +1,8 @@
 """The SVG marks of plots.
 
 Positions are percentages, because a plot is as wide as the reader's page. Text and symbols keep
-their size. Series differ in shape, verdicts in glyph and word: colour alone carries no information.
+their size. Series also differ in shape, and verdicts in glyph and word, so that no information is
+in colour alone.
 """
 
 from __future__ import annotations
@@ -146,7 +147,8 @@ def chart(axes: Axes, *marks: Child, label: str, style: str = "") -> Element:
 
 
 def polyline(points: list[tuple[float, float]], style: str) -> list[Element]:
-    """Separate lines through points as of `mark`: SVG allows percentages in lines, not in paths."""
+    """Separate lines between points in the fractions of `mark`, because SVG allows percentages in
+    lines but not in paths."""
     return [line(x1, y1, x2, y2, f"curve {style}") for (x1, y1), (x2, y2) in pairwise(points)]
 
 

@@ -47,8 +47,8 @@ def file_content(plot: PaperPlot, file_format: str) -> bytes:
 
 
 def figure(plot: PaperPlot) -> Figure:
-    """One pair of axes without decoration: the marks of the page include ticks and titles. x goes
-    from 0 to 1. The unit of y is a row, downwards; a chart is one row."""
+    """One pair of axes without decoration, because the marks of the page include ticks and titles.
+    x goes from 0 to 1. The unit of y is a row, downwards; a chart is one row."""
     rows = [plot.plot] if plot.plot.name == "svg" else rows_of(plot.plot)
     styles = classes(plot.plot)
     if plot.plot.name == "svg":
@@ -193,6 +193,6 @@ def _stroke(styles: Sequence[str]) -> dict[str, Any]:
     if "curve" in styles:
         return {"color": colour, "linewidth": 1.1, "linestyle": "--" if "dashed" in styles else "-"}
     if {"median", "span"} & set(styles):
-        # The opaque colour that looks like 55 % of `colour`: printers handle transparency badly.
+        # The opaque colour that looks like 55 % of `colour`, as printers handle transparency badly.
         colour = tuple(1.0 - 0.55 * (1.0 - channel) for channel in to_rgb(colour))
     return {"color": colour, "linewidth": 1.1}

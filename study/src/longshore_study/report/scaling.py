@@ -63,7 +63,7 @@ def _block(facts: Facts, members: Sequence[SideCurve]) -> Element:
     note += names.constant_note
     rate_axes = _axes(first, sizes, _rate_scale(panels), quantity(first.unit, [_largest(panels)]).name + " per node")
     efficiency_note = f"Efficiency: {DEFINITIONS[first.axis]}. {_intervals(curve for _, curve in members)}"
-    # The axis follows the values, not their intervals: a wide interval would leave no room for the
+    # The axis spans the values and not their intervals, because a wide interval would flatten the
     # curves.
     scale = linear_from_zero([1.0, *(p.value for panel in efficiencies for s in panel.series for p in s.points)])
     efficiency_axes = _axes(first, sizes, scale, "efficiency")
@@ -119,8 +119,8 @@ def _panels(facts: Facts, members: Sequence[SideCurve]) -> list[tuple[Panel, lis
 def curve_factor(rest: Sequence[Mapping[str, Any]], varying: Sequence[str]) -> str:
     """The factor whose levels become the curves of a panel; empty if nothing varies.
 
-    Of the factors with few enough levels for the shapes, this factor gives the fewest panels:
-    published results rarely hold all combinations of levels.
+    Among the factors with at most as many levels as there are shapes, this factor gives the fewest
+    panels. Published results rarely hold all combinations of levels.
     """
 
     def panel_count(name: str) -> int:

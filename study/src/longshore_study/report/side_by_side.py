@@ -1,4 +1,4 @@
-"""The section that lays simulated and measured times side by side: predicted / measured."""
+"""The section that compares simulated with measured times: the ratio predicted / measured."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""The section of simulated machines: seconds over nodes with a line per choice, a panel per machine
-and pattern, the choices that lead from how many nodes on, and all figures of each machine."""
+"""The section of simulated machines: a panel per machine and pattern with the seconds of each
+choice over nodes, the leading choice for each range of nodes, and all figures of each machine."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Splits variants into tables by kind of work: by the factors of the work, not by their levels.
-Halos of contiguous faces and halos of a domain are different kinds of work."""
+"""Splits variants into tables by kind of work. Works with the same factors are of one kind,
+whatever the levels. Halos of contiguous faces and halos of a domain are different kinds of work."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ def split_by_work(
     items: Iterable[Item], pattern: str, factors_of: Callable[[Item], Mapping[str, Any]]
 ) -> list[list[Item]]:
     """One group per kind of work, in the order of first occurrence. An item that has only some of
-    the factors of a kind belongs to this kind: an imported program may not state all factors."""
+    the factors of a kind belongs to this kind, because an imported program may not state all
+    factors."""
     names = work_of(pattern)
     by_factors = grouped(items, lambda item: frozenset(name for name in names if name in factors_of(item)))
     kinds = [factors for factors in by_factors if not any(factors < other for other in by_factors)]

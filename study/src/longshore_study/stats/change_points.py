@@ -1,14 +1,14 @@
-"""When a metric changed: finds steps in series of session means, for many rows at once.
+"""Finds when metrics changed: the steps in series of session means, for many rows at once.
 
 1. Candidates: least squares with a penalty per step (Potts functional), solved by dynamic
    programming (optimal partition, Jackson et al. 2005).
 2. Test: each step is tested against the margin. As long as a step of a row fails, the weakest step
    of that row is removed, and the remaining steps are tested again.
 
-The noise is estimated from differences of neighbouring sessions, since a step changes only one of
-the differences. Neighbouring sessions may be correlated, which increases the standard error. The
-correlation is estimated from differences over one and over two sessions (Chakar, Lebarbier,
-Levy-Leduc, Robin 2017). If a slope explains a change as well as a step, the change is a drift.
+The noise is estimated from differences of neighbouring sessions, of which a step changes only one.
+Neighbouring sessions may be correlated, which increases the standard error. The correlation is
+estimated from differences over one and over two sessions (Chakar, Lebarbier, Levy-Leduc, Robin
+2017). If a slope explains a change as well as a step, the change is a drift.
 """
 
 from __future__ import annotations
@@ -110,7 +110,8 @@ def find_changes(
         for values, known in zip(series, events or [()] * len(series), strict=True)
     ]
     correlation = pooled_correlation(series)
-    # Events first: an event without a change must not divide the series for the later search.
+    # Events come first, because an event without a change must not divide the series for the
+    # search.
     for row in rows:
         row.steps = _spaced(row.known)
     _eliminate(rows, correlation, limit)
@@ -140,8 +141,8 @@ def pooled_correlation(series: Sequence[Sequence[float]]) -> float:
     if over_one == 0.0 or length < _MIN_SESSIONS_FOR_CORRELATION:
         return _ASSUMED_CORRELATION
     estimate = min(1.0, max(0.0, over_two / over_one - 1.0))
-    # Underestimating the correlation turns slow variation into steps. So a high estimate is shrunk
-    # less, and increased by its standard error.
+    # Underestimating the correlation turns slow variation into steps. So the estimate is increased
+    # by its standard error, and a high estimate is shrunk less.
     shortest = _MIN_SESSIONS_FOR_CORRELATION
     weight = shortest if estimate < _ASSUMED_CORRELATION else shortest * shortest / length
     error = math.sqrt((1.0 - estimate * estimate) / sum(map(len, series)))
@@ -154,7 +155,8 @@ def _lowest(squares: list[float]) -> list[float]:
 
 
 def _spaced(positions: Collection[int]) -> list[int]:
-    """The positions with enough sessions between them. Of two close positions, the later stays."""
+    """The positions with enough sessions between them. Of two positions that are too close, the
+    later one stays."""
     kept: list[int] = []
     for position in sorted(positions, reverse=True):
         if not kept or kept[-1] - position >= MIN_SESSIONS_PER_SIDE:

@@ -1,11 +1,11 @@
 """Analysis of covariance (Fisher 1932; "CUPED" in A/B tests of the web, Deng and others 2013):
 removes noise that a second measurement explains.
 
-The second measurement is the noise probe, a small exchange right before each repetition. If a
-metric follows the probe over the launches of one side, this part of the metric is noise of the
-machine, and is removed from the difference between the two sides.
+The second measurement is the noise probe, a small exchange right before each repetition. Where a
+metric follows the probe over the launches of one side, the metric shows noise of the machine. This
+part is removed from the difference between the two sides.
 
-The adjustment applies only if the probes of the two sides do not differ significantly: a change
+The adjustment applies only if the probes of the two sides do not differ significantly. A change
 that slows down messages also slows down the probe, and must be reported. So the adjustment never
 moves a difference further than the noise of the unadjusted difference allows.
 """

@@ -11,7 +11,7 @@ With few units, Smyth's method alone raises too many false alarms: 6 to 16 % ins
 sessions (tests/stats/test_simulation.py). Two corrections reduce the degrees of freedom of t:
 
 - Variances with one degree of freedom each are weak evidence for equal variances. So the prior's
-  degrees of freedom are computed for variances that differ more, by half a standard error.
+  degrees of freedom are computed as if the variances differed more, by half a standard error.
 - Cells measured in the same session or launch deviate together, so their variances are not
   independent estimates. So t has at most the degrees of freedom of the variance pooled over the
   cells, by Satterthwaite's rule (1946). The rule separates the deviation that all cells of a unit
@@ -111,7 +111,8 @@ def moderate(effects: Sequence[Effect]) -> list[Moderated | None]:
 
 def pooled_df(effects: Sequence[Effect]) -> float:
     """Effective degrees of freedom of the variance pooled over the cells. Independent cells add
-    their degrees of freedom. Cells that deviate together have hardly more than a single cell."""
+    their degrees of freedom. Cells that deviate together have hardly more degrees of freedom than a
+    single cell."""
     by_units: dict[tuple[Hashable, ...], list[Effect]] = defaultdict(list)
     for effect in effects:
         if effect.variance is not None:

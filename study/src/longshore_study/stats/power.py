@@ -60,9 +60,9 @@ def simulate_power(
     *,
     simulated_rows: int = SIMULATED_ROWS,
 ) -> SimulatedPower:
-    """The power of a table of `rows` rows with `units` pairs each, if the margin is `limit` as a
-    logarithm. `level` is the significance level of a row. Its default is the level if only one row
-    has changed.
+    """The power of a table of `rows` rows with `units` pairs each. `limit` is the margin as a
+    logarithm. `level` is the significance level of a row; by default, the level that a row needs if
+    it is the only changed row.
 
     REQUIRES: `units` is at least 2.
     """

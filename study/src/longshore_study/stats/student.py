@@ -35,7 +35,7 @@ def two_sided(t: float, df: float) -> float:
 
 @functools.lru_cache(maxsize=4096)
 def quantile(probability: float, df: float) -> float:
-    """The t below which a value lies with this probability, by Newton's method within brackets.
+    """The t for which a value is below t with this probability, by Newton's method within brackets.
     Results are cached because many rows share their degrees of freedom."""
     if not 0.0 < probability < 1.0:
         raise ValueError(f"a probability between 0 and 1 is needed, not {probability}")

@@ -62,8 +62,8 @@ class Launch:
 
     @property
     def simulated(self) -> str | None:
-        """Name and version of the machine on which the launch was simulated. None: measured. A
-        launch that failed at its start has the name alone."""
+        """Name and version of the machine on which the launch was simulated. None if it was
+        measured. A launch that failed at its start has the name without the version."""
         header = (self.header or {}).get("simulated")
         if isinstance(header, dict) and isinstance(machine := header.get("machine"), str):
             return machine

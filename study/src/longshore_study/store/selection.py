@@ -49,8 +49,9 @@ def sides(store: Store, names: list[str], study: str | None = None) -> list[Side
 
 
 def _side(store: Store, name: str, stored: list[tuple[str, str, str]], studies: set[str], tags: set[str]) -> Side:
-    """One side of a comparison between studies and tags. No launch is on both sides: the tags are
-    tags of the named studies if possible, and a study means its launches without those tags."""
+    """One side of a comparison between studies and tags. A tag means a tag of the named studies if
+    they have it. A study means its launches without the named tags, so that no launch is on both
+    sides."""
     if name in studies:
         chosen = {(study, tag) for study, tag, _ in stored if study == name and tag not in tags}
         if not chosen:

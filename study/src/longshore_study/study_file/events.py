@@ -56,7 +56,8 @@ def load(path: Path) -> list[Event]:
 
 
 def of_store(store: Path, given: Path | None = None) -> list[Event]:
-    """The events of the given file, else of events.toml in the store. Empty if there is no file."""
+    """The events of the given file, or of events.toml in the store if none is given. Empty if there
+    is no file."""
     path = given or store / FILE
     return load(path) if given or path.exists() else []
 

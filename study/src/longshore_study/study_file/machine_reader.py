@@ -1,7 +1,7 @@
 """The factor `machine` of a [[pattern]]: the machine files of the transport `simulated`.
 
-A relative path begins at the folder of the study file. Records and tables have the name of the
-machine, from its file. longshore-bench checks the rest of the file.
+A relative path begins at the folder of the study file. Records and tables show the name that the
+machine file gives. longshore-bench checks the rest of the file.
 """
 
 from __future__ import annotations

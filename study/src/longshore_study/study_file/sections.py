@@ -334,7 +334,8 @@ def _level(value: Any) -> Any:
 
 
 def _import_formats() -> list[str]:
-    """The formats of one output: a series of many times is not what one program prints."""
+    """The formats of the output of one program. Formats of series are left out, because they hold
+    results of many times."""
     from longshore_study.importers.formats import FORMATS, SERIES  # noqa: PLC0415 - only [[external]] needs it
 
     return sorted(set(FORMATS) - set(SERIES))

@@ -103,7 +103,7 @@ def _check_effect(
     values: Values, step: Step, former: Mapping[str, Any], earlier: Sequence[Step], where: KeyPath
 ) -> None:
     """Checks that a step changes something, and that the first step has a level of each changed
-    factor. Otherwise the step would be compared with a mixture of levels."""
+    factor. Without this level, the step would be compared with a mixture of levels."""
     if not step.changes:
         values.problem(where, f"the step '{step.name}' names no factor, so it changes nothing")
     elif earlier and all(former.get(factor) == level for factor, level in step.changes.items()):

@@ -52,8 +52,8 @@ class PatternBlock:
     machines: dict[str, MachineFile] = field(default_factory=dict)
     """By name. `between` has the names."""
     simulated_launches: int = 1
-    """The launches of each simulated cell: those of the block. Those of [study] are for cells with
-    noise."""
+    """The number of launches of each simulated cell, from the block. The number in [study] is for
+    cells with noise."""
 
 
 @dataclass(frozen=True)
@@ -105,8 +105,8 @@ class Step:
 
 @dataclass(frozen=True)
 class Hypothesis:
-    """The [hypothesis] that a study tests: between two tags, variants with these levels changed and
-    all other variants did not."""
+    """The [hypothesis] that a study tests: variants with these levels changed between two tags, and
+    no other variants did."""
 
     factors: dict[str, list[Any]]
     """The suspected levels of each factor. Empty if only environment variables are suspected."""

@@ -39,7 +39,7 @@ is --format json. Damaged data is named on stderr, with exit status 3.
 """
 
 FOR_PEOPLE = ("markdown", "latex")
-"""Formats whose units say of what the figures are, as `GB/s per node`."""
+"""Formats whose units also say what the figures refer to, such as `GB/s per node`."""
 ENDINGS = {
     ".csv": ("csv",), ".json": ("json", "reframe"), ".jsonl": ("jsonl",), ".ndjson": ("jsonl",), ".md": ("markdown",),
     ".markdown": ("markdown",), ".tex": ("latex",), ".parquet": ("parquet",), ".pq": ("parquet",),
@@ -196,7 +196,7 @@ def _for_people(rows: list[dict[str, Any]], form: str) -> list[dict[str, Any]]:
 
 
 def _varies(rows: list[dict[str, Any]], name: str) -> bool:
-    """Whether this column has several values, or only some rows of a pattern have a value."""
+    """Whether this column has several values, or is empty in some rows of a pattern only."""
     levels: dict[str, set[str | None]] = defaultdict(set)
     for row in rows:
         value = row.get(name)

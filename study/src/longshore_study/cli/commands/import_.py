@@ -223,9 +223,10 @@ class _Stored:
 
     def __init__(self, launches: Iterable[Launch], metric: MetricChoice | None) -> None:
         self._sessions: dict[tuple[str, str], str] = {}
-        """By tag, and launch_id or content_id."""
+        """The session by (tag, launch_id) and by (tag, content_id)."""
         self._former: set[tuple[str, str, str]] = set()
-        """Tag, content_id and session of launches of former versions: it was their launch_id."""
+        """Tag, content_id and session of launches that former versions of this program stored.
+        Their launch_id is the content_id."""
         self._counts: Counter[tuple[str, str]] = Counter()
         self._metric = metric.name if metric else ""
         self._quantities: dict[str, tuple[str, Record]] = {}
@@ -352,15 +353,14 @@ def _digest(*parts: Any) -> str:
 
 
 def _is_unlikely_twice(imported: Imported) -> bool:
-    """Whether two runs do not agree by chance, as they may in one short value."""
+    """Whether two runs with these values can hardly agree by chance. One short value can."""
     metrics = [record.get("metrics") or {} for record in _results(imported)]
     values = [float(metric["value"]) for of_result in metrics for metric in of_result.values()]
     return sum(map(_significant_digits, values)) >= _MIN_DIGITS
 
 
 def _significant_digits(value: float) -> int:
-    """The number of digits without the sign, the exponent, and zeros at both ends, which only give
-    the size of the number."""
+    """The number of digits without the sign, the exponent, and the zeros at both ends."""
     mantissa = f"{value:.15g}".partition("e")[0]
     return len(mantissa.replace(".", "").strip("-0"))
 

@@ -1,5 +1,5 @@
-"""`longshore show`: prints tables of the stored results, with the best choices marked. The modules
-of a table are imported only for this table."""
+"""`longshore show`: prints tables of the stored results, with the best choices marked. Only the
+modules of the requested table are imported."""
 
 from __future__ import annotations
 

@@ -113,7 +113,8 @@ def nothing_could_run(launch: Launch) -> bool:
 
 
 def _plan(target: Target, study: Study | None) -> Plan | None:
-    """The plan of a session: from the given file, else from the copy beside the launches."""
+    """The plan of a session, from the given file, or from the copy beside the launches if none is
+    given."""
     try:
         if study is not None:
             return make_plan(study)
