@@ -26,6 +26,7 @@ STEPS: tuple[tuple[str, ...], ...] = (
     ("machine",),
     ("transport",),
     ("array",),
+    ("exchange",),
     ("aggregate",),
     ("stream", "gather", "halo", "ghost", "sort"),
     ("longshore.hpp", "mpi.hpp"),
@@ -35,7 +36,7 @@ STEPS: tuple[tuple[str, ...], ...] = (
 STEP_OF = {layer: step for step, layers in enumerate(STEPS) for layer in layers}
 
 # Layers whose detail/ all higher layers of the library may include. Their users may not.
-FOUNDATIONS = ("core", "transport")
+FOUNDATIONS = ("core", "transport", "exchange")
 
 # Folders of bench/, lowest first. Folders of the same step never include each other. Only main
 # programs lie in bench/ itself. They may include all folders.
@@ -55,7 +56,7 @@ FOREIGN_HEADERS = (
     (re.compile(r"shmem\.h$|shmemx\.h$"), "shmem"),
     (re.compile(r"uc[pstm]/"), "ucx"),
 )
-FOREIGN_FOLDER_PARENTS = ("transport", "halo", "ghost", "sort")
+FOREIGN_FOLDER_PARENTS = ("transport", "exchange", "halo", "sort")
 # Transports whose processes another library starts.
 STARTED_BY = {("transport", "ucx"): "mpi"}
 

@@ -5,7 +5,7 @@
 #include "memory.hpp"
 
 #include <longshore/ghost/ghost_exchange.hpp>
-#include <longshore/ghost/runtime_types.hpp>
+#include <longshore/exchange/runtime_types.hpp>
 
 #include <limits>
 #include <optional>
@@ -130,9 +130,9 @@ ghost_memory memory_of(const longshore_ghost_field& field, const ghost_graph& gr
           .element_bytes = bytes,
           .owned_stride_bytes = stride(field.owned_stride_bytes),
           .ghost_stride_bytes = stride(field.ghost_stride_bytes),
-          .type = field.type == LONGSHORE_BYTES ? &detail::ghost_type_of_bytes()
-                  : items > 1 ? &detail::ghost_type_of_items(number_type_of(field.type))
-                              : &detail::ghost_type_of_number(number_type_of(field.type))};
+          .type = field.type == LONGSHORE_BYTES ? &detail::element_type_of_bytes()
+                  : items > 1 ? &detail::element_type_of_items(number_type_of(field.type))
+                              : &detail::element_type_of_number(number_type_of(field.type))};
 }
 
 field_list fields_from(const longshore_team& owner, const longshore_ghost_field* fields, int count,
@@ -167,7 +167,7 @@ ghost_options options_of(const longshore_ghost_options* given) {
   return options;
 }
 
-ghost_op op_of(int reduction) {
+combine_op op_of(int reduction) {
   switch (reduction) {
     case LONGSHORE_SUM: return op::add{};
     case LONGSHORE_MIN: return op::min{};
@@ -182,9 +182,9 @@ ghost_op op_of(int reduction) {
 }
 
 // The operation for each field.
-std::vector<ghost_op> ops_of(const longshore_ghost& plan, int reduction) {
-  const ghost_op op = op_of(reduction);
-  std::vector<ghost_op> ops;
+std::vector<combine_op> ops_of(const longshore_ghost& plan, int reduction) {
+  const combine_op op = op_of(reduction);
+  std::vector<combine_op> ops;
   for (const auto& field : plan.fields)
     ops.push_back(field.items > 1 ? detail::op_for_items(op, number_type_of(field.type),
                                                          static_cast<std::size_t>(field.items))
@@ -198,7 +198,7 @@ struct program_function {
   int field;
 };
 
-void call_program(const void* state, const detail::ghost_batch& batch) {
+void call_program(const void* state, const detail::element_batch& batch) {
   const auto& to = *static_cast<const program_function*>(state);
   const longshore_ghost_batch given = {.field = to.field,
                                        .count = static_cast<std::int64_t>(batch.count),
@@ -211,12 +211,12 @@ void call_program(const void* state, const detail::ghost_batch& batch) {
   to.function(to.context, &given);
 }
 
-std::vector<ghost_op> ops_of(const longshore_ghost& plan, longshore_ghost_function function,
+std::vector<combine_op> ops_of(const longshore_ghost& plan, longshore_ghost_function function,
                              void* context) {
   if (function == nullptr) fail(errc::usage, "the function of an accumulate is NULL");
-  std::vector<ghost_op> ops;
+  std::vector<combine_op> ops;
   for (int i = 0; i < static_cast<int>(plan.fields.size()); ++i)
-    ops.push_back(ghost_op::of_batches(&call_program, std::make_shared<const program_function>(
+    ops.push_back(combine_op::of_batches(&call_program, std::make_shared<const program_function>(
                                                           program_function{function, context, i})));
   return ops;
 }

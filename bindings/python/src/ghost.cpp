@@ -9,7 +9,7 @@
 #include "read_on_all_ranks.hpp"
 
 #include <longshore/core/error.hpp>
-#include <longshore/ghost/runtime_types.hpp>
+#include <longshore/exchange/runtime_types.hpp>
 
 #include <fmt/format.h>
 #include <nanobind/stl/string.h>
@@ -91,7 +91,7 @@ struct numpy_function {
 };
 
 // Calls function.at(elements, indices, values).
-void combine_by_numpy(const numpy_function& by, const detail::ghost_batch& batch) {
+void combine_by_numpy(const numpy_function& by, const detail::element_batch& batch) {
   const ghost_rows& field = by.plan->fields()[by.field];
   const acquire_gil locked;
   const nb::handle elements = by.plan->elements(by.field);
@@ -115,7 +115,7 @@ void combine_by_numpy(const numpy_function& by, const detail::ghost_batch& batch
   by.at.object()(elements, indices, values);
 }
 
-void call_numpy(const void* state, const detail::ghost_batch& batch) {
+void call_numpy(const void* state, const detail::element_batch& batch) {
   const auto& by = *static_cast<const numpy_function*>(state);
   if (by.plan->has_failed()) return;
   try {
@@ -127,7 +127,7 @@ void call_numpy(const void* state, const detail::ghost_batch& batch) {
 
 struct named_op {
   std::string_view name;
-  ghost_op op;
+  combine_op op;
 };
 const std::array<named_op, 8>& named_ops() {
   static const std::array<named_op, 8> ops = {{{"add", op::add{}},
@@ -141,7 +141,7 @@ const std::array<named_op, 8>& named_ops() {
   return ops;
 }
 
-ghost_op op_for(const ghost_rows& field, std::string_view name, const ghost_op& op) {
+combine_op op_for(const ghost_rows& field, std::string_view name, const combine_op& op) {
   if (!field.type)
     throw nb::type_error(
         "accumulate: elements of a structured type have no operations; give its parts as fields, "
@@ -150,7 +150,7 @@ ghost_op op_for(const ghost_rows& field, std::string_view name, const ghost_op& 
     fail(errc::usage, "accumulate by {} of {}: complex numbers have add only", name,
          name_of(*field.type));
   const number_type type = number_type_of(*field.type);
-  if (op.loop_for(detail::ghost_type_of_number(type)) == nullptr)
+  if (op.loop_for(detail::element_type_of_number(type)) == nullptr)
     fail(errc::usage, "accumulate by {} of {}: bitwise operations need integers", name,
          name_of(*field.type));
   return field.numbers == 1 ? op : detail::op_for_items(op, type, field.numbers);
@@ -162,11 +162,11 @@ bool is_numpy_function(nb::handle given) {
          nb::cast<int>(given.attr("nin")) == 2 && nb::cast<int>(given.attr("nout")) == 1;
 }
 
-std::vector<ghost_op> ops_from(ghost_plan_of_fields& plan, nb::handle given) {
+std::vector<combine_op> ops_from(ghost_plan_of_fields& plan, nb::handle given) {
   const bool has_name = PyCallable_Check(given.ptr()) != 0 && nb::hasattr(given, "__name__");
   const auto name = nb::cast<std::string>(
       nb::str(has_name ? nb::object(given.attr("__name__")) : nb::borrow(given)));
-  std::vector<ghost_op> ops;
+  std::vector<combine_op> ops;
   for (const auto& [known, op] : named_ops())
     if (known == name)
       for (const ghost_rows& field : plan.fields()) ops.push_back(op_for(field, name, op));
@@ -178,7 +178,7 @@ std::vector<ghost_op> ops_from(ghost_plan_of_fields& plan, nb::handle given) {
          name);
   for (std::size_t i = 0; i < plan.fields().size(); ++i)
     ops.push_back(
-        ghost_op::of_batches(&call_numpy, std::make_shared<const numpy_function>(numpy_function{
+        combine_op::of_batches(&call_numpy, std::make_shared<const numpy_function>(numpy_function{
                                               &plan, i, python_reference(given.attr("at"))})));
   return ops;
 }
@@ -191,7 +191,7 @@ void start_update(const rank_ghost& self) {
 
 void start_accumulate(const rank_ghost& self, nb::handle operation) {
   ghost_plan_of_fields& plan = self.plan();
-  const std::vector<ghost_op> ops = ops_from(plan, operation);
+  const std::vector<combine_op> ops = ops_from(plan, operation);
   {
     const release_gil unlocked;
     plan.start_accumulate(ops);

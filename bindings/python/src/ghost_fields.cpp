@@ -29,11 +29,11 @@ ghost_rows field_of(const array_rows& rows) {
   field.numbers = rows.numbers * (rows.type && is_complex(*rows.type) ? 2 : 1);
   field.memory.element_bytes = rows.row_bytes;
   if (!rows.type)
-    field.memory.type = &detail::ghost_type_of_bytes();
+    field.memory.type = &detail::element_type_of_bytes();
   else if (field.numbers == 1)
-    field.memory.type = &detail::ghost_type_of_number(number_type_of(*rows.type));
+    field.memory.type = &detail::element_type_of_number(number_type_of(*rows.type));
   else
-    field.memory.type = &detail::ghost_type_of_items(number_type_of(*rows.type));
+    field.memory.type = &detail::element_type_of_items(number_type_of(*rows.type));
   return field;
 }
 

@@ -4,7 +4,7 @@
 #include "ghost_graphs.hpp"
 #include "ghost_plans.hpp"
 
-#include <longshore/ghost/runtime_types.hpp>
+#include <longshore/exchange/runtime_types.hpp>
 
 #include <nanobind/nanobind.h>
 

@@ -59,7 +59,7 @@ class ghost_plan_of_fields final : public collective_object {
     plan_->start_update();
     in_flight_ = true;
   }
-  void start_accumulate(std::span<const ghost_op> operations) {
+  void start_accumulate(std::span<const combine_op> operations) {
     plan_->start_accumulate(operations);
     in_flight_ = true;
   }

@@ -1,6 +1,6 @@
 // Tests how ranks agree on plans, and what plans of a node share.
-#include <longshore/ghost/detail/messenger.hpp>
-#include <longshore/ghost/detail/node_access.hpp>
+#include <longshore/exchange/detail/agreement/messenger.hpp>
+#include <longshore/exchange/detail/movers/node_access.hpp>
 #include <longshore/ghost/ghost_test.hpp>
 #include <longshore/transport/spmd_test.hpp>
 

@@ -18,29 +18,42 @@ ghost_exchange& ghost_exchange::operator=(ghost_exchange&& other) noexcept = def
 void ghost_exchange::remake(const ghost_graph& graph) { remake(graph, fields_); }
 
 void ghost_exchange::remake(const ghost_graph& graph, const std::vector<ghost_memory>& fields) {
-  detail::plan_arguments arguments(graph, options_, fields);
+  auto arguments = detail::check_ghost_plan(graph, options_, fields);
   auto strategy = options_.strategy;
   if (strategy == ghost_strategy::automatic)
     strategy = detail::choose_ghost_strategy(graph.links(), fields, arguments);
   plan_ = {graph.links().ranks(), "a plan of ghosts",
-           std::make_unique<detail::ghost_plan>(graph.links(), strategy, options_, fields,
-                                                std::move(arguments))};
+           detail::make_ghost_plan(graph.links(), strategy, options_, fields, std::move(arguments))};
   strategy_ = strategy;
   fields_ = fields;
   graph_ = graph;
 }
 
-void ghost_exchange::start_update() {
+void ghost_exchange::start(std::initializer_list<ghost_operation> programs,
+                           std::span<const combine_op> operations) {
   plan_.check_team();
-  plan_->start(ghost_operation::update, {});
+  std::vector<std::size_t> numbers;
+  for (const auto program : programs) {
+    const bool is_update = program == ghost_operation::update;
+    numbers.push_back(static_cast<std::size_t>(program));
+    if (!plan_->has(numbers.back()))
+      fail(errc::usage, "the ghost plan was made without {}: set ghost_options::{}",
+           is_update ? "updates" : "accumulates", is_update ? "updates" : "accumulates");
+  }
+  plan_->start(numbers, operations);
 }
-void ghost_exchange::start_accumulate(std::span<const ghost_op> operations) {
-  plan_.check_team();
-  plan_->start(ghost_operation::accumulate, operations);
+void ghost_exchange::start_update() { start({ghost_operation::update}, {}); }
+void ghost_exchange::start_accumulate(std::span<const combine_op> operations) {
+  start({ghost_operation::accumulate}, operations);
+}
+void ghost_exchange::start_assemble(std::span<const combine_op> operations) {
+  start({ghost_operation::accumulate, ghost_operation::update}, operations);
 }
 bool ghost_exchange::test() { return plan_->test(); }
 void ghost_exchange::wait() { plan_->wait(); }
-traffic ghost_exchange::moved(ghost_operation operation) const { return plan_->moved(operation); }
+traffic ghost_exchange::moved(ghost_operation operation) const {
+  return plan_->moved(static_cast<std::size_t>(operation));
+}
 std::size_t ghost_exchange::neighbours() const { return plan_->neighbours(); }
 std::size_t ghost_exchange::memory_bytes() const { return plan_->memory_bytes(); }
 

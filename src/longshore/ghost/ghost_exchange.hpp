@@ -10,7 +10,7 @@
 
 #include <longshore/ghost/ghost_field.hpp>
 #include <longshore/ghost/ghost_graph.hpp>
-#include <longshore/ghost/ghost_op.hpp>
+#include <longshore/exchange/combine_op.hpp>
 #include <longshore/ghost/strategy.hpp>
 #include <longshore/transport/detail/team_bound.hpp>
 #include <longshore/transport/traffic.hpp>
@@ -18,6 +18,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <memory>
 #include <span>
 #include <vector>
@@ -25,7 +26,7 @@
 namespace longshore {
 
 namespace detail {
-class ghost_plan;
+class exchange_plan;
 }
 
 struct ghost_options {
@@ -85,8 +86,13 @@ class ghost_exchange {
   ///
   /// All ranks pass the same operation: one for all fields, or one per field. Throws errc::usage if
   /// a field's type does not have the operation, and in the cases of start_update().
-  void start_accumulate(const ghost_op& operation) { start_accumulate({&operation, 1}); }
-  void start_accumulate(std::span<const ghost_op> operations);
+  void start_accumulate(const combine_op& operation) { start_accumulate({&operation, 1}); }
+  void start_accumulate(std::span<const combine_op> operations);
+  /// Begins an accumulate, and then an update: each element and all its ghosts get the same value,
+  /// bit by bit. In between, no rank waits for all ranks. The rules of both operations hold. Throws
+  /// in the cases of both.
+  void start_assemble(const combine_op& operation) { start_assemble({&operation, 1}); }
+  void start_assemble(std::span<const combine_op> operations);
   /// Continues the operation as far as possible without blocking. Returns whether it is complete.
   [[nodiscard]] bool test();
   /// Returns when the operation is complete on this rank, and its memory may be used again. Throws
@@ -96,9 +102,14 @@ class ghost_exchange {
     start_update();
     wait();
   }
-  void accumulate(const ghost_op& operation) { accumulate(std::span(&operation, 1)); }
-  void accumulate(std::span<const ghost_op> operations) {
+  void accumulate(const combine_op& operation) { accumulate(std::span(&operation, 1)); }
+  void accumulate(std::span<const combine_op> operations) {
     start_accumulate(operations);
+    wait();
+  }
+  void assemble(const combine_op& operation) { assemble(std::span(&operation, 1)); }
+  void assemble(std::span<const combine_op> operations) {
+    start_assemble(operations);
     wait();
   }
 
@@ -127,11 +138,14 @@ class ghost_exchange {
   [[nodiscard]] std::size_t memory_bytes() const;
 
  private:
+  void start(std::initializer_list<ghost_operation> programs,
+             std::span<const combine_op> operations);
+
   ghost_graph graph_;
   ghost_options options_;
   std::vector<ghost_memory> fields_;
   ghost_strategy strategy_ = ghost_strategy::direct;
-  detail::team_bound<detail::ghost_plan> plan_;
+  detail::team_bound<detail::exchange_plan> plan_;
 };
 
 }  // namespace longshore

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <longshore/core/bytes.hpp>
-#include <longshore/ghost/ghost_op.hpp>
+#include <longshore/exchange/combine_op.hpp>
 
 #include <cstddef>
 
@@ -16,7 +16,7 @@ struct ghost_memory {
   std::size_t element_bytes = 0;
   /// The distance from one element to the next. It may be negative.
   std::ptrdiff_t owned_stride_bytes = 0, ghost_stride_bytes = 0;
-  const detail::ghost_type* type = nullptr;
+  const detail::element_type* type = nullptr;
 };
 
 /// One field. It has a value for each owned element and for each ghost of a graph, in the same
@@ -43,7 +43,7 @@ class ghost_field {
                 sizeof(T),
                 owned_stride_bytes,
                 ghost_stride_bytes,
-                &detail::ghost_type_of<T>} {}
+                &detail::element_type_of<T>} {}
 
   [[nodiscard]] const ghost_memory& memory() const noexcept { return memory_; }
 

@@ -2,7 +2,7 @@
 #include <longshore/array/block.hpp>
 #include <longshore/array/block_cyclic.hpp>
 #include <longshore/array/cyclic.hpp>
-#include <longshore/ghost/detail/learn_sources.hpp>
+#include <longshore/exchange/detail/agreement/learn_sources.hpp>
 #include <longshore/ghost/ghost_test.hpp>
 #include <longshore/transport/spmd_test.hpp>
 
@@ -240,13 +240,13 @@ TEST(GhostGraph, wrong_plans_are_refused_on_all_ranks) {
     expect_error(team, errc::usage, {"in flight"}, [&] { plan.start_update(); });
     plan.wait();
     ghost_exchange vectors(graph, {}, ghost_field(z.data(), z.data() + 4));
-    expect_error(team, errc::usage, {"field 0", "ghost_op::of"},
+    expect_error(team, errc::usage, {"field 0", "combine_op::of"},
                  [&] { vectors.accumulate(op::add{}); });
     expect_error(team, errc::usage, {"field 0"}, [&] {
-      vectors.accumulate(ghost_op::of<double>([](double& a, const double& b) { a += b; }));
+      vectors.accumulate(combine_op::of<double>([](double& a, const double& b) { a += b; }));
     });
     expect_error(team, errc::usage, {"2 operations", "1 fields"}, [&] {
-      const ghost_op two[] = {op::add{}, op::add{}};
+      const combine_op two[] = {op::add{}, op::add{}};
       vectors.accumulate(two);
     });
     EXPECT_EQ(from_name<ghost_strategy>("node-aware"), ghost_strategy::node_aware);

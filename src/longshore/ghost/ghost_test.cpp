@@ -73,7 +73,7 @@ TEST(Ghost, accumulate_gives_the_bits_of_a_serial_loop_by_every_strategy) {
         test_field<std::int32_t, shared_bytes> d(owned, ghosts, 8);
         test_field<std::uint16_t> e(owned, ghosts);
         ghost_exchange plan(graph, {.strategy = strategy}, a.view(), b.view(), d.view(), e.view());
-        const ghost_op operations[] = {op::add{}, ghost_op::of<vec3>(blend), op::max{},
+        const combine_op operations[] = {op::add{}, combine_op::of<vec3>(blend), op::max{},
                                        op::bit_or{}};
         for (std::uint64_t tag = 1; tag <= 2; ++tag) {
           a.fill(tag, me), b.fill(tag, me), d.fill(tag, me), e.fill(tag, me);

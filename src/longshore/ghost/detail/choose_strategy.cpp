@@ -63,15 +63,15 @@ ghost_strategy choose_ghost_strategy(const ghost_links& links, std::span<const g
                          .first();
     }
   });
-  std::vector<std::unique_ptr<ghost_plan>> plans;
+  std::vector<std::unique_ptr<exchange_plan>> plans;
   const auto update = [&](std::size_t i) {
-    plans[i]->start(ghost_operation::update, {});
+    constexpr std::size_t program[] = {static_cast<std::size_t>(ghost_operation::update)};
+    plans[i]->start(program, {});
     plans[i]->wait();
   };
   for (std::size_t i = 0; i < candidates.size(); ++i) {
-    plans.push_back(std::make_unique<ghost_plan>(links, candidates[i],
-                                                 ghost_options{.accumulates = false},
-                                                 scratch_fields, std::exchange(arguments, {})));
+    plans.push_back(make_ghost_plan(links, candidates[i], {.accumulates = false}, scratch_fields,
+                                    std::exchange(arguments, {})));
     update(i);  // the first update is not timed
   }
   return candidates[fastest_by_turns(ranks, candidates.size(), [&](std::size_t i) {

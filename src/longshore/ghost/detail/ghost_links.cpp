@@ -3,7 +3,7 @@
 #include <longshore/ghost/detail/ghost_links.hpp>
 
 #include <longshore/core/error.hpp>
-#include <longshore/ghost/detail/learn_sources.hpp>
+#include <longshore/exchange/detail/agreement/learn_sources.hpp>
 #include <longshore/transport/agree_on_errors.hpp>
 #include <longshore/transport/detail/handshake_message.hpp>
 

@@ -1,6 +1,7 @@
 // Derives the messages of the node-aware strategies from the links of the ranks of a node.
 #include <longshore/ghost/detail/node_aware.hpp>
 
+#include <longshore/ghost/detail/ghost_plan.hpp>
 #include <longshore/transport/detail/handshake_message.hpp>
 
 #include <algorithm>
@@ -69,8 +70,8 @@ void append_places(std::vector<std::uint32_t>& to, const index_list& list, const
 
 }  // namespace
 
-ghost_round node_aware_planner::round_builder::build(int me) && {
-  ghost_round round;
+exchange_round node_aware_planner::round_builder::build(int me) && {
+  exchange_round round;
   for (auto& [peer, parts] : outgoing_)
     if (peer != me) round.outgoing.push_back({peer, std::move(parts)});
   for (auto& [peer, parts] : incoming_) round.incoming.push_back({peer, std::move(parts)});
@@ -173,6 +174,7 @@ node_aware_programs node_aware_planner::plan(messages requests) {
   if (options_.accumulates)
     for (auto& round : accumulate_)
       programs.accumulate.rounds.push_back(std::move(round).build(me_));
+  if (options_.accumulates) programs.accumulate.rounds.back().combines = true;
   programs.buffer_elements = buffer_elements_;
   return programs;
 }
@@ -319,10 +321,10 @@ node_aware_planner::messages node_aware_planner::places() {
   return outgoing(std::move(by_rank));
 }
 
-void node_aware_planner::complete(ghost_program& update, ghost_program& accumulate,
+void node_aware_planner::complete(exchange_program& update, exchange_program& accumulate,
                                   messages places) {
   // Calls f(part) for each part that `rank` sends from `memory` in the last round.
-  const auto for_each_part = [](ghost_program& program, int rank, int memory, const auto& f) {
+  const auto for_each_part = [](exchange_program& program, int rank, int memory, const auto& f) {
     if (program.rounds.empty()) return;
     for (auto& message : program.rounds.back().incoming)
       for (auto& part : message.parts)

@@ -17,7 +17,8 @@
 // each gateway or collector, or direct reads. Memory: buffers for the elements that pass through.
 #pragma once
 
-#include <longshore/ghost/detail/ghost_program.hpp>
+#include <longshore/exchange/detail/exchange_program.hpp>
+#include <longshore/ghost/detail/ghost_links.hpp>
 #include <longshore/ghost/ghost_exchange.hpp>
 
 #include <cstddef>
@@ -29,7 +30,7 @@
 namespace longshore::detail {
 
 struct node_aware_programs {
-  ghost_program update, accumulate;          ///< without rounds if not in the plan
+  exchange_program update, accumulate;          ///< without rounds if not in the plan
   std::vector<std::size_t> buffer_elements;  ///< of the buffers of both programs
 };
 
@@ -53,7 +54,7 @@ class node_aware_planner {
   /// Call after plan(). Returns a message for each mate, with places in the buffers of this rank.
   [[nodiscard]] messages places();
   /// Adds the places in the buffers of all mates to the programs.
-  void complete(ghost_program& update, ghost_program& accumulate, messages places);
+  void complete(exchange_program& update, exchange_program& accumulate, messages places);
 
  private:
   // Collects the parts of the messages of a round.
@@ -61,7 +62,7 @@ class node_aware_planner {
    public:
     void give(int peer, outgoing_part part) { outgoing_[peer].push_back(std::move(part)); }
     void take(int peer, incoming_part part) { incoming_[peer].push_back(std::move(part)); }
-    [[nodiscard]] ghost_round build(int me) &&;
+    [[nodiscard]] exchange_round build(int me) &&;
 
    private:
     std::map<int, std::vector<outgoing_part>> outgoing_;

@@ -1,7 +1,7 @@
 // The messages of one round of a halo exchange. Algorithms plan rounds, and backends transfer them.
 #pragma once
 
-#include <longshore/halo/detail/copy/strided_box.hpp>
+#include <longshore/exchange/detail/copy/strided_box.hpp>
 #include <longshore/halo/direction.hpp>
 
 #include <cstddef>

@@ -34,6 +34,8 @@ class handshake_reader {
  public:
   explicit handshake_reader(std::span<const std::byte> bytes) : bytes_(bytes) {}
   [[nodiscard]] bool at_end() const noexcept { return bytes_.empty(); }
+  /// The bytes that were not taken yet.
+  [[nodiscard]] std::span<const std::byte> rest() const noexcept { return bytes_; }
   template <class T>
   [[nodiscard]] T take() {
     T value;

@@ -12,7 +12,7 @@
 #pragma once
 
 #include <longshore/halo/detail/backends/exchange_backend.hpp>
-#include <longshore/halo/detail/copy/copy_batch.hpp>
+#include <longshore/exchange/detail/copy/copy_batch.hpp>
 #include <longshore/transport/detail/direct_signals.hpp>
 #include <longshore/transport/team.hpp>
 

@@ -1,0 +1,17 @@
+// Finds arguments that differ between ranks.
+#include <longshore/exchange/detail/agreement/plan_arguments.hpp>
+
+#include <longshore/transport/agree_on_errors.hpp>
+
+namespace longshore::detail {
+
+void plan_arguments::agree(team& ranks, const agreed_numbers& largest) const {
+  const bool are_equal = largest[hash] == -largest[negated_hash];
+  if (largest[failed] == 0 && are_equal) return;
+  if (largest[failed] == 0) throw_for_other_arguments(ranks, what_, same_);
+  agree_on_first_error(ranks, what_, [&] {
+    if (error_) std::rethrow_exception(error_);
+  });
+}
+
+}  // namespace longshore::detail

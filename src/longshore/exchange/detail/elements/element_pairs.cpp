@@ -1,0 +1,102 @@
+// Prepares a strided copy for each field of a pair of boxes.
+#include <longshore/exchange/detail/elements/element_pairs.hpp>
+
+#include <longshore/core/bytes.hpp>
+
+#include <algorithm>
+#include <cassert>
+
+namespace longshore::detail {
+namespace {
+
+// A dimension of at least this extent is combined in one loop, even if another one is longer.
+constexpr std::size_t long_enough = 8;
+
+// Returns the elements of `set` as a box. A list is packed, with the extents of `like`.
+strided_box box_of(const element_set& set, const bound_field& field, const element_box& like) {
+  strided_box box{nullptr, field.element_bytes, like.extents, {}};
+  const auto* const own = set.box();
+  if (own == nullptr) {
+    assert(set.list().is_contiguous());
+    return box.contiguous_at(nullptr);
+  }
+  for (int d = 0; d < 3; ++d) box.strides_bytes[d] = own->strides[d] * field.stride_bytes;
+  return box;
+}
+
+std::ptrdiff_t offset_of(const element_set& set, const bound_field& field) {
+  const auto* const box = set.box();
+  return (box != nullptr ? box->first : static_cast<std::ptrdiff_t>(set.list().first())) *
+         field.stride_bytes;
+}
+
+}  // namespace
+
+element_pairs::element_pairs(const element_set& to, const bound_memory& to_fields,
+                             const element_set& from, const bound_memory& from_fields) {
+  assert(to.size() == from.size() && to_fields.size() == from_fields.size());
+  if (to.box() == nullptr && from.box() == nullptr) {
+    lists_ = pair_list(to.list(), from.list());
+    return;
+  }
+  const element_box& like = to.box() != nullptr ? *to.box() : *from.box();
+  assert(from.box() == nullptr || like.extents == from.box()->extents);
+  copies_.reserve(to_fields.size());
+  for (std::size_t k = 0; k < to_fields.size(); ++k) {
+    const two_boxes boxes{box_of(to, to_fields[k], like), box_of(from, from_fields[k], like)};
+    copies_.push_back({offset_of(to, to_fields[k]), offset_of(from, from_fields[k]), boxes,
+                       strided_copy(boxes.to, boxes.from)});
+    const auto& copy = copies_.back().prepared;
+    lines_ += copy.line_count(1 + static_cast<double>(copy.run_bytes()) / cache_line_bytes);
+  }
+}
+
+void element_pairs::copy(std::size_t k, const bound_field& to, const bound_field& from) const {
+  if (copies_.empty()) {
+    lists_.copy({to.data, to.stride_bytes}, {from.data, from.stride_bytes}, to.element_bytes);
+    return;
+  }
+  const auto& copy = copies_[k];
+  copy.prepared(to.data + copy.to_offset, from.data + copy.from_offset);
+}
+
+element_pairs::two_boxes element_pairs::boxes(std::size_t k, const bound_field& to,
+                                              const bound_field& from) const noexcept {
+  auto placed = copies_[k].boxes;
+  placed.to.first = to.data + copies_[k].to_offset;
+  placed.from.first = from.data + copies_[k].from_offset;
+  return placed;
+}
+
+void element_pairs::combine(std::size_t k, const bound_field& to, const bound_field& from,
+                            batch_function loop, const void* op) const {
+  if (copies_.empty()) {
+    lists_.combine({to.data, to.stride_bytes}, {from.data, from.stride_bytes}, loop, op);
+    return;
+  }
+  const auto [to_box, from_box] = boxes(k, to, from);
+  const auto& extents = to_box.extents;
+  // The innermost loop runs along x, unless the box is thin there. The order does not matter for
+  // the result, because each element of `to` has one pair.
+  std::size_t inner = 0;
+  if (extents[0] < long_enough)
+    inner = static_cast<std::size_t>(std::max_element(extents.begin(), extents.end()) -
+                                     extents.begin());
+  const std::size_t middle = inner == 0 ? 1 : 0, outer = 3 - inner - middle;
+  element_batch batch{.to_stride_bytes = to_box.strides_bytes[inner],
+                      .from_stride_bytes = from_box.strides_bytes[inner],
+                      .count = extents[inner]};
+  const auto at = [](std::size_t i, std::ptrdiff_t stride) {
+    return static_cast<std::ptrdiff_t>(i) * stride;
+  };
+  for (std::size_t o = 0; o < extents[outer]; ++o)
+    for (std::size_t m = 0; m < extents[middle]; ++m) {
+      batch.to =
+          to_box.first + at(o, to_box.strides_bytes[outer]) + at(m, to_box.strides_bytes[middle]);
+      batch.from = from_box.first + at(o, from_box.strides_bytes[outer]) +
+                   at(m, from_box.strides_bytes[middle]);
+      loop(op, batch);
+    }
+}
+
+}  // namespace longshore::detail

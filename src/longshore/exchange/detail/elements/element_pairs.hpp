@@ -1,0 +1,57 @@
+// Pairs of elements that are copied or combined: from one memory to another, or between a memory and
+// a packed message.
+#pragma once
+
+#include <longshore/exchange/combine_op.hpp>
+#include <longshore/exchange/detail/bound_memory.hpp>
+#include <longshore/exchange/detail/copy/strided_box.hpp>
+#include <longshore/exchange/detail/elements/element_set.hpp>
+
+#include <cstddef>
+#include <vector>
+
+namespace longshore::detail {
+
+/// Prepared copies between two sets of elements, of all fields of a memory. Two boxes are copied by
+/// strided copies, and two lists by runs. A box and a packed message are two boxes.
+class element_pairs {
+ public:
+  element_pairs() = default;
+  /// REQUIRES: sets of equal sizes. Two boxes have equal extents. If one set is a box, the other set
+  /// is a box or a contiguous list. The addresses of the fields are not used.
+  element_pairs(const element_set& to, const bound_memory& to_fields, const element_set& from,
+                const bound_memory& from_fields);
+
+  [[nodiscard]] bool are_boxes() const noexcept { return !copies_.empty(); }
+  [[nodiscard]] std::size_t memory_bytes() const noexcept {
+    return lists_.memory_bytes() + copies_.size() * sizeof(box_copy);
+  }
+  /// Copies the elements of field number `k` of the memory.
+  void copy(std::size_t k, const bound_field& to, const bound_field& from) const;
+  /// Combines the elements of `to` with those of `from`.
+  void combine(std::size_t k, const bound_field& to, const bound_field& from, batch_function loop,
+               const void* op) const;
+  /// The boxes of field `k`. REQUIRES: are_boxes().
+  struct two_boxes {
+    strided_box to, from;
+  };
+  [[nodiscard]] two_boxes boxes(std::size_t k, const bound_field& to,
+                                const bound_field& from) const noexcept;
+  /// About the number of cache lines that the elements of all fields touch. A run over 64 bytes
+  /// counts as one.
+  [[nodiscard]] double line_count() const noexcept { return lines_; }
+
+ private:
+  // `to` and `from` have offsets from the data of the fields instead of addresses.
+  struct box_copy {
+    std::ptrdiff_t to_offset, from_offset;
+    two_boxes boxes;
+    strided_copy prepared;
+  };
+
+  pair_list lists_;
+  std::vector<box_copy> copies_;  // one per field; empty if the sets are lists
+  double lines_ = 0;
+};
+
+}  // namespace longshore::detail

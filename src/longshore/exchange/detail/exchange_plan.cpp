@@ -1,0 +1,279 @@
+// Makes the movers of programs, and runs their rounds.
+#include <longshore/exchange/detail/exchange_plan.hpp>
+
+#include <longshore/core/error.hpp>
+#include <longshore/exchange/detail/movers/link_mover.hpp>
+#include <longshore/machine/memory_sizes.hpp>
+#include <longshore/transport/waiter.hpp>
+
+#include <algorithm>
+#include <limits>
+#include <set>
+
+namespace longshore::detail {
+
+exchange_plan::exchange_plan(team& ranks, plan_setup setup, plan_arguments arguments)
+    : ranks_(ranks),
+      name_(setup.name),
+      by_(setup.by),
+      memory_(std::move(setup.memory)),
+      types_(std::move(setup.types)),
+      context_{ranks_, memory_->memories()} {
+  for (std::size_t m = 0; m < memory_->memories().size(); ++m)
+    for (const auto& field : memory_->memories()[m])
+      if (memory_->elements()[m] > 0)
+        watch_.add(static_cast<std::size_t>(field.number), field.data);
+  auto& programs = setup.programs;
+  std::size_t rounds = 0;
+  for (const auto& program : programs) rounds += program.rounds.size();
+  if (by_ == carrier::direct && ranks_.nodes().largest_node() > 1)
+    direct_peers_.emplace(ranks_, setup.neighbours, memory_->memories(), memory_->elements(),
+                          rounds);
+  // The ranks agree after this check, so that all refuse a plan that one rank cannot make.
+  if (is_mpi_carrier(by_) || are_posted_between_nodes(ranks_))
+    arguments.attempt([&] { check_messages(programs); });
+  auto agreed = agree(*setup.neighbours, arguments, programs, setup.attachments);
+  if (setup.complete) setup.complete(programs, std::move(agreed.attachments));
+  std::size_t number = 0;
+  for (auto& program : programs) {
+    auto& prepared = programs_.emplace_back();
+    prepared.payload_bytes = program.payload_bytes;
+    if (!is_mpi_carrier(by_)) cut(program);
+    for (const auto& round : program.rounds)
+      prepared.rounds.push_back({make_mover(round, number++), round.combines});
+  }
+  if (agreed.has_channels) open_channels();
+  count_neighbours(programs);
+  current_.reserve(rounds);
+  ops_.reserve(types_.size());
+  combiners_.reserve(types_.size());
+}
+
+exchange_plan::~exchange_plan() {
+  if (in_flight_ && direct_peers_) direct_peers_->abandon_signals();
+}
+
+// Throws if this rank has too little memory for its messages, or if they are too long for MPI.
+void exchange_plan::check_messages(std::span<const exchange_program> programs) const {
+  constexpr std::size_t max_mpi_bytes = std::numeric_limits<int>::max(),
+                        checked_from_bytes = std::size_t{1} << 20;
+  const bool is_mpi = is_mpi_carrier(by_);
+  std::size_t total = 0;
+  const auto bytes_of = [&](const auto& messages) {
+    std::size_t bytes = 0;
+    for (const auto& message : messages) {
+      if (is_mpi ? message.peer == ranks_.rank() : ranks_.nodes().is_local(message.peer)) continue;
+      for (const auto& part : message.parts) {
+        const auto& memory = context_.memory(part.memory);
+        // Each field may need padding of up to a cache line.
+        bytes += part.elements.size() * element_bytes_of(memory) + memory.size() * cache_line_bytes;
+      }
+    }
+    if (is_mpi && bytes > max_mpi_bytes)
+      fail(errc::unsupported,
+           "the {} messages of rank {} have {} bytes, and an MPI strategy can send and receive {}: "
+           "use another strategy, or fewer fields in a plan",
+           name_, ranks_.rank(), bytes, max_mpi_bytes);
+    return bytes;
+  };
+  for (const auto& program : programs)
+    for (const auto& round : program.rounds)
+      total += bytes_of(round.outgoing) + bytes_of(round.incoming);
+  if (total < checked_from_bytes) return;
+  const std::size_t available =
+      available_memory_bytes() / static_cast<std::size_t>(ranks_.nodes().my_rank_count());
+  if (total > available)
+    fail(errc::out_of_memory,
+         "the {} messages of rank {} have {} bytes, and {} bytes are available to it: use fewer "
+         "fields in a plan, or fewer ranks per node",
+         name_, ranks_.rank(), total, available);
+}
+
+// Agrees on the arguments, and on whether any rank needs channels. Takes one exchange, which also
+// carries the attachments, and a second one if ranks of a node share a plan for the first time.
+exchange_plan::agreement exchange_plan::agree(
+    messenger& neighbours, const plan_arguments& arguments,
+    std::span<const exchange_program> programs,
+    const std::vector<std::vector<std::byte>>& attachments) {
+  using enum plan_arguments::number;
+  const auto channels_needed = [&](bool has_mapped) {
+    return !is_mpi_carrier(by_) && any_needs_channel(programs, has_mapped) ? 1 : 0;
+  };
+  auto numbers = arguments.numbers();
+  agreed_numbers result{};
+  const auto settle = [&](const agreed_numbers& largest) {
+    arguments.agree(ranks_, largest);
+    result = largest;
+  };
+  numbers[needs_channels] = channels_needed(false);
+  if (!direct_peers_) {
+    neighbours.agree(numbers, settle);
+    return {result[needs_channels] != 0, {}};
+  }
+  numbers[must_confirm] = direct_peers_->knows_reach() ? 0 : 1;
+  auto received = direct_peers_->exchange(numbers, settle, attachments);
+  if (result[must_confirm] != 0) {
+    numbers.assign(numbers.size(), 0);
+    numbers[needs_channels] = channels_needed(true);
+    direct_peers_->confirm(numbers, settle);
+  }
+  return {result[needs_channels] != 0, std::move(received)};
+}
+
+// Returns whether a message of this rank needs a channel. Without `has_mapped`, only outgoing
+// messages count, because the peers have not described their memory yet.
+bool exchange_plan::any_needs_channel(std::span<const exchange_program> programs,
+                                      bool has_mapped) const {
+  const bool posts = are_posted_between_nodes(ranks_);
+  const auto needs = [&](const auto& message, const auto& is_direct) {
+    if (message.peer == ranks_.rank() || (posts && !ranks_.nodes().is_local(message.peer)))
+      return false;
+    const auto* const peer = direct_peers_ ? direct_peers_->find(message.peer) : nullptr;
+    return peer == nullptr || !is_direct(*peer);
+  };
+  for (const auto& program : programs)
+    for (const auto& round : program.rounds) {
+      for (const auto& out : round.outgoing)
+        if (needs(out, [&](const direct_peer& peer) { return peer.is_read(out); })) return true;
+      if (!has_mapped) continue;
+      for (const auto& in : round.incoming)
+        if (needs(in, [&](const direct_peer& peer) { return peer.can_read(in); })) return true;
+    }
+  return false;
+}
+
+void exchange_plan::cut([[maybe_unused]] exchange_program& program) const {
+#ifdef LONGSHORE_HAVE_MPI
+  if (!are_posted_between_nodes(ranks_)) return;
+  for (auto& round : program.rounds)
+    round =
+        cut_messages(round, ranks_.nodes(), context_.memories, mpi::longest_posted_message());
+#endif
+}
+
+std::unique_ptr<mover> exchange_plan::make_mover(const exchange_round& round, std::size_t number) {
+#ifdef LONGSHORE_HAVE_MPI
+  if (is_mpi_carrier(by_)) return mpi::make_mpi_mover(by_, context_, round);
+#endif
+  auto made = std::make_unique<link_mover>(context_, round,
+                                           direct_peers_ ? &*direct_peers_ : nullptr, number);
+  link_movers_.push_back(made.get());
+  return made;
+}
+
+// The channels of all rounds are opened together. Both ends of a channel list the rounds in the same
+// order.
+void exchange_plan::open_channels() {
+  std::vector<channel_end> to, from;
+  for (const auto* mover : link_movers_) mover->add_channels(to, from);
+  channels_ = ranks_.open_channels(to, from, link_mover::slots_per_channel);
+  std::size_t sender = 0, receiver = 0;
+  for (auto* mover : link_movers_) mover->take_channels(*channels_, sender, receiver);
+}
+
+void exchange_plan::count_neighbours(std::span<const exchange_program> programs) {
+  std::set<int> neighbours;
+  for (const auto& program : programs)
+    for (const auto& round : program.rounds) {
+      for (const auto& out : round.outgoing) neighbours.insert(out.peer);
+      for (const auto& in : round.incoming) neighbours.insert(in.peer);
+    }
+  neighbours.erase(ranks_.rank());
+  neighbours_ = neighbours.size();
+}
+
+void exchange_plan::set_combiners(std::span<const combine_op> operations) {
+  if (operations.size() != 1 && operations.size() != types_.size())
+    fail(errc::usage, "{} operations for a {} plan of {} fields: give one, or one per field",
+         operations.size(), name_, types_.size());
+  for (std::size_t f = 0; f < types_.size(); ++f) {
+    const auto& op = ops_.emplace_back(operations[operations.size() == 1 ? 0 : f]);
+    combiners_.push_back({op.loop_for(*types_[f]), op.state().get()});
+    if (combiners_.back().loop == nullptr)
+      fail(errc::usage,
+           "the type of field {} of a {} plan does not have the operation: give a function of the "
+           "field's type by combine_op::of",
+           f, name_);
+  }
+}
+
+void exchange_plan::start(std::span<const std::size_t> programs,
+                          std::span<const combine_op> operations) {
+  if (in_flight_)
+    fail(errc::usage, "a {} exchange was started while it is in flight: call wait() in between",
+         name_);
+  watch_.check();
+  if (direct_peers_) direct_peers_->check_mapped();
+  current_.clear();
+  ops_.clear();
+  combiners_.clear();
+  bool combines = false;
+  for (const auto program : programs)
+    for (const auto& round : programs_[program].rounds) {
+      current_.push_back(&round);
+      combines = combines || round.combines;
+    }
+  if (combines) set_combiners(operations);
+  in_flight_ = true;
+  current_round_ = 0;
+  start_round();
+}
+
+// Continues the rounds that have begun, and returns whether all rounds are done. A round whose
+// messages have arrived may still have to send.
+bool exchange_plan::progress() {
+  while (true) {
+    bool are_done = true;
+    for (std::size_t r = 0; r <= current_round_; ++r) {
+      auto& round = *current_[r]->by;
+      if (!round.is_done()) round.progress();
+      are_done = are_done && round.is_done();
+    }
+    if (current_round_ + 1 == current_.size()) {
+      in_flight_ = !are_done;
+      return are_done;
+    }
+    if (!current_[current_round_]->by->has_arrived()) return false;
+    ++current_round_;
+    start_round();
+  }
+}
+
+void exchange_plan::start_round() {
+  const auto& round = *current_[current_round_];
+  round.by->start(round.combines ? std::span<const combiner>(combiners_)
+                                 : std::span<const combiner>());
+}
+
+int exchange_plan::awaited_peer() const {
+  for (std::size_t r = 0; r <= current_round_; ++r)
+    if (!current_[r]->by->is_done()) return current_[r]->by->awaited_peer();
+  return -1;
+}
+
+void exchange_plan::wait() {
+  if (!in_flight_)
+    fail(errc::usage, "wait() on a {} exchange that was not started: start an operation first",
+         name_);
+  if (progress()) return;
+  for (waiter waiting(ranks_, "a message of an exchange", awaited_peer()); !progress();
+       waiting.pause()) {
+  }
+}
+
+traffic exchange_plan::moved(std::size_t program) const {
+  const auto& prepared = programs_[program];
+  traffic total;
+  if (!prepared.rounds.empty()) total.payload_bytes = prepared.payload_bytes;
+  for (const auto& round : prepared.rounds) total += round.by->moved();
+  return total;
+}
+
+std::size_t exchange_plan::memory_bytes() const {
+  std::size_t bytes = sizeof(*this) + memory_->buffer_bytes();
+  for (const auto& program : programs_)
+    for (const auto& round : program.rounds) bytes += round.by->memory_bytes();
+  return bytes;
+}
+
+}  // namespace longshore::detail

@@ -1,0 +1,110 @@
+// A plan: programs, and a mover for each of their rounds. It serves all front ends.
+#pragma once
+
+#include <longshore/exchange/combine_op.hpp>
+#include <longshore/exchange/detail/agreement/plan_arguments.hpp>
+#include <longshore/exchange/detail/exchange_program.hpp>
+#include <longshore/exchange/detail/movers/direct_peers.hpp>
+#include <longshore/exchange/detail/movers/mover.hpp>
+#include <longshore/exchange/detail/plan_memory.hpp>
+#include <longshore/transport/channel.hpp>
+#include <longshore/transport/detail/memory_watch.hpp>
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace longshore::detail {
+
+class link_mover;
+
+/// What a front end gives to make a plan.
+struct plan_setup {
+  std::string_view name;  ///< of the front end in messages, such as "ghost"
+  carrier by = carrier::direct;
+  /// Reaches all ranks with which this rank exchanges messages.
+  std::shared_ptr<messenger> neighbours;
+  std::unique_ptr<plan_memory> memory = {};
+  /// The type of each field, by its number.
+  std::vector<const element_type*> types = {};
+  /// A program without rounds is not prepared.
+  std::vector<exchange_program> programs = {};
+  /// None, or a message for each peer of `neighbours` on the node. complete() gets the messages of
+  /// these peers, and adds to the programs what they tell.
+  std::vector<std::vector<std::byte>> attachments = {};
+  std::function<void(std::span<exchange_program>, std::vector<std::vector<std::byte>>)> complete =
+      {};
+};
+
+class exchange_plan {
+ public:
+  /// Collective. Agrees on the arguments of all ranks.
+  exchange_plan(team& ranks, plan_setup setup, plan_arguments arguments);
+  ~exchange_plan();
+
+  [[nodiscard]] bool has(std::size_t program) const noexcept {
+    return program < programs_.size() && !programs_[program].rounds.empty();
+  }
+  /// Begins to run some programs, one after another. `operations` are one operation for all fields,
+  /// or one per field, if a round of these programs combines.
+  void start(std::span<const std::size_t> programs, std::span<const combine_op> operations);
+  [[nodiscard]] bool test() { return !in_flight_ || progress(); }
+  void wait();
+  /// The traffic of one run of a program.
+  [[nodiscard]] traffic moved(std::size_t program) const;
+  [[nodiscard]] std::size_t neighbours() const noexcept { return neighbours_; }
+  [[nodiscard]] std::size_t memory_bytes() const;
+
+ private:
+  struct prepared_round {
+    std::unique_ptr<mover> by;
+    bool combines;
+  };
+  struct prepared_program {
+    std::vector<prepared_round> rounds;
+    std::size_t payload_bytes = 0;
+  };
+  struct agreement {
+    bool has_channels;
+    std::vector<std::vector<std::byte>> attachments;
+  };
+  [[nodiscard]] agreement agree(messenger& neighbours, const plan_arguments& arguments,
+                                std::span<const exchange_program> programs,
+                                const std::vector<std::vector<std::byte>>& attachments);
+  [[nodiscard]] bool any_needs_channel(std::span<const exchange_program> programs,
+                                       bool has_mapped) const;
+  void check_messages(std::span<const exchange_program> programs) const;
+  void cut(exchange_program& program) const;
+  [[nodiscard]] std::unique_ptr<mover> make_mover(const exchange_round& round, std::size_t number);
+  void open_channels();
+  void count_neighbours(std::span<const exchange_program> programs);
+  void set_combiners(std::span<const combine_op> operations);
+  void start_round();
+  [[nodiscard]] bool progress();
+  [[nodiscard]] int awaited_peer() const;
+
+  team& ranks_;
+  std::string_view name_;
+  carrier by_;
+  std::unique_ptr<plan_memory> memory_;
+  std::vector<const element_type*> types_;
+  memory_watch watch_;
+  mover_context context_;
+  std::optional<direct_peers> direct_peers_;
+  std::vector<prepared_program> programs_;
+  std::vector<link_mover*> link_movers_;
+  std::unique_ptr<channel_set> channels_;
+  std::size_t neighbours_ = 0;
+  // The rounds of the programs that run.
+  std::vector<const prepared_round*> current_;
+  std::size_t current_round_ = 0;
+  bool in_flight_ = false;
+  std::vector<combine_op> ops_;
+  std::vector<combiner> combiners_;
+};
+
+}  // namespace longshore::detail

@@ -1,0 +1,68 @@
+// The messages of an operation of a plan, in rounds. Front ends write programs; movers (mover.hpp)
+// transfer their messages. A program names memories and elements by numbers, not by addresses.
+#pragma once
+
+#include <longshore/exchange/detail/bound_memory.hpp>
+#include <longshore/exchange/detail/elements/element_set.hpp>
+#include <longshore/transport/node_map.hpp>
+
+#include <cstddef>
+#include <vector>
+
+namespace longshore::detail {
+
+/// Some elements of a message, of all fields of a memory.
+struct outgoing_part {
+  int memory = 0;
+  element_set elements;
+};
+/// The same elements at the receiver. The receiver also knows where they lie at the sender, so that
+/// it can read them there.
+struct incoming_part {
+  int memory = 0;
+  element_set elements;
+  int sender_memory = 0;
+  element_set sender_elements;
+  /// The rank whose values these are. Parts are combined in the order of these ranks, and of the
+  /// messages and parts of a rank.
+  int contributor = -1;
+};
+
+/// A message to or from one rank. Messages of a rank to itself are incoming only.
+struct outgoing_message {
+  int peer = -1;
+  std::vector<outgoing_part> parts;
+};
+struct incoming_message {
+  int peer = -1;
+  std::vector<incoming_part> parts;
+};
+
+/// Messages that do not depend on each other, in the order of ranks. A pair of ranks has one message
+/// or several, in the same order at both ends. All ranks have the same number of rounds.
+struct exchange_round {
+  std::vector<outgoing_message> outgoing = {};
+  std::vector<incoming_message> incoming = {};
+  bool combines = false;  ///< whether elements are combined; all other rounds copy them
+};
+
+/// A round begins on a rank when all messages of the round before have arrived there.
+struct exchange_program {
+  std::vector<exchange_round> rounds;
+  /// The bytes of elements that this rank gives to others and to itself, without detours.
+  std::size_t payload_bytes = 0;
+};
+
+/// Returns the bytes of an element of all fields.
+[[nodiscard]] inline std::size_t element_bytes_of(const bound_memory& memory) noexcept {
+  std::size_t bytes = 0;
+  for (const auto& field : memory) bytes += field.element_bytes;
+  return bytes;
+}
+
+/// Returns the round after each message between hosts was cut into messages of at most `max_bytes`,
+/// but of at least one element. Boxes are not cut. Both ends of a message cut it in the same way.
+[[nodiscard]] exchange_round cut_messages(const exchange_round& round, const node_map& nodes,
+                                          const rank_memories& memories, std::size_t max_bytes);
+
+}  // namespace longshore::detail

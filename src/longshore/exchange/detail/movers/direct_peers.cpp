@@ -1,0 +1,194 @@
+// Neighbours on the node describe their memories to each other, and map those that they can.
+#include <longshore/exchange/detail/movers/direct_peers.hpp>
+
+#include <longshore/core/error.hpp>
+#include <longshore/transport/detail/handshake_message.hpp>
+#include <longshore/transport/shareable_memory.hpp>
+
+#include <algorithm>
+
+namespace longshore::detail {
+namespace {
+
+// Memory without a handle has address 0: within a process its offset is the whole address.
+struct described_memory {
+  shared_memory_handle memory;
+  std::uint64_t offset = 0;
+  std::int64_t stride_bytes = 0;
+};
+struct description_header {
+  described_memory signals = {};
+  std::uint64_t memories = 0;
+};
+// Before the fields of each memory.
+struct memory_header {
+  std::uint32_t fields = 0, is_exposed = 0;
+};
+
+// Returns whether other ranks of the node may be able to map the memory.
+bool describe(described_memory& described, const bound_field& memory, bool in_process) {
+  described.stride_bytes = memory.stride_bytes;
+  const auto address = reinterpret_cast<std::uint64_t>(memory.data);
+  described.offset = address;
+  if (in_process) return true;
+  const auto found = find_shareable(memory.data);
+  if (!found) return false;
+  described.memory = found->handle;
+  described.offset = address - found->handle.address;
+  return true;
+}
+
+}  // namespace
+
+bool direct_peer::can_read(const incoming_message& message) const {
+  return std::all_of(message.parts.begin(), message.parts.end(), [this](const auto& part) {
+    return readable[static_cast<std::size_t>(part.sender_memory)];
+  });
+}
+
+bool direct_peer::is_read(const outgoing_message& message) const {
+  return std::all_of(message.parts.begin(), message.parts.end(),
+                     [this](const auto& part) {
+                       return read_by_peer[static_cast<std::size_t>(part.memory)];
+                     });
+}
+
+direct_peers::direct_peers(team& ranks, std::shared_ptr<messenger> neighbours,
+                           const rank_memories& memories,
+                           std::span<const std::size_t> elements, std::size_t rounds)
+    : ranks_(ranks), access_(node_access::of(ranks)), messenger_(std::move(neighbours)) {
+  const auto all_peers = messenger_->peers();
+  for (std::size_t i = 0; i < all_peers.size(); ++i)
+    if (ranks.nodes().is_local(all_peers[i])) local_.push_back(i);
+  signals_ = access_.signals().take(ranks, local_.size() * rounds);
+
+  const bool in_process = ranks.is_one_process();
+  handshake_writer fields;
+  for (std::size_t m = 0; m < memories.size(); ++m) {
+    std::vector<described_memory> described(memories[m].size());
+    bool is_exposed = true;
+    for (std::size_t k = 0; k < described.size(); ++k)
+      is_exposed = describe(described[k], memories[m][k], in_process || elements[m] == 0) &&
+                   is_exposed;
+    exposed_.push_back(is_exposed);
+    fields.add(memory_header{static_cast<std::uint32_t>(described.size()), is_exposed ? 1U : 0U});
+    fields.add_all(std::span<const described_memory>(described));
+  }
+  const auto described_fields = fields.take();
+  description_header header{.memories = memories.size()};
+  for (std::size_t i = 0; i < local_.size(); ++i) {
+    direct_peer peer;
+    peer.rank = all_peers[local_[i]];
+    peer.signals_from_peer = signals_.data() + i * rounds;
+    if (in_process) access_.reach()[peer.rank] = true;
+    const auto reach = access_.reach().find(peer.rank);
+    if (reach == access_.reach().end())
+      knows_reach_ = false;
+    else if (reach->second)
+      peer.has_signals = true, peer.read_by_peer = exposed_;
+    (void)describe(header.signals, {reinterpret_cast<std::byte*>(peer.signals_from_peer)},
+                   in_process);
+    handshake_writer writer;
+    writer.reserve(sizeof header + described_fields.size());
+    writer.add(header);
+    writer.add_all(std::span<const std::byte>(described_fields));
+    descriptions_.push_back(writer.take());
+    peers_.push_back(std::move(peer));
+  }
+}
+
+std::vector<std::vector<std::byte>> direct_peers::exchange(
+    const agreed_numbers& numbers, const when_agreed& agreed,
+    const std::vector<std::vector<std::byte>>& attachments) {
+  for (std::size_t i = 0; i < attachments.size(); ++i)
+    descriptions_[i].insert(descriptions_[i].end(), attachments[i].begin(), attachments[i].end());
+  const auto received = messenger_->exchange_with(local_, descriptions_, numbers, agreed);
+  descriptions_.clear();
+  std::vector<std::vector<std::byte>> received_attachments;
+  for (std::size_t i = 0; i < peers_.size(); ++i) {
+    handshake_reader reader(received[i]);
+    map_memories(peers_[i], reader);
+    const auto rest = reader.rest();
+    received_attachments.emplace_back(rest.begin(), rest.end());
+  }
+  return received_attachments;
+}
+
+// A link needs two ranks that can signal each other. The first byte of a message is has_signals.
+void direct_peers::confirm(const agreed_numbers& numbers, const when_agreed& agreed) {
+  std::vector<std::vector<std::byte>> messages;
+  for (const auto& peer : peers_) {
+    auto& message = messages.emplace_back(1, std::byte{peer.has_signals});
+    for (const bool is_readable : peer.readable) message.push_back(std::byte{is_readable});
+  }
+  const auto replies = messenger_->exchange_with(local_, messages, numbers, agreed);
+  for (std::size_t i = 0; i < peers_.size(); ++i) {
+    auto& peer = peers_[i];
+    for (std::size_t m = 0; m < exposed_.size(); ++m)
+      peer.read_by_peer[m] = replies[i][m + 1] != std::byte{};
+    peer.has_signals = peer.has_signals && replies[i][0] != std::byte{};
+    access_.reach()[peer.rank] = peer.has_signals;
+  }
+}
+
+// Until confirm(), a peer whose signals are mapped is assumed to map all that this rank exposes.
+void direct_peers::map_memories(direct_peer& peer, handshake_reader& reader) {
+  const auto known = access_.reach().find(peer.rank);
+  const bool is_known = known != access_.reach().end(), is_reached = !is_known || known->second;
+  const auto header = reader.take<description_header>();
+  const bool in_process = ranks_.is_one_process();
+  // Returns the address of the peer's memory in this process, or null if it cannot be mapped.
+  const auto mapped = [&](const described_memory& described) -> std::byte* {
+    const auto offset = static_cast<std::ptrdiff_t>(described.offset);
+    if (in_process || described.memory.address == 0)
+      return reinterpret_cast<std::byte*>(described.offset);
+    auto mapping = access_.mappings().map(described.memory);
+    if (mapping.data == nullptr) return nullptr;
+    mappings_.push_back(std::move(mapping.owner));
+    return mapping.data + offset;
+  };
+  bool are_all_mapped = true;
+  if (is_reached) {
+    peer.signals_to_peer = reinterpret_cast<direct_signals*>(mapped(header.signals));
+    const bool are_described = in_process || header.signals.memory.address != 0;
+    are_all_mapped = are_described && peer.signals_to_peer != nullptr;
+    if (!is_known) peer.has_signals = are_all_mapped;
+  }
+  peer.readable.clear();
+  for (std::uint64_t m = 0; m < header.memories; ++m) {
+    const auto [fields, is_exposed] = reader.take<memory_header>();
+    auto& memory = peer.memories.emplace_back();
+    bool is_readable = is_exposed != 0 && is_reached;
+    for (std::uint32_t f = 0; f < fields; ++f) {
+      const auto described = reader.take<described_memory>();
+      std::byte* data = nullptr;
+      if (is_readable) {
+        data = mapped(described);
+        is_readable = data != nullptr || described.memory.address == 0;
+      }
+      memory.push_back({data, static_cast<std::ptrdiff_t>(described.stride_bytes), 0, 0});
+    }
+    are_all_mapped = are_all_mapped && is_readable == (is_exposed != 0);
+    peer.readable.push_back(is_readable);
+    // The peer expects this rank to read all that it exposes.
+    if (is_known && is_reached) peer.readable.back() = is_exposed != 0;
+  }
+  if (!is_known) peer.read_by_peer = exposed_;
+  if (is_known && is_reached && !are_all_mapped) unmapped_rank_ = peer.rank;
+}
+
+void direct_peers::check_mapped() const {
+  if (unmapped_rank_ >= 0)
+    fail(errc::out_of_memory,
+         "rank {} cannot map memory of rank {}: a process has too many mappings or open files, or "
+         "the memory was freed",
+         ranks_.rank(), unmapped_rank_);
+}
+
+const direct_peer* direct_peers::find(int rank) const {
+  const auto peer = std::lower_bound(peers_.begin(), peers_.end(), rank,
+                                     [](const direct_peer& p, int r) { return p.rank < r; });
+  return peer == peers_.end() || peer->rank != rank || !peer->has_signals ? nullptr : &*peer;
+}
+
+}  // namespace longshore::detail

@@ -1,0 +1,86 @@
+// The direct peers of a rank: ranks of its node whose memory it reads, or which read its memory.
+#pragma once
+
+#include <longshore/exchange/detail/exchange_program.hpp>
+#include <longshore/exchange/detail/agreement/messenger.hpp>
+#include <longshore/exchange/detail/movers/node_access.hpp>
+#include <longshore/exchange/detail/plan_memory.hpp>
+#include <longshore/transport/detail/handshake_message.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace longshore::detail {
+
+struct direct_peer {
+  int rank = -1;
+  rank_memories memories;  ///< of the peer, mapped into this process
+  /// Whether the ranks can signal each other. If not, neither reads memory of the other.
+  bool has_signals = false;
+  /// Element m of `readable`: this rank can read memory m of the peer. Element m of `read_by_peer`:
+  /// the peer can read memory m of this rank.
+  std::vector<bool> readable, read_by_peer;
+  direct_signals* signals_from_peer = nullptr;  ///< one per round, in the memory of this rank
+  direct_signals* signals_to_peer = nullptr;    ///< one per round, in the memory of the peer
+
+  /// REQUIRES: has_signals.
+  [[nodiscard]] bool can_read(const incoming_message& message) const;
+  [[nodiscard]] bool is_read(const outgoing_message& message) const;
+};
+
+/// The direct peers of a plan. Cost per peer: a message of 80 bytes, and of 64 bytes per field
+/// of a memory; 128 bytes of signals per round. Processes that share a plan for the first time also send
+/// a message of a byte per memory.
+class direct_peers {
+ public:
+  /// Local. `elements` has the number of elements of each memory. `neighbours` reaches all ranks of
+  /// the node with which this rank exchanges messages.
+  direct_peers(team& ranks, std::shared_ptr<messenger> neighbours,
+               const rank_memories& memories, std::span<const std::size_t> elements,
+               std::size_t rounds);
+  ~direct_peers() = default;
+  direct_peers(const direct_peers&) = delete;
+  direct_peers& operator=(const direct_peers&) = delete;
+
+  /// Whether this rank knows, for each of its peers, if the peer and this rank can map each other's
+  /// memory. If so, this rank knows before exchange() which messages its peers will read.
+  [[nodiscard]] bool knows_reach() const noexcept { return knows_reach_; }
+  /// Collective. Ranks describe their memories to their peers, and agree on numbers. `attachments`
+  /// are none, or one more message for each peer on the node. Returns the attachments of the peers.
+  std::vector<std::vector<std::byte>> exchange(
+      const agreed_numbers& numbers, const when_agreed& agreed,
+      const std::vector<std::vector<std::byte>>& attachments = {});
+  /// Collective. Call after exchange(), if knows_reach() is false on any rank. Ranks tell their
+  /// peers which memories they have mapped.
+  void confirm(const agreed_numbers& numbers, const when_agreed& agreed);
+
+  /// Throws errc::out_of_memory if this rank could not map memory that its peers expect it to read.
+  /// Call when an exchange begins, not earlier, because the peer may have destroyed its plan before
+  /// this rank mapped the memory.
+  void check_mapped() const;
+
+  /// Returns null if `rank` is on another node, or shares no memory with this rank.
+  [[nodiscard]] const direct_peer* find(int rank) const;
+  /// Call if an exchange may still be in flight. The signals are not used again, because peers may
+  /// still write to them.
+  void abandon_signals() noexcept { signals_.abandon(); }
+
+ private:
+  void map_memories(direct_peer& peer, handshake_reader& reader);
+
+  team& ranks_;
+  node_access& access_;
+  std::shared_ptr<messenger> messenger_;
+  std::vector<std::size_t> local_;  // numbers of the peers in the messenger
+  bool knows_reach_ = true;
+  int unmapped_rank_ = -1;
+  std::vector<bool> exposed_;  // whether others can map a memory of this rank
+  std::vector<std::vector<std::byte>> descriptions_;
+  signal_pool::lines signals_;
+  std::vector<direct_peer> peers_;  // sorted by rank
+  std::vector<std::shared_ptr<const void>> mappings_;
+};
+
+}  // namespace longshore::detail

@@ -1,0 +1,156 @@
+// Packs and stores messages. A packed message has its parts one after another. Each part has its
+// fields one after another.
+#include <longshore/exchange/detail/movers/mover.hpp>
+
+#include <algorithm>
+
+namespace longshore::detail {
+namespace {
+
+// Returns fields like those of `memory` that lie in a packed message.
+bound_memory packed_fields(const bound_memory& memory) {
+  auto packed = memory;
+  for (auto& field : packed) field.stride_bytes = static_cast<std::ptrdiff_t>(field.element_bytes);
+  return packed;
+}
+
+bound_field packed_field(const bound_field& like, std::byte* data) {
+  return {data, static_cast<std::ptrdiff_t>(like.element_bytes), like.element_bytes, like.number};
+}
+
+}  // namespace
+
+message_packer::message_packer(const mover_context& context, const outgoing_message& message) {
+  parts_.reserve(message.parts.size());
+  for (const auto& out : message.parts) {
+    const auto& memory = context.memory(out.memory);
+    const auto count = out.elements.size();
+    payload_bytes_ += count * element_bytes_of(memory);
+    parts_.push_back({out.memory,
+                      element_pairs(element_set(0, count), packed_fields(memory), out.elements,
+                                    memory),
+                      packed_layout(memory, count, bytes_)});
+    bytes_ = parts_.back().layout.end();
+  }
+}
+
+void message_packer::pack(const mover_context& context, std::byte* message) const {
+  double lines = 0;
+  for (const auto& packed : parts_) {
+    const auto& memory = context.memory(packed.memory);
+    for (std::size_t k = 0; k < memory.size(); ++k)
+      packed.pairs.copy(k, packed_field(memory[k], message + packed.layout.offset(k)), memory[k]);
+    lines += packed.pairs.line_count();
+  }
+  context.ranks.charge_copy(context.ranks.rank(), {payload_bytes_, lines, 2 * payload_bytes_});
+}
+
+std::size_t message_packer::memory_bytes() const noexcept {
+  std::size_t bytes = parts_.size() * sizeof(part);
+  for (const auto& packed : parts_) bytes += packed.pairs.memory_bytes();
+  return bytes;
+}
+
+void message_store::add(const incoming_message& message, const rank_memories* sender) {
+  stored_message stored{message.peer, sender, {}, 0};
+  stored.parts.reserve(message.parts.size());
+  for (const auto& in : message.parts) {
+    const auto& memory = context_.memory(in.memory);
+    const auto count = in.elements.size();
+    order_.push_back({messages_.size(), stored.parts.size()});
+    stored.parts.push_back(
+        {in.memory, in.sender_memory, in.contributor,
+         sender == nullptr
+             ? element_pairs(in.elements, memory, element_set(0, count), packed_fields(memory))
+             : element_pairs(in.elements, memory, in.sender_elements,
+                             (*sender)[static_cast<std::size_t>(in.sender_memory)]),
+         packed_layout(memory, count, stored.bytes), count * element_bytes_of(memory)});
+    stored.bytes = stored.parts.back().layout.end();
+  }
+  messages_.push_back(std::move(stored));
+}
+
+void message_store::sort() {
+  std::stable_sort(order_.begin(), order_.end(), [this](const place& a, const place& b) {
+    return messages_[a.message].parts[a.part].contributor <
+           messages_[b.message].parts[b.part].contributor;
+  });
+}
+
+void message_store::start(std::span<const combiner> combiners) {
+  combiners_ = combiners;
+  next_ = 0;
+  unfinished_ = messages_.size();
+  for (auto& message : messages_) {
+    message.has_arrived = false;
+    message.missing_parts = message.parts.size();
+  }
+}
+
+template <class F>
+void message_store::for_each_field(const stored_message& message, const part& stored,
+                                   const F& f) const {
+  const auto& memory = context_.memory(stored.memory);
+  for (std::size_t k = 0; k < memory.size(); ++k)
+    if (message.sender == nullptr)
+      f(k, memory[k],
+        packed_field(memory[k],
+                     const_cast<std::byte*>(message.packed) + stored.layout.offset(k)));
+    else
+      f(k, memory[k], (*message.sender)[static_cast<std::size_t>(stored.sender_memory)][k]);
+}
+
+void message_store::store(const stored_message& message, const part& stored) const {
+  for_each_field(message, stored,
+                 [&](std::size_t k, const bound_field& to, const bound_field& from) {
+                   if (combiners_.empty()) return stored.pairs.copy(k, to, from);
+                   const auto& by = combiners_[static_cast<std::size_t>(to.number)];
+                   stored.pairs.combine(k, to, from, by.loop, by.op);
+                 });
+  charge(message, stored);
+}
+
+void message_store::charge(const stored_message& message, const part& stored) const {
+  const bool is_read = message.sender != nullptr && message.peer != context_.ranks.rank();
+  context_.ranks.charge_copy(
+      is_read ? message.peer : context_.ranks.rank(),
+      {stored.payload_bytes, stored.pairs.line_count(), 2 * stored.payload_bytes});
+}
+
+// Boxes that are read from the same sender are copied as a batch, which loads the rows of opposite
+// faces once.
+void message_store::store_all(stored_message& message) const {
+  const bool are_boxes =
+      message.sender != nullptr &&
+      std::all_of(message.parts.begin(), message.parts.end(),
+                  [](const part& stored) { return stored.pairs.are_boxes(); });
+  if (!are_boxes) {
+    for (const auto& stored : message.parts) store(message, stored);
+    return;
+  }
+  if (!message.batch) {
+    message.batch.emplace(message.peer == context_.ranks.rank() ? copy_source::own_memory
+                                                                : copy_source::other_rank);
+    for (const auto& stored : message.parts)
+      for_each_field(message, stored,
+                     [&](std::size_t k, const bound_field& to, const bound_field& from) {
+                       const auto boxes = stored.pairs.boxes(k, to, from);
+                       message.batch->add(boxes.to, boxes.from);
+                     });
+  }
+  message.batch->run(nullptr);
+  context_.ranks.charge_copy(message.peer,
+                             {message.batch->line_bytes(), message.batch->line_count(),
+                              2 * message.batch->size_bytes()});
+}
+
+std::size_t message_store::memory_bytes() const noexcept {
+  std::size_t bytes = order_.size() * sizeof(place);
+  for (const auto& message : messages_) {
+    bytes += sizeof(message) + message.parts.size() * sizeof(part);
+    for (const auto& stored : message.parts) bytes += stored.pairs.memory_bytes();
+  }
+  return bytes;
+}
+
+}  // namespace longshore::detail

@@ -1,0 +1,174 @@
+// Movers transfer the messages of one round. Here are their interface and the code they share.
+#pragma once
+
+#include <longshore/exchange/detail/copy/copy_batch.hpp>
+#include <longshore/exchange/detail/elements/element_pairs.hpp>
+#include <longshore/exchange/detail/exchange_program.hpp>
+#include <longshore/exchange/detail/movers/carrier.hpp>
+#include <longshore/exchange/detail/plan_memory.hpp>
+#include <longshore/transport/team.hpp>
+#include <longshore/transport/traffic.hpp>
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace longshore::detail {
+
+/// How a round combines the elements of a field. A round that copies has no combiners.
+struct combiner {
+  batch_function loop;
+  const void* op;
+};
+
+/// What a mover needs of its plan. All members outlive the mover.
+struct mover_context {
+  team& ranks;
+  const rank_memories& memories;
+
+  [[nodiscard]] const bound_memory& memory(int number) const noexcept {
+    return memories[static_cast<std::size_t>(number)];
+  }
+};
+
+/// Packs the parts of a message one after another.
+class message_packer {
+ public:
+  message_packer(const mover_context& context, const outgoing_message& message);
+  [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
+  [[nodiscard]] std::size_t memory_bytes() const noexcept;
+  void pack(const mover_context& context, std::byte* message) const;
+
+ private:
+  struct part {
+    int memory;
+    element_pairs pairs;
+    packed_layout layout;
+  };
+  std::vector<part> parts_;
+  std::size_t bytes_ = 0, payload_bytes_ = 0;
+};
+
+/// Stores the incoming messages of a round. Parts are copied on arrival, or combined in the order
+/// of their contributors. A message is packed, or is read from the memories of its sender.
+class message_store {
+ public:
+  explicit message_store(const mover_context& context) : context_(context) {}
+  /// Adds a message. Messages are numbered from 0. `sender` are the memories from which the message
+  /// is read; they outlive the store. If `sender` is null, the message arrives packed.
+  void add(const incoming_message& message, const rank_memories* sender);
+  /// Call once, after the last add().
+  void sort();
+  [[nodiscard]] std::size_t message_bytes(std::size_t i) const noexcept {
+    return messages_[i].bytes;
+  }
+  [[nodiscard]] std::size_t memory_bytes() const noexcept;
+
+  /// Begins an exchange. Without combiners, parts are copied.
+  void start(std::span<const combiner> combiners);
+  /// Message i has arrived at `packed`, or can be read from its sender. Stores all parts that may
+  /// be stored now. Calls finished(k) for each message k that is then stored completely.
+  template <class F>
+  void arrive(std::size_t i, const std::byte* packed, const F& finished);
+  [[nodiscard]] std::size_t unfinished() const noexcept { return unfinished_; }
+  /// Call after the memories were bound to other addresses.
+  void rebind() noexcept {
+    for (auto& message : messages_) message.batch.reset();
+  }
+
+ private:
+  struct part {
+    int memory, sender_memory, contributor;
+    element_pairs pairs;
+    packed_layout layout;
+    std::size_t payload_bytes;
+  };
+  struct stored_message {
+    int peer;
+    const rank_memories* sender;
+    std::vector<part> parts;
+    std::size_t bytes;
+    const std::byte* packed = nullptr;
+    std::size_t missing_parts = 0;
+    bool has_arrived = false;
+    // The copies of all parts, if they are boxes that are read from the sender.
+    std::optional<copy_batch> batch = {};
+  };
+  struct place {
+    std::size_t message, part;
+  };
+  // Calls f(k, to, from) for each field number k of the memory of a part.
+  template <class F>
+  void for_each_field(const stored_message& message, const part& stored, const F& f) const;
+  void store(const stored_message& message, const part& stored) const;
+  void store_all(stored_message& message) const;
+  void charge(const stored_message& message, const part& stored) const;
+
+  const mover_context& context_;
+  std::vector<stored_message> messages_;
+  std::vector<place> order_;  // of parts, by contributors
+  std::span<const combiner> combiners_;
+  std::size_t next_ = 0, unfinished_ = 0;
+};
+
+template <class F>
+void message_store::arrive(std::size_t i, const std::byte* packed, const F& finished) {
+  auto& message = messages_[i];
+  message.packed = packed;
+  message.has_arrived = true;
+  if (combiners_.empty()) {
+    store_all(message);
+    --unfinished_;
+    finished(i);
+    return;
+  }
+  for (; next_ < order_.size() && messages_[order_[next_].message].has_arrived; ++next_) {
+    auto& ready = messages_[order_[next_].message];
+    store(ready, ready.parts[order_[next_].part]);
+    if (--ready.missing_parts > 0) continue;
+    --unfinished_;
+    finished(order_[next_].message);
+  }
+}
+
+/// Transfers the messages of one round, any number of times. An exchange lasts from start() until
+/// is_done(). Only then may the next exchange start.
+class mover {
+ public:
+  virtual ~mover() = default;
+  mover() = default;
+  mover(const mover&) = delete;
+  mover& operator=(const mover&) = delete;
+
+  /// Begins an exchange. The combiners outlive it.
+  virtual void start(std::span<const combiner> combiners) = 0;
+  /// Continues the exchange as far as possible without blocking.
+  virtual void progress() = 0;
+  /// The state after the last progress(). has_arrived(): all incoming messages are stored.
+  /// is_done(): in addition, all outgoing messages were sent or read.
+  [[nodiscard]] virtual bool has_arrived() const = 0;
+  [[nodiscard]] virtual bool is_done() const = 0;
+  /// A rank for which this rank waits, or -1. REQUIRES: not is_done().
+  [[nodiscard]] virtual int awaited_peer() const = 0;
+  /// The traffic of one exchange, without payload.
+  [[nodiscard]] virtual traffic moved() const = 0;
+  [[nodiscard]] virtual std::size_t memory_bytes() const = 0;
+  /// Call after the memories were bound to other addresses.
+  virtual void rebind() = 0;
+};
+
+}  // namespace longshore::detail
+
+namespace longshore::mpi {
+
+/// Collective. Makes the mover of a round for a carrier of MPI calls. A message is packed into a
+/// buffer, sent, and stored from a buffer. Messages of a rank to itself are copied. REQUIRES: a team
+/// of the mpi transport; the bytes of all messages of a rank, together in each direction, fit an
+/// int. Memory per rank: all messages, in both directions.
+[[nodiscard]] std::unique_ptr<detail::mover> make_mpi_mover(detail::carrier by,
+                                                            const detail::mover_context& context,
+                                                            const detail::exchange_round& round);
+
+}  // namespace longshore::mpi

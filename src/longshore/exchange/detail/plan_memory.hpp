@@ -1,0 +1,88 @@
+// The memories of a plan on one rank: the fields of the user, and buffers between rounds.
+#pragma once
+
+#include <longshore/core/bytes.hpp>
+#include <longshore/exchange/detail/bound_memory.hpp>
+#include <longshore/exchange/detail/movers/node_access.hpp>
+#include <longshore/transport/shareable_memory.hpp>
+#include <longshore/transport/team.hpp>
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace longshore::detail {
+
+/// Where the elements of each field of a memory begin in a message or a buffer. Fields follow each
+/// other, and each is aligned as its elements may need.
+class packed_layout {
+ public:
+  /// The elements begin at `offset` or a little later.
+  packed_layout(const bound_memory& fields, std::size_t count, std::size_t offset = 0)
+      : end_(offset) {
+    offsets_.reserve(fields.size());
+    for (const auto& field : fields) {
+      // The alignment of a type divides its size.
+      const auto alignment = std::min(std::size_t{1} << std::countr_zero(field.element_bytes),
+                                      cache_line_bytes);
+      offsets_.push_back(end_ = round_up(end_, alignment));
+      end_ += count * field.element_bytes;
+    }
+  }
+  [[nodiscard]] std::size_t offset(std::size_t field) const noexcept { return offsets_[field]; }
+  /// The offset behind the last element.
+  [[nodiscard]] std::size_t end() const noexcept { return end_; }
+
+ private:
+  std::vector<std::size_t> offsets_;
+  std::size_t end_;
+};
+
+/// The user's memories, and the buffers of all programs.
+class plan_memory {
+ public:
+  /// `elements` are the numbers of elements of the memories.
+  plan_memory(team& ranks, rank_memories memories, std::vector<std::size_t> elements)
+      : ranks_(ranks), elements_(std::move(elements)), memories_(std::move(memories)) {}
+  /// The next plan may use the buffer, because the peers have read what they needed.
+  ~plan_memory() { node_access::of(ranks_).buffers().give_back(std::move(buffer_)); }
+  plan_memory(const plan_memory&) = delete;
+  plan_memory& operator=(const plan_memory&) = delete;
+
+  /// Adds buffers with the fields of memory 0, in one piece of memory. Throws errc::out_of_memory.
+  void add_buffers(std::span<const std::size_t> elements) {
+    std::vector<packed_layout> layouts;
+    std::vector<std::size_t> begins;
+    for (const auto count : elements) {
+      const auto& layout = layouts.emplace_back(memories_[0], count);
+      begins.push_back(buffer_bytes_);
+      buffer_bytes_ += round_up(layout.end(), cache_line_bytes);
+    }
+    buffer_ = node_access::of(ranks_).buffers().take(ranks_, buffer_bytes_);
+    for (std::size_t i = 0; i < elements.size(); ++i) {
+      elements_.push_back(elements[i]);
+      auto memory = memories_[0];
+      for (std::size_t f = 0; f < memory.size(); ++f) {
+        memory[f].data = buffer_.data() + begins[i] + layouts[i].offset(f);
+        memory[f].stride_bytes = static_cast<std::ptrdiff_t>(memory[f].element_bytes);
+      }
+      memories_.push_back(std::move(memory));
+    }
+  }
+  [[nodiscard]] const rank_memories& memories() const noexcept { return memories_; }
+  /// The number of elements of each memory.
+  [[nodiscard]] std::span<const std::size_t> elements() const noexcept { return elements_; }
+  [[nodiscard]] std::size_t buffer_bytes() const noexcept { return buffer_bytes_; }
+
+ private:
+  team& ranks_;
+  std::vector<std::size_t> elements_;
+  shareable_memory buffer_;
+  rank_memories memories_;
+  std::size_t buffer_bytes_ = 0;
+};
+
+}  // namespace longshore::detail
