@@ -49,7 +49,7 @@ void check_messages(const team& ranks, std::span<const ghost_program* const> pro
       total += bytes_of(round.outgoing) + bytes_of(round.incoming);
   if (total < checked_from_bytes) return;
   const std::size_t available =
-      available_memory_bytes() / static_cast<std::size_t>(ranks.nodes().my_rank_count());
+      available_memory_bytes() / static_cast<std::size_t>(ranks.nodes().ranks_on_my_node());
   if (total > available)
     fail(errc::out_of_memory,
          "the ghost messages of rank {} have {} bytes, and {} bytes are available to it: use fewer "
