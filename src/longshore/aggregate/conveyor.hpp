@@ -112,7 +112,7 @@ class conveyor {
     if (to.next == to.end) (void)open(static_cast<std::uint32_t>(rank));
     return to;
   }
-  void appended_to(int rank) {
+  void finish_append_to(int rank) {
     const detail::tagged_buffer& to = buffers_[rank];
     if (to.next == to.end) filled(static_cast<std::uint32_t>(rank));
   }

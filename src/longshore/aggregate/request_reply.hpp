@@ -363,7 +363,7 @@ class request_reply {
       for (; k < count; ++k, next += sizeof(Reply))
         detail::store_item(next, Reply(make_reply(source, request[k])));
       to.next = next;
-      detail::engine_access::appended_to(replies_, source);
+      detail::engine_access::finish_append_to(replies_, source);
       replied += count;
     }
     return replied;
