@@ -24,11 +24,11 @@ struct description_header {
 };
 
 // Returns whether other ranks of the node may be able to map the memory.
-bool describe(described_memory& described, const element_memory& memory, bool in_process) {
+bool describe(described_memory& described, const element_memory& memory, bool needs_no_mapping) {
   described.stride_bytes = memory.stride_bytes;
   const auto address = reinterpret_cast<std::uint64_t>(memory.data);
   described.offset = address;
-  if (in_process) return true;
+  if (needs_no_mapping) return true;
   const auto found = find_shareable(memory.data);
   if (!found) return false;
   described.memory = found->handle;
@@ -58,15 +58,15 @@ direct_peers::direct_peers(team& ranks, std::shared_ptr<messenger> neighbours,
     if (ranks.nodes().is_local(all_peers[i])) local_.push_back(i);
   signals_ = access_.signals().take(ranks, local_.size() * rounds);
 
-  const bool in_process = ranks.is_one_process();
+  const bool is_one_process = ranks.is_one_process();
   description_header header{.memories = static_cast<std::uint32_t>(memories.size()),
                             .fields = static_cast<std::uint32_t>(fields.size())};
   std::vector<described_memory> described;
   for (std::size_t m = 0; m < memories.size(); ++m) {
     bool is_exposed = true;
     for (const auto& memory : memories[m])
-      is_exposed =
-          describe(described.emplace_back(), memory, in_process || elements[m] == 0) && is_exposed;
+      is_exposed = describe(described.emplace_back(), memory, is_one_process || elements[m] == 0) &&
+                   is_exposed;
     exposed_ |= static_cast<std::uint32_t>(is_exposed) << m;
   }
   header.exposed = exposed_;
@@ -74,14 +74,14 @@ direct_peers::direct_peers(team& ranks, std::shared_ptr<messenger> neighbours,
     direct_peer peer;
     peer.rank = all_peers[local_[i]];
     peer.signals_from_peer = signals_.data() + i * rounds;
-    if (in_process) access_.reach()[peer.rank] = true;
+    if (is_one_process) access_.reach()[peer.rank] = true;
     const auto reach = access_.reach().find(peer.rank);
     if (reach == access_.reach().end())
       knows_reach_ = false;
     else if (reach->second)
       peer.readable = peer.read_by_peer = exposed_ | can_signal;
     (void)describe(header.signals, {reinterpret_cast<std::byte*>(peer.signals_from_peer), 0},
-                   in_process);
+                   is_one_process);
     handshake_writer writer;
     writer.reserve(sizeof header + described.size() * sizeof(described_memory));
     writer.add(header);
@@ -130,11 +130,11 @@ void direct_peers::confirm(const agreed_numbers& numbers, const when_agreed& agr
 void direct_peers::map_memories(direct_peer& peer, std::span<const std::byte> description) {
   handshake_reader reader(description);
   const auto header = reader.take<description_header>();
-  const bool in_process = ranks_.is_one_process();
+  const bool is_one_process = ranks_.is_one_process();
   // Returns the address of the peer's memory in this process, or null if it cannot be mapped.
   const auto mapped = [&](const described_memory& described) -> std::byte* {
     const auto offset = static_cast<std::ptrdiff_t>(described.offset);
-    if (in_process || described.memory.address == 0)
+    if (is_one_process || described.memory.address == 0)
       return reinterpret_cast<std::byte*>(described.offset);
     auto mapping = access_.mappings().map(described.memory);
     if (mapping.data == nullptr) return nullptr;
@@ -143,7 +143,7 @@ void direct_peers::map_memories(direct_peer& peer, std::span<const std::byte> de
   };
   peer.readable = 0;
   peer.signals_to_peer = reinterpret_cast<direct_signals*>(mapped(header.signals));
-  const bool has_signals = in_process || header.signals.memory.address != 0;
+  const bool has_signals = is_one_process || header.signals.memory.address != 0;
   if (has_signals && peer.signals_to_peer != nullptr) peer.readable |= can_signal;
   for (std::uint32_t m = 0; m < header.memories; ++m) {
     auto& memory = peer.memories.emplace_back();
