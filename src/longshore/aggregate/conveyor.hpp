@@ -176,7 +176,7 @@ class conveyor {
   // that receives an urgent message does the same. While such a rank is idle, it also sends an
   // empty message on each link that has carried no urgent message. So no item of this rank stays in
   // a buffer on its way.
-  void hurry() noexcept;
+  void make_epoch_urgent() noexcept;
   void fail_epoch();
   [[nodiscard]] int failed_rank() const noexcept { return failed_rank_; }
   void add_wait(double seconds, bool for_slot) noexcept {

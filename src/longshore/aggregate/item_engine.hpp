@@ -116,11 +116,11 @@ struct engine_access {
 
   /// Says that this rank can push its other items only after items that it receives. Until the epoch
   /// ends, all ranks on the way of its items send partial buffers while they are idle.
-  static void hurry(auto& engine) noexcept { engine.hurry(); }
+  static void make_epoch_urgent(auto& engine) noexcept { engine.make_epoch_urgent(); }
   /// If this rank sends partial buffers of `other` while idle, lets it do so with those of
   /// `engine`.
   template <class Engine>
-  static void hurry_with(Engine& engine, const Engine& other) noexcept {
+  static void ship_when_idle_like(Engine& engine, const Engine& other) noexcept {
     if (other.ships_when_idle()) engine.ship_when_idle();
   }
 
