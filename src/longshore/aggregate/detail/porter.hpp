@@ -104,7 +104,8 @@ class porter {
   /// Sends the last buffer of each link, which may be empty. Call finish() until it returns true.
   /// The buffers carry `failed_rank`: a rank that failed this epoch, or nobody.
   bool finish(int failed_rank);
-  /// From now on, messages of this epoch say that the epoch is urgent (conveyor::make_epoch_urgent()).
+  /// From now on, messages of this epoch say that the epoch is urgent, as described at
+  /// conveyor::make_epoch_urgent().
   void make_epoch_urgent() noexcept { is_urgent_ = true; }
   /// Whether make_epoch_urgent() was called or an urgent message of this epoch was polled.
   [[nodiscard]] bool is_urgent() const noexcept { return is_urgent_; }
