@@ -53,20 +53,30 @@ calibrate_request parse_calibrate(std::span<const char* const> words) {
                "longshore-bench calibrate"};
   std::string transport;
   int ranks = 0, ranks_per_node = 0;
+  // The help shows a number as N, without its type and range.
+  const auto add_number = [&app](const char* option, int& number, int largest, const char* help) {
+    app.add_option(option, number, help)
+        ->type_name("N")
+        ->check(CLI::Range(1, largest).description(""));
+  };
   app.add_option("--transport", transport,
-                 "threads, mpi, shmem, ucx or simulated; default as for patterns");
+                 "threads, mpi, shmem, ucx or simulated; default as for patterns")
+      ->type_name("NAME");
   app.add_option("--machine", asked.launch.machine,
-                 "of transport simulated: calibrate then returns the numbers of this file");
-  app.add_option("--ranks", ranks,
-                 "number of ranks (a launcher has its own option); default: all cores")
-      ->check(CLI::Range(1, 1 << 20));
-  app.add_option("--ranks-per-node", ranks_per_node, "virtual nodes of N ranks")
-      ->check(CLI::Range(1, 1 << 20));
-  app.add_option("--name", asked.name, "of the machine; default: that of --base, or of the host");
-  app.add_option("--base", asked.base, "a machine file with the tables that are not measured here");
-  app.add_option("--output", asked.output, "the file to write; default: standard output");
-  app.add_option("--repetitions", asked.repetitions, "of each measurement; default: 10")
-      ->check(CLI::Range(1, 1'000'000));
+                 "the machine file, for transport simulated: calibrate returns its numbers")
+      ->type_name("FILE");
+  add_number("--ranks", ranks, 1 << 20,
+             "number of ranks (a launcher has its own option); default: all cores");
+  add_number("--ranks-per-node", ranks_per_node, 1 << 20, "virtual nodes of N ranks");
+  app.add_option("--name", asked.name,
+                 "name of the machine; default: that of --base, or of the host")
+      ->type_name("NAME");
+  app.add_option("--base", asked.base, "a machine file with the tables that are not measured here")
+      ->type_name("FILE");
+  app.add_option("--output", asked.output, "the file to write; default: standard output")
+      ->type_name("FILE");
+  add_number("--repetitions", asked.repetitions, 1'000'000,
+             "repetitions of each measurement; default: 10");
   app.footer(calibrate_examples);
   std::vector<std::string> reversed(words.rbegin(), words.rend());  // the order of CLI11
   try {

@@ -64,7 +64,7 @@ const std::vector<common_option>& common_options() {
       {"verify", "WHICH",
        "all: the result of each repetition; ends: of the first and the last\nrun; no: none; "
        "default: all"},
-      {"seed", "N", "of data and of the order of the variants; default: 122222"},
+      {"seed", "N", "seed of data and of the order of the variants; default: 122222"},
       {"json", "FILE",
        "write records, one JSON object per line; - is standard output, and\nthe table then goes to "
        "standard error"},
@@ -93,8 +93,7 @@ std::string factor_help(const factor& factor) {
 
 void set_help_layout(CLI::App& app, const pattern& pattern) {
   app.get_formatter()->column_width(name_width);
-  std::string footer =
-      "A comma makes a list. Lists make a cross product, and one launch measures all of it.\n";
+  std::string footer = "Commas make a list. One launch measures all combinations of the lists.\n";
   if (!pattern.examples.empty()) footer += "\nExamples:\n";
   for (const auto& example : pattern.examples) footer += "  " + example + "\n";
   app.footer(footer + "\n" + exit_statuses);
@@ -125,9 +124,8 @@ std::string program_help(std::span<const pattern> patterns) {
       "\nEnvironment: LONGSHORE_TRANSPORT, LONGSHORE_RANKS, LONGSHORE_RANKS_PER_NODE are defaults "
       "of the options;\n"
       "LONGSHORE_TIMEOUT is the deadline of every wait in seconds (300); LONGSHORE_CHECK=1 "
-      "compares the collective\n"
-      "calls of the ranks everywhere, also where that takes messages; LONGSHORE_PIN=0 leaves ranks "
-      "unpinned,\n"
+      "compares all collective\n"
+      "calls of the ranks, also where that takes messages; LONGSHORE_PIN=0 leaves ranks unpinned,\n"
       "compact binds them to neighbouring cores and scatter (the default) over all of them;\n"
       "NO_COLOR leaves the table without colour.\n";
   return text + exit_statuses + "\n";

@@ -29,20 +29,21 @@ const std::vector<std::pair<std::string, const char*>>& options() {
        "are node, socket,\n"
        "numa, l3, core. Ranks fill all of it"},
       {"nodes",
-       "instead: this many nodes, each as --topology says, with a rank on every core; default: 1"},
+       "this many nodes instead of --levels, each as --topology says, with a rank on every core; "
+       "default: 1"},
       {"topology",
-       "of a node: this, a FILE.xml that lstopo wrote, or a description such as \"pack:2 numa:4 "
-       "l3:4 core:2 pu:1\""},
+       "topology of a node: this, a FILE.xml that lstopo wrote, or a description such as "
+       "\"pack:2 numa:4 l3:4 core:2 pu:1\""},
       {"domain", "cells per rank along x, y, z; default: 64,64,64"},
       {"halo", "cells of halo on every side; default: 1"},
       {"fields", "fields exchanged together; default: 1"},
-      {"type", "of an element, float or double; default: double"},
+      {"type", "type of an element, float or double; default: double"},
       {"periodic", "1 where the domain wraps around, along x, y, z; default: 1,1,1"},
       {"grid", "ranks along x, y, z; 0: as MPI_Dims_create; any: the grid with the least traffic"},
       {"node", "by hand: the grid of nodes X,Y,Z"},
       {"socket", "by hand: the grid of sockets in a node"},
       {"numa", "by hand: the grid of NUMA domains in a socket"},
-      {"l3", "by hand: the grid of caches in a NUMA domain"},
+      {"l3", "by hand: the grid of last-level caches in a NUMA domain"},
       {"core", "by hand: the grid of ranks in a cache"},
       {"weights",
        "cost of a byte that crosses a level: name:number,...; default: 8 times that of the next "

@@ -99,15 +99,18 @@ pattern control_pattern() {
                "once"),
            word_factor(
                "over", {"put", "channel", "alltoallv", "rma", "copy", "raw"}, "put",
-               "what carries the messages of loggp (put, channel) and shift (rma: one-sided "
-               "calls of MPI; copy: into the own memory), and of put and pingpong where it "
-               "is raw: calls of the library underneath"),
+               "what carries a message. loggp: put or channel; shift: also alltoallv, rma "
+               "(one-sided calls of MPI) or copy (within the memory of a rank); put: put or raw "
+               "(the library's own calls); pingpong: raw, else channel"),
            word_factor("pair", {"near", "far", "remote", "self"}, "near",
-                       "of loggp: rank 0 and the rank of its node that shares most of the hardware "
-                       "with it, or least, or one of another node. near and remote of shift and "
-                       "fetch-add: the next rank of the node, or on the next node; self: the own "
-                       "block"),
-           integer_factor("bytes", "", "copied per rank, or sent; default: twice the caches, or 8",
+                       "which ranks exchange. loggp: rank 0 and the rank of its node that shares "
+                       "most (near) or least (far) of the hardware, or a rank of another node "
+                       "(remote); put: rank 0 and a rank of its node (near) or of another node "
+                       "(remote); shift, fetch-add: each rank and the next rank of its node "
+                       "(near), or a rank of the next node (remote); shift also: each rank and "
+                       "itself (self)"),
+           integer_factor("bytes", "",
+                          "bytes copied per rank, or sent; default: twice the caches, or 8",
                           static_cast<long>(pingpong_bytes), 1L << 48)},
       .examples = {"longshore-bench control --ranks 2",
                    "mpirun -n 2 longshore-bench control --kernel pingpong --bytes 8,64,1024",

@@ -14,27 +14,26 @@ std::vector<factor> factors() {
                   "gather reads the elements, scatter writes them, histogram increments them"),
       word_factor("strategy", names_in<gather_strategy>(), "auto",
                   "how requests reach the owner of an element"),
-      integer_factor("requests", "10000000", "per rank"),
-      integer_factor("table", "10000", "elements per rank", 1, max_table),
+      integer_factor("requests", "10000000", "requests per rank"),
+      integer_factor("table", "10000", "elements of the table per rank", 1, max_table),
       word_factor("distribution", {"cyclic", "block", "block-cyclic"}, "cyclic",
-                  "of the table over the ranks"),
+                  "distribution of the table over the ranks"),
       integer_factor("block-items", "",
                      "elements per block of distribution block-cyclic (default: 64)"),
       word_factor("index-pattern", {"uniform", "zipf"}, "",
-                  "frequency of elements: equal (default), or zipf: the k-th 1/k times as often as "
-                  "the first"),
+                  "how often elements occur. uniform: equally often (default); zipf: the k-th "
+                  "element 1/k times as often as the first"),
       word_factor("combine", {"no", "yes"}, "",
                   "combines requests of one buffer for the same element before they are sent "
                   "(default: no)"),
-      integer_factor(
-          "buffer-items", "1024",
-          "per destination, for aggregating strategies; 0: the library chooses, 1024 or, "
-          "between hosts, more",
-          0, max_buffer_items),
-      integer_factor(
-          "hops", "",
-          "of strategy conveyor (default: 2 for more than 128 ranks on nodes of several, else 1)",
-          1, max_hops),
+      integer_factor("buffer-items", "1024",
+                     "items of the buffer to each destination, for aggregating strategies; 0: the "
+                     "library chooses, 1024 or, between hosts, more",
+                     0, max_buffer_items),
+      integer_factor("hops", "",
+                     "hops of an item with strategy conveyor (default: 2 with more than 128 ranks "
+                     "on nodes of several ranks, else 1)",
+                     1, max_hops),
   };
 }
 

@@ -28,22 +28,22 @@ std::vector<factor> factors() {
        .type = factor::kind::text,
        .defaults = "",
        .help = "mesh file: the name of a file of Matrix Market, in coordinate format"},
-      integer_factor("elements", "100000", "that each rank owns; of cells, on average"),
-      integer_factor("ghosts", "10000", "of each rank, in meshes random and band"),
+      integer_factor("elements", "100000", "elements that each rank owns; for cells, on average"),
+      integer_factor("ghosts", "10000", "ghosts of each rank, in meshes random and band"),
       integer_factor("reach", "",
                      "mesh random: ghosts are at most so many ranks away (default: anywhere); "
                      "cells: layers of ghosts (default: 1)",
                      1, max_reach),
       integer_factor("fields", "1", "fields exchanged together", 1, max_fields),
       word_factor("type", {"float", "double", "int32", "int64"}, "double",
-                  "of an element of a field"),
+                  "type of an element of a field"),
       word_factor(
           "memory", {"shared", "own"}, "",
-          "memory of the fields: that of longshore::shared_allocator, which neighbours map, "
-          "or a std::vector of the program (default: shared, and not recorded)"),
+          "memory of the fields. shared: neighbours map it; own: a std::vector (default: shared, "
+          "and not recorded)"),
       word_factor("placement", {"linear", "random", "auto"}, "linear",
-                  "part of the mesh that a rank has: that of its number, any, or the one with "
-                  "which few ghosts leave the nodes"),
+                  "which rank has which part of the mesh. linear: the part of its number; random: "
+                  "any; auto: so that few ghosts leave the nodes"),
   };
 }
 

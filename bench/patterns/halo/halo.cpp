@@ -30,13 +30,13 @@ std::vector<factor> factors() {
                   "tasking layer that copies the large messages of a rank"),
       integer_factor("task-count", "", "tasks of each rank (default: its share of the cores)", 1,
                      max_count),
-      word_factor("type", {"float", "double"}, "double", "of an element"),
+      word_factor("type", {"float", "double"}, "double", "type of an element"),
       word_factor("language", {"c++", "c", "fortran"}, "",
                   "language that allocates the fields, makes the plan and calls the exchange "
                   "(default: c++, and not recorded)"),
       word_factor("memory", {"shared", "own"}, "",
-                  "memory of the fields: that of longshore::field, which neighbours map, or a "
-                  "std::vector of the program (default: shared, and not recorded)"),
+                  "memory of the fields. shared: neighbours map it; own: a std::vector (default: "
+                  "shared, and not recorded)"),
       triple_factor("periodic", "1,1,1", "1 where the domain wraps around, along x, y, z", 0, 1),
       triple_factor("grid", "", "ranks along x, y, z; 0: chosen", 0, max_ranks),
       word_factor(

@@ -11,7 +11,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
 #include <span>
+#include <string_view>
 
 namespace longshore::bench {
 namespace {
@@ -41,13 +43,18 @@ json by_level(std::span<const hardware_level> levels, const level_crossing& cros
 }  // namespace
 
 std::vector<factor> factors_of_levels() {
+  // By level, the objects of its grid
+  static const std::map<std::string_view, const char*> objects{{"node", "nodes"},
+                                                               {"socket", "sockets"},
+                                                               {"numa", "NUMA domains"},
+                                                               {"l3", "last-level caches"},
+                                                               {"core", "ranks"}};
   std::vector<factor> factors;
   for (const auto name : location_levels) {
     const std::string level(name);
     factors.push_back(
         triple_factor(level, "",
-                      fmt::format("placement levels: the grid of {} within {}",
-                                  level == "core" ? "ranks" : level + "s",
+                      fmt::format("placement levels: the grid of {} within {}", objects.at(name),
                                   level == "node" ? "the machine" : "the next outer level"),
                       1, max_ranks));
   }

@@ -19,8 +19,9 @@ std::vector<factor> factors() {
       word_factor("exchange", names_in<exchange_strategy>(), "put",
                   "how keys reach the rank of their bucket"),
       word_factor("order", names_in<exchange_order>(), "round-robin",
-                  "in which a rank sends to the others"),
-      integer_factor("keys", "4194304", "per rank; in all with strong scaling"),
+                  "the order in which a rank sends to the others"),
+      integer_factor("keys", "4194304",
+                     "keys per rank; keys of all ranks together with strong scaling"),
       word_factor("scaling", {"weak", "strong", "weak-iso"}, "weak",
                   "weak-iso: the range of keys is 8192 per rank, whatever --max-key says"),
       integer_factor("max-key", std::to_string(default_max_key),
@@ -30,7 +31,7 @@ std::vector<factor> factors() {
       word_factor("key-type", {"uint8", "uint32", "uint64", "double"}, "uint32", "type of a key"),
       integer_factor(
           "payload", "0",
-          "bytes that belong to each key: 0; 8 with keys of type uint32; 8 or 56 with uint64", 0,
+          "bytes that travel with each key: 0, 8 (key types uint32, uint64) or 56 (uint64)", 0,
           max_payload),
       word_factor(
           "splitters", {"equal-width", "sampled"}, "equal-width",
@@ -41,7 +42,7 @@ std::vector<factor> factors() {
           "yes: a barrier before the exchange, so that its time excludes waiting for late ranks"),
       word_factor("tasks", task_layer_names(), "serial",
                   "tasking layer that counts, bucketizes and sorts within a rank"),
-      integer_factor("task-count", "", "per rank", 1, max_tasks),
+      integer_factor("task-count", "", "tasks of each rank", 1, max_tasks),
   };
 }
 

@@ -254,7 +254,7 @@ bool conveyor::advance(bool done) {
   relay();
   if (std::any_of(hops_.begin(), hops_.end(),
                   [](const hop_state& hop) { return hop.porter->is_urgent(); }))
-    hurry();
+    make_epoch_urgent();
   if (ships_when_idle_ || (options_.items_create_items && done)) {
     if (activity() == last_activity_)
       for (const auto& hop : hops_) hop.porter->send_all();
@@ -281,9 +281,9 @@ bool conveyor::finish_hops() {
   return true;
 }
 
-void conveyor::hurry() noexcept {
+void conveyor::make_epoch_urgent() noexcept {
   ship_when_idle();
-  for (const auto& hop : hops_) hop.porter->hurry();
+  for (const auto& hop : hops_) hop.porter->make_epoch_urgent();
 }
 
 void conveyor::fail_epoch() {

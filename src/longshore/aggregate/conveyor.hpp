@@ -112,7 +112,7 @@ class conveyor {
     if (to.next == to.end) (void)open(static_cast<std::uint32_t>(rank));
     return to;
   }
-  void appended_to(int rank) {
+  void finish_append_to(int rank) {
     const detail::tagged_buffer& to = buffers_[rank];
     if (to.next == to.end) filled(static_cast<std::uint32_t>(rank));
   }
@@ -176,7 +176,7 @@ class conveyor {
   // that receives an urgent message does the same. While such a rank is idle, it also sends an
   // empty message on each link that has carried no urgent message. So no item of this rank stays in
   // a buffer on its way.
-  void hurry() noexcept;
+  void make_epoch_urgent() noexcept;
   void fail_epoch();
   [[nodiscard]] int failed_rank() const noexcept { return failed_rank_; }
   void add_wait(double seconds, bool for_slot) noexcept {

@@ -75,15 +75,15 @@ struct engine_access {
     return engine.template drain_batches<Item>(f);
   }
 
-  /// Whether each rank has its own buffer. If so, loops may call buffer_to and appended_to.
+  /// Whether each rank has its own buffer. If so, loops may call buffer_to and finish_append_to.
   static bool has_rank_buffers(const auto& engine) noexcept { return engine.has_rank_buffers(); }
   /// The buffer to `rank`: append items at `next`, up to `end`. If next == end, no buffer is free.
   template <class Engine>
   static auto buffer_to(Engine& engine, int rank) -> decltype(engine.buffer_to(rank)) {
     return engine.buffer_to(rank);
   }
-  /// To be called after items were appended to buffer_to(rank).
-  static void appended_to(auto& engine, int rank) { engine.appended_to(rank); }
+  /// To be called after items were appended to buffer_to(rank). Sends the buffer if it is full.
+  static void finish_append_to(auto& engine, int rank) { engine.finish_append_to(rank); }
 
   /// For an engine without rank buffers, which has tagged buffers: how many items the next batch
   /// may push, at most `wanted`; 0 if a batch does not pay.
@@ -116,11 +116,11 @@ struct engine_access {
 
   /// Says that this rank can push its other items only after items that it receives. Until the epoch
   /// ends, all ranks on the way of its items send partial buffers while they are idle.
-  static void hurry(auto& engine) noexcept { engine.hurry(); }
+  static void make_epoch_urgent(auto& engine) noexcept { engine.make_epoch_urgent(); }
   /// If this rank sends partial buffers of `other` while idle, lets it do so with those of
   /// `engine`.
   template <class Engine>
-  static void hurry_with(Engine& engine, const Engine& other) noexcept {
+  static void ship_when_idle_like(Engine& engine, const Engine& other) noexcept {
     if (other.ships_when_idle()) engine.ship_when_idle();
   }
 

@@ -94,7 +94,7 @@ class request_reply {
     recent_.clear();
     if (needs_window<Order>() && window_.empty()) window_.resize(window_items_);
     std::exception_ptr failure;
-    if (n > window_items_) detail::engine_access::hurry(requests_);
+    if (n > window_items_) detail::engine_access::make_epoch_urgent(requests_);
     // Each iteration sends requests, answers arrived requests, and takes arrived replies. No call
     // waits, so a rank always answers other ranks. The engine of requests ends before the engine of
     // replies, because its requests make the last replies. `sending` says that the engine of
@@ -115,7 +115,7 @@ class request_reply {
       moved_items += detail::engine_access::drain_batches<Request>(
           requests_, reply_to_batch<std::remove_reference_t<MakeReply>>{*this, make_reply});
       sending = sending && !requests_.ended();
-      detail::engine_access::hurry_with(replies_, requests_);
+      detail::engine_access::ship_when_idle_like(replies_, requests_);
       more = replies_.advance(!sending && requests_.ended() && push_unsent_replies());
       moved_items += detail::engine_access::drain_batches<Reply>(
           replies_, take_batch<Order, std::remove_reference_t<Receive>>{*this, receive});
@@ -251,7 +251,7 @@ class request_reply {
     const auto position = static_cast<std::uint32_t>(sent_ & (window_items_ - 1));
     if (recent_.is_used() && join_outstanding(request, position)) return true;
     if (!outstanding_.has_room(request.rank)) {
-      detail::engine_access::hurry(requests_);
+      detail::engine_access::make_epoch_urgent(requests_);
       return false;
     }
     if (!requests_.push(request.rank, request.item)) return false;
@@ -363,7 +363,7 @@ class request_reply {
       for (; k < count; ++k, next += sizeof(Reply))
         detail::store_item(next, Reply(make_reply(source, request[k])));
       to.next = next;
-      detail::engine_access::appended_to(replies_, source);
+      detail::engine_access::finish_append_to(replies_, source);
       replied += count;
     }
     return replied;

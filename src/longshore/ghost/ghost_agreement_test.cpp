@@ -103,7 +103,7 @@ TEST(GhostAgreement, a_buffer_of_about_the_same_size_is_used_again) {
     auto first = pool.take(team, 5000);
     const auto* const place = first.data();
     const bool is_kept = first.handle().file >= 0;
-    EXPECT_EQ(is_kept, !team.is_one_process() && team.nodes().my_rank_count() > 1);
+    EXPECT_EQ(is_kept, !team.is_one_process() && team.nodes().ranks_on_my_node() > 1);
     pool.give_back(std::move(first));
     const auto longer = pool.take(team, 100'000), shorter = pool.take(team, 8);
     if (!is_kept) return;

@@ -209,8 +209,9 @@ TEST(BucketSort, counts_its_traffic) {
     // Each rank has one key of every bucket, so it sends a count and one key to every rank.
     std::vector<std::uint32_t> keys;
     for (int rank = 0; rank < team.size(); ++rank) keys.push_back(static_cast<std::uint32_t>(rank));
-    const auto node_peers = static_cast<std::uint64_t>(team.nodes().my_rank_count() - 1);
-    const auto other_ranks = static_cast<std::uint64_t>(team.size() - team.nodes().my_rank_count());
+    const auto node_peers = static_cast<std::uint64_t>(team.nodes().ranks_on_my_node() - 1);
+    const auto other_ranks =
+        static_cast<std::uint64_t>(team.size() - team.nodes().ranks_on_my_node());
     std::vector<expected_traffic> cases = {
         {exchange_strategy::put, 2, 12, 2, 12},     {exchange_strategy::put_scan, 2, 12, 2, 12},
         {exchange_strategy::direct, 1, 8, 2, 12},   {exchange_strategy::sendrecv, 1, 4, 1, 4},
@@ -235,7 +236,8 @@ TEST(BucketSort, counts_its_traffic) {
 
 TEST(BucketSort, long_blocks_between_nodes_travel_in_few_messages_over_mpi) {
   spmd([](team& team) {
-    const auto other_ranks = static_cast<std::uint64_t>(team.size() - team.nodes().my_rank_count());
+    const auto other_ranks =
+        static_cast<std::uint64_t>(team.size() - team.nodes().ranks_on_my_node());
     if (team.transport_name() != "mpi" || other_ranks == 0) return;
     constexpr std::size_t keys_per_bucket = std::size_t{1} << 18;  // 1 MiB
     std::vector<std::uint32_t> keys;
@@ -249,7 +251,7 @@ TEST(BucketSort, long_blocks_between_nodes_travel_in_few_messages_over_mpi) {
       for (const std::uint32_t key : {sorted.front(), sorted.back()})
         EXPECT_EQ(key, static_cast<std::uint32_t>(team.rank()));
       const std::uint64_t pieces_of_channels = 32, most_messages = 25;
-      const auto on_node = static_cast<std::uint64_t>(team.nodes().my_rank_count() - 1);
+      const auto on_node = static_cast<std::uint64_t>(team.nodes().ranks_on_my_node() - 1);
       EXPECT_LE(sorter.moved_in_exchange().messages,
                 on_node * pieces_of_channels + other_ranks * most_messages)
           << name_of(exchange);
@@ -271,19 +273,19 @@ TEST(BucketSort, two_hop_sends_one_message_per_target_of_a_relay) {
     for (int rank = 0; rank < team.size(); ++rank) {
       if (nodes.is_local(rank)) continue;
       const bool is_relay =
-          nodes.local_index(rank) % nodes.my_rank_count() == nodes.local_index(team.rank());
+          nodes.local_index(rank) % nodes.ranks_on_my_node() == nodes.local_index(team.rank());
       (is_relay ? relayed_by_me : relayed_by_others) += 1;
     }
     // Within the node, each relay that has targets gets a message with counts and one with blocks.
-    const auto node_peers = static_cast<std::uint64_t>(nodes.my_rank_count() - 1);
+    const auto node_peers = static_cast<std::uint64_t>(nodes.ranks_on_my_node() - 1);
     const auto peers = static_cast<std::uint64_t>(team.size() - 1);
     EXPECT_EQ(sorter.moved().offnode_bytes,
               (peers - node_peers) * 8 +
-                  relayed_by_me * 4 * static_cast<std::uint64_t>(nodes.my_rank_count()));
+                  relayed_by_me * 4 * static_cast<std::uint64_t>(nodes.ranks_on_my_node()));
     EXPECT_LE(sorter.moved().messages, peers + 2 * node_peers + relayed_by_me);
     EXPECT_EQ(sorter.moved().wire_bytes,
               peers * 8 + node_peers * 4 + relayed_by_others * (8 + 4) +
-                  relayed_by_me * 4 * static_cast<std::uint64_t>(nodes.my_rank_count()));
+                  relayed_by_me * 4 * static_cast<std::uint64_t>(nodes.ranks_on_my_node()));
   });
 }
 
@@ -303,11 +305,11 @@ TEST(BucketSort, two_hop_sends_full_messages_while_both_hops_are_under_way) {
     bucket_sorter<std::uint32_t> sorter(team, {.exchange = exchange_strategy::two_hop,
                                                .max_key = static_cast<std::uint64_t>(team.size())});
     const auto& nodes = team.nodes();
-    const auto node_ranks = static_cast<std::uint64_t>(nodes.my_rank_count());
+    const auto node_ranks = static_cast<std::uint64_t>(nodes.ranks_on_my_node());
     std::vector<std::uint64_t> relayed_by(
         static_cast<std::size_t>(node_ranks));  // indexed by place
     for (int rank = 0; rank < team.size(); ++rank)
-      if (!nodes.is_local(rank)) ++relayed_by[nodes.local_index(rank) % nodes.my_rank_count()];
+      if (!nodes.is_local(rank)) ++relayed_by[nodes.local_index(rank) % nodes.ranks_on_my_node()];
     std::uint64_t messages = static_cast<std::uint64_t>(team.size() - 1);  // with counts
     for (const int rank : nodes.my_ranks()) {
       const std::uint64_t targets = relayed_by[nodes.local_index(rank)];

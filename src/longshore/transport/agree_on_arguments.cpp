@@ -44,7 +44,7 @@ void throw_for_other_arguments(team& ranks, std::string_view operation,
                                 "the same",
                                 operation, theirs.empty() ? "nothing more" : theirs, ranks.rank(),
                                 mine.empty() ? "nothing more" : mine));
-  throw_first_error(ranks, failure);
+  throw_error_of_lowest_rank(ranks, failure);
   fail(errc::usage, "{}: the ranks pass different arguments", operation);  // not reached
 }
 

@@ -44,7 +44,7 @@ std::string detail::broadcast_text(team& ranks, std::string text, int root) {
   return text;
 }
 
-void detail::throw_first_error(team& ranks, const std::optional<error>& failure) {
+void detail::throw_error_of_lowest_rank(team& ranks, const std::optional<error>& failure) {
   const auto lowest =
       agree_on_lowest_failure(ranks, failure ? std::optional(failure->code()) : std::nullopt);
   if (lowest.rank < 0) return;

@@ -40,7 +40,7 @@ struct lowest_failure {
                                         const lowest_failure& failed, const std::string& text);
 
 /// Collective. Throws on all ranks the error of the lowest rank that has one.
-void throw_first_error(team& ranks, const std::optional<error>& failure);
+void throw_error_of_lowest_rank(team& ranks, const std::optional<error>& failure);
 
 /// Collective. Implements agree_on_errors(). `agree` gets the failure of this rank and returns the
 /// lowest failure of all ranks.
@@ -97,7 +97,7 @@ void agree_on_errors(team& ranks, std::string_view operation, Step&& step) {
 /// with its code and its text. So the text should name the rank. A failure costs an additional
 /// broadcast.
 template <class Step>
-void agree_on_first_error(team& ranks, std::string_view operation, Step&& step) {
+void agree_on_error_of_lowest_rank(team& ranks, std::string_view operation, Step&& step) {
   std::optional<error> failure;
   try {
     step();
@@ -108,7 +108,7 @@ void agree_on_first_error(team& ranks, std::string_view operation, Step&& step) 
   } catch (const std::exception& e) {
     failure.emplace(errc::transport, e.what());
   }
-  detail::throw_first_error(ranks, failure);
+  detail::throw_error_of_lowest_rank(ranks, failure);
 }
 
 }  // namespace longshore

@@ -70,11 +70,11 @@ TEST(AgreeOnErrors, names_the_lowest_of_several_failed_ranks) {
   });
 }
 
-TEST(AgreeOnErrors, all_ranks_throw_the_first_error_with_its_text) {
+TEST(AgreeOnErrors, all_ranks_throw_the_error_of_the_lowest_rank_with_its_text) {
   spmd([](team& team) {
-    agree_on_first_error(team, "a test", [] {});
+    agree_on_error_of_lowest_rank(team, "a test", [] {});
     for (int faulty = 0; faulty < team.size(); ++faulty) try {
-        agree_on_first_error(team, "a test", [&] {
+        agree_on_error_of_lowest_rank(team, "a test", [&] {
           if (team.rank() >= faulty) fail(errc::unsupported, "rank {} has it", team.rank());
         });
         ADD_FAILURE() << "no error";
@@ -83,7 +83,7 @@ TEST(AgreeOnErrors, all_ranks_throw_the_first_error_with_its_text) {
         EXPECT_EQ(std::string(e.what()), "rank " + std::to_string(faulty) + " has it");
       }
     try {
-      agree_on_first_error(team, "a test", [&] {
+      agree_on_error_of_lowest_rank(team, "a test", [&] {
         if (team.rank() == team.size() - 1) throw std::bad_alloc();
       });
       ADD_FAILURE() << "no error";

@@ -41,7 +41,9 @@ class node_map {
   /// The node of this rank; the ranks of that node in ascending order; the number of those ranks.
   [[nodiscard]] int my_node() const noexcept { return my_node_; }
   [[nodiscard]] std::span<const int> my_ranks() const noexcept { return ranks_of(my_node_); }
-  [[nodiscard]] int my_rank_count() const noexcept { return static_cast<int>(my_ranks().size()); }
+  [[nodiscard]] int ranks_on_my_node() const noexcept {
+    return static_cast<int>(my_ranks().size());
+  }
   /// The ranks of a node in ascending order.
   [[nodiscard]] std::span<const int> ranks_of(int node) const noexcept {
     return facts_->nodes.members[node];

@@ -49,7 +49,7 @@ TEST(NodeMap, cuts_each_host_into_virtual_nodes_of_which_the_last_may_be_smaller
   EXPECT_EQ(nodes.node_count(), 4);
   const std::vector<int> expected = {0, 0, 1, 2, 2, 3, 3};
   for (int rank = 0; rank < 7; ++rank) EXPECT_EQ(nodes.node_of(rank), expected[rank]) << rank;
-  EXPECT_EQ(nodes.my_rank_count(), 1);
+  EXPECT_EQ(nodes.ranks_on_my_node(), 1);
   EXPECT_EQ(nodes.ranks_on_host(), 3) << "ranks of the other host do not count";
   EXPECT_EQ(std::vector<int>(nodes.leaders().begin(), nodes.leaders().end()),
             (std::vector<int>{0, 2, 3, 5}));

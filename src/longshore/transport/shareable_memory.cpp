@@ -72,7 +72,7 @@ std::optional<detail::found_memory> detail::find_shareable(const std::byte* addr
 }
 
 shareable_memory::shareable_memory(const team& ranks, std::size_t bytes) {
-  allocate(bytes, !ranks.is_one_process() && ranks.nodes().my_rank_count() > 1);
+  allocate(bytes, !ranks.is_one_process() && ranks.nodes().ranks_on_my_node() > 1);
 }
 
 void shareable_memory::allocate(std::size_t bytes, bool for_processes) {

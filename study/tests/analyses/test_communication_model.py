@@ -11,7 +11,7 @@ import pytest
 
 from longshore_study.analyses import communication_model
 from longshore_study.analyses.communication_model import NEAR, REMOTE, SELF, Costs, Exchange, Gap, NotModelledError
-from longshore_study.analyses.model_parameters import LAYOUT, costs_of
+from longshore_study.analyses.model_parameters import LAYOUT, costs_by_session_and_layout
 from longshore_study.analyses.predictions import Prediction, predictions_of
 from longshore_study.base.json_values import canonical
 from longshore_study.cli.command_line import main
@@ -199,7 +199,7 @@ def test_wrong_results_and_unknown_patterns_are_not_predicted(tmp_path: Path) ->
     wrong = [result | {"verified": False} for result in sort_with_model("put", 1.0)[1:]]
     store = Store(tmp_path / "b")
     store_launch(store, "t", "day", [*wrong, parameter("barrier", 7.0)])
-    (costs,) = costs_of(store.launches()).values()
+    (costs,) = costs_by_session_and_layout(store.launches()).values()
     assert costs.barrier == pytest.approx(7 * MICRO)
     assert costs == Costs(barrier=costs.barrier)
 
@@ -215,7 +215,7 @@ def test_a_message_costs_the_time_of_the_slowest_rank(tmp_path: Path) -> None:
     for barrier, expected in ((4.0, 15.0), (12.0, 10.0)):
         store = Store(tmp_path / str(barrier))
         store_launch(store, "t", "day", [shift, rma, parameter("barrier", barrier)])
-        (costs,) = costs_of(store.launches()).values()
+        (costs,) = costs_by_session_and_layout(store.launches()).values()
         assert costs.messages["put", NEAR].per_message == pytest.approx(expected * MICRO)
         assert costs.messages["rma", NEAR].per_message == pytest.approx(10 * MICRO), "the kernel includes its barrier"
 
@@ -227,7 +227,7 @@ def test_parameters_of_other_nodes_and_stacks_are_not_pooled(tmp_path: Path, fac
     for level, microseconds in zip(levels, (1.0, 9.0), strict=True):
         cell = {"program": "control", "ranks": 2, factor: level}
         store_launch(store, "t", "day", [parameter("barrier", microseconds)], cell=cell)
-    barriers = [costs.barrier for costs in costs_of(store.launches()).values()]
+    barriers = [costs.barrier for costs in costs_by_session_and_layout(store.launches()).values()]
     assert sorted(barriers, key=lambda one: one or 0.0) == pytest.approx([1 * MICRO, 9 * MICRO])
 
 

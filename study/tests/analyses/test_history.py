@@ -168,7 +168,7 @@ def test_misspelt_names_are_reported(nightly: Store, capsys: pytest.CaptureFixtu
     assert main(["--store", str(nightly.path), "history"]) == 0
     assert "touches nothing" not in capsys.readouterr().out
     assert main(["--store", str(nightly.path), "history", "--metric", "process_bandwith"]) == 64
-    assert "unknown metric 'process_bandwith'; did you mean 'process_bandwidth'?" in capsys.readouterr().err
+    assert "unknown figure 'process_bandwith'; did you mean 'process_bandwidth'?" in capsys.readouterr().err
 
 
 def test_an_empty_history_is_an_error(nightly: Store, capsys: pytest.CaptureFixture[str]) -> None:

@@ -357,7 +357,7 @@ def test_factors_can_be_ignored(results: Store, capsys: pytest.CaptureFixture[st
         (("old", "new", "--row", "mood"), "unknown factor 'mood'; did you mean 'mode'?"),
         (("old", "new", "--study", "t"), "unknown study 't'"),
         (("old", "new", "--ignore", "mood"), "unknown factor 'mood'; did you mean 'mode'?"),
-        (("old", "new", "--metric", "bandwith"), "unknown metric 'bandwith'; did you mean '"),
+        (("old", "new", "--metric", "bandwith"), "unknown figure 'bandwith'; did you mean '"),
     ],
 )
 def test_a_wrong_argument_exits_with_64(

@@ -104,9 +104,10 @@ class porter {
   /// Sends the last buffer of each link, which may be empty. Call finish() until it returns true.
   /// The buffers carry `failed_rank`: a rank that failed this epoch, or nobody.
   bool finish(int failed_rank);
-  /// From now on, messages of this epoch say that the epoch is urgent (conveyor::hurry()).
-  void hurry() noexcept { is_urgent_ = true; }
-  /// Whether hurry() was called or an urgent message of this epoch was polled.
+  /// From now on, messages of this epoch say that the epoch is urgent, as described at
+  /// conveyor::make_epoch_urgent().
+  void make_epoch_urgent() noexcept { is_urgent_ = true; }
+  /// Whether make_epoch_urgent() was called or an urgent message of this epoch was polled.
   [[nodiscard]] bool is_urgent() const noexcept { return is_urgent_; }
   [[nodiscard]] bool has_open_buffers() const noexcept { return oldest_link_ != no_link; }
 

@@ -149,7 +149,7 @@ struct item_batch_writer {
       if (end == begin[peer]) continue;
       on_commit(rank, static_cast<std::size_t>(end - begin[peer]) / sizeof(Item));
       engine_access::buffer_to(engine, rank).next = end;
-      engine_access::appended_to(engine, rank);
+      engine_access::finish_append_to(engine, rank);
     }
   }
 };

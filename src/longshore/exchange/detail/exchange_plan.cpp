@@ -81,7 +81,7 @@ void exchange_plan::check_messages(std::span<const exchange_program> programs) c
       total += bytes_of(round.outgoing) + bytes_of(round.incoming);
   if (total < checked_from_bytes) return;
   const std::size_t available =
-      available_memory_bytes() / static_cast<std::size_t>(ranks_.nodes().my_rank_count());
+      available_memory_bytes() / static_cast<std::size_t>(ranks_.nodes().ranks_on_my_node());
   if (total > available)
     fail(errc::out_of_memory,
          "the {} messages of rank {} have {} bytes, and {} bytes are available to it: use fewer "

@@ -33,8 +33,8 @@ class table_gather {
   table_gather(const table_type& table, no_function, const gather_options& options)
       : table_(table), strategy_(options.strategy) {
     if (strategy_ == gather_strategy::direct) direct_.emplace(table);
-    cache_share_bytes_ =
-        last_level_cache_bytes() / static_cast<std::size_t>(table.team().nodes().my_rank_count());
+    cache_share_bytes_ = last_level_cache_bytes() /
+                         static_cast<std::size_t>(table.team().nodes().ranks_on_my_node());
   }
   [[nodiscard]] bool uses_exstack() const { return strategy_ == gather_strategy::exstack; }
   static void make_engine(std::optional<engine_type>& made, const table_type& table,

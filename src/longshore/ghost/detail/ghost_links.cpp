@@ -307,7 +307,7 @@ bool ghost_links::exchange_lists(const ghost_links* before, const std::exception
     const auto owned = largest.begin(), needed = owned + count;
     all_exist = all_exist && std::equal(owned, needed, needed, std::greater_equal<>());
     if (largest.back() == 0) return;
-    agree_on_first_error(ranks_, "a ghost graph", [&] {
+    agree_on_error_of_lowest_rank(ranks_, "a ghost graph", [&] {
       if (error) std::rethrow_exception(error);
     });
   });
@@ -342,7 +342,7 @@ void ghost_links::check_links(bool all_exist) {
   };
   if (locator_) return throw_error();
   messenger_->agree({error ? 1 : 0}, [&](const agreed_numbers& largest) {
-    if (largest[0] != 0) agree_on_first_error(ranks_, "a ghost graph", throw_error);
+    if (largest[0] != 0) agree_on_error_of_lowest_rank(ranks_, "a ghost graph", throw_error);
   });
 }
 

@@ -34,7 +34,7 @@ std::vector<int> targets_relayed_by(const team& team) {
   std::vector<int> targets;
   for (int step = 1; step < nodes.node_count(); ++step)
     for (const int rank : nodes.ranks_of((nodes.my_node() + step) % nodes.node_count()))
-      if (relay_place(nodes, rank, nodes.my_rank_count()) == nodes.local_index(team.rank()))
+      if (relay_place(nodes, rank, nodes.ranks_on_my_node()) == nodes.local_index(team.rank()))
         targets.push_back(rank);
   return targets;
 }
@@ -116,7 +116,7 @@ two_hop_exchange::two_hop_exchange(team& team, std::size_t item_bytes)
   const auto& nodes = team.nodes();
   for (int rank = 0; rank < team.size(); ++rank)
     if (!nodes.is_local(rank))
-      targets_of_relay_[relay_place(nodes, rank, nodes.my_rank_count())].push_back(rank);
+      targets_of_relay_[relay_place(nodes, rank, nodes.ranks_on_my_node())].push_back(rank);
   // Sorts targets_of_relay_ into the order of relay_targets_ on the relay.
   const auto steps_to = [&](int rank) {
     return (nodes.node_of(rank) - nodes.my_node() + nodes.node_count()) % nodes.node_count();

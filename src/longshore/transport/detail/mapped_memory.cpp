@@ -29,7 +29,7 @@ mapped_memory::~mapped_memory() {
 }
 
 mapped_memory_cache::mapping mapped_memory_cache::map(const shared_memory_handle& handle) {
-  if (in_process_) return {reinterpret_cast<std::byte*>(handle.address), nullptr};
+  if (is_one_process_) return {reinterpret_cast<std::byte*>(handle.address), nullptr};
   if (handle.file < 0) return {};
   auto& entry = entries_[{handle.process, handle.device, handle.inode}];
   auto memory = entry.memory.lock();

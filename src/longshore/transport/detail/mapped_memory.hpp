@@ -36,9 +36,9 @@ class mapped_memory {
 /// memory that was used last.
 class mapped_memory_cache {
  public:
-  /// `in_process` tells that all ranks are threads of this process.
-  explicit mapped_memory_cache(bool in_process, std::size_t max_kept_bytes = 0)
-      : in_process_(in_process), max_kept_bytes_(max_kept_bytes) {}
+  /// `is_one_process` tells that all ranks are threads of this process.
+  explicit mapped_memory_cache(bool is_one_process, std::size_t max_kept_bytes = 0)
+      : is_one_process_(is_one_process), max_kept_bytes_(max_kept_bytes) {}
   struct mapping {
     std::byte* data = nullptr;                   ///< null if this rank cannot map the memory
     std::shared_ptr<const mapped_memory> owner;  ///< null within a process
@@ -55,7 +55,7 @@ class mapped_memory_cache {
   void remove_unused();
   void keep(cached& entry, std::shared_ptr<const mapped_memory> memory);
 
-  bool in_process_;
+  bool is_one_process_;
   std::size_t max_kept_bytes_, kept_bytes_ = 0;
   std::uint64_t uses_ = 0;
   std::size_t cleanup_at_ = min_cleanup_size;

@@ -38,7 +38,7 @@ def costs_key(launch: Launch) -> CostsKey:
     return (launch.study, launch.tag, launch.session, canonical(layout))
 
 
-def costs_of(launches: Iterable[Launch]) -> dict[CostsKey, Costs]:
+def costs_by_session_and_layout(launches: Iterable[Launch]) -> dict[CostsKey, Costs]:
     """The costs of each session and layout in which a parameter was measured."""
     seconds: dict[CostsKey, dict[ParameterKey, list[float]]] = defaultdict(lambda: defaultdict(list))
     for launch in launches:

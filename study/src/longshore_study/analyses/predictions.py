@@ -10,7 +10,7 @@ from typing import Any
 
 from longshore_study.analyses import communication_model
 from longshore_study.analyses.communication_model import Costs, Exchange, NotModelledError
-from longshore_study.analyses.model_parameters import CostsKey, costs_key, costs_of
+from longshore_study.analyses.model_parameters import CostsKey, costs_by_session_and_layout, costs_key
 from longshore_study.base.json_values import canonical, number_in
 from longshore_study.metrics.variant_results import factors_of
 from longshore_study.metrics.variant_rows import reading_order
@@ -61,7 +61,7 @@ class Prediction:
 def predictions_of(launches: Iterable[Launch]) -> list[Prediction]:
     """The predictions for the variants of each session. Empty if no parameter was measured."""
     succeeded = [launch for launch in launches if launch.problem is None]
-    costs = costs_of(succeeded)
+    costs = costs_by_session_and_layout(succeeded)
     if not costs:
         return []
     groups: dict[tuple[CostsKey, str, str], list[tuple[Launch, Record]]] = defaultdict(list)

@@ -172,7 +172,9 @@ class _PatternResults:
         self.failed = [
             (factors, _problem(launch)) for launch in measured.failed for factors in _requested(launch, pattern)
         ]
-        self.planned = [without_pattern(factors) for factors in stepped.planned if factors.get("program") == pattern]
+        self.planned = [
+            without_program_and_pattern(factors) for factors in stepped.planned if factors.get("program") == pattern
+        ]
 
     def column_of(self, factors: Factors) -> Factors:
         """The column to which a variant belongs: its factors that no step names."""
@@ -259,7 +261,7 @@ def agree(first: Mapping[str, Any], second: Mapping[str, Any]) -> bool:
     return all(second[name] == value for name, value in first.items() if name in second)
 
 
-def without_pattern(factors: Mapping[str, Any]) -> Factors:
+def without_program_and_pattern(factors: Mapping[str, Any]) -> Factors:
     return {name: value for name, value in factors.items() if name not in ("program", "pattern")}
 
 
@@ -268,7 +270,7 @@ def _requested(launch: Launch, pattern: str) -> Iterator[Factors]:
     if launch.cell.get("program") == pattern:
         within = launch.envelope.get("within") or {}
         for levels in itertools.product(*within.values()):
-            yield without_pattern({**launch.cell, **dict(zip(within, levels, strict=True))})
+            yield without_program_and_pattern({**launch.cell, **dict(zip(within, levels, strict=True))})
 
 
 def _problem(launch: Launch) -> str:

@@ -28,8 +28,8 @@ def add_comparison_options(parser: argparse.ArgumentParser) -> None:
         "--noise-of",
         metavar="CONDITION",
         type=expression.parse,
-        help="remove the noise of each launch as its rows that meet this show it, such as \"mode == 'channel'\", "
-        "instead of the noise probe: rows that the two states cannot change",
+        help="take the noise of each launch from its rows that meet this condition, such as \"mode == 'channel'\", "
+        "instead of from the noise probe; choose rows that the two states cannot change",
     )
 
 

@@ -54,7 +54,7 @@ def add_session_options(
     )
     parser.add_argument("--only-nodes", metavar="N", type=int, help="run only launches on this number of nodes")
     parser.add_argument(
-        "--in-job", action="store_true", help="run in this allocation, although the study file submits jobs"
+        "--in-job", action="store_true", help="run here, inside a job, even if the study file names a batch system"
     )
 
 

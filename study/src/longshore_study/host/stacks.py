@@ -237,6 +237,7 @@ def _is_program(path: Path) -> bool:
 
 
 def output_of(argv: list[str]) -> str:
+    """What a program prints on stdout and stderr. Empty if the program cannot be run."""
     if shutil.which(argv[0]) is None:
         return ""
     try:

@@ -73,7 +73,7 @@ def _value(source: Source, match: re.Match[str], group: str | int, unit: str) ->
         value = math.nan
     if not math.isfinite(value):
         raise source.error(
-            match.start(), f"'{(text or '')[:40]}' is not a number; the metric is the group named value, or the first"
+            match.start(), f"'{(text or '')[:40]}' is not a number; the figure is the group named value, or the first"
         )
     if value <= 0 and is_above_zero(unit):
         raise source.error(match.start(group), f"a figure of {text} {unit} is not possible")

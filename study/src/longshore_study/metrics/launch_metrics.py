@@ -189,7 +189,7 @@ def require_metrics(wanted: Iterable[str], launches: Iterable[Launch]) -> None:
         return
     known = {name for launch in launches for result in launch.results for name in result.get("metrics") or {}}
     for name in sorted(names - known) if known else ():
-        raise UsageError(f"unknown metric '{name}'{suggestion(name, known)} (known: {', '.join(sorted(known))})")
+        raise UsageError(f"unknown figure '{name}'{suggestion(name, known)} (known: {', '.join(sorted(known))})")
 
 
 def kind_of(figures: Iterable[Figure], what: str) -> str | None:

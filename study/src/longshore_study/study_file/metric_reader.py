@@ -38,7 +38,7 @@ def read_metric(
     needed = _NEEDED.get(wanted)
     allowed = (*needed, "better") if needed else ()
     for key in (key for key in METRIC_KEYS if key in block and key not in allowed):
-        reader.problem((*where, key), f"'{key}' is not allowed with format = \"{wanted}\", which finds metrics itself")
+        reader.problem((*where, key), f"'{key}' is not allowed with format = \"{wanted}\", which finds figures itself")
     if needed is None:
         return None
     for key in needed:
@@ -81,6 +81,6 @@ def _check_expression(reader: Values, expression: str, where: KeyPath, taken: Co
             where, f"'pattern' has a group named {name}, which would hide the factor {name} of the launch; rename it"
         )
     if not compiled.groups:
-        reader.problem(where, "'pattern' has no group; put the metric into a group, such as '(\\S+)'")
+        reader.problem(where, "'pattern' has no group; put the figure into a group, such as '(\\S+)'")
     elif compiled.groups > 1 and "value" not in compiled.groupindex:
-        reader.problem(where, "'pattern' has several groups; name that of the metric: (?P<value>...)")
+        reader.problem(where, "'pattern' has several groups; name that of the figure: (?P<value>...)")

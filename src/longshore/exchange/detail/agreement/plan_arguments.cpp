@@ -9,7 +9,7 @@ void plan_arguments::agree(team& ranks, const agreed_numbers& largest) const {
   const bool are_equal = largest[hash] == -largest[negated_hash];
   if (largest[failed] == 0 && are_equal) return;
   if (largest[failed] == 0) throw_for_other_arguments(ranks, what_, same_);
-  agree_on_first_error(ranks, what_, [&] {
+  agree_on_error_of_lowest_rank(ranks, what_, [&] {
     if (error_) std::rethrow_exception(error_);
   });
 }

@@ -26,11 +26,11 @@ struct memory_header {
 };
 
 // Returns whether other ranks of the node may be able to map the memory.
-bool describe(described_memory& described, const bound_field& memory, bool in_process) {
+bool describe(described_memory& described, const bound_field& memory, bool needs_no_mapping) {
   described.stride_bytes = memory.stride_bytes;
   const auto address = reinterpret_cast<std::uint64_t>(memory.data);
   described.offset = address;
-  if (in_process) return true;
+  if (needs_no_mapping) return true;
   const auto found = find_shareable(memory.data);
   if (!found) return false;
   described.memory = found->handle;
@@ -62,13 +62,13 @@ direct_peers::direct_peers(team& ranks, std::shared_ptr<messenger> neighbours,
     if (ranks.nodes().is_local(all_peers[i])) local_.push_back(i);
   signals_ = access_.signals().take(ranks, local_.size() * rounds);
 
-  const bool in_process = ranks.is_one_process();
+  const bool is_one_process = ranks.is_one_process();
   handshake_writer fields;
   for (std::size_t m = 0; m < memories.size(); ++m) {
     std::vector<described_memory> described(memories[m].size());
     bool is_exposed = true;
     for (std::size_t k = 0; k < described.size(); ++k)
-      is_exposed = describe(described[k], memories[m][k], in_process || elements[m] == 0) &&
+      is_exposed = describe(described[k], memories[m][k], is_one_process || elements[m] == 0) &&
                    is_exposed;
     exposed_.push_back(is_exposed);
     fields.add(memory_header{static_cast<std::uint32_t>(described.size()), is_exposed ? 1U : 0U});
@@ -80,14 +80,14 @@ direct_peers::direct_peers(team& ranks, std::shared_ptr<messenger> neighbours,
     direct_peer peer;
     peer.rank = all_peers[local_[i]];
     peer.signals_from_peer = signals_.data() + i * rounds;
-    if (in_process) access_.reach()[peer.rank] = true;
+    if (is_one_process) access_.reach()[peer.rank] = true;
     const auto reach = access_.reach().find(peer.rank);
     if (reach == access_.reach().end())
       knows_reach_ = false;
     else if (reach->second)
       peer.has_signals = true, peer.read_by_peer = exposed_;
     (void)describe(header.signals, {reinterpret_cast<std::byte*>(peer.signals_from_peer)},
-                   in_process);
+                   is_one_process);
     handshake_writer writer;
     writer.reserve(sizeof header + described_fields.size());
     writer.add(header);
@@ -136,11 +136,11 @@ void direct_peers::map_memories(direct_peer& peer, handshake_reader& reader) {
   const auto known = access_.reach().find(peer.rank);
   const bool is_known = known != access_.reach().end(), is_reached = !is_known || known->second;
   const auto header = reader.take<description_header>();
-  const bool in_process = ranks_.is_one_process();
+  const bool is_one_process = ranks_.is_one_process();
   // Returns the address of the peer's memory in this process, or null if it cannot be mapped.
   const auto mapped = [&](const described_memory& described) -> std::byte* {
     const auto offset = static_cast<std::ptrdiff_t>(described.offset);
-    if (in_process || described.memory.address == 0)
+    if (is_one_process || described.memory.address == 0)
       return reinterpret_cast<std::byte*>(described.offset);
     auto mapping = access_.mappings().map(described.memory);
     if (mapping.data == nullptr) return nullptr;
@@ -150,7 +150,7 @@ void direct_peers::map_memories(direct_peer& peer, handshake_reader& reader) {
   bool are_all_mapped = true;
   if (is_reached) {
     peer.signals_to_peer = reinterpret_cast<direct_signals*>(mapped(header.signals));
-    const bool are_described = in_process || header.signals.memory.address != 0;
+    const bool are_described = is_one_process || header.signals.memory.address != 0;
     are_all_mapped = are_described && peer.signals_to_peer != nullptr;
     if (!is_known) peer.has_signals = are_all_mapped;
   }

@@ -102,7 +102,7 @@ void agree_on_messages(const rank_grid& grid, const std::vector<halo_round>& rou
   std::vector<std::vector<std::vector<std::byte>>> received;
   for (neighbour_handshake* const handshake : handshakes)
     received.push_back(exchange_shapes(*handshake, rounds));
-  agree_on_first_error(ranks, "a halo plan", [&] {
+  agree_on_error_of_lowest_rank(ranks, "a halo plan", [&] {
     for (std::size_t h = 0; h < handshakes.size(); ++h)
       for (std::size_t p = 0; p < received[h].size(); ++p)
         compare(rounds, handshakes[h]->peers()[p], ranks.rank(), received[h][p]);

@@ -53,7 +53,7 @@ class link_maker {
         options_(options),
         handshake_(handshake_of(grid)),
         peers_(handshake_->peers()),
-        in_process_(grid.ranks().is_one_process()),
+        is_one_process_(grid.ranks().is_one_process()),
         exposed_messages_(peers_.size()) {
     std::sort(options_.shareable.begin(), options_.shareable.end(),
               [](const auto& a, const auto& b) { return a.address < b.address; });
@@ -81,7 +81,7 @@ class link_maker {
   backend_options options_;
   std::shared_ptr<neighbour_handshake> handshake_;
   std::span<const int> peers_;
-  bool in_process_;
+  bool is_one_process_;
   std::shared_ptr<shareable_memory> signals_;
   struct exposed_message {
     std::size_t round, pair;
@@ -110,7 +110,7 @@ bool link_maker::describe(const halo_message& message, remote_message_descriptor
     shared_memory_handle memory;
     if (const auto* const handle = memory_of(part.first))
       memory = *handle;
-    else if (!in_process_)
+    else if (!is_one_process_)
       return false;
     const auto offset = reinterpret_cast<std::uint64_t>(part.first) - memory.address;
     boxes.push_back({memory, offset, part.element_bytes, part.extents, part.strides_bytes});
@@ -146,7 +146,7 @@ mapped_handshake link_maker::read(std::span<const std::byte> message) const {
                               std::uint64_t offset) -> std::byte* {
     auto mapping = handshake_->mappings().map(memory);
     // Memory without a handle has address 0: within a process its offset is the whole address.
-    const bool is_mapped = mapping.data != nullptr || (in_process_ && memory.address == 0);
+    const bool is_mapped = mapping.data != nullptr || (is_one_process_ && memory.address == 0);
     if (!is_mapped) handshake.all_mapped = false;
     if (mapping.owner) handshake.memory_owners.push_back(std::move(mapping.owner));
     return reinterpret_cast<std::byte*>(reinterpret_cast<std::uintptr_t>(mapping.data) + offset);
@@ -202,11 +202,11 @@ std::vector<std::unique_ptr<direct_backend>> link_maker::make(const direct_filte
   handshakes.reserve(peers_.size());
   for (const auto& message : handshake_->exchange(messages)) {
     handshakes.push_back(read(message));
-    if (!in_process_) replies.push_back({static_cast<std::byte>(handshakes.back().all_mapped)});
+    if (!is_one_process_) replies.push_back({static_cast<std::byte>(handshakes.back().all_mapped)});
   }
   // A link needs two ranks that can map each other's memory. Threads of a process always can. If
   // all_mapped is true here, the reply of this rank is 1, and so is an equal reply of the peer.
-  if (!in_process_) {
+  if (!is_one_process_) {
     const auto peer_replies = handshake_->exchange(replies);
     for (std::size_t i = 0; i < peers_.size(); ++i)
       handshakes[i].all_mapped = handshakes[i].all_mapped && peer_replies[i] == replies[i];

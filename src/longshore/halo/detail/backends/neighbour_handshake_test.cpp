@@ -59,7 +59,7 @@ TEST(NeighbourHandshake, a_handle_maps_the_memory_of_its_owner) {
 
 TEST(NeighbourHandshake, a_wrong_handle_is_not_mapped) {
   spmd([](team& team) {
-    if (team.is_one_process() || team.nodes().my_rank_count() == 1) return;
+    if (team.is_one_process() || team.nodes().ranks_on_my_node() == 1) return;
     const shareable_memory memory(team, 10000);
     EXPECT_NE(mapped_memory(memory.handle()).data(), nullptr);
     shared_memory_handle wrong = memory.handle();

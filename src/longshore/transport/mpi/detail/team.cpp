@@ -129,7 +129,7 @@ team::team(communicator ranks, layout facts, double timeout_seconds)
   auto* const barriers =
       reinterpret_cast<detail::node_barrier_state*>(memory + offsets.barriers_offset);
   auto* const slots = reinterpret_cast<detail::call_slot*>(memory + offsets.call_slots_offset);
-  barrier_.emplace(&barriers[leader_index], &slots[leader_index], nodes().my_rank_count(),
+  barrier_.emplace(&barriers[leader_index], &slots[leader_index], nodes().ranks_on_my_node(),
                    nodes().local_index(rank()));
   staging_ = memory + offsets.staging_offset + leader_index * 2 * staging_bytes_;
 }

@@ -130,7 +130,7 @@ team::team(library& lib, layout facts, const run_options& options)
   std::partial_sum(node_starts_.begin(), node_starts_.end(), node_starts_.begin());
   auto* const slots = reinterpret_cast<detail::call_slot*>(control_->direct(nodes().my_leader()) +
                                                            call_slots_offset(size()));
-  barrier_.emplace(&control_of(nodes().my_leader()).barrier, slots, nodes().my_rank_count(),
+  barrier_.emplace(&control_of(nodes().my_leader()).barrier, slots, nodes().ranks_on_my_node(),
                    nodes().local_index(rank()));
 }
 

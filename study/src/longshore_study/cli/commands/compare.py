@@ -19,10 +19,10 @@ examples:
   longshore compare reference new --where 'nodes > 1' --margin 3%
   longshore compare before after --row mode --col ranks
 
-The two values are geometric means. The ratio is new / reference of the metric, after removing the common shift and the
-effect of the noise probe where they apply; a line under each table tells. Sessions with the same name are pairs.
-'regressed': the slowdown is significantly larger than the margin (95 %). 'same': a difference larger than the margin is
-ruled out. 'untestable': with one session per side, the spread of sessions is unknown.
+The two figures are geometric means over sessions. The ratio is new / reference. If the common shift or noise was
+removed from the ratio, the line under the table says so. Sessions with the same name are pairs. 'regressed': the
+slowdown is significantly larger than the margin (95 %). 'same': a difference larger than the margin is ruled out.
+'untestable': with one session per side, the spread of sessions is unknown.
 
 exit status: 0 fine, 1 regressed, 2 inconclusive or untestable, 3 invalid or missing data, 64 usage
 """
@@ -32,7 +32,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.epilog = EXAMPLES
     add_comparison_options(parser)
     parser.add_argument(
-        "--metric", action="append", default=[], metavar="NAME", help="also this metric; 'all' for all metrics"
+        "--metric", action="append", default=[], metavar="NAME", help="also this figure; 'all' for all figures"
     )
     parser.add_argument("--row", metavar="FACTOR", help="print a table of ratios with a row per level of this factor")
     parser.add_argument(

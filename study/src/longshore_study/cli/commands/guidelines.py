@@ -1,4 +1,4 @@
-"""`longshore guidelines`: checks a tag by rules that hold on any machine, without history."""
+"""`longshore guidelines`: checks rules between the variants of one tag."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ examples:
   longshore guidelines new --json
   longshore guidelines new --file study.toml      with the current [[guideline]] tables of this file
 
-Guidelines come with longshore (persistent requests are not slower than Isend and Irecv, and a few more) and from the
-[[guideline]] tables of study files.
+A guideline says that some variants are not slower than others. A few come with longshore: for example, persistent
+requests are not slower than Isend and Irecv. Study files add others in [[guideline]] tables.
 
 exit status: 0 all hold, 1 one is broken, 2 something is inconclusive or untestable, 3 data is missing, 64 usage
 """

@@ -1,4 +1,4 @@
-"""`longshore history`: shows metrics over sessions and tags, and the times of changes."""
+"""`longshore history`: shows figures over sessions and tags, and the times of changes."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--where", metavar="CONDITION", type=expression.parse, help="only rows that meet it, such as 'nodes > 1'"
     )
     parser.add_argument(
-        "--metric", action="append", default=[], metavar="NAME", help="also this metric; 'all' for all metrics"
+        "--metric", action="append", default=[], metavar="NAME", help="also this figure; 'all' for all figures"
     )
     parser.add_argument("--margin", metavar="M", type=parse_margin, help="ignore changes below it: 5%% or 0.05")
     parser.add_argument("--events", metavar="FILE", type=Path, help="known events (default: STORE/events.toml)")

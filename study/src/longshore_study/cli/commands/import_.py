@@ -43,9 +43,9 @@ examples:
   longshore import csv rates.csv --time time --version commit --figure rate --unit GB/s    a series, for history
   longshore import reframe run-report.json --tag system     and perflog, a performance log of ReFrame
 
-The files of one call are launches of one session. Import measurements of another day or job as another session, since
-tags are compared by their sessions. Each time in a series (csv, reframe, perflog) is a session. Imported results are
-aggregates without repetitions, except for the records of longshore-bench.
+The files of one call are launches of one session. Give each day or job its own --session: tags are compared by their
+sessions. Each time in a series (csv, reframe, perflog) is a session. Imported results are aggregates without
+repetitions, except for the records of longshore-bench.
 """
 
 
@@ -70,13 +70,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="a setting on which the figures depend, if the output does not tell; may be repeated",
     )
     parser.add_argument(
-        "--pattern", metavar="REGEX", help="for regex: its group named value, or its only group, is the metric"
+        "--pattern", metavar="REGEX", help="for regex: its group named value, or its only group, is the figure"
     )
-    parser.add_argument("--path", metavar="PATH", help="for json: path of the metric, such as results[*].rate")
+    parser.add_argument("--path", metavar="PATH", help="for json: path of the figure, such as results[*].rate")
     parser.add_argument(
-        "--figure", metavar="NAME", help="for regex and json: name of the metric; for csv: its column, or several"
+        "--figure", metavar="NAME", help="for regex and json: name of the figure; for csv: its column, or several"
     )
-    parser.add_argument("--unit", help="for regex, json and csv: unit of the metric")
+    parser.add_argument("--unit", help="for regex, json and csv: unit of the figure")
     parser.add_argument(
         "--name",
         metavar="PROGRAM",
@@ -301,7 +301,7 @@ def _origin(format_name: str, path: Path, imported: Imported) -> dict[str, Any]:
 
 
 def _metric_choice(args: argparse.Namespace, format_name: str) -> MetricChoice | None:
-    """The choice of the metric, checked like the keys of a study file."""
+    """The choice of the figure, checked like the keys of a study file."""
     given = {"pattern": args.pattern, "path": args.path, "figure": args.figure, "unit": args.unit}
     reader = Values("the command line", {})
     choice = read_metric(reader, {key: value for key, value in given.items() if value is not None}, (), format_name)

@@ -26,8 +26,8 @@ EXAMPLES = """examples:
   longshore plan study.toml
   longshore plan study.toml -v      also the factors inside each launch, and the power of other numbers of sessions
 
-The smallest slowdown is the one that `compare` calls regressed in four of five cases if a single row has it: beyond the
-margin, and corrected for the number of rows."""
+The smallest slowdown is the one that `compare` would call regressed in four of five cases, if a single row has it. It
+takes the margin and the number of rows into account."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -36,9 +36,10 @@ examples:
   longshore show mine --predicted                   simulated and measured times side by side
   longshore show --json
 
-Values are medians over launches. 'best' marks the best choice (mode, strategy, transport, ...) with all else equal;
-'of best' is the quality of a row relative to it. Imported results are marked: they are aggregates, whose repetitions
-are unknown. Simulated results have tables of their own, by machine; in JSON, documents of their own, under 'simulated'.
+Figures are medians over launches. 'best' marks the best choice (mode, strategy, transport, ...) with all else equal.
+'of best' is the figure of a row relative to the best one, inverted if less is better. Imported results are marked: they
+are aggregates, whose repetitions are unknown. Simulated results have tables of their own, by machine; in JSON,
+documents of their own, under 'simulated'.
 
 exit status: 0; 3 damaged data (it is named, and readable data is shown); 64 usage
 """
@@ -58,7 +59,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="for one study or tag: the winners of its newest session, and what to choose",
     )
-    parser.add_argument("--scaling", action="store_true", help="metrics per node and efficiency over ranks or nodes")
+    parser.add_argument("--scaling", action="store_true", help="figure per node and efficiency, over ranks or nodes")
     parser.add_argument("--engines", action="store_true", help="messages and waiting times of aggregation engines")
     parser.add_argument("--steps", action="store_true", help="the gain of each step of the study file")
     parser.add_argument(
@@ -67,7 +68,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--pool", metavar="FACTOR", action="append", help="with --means: merge launches that differ only in this factor"
     )
-    parser.add_argument("--model", action="store_true", help="exchanges: measured, and predicted by a model")
+    parser.add_argument("--model", action="store_true", help="measured exchanges beside the predictions of a model")
     parser.add_argument("--counters", action="store_true", help="counters of kernel, processor and waits")
     parser.add_argument(
         "--crossings", action="store_true", help="the fastest choice over nodes or ranks, and where it changes"
