@@ -130,9 +130,8 @@ ghost_memory memory_of(const longshore_ghost_field& field, const ghost_graph& gr
           .element_bytes = bytes,
           .owned_stride_bytes = stride(field.owned_stride_bytes),
           .ghost_stride_bytes = stride(field.ghost_stride_bytes),
-          .type = field.type == LONGSHORE_BYTES ? &detail::element_type_of_bytes()
-                  : items > 1 ? &detail::element_type_of_items(number_type_of(field.type))
-                              : &detail::element_type_of_number(number_type_of(field.type))};
+          .type = items > 1 ? &detail::element_type_of_items(number_type_of(field.type))
+                            : &element_type_of(field.type)};
 }
 
 field_list fields_from(const longshore_team& owner, const longshore_ghost_field* fields, int count,

@@ -89,7 +89,7 @@ field_memory memory_of(const longshore_field& field, int dimensions) {
   field_memory memory;
   memory.first = static_cast<std::byte*>(field.first);
   memory.element_bytes = bytes_of_type(field.type, field.element_bytes, "a field");
-  memory.type = name_of_type(field.type);
+  memory.type = &element_type_of(field.type);
   for (int d = 0; d < max_dimensions; ++d) {
     const bool exists = d < dimensions;
     if (exists && field.extents[d] < 1)

@@ -6,6 +6,7 @@
 #include "guard.hpp"
 #include "longshore.h"
 
+#include <longshore/exchange/runtime_types.hpp>
 #include <longshore/machine/tasks.hpp>
 #include <longshore/transport/agree_on_errors.hpp>
 #include <longshore/transport/team.hpp>
@@ -68,6 +69,8 @@ class resource {
 [[nodiscard]] std::size_t bytes_of_type(int type, std::size_t element_bytes, const char* what);
 /// "int32", ...
 [[nodiscard]] const char* name_of_type(int type) noexcept;
+/// The type of an element of one number, or of bytes. REQUIRES: bytes_of_type() accepts `type`.
+[[nodiscard]] const detail::element_type& element_type_of(int type) noexcept;
 
 }  // namespace longshore::bindings
 

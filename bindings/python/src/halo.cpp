@@ -12,6 +12,7 @@
 #include "task_arguments.hpp"
 
 #include <longshore/core/error.hpp>
+#include <longshore/exchange/runtime_types.hpp>
 #include <longshore/halo/cart_grid.hpp>
 
 #include <fmt/format.h>
@@ -114,7 +115,9 @@ field_memory field_in(const rank_halo& halo, std::byte* data, element type,
   field_memory field;
   field.first = data;
   field.element_bytes = bytes_of(type);
-  field.type = name_of(type);
+  static_assert(static_cast<int>(element::complex128) ==
+                static_cast<int>(detail::number_type::complex128));
+  field.type = &detail::element_type_of_number(static_cast<detail::number_type>(type));
   field.extents = {1, 1, 1};
   field.strides_bytes.fill(static_cast<std::ptrdiff_t>(field.element_bytes));
   const std::size_t dimensions = halo.cells.size();

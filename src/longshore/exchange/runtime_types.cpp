@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <complex>
 #include <memory>
 #include <span>
 
@@ -26,6 +27,14 @@ using number_tables = tables_of<std::int8_t, std::int16_t, std::int32_t, std::in
 struct any_bytes;
 constexpr element_type bytes_type = {
     &typeid(any_bytes*), []() noexcept { return std::string_view("bytes"); }, {}};
+
+template <class T>
+constexpr element_type complex_type(std::string_view (*name)() noexcept) {
+  return {&typeid(T), name, element_type_of<T>.loops};
+}
+constexpr std::array<element_type, 2> complex_types = {
+    complex_type<std::complex<float>>([]() noexcept { return std::string_view("complex64"); }),
+    complex_type<std::complex<double>>([]() noexcept { return std::string_view("complex128"); })};
 
 struct loop_over_items {
   combine_op op;
@@ -66,6 +75,8 @@ void combine_items(const void* state, const element_batch& batch) {
 }  // namespace
 
 const element_type& element_type_of_number(number_type type) noexcept {
+  if (type >= number_type::complex64)
+    return complex_types[type == number_type::complex64 ? 0 : 1];
   return *number_tables::numbers[static_cast<std::size_t>(type)];
 }
 

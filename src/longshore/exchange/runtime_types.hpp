@@ -18,14 +18,17 @@ enum class number_type {
   uint32,
   uint64,
   float32,
-  float64
+  float64,
+  complex64,
+  complex128
 };
 
+/// Complex numbers can be added, but not compared.
 [[nodiscard]] const element_type& element_type_of_number(number_type type) noexcept;
 /// The type of elements of any size that are only copied, or combined by functions of the program.
 [[nodiscard]] const element_type& element_type_of_bytes() noexcept;
 
-/// The type of elements that consist of several numbers without gaps.
+/// The type of elements that consist of several numbers without gaps. REQUIRES: not complex.
 [[nodiscard]] const element_type& element_type_of_items(number_type type) noexcept;
 
 /// Returns operation `op` for a field of element_type_of_items(type) with `items` numbers per

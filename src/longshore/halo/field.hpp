@@ -1,9 +1,10 @@
-// A field: a rank's block of cells with a halo around it, in memory of the library or of the user.
+// A field: a rank's block of cells with a halo around it, in memory of the library or of the user. A
+// cell may also be a vertex, an edge or a face: a point that blocks may share.
 #pragma once
 
 #include <longshore/core/bytes.hpp>
-#include <longshore/core/detail/type_name.hpp>
 #include <longshore/core/error.hpp>
+#include <longshore/exchange/combine_op.hpp>
 #include <longshore/halo/rank_grid.hpp>
 #include <longshore/machine/placement.hpp>
 #include <longshore/transport/shareable_memory.hpp>
@@ -11,7 +12,6 @@
 #include <array>
 #include <cstddef>
 #include <memory>
-#include <string_view>
 #include <type_traits>
 
 namespace longshore {
@@ -36,10 +36,14 @@ struct halo_widths {
 struct field_memory {
   std::byte* first = nullptr;  ///< the interior cell (0, 0, 0)
   std::size_t element_bytes = 0;
-  std::string_view type = "bytes";       ///< the name of the element type, which ranks compare
+  const detail::element_type* type = nullptr;  ///< ranks compare its name
   std::array<std::size_t, 3> extents{};  ///< cells of the interior
   std::array<std::ptrdiff_t, 3> strides_bytes{};
-  halo_widths widths;  ///< halo cells that exist in memory on each side
+  /// Halo cells that exist in memory on each side. A side at a border of the domain needs none.
+  halo_widths widths;
+  /// The layers of cells that the block shares with the next block along each dimension
+  /// (field_options).
+  std::array<int, 3> shared{};
   /// The shareable memory that holds the field. Its size is 0 if there is none.
   shared_memory_handle memory;
   /// Expires when the shareable memory is freed. Empty if the library cannot know.
@@ -52,6 +56,18 @@ struct field_memory {
   }
 };
 
+struct field_options {
+  /// The layers that neighbouring blocks have both, along x, y and z: 0 for a field of cells. A field
+  /// of vertices has {1, 1, 1}: the last layer of a block is the first layer of the next block. So
+  /// the vertices of n cells are n + 1 interior cells of the field. A field of the faces across x has
+  /// {1, 0, 0}. The block on the low side owns a shared layer.
+  std::array<int, 3> shared{};
+  /// The shareable memory that holds all cells. Mode direct needs it to read the cells from other
+  /// processes. If it is null, plans look for shareable memory at the first cell. Cells outside
+  /// shareable memory are packed.
+  const shareable_memory* shareable = nullptr;
+};
+
 /// A field in the user's memory, with cells u(z, y, x), u(y, x) or u(x). Index x is contiguous
 /// unless the strides say otherwise. Interior cells have 0 <= x < nx, where nx is the extent along
 /// x. The same holds for y and z. Cells with other indices are halo. Copies of a view refer to the
@@ -62,21 +78,19 @@ class field_view {
   field_view() = default;
   /// `first` is the interior cell (0, 0, 0). Extents and strides are in the order x, y, z. Strides
   /// count elements, and may have any sign and order. Extents of unused dimensions are 1 or 0.
-  /// `shareable` is the shareable memory that holds all cells. Mode direct needs it to read the
-  /// cells from other processes. If `shareable` is null, plans look for shareable memory at
-  /// `first`. Cells outside shareable memory are packed.
   field_view(T* first, std::array<std::size_t, 3> extents, std::array<std::ptrdiff_t, 3> strides,
-             halo_widths widths, const shareable_memory* shareable = nullptr)
+             halo_widths widths, const field_options& options = {})
       : first_(first), strides_(strides) {
     for (auto& extent : extents) extent = extent == 0 ? 1 : extent;
     memory_ = {.first = reinterpret_cast<std::byte*>(first),
                .element_bytes = sizeof(T),
-               .type = type_name<std::remove_const_t<T>>(),
+               .type = &detail::element_type_of<std::remove_const_t<T>>,
                .extents = extents,
                .strides_bytes = {},
                .widths = widths,
+               .shared = options.shared,
                .memory = {}};
-    if (shareable != nullptr) memory_.set_memory(*shareable);
+    if (options.shareable != nullptr) memory_.set_memory(*options.shareable);
     for (int d = 0; d < 3; ++d)
       memory_.strides_bytes[d] = strides[d] * static_cast<std::ptrdiff_t>(sizeof(T));
   }
@@ -96,6 +110,8 @@ class field_view {
   /// The number of elements from one cell to the next along x, y, z.
   [[nodiscard]] const std::array<std::ptrdiff_t, 3>& strides() const noexcept { return strides_; }
   [[nodiscard]] const halo_widths& widths() const noexcept { return memory_.widths; }
+  /// The layers that the block shares with the next block along x, y, z.
+  [[nodiscard]] const std::array<int, 3>& shared() const noexcept { return memory_.shared; }
   [[nodiscard]] const field_memory& memory() const noexcept { return memory_; }
 
  protected:
@@ -110,9 +126,10 @@ template <trivially_copyable T>
 class field : public field_view<T> {
  public:
   /// Local. `extents` are the interior cells of this rank along x, y, z. Dimensions that the grid
-  /// does not have get extent 1 and no halo. Throws errc::usage for a negative width,
+  /// does not have get extent 1 and no halo. `shared` is that of field_options. Throws errc::usage for a negative width,
   /// errc::out_of_memory. Memory: interior and halo cells.
-  field(const rank_grid& grid, std::array<std::size_t, 3> extents, halo_widths widths) {
+  field(const rank_grid& grid, std::array<std::size_t, 3> extents, halo_widths widths,
+        const std::array<int, 3>& shared = {}) {
     std::array<std::ptrdiff_t, 3> strides{};
     std::ptrdiff_t stride = 1, first = 0;
     for (int d = 0; d < 3; ++d) {
@@ -131,7 +148,8 @@ class field : public field_view<T> {
     }
     cells_ = shareable_memory(grid.ranks(), static_cast<std::size_t>(stride) * sizeof(T));
     static_cast<field_view<T>&>(*this) = field_view<T>(reinterpret_cast<T*>(cells_.data()) + first,
-                                                       extents, strides, widths, &cells_);
+                                                       extents, strides, widths,
+                                                       {.shared = shared, .shareable = &cells_});
   }
 
  private:

@@ -3,39 +3,77 @@
 #include <longshore/halo/halo_exchange.hpp>
 
 #include <longshore/core/error.hpp>
+#include <longshore/halo/detail/accumulate_plan.hpp>
 #include <longshore/halo/detail/algorithms/plan_rounds.hpp>
 #include <longshore/halo/detail/backends/exchange_backend.hpp>
 #include <longshore/transport/shareable_memory.hpp>
 
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <string>
+
 namespace longshore {
 namespace {
+
+// Checks a field along one dimension. A side without a neighbour needs no halo.
+void check_dimension(const rank_grid& grid, const detail::exchanged_field& field, std::size_t index,
+                     int d) {
+  const int shared = field.memory.shared[d];
+  const auto cells = field.memory.extents[d];
+  if (shared < 0)
+    fail(errc::usage, "field {} shares {} layers along {}: use 0 or more", index, shared,
+         axis_names[d]);
+  const auto check_side = [&](int width, int max_width, int side) {
+    if (grid.neighbour(directions_along(d)[side]) < 0) return;
+    if (width < 0 || width > max_width)
+      fail(errc::usage,
+           "a halo of {} cells on the {} side along {}: field {} has memory for 0 to {}", width,
+           side == 0 ? "low" : "high", axis_names[d], index, max_width);
+    if (static_cast<std::size_t>(width + shared) > cells)
+      fail(errc::usage, "a halo of {} cells along {}{} is wider than the {} cells of field {}",
+           width, axis_names[d],
+           shared > 0 ? fmt::format(", beyond {} shared layers,", shared) : std::string(), cells,
+           index);
+  };
+  check_side(field.widths.low[d], field.memory.widths.low[d], 0);
+  check_side(field.widths.high[d], field.memory.widths.high[d], 1);
+}
 
 detail::exchanged_field checked_field(const rank_grid& grid,
                                       const std::optional<halo_widths>& widths,
                                       const field_memory& field, std::size_t index) {
   detail::exchanged_field exchanged{field, widths.value_or(field.widths)};
+  if (field.type == nullptr)
+    fail(errc::usage, "field {} of a halo exchange has no type", index);
   for (int d = 0; d < 3; ++d) {
-    if (d >= grid.dimensions()) {
-      exchanged.widths.low[d] = exchanged.widths.high[d] = 0;
-      if (field.extents[d] != 1)
-        fail(errc::usage,
-             "field {} has {} cells along {}, but the grid has {} dimensions: give 1 cell there",
-             index, field.extents[d], axis_names[d], grid.dimensions());
+    if (d < grid.dimensions()) {
+      check_dimension(grid, exchanged, index, d);
       continue;
     }
-    const auto check_side = [&](int width, int max_width, const char* side) {
-      if (width < 0 || width > max_width)
-        fail(errc::usage,
-             "a halo of {} cells on the {} side along {}: field {} has memory for 0 to {}", width,
-             side, axis_names[d], index, max_width);
-      if (static_cast<std::size_t>(width) > field.extents[d])
-        fail(errc::usage, "a halo of {} cells along {} is wider than the {} cells of field {}",
-             width, axis_names[d], field.extents[d], index);
-    };
-    check_side(exchanged.widths.low[d], field.widths.low[d], "low");
-    check_side(exchanged.widths.high[d], field.widths.high[d], "high");
+    exchanged.widths.low[d] = exchanged.widths.high[d] = 0;
+    if (field.extents[d] != 1 || field.shared[d] != 0)
+      fail(errc::usage,
+           "field {} has {} cells along {} and shares {} layers, but the grid has {} dimensions: "
+           "give 1 cell and 0 layers there",
+           index, field.extents[d], axis_names[d], field.shared[d], grid.dimensions());
   }
   return exchanged;
+}
+
+std::vector<detail::exchanged_field> exchanged_fields(const rank_grid& grid,
+                                                      const std::optional<halo_widths>& widths,
+                                                      std::span<const field_memory> fields) {
+  std::vector<detail::exchanged_field> exchanged;
+  for (const auto& field : fields)
+    exchanged.push_back(checked_field(grid, widths, field, exchanged.size()));
+  return exchanged;
+}
+
+std::string shared_text(const field_memory& field) {
+  const auto& [x, y, z] = field.shared;
+  return x == 0 && y == 0 && z == 0 ? "" : fmt::format(" that shares {},{},{} layers", x, y, z);
 }
 
 common_arguments arguments_of(const rank_grid& grid, const halo_options& options,
@@ -46,7 +84,9 @@ common_arguments arguments_of(const rank_grid& grid, const halo_options& options
       .add("reach", name_of(options.reach))
       .add("fields:", fields.size());
   for (const auto& field : fields)
-    same.add("a field of", fmt::format("{} ({} bytes)", field.type, field.element_bytes));
+    same.add("a field of", fmt::format("{} ({} bytes){}",
+                                       field.type != nullptr ? field.type->name() : "no type",
+                                       field.element_bytes, shared_text(field)));
   return same;
 }
 
@@ -54,13 +94,12 @@ common_arguments arguments_of(const rank_grid& grid, const halo_options& options
 
 halo_exchange::halo_exchange(const rank_grid& grid, const halo_options& options,
                              const std::vector<field_memory>& fields)
-    : reach_(options.reach) {
+    : grid_(grid), options_(options), fields_(fields) {
   std::vector<detail::exchanged_field> exchanged;
   // Ranks may have different blocks. All ranks refuse a width that is too large for one rank.
   agree_on_call(grid.ranks(), "a halo plan", arguments_of(grid, options, fields), [&] {
     if (fields.empty()) fail(errc::usage, "a halo exchange needs at least one field");
-    for (const auto& field : fields)
-      exchanged.push_back(checked_field(grid, options.width, field, exchanged.size()));
+    exchanged = exchanged_fields(grid, options.width, fields);
   });
   algorithm_ = options.algorithm == halo_algorithm::automatic
                    ? detail::choose_algorithm(grid, options, fields)
@@ -89,43 +128,129 @@ halo_exchange::~halo_exchange() = default;
 halo_exchange::halo_exchange(halo_exchange&& other) noexcept = default;
 halo_exchange& halo_exchange::operator=(halo_exchange&& other) noexcept = default;
 
-void halo_exchange::start() {
-  if (in_flight_) fail(errc::usage, "a halo exchange was started twice: call wait() in between");
+// A part with all fields and their whole widths is the plan itself.
+halo_exchange& halo_exchange::plan_of(const halo_part& part) {
+  if (part.fields.empty() && !part.width) return *this;
+  for (const auto& made : parts_)
+    if (made.part == part) return *made.plan;
+  std::vector<field_memory> fields;
+  const auto narrower = [&](const field_memory& field) {
+    auto narrow = field;
+    const halo_widths widths = options_.width.value_or(field.widths);
+    for (int d = 0; d < 3; ++d) {
+      narrow.widths.low[d] = std::min(widths.low[d], part.width.value_or(widths).low[d]);
+      narrow.widths.high[d] = std::min(widths.high[d], part.width.value_or(widths).high[d]);
+    }
+    return narrow;
+  };
+  common_arguments same;
+  same.add("fields", fmt::format("{}", fmt::join(part.fields, ",")));
+  if (part.width)
+    same.add("widths", fmt::format("{}; {}", fmt::join(part.width->low, ","),
+                                   fmt::join(part.width->high, ",")));
+  agree_on_call(grid_.ranks(), "a part of a halo plan", same, [&] {
+    for (const int f : part.fields)
+      if (f < 0 || static_cast<std::size_t>(f) >= fields_.size())
+        fail(errc::usage, "field {} of a part: the halo plan has the fields 0 to {}", f,
+             fields_.size() - 1);
+    if (part.fields.empty())
+      for (const auto& field : fields_) fields.push_back(narrower(field));
+    for (const int f : part.fields) fields.push_back(narrower(fields_[static_cast<std::size_t>(f)]));
+  });
+  auto options = options_;
+  options.algorithm = algorithm_;
+  options.width = {};
+  parts_.push_back({part, std::make_unique<halo_exchange>(grid_, options, fields)});
+  return *parts_.back().plan;
+}
+
+void halo_exchange::start() { start(halo_operation::exchange, {}, {}); }
+
+void halo_exchange::start(halo_operation operation, std::span<const combine_op> operations,
+                          const halo_part& part) {
+  if (running_ != running::nothing)
+    fail(errc::usage, "a halo exchange was started twice: call wait() in between");
   rounds_.check_team();
+  auto& plan = plan_of(part);
+  if (&plan != this) {
+    plan.start(operation, operations, {});
+    running_part_ = &plan;
+    running_ = running::part;
+  } else if (operation == halo_operation::exchange) {
+    start_rounds();
+  } else {
+    start_combining(operation, operations);
+  }
+}
+
+void halo_exchange::start_rounds() {
   memories_.check();
-  in_flight_ = true;
+  running_ = running::rounds;
   current_round_ = 0;
   (*rounds_)[0]->start();
 }
 
+void halo_exchange::start_combining(halo_operation operation,
+                                    std::span<const combine_op> operations) {
+  using detail::program_accumulate, detail::program_update;
+  if (!accumulate_plan_)
+    accumulate_plan_ = {grid_.ranks(), "a halo plan",
+                        detail::make_accumulate_plan(
+                            grid_, exchanged_fields(grid_, options_.width, fields_),
+                            filled_by(algorithm_, options_.reach), options_.mode)};
+  constexpr std::array<std::size_t, 2> programs{program_accumulate, program_update};
+  const bool is_assemble = operation == halo_operation::assemble;
+  accumulate_plan_->start(std::span(programs).first(is_assemble ? 2 : 1), operations);
+  running_ = running::accumulate_plan;
+}
+
 bool halo_exchange::test() {
-  if (!in_flight_) return true;
-  auto& rounds = *rounds_;
-  while (current_round_ + 1 < rounds.size()) {
-    if (!rounds[current_round_]->arrived()) return false;
-    rounds[++current_round_]->start();
-  }
-  for (const auto& round : rounds)
-    if (!round->test()) return false;
-  in_flight_ = false;
+  const auto is_complete = [&] {
+    switch (running_) {
+      case running::nothing: return true;
+      case running::part: return running_part_->test();
+      case running::accumulate_plan: return accumulate_plan_->test();
+      case running::rounds: break;
+    }
+    auto& rounds = *rounds_;
+    while (current_round_ + 1 < rounds.size()) {
+      if (!rounds[current_round_]->arrived()) return false;
+      rounds[++current_round_]->start();
+    }
+    for (const auto& round : rounds)
+      if (!round->test()) return false;
+    return true;
+  };
+  if (!is_complete()) return false;
+  running_ = running::nothing;
   return true;
 }
 
 void halo_exchange::wait() {
-  if (!in_flight_)
-    fail(errc::usage, "wait() on a halo exchange that was not started: call start() first");
-  auto& rounds = *rounds_;
-  while (current_round_ + 1 < rounds.size()) {
-    rounds[current_round_]->wait_arrival();
-    rounds[++current_round_]->start();
+  switch (running_) {
+    case running::nothing:
+      fail(errc::usage, "wait() on a halo exchange that was not started: call start() first");
+    case running::part: running_part_->wait(); break;
+    case running::accumulate_plan: accumulate_plan_->wait(); break;
+    case running::rounds:
+      auto& rounds = *rounds_;
+      while (current_round_ + 1 < rounds.size()) {
+        rounds[current_round_]->wait_arrival();
+        rounds[++current_round_]->start();
+      }
+      for (const auto& round : rounds) round->wait();
   }
-  for (const auto& round : rounds) round->wait();
-  in_flight_ = false;
+  running_ = running::nothing;
 }
 
-traffic halo_exchange::moved() const {
+traffic halo_exchange::moved(halo_operation operation) const {
   traffic total;
-  for (const auto& round : *rounds_) total += round->moved();
+  if (operation == halo_operation::exchange)
+    for (const auto& round : *rounds_) total += round->moved();
+  else if (accumulate_plan_)
+    total = accumulate_plan_->moved(detail::program_accumulate);
+  if (operation == halo_operation::assemble && accumulate_plan_)
+    total += accumulate_plan_->moved(detail::program_update);
   return total;
 }
 

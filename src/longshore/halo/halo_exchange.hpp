@@ -5,8 +5,11 @@
 //     longshore::field<double> u(grid, {64, 64, 64}, 2), v(grid, {64, 64, 64}, 2);
 //     longshore::halo_exchange halos(grid, {.width = 2}, u, v);  // once
 //     halos.start(); compute_interior(); halos.wait();           // often
+//     halos.exchange({.fields = {1}, .width = 1});               // v alone, one layer
+//     halos.accumulate(longshore::op::add{});                    // halo cells to their owners
 #pragma once
 
+#include <longshore/exchange/combine_op.hpp>
 #include <longshore/halo/algorithm.hpp>
 #include <longshore/halo/field.hpp>
 #include <longshore/halo/mode.hpp>
@@ -25,6 +28,7 @@ namespace longshore {
 
 namespace detail {
 class exchange_backend;
+class exchange_plan;
 }
 
 struct halo_options {
@@ -40,6 +44,23 @@ struct halo_options {
   tasks* workers = nullptr;
 };
 
+/// A part of a plan, for one call.
+struct halo_part {
+  /// The numbers of the fields, in the order of the constructor. An empty list means all fields.
+  std::vector<int> fields = {};
+  /// At most this many halo cells on each side. A field with fewer cells keeps its width.
+  std::optional<halo_widths> width = {};
+
+  friend bool operator==(const halo_part&, const halo_part&) = default;
+};
+
+/// The operations of a plan.
+enum class halo_operation {
+  exchange,    ///< halo cells get the values of their owners
+  accumulate,  ///< halo cells are combined into the cells of their owners
+  assemble     ///< an accumulate; then all copies of a cell get its value
+};
+
 /// A plan of an exchange. Any number of plans may exist and be in flight together. Destroying a
 /// plan is collective, and not allowed while the plan is in flight. Movable.
 class halo_exchange {
@@ -50,7 +71,8 @@ class halo_exchange {
   /// outlive the plan.
   ///
   /// Throws errc::usage if a width is larger than the halo or the interior of a field. Ranks whose
-  /// own fields fit throw errc::peer_failed instead. Throws errc::unsupported if the algorithm or
+  /// own fields fit throw errc::peer_failed instead. On a side without a neighbour, a width has no
+  /// meaning, and the halo needs no memory. Throws errc::unsupported if the algorithm or
   /// the mode is not available. All ranks throw errc::usage if the messages of two ranks do not fit
   /// together.
   ///
@@ -80,27 +102,102 @@ class halo_exchange {
     start();
     wait();
   }
+  /// Like start() and exchange(), for some of the fields, or for fewer halo cells. No message is
+  /// sent that the part does not need. All ranks pass the same part. The first call with a part is
+  /// collective: it makes a plan of this part, which is kept. Throws errc::usage on all ranks for a
+  /// field that the plan does not have.
+  void start(const halo_part& part) { start(halo_operation::exchange, {}, part); }
+  void exchange(const halo_part& part) {
+    start(part);
+    wait();
+  }
 
-  /// The traffic of this rank in one exchange. Payload includes the messages of the rank to itself.
-  [[nodiscard]] traffic moved() const;
+  /// Begins to combine copies of cells into the cells of their owners: cell = op(cell, copy). The
+  /// owner of a cell is the block of which it is an interior cell. If blocks share a layer, the block
+  /// on the low side owns it, and the layer of the other block is a copy, like halo cells. Copies
+  /// are taken one after another in the order of their ranks, and those of one rank in the order of
+  /// the sides of its block. So the result does not depend on the algorithm, the mode, the nodes or
+  /// time, not even by rounding. Copies keep their values.
+  ///
+  /// Halo cells beyond `reach` of the options are not taken. Until wait() returns or test() is true,
+  /// no cell of the fields within a halo width of a border of the block may be read or written.
+  ///
+  /// All ranks pass the same operation: one for all fields, or one per field. The first call of
+  /// start_accumulate() or start_assemble() is collective: it makes the plan of both, in which each
+  /// neighbour gets one message. Modes that are MPI calls use MPI_Isend and MPI_Irecv, except for
+  /// persistent and neighbor. Throws errc::usage on all ranks if a block has fewer cells than the
+  /// wider halo and twice the shared layers; throws errc::usage if a field's type does not have the
+  /// operation.
+  void start_accumulate(const combine_op& operation, const halo_part& part = {}) {
+    start_accumulate({&operation, 1}, part);
+  }
+  void start_accumulate(std::span<const combine_op> operations, const halo_part& part = {}) {
+    start(halo_operation::accumulate, operations, part);
+  }
+  /// Begins an accumulate, and then gives the value of each cell to all its copies, in the halo and
+  /// in shared layers. So a cell has the same bits on all ranks. Throws like start_accumulate().
+  void start_assemble(const combine_op& operation, const halo_part& part = {}) {
+    start_assemble({&operation, 1}, part);
+  }
+  void start_assemble(std::span<const combine_op> operations, const halo_part& part = {}) {
+    start(halo_operation::assemble, operations, part);
+  }
+  void accumulate(const combine_op& operation, const halo_part& part = {}) {
+    start_accumulate(operation, part);
+    wait();
+  }
+  void accumulate(std::span<const combine_op> operations, const halo_part& part = {}) {
+    start_accumulate(operations, part);
+    wait();
+  }
+  void assemble(const combine_op& operation, const halo_part& part = {}) {
+    start_assemble(operation, part);
+    wait();
+  }
+  void assemble(std::span<const combine_op> operations, const halo_part& part = {}) {
+    start_assemble(operations, part);
+    wait();
+  }
+
+  /// The traffic of this rank in one operation. Payload includes the messages of the rank to itself.
+  /// It is that of the values which this rank gives to others. Before the first accumulate or
+  /// assemble, the traffic of both is 0.
+  [[nodiscard]] traffic moved(halo_operation operation = halo_operation::exchange) const;
   /// The payload of this rank in one exchange, split by the way in which it moves.
   [[nodiscard]] halo_transfers transfers() const;
   /// The algorithm of the plan. With option `automatic`, it is the chosen algorithm.
   [[nodiscard]] halo_algorithm algorithm() const noexcept { return algorithm_; }
   /// The farthest halo cells that the algorithm of the plan fills for options.reach (filled_by).
-  [[nodiscard]] halo_reach filled() const { return filled_by(algorithm_, reach_); }
+  [[nodiscard]] halo_reach filled() const { return filled_by(algorithm_, options_.reach); }
   /// The number of dependent rounds that move cells between ranks.
   [[nodiscard]] std::size_t rounds() const noexcept { return rounds_between_ranks_; }
 
  private:
+  void start(halo_operation operation, std::span<const combine_op> operations,
+             const halo_part& part);
+  void start_rounds();
+  void start_combining(halo_operation operation, std::span<const combine_op> operations);
+  halo_exchange& plan_of(const halo_part& part);
+
+  rank_grid grid_;
+  halo_options options_;
+  std::vector<field_memory> fields_;
   halo_algorithm algorithm_ = halo_algorithm::standard;
-  halo_reach reach_;
   using rounds_of_plan = std::vector<std::unique_ptr<detail::exchange_backend>>;
   detail::team_bound<rounds_of_plan> rounds_;
   detail::memory_watch memories_;
   std::size_t rounds_between_ranks_ = 0;
   std::size_t current_round_ = 0;
-  bool in_flight_ = false;
+  detail::team_bound<detail::exchange_plan> accumulate_plan_;  // null until the first accumulate
+  struct made_part {
+    halo_part part;
+    std::unique_ptr<halo_exchange> plan;
+  };
+  std::vector<made_part> parts_;
+  // What is in flight: nothing, the rounds of an exchange, the accumulate plan, or a part.
+  enum class running { nothing, rounds, accumulate_plan, part };
+  running running_ = running::nothing;
+  halo_exchange* running_part_ = nullptr;
 };
 
 }  // namespace longshore

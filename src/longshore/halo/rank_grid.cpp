@@ -74,7 +74,7 @@ std::array<int, 3> least_surface_grid(int ranks, int dimensions, std::array<std:
 }
 
 rank_grid::rank_grid(team& team, const grid_options& options)
-    : team_(team), dimensions_(options.dimensions), periodic_(options.periodic) {
+    : team_(&team), dimensions_(options.dimensions), periodic_(options.periodic) {
   grid_options checked = options;
   common_arguments same;
   agree_on_call(team, "a grid of ranks", same, [&] {
@@ -105,7 +105,7 @@ rank_grid::rank_grid(team& team, const grid_options& options)
 
 rank_grid::rank_grid(longshore::team& team, int dimensions, const std::array<bool, 3>& periodic,
                      placed_grid placed)
-    : team_(team),
+    : team_(&team),
       dimensions_(dimensions),
       periodic_(periodic),
       placed_(std::move(placed)),

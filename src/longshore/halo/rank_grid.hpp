@@ -47,7 +47,7 @@ class rank_grid {
   /// if the given levels do not fit the hardware.
   explicit rank_grid(team& team, const grid_options& options = {});
 
-  [[nodiscard]] team& ranks() const noexcept { return team_; }
+  [[nodiscard]] team& ranks() const noexcept { return *team_; }
   [[nodiscard]] int dimensions() const noexcept { return dimensions_; }
   /// The number of ranks along each dimension, which is 1 beyond dimensions().
   [[nodiscard]] const std::array<int, 3>& shape() const noexcept { return placed_.shape; }
@@ -78,7 +78,7 @@ class rank_grid {
   friend const std::shared_ptr<detail::neighbour_handshake>& detail::handshake_of(
       const rank_grid& grid, detail::neighbour_place place);
 
-  team& team_;
+  longshore::team* team_;
   int dimensions_;
   std::array<bool, 3> periodic_;
   placed_grid placed_;

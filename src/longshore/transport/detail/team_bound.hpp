@@ -50,6 +50,7 @@ class team_bound {
   }
   /// Throws errc::usage if the team is gone.
   void check_team() const { team_.check(kind_); }
+  explicit operator bool() const noexcept { return object_ != nullptr; }
   [[nodiscard]] T& operator*() const noexcept { return *object_; }
   [[nodiscard]] T* operator->() const noexcept { return object_.get(); }
 

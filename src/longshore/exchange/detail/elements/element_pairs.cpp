@@ -13,8 +13,9 @@ namespace {
 constexpr std::size_t long_enough = 8;
 
 // Returns the elements of `set` as a box. A list is packed, with the extents of `like`.
-strided_box box_of(const element_set& set, const bound_field& field, const element_box& like) {
-  strided_box box{nullptr, field.element_bytes, like.extents, {}};
+strided_box box_of(const element_set& set, const bound_field& field, std::size_t element_bytes,
+                   const element_box& like) {
+  strided_box box{nullptr, element_bytes, like.extents, {}};
   const auto* const own = set.box();
   if (own == nullptr) {
     assert(set.list().is_contiguous());
@@ -43,7 +44,9 @@ element_pairs::element_pairs(const element_set& to, const bound_memory& to_field
   assert(from.box() == nullptr || like.extents == from.box()->extents);
   copies_.reserve(to_fields.size());
   for (std::size_t k = 0; k < to_fields.size(); ++k) {
-    const two_boxes boxes{box_of(to, to_fields[k], like), box_of(from, from_fields[k], like)};
+    const std::size_t bytes = to_fields[k].element_bytes;
+    const two_boxes boxes{box_of(to, to_fields[k], bytes, like),
+                          box_of(from, from_fields[k], bytes, like)};
     copies_.push_back({offset_of(to, to_fields[k]), offset_of(from, from_fields[k]), boxes,
                        strided_copy(boxes.to, boxes.from)});
     const auto& copy = copies_.back().prepared;

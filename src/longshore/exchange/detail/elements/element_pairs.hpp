@@ -18,7 +18,8 @@ class element_pairs {
  public:
   element_pairs() = default;
   /// REQUIRES: sets of equal sizes. Two boxes have equal extents. If one set is a box, the other set
-  /// is a box or a contiguous list. The addresses of the fields are not used.
+  /// is a box or a contiguous list. The addresses of the fields and the
+  /// element_bytes of `from_fields` are not used.
   element_pairs(const element_set& to, const bound_memory& to_fields, const element_set& from,
                 const bound_memory& from_fields);
 

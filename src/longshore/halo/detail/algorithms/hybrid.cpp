@@ -60,10 +60,11 @@ strided_box cells_of_side(const exchanged_field& field, const halo_direction& si
     const auto cells = static_cast<std::ptrdiff_t>(field.memory.extents[d]);
     const int width = side.step[d] < 0 ? field.widths.low[d] : field.widths.high[d];
     const bool is_interior = end == message_end::sender && d == dimension;
+    const int shared = field.memory.shared[d];
     if (side.step[d] < 0)
-      begin[d] = is_interior ? cells - width : -width;
+      begin[d] = is_interior ? cells - shared - width : -width;
     else
-      begin[d] = is_interior ? 0 : cells;
+      begin[d] = is_interior ? shared : cells;
     size[d] = static_cast<std::size_t>(width);
   }
   return field.box(begin, size);

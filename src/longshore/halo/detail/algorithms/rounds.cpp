@@ -32,7 +32,8 @@ strided_box exchanged_field::box(const std::array<std::ptrdiff_t, 3>& begin,
 
 // A message fills the receiver's halo on the side from which the message comes. A message that
 // travels up comes from below. So it fills the receiver's low halo with cells from the sender's
-// high end.
+// high end. The layers that both blocks have lie between these cells and the halo, and stay as they
+// are.
 strided_box message_cells(const rank_grid& grid, const exchanged_field& field,
                           const halo_direction& direction, message_end end,
                           std::array<bool, 3> filled) {
@@ -43,8 +44,9 @@ strided_box message_cells(const rank_grid& grid, const exchanged_field& field,
     const auto cells = static_cast<std::ptrdiff_t>(field.memory.extents[d]);
     if (step != 0) {
       const int width = step > 0 ? field.widths.low[d] : field.widths.high[d];
+      const int shared = field.memory.shared[d];
       if (end == message_end::sender)
-        begin[d] = step > 0 ? cells - width : 0;
+        begin[d] = step > 0 ? cells - shared - width : shared;
       else
         begin[d] = step > 0 ? -width : cells;
       size[d] = static_cast<std::size_t>(width);

@@ -1,0 +1,167 @@
+// Finds the copies that blocks have of each other's cells.
+#include <longshore/halo/detail/accumulate_plan.hpp>
+
+#include <longshore/core/error.hpp>
+#include <longshore/halo/detail/neighbour_fields.hpp>
+
+namespace longshore::detail {
+namespace {
+
+// Some cells along one dimension, in the block that has copies and in the block of their owner.
+struct cell_range {
+  std::ptrdiff_t copy, owner;  // the first cell
+  std::size_t cells;
+  bool is_halo;  // whether the copies lie in the halo, not in a shared layer
+};
+
+// The ranges of copies on one side of a block along dimension d.
+std::vector<cell_range> ranges_on_side(const exchanged_field& copy, const exchanged_field& owner,
+                                       int side, int d, bool has_low_neighbour) {
+  const auto cells = static_cast<std::ptrdiff_t>(copy.memory.extents[d]);
+  const auto owner_cells = static_cast<std::ptrdiff_t>(owner.memory.extents[d]);
+  const std::ptrdiff_t shared = copy.memory.shared[d];
+  const int low = copy.widths.low[d], high = copy.widths.high[d];
+  if (side == 0) {
+    const std::ptrdiff_t first = has_low_neighbour ? shared : 0;
+    return {{first, first, static_cast<std::size_t>(cells - first), false}};
+  }
+  if (side > 0) return {{cells, shared, static_cast<std::size_t>(high), true}};
+  return {{-low, owner_cells - shared - low, static_cast<std::size_t>(low), true},
+          {0, owner_cells - shared, static_cast<std::size_t>(shared), false}};
+}
+
+element_box box_of(const exchanged_field& field, const std::array<std::ptrdiff_t, 3>& first,
+                   const std::array<std::size_t, 3>& cells) {
+  element_box box{0, cells, field.memory.strides_bytes};
+  for (int d = 0; d < 3; ++d) box.first += first[d] * field.memory.strides_bytes[d];
+  return box;
+}
+
+struct two_boxes {
+  element_box copy, owner;
+};
+
+// Returns the boxes of the copies that a block has on one side, and of their owners. They are in the
+// same order on all ranks.
+std::vector<two_boxes> boxes_on_side(const exchanged_field& copy, const exchanged_field& owner,
+                                     const halo_direction& side, halo_reach reach,
+                                     const std::array<bool, 3>& has_low_neighbour) {
+  std::array<std::vector<cell_range>, 3> ranges;
+  for (int d = 0; d < 3; ++d)
+    ranges[d] = ranges_on_side(copy, owner, side.step[d], d, has_low_neighbour[d]);
+  std::vector<two_boxes> boxes;
+  for (const auto& z : ranges[2])
+    for (const auto& y : ranges[1])
+      for (const auto& x : ranges[0]) {
+        const int steps = int{x.is_halo} + int{y.is_halo} + int{z.is_halo};
+        if (steps > static_cast<int>(reach) || x.cells * y.cells * z.cells == 0) continue;
+        const std::array<std::size_t, 3> cells{x.cells, y.cells, z.cells};
+        boxes.push_back({box_of(copy, {x.copy, y.copy, z.copy}, cells),
+                         box_of(owner, {x.owner, y.owner, z.owner}, cells)});
+      }
+  return boxes;
+}
+
+void check_thickness(const rank_grid& grid, std::span<const exchanged_field> fields) {
+  for (std::size_t f = 0; f < fields.size(); ++f)
+    for (int d = 0; d < grid.dimensions(); ++d) {
+      const auto& [memory, widths] = fields[f];
+      const auto needed = static_cast<std::size_t>(std::max(widths.low[d], widths.high[d]) +
+                                                   2 * memory.shared[d]);
+      if (memory.extents[d] < needed)
+        fail(errc::usage,
+             "field {} on rank {} has {} cells along {}: to combine a halo of {} and {} cells, with "
+             "{} shared, a block needs {}",
+             f, grid.ranks().rank(), memory.extents[d], axis_names[d], widths.low[d],
+             widths.high[d], memory.shared[d], needed);
+    }
+}
+
+carrier carrier_of(halo_mode mode) {
+  switch (mode) {
+    case halo_mode::direct: return carrier::direct;
+    case halo_mode::channel: return carrier::channels;
+    case halo_mode::persistent: return carrier::mpi_persistent;
+    case halo_mode::neighbor: return carrier::mpi_neighbor;
+    default: return carrier::mpi_waitall;
+  }
+}
+
+// The parts of the messages between this rank and one other.
+struct link_parts {
+  std::vector<outgoing_part> copies_out, owned_out;  // to the owner, to the rank with the copies
+  std::vector<incoming_part> copies_in, owned_in;
+};
+
+}  // namespace
+
+std::unique_ptr<exchange_plan> make_accumulate_plan(const rank_grid& grid,
+                                                    std::span<const exchanged_field> fields,
+                                                    halo_reach reach, halo_mode mode) {
+  team& ranks = grid.ranks();
+  const int me = ranks.rank();
+  plan_setup setup{.name = "halo", .by = carrier_of(mode), .neighbours = messenger_of(grid)};
+  plan_arguments arguments("an accumulate of halos", {});
+  arguments.attempt([&] { check_thickness(grid, fields); });
+  const auto known = learn_fields_of_neighbours(ranks, *setup.neighbours, fields, arguments);
+  std::array<bool, 3> has_low_neighbour{};
+  for (int d = 0; d < grid.dimensions(); ++d)
+    has_low_neighbour[d] = grid.neighbour(directions_along(d)[0]) >= 0;
+
+  std::map<int, link_parts> links;
+  std::size_t owned_bytes = 0, copied_bytes = 0;
+  const auto add = [&](const halo_direction& side, int with_copies, int owner) {
+    if (with_copies < 0 || owner < 0) return;
+    for (std::size_t f = 0; f < fields.size(); ++f) {
+      const int memory = static_cast<int>(f);
+      for (const auto& boxes : boxes_on_side(known.at(with_copies)[f], known.at(owner)[f], side,
+                                             reach, has_low_neighbour)) {
+        const std::size_t bytes = boxes.copy.size() * fields[f].memory.element_bytes;
+        if (owner == me) {
+          auto& link = links[with_copies];
+          link.owned_out.push_back({memory, boxes.owner});
+          link.copies_in.push_back({memory, boxes.owner, memory, boxes.copy, with_copies});
+          owned_bytes += bytes;
+        }
+        if (with_copies == me) {
+          auto& link = links[owner];
+          link.copies_out.push_back({memory, boxes.copy});
+          link.owned_in.push_back({memory, boxes.copy, memory, boxes.owner, owner});
+          copied_bytes += bytes;
+        }
+      }
+    }
+  };
+  for (const auto& side : all_directions(grid.dimensions())) {
+    const int owner = grid.neighbour(side), with_copies = grid.neighbour(side.opposite());
+    add(side, me, owner);
+    // If this rank is its own neighbour, both ends of the link are added above.
+    if (with_copies != me) add(side, with_copies, me);
+  }
+
+  exchange_round accumulate{.combines = true}, update;
+  for (auto& [peer, link] : links) {
+    if (peer != me) {
+      if (!link.copies_out.empty())
+        accumulate.outgoing.push_back({peer, std::move(link.copies_out)});
+      if (!link.owned_out.empty()) update.outgoing.push_back({peer, std::move(link.owned_out)});
+    }
+    if (!link.copies_in.empty()) accumulate.incoming.push_back({peer, std::move(link.copies_in)});
+    if (!link.owned_in.empty()) update.incoming.push_back({peer, std::move(link.owned_in)});
+  }
+  setup.programs.resize(2);
+  setup.programs[program_accumulate] = {{std::move(accumulate)}, copied_bytes};
+  setup.programs[program_update] = {{std::move(update)}, owned_bytes};
+
+  rank_memories memories;
+  for (const auto& field : fields) {
+    const int number = static_cast<int>(memories.size());
+    memories.push_back({{field.memory.first, 1, field.memory.element_bytes, number}});
+    setup.types.push_back(field.memory.type);
+  }
+  std::vector<std::size_t> elements(fields.size(), 1);  // no field is empty
+  setup.memory = std::make_unique<plan_memory>(ranks, std::move(memories), std::move(elements));
+  return std::make_unique<exchange_plan>(ranks, std::move(setup), plan_arguments());
+}
+
+}  // namespace longshore::detail
