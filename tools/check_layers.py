@@ -28,7 +28,7 @@ STEPS: tuple[tuple[str, ...], ...] = (
     ("array",),
     ("exchange",),
     ("aggregate",),
-    ("stream", "gather", "halo", "ghost", "sort"),
+    ("stream", "gather", "halo", "ghost", "boxes", "sort"),
     ("longshore.hpp", "mpi.hpp"),
     ("bindings",),
     ("bench",),

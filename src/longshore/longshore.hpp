@@ -14,6 +14,8 @@
 #include <longshore/gather/scatter.hpp>
 #include <longshore/gather/streams.hpp>
 #include <longshore/gather/update.hpp>
+#include <longshore/boxes/box_copy.hpp>
+#include <longshore/boxes/box_exchange.hpp>
 #include <longshore/ghost/ghost_exchange.hpp>
 #include <longshore/halo/face_exchange.hpp>
 #include <longshore/halo/halo_exchange.hpp>

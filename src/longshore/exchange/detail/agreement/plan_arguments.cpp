@@ -14,4 +14,10 @@ void plan_arguments::agree(team& ranks, const agreed_numbers& largest) const {
   });
 }
 
+void plan_arguments::agree_now(team& ranks) const {
+  auto all = numbers();
+  ranks.allreduce(std::span<std::int64_t>(all), reduction::max);
+  agree(ranks, all);
+}
+
 }  // namespace longshore::detail

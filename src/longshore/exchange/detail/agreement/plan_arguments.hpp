@@ -43,6 +43,8 @@ class plan_arguments {
   /// Collective. `largest` are the largest numbers of all ranks. If ranks have errors, all ranks
   /// throw the error of the lowest rank.
   void agree(team& ranks, const agreed_numbers& largest) const;
+  /// Collective: an allreduce. Agrees before the first call of the plan.
+  void agree_now(team& ranks) const;
 
  private:
   std::string_view what_ = "a plan";

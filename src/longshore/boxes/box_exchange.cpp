@@ -1,0 +1,132 @@
+// Makes the plans of box_exchange and box_copy.
+#include <longshore/boxes/box_copy.hpp>
+#include <longshore/boxes/box_exchange.hpp>
+
+#include <longshore/boxes/detail/box_plan.hpp>
+#include <longshore/core/error.hpp>
+
+#include <array>
+
+namespace longshore {
+namespace {
+
+using detail::program_accumulate, detail::program_update;
+
+}  // namespace
+
+box_exchange::box_exchange(const box_layout& layout, const box_options& options,
+                           std::vector<box_field_memory> fields)
+    : layout_(layout), options_(options), fields_(std::move(fields)) {
+  common_arguments same;
+  same.add("mode", name_of(options.mode));
+  detail::add_arguments(same, fields_);
+  detail::plan_arguments arguments("a plan of boxes", same);
+  arguments.attempt([&] { detail::check_box_fields(layout.data(), fields_); });
+  updates_ = {layout.ranks(), "a plan of boxes",
+              detail::make_box_plan({.copies = layout.data(),
+                                     .copy_fields = fields_,
+                                     .owners = layout.data(),
+                                     .owner_fields = fields_,
+                                     .takes_shared = false},
+                                    options.mode, false, true, std::move(arguments))};
+}
+
+box_exchange::~box_exchange() = default;
+box_exchange::box_exchange(box_exchange&& other) noexcept = default;
+box_exchange& box_exchange::operator=(box_exchange&& other) noexcept = default;
+
+void box_exchange::start(box_operation operation, std::span<const combine_op> operations) {
+  updates_.check_team();
+  if (running_ != nullptr)
+    fail(errc::usage, "a box exchange was started while it is in flight: call wait() in between");
+  if (operation == box_operation::update) {
+    updates_->start(std::array{program_update}, {});
+    running_ = &*updates_;
+    return;
+  }
+  if (!accumulates_)
+    accumulates_ = {layout_.ranks(), "a plan of boxes",
+                    detail::make_box_plan({.copies = layout_.data(),
+                                           .copy_fields = fields_,
+                                           .owners = layout_.data(),
+                                           .owner_fields = fields_},
+                                          options_.mode, true, true, {})};
+  constexpr std::array<std::size_t, 2> programs{program_accumulate, program_update};
+  const bool is_assemble = operation == box_operation::assemble;
+  accumulates_->start(std::span(programs).first(is_assemble ? 2 : 1), operations);
+  running_ = &*accumulates_;
+}
+
+bool box_exchange::test() {
+  if (running_ == nullptr) return true;
+  if (!running_->test()) return false;
+  running_ = nullptr;
+  return true;
+}
+
+void box_exchange::wait() {
+  if (running_ == nullptr)
+    fail(errc::usage, "wait() on a box exchange that was not started: start an operation first");
+  running_->wait();
+  running_ = nullptr;
+}
+
+traffic box_exchange::moved(box_operation operation) const {
+  if (operation == box_operation::update) return updates_->moved(program_update);
+  if (!accumulates_) return {};
+  traffic total = accumulates_->moved(program_accumulate);
+  if (operation == box_operation::assemble) total += accumulates_->moved(program_update);
+  return total;
+}
+
+std::size_t box_exchange::neighbours() const { return updates_->neighbours(); }
+std::size_t box_exchange::memory_bytes() const {
+  return updates_->memory_bytes() + (accumulates_ ? accumulates_->memory_bytes() : 0);
+}
+
+box_copy::box_copy(const box_layout& from_layout, std::vector<box_field_memory> from,
+                   const box_layout& to_layout, std::vector<box_field_memory> to,
+                   const box_copy_options& options)
+    : from_(from_layout), to_(to_layout) {
+  common_arguments same;
+  same.add("mode", name_of(options.mode)).add("fills halos:", options.fills_halos ? "yes" : "no");
+  detail::add_arguments(same, from);
+  detail::add_arguments(same, to);
+  detail::plan_arguments arguments("a copy of boxes", same);
+  arguments.attempt([&] {
+    if (&from_layout.ranks() != &to_layout.ranks())
+      fail(errc::usage, "a copy of boxes between layouts of two teams: use one team for both");
+    detail::check_box_fields(from_layout.data(), from);
+    detail::check_box_fields(to_layout.data(), to);
+    if (from.size() != to.size())
+      fail(errc::usage, "a copy of {} fields to {} fields", from.size(), to.size());
+    for (std::size_t f = 0; f < from.size(); ++f)
+      if (from[f].type->name() != to[f].type->name() || from[f].shared != to[f].shared ||
+          from[f].element_bytes != to[f].element_bytes)
+        fail(errc::usage, "field {} of a copy of boxes has another type, or shares other layers, at "
+             "its target", f);
+  });
+  plan_ = {from_layout.ranks(), "a copy of boxes",
+           detail::make_box_plan({.copies = to_layout.data(),
+                                  .copy_fields = to,
+                                  .owners = from_layout.data(),
+                                  .owner_fields = from,
+                                  .is_same = false,
+                                  .takes_halo = options.fills_halos},
+                                 options.mode, false, true, std::move(arguments))};
+}
+
+box_copy::~box_copy() = default;
+box_copy::box_copy(box_copy&& other) noexcept = default;
+box_copy& box_copy::operator=(box_copy&& other) noexcept = default;
+
+void box_copy::start() {
+  plan_.check_team();
+  plan_->start(std::array{program_update}, {});
+}
+bool box_copy::test() { return plan_->test(); }
+void box_copy::wait() { plan_->wait(); }
+traffic box_copy::moved() const { return plan_->moved(program_update); }
+std::size_t box_copy::memory_bytes() const { return plan_->memory_bytes(); }
+
+}  // namespace longshore

@@ -1,0 +1,103 @@
+// A field on the boxes of a layout: a block of memory with a halo for each box of this rank.
+#pragma once
+
+#include <longshore/boxes/box_layout.hpp>
+#include <longshore/core/bytes.hpp>
+#include <longshore/core/error.hpp>
+#include <longshore/exchange/field_view.hpp>
+#include <longshore/machine/placement.hpp>
+#include <longshore/transport/shareable_memory.hpp>
+
+#include <array>
+#include <cstddef>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace longshore {
+
+/// The memory of a field on boxes, without its element type.
+struct box_field_memory {
+  std::size_t element_bytes = 0;
+  const detail::element_type* type = nullptr;
+  /// The halo to fill, and the layers that neighbouring boxes share (field_options). All ranks have
+  /// the same.
+  halo_widths widths;
+  std::array<int, 3> shared{};
+  /// One for each box of this rank. Interior extents are those of the box, plus `shared`.
+  std::vector<field_memory> boxes;
+};
+
+/// A field in the user's memory. Copies refer to the same memory.
+template <trivially_copyable T>
+class box_field_view {
+ public:
+  /// `views` has one view for each box of this rank, in the order of the layout. Cell (0, 0, 0) of a
+  /// view is the first cell of its box. Each view has memory for a halo of at least `widths`. A field
+  /// of vertices shares {1, 1, 1} layers, and its views have one more cell along each dimension.
+  box_field_view(std::span<const field_view<T>> views, halo_widths widths,
+                 const std::array<int, 3>& shared = {})
+      : views_(views.begin(), views.end()),
+        memory_{sizeof(T), &detail::element_type_of<T>, widths, shared, {}} {
+    for (const auto& view : views) memory_.boxes.push_back(view.memory());
+  }
+
+  [[nodiscard]] std::size_t size() const noexcept { return views_.size(); }
+  /// The view of a box of this rank.
+  [[nodiscard]] const field_view<T>& operator[](std::size_t box) const noexcept {
+    return views_[box];
+  }
+  [[nodiscard]] const box_field_memory& memory() const noexcept { return memory_; }
+
+ protected:
+  box_field_view() = default;
+  std::vector<field_view<T>> views_;
+  box_field_memory memory_;
+};
+
+/// A field that owns its memory, which neighbours on the node can read. All cells are zero at first.
+/// Movable; a plan stays valid when its fields are moved.
+template <trivially_copyable T>
+class box_field : public box_field_view<T> {
+ public:
+  /// Local. Throws errc::usage for a negative width, errc::out_of_memory.
+  box_field(const box_layout& layout, halo_widths widths, const std::array<int, 3>& shared = {}) {
+    std::vector<std::array<std::ptrdiff_t, 3>> strides;
+    std::vector<std::size_t> begins;  // of the first cells of the halos
+    std::size_t cells = 0;
+    for (int d = 0; d < 3; ++d)
+      if (widths.low[d] < 0 || widths.high[d] < 0 || shared[d] < 0)
+        fail(errc::usage, "a halo of {} and {} cells along {}, and {} shared layers: use 0 or more",
+             widths.low[d], widths.high[d], axis_names[d], shared[d]);
+    for (const auto& box : layout.mine()) {
+      begins.push_back(cells);
+      std::ptrdiff_t stride = 1;
+      for (int d = 0; d < 3; ++d) {
+        auto& here = d == 0 ? strides.emplace_back() : strides.back();
+        here[d] = stride;
+        stride *= static_cast<std::ptrdiff_t>(box.cells[d]) + shared[d] + widths.low[d] +
+                  widths.high[d];
+      }
+      constexpr std::size_t line = std::max<std::size_t>(1, cache_line_bytes / sizeof(T));
+      cells = round_up(cells + static_cast<std::size_t>(stride), line);
+    }
+    memory_ = shareable_memory(layout.ranks(), std::max<std::size_t>(cells, 1) * sizeof(T));
+    std::vector<field_view<T>> views;
+    for (std::size_t b = 0; b < begins.size(); ++b) {
+      std::array<std::size_t, 3> extents{};
+      T* first = reinterpret_cast<T*>(memory_.data()) + begins[b];
+      for (int d = 0; d < 3; ++d) {
+        extents[d] = static_cast<std::size_t>(layout.mine()[b].cells[d] + shared[d]);
+        first += widths.low[d] * strides[b][d];
+      }
+      views.push_back(field_view<T>(first, extents, strides[b], widths,
+                                    {.shared = shared, .shareable = &memory_}));
+    }
+    static_cast<box_field_view<T>&>(*this) = box_field_view<T>(views, widths, shared);
+  }
+
+ private:
+  shareable_memory memory_;
+};
+
+}  // namespace longshore

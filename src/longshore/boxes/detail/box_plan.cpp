@@ -1,0 +1,350 @@
+// Writes the programs of plans between boxes.
+#include <longshore/boxes/detail/box_plan.hpp>
+
+#include <longshore/core/error.hpp>
+#include <longshore/machine/placement.hpp>
+#include <longshore/transport/detail/handshake_message.hpp>
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace longshore::detail {
+namespace {
+
+using strides_bytes = std::array<std::ptrdiff_t, 3>;
+
+// The strides of all boxes of a rank and all fields, by number of box and field.
+using strides_of_rank = std::vector<strides_bytes>;
+
+// A copy: some cells of one box that another box owns.
+struct copy_piece {
+  std::uint32_t copy_box;
+  owned_piece owner;
+};
+
+// What decides which cells of a box are copies.
+struct field_shape {
+  halo_widths widths;
+  std::array<int, 3> shared;
+  friend bool operator==(const field_shape&, const field_shape&) = default;
+};
+struct field_shapes {
+  std::vector<field_shape> distinct;
+  std::vector<std::size_t> of_field;  // in `distinct`
+};
+
+field_shapes shapes_of(std::span<const box_field_memory> fields) {
+  field_shapes shapes;
+  for (const auto& field : fields) {
+    const field_shape shape{field.widths, field.shared};
+    const auto found = std::find(shapes.distinct.begin(), shapes.distinct.end(), shape);
+    shapes.of_field.push_back(static_cast<std::size_t>(found - shapes.distinct.begin()));
+    if (found == shapes.distinct.end()) shapes.distinct.push_back(shape);
+  }
+  return shapes;
+}
+
+// Calls f(piece) for the cells of a box that are copies.
+template <class F>
+void for_each_copy(const box_copies& what, std::uint32_t box, const field_shape& shape, const F& f) {
+  const auto& [widths, shared] = shape;
+  const auto points = what.copies.points(box, shared);
+  const auto region = what.takes_halo ? grown(points, widths.low, widths.high) : points;
+  std::vector<cell_box> parts;
+  for (const auto& owner : what.owners.owners_of(region, shared)) {
+    if (what.is_same && owner.box == box && owner.map == 0) continue;
+    parts.clear();
+    if (!what.takes_shared)
+      subtract(owner.cells, points, parts);
+    else
+      parts.push_back(owner.cells);
+    for (const auto& cells : parts) f(copy_piece{box, {cells, owner.box, owner.map}});
+  }
+}
+
+// Strides of memory without gaps, with the widths of the field.
+strides_bytes dense_strides(const cell_box& box, const box_field_memory& field) {
+  strides_bytes strides{};
+  auto stride = static_cast<std::ptrdiff_t>(field.element_bytes);
+  for (int d = 0; d < 3; ++d) {
+    strides[d] = stride;
+    stride *= static_cast<std::ptrdiff_t>(box.cells[d]) + field.shared[d] + field.widths.low[d] +
+              field.widths.high[d];
+  }
+  return strides;
+}
+
+// What this rank knows of the fields of one layout on all ranks.
+class known_fields {
+ public:
+  known_fields(const layout_data& layout, std::span<const box_field_memory> fields)
+      : layout_(layout), fields_(fields) {
+    for (std::size_t f = 0; f < fields.size(); ++f)
+      for (std::size_t b = 0; b < fields[f].boxes.size(); ++b)
+        is_dense_ = is_dense_ && fields[f].boxes[b].strides_bytes ==
+                                     dense_strides(layout.boxes()[first_mine() + b], fields[f]);
+  }
+  /// Whether other ranks can compute the strides of this rank.
+  [[nodiscard]] bool is_dense() const noexcept { return is_dense_; }
+  [[nodiscard]] std::vector<std::byte> told() const {
+    handshake_writer writer;
+    for (std::size_t b = 0; b < mine(); ++b)
+      for (const auto& field : fields_) writer.add(field.boxes[b].strides_bytes);
+    return writer.take();
+  }
+  void learn(int rank, handshake_reader& reader) {
+    const std::size_t boxes = layout_.first_box(rank + 1) - layout_.first_box(rank);
+    strides_[rank] = reader.take_all<strides_bytes>(boxes * fields_.size());
+  }
+  [[nodiscard]] int memory(std::uint32_t box, std::size_t field) const {
+    const std::size_t local = box - layout_.first_box(layout_.owner(box));
+    return static_cast<int>(local * fields_.size() + field);
+  }
+  /// The cell `first` of a box, and `extents` cells that follow along the strides.
+  [[nodiscard]] strides_bytes strides(std::uint32_t box, std::size_t field) const {
+    const int rank = layout_.owner(box);
+    if (rank == layout_.ranks().rank())
+      return fields_[field].boxes[box - first_mine()].strides_bytes;
+    const auto told = strides_.find(rank);
+    if (told == strides_.end()) return dense_strides(layout_.boxes()[box], fields_[field]);
+    return told->second[static_cast<std::size_t>(memory(box, field))];
+  }
+  [[nodiscard]] std::ptrdiff_t offset(std::uint32_t box, const std::array<std::int64_t, 3>& cell,
+                                      const strides_bytes& strides) const {
+    std::ptrdiff_t offset = 0;
+    for (int d = 0; d < 3; ++d)
+      offset += static_cast<std::ptrdiff_t>(cell[d] - layout_.boxes()[box].first[d]) * strides[d];
+    return offset;
+  }
+
+ private:
+  [[nodiscard]] std::size_t first_mine() const {
+    return layout_.first_box(layout_.ranks().rank());
+  }
+  [[nodiscard]] std::size_t mine() const {
+    return layout_.first_box(layout_.ranks().rank() + 1) - first_mine();
+  }
+
+  const layout_data& layout_;
+  std::span<const box_field_memory> fields_;
+  bool is_dense_ = true;
+  std::map<int, strides_of_rank> strides_;  // of ranks whose memory is not dense
+};
+
+struct two_sets {
+  element_box copy, owner;
+};
+
+two_sets sets_of(const copy_piece& piece, std::size_t field, const known_fields& copies,
+                 const known_fields& owners, const std::vector<cell_map>& maps) {
+  const auto& [cells, owner_box, number] = piece.owner;
+  const auto& map = maps[number];
+  std::array<std::size_t, 3> extents{};
+  for (int d = 0; d < 3; ++d) extents[d] = static_cast<std::size_t>(cells.cells[d]);
+  const auto copy_strides = copies.strides(piece.copy_box, field);
+  const auto owner_strides = owners.strides(owner_box, field);
+  strides_bytes turned{};
+  for (int d = 0; d < 3; ++d) turned[d] = map.sign[d] * owner_strides[map.axis[d]];
+  return {{copies.offset(piece.copy_box, cells.first, copy_strides), extents, copy_strides},
+          {owners.offset(owner_box, map(cells.first), owner_strides), extents, turned}};
+}
+
+// The parts of the messages between this rank and one other.
+struct link_parts {
+  std::vector<outgoing_part> copies_out, owned_out;  // to the owner, to the rank with the copies
+  std::vector<incoming_part> copies_in, owned_in;
+};
+
+// The numbers of the boxes of other ranks that may have copies of cells of this rank.
+std::set<std::uint32_t> boxes_with_copies(const box_copies& what,
+                                          std::span<const field_shape> shapes) {
+  std::vector<std::uint32_t> found;
+  const int me = what.owners.ranks().rank();
+  for (const auto& [widths, shared] : shapes) {
+    const halo_widths taken = what.takes_halo ? widths : halo_widths();
+    for (std::size_t b = what.owners.first_box(me); b < what.owners.first_box(me + 1); ++b)
+      what.copies.boxes_that_reach(what.owners.points(b, shared), shared, taken.low, taken.high,
+                                   what.owners.maps(), found);
+  }
+  std::set<std::uint32_t> others;
+  for (const auto box : found)
+    if (what.copies.owner(box) != me) others.insert(box);
+  return others;
+}
+
+rank_memories memories_of(const layout_data& layout, std::span<const box_field_memory> fields) {
+  const int me = layout.ranks().rank();
+  rank_memories memories;
+  for (std::size_t b = 0; b < layout.first_box(me + 1) - layout.first_box(me); ++b)
+    for (std::size_t f = 0; f < fields.size(); ++f)
+      memories.push_back(
+          {{fields[f].boxes[b].first, 1, fields[f].element_bytes, static_cast<int>(f)}});
+  return memories;
+}
+
+}  // namespace
+
+void add_arguments(common_arguments& same, std::span<const box_field_memory> fields) {
+  same.add("fields:", fields.size());
+  for (const auto& field : fields)
+    same.add("a field of",
+             fmt::format("{} ({} bytes), halo {};{}, shared {}",
+                         field.type != nullptr ? field.type->name() : "no type",
+                         field.element_bytes, fmt::join(field.widths.low, ","),
+                         fmt::join(field.widths.high, ","), fmt::join(field.shared, ",")));
+}
+
+void check_box_fields(const layout_data& layout, std::span<const box_field_memory> fields) {
+  const int me = layout.ranks().rank();
+  const std::size_t first = layout.first_box(me), mine = layout.first_box(me + 1) - first;
+  if (fields.empty()) fail(errc::usage, "a plan of boxes on rank {} has no field", me);
+  for (std::size_t f = 0; f < fields.size(); ++f) {
+    const auto& field = fields[f];
+    if (field.type == nullptr || field.element_bytes == 0)
+      fail(errc::usage, "field {} of a plan of boxes on rank {} has no type", f, me);
+    if (field.boxes.size() != mine)
+      fail(errc::usage, "field {} has {} views on rank {}, which has {} boxes", f,
+           field.boxes.size(), me, mine);
+    for (int d = 0; d < 3; ++d) {
+      if (field.widths.low[d] < 0 || field.widths.high[d] < 0 || field.shared[d] < 0)
+        fail(errc::usage, "field {}: a halo of {} and {} cells and {} shared layers along {}: use 0 "
+             "or more", f, field.widths.low[d], field.widths.high[d], field.shared[d],
+             axis_names[d]);
+      if (layout.domain().periodic[d] &&
+          std::max(field.widths.low[d], field.widths.high[d]) > layout.domain().domain.cells[d])
+        fail(errc::usage, "field {}: a halo of {} and {} cells is wider than the periodic domain "
+             "along {}", f, field.widths.low[d], field.widths.high[d], axis_names[d]);
+      if (field.shared[d] > 0 && !layout.domain().glued.empty())
+        fail(errc::unsupported, "field {} shares layers, in a layout with glued cells: only fields "
+             "of cells can be glued", f);
+      for (std::size_t b = 0; b < mine; ++b) {
+        const auto& memory = field.boxes[b];
+        const auto cells = layout.boxes()[first + b].cells[d] + field.shared[d];
+        if (memory.extents[d] != static_cast<std::size_t>(cells))
+          fail(errc::usage, "field {}, box {} of rank {}: the view has {} cells along {}, and the box "
+               "needs {}", f, b, me, memory.extents[d], axis_names[d], cells);
+        if (memory.widths.low[d] < field.widths.low[d] ||
+            memory.widths.high[d] < field.widths.high[d])
+          fail(errc::usage, "field {}, box {} of rank {}: the view has a halo of {} and {} cells along "
+               "{}, and the field needs {} and {}", f, b, me, memory.widths.low[d],
+               memory.widths.high[d], axis_names[d], field.widths.low[d], field.widths.high[d]);
+      }
+    }
+  }
+}
+
+std::unique_ptr<exchange_plan> make_box_plan(const box_copies& what, box_mode mode,
+                                             bool accumulates, bool updates,
+                                             plan_arguments arguments) {
+  team& ranks = what.owners.ranks();
+  const int me = ranks.rank();
+  arguments.agree_now(ranks);
+  known_fields copies(what.copies, what.copy_fields), owners(what.owners, what.owner_fields);
+
+  // Pieces of which this rank has the copies, and then those that it owns. Both ends of a link list
+  // them in the order of the boxes that have the copies.
+  const auto shapes = shapes_of(what.copy_fields);
+  std::vector<std::vector<copy_piece>> pieces(shapes.distinct.size());
+  const auto find = [&](std::uint32_t box) {
+    for (std::size_t s = 0; s < pieces.size(); ++s)
+      for_each_copy(what, box, shapes.distinct[s], [&](const copy_piece& piece) {
+        if (what.copies.owner(box) == me || what.owners.owner(piece.owner.box) == me)
+          pieces[s].push_back(piece);
+      });
+  };
+  for (std::size_t b = what.copies.first_box(me); b < what.copies.first_box(me + 1); ++b)
+    find(static_cast<std::uint32_t>(b));
+  for (const auto box : boxes_with_copies(what, shapes.distinct)) find(box);
+
+  std::set<int> peers;
+  for (const auto& of_shape : pieces)
+    for (const auto& piece : of_shape) {
+      peers.insert(what.copies.owner(piece.copy_box));
+      peers.insert(what.owners.owner(piece.owner.box));
+    }
+  peers.erase(me);
+  plan_setup setup{.name = "box",
+                   .by = mode == box_mode::direct ? carrier::direct : carrier::channels,
+                   .neighbours = std::make_shared<messenger>(
+                       ranks, std::vector<int>(peers.begin(), peers.end()))};
+  const bool is_dense = copies.is_dense() && owners.is_dense();
+  if (ranks.allreduce_value<int>(is_dense ? 0 : 1, reduction::max) != 0) {
+    handshake_writer writer;
+    writer.add_all(std::span<const std::byte>(copies.told()));
+    if (!what.is_same) writer.add_all(std::span<const std::byte>(owners.told()));
+    const std::vector<std::vector<std::byte>> messages(peers.size(), writer.take());
+    const auto received = setup.neighbours->exchange(messages, agreed_numbers(1), [](const agreed_numbers&) {});
+    for (std::size_t i = 0; i < received.size(); ++i) {
+      handshake_reader reader(received[i]);
+      copies.learn(setup.neighbours->peers()[i], reader);
+      if (what.is_same) {
+        handshake_reader again(received[i]);
+        owners.learn(setup.neighbours->peers()[i], again);
+      } else {
+        owners.learn(setup.neighbours->peers()[i], reader);
+      }
+    }
+  }
+
+  // The memories of the owners follow those of the copies.
+  auto memories = memories_of(what.copies, what.copy_fields);
+  const auto owner_memory = [&](std::uint32_t box, std::size_t f) {
+    const int rank = what.owners.owner(box);
+    const std::size_t before =
+        what.is_same ? 0
+                     : (what.copies.first_box(rank + 1) - what.copies.first_box(rank)) *
+                           what.copy_fields.size();
+    return static_cast<int>(before) + owners.memory(box, f);
+  };
+  if (!what.is_same) {
+    auto more = memories_of(what.owners, what.owner_fields);
+    std::move(more.begin(), more.end(), std::back_inserter(memories));
+  }
+  std::map<int, link_parts> links;
+  std::size_t copied_bytes = 0, owned_bytes = 0;
+  for (std::size_t f = 0; f < what.copy_fields.size(); ++f) {
+    setup.types.push_back(what.copy_fields[f].type);
+    for (const auto& piece : pieces[shapes.of_field[f]]) {
+      const auto sets = sets_of(piece, f, copies, owners, what.owners.maps());
+      const int with_copy = what.copies.owner(piece.copy_box),
+                owner = what.owners.owner(piece.owner.box);
+      const int copy_memory = copies.memory(piece.copy_box, f),
+                own_memory = owner_memory(piece.owner.box, f);
+      const std::size_t bytes = sets.copy.size() * what.copy_fields[f].element_bytes;
+      if (owner == me) {
+        auto& link = links[with_copy];
+        if (updates) link.owned_out.push_back({own_memory, sets.owner});
+        if (accumulates)
+          link.copies_in.push_back({own_memory, sets.owner, copy_memory, sets.copy, with_copy});
+        owned_bytes += bytes;
+      }
+      if (with_copy == me) {
+        auto& link = links[owner];
+        if (accumulates) link.copies_out.push_back({copy_memory, sets.copy});
+        if (updates) link.owned_in.push_back({copy_memory, sets.copy, own_memory, sets.owner, owner});
+        copied_bytes += bytes;
+      }
+    }
+  }
+  exchange_round accumulate{.combines = true}, update;
+  for (auto& [peer, link] : links) {
+    if (peer != me) {
+      if (!link.copies_out.empty())
+        accumulate.outgoing.push_back({peer, std::move(link.copies_out)});
+      if (!link.owned_out.empty()) update.outgoing.push_back({peer, std::move(link.owned_out)});
+    }
+    if (!link.copies_in.empty()) accumulate.incoming.push_back({peer, std::move(link.copies_in)});
+    if (!link.owned_in.empty()) update.incoming.push_back({peer, std::move(link.owned_in)});
+  }
+  setup.programs.resize(2);
+  if (accumulates) setup.programs[program_accumulate] = {{std::move(accumulate)}, copied_bytes};
+  if (updates) setup.programs[program_update] = {{std::move(update)}, owned_bytes};
+  std::vector<std::size_t> elements(memories.size(), 1);  // no box is empty
+  setup.memory = std::make_unique<plan_memory>(ranks, std::move(memories), std::move(elements));
+  return std::make_unique<exchange_plan>(ranks, std::move(setup), plan_arguments());
+}
+
+}  // namespace longshore::detail
