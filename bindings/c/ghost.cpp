@@ -4,8 +4,8 @@
 #include "longshore.h"
 #include "memory.hpp"
 
-#include <longshore/ghost/ghost_exchange.hpp>
 #include <longshore/exchange/runtime_types.hpp>
+#include <longshore/ghost/ghost_exchange.hpp>
 
 #include <limits>
 #include <optional>
@@ -211,12 +211,13 @@ void call_program(const void* state, const detail::element_batch& batch) {
 }
 
 std::vector<combine_op> ops_of(const longshore_ghost& plan, longshore_ghost_function function,
-                             void* context) {
+                               void* context) {
   if (function == nullptr) fail(errc::usage, "the function of an accumulate is NULL");
   std::vector<combine_op> ops;
   for (int i = 0; i < static_cast<int>(plan.fields.size()); ++i)
-    ops.push_back(combine_op::of_batches(&call_program, std::make_shared<const program_function>(
-                                                          program_function{function, context, i})));
+    ops.push_back(combine_op::of_batches(
+        &call_program,
+        std::make_shared<const program_function>(program_function{function, context, i})));
   return ops;
 }
 

@@ -10,12 +10,12 @@
 #include <longshore/aggregate/request_reply.hpp>
 #include <longshore/array/dist_array.hpp>
 #include <longshore/array/for_each.hpp>
+#include <longshore/boxes/box_copy.hpp>
+#include <longshore/boxes/box_exchange.hpp>
 #include <longshore/gather/gather.hpp>
 #include <longshore/gather/scatter.hpp>
 #include <longshore/gather/streams.hpp>
 #include <longshore/gather/update.hpp>
-#include <longshore/boxes/box_copy.hpp>
-#include <longshore/boxes/box_exchange.hpp>
 #include <longshore/ghost/ghost_exchange.hpp>
 #include <longshore/halo/face_exchange.hpp>
 #include <longshore/halo/halo_exchange.hpp>

@@ -179,7 +179,7 @@ std::vector<combine_op> ops_from(ghost_plan_of_fields& plan, nb::handle given) {
   for (std::size_t i = 0; i < plan.fields().size(); ++i)
     ops.push_back(
         combine_op::of_batches(&call_numpy, std::make_shared<const numpy_function>(numpy_function{
-                                              &plan, i, python_reference(given.attr("at"))})));
+                                                &plan, i, python_reference(given.attr("at"))})));
   return ops;
 }
 

@@ -103,8 +103,10 @@ box_copy::box_copy(const box_layout& from_layout, std::vector<box_field_memory> 
     for (std::size_t f = 0; f < from.size(); ++f)
       if (from[f].type->name() != to[f].type->name() || from[f].shared != to[f].shared ||
           from[f].element_bytes != to[f].element_bytes)
-        fail(errc::usage, "field {} of a copy of boxes has another type, or shares other layers, at "
-             "its target", f);
+        fail(errc::usage,
+             "field {} of a copy of boxes has another type, or shares other layers, at "
+             "its target",
+             f);
   });
   plan_ = {from_layout.ranks(), "a copy of boxes",
            detail::make_box_plan({.copies = to_layout.data(),

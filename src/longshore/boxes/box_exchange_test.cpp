@@ -39,8 +39,8 @@ void split(const cell_box& box, std::int64_t most, random_stream& random,
     boxes.push_back(box);
     return;
   }
-  const auto at = 2 + static_cast<std::int64_t>(random.below(
-                          static_cast<std::uint64_t>(box.cells[d] - 3)));
+  const auto at =
+      2 + static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(box.cells[d] - 3)));
   cell_box low = box, high = box;
   low.cells[d] = at;
   high.first[d] += at;
@@ -137,13 +137,11 @@ bool is_owned(const decomposition& all, const one_case& test, const cell& c) {
   return false;
 }
 
-double value_at(const cell& c) {
-  return static_cast<double>(c[0] + 100 * c[1] + 10000 * c[2]);
-}
+double value_at(const cell& c) { return static_cast<double>(c[0] + 100 * c[1] + 10000 * c[2]); }
 // Sums of such values depend on their order in the last bits.
 double value_of(std::size_t box, const cell& c) {
-  const auto bits = mix_bits(mix_bits(box + 1) ^ static_cast<std::uint64_t>(
-                                                     c[0] + 1000 * c[1] + 1000000 * c[2]));
+  const auto bits =
+      mix_bits(mix_bits(box + 1) ^ static_cast<std::uint64_t>(c[0] + 1000 * c[1] + 1000000 * c[2]));
   return 1.0 / (1.0 + static_cast<double>(bits % 1000));
 }
 
@@ -220,9 +218,8 @@ TEST(BoxExchange, assembled_cells_are_the_sums_of_all_copies_with_equal_bits_eve
         box_field<double> u(layout, test.widths, test.shared);
         box_exchange halos(layout, {.mode = mode}, u);
         for (std::size_t b = 0; b < mine.size(); ++b)
-          for_each_cell(points_of(mine[b], test.shared), test.widths, [&](const cell& c) {
-            at(u[b], mine[b], c) = value_of(numbers[b], c);
-          });
+          for_each_cell(points_of(mine[b], test.shared), test.widths,
+                        [&](const cell& c) { at(u[b], mine[b], c) = value_of(numbers[b], c); });
         halos.assemble(op::add{});
         int wrong = 0;
         std::vector<std::uint64_t> bits;
@@ -261,9 +258,9 @@ TEST(BoxExchange, memory_of_users_may_have_any_strides) {
     // A box per rank in a row, with z as the fastest dimension on odd ranks.
     const std::int64_t n = 4;
     const std::vector<cell_box> mine{{{n * team.rank(), 0, 0}, {n, 3, 2}}};
-    const box_layout layout(team, mine,
-                            {.domain = {{0, 0, 0}, {n * team.size(), 3, 2}},
-                             .periodic = {true, false, false}});
+    const box_layout layout(
+        team, mine,
+        {.domain = {{0, 0, 0}, {n * team.size(), 3, 2}}, .periodic = {true, false, false}});
     const bool is_odd = team.rank() % 2 != 0;
     const std::array<std::ptrdiff_t, 3> strides =
         is_odd ? std::array<std::ptrdiff_t, 3>{40, 5, 1} : std::array<std::ptrdiff_t, 3>{1, 9, 70};
@@ -274,9 +271,8 @@ TEST(BoxExchange, memory_of_users_may_have_any_strides) {
     for (const auto mode : values_of<box_mode>()) {
       box_exchange halos(layout, {.mode = mode}, u);
       std::fill(memory.begin(), memory.end(), -1.0F);
-      for_each_cell(mine[0], 0, [&](const cell& c) {
-        at(u[0], mine[0], c) = static_cast<float>(value_at(c));
-      });
+      for_each_cell(mine[0], 0,
+                    [&](const cell& c) { at(u[0], mine[0], c) = static_cast<float>(value_at(c)); });
       halos.update();
       for (const std::int64_t x : {n * team.rank() - 1, n * team.rank() + n}) {
         const auto wrapped_x = (x + n * team.size()) % (n * team.size());
@@ -419,9 +415,10 @@ TEST(BoxExchange, the_upper_border_of_a_tripolar_grid_is_folded) {
     const glued_cells high{.beyond = {{nx, ny, 0}, {width, width, 1}},
                            .sign = {-1, -1, 1},
                            .offset = {2 * nx - 1, 2 * ny - 1, 0}};
-    const box_layout layout(
-        team, all.of(team.rank()),
-        {.domain = {{0, 0, 0}, {nx, ny, 1}}, .periodic = {true, false, false}, .glued = {fold, low, high}});
+    const box_layout layout(team, all.of(team.rank()),
+                            {.domain = {{0, 0, 0}, {nx, ny, 1}},
+                             .periodic = {true, false, false},
+                             .glued = {fold, low, high}});
     const halo_widths widths({2, 2, 0}, {2, 2, 0});
     box_field<std::int64_t> u(layout, widths);
     box_exchange halos(layout, {}, u);
@@ -457,9 +454,8 @@ TEST(BoxCopy, fields_go_from_one_decomposition_to_another) {
             to_layout(team, to.of(team.rank()), {.domain = domain});
         box_field<double> u(from_layout, 1), v(to_layout, 2);
         for (std::size_t b = 0; b < u.size(); ++b)
-          for_each_cell(from_layout.mine()[b], 0, [&](const cell& c) {
-            at(u[b], from_layout.mine()[b], c) = value_at(c);
-          });
+          for_each_cell(from_layout.mine()[b], 0,
+                        [&](const cell& c) { at(u[b], from_layout.mine()[b], c) = value_at(c); });
         for (std::size_t b = 0; b < v.size(); ++b)
           for_each_cell(to_layout.mine()[b], 2,
                         [&](const cell& c) { at(v[b], to_layout.mine()[b], c) = -1; });
@@ -508,11 +504,13 @@ TEST(BoxExchange, wrong_layouts_and_fields_are_refused_on_all_ranks) {
     });
     expect("outside of the domain along y", [&] {
       const std::vector<cell_box> mine{{{4 * r, 0, 0}, {4, 4, 4}}};
-      (void)box_layout(team, mine, {.domain = {{0, 0, 0}, {100, 3, 4}}, .periodic = {false, true, false}});
+      (void)box_layout(team, mine,
+                       {.domain = {{0, 0, 0}, {100, 3, 4}}, .periodic = {false, true, false}});
     });
     expect("use each axis once", [&] {
       const std::vector<cell_box> mine{{{4 * r, 0, 0}, {4, 4, 4}}};
-      (void)box_layout(team, mine, {.glued = {{.beyond = {{0, 9, 0}, {1, 1, 1}}, .axis = {0, 0, 1}}}});
+      (void)box_layout(team, mine,
+                       {.glued = {{.beyond = {{0, 9, 0}, {1, 1, 1}}, .axis = {0, 0, 1}}}});
     });
     const std::vector<cell_box> mine{{{4 * r, 0, 0}, {4, 4, 4}}};
     const box_layout layout(team, mine);

@@ -75,8 +75,8 @@ class box_field : public box_field_view<T> {
       for (int d = 0; d < 3; ++d) {
         auto& here = d == 0 ? strides.emplace_back() : strides.back();
         here[d] = stride;
-        stride *= static_cast<std::ptrdiff_t>(box.cells[d]) + shared[d] + widths.low[d] +
-                  widths.high[d];
+        stride *=
+            static_cast<std::ptrdiff_t>(box.cells[d]) + shared[d] + widths.low[d] + widths.high[d];
       }
       constexpr std::size_t line = std::max<std::size_t>(1, cache_line_bytes / sizeof(T));
       cells = round_up(cells + static_cast<std::size_t>(stride), line);

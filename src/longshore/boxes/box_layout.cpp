@@ -42,8 +42,8 @@ box_layout::box_layout(team& ranks, std::span<const cell_box> mine, const box_do
   for (std::size_t r = 0; r < counts.size(); ++r)
     all.insert(all.end(), gathered.begin() + static_cast<std::ptrdiff_t>(r * most),
                gathered.begin() + static_cast<std::ptrdiff_t>(r * most) + counts[r]);
-  const auto made = std::make_shared<const detail::layout_data>(ranks, std::move(all),
-                                                                std::move(first), domain);
+  const auto made =
+      std::make_shared<const detail::layout_data>(ranks, std::move(all), std::move(first), domain);
   agree_on_call(ranks, "a layout of boxes", arguments_of(domain), [&] { made->check(); });
   data_ = made;
 }
@@ -58,7 +58,8 @@ box_layout::box_layout(team& ranks, std::span<const cell_box> all, std::span<con
   agree_on_call(ranks, "a layout of boxes", same, [&] {
     if (owners.size() != all.size())
       fail(errc::usage, "{} owners for {} boxes: give one for each", owners.size(), all.size());
-    std::vector<std::size_t> order(all.size()), first(static_cast<std::size_t>(ranks.size()) + 1, 0);
+    std::vector<std::size_t> order(all.size()),
+        first(static_cast<std::size_t>(ranks.size()) + 1, 0);
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::stable_sort(order.begin(), order.end(),
                      [&](std::size_t a, std::size_t b) { return owners[a] < owners[b]; });

@@ -151,7 +151,7 @@ class combine_op {
   /// @cond For plans, and for interfaces of other languages. Makes an operation of a loop for
   /// elements of any type.
   [[nodiscard]] static combine_op of_batches(detail::batch_function loop,
-                                           std::shared_ptr<const void> state) {
+                                             std::shared_ptr<const void> state) {
     combine_op made;
     made.state_ = std::move(state);
     made.loop_ = loop;

@@ -34,7 +34,7 @@ struct field_memory {
   std::byte* first = nullptr;  ///< the interior cell (0, 0, 0)
   std::size_t element_bytes = 0;
   const detail::element_type* type = nullptr;  ///< ranks compare its name
-  std::array<std::size_t, 3> extents{};  ///< cells of the interior
+  std::array<std::size_t, 3> extents{};        ///< cells of the interior
   std::array<std::ptrdiff_t, 3> strides_bytes{};
   /// Halo cells that exist in memory on each side. A side at a border of the domain needs none.
   halo_widths widths;

@@ -75,8 +75,7 @@ void combine_items(const void* state, const element_batch& batch) {
 }  // namespace
 
 const element_type& element_type_of_number(number_type type) noexcept {
-  if (type >= number_type::complex64)
-    return complex_types[type == number_type::complex64 ? 0 : 1];
+  if (type >= number_type::complex64) return complex_types[type == number_type::complex64 ? 0 : 1];
   return *number_tables::numbers[static_cast<std::size_t>(type)];
 }
 

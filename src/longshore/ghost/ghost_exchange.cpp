@@ -22,11 +22,38 @@ void ghost_exchange::remake(const ghost_graph& graph, const std::vector<ghost_me
   auto strategy = options_.strategy;
   if (strategy == ghost_strategy::automatic)
     strategy = detail::choose_ghost_strategy(graph.links(), fields, arguments);
-  plan_ = {graph.links().ranks(), "a plan of ghosts",
-           detail::make_ghost_plan(graph.links(), strategy, options_, fields, std::move(arguments))};
+  plan_ = {
+      graph.links().ranks(), "a plan of ghosts",
+      detail::make_ghost_plan(graph.links(), strategy, options_, fields, std::move(arguments))};
   strategy_ = strategy;
   fields_ = fields;
   graph_ = graph;
+}
+
+void ghost_exchange::rebind(const std::vector<ghost_memory>& fields) {
+  plan_.check_team();
+  if (fields.size() != fields_.size())
+    fail(errc::usage, "a ghost plan of {} fields is bound to {} fields", fields_.size(),
+         fields.size());
+  const auto are_equal = [](const auto& a, const auto& b) {
+    return a == b || (a != nullptr && b != nullptr && *a == *b);
+  };
+  for (std::size_t f = 0; f < fields.size(); ++f) {
+    const auto &now = fields_[f], &then = fields[f];
+    if (then.type != now.type || then.element_bytes != now.element_bytes)
+      fail(errc::usage, "field {} of a ghost plan is bound to memory of another type", f);
+    if (!are_equal(then.owned_places, now.owned_places) ||
+        !are_equal(then.ghost_places, now.ghost_places))
+      fail(errc::usage,
+           "field {} of a ghost plan is bound to memory with other places: remake the "
+           "plan",
+           f);
+    if ((then.owned == nullptr && graph_.owned() > 0) ||
+        (then.ghosts == nullptr && graph_.ghosts() > 0))
+      fail(errc::usage, "field {} of a ghost plan is bound to no memory", f);
+  }
+  plan_->rebind(detail::memories_of(fields));
+  fields_ = fields;
 }
 
 void ghost_exchange::start(std::initializer_list<ghost_operation> programs,

@@ -8,9 +8,9 @@
 //     plan.accumulate(longshore::op::add{});                   // ghosts to their elements
 #pragma once
 
+#include <longshore/exchange/combine_op.hpp>
 #include <longshore/ghost/ghost_field.hpp>
 #include <longshore/ghost/ghost_graph.hpp>
-#include <longshore/exchange/combine_op.hpp>
 #include <longshore/ghost/strategy.hpp>
 #include <longshore/transport/detail/team_bound.hpp>
 #include <longshore/transport/traffic.hpp>
@@ -43,8 +43,8 @@ enum class ghost_operation {
 
 /// A plan of exchanges between the elements of all ranks and their ghosts, for one or several
 /// fields together. A plan is bound to the memory of its fields, so that neighbours can map the
-/// memory and MPI can prepare its requests. Other fields need a plan of their own, which can share
-/// the graph and its search for neighbours.
+/// memory. rebind() binds it to other memory. Fields of other types need a plan of their own, which
+/// can share the graph and its search for neighbours.
 ///
 /// Any number of plans may exist and be in flight together. One plan does one operation at a time.
 /// Destroying a plan is collective, and not allowed while the plan is in flight. Movable.
@@ -111,6 +111,23 @@ class ghost_exchange {
   void assemble(std::span<const combine_op> operations) {
     start_assemble(operations);
     wait();
+  }
+
+  /// Local. Binds the plan to other fields of the same types, and with the same places, such as
+  /// vectors that a program allocates anew. The memory of the new fields outlives its use. Neighbours
+  /// that read a field learn its address in the next operation. Throws errc::usage for other types or
+  /// places, if the plan is in flight, and if the plan was made for memory that neighbours read, and
+  /// the new memory cannot be read.
+  template <class... T>
+  void rebind(const ghost_field<T>&... fields) {
+    rebind(std::vector<ghost_memory>{fields.memory()...});
+  }
+  void rebind(const std::vector<ghost_memory>& fields);
+  /// Binds the plan to `fields`, and exchanges them.
+  template <class... T>
+  void update(const ghost_field<T>&... fields) {
+    rebind(fields...);
+    update();
   }
 
   /// Collective. Remakes the plan for other ghosts, which have the same form as in the graph.

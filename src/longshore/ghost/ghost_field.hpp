@@ -2,9 +2,17 @@
 #pragma once
 
 #include <longshore/core/bytes.hpp>
+#include <longshore/core/error.hpp>
 #include <longshore/exchange/combine_op.hpp>
 
+#include <concepts>
 #include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <ranges>
+#include <utility>
+#include <vector>
 
 namespace longshore {
 
@@ -17,6 +25,9 @@ struct ghost_memory {
   /// The distance from one element to the next. It may be negative.
   std::ptrdiff_t owned_stride_bytes = 0, ghost_stride_bytes = 0;
   const detail::element_type* type = nullptr;
+  /// Where elements and ghosts lie, counted from `owned` and `ghosts` in strides; null if they follow
+  /// each other.
+  std::shared_ptr<const std::vector<std::uint32_t>> owned_places = nullptr, ghost_places = nullptr;
 };
 
 /// One field. It has a value for each owned element and for each ghost of a graph, in the same
@@ -26,8 +37,10 @@ struct ghost_memory {
 ///     longshore::ghost_field all(x.data(), x.data() + owned);
 ///     std::vector<point> points(owned + ghosts);                   // an array of structs
 ///     longshore::ghost_field mass(&points[0].mass, &points[owned].mass, sizeof(point));
+///     longshore::ghost_field p(base, owned_places, ghost_places);  // anywhere in one array
 ///
-/// Between processes, memory of `shared_allocator` is read directly. Other memory is packed.
+/// Between processes, memory of `shared_allocator` is read directly. Other memory is packed, and so
+/// are fields with places.
 template <trivially_copyable T>
 class ghost_field {
  public:
@@ -44,10 +57,34 @@ class ghost_field {
                 owned_stride_bytes,
                 ghost_stride_bytes,
                 &detail::element_type_of<T>} {}
+  /// Elements and ghosts anywhere in one array: element i at base[owned_places[i]], ghost k at
+  /// base[ghost_places[k]]. The lists are copied. No place is in both lists, or twice in one. Throws
+  /// errc::usage for a place that is negative or does not fit 32 bits.
+  template <std::ranges::random_access_range Owned, std::ranges::random_access_range Ghosts>
+  requires std::integral<std::ranges::range_value_t<Owned>> &&
+      std::integral<std::ranges::range_value_t<Ghosts>>
+      ghost_field(T* base, const Owned& owned_places, const Ghosts& ghost_places)
+      : ghost_field(base, base) {
+    memory_.owned_places = places_of(owned_places);
+    memory_.ghost_places = places_of(ghost_places);
+  }
 
   [[nodiscard]] const ghost_memory& memory() const noexcept { return memory_; }
 
  private:
+  template <class Range>
+  static std::shared_ptr<const std::vector<std::uint32_t>> places_of(const Range& range) {
+    std::vector<std::uint32_t> places;
+    places.reserve(std::ranges::size(range));
+    for (const auto place : range) {
+      if (!std::in_range<std::uint32_t>(place))
+        fail(errc::usage, "place {} of a ghost field: use 0 to {}", place,
+             std::numeric_limits<std::uint32_t>::max());
+      places.push_back(static_cast<std::uint32_t>(place));
+    }
+    return std::make_shared<const std::vector<std::uint32_t>>(std::move(places));
+  }
+
   ghost_memory memory_;
 };
 

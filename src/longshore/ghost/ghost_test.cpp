@@ -9,11 +9,6 @@ namespace {
 
 using namespace testing;
 
-using shared_bytes = shared_allocator<std::byte>;
-
-constexpr auto add = [](auto& a, const auto& b) {
-  a = static_cast<std::decay_t<decltype(a)>>(a + b);
-};
 constexpr auto lesser = [](auto& a, const auto& b) { a = std::min(a, b); };
 constexpr auto greater = [](auto& a, const auto& b) { a = std::max(a, b); };
 constexpr auto bits = [](auto& a, const auto& b) { a |= b; };
@@ -21,13 +16,6 @@ constexpr auto bits = [](auto& a, const auto& b) { a |= b; };
 constexpr auto blend = [](vec3& a, const vec3& b) {
   a = {0.5 * a.x + b.x, a.y - 2 * b.y, a.z * (1 + b.x)};
 };
-
-std::span<const location> ghosts_of(const ghost_case& c, int rank) {
-  return c.ghosts[static_cast<std::size_t>(rank)];
-}
-ghost_graph graph_of(team& ranks, const ghost_case& c) {
-  return {ranks, c.owned[static_cast<std::size_t>(ranks.rank())], ghosts_of(c, ranks.rank())};
-}
 
 TEST(Ghost, every_ghost_is_right_by_every_strategy) {
   spmd([](team& team) {
@@ -74,7 +62,7 @@ TEST(Ghost, accumulate_gives_the_bits_of_a_serial_loop_by_every_strategy) {
         test_field<std::uint16_t> e(owned, ghosts);
         ghost_exchange plan(graph, {.strategy = strategy}, a.view(), b.view(), d.view(), e.view());
         const combine_op operations[] = {op::add{}, combine_op::of<vec3>(blend), op::max{},
-                                       op::bit_or{}};
+                                         op::bit_or{}};
         for (std::uint64_t tag = 1; tag <= 2; ++tag) {
           a.fill(tag, me), b.fill(tag, me), d.fill(tag, me), e.fill(tag, me);
           plan.accumulate(operations);

@@ -32,6 +32,19 @@ struct ghost_case {
   }
 };
 
+using shared_bytes = shared_allocator<std::byte>;
+
+inline constexpr auto add = [](auto& a, const auto& b) {
+  a = static_cast<std::decay_t<decltype(a)>>(a + b);
+};
+
+inline std::span<const location> ghosts_of(const ghost_case& c, int rank) {
+  return c.ghosts[static_cast<std::size_t>(rank)];
+}
+inline ghost_graph graph_of(team& ranks, const ghost_case& c) {
+  return {ranks, c.owned[static_cast<std::size_t>(ranks.rank())], ghosts_of(c, ranks.rank())};
+}
+
 inline std::uint64_t mixed(std::uint64_t a, std::uint64_t b, std::uint64_t c, std::uint64_t d) {
   std::uint64_t x = a * 0x9e3779b97f4a7c15u + b;
   for (const auto y : {c, d}) x = (x ^ (x >> 29)) * 0xbf58476d1ce4e5b9u + y;

@@ -85,10 +85,9 @@ void fill(const field_view<T>& u, const oracle& expected, int rank) {
 std::map<triple, long double> sums_of(const oracle& expected) {
   std::map<triple, long double> sums;
   for (int rank = 0; rank < expected.grid.ranks().size(); ++rank)
-    expected.for_each_cell(coordinates_of(expected.grid, rank),
-                           [&](const triple& cell, const triple& place) {
-                             sums[place] += value_of(rank, cell);
-                           });
+    expected.for_each_cell(
+        coordinates_of(expected.grid, rank),
+        [&](const triple& cell, const triple& place) { sums[place] += value_of(rank, cell); });
   return sums;
 }
 
@@ -181,8 +180,8 @@ TEST(HaloAccumulate, owners_get_the_sum_and_copies_keep_their_values) {
                      cell[d] < static_cast<std::ptrdiff_t>(u.extents()[d]);
           }
           const double value = u(cell[2], cell[1], cell[0]);
-          const double right = is_own ? static_cast<double>(sums.at(place))
-                                      : value_of(team.rank(), cell);
+          const double right =
+              is_own ? static_cast<double>(sums.at(place)) : value_of(team.rank(), cell);
           wrong += std::abs(value - right) > (is_own ? 1e-12 * right : 0);
         });
         EXPECT_EQ(wrong, 0) << name_of(mode);
@@ -206,8 +205,8 @@ TEST(HaloAccumulate, an_exchange_fills_what_lies_beyond_shared_layers_and_leaves
         const auto is_inside = [&](const triple& cell) {
           bool inside = true;
           for (int d = 0; d < 3; ++d)
-            inside = inside && cell[d] >= 0 &&
-                     cell[d] < static_cast<std::ptrdiff_t>(u.extents()[d]);
+            inside =
+                inside && cell[d] >= 0 && cell[d] < static_cast<std::ptrdiff_t>(u.extents()[d]);
           return inside;
         };
         expected.for_each_cell(grid.coordinates(), [&](const triple& cell, const triple& place) {
@@ -246,7 +245,8 @@ TEST(HaloAccumulate, a_part_takes_some_fields_and_a_smaller_width) {
         fill_cells(v, grid, tag + 1);
         fill_cells(w, grid, tag + 2);
       };
-      const auto expect_widths = [&](const auto& field, std::uint64_t tag, const halo_widths& width) {
+      const auto expect_widths = [&](const auto& field, std::uint64_t tag,
+                                     const halo_widths& width) {
         const auto wrong = first_wrong_cell(field, equal_block(grid, field.extents()), tag, grid,
                                             halo_algorithm::standard, width);
         EXPECT_FALSE(wrong.has_value()) << name_of(mode) << ": " << *wrong;

@@ -40,9 +40,9 @@ class field : public field_view<T> {
              extents[0], extents[1], extents[2]);
     }
     cells_ = shareable_memory(grid.ranks(), static_cast<std::size_t>(stride) * sizeof(T));
-    static_cast<field_view<T>&>(*this) = field_view<T>(reinterpret_cast<T*>(cells_.data()) + first,
-                                                       extents, strides, widths,
-                                                       {.shared = shared, .shareable = &cells_});
+    static_cast<field_view<T>&>(*this) =
+        field_view<T>(reinterpret_cast<T*>(cells_.data()) + first, extents, strides, widths,
+                      {.shared = shared, .shareable = &cells_});
   }
 
  private:

@@ -45,8 +45,7 @@ detail::exchanged_field checked_field(const rank_grid& grid,
                                       const std::optional<halo_widths>& widths,
                                       const field_memory& field, std::size_t index) {
   detail::exchanged_field exchanged{field, widths.value_or(field.widths)};
-  if (field.type == nullptr)
-    fail(errc::usage, "field {} of a halo exchange has no type", index);
+  if (field.type == nullptr) fail(errc::usage, "field {} of a halo exchange has no type", index);
   for (int d = 0; d < 3; ++d) {
     if (d < grid.dimensions()) {
       check_dimension(grid, exchanged, index, d);
@@ -84,9 +83,9 @@ common_arguments arguments_of(const rank_grid& grid, const halo_options& options
       .add("reach", name_of(options.reach))
       .add("fields:", fields.size());
   for (const auto& field : fields)
-    same.add("a field of", fmt::format("{} ({} bytes){}",
-                                       field.type != nullptr ? field.type->name() : "no type",
-                                       field.element_bytes, shared_text(field)));
+    same.add("a field of",
+             fmt::format("{} ({} bytes){}", field.type != nullptr ? field.type->name() : "no type",
+                         field.element_bytes, shared_text(field)));
   return same;
 }
 
@@ -155,7 +154,8 @@ halo_exchange& halo_exchange::plan_of(const halo_part& part) {
              fields_.size() - 1);
     if (part.fields.empty())
       for (const auto& field : fields_) fields.push_back(narrower(field));
-    for (const int f : part.fields) fields.push_back(narrower(fields_[static_cast<std::size_t>(f)]));
+    for (const int f : part.fields)
+      fields.push_back(narrower(fields_[static_cast<std::size_t>(f)]));
   });
   auto options = options_;
   options.algorithm = algorithm_;
@@ -194,10 +194,10 @@ void halo_exchange::start_combining(halo_operation operation,
                                     std::span<const combine_op> operations) {
   using detail::program_accumulate, detail::program_update;
   if (!accumulate_plan_)
-    accumulate_plan_ = {grid_.ranks(), "a halo plan",
-                        detail::make_accumulate_plan(
-                            grid_, exchanged_fields(grid_, options_.width, fields_),
-                            filled_by(algorithm_, options_.reach), options_.mode)};
+    accumulate_plan_ = {
+        grid_.ranks(), "a halo plan",
+        detail::make_accumulate_plan(grid_, exchanged_fields(grid_, options_.width, fields_),
+                                     filled_by(algorithm_, options_.reach), options_.mode)};
   constexpr std::array<std::size_t, 2> programs{program_accumulate, program_update};
   const bool is_assemble = operation == halo_operation::assemble;
   accumulate_plan_->start(std::span(programs).first(is_assemble ? 2 : 1), operations);

@@ -29,7 +29,7 @@ namespace longshore {
 namespace detail {
 class exchange_backend;
 class exchange_plan;
-}
+}  // namespace detail
 
 struct halo_options {
   /// The number of halo cells to fill on each side of every field. By default all halo cells of a

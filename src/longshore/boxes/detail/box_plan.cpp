@@ -49,7 +49,8 @@ field_shapes shapes_of(std::span<const box_field_memory> fields) {
 
 // Calls f(piece) for the cells of a box that are copies.
 template <class F>
-void for_each_copy(const box_copies& what, std::uint32_t box, const field_shape& shape, const F& f) {
+void for_each_copy(const box_copies& what, std::uint32_t box, const field_shape& shape,
+                   const F& f) {
   const auto& [widths, shared] = shape;
   const auto points = what.copies.points(box, shared);
   const auto region = what.takes_halo ? grown(points, widths.low, widths.high) : points;
@@ -121,9 +122,7 @@ class known_fields {
   }
 
  private:
-  [[nodiscard]] std::size_t first_mine() const {
-    return layout_.first_box(layout_.ranks().rank());
-  }
+  [[nodiscard]] std::size_t first_mine() const { return layout_.first_box(layout_.ranks().rank()); }
   [[nodiscard]] std::size_t mine() const {
     return layout_.first_box(layout_.ranks().rank() + 1) - first_mine();
   }
@@ -210,27 +209,36 @@ void check_box_fields(const layout_data& layout, std::span<const box_field_memor
            field.boxes.size(), me, mine);
     for (int d = 0; d < 3; ++d) {
       if (field.widths.low[d] < 0 || field.widths.high[d] < 0 || field.shared[d] < 0)
-        fail(errc::usage, "field {}: a halo of {} and {} cells and {} shared layers along {}: use 0 "
-             "or more", f, field.widths.low[d], field.widths.high[d], field.shared[d],
-             axis_names[d]);
+        fail(errc::usage,
+             "field {}: a halo of {} and {} cells and {} shared layers along {}: use 0 "
+             "or more",
+             f, field.widths.low[d], field.widths.high[d], field.shared[d], axis_names[d]);
       if (layout.domain().periodic[d] &&
           std::max(field.widths.low[d], field.widths.high[d]) > layout.domain().domain.cells[d])
-        fail(errc::usage, "field {}: a halo of {} and {} cells is wider than the periodic domain "
-             "along {}", f, field.widths.low[d], field.widths.high[d], axis_names[d]);
+        fail(errc::usage,
+             "field {}: a halo of {} and {} cells is wider than the periodic domain "
+             "along {}",
+             f, field.widths.low[d], field.widths.high[d], axis_names[d]);
       if (field.shared[d] > 0 && !layout.domain().glued.empty())
-        fail(errc::unsupported, "field {} shares layers, in a layout with glued cells: only fields "
-             "of cells can be glued", f);
+        fail(errc::unsupported,
+             "field {} shares layers, in a layout with glued cells: only fields "
+             "of cells can be glued",
+             f);
       for (std::size_t b = 0; b < mine; ++b) {
         const auto& memory = field.boxes[b];
         const auto cells = layout.boxes()[first + b].cells[d] + field.shared[d];
         if (memory.extents[d] != static_cast<std::size_t>(cells))
-          fail(errc::usage, "field {}, box {} of rank {}: the view has {} cells along {}, and the box "
-               "needs {}", f, b, me, memory.extents[d], axis_names[d], cells);
+          fail(errc::usage,
+               "field {}, box {} of rank {}: the view has {} cells along {}, and the box "
+               "needs {}",
+               f, b, me, memory.extents[d], axis_names[d], cells);
         if (memory.widths.low[d] < field.widths.low[d] ||
             memory.widths.high[d] < field.widths.high[d])
-          fail(errc::usage, "field {}, box {} of rank {}: the view has a halo of {} and {} cells along "
-               "{}, and the field needs {} and {}", f, b, me, memory.widths.low[d],
-               memory.widths.high[d], axis_names[d], field.widths.low[d], field.widths.high[d]);
+          fail(errc::usage,
+               "field {}, box {} of rank {}: the view has a halo of {} and {} cells along "
+               "{}, and the field needs {} and {}",
+               f, b, me, memory.widths.low[d], memory.widths.high[d], axis_names[d],
+               field.widths.low[d], field.widths.high[d]);
       }
     }
   }
@@ -276,7 +284,8 @@ std::unique_ptr<exchange_plan> make_box_plan(const box_copies& what, box_mode mo
     writer.add_all(std::span<const std::byte>(copies.told()));
     if (!what.is_same) writer.add_all(std::span<const std::byte>(owners.told()));
     const std::vector<std::vector<std::byte>> messages(peers.size(), writer.take());
-    const auto received = setup.neighbours->exchange(messages, agreed_numbers(1), [](const agreed_numbers&) {});
+    const auto received =
+        setup.neighbours->exchange(messages, agreed_numbers(1), [](const agreed_numbers&) {});
     for (std::size_t i = 0; i < received.size(); ++i) {
       handshake_reader reader(received[i]);
       copies.learn(setup.neighbours->peers()[i], reader);
@@ -324,7 +333,8 @@ std::unique_ptr<exchange_plan> make_box_plan(const box_copies& what, box_mode mo
       if (with_copy == me) {
         auto& link = links[owner];
         if (accumulates) link.copies_out.push_back({copy_memory, sets.copy});
-        if (updates) link.owned_in.push_back({copy_memory, sets.copy, own_memory, sets.owner, owner});
+        if (updates)
+          link.owned_in.push_back({copy_memory, sets.copy, own_memory, sets.owner, owner});
         copied_bytes += bytes;
       }
     }

@@ -149,8 +149,7 @@ std::vector<owned_piece> layout_data::owners_of(const cell_box& region,
       for (const auto& cells : left) subtract(cells, candidates[earlier].cells, rest);
       left.swap(rest);
     }
-    for (const auto& cells : left)
-      pieces.push_back({cells, candidates[i].box, candidates[i].map});
+    for (const auto& cells : left) pieces.push_back({cells, candidates[i].box, candidates[i].map});
   }
   return pieces;
 }
@@ -182,8 +181,9 @@ void layout_data::check() const {
     std::vector<std::uint32_t> found;
     tree_.find(box, found);
     for (const auto other : found)
-      if (other != i) fail(errc::usage, "{} overlaps {} in cells: boxes of a layout are disjoint",
-                           of_rank(i), of_rank(other));
+      if (other != i)
+        fail(errc::usage, "{} overlaps {} in cells: boxes of a layout are disjoint", of_rank(i),
+             of_rank(other));
   }
   check_maps();
 }
@@ -199,10 +199,11 @@ void layout_data::check_maps() const {
     for (int d = 0; d < 3; ++d) {
       const int axis = glued.axis[d];
       if (axis < 0 || axis > 2 || is_used[axis] || (glued.sign[d] != 1 && glued.sign[d] != -1))
-        fail(errc::usage,
-             "glued cells {} have axes {},{},{} and signs {},{},{}: use each axis once, and 1 or -1",
-             g, glued.axis[0], glued.axis[1], glued.axis[2], glued.sign[0], glued.sign[1],
-             glued.sign[2]);
+        fail(
+            errc::usage,
+            "glued cells {} have axes {},{},{} and signs {},{},{}: use each axis once, and 1 or -1",
+            g, glued.axis[0], glued.axis[1], glued.axis[2], glued.sign[0], glued.sign[1],
+            glued.sign[2]);
       is_used[axis] = true;
     }
     std::vector<std::uint32_t> found;

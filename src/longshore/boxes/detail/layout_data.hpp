@@ -59,8 +59,7 @@ class layout_data {
   /// Adds the numbers of the boxes that have cells of `region` within `widths` of them, or in them.
   void boxes_that_reach(const cell_box& region, const std::array<int, 3>& shared,
                         const std::array<int, 3>& low, const std::array<int, 3>& high,
-                        const std::vector<cell_map>& maps,
-                        std::vector<std::uint32_t>& found) const;
+                        const std::vector<cell_map>& maps, std::vector<std::uint32_t>& found) const;
   /// Throws errc::usage for the first fault of the layout.
   void check() const;
 

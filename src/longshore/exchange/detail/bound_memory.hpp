@@ -3,16 +3,18 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 namespace longshore::detail {
 
-/// One field in a memory. Element i begins at data + i * stride_bytes.
+/// One field in a memory. Element i begins at data + p * stride_bytes, where p is i, or places[i].
 struct bound_field {
   std::byte* data = nullptr;
   std::ptrdiff_t stride_bytes = 0;
   std::size_t element_bytes = 0;
   int number = 0;  ///< of the field in the plan, which has one operation per field
+  const std::uint32_t* places = nullptr;  ///< of elements in lists
 };
 
 /// A memory has the same elements of one or several fields.

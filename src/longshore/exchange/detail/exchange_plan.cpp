@@ -19,10 +19,7 @@ exchange_plan::exchange_plan(team& ranks, plan_setup setup, plan_arguments argum
       memory_(std::move(setup.memory)),
       types_(std::move(setup.types)),
       context_{ranks_, memory_->memories()} {
-  for (std::size_t m = 0; m < memory_->memories().size(); ++m)
-    for (const auto& field : memory_->memories()[m])
-      if (memory_->elements()[m] > 0)
-        watch_.add(static_cast<std::size_t>(field.number), field.data);
+  watch_memories();
   auto& programs = setup.programs;
   std::size_t rounds = 0;
   for (const auto& program : programs) rounds += program.rounds.size();
@@ -47,6 +44,31 @@ exchange_plan::exchange_plan(team& ranks, plan_setup setup, plan_arguments argum
   current_.reserve(rounds);
   ops_.reserve(types_.size());
   combiners_.reserve(types_.size());
+}
+
+void exchange_plan::watch_memories() {
+  watch_ = {};
+  for (std::size_t m = 0; m < memory_->memories().size(); ++m)
+    for (const auto& field : memory_->memories()[m])
+      if (memory_->elements()[m] > 0)
+        watch_.add(static_cast<std::size_t>(field.number), field.data);
+}
+
+void exchange_plan::rebind(const rank_memories& memories) {
+  if (in_flight_)
+    fail(errc::usage,
+         "a {} plan is bound to other memory while it is in flight: call wait() before", name_);
+  const rank_memories before = memory_->memories();
+  memory_->rebind(memories);
+  try {
+    if (direct_peers_) direct_peers_->rebind(memory_->memories(), memory_->elements());
+  } catch (...) {
+    memory_->rebind(before);
+    throw;
+  }
+  watch_memories();
+  for (const auto& program : programs_)
+    for (const auto& round : program.rounds) round.by->rebind();
 }
 
 exchange_plan::~exchange_plan() {
@@ -146,8 +168,7 @@ void exchange_plan::cut([[maybe_unused]] exchange_program& program) const {
 #ifdef LONGSHORE_HAVE_MPI
   if (!are_posted_between_nodes(ranks_)) return;
   for (auto& round : program.rounds)
-    round =
-        cut_messages(round, ranks_.nodes(), context_.memories, mpi::longest_posted_message());
+    round = cut_messages(round, ranks_.nodes(), context_.memories, mpi::longest_posted_message());
 #endif
 }
 

@@ -49,6 +49,10 @@ class exchange_plan {
   [[nodiscard]] bool has(std::size_t program) const noexcept {
     return program < programs_.size() && !programs_[program].rounds.empty();
   }
+  /// Local. Binds the plan to other addresses: `memories` are like those of the setup otherwise.
+  /// Neighbours that read a memory learn its address in the next run. Throws errc::usage if the plan
+  /// is in flight, or if they cannot read the memory at its new address.
+  void rebind(const rank_memories& memories);
   /// Begins to run some programs, one after another. `operations` are one operation for all fields,
   /// or one per field, if a round of these programs combines.
   void start(std::span<const std::size_t> programs, std::span<const combine_op> operations);
@@ -82,6 +86,7 @@ class exchange_plan {
   [[nodiscard]] std::unique_ptr<mover> make_mover(const exchange_round& round, std::size_t number);
   void open_channels();
   void count_neighbours(std::span<const exchange_program> programs);
+  void watch_memories();
   void set_combiners(std::span<const combine_op> operations);
   void start_round();
   [[nodiscard]] bool progress();

@@ -28,8 +28,8 @@ std::vector<Message> cut(const std::vector<Message>& messages, const node_map& n
         pieces.back().parts.push_back(part);
         continue;
       }
-      const std::size_t bytes =
-          std::max<std::size_t>(1, element_bytes_of(memories[static_cast<std::size_t>(part.memory)]));
+      const std::size_t bytes = std::max<std::size_t>(
+          1, element_bytes_of(memories[static_cast<std::size_t>(part.memory)]));
       std::size_t begin = 0;
       do {
         if (left < bytes && !pieces.back().parts.empty()) {

@@ -30,9 +30,7 @@ TEST(ExchangeProgram, messages_to_other_hosts_are_cut_alike_at_both_ends) {
   exchange_round round;
   for (const int peer : {1, 2}) {
     round.outgoing.push_back({peer, {{0, run}, {0, scattered}}});
-    round.incoming.push_back({peer,
-                              {{0, run, 1, run, 4},
-                               {0, scattered, 2, {}, 5}}});
+    round.incoming.push_back({peer, {{0, run, 1, run, 4}, {0, scattered, 2, {}, 5}}});
   }
   const auto cut = cut_messages(round, nodes, memories_of_bytes(3), 3);
   const std::vector<std::vector<std::vector<std::uint32_t>>> expected{

@@ -26,8 +26,8 @@ class packed_layout {
     offsets_.reserve(fields.size());
     for (const auto& field : fields) {
       // The alignment of a type divides its size.
-      const auto alignment = std::min(std::size_t{1} << std::countr_zero(field.element_bytes),
-                                      cache_line_bytes);
+      const auto alignment =
+          std::min(std::size_t{1} << std::countr_zero(field.element_bytes), cache_line_bytes);
       offsets_.push_back(end_ = round_up(end_, alignment));
       end_ += count * field.element_bytes;
     }
@@ -68,9 +68,14 @@ class plan_memory {
       for (std::size_t f = 0; f < memory.size(); ++f) {
         memory[f].data = buffer_.data() + begins[i] + layouts[i].offset(f);
         memory[f].stride_bytes = static_cast<std::ptrdiff_t>(memory[f].element_bytes);
+        memory[f].places = nullptr;
       }
       memories_.push_back(std::move(memory));
     }
+  }
+  /// Binds the user's memories to other addresses.
+  void rebind(const rank_memories& memories) {
+    std::copy(memories.begin(), memories.end(), memories_.begin());
   }
   [[nodiscard]] const rank_memories& memories() const noexcept { return memories_; }
   /// The number of elements of each memory.

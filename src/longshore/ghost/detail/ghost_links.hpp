@@ -3,8 +3,8 @@
 #pragma once
 
 #include <longshore/array/distribution.hpp>
-#include <longshore/exchange/detail/elements/index_list.hpp>
 #include <longshore/exchange/detail/agreement/messenger.hpp>
+#include <longshore/exchange/detail/elements/index_list.hpp>
 #include <longshore/ghost/ghost_graph.hpp>
 #include <longshore/transport/team.hpp>
 

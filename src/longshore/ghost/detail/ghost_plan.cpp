@@ -41,6 +41,13 @@ void check_fields(const ghost_graph& graph, const ghost_options& options,
            graph.owned());
     if (field.ghosts == nullptr && graph.ghosts() > 0)
       fail(errc::usage, "field {} on rank {} has no memory for {} ghosts", f, rank, graph.ghosts());
+    const auto check_places = [&](const auto& places, std::size_t elements, const char* what) {
+      if (places && places->size() != elements)
+        fail(errc::usage, "field {} on rank {} has {} places for {} {}", f, rank, places->size(),
+             elements, what);
+    };
+    check_places(field.owned_places, graph.owned(), "owned elements");
+    check_places(field.ghost_places, graph.ghosts(), "ghosts");
   }
 }
 
@@ -90,6 +97,20 @@ exchange_program direct_accumulate(const ghost_links& links) {
   return {{std::move(round)}};
 }
 
+rank_memories memories_of(std::span<const ghost_memory> fields) {
+  rank_memories memories(2);
+  const auto places = [](const auto& list) { return list ? list->data() : nullptr; };
+  for (const auto& field : fields) {
+    const int number = static_cast<int>(memories[owned_memory].size());
+    memories[owned_memory].push_back({field.owned, field.owned_stride_bytes, field.element_bytes,
+                                      number, places(field.owned_places)});
+    memories[ghost_memory_number].push_back({field.ghosts, field.ghost_stride_bytes,
+                                             field.element_bytes, number,
+                                             places(field.ghost_places)});
+  }
+  return memories;
+}
+
 plan_arguments check_ghost_plan(const ghost_graph& graph, const ghost_options& options,
                                 std::span<const ghost_memory> fields) {
   plan_arguments arguments("a ghost plan", arguments_of(options, fields));
@@ -103,17 +124,9 @@ std::unique_ptr<exchange_plan> make_ghost_plan(const ghost_links& links, ghost_s
                                                plan_arguments arguments) {
   team& ranks = links.ranks();
   plan_setup setup{.name = "ghost", .by = carrier_of(strategy), .neighbours = links.neighbours()};
-  rank_memories memories(2);
-  for (const auto& field : fields) {
-    const int number = static_cast<int>(setup.types.size());
-    setup.types.push_back(field.type);
-    memories[owned_memory].push_back(
-        {field.owned, field.owned_stride_bytes, field.element_bytes, number});
-    memories[ghost_memory_number].push_back(
-        {field.ghosts, field.ghost_stride_bytes, field.element_bytes, number});
-  }
+  for (const auto& field : fields) setup.types.push_back(field.type);
   setup.memory = std::make_unique<plan_memory>(
-      ranks, std::move(memories), std::vector<std::size_t>{links.owned(), links.ghosts()});
+      ranks, memories_of(fields), std::vector<std::size_t>{links.owned(), links.ghosts()});
   setup.programs.resize(2);
   auto& update = setup.programs[static_cast<std::size_t>(ghost_operation::update)];
   auto& accumulate = setup.programs[static_cast<std::size_t>(ghost_operation::accumulate)];
@@ -126,8 +139,7 @@ std::unique_ptr<exchange_plan> make_ghost_plan(const ghost_links& links, ghost_s
     }
     node_aware.emplace(links, strategy == ghost_strategy::node_aware_2 ? 2 : 3, options);
     setup.neighbours = node_aware->mates();
-    auto requests =
-        setup.neighbours->exchange(node_aware->requests(), arguments.numbers(), settle);
+    auto requests = setup.neighbours->exchange(node_aware->requests(), arguments.numbers(), settle);
     arguments = {};
     auto programs = node_aware->plan(std::move(requests));
     update = std::move(programs.update);

@@ -19,6 +19,9 @@ inline constexpr int owned_memory = 0, ghost_memory_number = 1, first_buffer = 2
 [[nodiscard]] exchange_program direct_update(const ghost_links& links);
 [[nodiscard]] exchange_program direct_accumulate(const ghost_links& links);
 
+/// Local. Returns the memories of the fields: those of elements and of ghosts.
+[[nodiscard]] rank_memories memories_of(std::span<const ghost_memory> fields);
+
 /// Local. Checks the arguments of a plan on this rank.
 [[nodiscard]] plan_arguments check_ghost_plan(const ghost_graph& graph,
                                               const ghost_options& options,

@@ -30,7 +30,7 @@
 namespace longshore::detail {
 
 struct node_aware_programs {
-  exchange_program update, accumulate;          ///< without rounds if not in the plan
+  exchange_program update, accumulate;       ///< without rounds if not in the plan
   std::vector<std::size_t> buffer_elements;  ///< of the buffers of both programs
 };
 

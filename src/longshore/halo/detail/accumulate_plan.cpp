@@ -66,14 +66,15 @@ void check_thickness(const rank_grid& grid, std::span<const exchanged_field> fie
   for (std::size_t f = 0; f < fields.size(); ++f)
     for (int d = 0; d < grid.dimensions(); ++d) {
       const auto& [memory, widths] = fields[f];
-      const auto needed = static_cast<std::size_t>(std::max(widths.low[d], widths.high[d]) +
-                                                   2 * memory.shared[d]);
+      const auto needed =
+          static_cast<std::size_t>(std::max(widths.low[d], widths.high[d]) + 2 * memory.shared[d]);
       if (memory.extents[d] < needed)
-        fail(errc::usage,
-             "field {} on rank {} has {} cells along {}: to combine a halo of {} and {} cells, with "
-             "{} shared, a block needs {}",
-             f, grid.ranks().rank(), memory.extents[d], axis_names[d], widths.low[d],
-             widths.high[d], memory.shared[d], needed);
+        fail(
+            errc::usage,
+            "field {} on rank {} has {} cells along {}: to combine a halo of {} and {} cells, with "
+            "{} shared, a block needs {}",
+            f, grid.ranks().rank(), memory.extents[d], axis_names[d], widths.low[d], widths.high[d],
+            memory.shared[d], needed);
     }
 }
 

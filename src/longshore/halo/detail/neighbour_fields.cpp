@@ -34,7 +34,8 @@ exchanged_field learned(const told_field& told) {
 
 std::shared_ptr<messenger> messenger_of(const rank_grid& grid) {
   std::set<int> peers;
-  for (const auto& direction : all_directions(grid.dimensions())) peers.insert(grid.neighbour(direction));
+  for (const auto& direction : all_directions(grid.dimensions()))
+    peers.insert(grid.neighbour(direction));
   peers.erase(-1);
   peers.erase(grid.ranks().rank());
   return std::make_shared<messenger>(grid.ranks(), std::vector<int>(peers.begin(), peers.end()));
@@ -46,9 +47,9 @@ fields_by_rank learn_fields_of_neighbours(team& ranks, messenger& neighbours,
   handshake_writer writer;
   for (const auto& field : fields) writer.add(told(field));
   const std::vector<std::vector<std::byte>> messages(neighbours.peers().size(), writer.take());
-  const auto received = neighbours.exchange(
-      messages, arguments.numbers(),
-      [&](const agreed_numbers& largest) { arguments.agree(ranks, largest); });
+  const auto received =
+      neighbours.exchange(messages, arguments.numbers(),
+                          [&](const agreed_numbers& largest) { arguments.agree(ranks, largest); });
   fields_by_rank all;
   all[ranks.rank()] = {fields.begin(), fields.end()};
   for (std::size_t i = 0; i < received.size(); ++i) {

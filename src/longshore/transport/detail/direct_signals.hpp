@@ -14,6 +14,8 @@ namespace longshore::detail {
 struct alignas(128) direct_signals {
   std::atomic<std::uint64_t> ready;  ///< the latest exchange in which the writer's cells are ready
   std::atomic<std::uint64_t> taken;  ///< the latest exchange in which the writer has read all cells
+  /// How often the writer has bound its memories to other addresses. Valid together with `ready`.
+  std::atomic<std::uint64_t> binding;
 };
 
 /// Call this before each poll of signals: where time is computed, earlier events must happen first.

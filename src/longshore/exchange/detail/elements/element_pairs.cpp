@@ -31,13 +31,24 @@ std::ptrdiff_t offset_of(const element_set& set, const bound_field& field) {
          field.stride_bytes;
 }
 
+index_list placed(const index_list& list, const bound_field& field) {
+  if (field.places == nullptr) return list;
+  auto indices = list.to_vector();
+  for (auto& index : indices) index = field.places[index];
+  return index_list(std::move(indices));
+}
+
 }  // namespace
 
 element_pairs::element_pairs(const element_set& to, const bound_memory& to_fields,
                              const element_set& from, const bound_memory& from_fields) {
   assert(to.size() == from.size() && to_fields.size() == from_fields.size());
   if (to.box() == nullptr && from.box() == nullptr) {
-    lists_ = pair_list(to.list(), from.list());
+    const auto has_places = [](const bound_field& field) { return field.places != nullptr; };
+    const bool have_places = std::any_of(to_fields.begin(), to_fields.end(), has_places) ||
+                             std::any_of(from_fields.begin(), from_fields.end(), has_places);
+    for (std::size_t k = 0; k < (have_places ? to_fields.size() : 1); ++k)
+      lists_.emplace_back(placed(to.list(), to_fields[k]), placed(from.list(), from_fields[k]));
     return;
   }
   const element_box& like = to.box() != nullptr ? *to.box() : *from.box();
@@ -56,7 +67,8 @@ element_pairs::element_pairs(const element_set& to, const bound_memory& to_field
 
 void element_pairs::copy(std::size_t k, const bound_field& to, const bound_field& from) const {
   if (copies_.empty()) {
-    lists_.copy({to.data, to.stride_bytes}, {from.data, from.stride_bytes}, to.element_bytes);
+    lists_[lists_.size() > 1 ? k : 0].copy({to.data, to.stride_bytes},
+                                           {from.data, from.stride_bytes}, to.element_bytes);
     return;
   }
   const auto& copy = copies_[k];
@@ -74,7 +86,8 @@ element_pairs::two_boxes element_pairs::boxes(std::size_t k, const bound_field& 
 void element_pairs::combine(std::size_t k, const bound_field& to, const bound_field& from,
                             batch_function loop, const void* op) const {
   if (copies_.empty()) {
-    lists_.combine({to.data, to.stride_bytes}, {from.data, from.stride_bytes}, loop, op);
+    lists_[lists_.size() > 1 ? k : 0].combine({to.data, to.stride_bytes},
+                                              {from.data, from.stride_bytes}, loop, op);
     return;
   }
   const auto [to_box, from_box] = boxes(k, to, from);

@@ -25,7 +25,9 @@ class element_pairs {
 
   [[nodiscard]] bool are_boxes() const noexcept { return !copies_.empty(); }
   [[nodiscard]] std::size_t memory_bytes() const noexcept {
-    return lists_.memory_bytes() + copies_.size() * sizeof(box_copy);
+    std::size_t bytes = copies_.size() * sizeof(box_copy);
+    for (const auto& list : lists_) bytes += list.memory_bytes();
+    return bytes;
   }
   /// Copies the elements of field number `k` of the memory.
   void copy(std::size_t k, const bound_field& to, const bound_field& from) const;
@@ -50,7 +52,8 @@ class element_pairs {
     strided_copy prepared;
   };
 
-  pair_list lists_;
+  // One for all fields, or one per field if fields have places of their own.
+  std::vector<pair_list> lists_;
   std::vector<box_copy> copies_;  // one per field; empty if the sets are lists
   double lines_ = 0;
 };

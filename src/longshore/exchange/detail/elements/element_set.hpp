@@ -25,8 +25,8 @@ struct element_box {
 class element_set {
  public:
   element_set() = default;
-  element_set(index_list list) : elements_(std::move(list)) {}     // implicit: a set is either
-  element_set(const element_box& box) : elements_(box) {}          //
+  element_set(index_list list) : elements_(std::move(list)) {}  // implicit: a set is either
+  element_set(const element_box& box) : elements_(box) {}       //
   element_set(std::uint32_t first, std::size_t count) : elements_(index_list(first, count)) {}
 
   /// The box, or null if the set is a list.

@@ -116,8 +116,8 @@ void pair_list::copy(const element_memory& to, const element_memory& from,
   for_each_batch(to, from, [&](const element_batch& batch) { copy_pairs(batch, element_bytes); });
 }
 
-void pair_list::combine(const element_memory& to, const element_memory& from,
-                        batch_function loop, const void* op) const {
+void pair_list::combine(const element_memory& to, const element_memory& from, batch_function loop,
+                        const void* op) const {
   for_each_batch(to, from, [&](const element_batch& batch) { loop(op, batch); });
 }
 

@@ -6,9 +6,9 @@
 #include <longshore/transport/shareable_memory.hpp>
 
 #include <algorithm>
+#include <cstring>
 
 namespace longshore::detail {
-namespace {
 
 // Memory without a handle has address 0: within a process its offset is the whole address.
 struct described_memory {
@@ -16,8 +16,10 @@ struct described_memory {
   std::uint64_t offset = 0;
   std::int64_t stride_bytes = 0;
 };
+namespace {
+
 struct description_header {
-  described_memory signals = {};
+  described_memory signals = {}, board = {};
   std::uint64_t memories = 0;
 };
 // Before the fields of each memory.
@@ -47,35 +49,29 @@ bool direct_peer::can_read(const incoming_message& message) const {
 }
 
 bool direct_peer::is_read(const outgoing_message& message) const {
-  return std::all_of(message.parts.begin(), message.parts.end(),
-                     [this](const auto& part) {
-                       return read_by_peer[static_cast<std::size_t>(part.memory)];
-                     });
+  return std::all_of(message.parts.begin(), message.parts.end(), [this](const auto& part) {
+    return read_by_peer[static_cast<std::size_t>(part.memory)];
+  });
 }
 
 direct_peers::direct_peers(team& ranks, std::shared_ptr<messenger> neighbours,
-                           const rank_memories& memories,
-                           std::span<const std::size_t> elements, std::size_t rounds)
-    : ranks_(ranks), access_(node_access::of(ranks)), messenger_(std::move(neighbours)) {
+                           const rank_memories& memories, std::span<const std::size_t> elements,
+                           std::size_t rounds)
+    : ranks_(ranks),
+      access_(node_access::of(ranks)),
+      messenger_(std::move(neighbours)),
+      rounds_(rounds) {
   const auto all_peers = messenger_->peers();
   for (std::size_t i = 0; i < all_peers.size(); ++i)
     if (ranks.nodes().is_local(all_peers[i])) local_.push_back(i);
   signals_ = access_.signals().take(ranks, local_.size() * rounds);
 
   const bool is_one_process = ranks.is_one_process();
-  handshake_writer fields;
-  for (std::size_t m = 0; m < memories.size(); ++m) {
-    std::vector<described_memory> described(memories[m].size());
-    bool is_exposed = true;
-    for (std::size_t k = 0; k < described.size(); ++k)
-      is_exposed = describe(described[k], memories[m][k], is_one_process || elements[m] == 0) &&
-                   is_exposed;
-    exposed_.push_back(is_exposed);
-    fields.add(memory_header{static_cast<std::uint32_t>(described.size()), is_exposed ? 1U : 0U});
-    fields.add_all(std::span<const described_memory>(described));
-  }
-  const auto described_fields = fields.take();
+  const auto described_fields = describe_memories(memories, elements, exposed_);
+  board_ = access_.signals().take(
+      ranks, local_.empty() ? 0 : 1 + described_fields.size() / sizeof(direct_signals));
   description_header header{.memories = memories.size()};
+  (void)describe(header.board, {reinterpret_cast<std::byte*>(board_.data())}, is_one_process);
   for (std::size_t i = 0; i < local_.size(); ++i) {
     direct_peer peer;
     peer.rank = all_peers[local_[i]];
@@ -131,29 +127,99 @@ void direct_peers::confirm(const agreed_numbers& numbers, const when_agreed& agr
   }
 }
 
+// The descriptions of memories follow each other, each with a header.
+std::vector<std::byte> direct_peers::describe_memories(const rank_memories& memories,
+                                                       std::span<const std::size_t> elements,
+                                                       std::vector<bool>& exposed) const {
+  handshake_writer fields;
+  for (std::size_t m = 0; m < memories.size(); ++m) {
+    std::vector<described_memory> described(memories[m].size());
+    bool is_exposed = true;
+    for (std::size_t k = 0; k < described.size(); ++k) {
+      const auto& field = memories[m][k];
+      const bool needs_no_mapping = ranks_.is_one_process() || elements[m] == 0;
+      is_exposed =
+          describe(described[k], field, needs_no_mapping) && field.places == nullptr && is_exposed;
+    }
+    exposed.push_back(is_exposed);
+    fields.add(memory_header{static_cast<std::uint32_t>(described.size()), is_exposed ? 1U : 0U});
+    fields.add_all(std::span<const described_memory>(described));
+  }
+  return fields.take();
+}
+
+// Returns the address of the peer's memory in this process, or null if it cannot be mapped.
+std::byte* direct_peers::mapped(direct_peer& peer, const described_memory& described) {
+  const auto offset = static_cast<std::ptrdiff_t>(described.offset);
+  if (ranks_.is_one_process() || described.memory.address == 0)
+    return reinterpret_cast<std::byte*>(described.offset);
+  auto mapping = access_.mappings().map(described.memory);
+  if (mapping.data == nullptr) return nullptr;
+  peer.mappings.push_back(std::move(mapping.owner));
+  return mapping.data + offset;
+}
+
+void direct_peers::rebind(const rank_memories& memories, std::span<const std::size_t> elements) {
+  std::vector<bool> exposed;
+  const auto descriptions = describe_memories(memories, elements, exposed);
+  for (std::size_t m = 0; m < exposed.size(); ++m)
+    if (exposed_[m] && !exposed[m])
+      fail(errc::usage,
+           "a plan on rank {} is bound to memory that its neighbours cannot read, but it was made "
+           "for memory that they read: use memory of longshore::shared_allocator for both",
+           ranks_.rank());
+  if (local_.empty()) return;
+  std::memcpy(static_cast<void*>(board_.data()), descriptions.data(), descriptions.size());
+  ++binding_;
+  for (auto& peer : peers_)
+    for (std::size_t r = 0; peer.has_signals && r < rounds_; ++r)
+      peer.signals_to_peer[r].binding.store(binding_, std::memory_order_release);
+}
+
+bool direct_peers::follow(int rank, std::size_t round) {
+  auto& peer = const_cast<direct_peer&>(*find(rank));
+  const auto binding = peer.signals_from_peer[round].binding.load(std::memory_order_acquire);
+  if (binding == peer.binding) [[likely]]
+    return false;
+  peer.binding = binding;
+  auto old = std::move(peer.mappings);  // the signals of the peer stay mapped
+  peer.mappings = {old.begin(), old.begin() + static_cast<std::ptrdiff_t>(peer.kept_mappings)};
+  const std::byte* next = peer.board;
+  const auto take = [&]<class T>(T& value) {
+    std::memcpy(&value, next, sizeof(T));
+    next += sizeof(T);
+  };
+  for (std::size_t m = 0; m < peer.memories.size(); ++m) {
+    memory_header header;
+    take(header);
+    for (auto& field : peer.memories[m]) {
+      described_memory described;
+      take(described);
+      if (header.is_exposed == 0 || !peer.readable[m]) continue;
+      field.data = mapped(peer, described);
+      field.stride_bytes = static_cast<std::ptrdiff_t>(described.stride_bytes);
+      if (field.data == nullptr && described.memory.address != 0) unmapped_rank_ = rank;
+    }
+  }
+  check_mapped();
+  return true;
+}
+
 // Until confirm(), a peer whose signals are mapped is assumed to map all that this rank exposes.
 void direct_peers::map_memories(direct_peer& peer, handshake_reader& reader) {
   const auto known = access_.reach().find(peer.rank);
   const bool is_known = known != access_.reach().end(), is_reached = !is_known || known->second;
   const auto header = reader.take<description_header>();
   const bool is_one_process = ranks_.is_one_process();
-  // Returns the address of the peer's memory in this process, or null if it cannot be mapped.
-  const auto mapped = [&](const described_memory& described) -> std::byte* {
-    const auto offset = static_cast<std::ptrdiff_t>(described.offset);
-    if (is_one_process || described.memory.address == 0)
-      return reinterpret_cast<std::byte*>(described.offset);
-    auto mapping = access_.mappings().map(described.memory);
-    if (mapping.data == nullptr) return nullptr;
-    mappings_.push_back(std::move(mapping.owner));
-    return mapping.data + offset;
-  };
   bool are_all_mapped = true;
   if (is_reached) {
-    peer.signals_to_peer = reinterpret_cast<direct_signals*>(mapped(header.signals));
+    peer.signals_to_peer = reinterpret_cast<direct_signals*>(mapped(peer, header.signals));
+    peer.board = mapped(peer, header.board);
     const bool are_described = is_one_process || header.signals.memory.address != 0;
     are_all_mapped = are_described && peer.signals_to_peer != nullptr;
     if (!is_known) peer.has_signals = are_all_mapped;
   }
+  peer.kept_mappings = peer.mappings.size();
   peer.readable.clear();
   for (std::uint64_t m = 0; m < header.memories; ++m) {
     const auto [fields, is_exposed] = reader.take<memory_header>();
@@ -163,10 +229,10 @@ void direct_peers::map_memories(direct_peer& peer, handshake_reader& reader) {
       const auto described = reader.take<described_memory>();
       std::byte* data = nullptr;
       if (is_readable) {
-        data = mapped(described);
+        data = mapped(peer, described);
         is_readable = data != nullptr || described.memory.address == 0;
       }
-      memory.push_back({data, static_cast<std::ptrdiff_t>(described.stride_bytes), 0, 0});
+      memory.push_back({data, static_cast<std::ptrdiff_t>(described.stride_bytes)});
     }
     are_all_mapped = are_all_mapped && is_readable == (is_exposed != 0);
     peer.readable.push_back(is_readable);

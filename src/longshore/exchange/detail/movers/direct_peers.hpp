@@ -1,8 +1,8 @@
 // The direct peers of a rank: ranks of its node whose memory it reads, or which read its memory.
 #pragma once
 
-#include <longshore/exchange/detail/exchange_program.hpp>
 #include <longshore/exchange/detail/agreement/messenger.hpp>
+#include <longshore/exchange/detail/exchange_program.hpp>
 #include <longshore/exchange/detail/movers/node_access.hpp>
 #include <longshore/exchange/detail/plan_memory.hpp>
 #include <longshore/transport/detail/handshake_message.hpp>
@@ -14,16 +14,22 @@
 
 namespace longshore::detail {
 
+struct described_memory;
+
 struct direct_peer {
   int rank = -1;
-  rank_memories memories;  ///< of the peer, mapped into this process
+  rank_memories memories;     ///< of the peer, mapped into this process
+  std::uint64_t binding = 0;  ///< the number of the binding to which `memories` belong
   /// Whether the ranks can signal each other. If not, neither reads memory of the other.
   bool has_signals = false;
   /// Element m of `readable`: this rank can read memory m of the peer. Element m of `read_by_peer`:
   /// the peer can read memory m of this rank.
   std::vector<bool> readable, read_by_peer;
-  direct_signals* signals_from_peer = nullptr;  ///< one per round, in the memory of this rank
-  direct_signals* signals_to_peer = nullptr;    ///< one per round, in the memory of the peer
+  direct_signals* signals_from_peer = nullptr;        ///< one per round, in the memory of this rank
+  direct_signals* signals_to_peer = nullptr;          ///< one per round, in the memory of the peer
+  const std::byte* board = nullptr;                   ///< of the peer, which describes its memories
+  std::vector<std::shared_ptr<const void>> mappings;  ///< first those of signals and board
+  std::size_t kept_mappings = 0;                      ///< how many those are
 
   /// REQUIRES: has_signals.
   [[nodiscard]] bool can_read(const incoming_message& message) const;
@@ -37,9 +43,8 @@ class direct_peers {
  public:
   /// Local. `elements` has the number of elements of each memory. `neighbours` reaches all ranks of
   /// the node with which this rank exchanges messages.
-  direct_peers(team& ranks, std::shared_ptr<messenger> neighbours,
-               const rank_memories& memories, std::span<const std::size_t> elements,
-               std::size_t rounds);
+  direct_peers(team& ranks, std::shared_ptr<messenger> neighbours, const rank_memories& memories,
+               std::span<const std::size_t> elements, std::size_t rounds);
   ~direct_peers() = default;
   direct_peers(const direct_peers&) = delete;
   direct_peers& operator=(const direct_peers&) = delete;
@@ -56,6 +61,14 @@ class direct_peers {
   /// peers which memories they have mapped.
   void confirm(const agreed_numbers& numbers, const when_agreed& agreed);
 
+  /// Local. The memories of this rank are bound to other addresses. Tells the peers, which read their
+  /// descriptions in the next exchange. Throws errc::usage if peers read a memory, and cannot map it
+  /// at its new address. REQUIRES: no exchange is in flight on this rank.
+  void rebind(const rank_memories& memories, std::span<const std::size_t> elements);
+  /// Call when `peer` has signalled that its messages may be read. Returns whether its memories were
+  /// bound to other addresses since the last call. Throws errc::out_of_memory.
+  bool follow(int rank, std::size_t round);
+
   /// Throws errc::out_of_memory if this rank could not map memory that its peers expect it to read.
   /// Call when an exchange begins, not earlier, because the peer may have destroyed its plan before
   /// this rank mapped the memory.
@@ -65,9 +78,16 @@ class direct_peers {
   [[nodiscard]] const direct_peer* find(int rank) const;
   /// Call if an exchange may still be in flight. The signals are not used again, because peers may
   /// still write to them.
-  void abandon_signals() noexcept { signals_.abandon(); }
+  void abandon_signals() noexcept {
+    signals_.abandon();
+    board_.abandon();
+  }
 
  private:
+  [[nodiscard]] std::vector<std::byte> describe_memories(const rank_memories& memories,
+                                                         std::span<const std::size_t> elements,
+                                                         std::vector<bool>& exposed) const;
+  [[nodiscard]] std::byte* mapped(direct_peer& peer, const described_memory& described);
   void map_memories(direct_peer& peer, handshake_reader& reader);
 
   team& ranks_;
@@ -78,9 +98,11 @@ class direct_peers {
   int unmapped_rank_ = -1;
   std::vector<bool> exposed_;  // whether others can map a memory of this rank
   std::vector<std::vector<std::byte>> descriptions_;
+  std::size_t rounds_;
   signal_pool::lines signals_;
+  signal_pool::lines board_;  // the descriptions of this rank's memories
+  std::uint64_t binding_ = 0;
   std::vector<direct_peer> peers_;  // sorted by rank
-  std::vector<std::shared_ptr<const void>> mappings_;
 };
 
 }  // namespace longshore::detail

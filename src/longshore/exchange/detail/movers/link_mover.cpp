@@ -18,8 +18,8 @@ bool is_posted(const team& ranks, int peer) {
 }  // namespace
 
 link_mover::link_mover(const mover_context& context, const exchange_round& round,
-                       const direct_peers* peers, std::size_t number)
-    : context_(context), store_(context) {
+                       direct_peers* peers, std::size_t number)
+    : context_(context), peers_(peers), number_(number), store_(context) {
   const auto direct_peer_of = [&](int rank) {
     return peers == nullptr ? nullptr : peers->find(rank);
   };
@@ -140,6 +140,7 @@ void link_mover::progress() {
   std::erase_if(pending_read_, [&](std::size_t i) {
     const auto& read = read_[i];
     if (read.from_peer->ready.load(std::memory_order_acquire) < exchange_) return false;
+    if (peers_->follow(read.peer, number_)) store_.rebind();
     for (const auto number : read.numbers) store_.arrive(number, nullptr, finished);
     return true;
   });

@@ -22,7 +22,7 @@ class link_mover final : public mover {
  public:
   /// Local. The round has number `number` in the plan. `peers` is null if no message is read
   /// directly.
-  link_mover(const mover_context& context, const exchange_round& round, const direct_peers* peers,
+  link_mover(const mover_context& context, const exchange_round& round, direct_peers* peers,
              std::size_t number);
   static constexpr int slots_per_channel = 2;
   /// Adds the ends of the channels that the round needs.
@@ -80,6 +80,8 @@ class link_mover final : public mover {
   void post();
 
   const mover_context& context_;
+  direct_peers* peers_;
+  std::size_t number_;  // of the round
   message_store store_;
   std::vector<sent_message> sent_;
   std::vector<received_message> received_;

@@ -10,7 +10,10 @@ namespace {
 // Returns fields like those of `memory` that lie in a packed message.
 bound_memory packed_fields(const bound_memory& memory) {
   auto packed = memory;
-  for (auto& field : packed) field.stride_bytes = static_cast<std::ptrdiff_t>(field.element_bytes);
+  for (auto& field : packed) {
+    field.stride_bytes = static_cast<std::ptrdiff_t>(field.element_bytes);
+    field.places = nullptr;
+  }
   return packed;
 }
 
@@ -26,10 +29,10 @@ message_packer::message_packer(const mover_context& context, const outgoing_mess
     const auto& memory = context.memory(out.memory);
     const auto count = out.elements.size();
     payload_bytes_ += count * element_bytes_of(memory);
-    parts_.push_back({out.memory,
-                      element_pairs(element_set(0, count), packed_fields(memory), out.elements,
-                                    memory),
-                      packed_layout(memory, count, bytes_)});
+    parts_.push_back(
+        {out.memory,
+         element_pairs(element_set(0, count), packed_fields(memory), out.elements, memory),
+         packed_layout(memory, count, bytes_)});
     bytes_ = parts_.back().layout.end();
   }
 }
@@ -94,8 +97,7 @@ void message_store::for_each_field(const stored_message& message, const part& st
   for (std::size_t k = 0; k < memory.size(); ++k)
     if (message.sender == nullptr)
       f(k, memory[k],
-        packed_field(memory[k],
-                     const_cast<std::byte*>(message.packed) + stored.layout.offset(k)));
+        packed_field(memory[k], const_cast<std::byte*>(message.packed) + stored.layout.offset(k)));
     else
       f(k, memory[k], (*message.sender)[static_cast<std::size_t>(stored.sender_memory)][k]);
 }
@@ -120,10 +122,9 @@ void message_store::charge(const stored_message& message, const part& stored) co
 // Boxes that are read from the same sender are copied as a batch, which loads the rows of opposite
 // faces once.
 void message_store::store_all(stored_message& message) const {
-  const bool are_boxes =
-      message.sender != nullptr &&
-      std::all_of(message.parts.begin(), message.parts.end(),
-                  [](const part& stored) { return stored.pairs.are_boxes(); });
+  const bool are_boxes = message.sender != nullptr &&
+                         std::all_of(message.parts.begin(), message.parts.end(),
+                                     [](const part& stored) { return stored.pairs.are_boxes(); });
   if (!are_boxes) {
     for (const auto& stored : message.parts) store(message, stored);
     return;
@@ -139,9 +140,9 @@ void message_store::store_all(stored_message& message) const {
                      });
   }
   message.batch->run(nullptr);
-  context_.ranks.charge_copy(message.peer,
-                             {message.batch->line_bytes(), message.batch->line_count(),
-                              2 * message.batch->size_bytes()});
+  context_.ranks.charge_copy(
+      message.peer,
+      {message.batch->line_bytes(), message.batch->line_count(), 2 * message.batch->size_bytes()});
 }
 
 std::size_t message_store::memory_bytes() const noexcept {

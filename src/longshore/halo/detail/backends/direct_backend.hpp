@@ -11,8 +11,8 @@
 // processes. Memory per rank: 128 bytes per neighbour and round.
 #pragma once
 
-#include <longshore/halo/detail/backends/exchange_backend.hpp>
 #include <longshore/exchange/detail/copy/copy_batch.hpp>
+#include <longshore/halo/detail/backends/exchange_backend.hpp>
 #include <longshore/transport/detail/direct_signals.hpp>
 #include <longshore/transport/team.hpp>
 
