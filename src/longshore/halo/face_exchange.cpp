@@ -1,9 +1,16 @@
 // Keeps the outgoing buffers of all faces in one block of memory, and the incoming buffers in
-// another. Makes one message pair per face. The backend of the mode transfers the messages.
+// another. One message per face.
 #include <longshore/halo/face_exchange.hpp>
 
 #include <longshore/core/error.hpp>
-#include <longshore/halo/detail/backends/exchange_backend.hpp>
+#include <longshore/halo/detail/grid_handshake.hpp>
+#include <longshore/halo/detail/mpi/exchange_backend.hpp>
+#include <longshore/halo/detail/round_program.hpp>
+#ifdef LONGSHORE_HAVE_MPI
+#include <longshore/halo/detail/mpi/backends.hpp>
+#endif
+
+#include <array>
 
 namespace longshore {
 
@@ -22,22 +29,58 @@ face_exchange::face_exchange(const rank_grid& grid, const face_options& options)
   });
   // Side i ^ 1 is opposite to side i (face_directions). A message that travels towards side i
   // arrives on side i ^ 1 of its receiver.
+  const auto at = [&](std::size_t i) {
+    return detail::element_box{static_cast<std::ptrdiff_t>(i * bytes_), {bytes_, 1, 1}, {1, 0, 0}};
+  };
   const auto buffer = [&](std::byte* memory, std::size_t i) {
     return detail::strided_box{memory + i * bytes_, 1, {bytes_, 1, 1}, {1, 0, 0}};
   };
   std::vector<detail::halo_round> rounds(1);
+  detail::exchange_program program;
+  auto& round = program.rounds.emplace_back();
+  message_from_.resize(sides_.size());
   for (std::size_t i = 0; i < sides_.size(); ++i) {
-    detail::message_pair pair{
-        sides_[i], {grid.neighbour(sides_[i]), {}}, {grid.neighbour(sides_[i].opposite()), {}}};
-    if (pair.outgoing.exists()) pair.outgoing.parts.push_back(buffer(send_.data(), i));
-    if (pair.incoming.exists()) pair.incoming.parts.push_back(buffer(receive_.data(), i ^ 1));
-    has_neighbour_.push_back(pair.outgoing.exists());
+    const int to = grid.neighbour(sides_[i]), from = grid.neighbour(sides_[i].opposite());
+    detail::message_pair pair{sides_[i], {to}, {from}};
+    if (to >= 0) pair.outgoing.parts.push_back(buffer(send_.data(), i));
+    if (from >= 0) pair.incoming.parts.push_back(buffer(receive_.data(), i ^ 1));
     rounds[0].push_back(std::move(pair));
+    has_neighbour_.push_back(to >= 0);
+    if (to >= 0) program.payload_bytes += bytes_;
+    if (to >= 0 && to != grid.ranks().rank()) round.outgoing.push_back({to, {{0, at(i)}}});
+    message_from_[i ^ 1] = round.incoming.size();
+    if (from >= 0) round.incoming.push_back({from, {{1, at(i ^ 1), 0, at(i), from}}});
   }
-  auto backends =
-      detail::make_backends(options.mode, grid, std::move(rounds),
-                            {.delivery = options.delivery, .shareable = {send_.handle()}});
-  backend_ = {grid.ranks(), "an exchange of faces", std::move(backends[0])};
+  detail::plan_arguments possible("an exchange of faces", {});
+  possible.attempt([&] {
+    if (const auto reason =
+            why_not(options.mode, grid.ranks().transport_name(), grid.shape(), grid.wraps()))
+      fail(errc::unsupported, "{}", *reason);
+  });
+#ifdef LONGSHORE_HAVE_MPI
+  if (is_mpi_mode(options.mode)) {
+    possible.agree_now(grid.ranks());
+    auto backends = mpi::make_backends(options.mode, grid, std::move(rounds), nullptr);
+    backend_ = {grid.ranks(), "an exchange of faces", std::move(backends[0])};
+    return;
+  }
+#endif
+  auto setup = detail::halo_setup(grid, options.mode);
+  setup.touched_bytes = detail::touched_bytes(rounds);
+  if (options.delivery == halo_delivery::in_place) {
+    setup.by = detail::carrier::channels;
+    setup.keeps_slots = true;
+  }
+  setup.types = {&detail::element_type_of<std::byte>};
+  setup.programs = {std::move(program)};
+  detail::rank_memories memories{{{send_.data(), 1, 1}}, {{receive_.data(), 1, 1}}};
+  memories[0][0].holder = std::make_shared<const detail::memory_holder>(
+      detail::memory_holder{send_.handle(), send_.lifetime()});
+  setup.memory = std::make_unique<detail::plan_memory>(grid.ranks(), std::move(memories),
+                                                       std::vector<std::size_t>{1, 1});
+  plan_ = {
+      grid.ranks(), "an exchange of faces",
+      std::make_unique<detail::exchange_plan>(grid.ranks(), std::move(setup), std::move(possible))};
 }
 
 face_exchange::~face_exchange() = default;
@@ -47,29 +90,41 @@ face_exchange& face_exchange::operator=(face_exchange&& other) noexcept = defaul
 void face_exchange::start() {
   if (in_flight_)
     fail(errc::usage, "an exchange of faces was started twice: call wait() in between");
-  backend_.check_team();
+  if (plan_) {
+    plan_.check_team();
+    plan_->start(std::array{std::size_t{0}}, {});
+  } else {
+    backend_.check_team();
+    backend_->start();
+  }
   in_flight_ = true;
-  backend_->start();
 }
 
 bool face_exchange::test() {
-  if (in_flight_ && backend_->test()) in_flight_ = false;
+  if (in_flight_ && (plan_ ? plan_->test() : backend_->test())) in_flight_ = false;
   return !in_flight_;
 }
 
 void face_exchange::wait() {
   if (!in_flight_)
     fail(errc::usage, "wait() on an exchange of faces that was not started: call start() first");
-  backend_->wait();
+  if (plan_)
+    plan_->wait();
+  else
+    backend_->wait();
   in_flight_ = false;
 }
 
-traffic face_exchange::moved() const { return backend_->moved(); }
-halo_transfers face_exchange::transfers() const { return backend_->transfers(); }
+traffic face_exchange::moved() const { return plan_ ? plan_->moved(0) : backend_->moved(); }
+halo_transfers face_exchange::transfers() const {
+  return plan_ ? detail::transfers_of(plan_->ways(0)) : backend_->transfers();
+}
 
 std::span<const std::byte> face_exchange::received(std::size_t i) const {
   if (!has_neighbour_[i]) return {};
-  return {backend_->received(i ^ 1), bytes_};
+  if (!plan_) return {backend_->received(i ^ 1), bytes_};
+  const std::byte* const kept = plan_->kept(message_from_[i]);
+  return {kept != nullptr ? kept : receive_.data() + i * bytes_, bytes_};
 }
 
 }  // namespace longshore

@@ -5,7 +5,13 @@
 #include <longshore/core/error.hpp>
 #include <longshore/halo/detail/accumulate_plan.hpp>
 #include <longshore/halo/detail/algorithms/plan_rounds.hpp>
-#include <longshore/halo/detail/backends/exchange_backend.hpp>
+#include <longshore/halo/detail/grid_handshake.hpp>
+#include <longshore/halo/detail/mpi/exchange_backend.hpp>
+#include <longshore/halo/detail/neighbour_fields.hpp>
+#include <longshore/halo/detail/round_program.hpp>
+#ifdef LONGSHORE_HAVE_MPI
+#include <longshore/halo/detail/mpi/backends.hpp>
+#endif
 #include <longshore/transport/shareable_memory.hpp>
 
 #include <fmt/ranges.h>
@@ -103,24 +109,38 @@ halo_exchange::halo_exchange(const rank_grid& grid, const halo_options& options,
   algorithm_ = options.algorithm == halo_algorithm::automatic
                    ? detail::choose_algorithm(grid, options, fields)
                    : options.algorithm;
-  detail::backend_options backend{.workers = options.workers};
-  for (std::size_t i = 0; i < fields.size(); ++i) {
-    const auto& field = fields[i];
-    if (field.memory.bytes > 0) {
-      backend.shareable.push_back(field.memory);
-      memories_.add(i, field.lifetime);
-    } else if (const auto found = detail::find_shareable(field.first)) {
-      backend.shareable.push_back(found->handle);
-      memories_.add(i, found->lifetime);
-    }
-  }
-  auto rounds =
-      detail::plan_rounds(algorithm_, grid, exchanged, options.reach, !is_mpi_mode(options.mode));
+  const auto known = detail::learn_fields_of_neighbours(grid.ranks(), *detail::messenger_of(grid),
+                                                        exchanged, detail::plan_arguments());
+  auto rounds = detail::plan_rounds(algorithm_, {grid, exchanged, known}, options.reach,
+                                    !is_mpi_mode(options.mode));
   for (const auto& round : rounds)
     rounds_between_ranks_ += detail::stays_within_ranks(grid, round) ? 0 : 1;
-  rounds_ = {grid.ranks(), "a halo plan",
-             std::make_unique<rounds_of_plan>(
-                 detail::make_backends(options.mode, grid, std::move(rounds), backend))};
+  detail::plan_arguments messages("a halo plan", {});
+  messages.attempt([&] {
+    if (const auto reason =
+            why_not(options.mode, grid.ranks().transport_name(), grid.shape(), grid.wraps()))
+      fail(errc::unsupported, "{}", *reason);
+    detail::check_messages(grid.ranks(), rounds);
+  });
+#ifdef LONGSHORE_HAVE_MPI
+  if (is_mpi_mode(options.mode)) {
+    messages.agree_now(grid.ranks());
+    for (std::size_t i = 0; i < fields.size(); ++i)
+      if (fields[i].memory.bytes > 0)
+        memories_.add(i, fields[i].lifetime);
+      else
+        memories_.add(i, fields[i].first);
+    rounds_ = {grid.ranks(), "a halo plan",
+               std::make_unique<rounds_of_plan>(
+                   mpi::make_backends(options.mode, grid, std::move(rounds), options.workers))};
+    return;
+  }
+#endif
+  auto setup = detail::setup_of_rounds(grid, options.mode, rounds, fields);
+  setup.workers = options.workers;
+  plan_ = {
+      grid.ranks(), "a halo plan",
+      std::make_unique<detail::exchange_plan>(grid.ranks(), std::move(setup), std::move(messages))};
 }
 
 halo_exchange::~halo_exchange() = default;
@@ -170,7 +190,10 @@ void halo_exchange::start(halo_operation operation, std::span<const combine_op> 
                           const halo_part& part) {
   if (running_ != running::nothing)
     fail(errc::usage, "a halo exchange was started twice: call wait() in between");
-  rounds_.check_team();
+  if (plan_)
+    plan_.check_team();
+  else
+    rounds_.check_team();
   auto& plan = plan_of(part);
   if (&plan != this) {
     plan.start(operation, operations, {});
@@ -184,6 +207,12 @@ void halo_exchange::start(halo_operation operation, std::span<const combine_op> 
 }
 
 void halo_exchange::start_rounds() {
+  if (plan_) {
+    plan_->start(std::array{std::size_t{0}}, {});
+    running_plan_ = &*plan_;
+    running_ = running::plan;
+    return;
+  }
   memories_.check();
   running_ = running::rounds;
   current_round_ = 0;
@@ -201,7 +230,8 @@ void halo_exchange::start_combining(halo_operation operation,
   constexpr std::array<std::size_t, 2> programs{program_accumulate, program_update};
   const bool is_assemble = operation == halo_operation::assemble;
   accumulate_plan_->start(std::span(programs).first(is_assemble ? 2 : 1), operations);
-  running_ = running::accumulate_plan;
+  running_plan_ = &*accumulate_plan_;
+  running_ = running::plan;
 }
 
 bool halo_exchange::test() {
@@ -209,12 +239,12 @@ bool halo_exchange::test() {
     switch (running_) {
       case running::nothing: return true;
       case running::part: return running_part_->test();
-      case running::accumulate_plan: return accumulate_plan_->test();
+      case running::plan: return running_plan_->test();
       case running::rounds: break;
     }
     auto& rounds = *rounds_;
     while (current_round_ + 1 < rounds.size()) {
-      if (!rounds[current_round_]->arrived()) return false;
+      if (!rounds[current_round_]->test()) return false;
       rounds[++current_round_]->start();
     }
     for (const auto& round : rounds)
@@ -231,11 +261,11 @@ void halo_exchange::wait() {
     case running::nothing:
       fail(errc::usage, "wait() on a halo exchange that was not started: call start() first");
     case running::part: running_part_->wait(); break;
-    case running::accumulate_plan: accumulate_plan_->wait(); break;
+    case running::plan: running_plan_->wait(); break;
     case running::rounds:
       auto& rounds = *rounds_;
       while (current_round_ + 1 < rounds.size()) {
-        rounds[current_round_]->wait_arrival();
+        rounds[current_round_]->wait();
         rounds[++current_round_]->start();
       }
       for (const auto& round : rounds) round->wait();
@@ -245,7 +275,9 @@ void halo_exchange::wait() {
 
 traffic halo_exchange::moved(halo_operation operation) const {
   traffic total;
-  if (operation == halo_operation::exchange)
+  if (operation == halo_operation::exchange && plan_)
+    total = plan_->moved(0);
+  else if (operation == halo_operation::exchange)
     for (const auto& round : *rounds_) total += round->moved();
   else if (accumulate_plan_)
     total = accumulate_plan_->moved(detail::program_accumulate);
@@ -255,6 +287,7 @@ traffic halo_exchange::moved(halo_operation operation) const {
 }
 
 halo_transfers halo_exchange::transfers() const {
+  if (plan_) return detail::transfers_of(plan_->ways(0));
   halo_transfers total;
   for (const auto& round : *rounds_) total += round->transfers();
   return total;

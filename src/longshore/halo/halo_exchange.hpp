@@ -183,6 +183,8 @@ class halo_exchange {
   halo_options options_;
   std::vector<field_memory> fields_;
   halo_algorithm algorithm_ = halo_algorithm::standard;
+  // The plan of the modes direct and channel, or one backend per round of a mode of MPI calls.
+  detail::team_bound<detail::exchange_plan> plan_;
   using rounds_of_plan = std::vector<std::unique_ptr<detail::exchange_backend>>;
   detail::team_bound<rounds_of_plan> rounds_;
   detail::memory_watch memories_;
@@ -194,9 +196,10 @@ class halo_exchange {
     std::unique_ptr<halo_exchange> plan;
   };
   std::vector<made_part> parts_;
-  // What is in flight: nothing, the rounds of an exchange, the accumulate plan, or a part.
-  enum class running { nothing, rounds, accumulate_plan, part };
+  // What is in flight: nothing, rounds of MPI calls, a plan, or a part.
+  enum class running { nothing, rounds, plan, part };
   running running_ = running::nothing;
+  detail::exchange_plan* running_plan_ = nullptr;
   halo_exchange* running_part_ = nullptr;
 };
 

@@ -1,13 +1,19 @@
 // Tests that cell_check.hpp detects faults in the messages of a plan, or in a field.
 #include <longshore/halo/cell_check.hpp>
 #include <longshore/halo/detail/algorithms/plan_rounds.hpp>
-#include <longshore/halo/detail/backends/exchange_backend.hpp>
+#include <longshore/halo/detail/grid_handshake.hpp>
+#ifdef LONGSHORE_HAVE_MPI
+#include <longshore/halo/detail/mpi/backends.hpp>
+#endif
+#include <longshore/halo/detail/neighbour_fields.hpp>
+#include <longshore/halo/detail/round_program.hpp>
 #include <longshore/halo/halo_exchange.hpp>
 #include <longshore/transport/spmd_test.hpp>
 
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <functional>
 
 namespace longshore {
@@ -25,11 +31,44 @@ constexpr bool may_race = false;
 constexpr bool may_race = true;
 #endif
 
-void run(const std::vector<std::unique_ptr<detail::exchange_backend>>& backends) {
-  for (const auto& backend : backends) {
-    backend->start();
-    backend->wait();
+// Exchanges a field by the rounds of a plan.
+void exchange(const rank_grid& grid, halo_mode mode, std::vector<detail::halo_round> rounds,
+              const field<double>& u) {
+#ifdef LONGSHORE_HAVE_MPI
+  if (is_mpi_mode(mode)) {
+    const auto backends = mpi::make_backends(mode, grid, std::move(rounds), nullptr);
+    for (const auto& backend : backends) {
+      backend->start();
+      backend->wait();
+    }
+    return;
   }
+#endif
+  detail::exchange_plan plan(
+      grid.ranks(), detail::setup_of_rounds(grid, mode, rounds, std::span(&u.memory(), 1)), {});
+  plan.start(std::array{std::size_t{0}}, {});
+  plan.wait();
+}
+
+std::vector<detail::halo_round> rounds_of(halo_algorithm algorithm, const rank_grid& grid,
+                                          const field<double>& u) {
+  const detail::exchanged_field part{u.memory(), halo};
+  const auto known = detail::learn_fields_of_neighbours(
+      grid.ranks(), *detail::messenger_of(grid), std::span(&part, 1), detail::plan_arguments());
+  return detail::plan_rounds(algorithm, {grid, std::span(&part, 1), known});
+}
+
+// Puts a fault into a round, and the same fault into what the receivers know of their senders.
+void put(const std::function<void(detail::halo_round&)>& fault, detail::halo_round& round) {
+  auto senders = round;
+  for (std::size_t i = 0; i < round.size(); ++i) {
+    senders[i].outgoing.parts = round[i].incoming.peer_parts;
+    senders[i].incoming.parts = round[i].outgoing.peer_parts;
+  }
+  fault(senders);
+  fault(round);
+  for (std::size_t i = 0; i < round.size(); ++i)
+    if (round[i].incoming.exists()) round[i].incoming.peer_parts = senders[i].outgoing.parts;
 }
 
 // Exchanges a field with a fault in one round of the plan: in modes channel and direct and, over
@@ -45,13 +84,10 @@ bool detects(team& team, halo_algorithm algorithm,
         (mode == halo_mode::direct && !may_race))
       continue;
     field<double> u(grid, {5, 4, 6}, halo);
-    const detail::exchanged_field part{u.memory(), halo};
-    auto rounds = detail::plan_rounds(algorithm, grid, std::span(&part, 1));
-    put_fault(rounds[faulty_round]);
-    const auto backends =
-        detail::make_backends(mode, grid, std::move(rounds), {.shareable = {u.memory().memory}});
+    auto rounds = rounds_of(algorithm, grid, u);
+    put(put_fault, rounds[faulty_round]);
     fill_cells(u, grid, 3);
-    run(backends);
+    exchange(grid, mode, std::move(rounds), u);
     const bool is_wrong =
         first_wrong_cell(u, equal_block(grid, u.extents()), 3, grid, algorithm, halo).has_value();
     is_found = is_found && team.allreduce_value<int>(is_wrong, reduction::max) == 1;
@@ -107,12 +143,10 @@ TEST(HaloFault, stages_in_another_order_are_found) {
   spmd([](team& team) {
     const rank_grid grid(team);
     field<double> u(grid, {5, 4, 6}, halo);
-    const detail::exchanged_field part{u.memory(), halo};
-    auto rounds = detail::plan_rounds(halo_algorithm::staged, grid, std::span(&part, 1));
+    auto rounds = rounds_of(halo_algorithm::staged, grid, u);
     std::swap(rounds[0], rounds[2]);
-    const auto backends = detail::make_backends(halo_mode::channel, grid, std::move(rounds));
     fill_cells(u, grid, 3);
-    run(backends);
+    exchange(grid, halo_mode::channel, std::move(rounds), u);
     EXPECT_TRUE(
         first_wrong_cell(u, equal_block(grid, u.extents()), 3, grid, halo_algorithm::staged, halo)
             .has_value());

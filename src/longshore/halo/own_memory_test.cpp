@@ -1,13 +1,15 @@
 // Tests exchanges of fields in memory of the program: packed past the caches, and in memory of
 // shared_allocator, which neighbours read directly.
 #include <longshore/halo/detail/algorithms/plan_rounds.hpp>
-#include <longshore/halo/detail/backends/channel_backend.hpp>
+#include <longshore/halo/detail/grid_handshake.hpp>
+#include <longshore/halo/detail/neighbour_fields.hpp>
+#include <longshore/halo/detail/round_program.hpp>
 #include <longshore/halo/halo_test.hpp>
 #include <longshore/transport/shareable_memory.hpp>
 #include <longshore/transport/shared_allocator.hpp>
 #include <longshore/transport/spmd_test.hpp>
-#include <longshore/transport/waiter.hpp>
 
+#include <array>
 #include <numeric>
 
 namespace longshore {
@@ -33,27 +35,29 @@ field_view<typename Vector::value_type> view_of(Vector& cells,
   return {cells.data() + first, extents, strides, width};
 }
 
-// The first and the last exchange of a field by channels whose peers are all far away. The grid is
-// not periodic, because a channel backend has no messages of a rank to itself. Returns the wrong
-// cell, or nothing. `fault` changes the messages.
+// Exchanges of a field by channels whose peers are all far away. Returns the wrong cell, or nothing.
+// `fault` changes the messages.
 template <class T>
 std::optional<std::string> wrong_after_streaming(team& team, const auto& fault) {
   const rank_grid grid(team, {.periodic = {false, false, false}});
   std::vector<T> cells;
   const auto u = view_of(cells, {24, 20, 22}, 3);
   const detail::exchanged_field part{u.memory(), 3};
-  auto rounds = detail::plan_rounds(halo_algorithm::standard, grid, std::span(&part, 1));
+  const auto known = detail::learn_fields_of_neighbours(
+      team, *detail::messenger_of(grid), std::span(&part, 1), detail::plan_arguments());
+  auto rounds = detail::plan_rounds(halo_algorithm::standard, {grid, std::span(&part, 1), known});
   fault(rounds[0]);
   std::vector<int> all_ranks(static_cast<std::size_t>(team.size()));
   std::iota(all_ranks.begin(), all_ranks.end(), 0);
-  detail::channel_backend backend(team, rounds[0], {}, all_ranks);
+  auto setup = detail::setup_of_rounds(grid, halo_mode::channel, rounds, std::span(&u.memory(), 1));
+  setup.by = detail::carrier::channels;
+  setup.far_peers = [&] { return all_ranks; };
+  detail::exchange_plan plan(team, std::move(setup), {});
   std::optional<std::string> wrong;
   for (std::uint64_t tag = 1; tag <= 4; ++tag) {
     fill_cells(u, grid, tag);
-    backend.start();
-    for (waiter wait(team, "a halo exchange");
-         backend.pending_receives() + backend.pending_sends() > 0; wait.pause())
-      backend.progress();
+    plan.start(std::array{std::size_t{0}}, {});
+    plan.wait();
     if (!wrong)
       wrong = first_wrong_cell(u, equal_block(grid, u.extents()), tag, grid,
                                halo_algorithm::standard, 3);

@@ -3,7 +3,7 @@
 #include <longshore/halo/rank_grid.hpp>
 
 #include <longshore/core/error.hpp>
-#include <longshore/halo/detail/backends/exchange_backend.hpp>
+#include <longshore/halo/detail/grid_handshake.hpp>
 #include <longshore/transport/agree_on_arguments.hpp>
 
 #include <fmt/ranges.h>

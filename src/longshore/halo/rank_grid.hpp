@@ -16,9 +16,9 @@ enum class cart_order;
 namespace detail {
 class neighbour_handshake;
 rank_grid cart_grid(team& team, const void* communicator, const char* headers, cart_order order);
-enum class neighbour_place { on_node, on_other_nodes };
-const std::shared_ptr<neighbour_handshake>& handshake_of(const rank_grid& grid,
-                                                         neighbour_place place);
+const std::shared_ptr<neighbour_handshake>& handshake_of(const rank_grid& grid);
+class messenger;
+const std::shared_ptr<messenger>& messenger_of(const rank_grid& grid);
 }  // namespace detail
 
 /// The shape of a grid of `ranks` ranks in 1 to 3 dimensions. The factors are as equal as possible:
@@ -76,15 +76,17 @@ class rank_grid {
             placed_grid placed);
 
   friend const std::shared_ptr<detail::neighbour_handshake>& detail::handshake_of(
-      const rank_grid& grid, detail::neighbour_place place);
+      const rank_grid& grid);
+  friend const std::shared_ptr<detail::messenger>& detail::messenger_of(const rank_grid& grid);
 
   longshore::team* team_;
   int dimensions_;
   std::array<bool, 3> periodic_;
   placed_grid placed_;
   std::array<int, 3> coordinates_{};
-  // Null until the first plan that needs the handshake.
-  mutable std::shared_ptr<detail::neighbour_handshake> handshake_, handshake_between_nodes_;
+  // Null until the first plan that needs them.
+  mutable std::shared_ptr<detail::messenger> messenger_;
+  mutable std::shared_ptr<detail::neighbour_handshake> handshake_;
 };
 
 }  // namespace longshore

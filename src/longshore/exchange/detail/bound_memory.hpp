@@ -2,11 +2,22 @@
 // be bound to other addresses.
 #pragma once
 
+#include <longshore/exchange/field_view.hpp>
+#include <longshore/transport/shareable_memory.hpp>
+
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <utility>
 #include <vector>
 
 namespace longshore::detail {
+
+/// The shareable memory that holds a field, if the front end knows it.
+struct memory_holder {
+  shared_memory_handle handle;
+  std::weak_ptr<const void> lifetime;  ///< expires when the memory is freed
+};
 
 /// One field in a memory. Element i begins at data + p * stride_bytes, where p is i, or places[i].
 struct bound_field {
@@ -15,10 +26,22 @@ struct bound_field {
   std::size_t element_bytes = 0;
   int number = 0;  ///< of the field in the plan, which has one operation per field
   const std::uint32_t* places = nullptr;  ///< of elements in lists
+  /// Null if plans look for shareable memory at `data`.
+  std::shared_ptr<const memory_holder> holder = nullptr;
 };
 
 /// A memory has the same elements of one or several fields.
 using bound_memory = std::vector<bound_field>;
+/// Returns the memory of a block of cells. Its elements are bytes, counted from the first interior
+/// cell.
+[[nodiscard]] inline bound_memory memory_of_cells(const field_memory& field, int number) {
+  bound_field bound{field.first, 1, field.element_bytes, number};
+  if (field.memory.bytes > 0)
+    bound.holder =
+        std::make_shared<const memory_holder>(memory_holder{field.memory, field.lifetime});
+  return {std::move(bound)};
+}
+
 /// The memories of a rank, by their numbers.
 using rank_memories = std::vector<bound_memory>;
 

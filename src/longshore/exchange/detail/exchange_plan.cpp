@@ -6,6 +6,8 @@
 #include <longshore/machine/memory_sizes.hpp>
 #include <longshore/transport/waiter.hpp>
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <limits>
 #include <set>
@@ -15,22 +17,29 @@ namespace longshore::detail {
 exchange_plan::exchange_plan(team& ranks, plan_setup setup, plan_arguments arguments)
     : ranks_(ranks),
       name_(setup.name),
+      awaited_(fmt::format("a {} message", setup.name)),
       by_(setup.by),
       memory_(std::move(setup.memory)),
       types_(std::move(setup.types)),
-      context_{ranks_, memory_->memories()} {
+      context_{ranks_,
+               memory_->memories(),
+               setup.workers,
+               setup.touched_bytes,
+               setup.posts_in_place,
+               setup.keeps_slots} {
   watch_memories();
   auto& programs = setup.programs;
   std::size_t rounds = 0;
   for (const auto& program : programs) rounds += program.rounds.size();
   if (by_ == carrier::direct && ranks_.nodes().largest_node() > 1)
-    direct_peers_.emplace(ranks_, setup.neighbours, memory_->memories(), memory_->elements(),
-                          rounds);
+    direct_peers_.emplace(ranks_, setup.reads, setup.neighbours, memory_->memories(),
+                          memory_->elements(), rounds);
   // The ranks agree after this check, so that all refuse a plan that one rank cannot make.
   if (is_mpi_carrier(by_) || are_posted_between_nodes(ranks_))
     arguments.attempt([&] { check_messages(programs); });
   auto agreed = agree(*setup.neighbours, arguments, programs, setup.attachments);
   if (setup.complete) setup.complete(programs, std::move(agreed.attachments));
+  if (agreed.has_channels && setup.far_peers) context_.far_peers = setup.far_peers();
   std::size_t number = 0;
   for (auto& program : programs) {
     auto& prepared = programs_.emplace_back();
@@ -40,6 +49,7 @@ exchange_plan::exchange_plan(team& ranks, plan_setup setup, plan_arguments argum
       prepared.rounds.push_back({make_mover(round, number++), round.combines});
   }
   if (agreed.has_channels) open_channels();
+  if (are_posted_between_nodes(ranks_) && !context_.keeps_slots) post_messages();
   count_neighbours(programs);
   current_.reserve(rounds);
   ops_.reserve(types_.size());
@@ -50,8 +60,10 @@ void exchange_plan::watch_memories() {
   watch_ = {};
   for (std::size_t m = 0; m < memory_->memories().size(); ++m)
     for (const auto& field : memory_->memories()[m])
-      if (memory_->elements()[m] > 0)
-        watch_.add(static_cast<std::size_t>(field.number), field.data);
+      if (const auto number = static_cast<std::size_t>(field.number); field.holder)
+        watch_.add(number, field.holder->lifetime);
+      else if (memory_->elements()[m] > 0)
+        watch_.add(number, field.data);
 }
 
 void exchange_plan::rebind(const rank_memories& memories) {
@@ -146,20 +158,20 @@ exchange_plan::agreement exchange_plan::agree(
 // messages count, because the peers have not described their memory yet.
 bool exchange_plan::any_needs_channel(std::span<const exchange_program> programs,
                                       bool has_mapped) const {
-  const bool posts = are_posted_between_nodes(ranks_);
   const auto needs = [&](const auto& message, const auto& is_direct) {
-    if (message.peer == ranks_.rank() || (posts && !ranks_.nodes().is_local(message.peer)))
-      return false;
+    if (message.peer == ranks_.rank() || is_posted(context_, message.peer)) return false;
     const auto* const peer = direct_peers_ ? direct_peers_->find(message.peer) : nullptr;
     return peer == nullptr || !is_direct(*peer);
   };
   for (const auto& program : programs)
     for (const auto& round : program.rounds) {
       for (const auto& out : round.outgoing)
-        if (needs(out, [&](const direct_peer& peer) { return peer.is_read(out); })) return true;
+        if (needs(out, [&](const direct_peer& peer) { return direct_peers_->is_read(peer, out); }))
+          return true;
       if (!has_mapped) continue;
       for (const auto& in : round.incoming)
-        if (needs(in, [&](const direct_peer& peer) { return peer.can_read(in); })) return true;
+        if (needs(in, [&](const direct_peer& peer) { return direct_peers_->can_read(peer, in); }))
+          return true;
     }
   return false;
 }
@@ -190,6 +202,21 @@ void exchange_plan::open_channels() {
   channels_ = ranks_.open_channels(to, from, link_mover::slots_per_channel);
   std::size_t sender = 0, receiver = 0;
   for (auto* mover : link_movers_) mover->take_channels(*channels_, sender, receiver);
+}
+
+// Ghosts are cut into messages of a size that MPI sends at once. Boxes travel in pieces if that is
+// faster.
+void exchange_plan::post_messages() {
+#ifdef LONGSHORE_HAVE_MPI
+  link_mover::posted_ends all;
+  for (const auto* mover : link_movers_) {
+    const auto [to, from] = mover->ends();
+    all.to.insert(all.to.end(), to.begin(), to.end());
+    all.from.insert(all.from.end(), from.begin(), from.end());
+  }
+  const std::size_t piece_bytes = mpi::choose_piece_bytes(ranks_, all.to, all.from);
+  for (auto* mover : link_movers_) mover->post(piece_bytes);
+#endif
 }
 
 void exchange_plan::count_neighbours(std::span<const exchange_program> programs) {
@@ -238,6 +265,7 @@ void exchange_plan::start(std::span<const std::size_t> programs,
   in_flight_ = true;
   current_round_ = 0;
   start_round();
+  current_[0]->by->progress();
 }
 
 // Continues the rounds that have begun, and returns whether all rounds are done. A round whose
@@ -276,10 +304,20 @@ void exchange_plan::wait() {
   if (!in_flight_)
     fail(errc::usage, "wait() on a {} exchange that was not started: start an operation first",
          name_);
-  if (progress()) return;
-  for (waiter waiting(ranks_, "a message of an exchange", awaited_peer()); !progress();
-       waiting.pause()) {
+  // The deadline starts anew after each completed message.
+  while (!progress()) {
+    const std::size_t before = pending();
+    for (waiter waiting(ranks_, awaited_.c_str(), awaited_peer());; waiting.pause()) {
+      if (progress()) return;
+      if (pending() != before) break;
+    }
   }
+}
+
+std::size_t exchange_plan::pending() const {
+  std::size_t pending = current_.size() - current_round_;
+  for (std::size_t r = 0; r <= current_round_; ++r) pending += current_[r]->by->pending();
+  return pending;
 }
 
 traffic exchange_plan::moved(std::size_t program) const {
@@ -289,6 +327,21 @@ traffic exchange_plan::moved(std::size_t program) const {
   for (const auto& round : prepared.rounds) total += round.by->moved();
   return total;
 }
+
+payload_ways exchange_plan::ways(std::size_t program) const {
+  payload_ways total;
+  for (const auto& round : programs_[program].rounds) {
+    const auto ways = round.by->ways();
+    total.copied += ways.copied;
+    total.read += ways.read;
+    total.channels += ways.channels;
+    total.posted += ways.posted;
+    total.mpi += ways.mpi;
+  }
+  return total;
+}
+
+const std::byte* exchange_plan::kept(std::size_t i) const { return link_movers_.front()->kept(i); }
 
 std::size_t exchange_plan::memory_bytes() const {
   std::size_t bytes = sizeof(*this) + memory_->buffer_bytes();

@@ -15,6 +15,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -26,6 +27,14 @@ class link_mover;
 struct plan_setup {
   std::string_view name;  ///< of the front end in messages, such as "ghost"
   carrier by = carrier::direct;
+  read_policy reads = read_policy::all;  ///< with carrier `direct`
+  /// The options of mover_context.
+  tasks* workers = nullptr;
+  std::size_t touched_bytes = 0;
+  bool posts_in_place = false, keeps_slots = false;
+  /// Collective. Returns the far peers of mover_context. Called if a rank needs channels; may be
+  /// empty.
+  std::function<std::vector<int>()> far_peers = {};
   /// Reaches all ranks with which this rank exchanges messages.
   std::shared_ptr<messenger> neighbours;
   std::unique_ptr<plan_memory> memory = {};
@@ -60,6 +69,11 @@ class exchange_plan {
   void wait();
   /// The traffic of one run of a program.
   [[nodiscard]] traffic moved(std::size_t program) const;
+  /// The payload of one run of a program, split by the way in which it moves.
+  [[nodiscard]] payload_ways ways(std::size_t program) const;
+  /// The message of incoming message `i` of the first round of program 0, which stays in its slot
+  /// until the next run. Null if the message is not kept.
+  [[nodiscard]] const std::byte* kept(std::size_t i) const;
   [[nodiscard]] std::size_t neighbours() const noexcept { return neighbours_; }
   [[nodiscard]] std::size_t memory_bytes() const;
 
@@ -85,6 +99,8 @@ class exchange_plan {
   void cut(exchange_program& program) const;
   [[nodiscard]] std::unique_ptr<mover> make_mover(const exchange_round& round, std::size_t number);
   void open_channels();
+  void post_messages();
+  [[nodiscard]] std::size_t pending() const;
   void count_neighbours(std::span<const exchange_program> programs);
   void watch_memories();
   void set_combiners(std::span<const combine_op> operations);
@@ -94,6 +110,7 @@ class exchange_plan {
 
   team& ranks_;
   std::string_view name_;
+  std::string awaited_;  // what a rank waits for, in messages
   carrier by_;
   std::unique_ptr<plan_memory> memory_;
   std::vector<const element_type*> types_;

@@ -2,6 +2,7 @@
 #include <longshore/halo/detail/accumulate_plan.hpp>
 
 #include <longshore/core/error.hpp>
+#include <longshore/halo/detail/grid_handshake.hpp>
 #include <longshore/halo/detail/neighbour_fields.hpp>
 
 namespace longshore::detail {
@@ -157,7 +158,7 @@ std::unique_ptr<exchange_plan> make_accumulate_plan(const rank_grid& grid,
   rank_memories memories;
   for (const auto& field : fields) {
     const int number = static_cast<int>(memories.size());
-    memories.push_back({{field.memory.first, 1, field.memory.element_bytes, number}});
+    memories.push_back(memory_of_cells(field.memory, number));
     setup.types.push_back(field.memory.type);
   }
   std::vector<std::size_t> elements(fields.size(), 1);  // no field is empty

@@ -1,4 +1,5 @@
-// The messages of one round of a halo exchange. Algorithms plan rounds, and backends transfer them.
+// The messages of one round of a halo exchange. Algorithms plan rounds. A plan of layer exchange
+// transfers them, or a backend of MPI calls.
 #pragma once
 
 #include <longshore/exchange/detail/copy/strided_box.hpp>
@@ -13,8 +14,12 @@ namespace longshore::detail {
 struct halo_message {
   /// The rank at the other end, which may be this rank. If -1, there is no message.
   int peer = -1;
-  /// The cells that are sent or filled. The message holds these boxes in order, without padding.
-  std::vector<strided_box> parts;
+  /// The cells that are sent or filled, as boxes in order.
+  std::vector<strided_box> parts = {};
+  /// For each part: the number of its field, and the box of the same cells at the other end. Its
+  /// address is counted from the first interior cell there.
+  std::vector<int> fields = {};
+  std::vector<strided_box> peer_parts = {};
 
   [[nodiscard]] bool exists() const noexcept { return peer >= 0; }
   [[nodiscard]] std::size_t size_bytes() const noexcept {

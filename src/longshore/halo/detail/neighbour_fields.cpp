@@ -3,8 +3,6 @@
 
 #include <longshore/transport/detail/handshake_message.hpp>
 
-#include <set>
-
 namespace longshore::detail {
 namespace {
 
@@ -32,15 +30,6 @@ exchanged_field learned(const told_field& told) {
 
 }  // namespace
 
-std::shared_ptr<messenger> messenger_of(const rank_grid& grid) {
-  std::set<int> peers;
-  for (const auto& direction : all_directions(grid.dimensions()))
-    peers.insert(grid.neighbour(direction));
-  peers.erase(-1);
-  peers.erase(grid.ranks().rank());
-  return std::make_shared<messenger>(grid.ranks(), std::vector<int>(peers.begin(), peers.end()));
-}
-
 fields_by_rank learn_fields_of_neighbours(team& ranks, messenger& neighbours,
                                           std::span<const exchanged_field> fields,
                                           const plan_arguments& arguments) {
@@ -51,7 +40,7 @@ fields_by_rank learn_fields_of_neighbours(team& ranks, messenger& neighbours,
       neighbours.exchange(messages, arguments.numbers(),
                           [&](const agreed_numbers& largest) { arguments.agree(ranks, largest); });
   fields_by_rank all;
-  all[ranks.rank()] = {fields.begin(), fields.end()};
+  for (const auto& field : fields) all[ranks.rank()].push_back(learned(told(field)));
   for (std::size_t i = 0; i < received.size(); ++i) {
     auto& of_peer = all[neighbours.peers()[i]];
     for (handshake_reader reader(received[i]); !reader.at_end();)

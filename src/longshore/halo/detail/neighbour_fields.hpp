@@ -11,12 +11,7 @@
 
 namespace longshore::detail {
 
-/// Local on fewer than 64 ranks, else collective. Returns the messenger to all neighbours of this
-/// rank in the grid.
-[[nodiscard]] std::shared_ptr<messenger> messenger_of(const rank_grid& grid);
-
-/// The fields of a rank and of its neighbours, by rank. The addresses of the neighbours' fields are
-/// null.
+/// The fields of a rank and of its neighbours, by rank, without addresses.
 using fields_by_rank = std::map<int, std::vector<exchanged_field>>;
 
 /// Collective: one exchange of messages of some 130 bytes per field with each neighbour. The ranks

@@ -2,6 +2,7 @@
 #include <longshore/exchange/detail/elements/element_pairs.hpp>
 
 #include <longshore/core/bytes.hpp>
+#include <longshore/machine/tasks.hpp>
 
 #include <algorithm>
 #include <cassert>
@@ -41,7 +42,8 @@ index_list placed(const index_list& list, const bound_field& field) {
 }  // namespace
 
 element_pairs::element_pairs(const element_set& to, const bound_memory& to_fields,
-                             const element_set& from, const bound_memory& from_fields) {
+                             const element_set& from, const bound_memory& from_fields,
+                             copy_stores stores) {
   assert(to.size() == from.size() && to_fields.size() == from_fields.size());
   if (to.box() == nullptr && from.box() == nullptr) {
     const auto has_places = [](const bound_field& field) { return field.places != nullptr; };
@@ -59,20 +61,26 @@ element_pairs::element_pairs(const element_set& to, const bound_memory& to_field
     const two_boxes boxes{box_of(to, to_fields[k], bytes, like),
                           box_of(from, from_fields[k], bytes, like)};
     copies_.push_back({offset_of(to, to_fields[k]), offset_of(from, from_fields[k]), boxes,
-                       strided_copy(boxes.to, boxes.from)});
+                       strided_copy(boxes.to, boxes.from, stores)});
     const auto& copy = copies_.back().prepared;
     lines_ += copy.line_count(1 + static_cast<double>(copy.run_bytes()) / cache_line_bytes);
   }
 }
 
-void element_pairs::copy(std::size_t k, const bound_field& to, const bound_field& from) const {
+void element_pairs::copy(std::size_t k, const bound_field& to, const bound_field& from, int task,
+                         int tasks) const {
   if (copies_.empty()) {
+    if (task > 0) return;
     lists_[lists_.size() > 1 ? k : 0].copy({to.data, to.stride_bytes},
                                            {from.data, from.stride_bytes}, to.element_bytes);
     return;
   }
   const auto& copy = copies_[k];
-  copy.prepared(to.data + copy.to_offset, from.data + copy.from_offset);
+  std::byte* const to_box = to.data + copy.to_offset;
+  const std::byte* const from_box = from.data + copy.from_offset;
+  if (tasks == 1) return copy.prepared(to_box, from_box);
+  const index_range share = static_share(copy.prepared.piece_count(), task, tasks);
+  copy.prepared.copy_pieces(to_box, from_box, share.begin, share.end);
 }
 
 element_pairs::two_boxes element_pairs::boxes(std::size_t k, const bound_field& to,

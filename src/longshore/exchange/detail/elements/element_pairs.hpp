@@ -20,8 +20,9 @@ class element_pairs {
   /// REQUIRES: sets of equal sizes. Two boxes have equal extents. If one set is a box, the other set
   /// is a box or a contiguous list. The addresses of the fields and the
   /// element_bytes of `from_fields` are not used.
+  /// Streaming stores need boxes whose runs begin and end at multiples of 4 bytes.
   element_pairs(const element_set& to, const bound_memory& to_fields, const element_set& from,
-                const bound_memory& from_fields);
+                const bound_memory& from_fields, copy_stores stores = copy_stores::ordinary);
 
   [[nodiscard]] bool are_boxes() const noexcept { return !copies_.empty(); }
   [[nodiscard]] std::size_t memory_bytes() const noexcept {
@@ -29,8 +30,10 @@ class element_pairs {
     for (const auto& list : lists_) bytes += list.memory_bytes();
     return bytes;
   }
-  /// Copies the elements of field number `k` of the memory.
-  void copy(std::size_t k, const bound_field& to, const bound_field& from) const;
+  /// Copies the elements of field number `k` of the memory: the share of task `task` of `tasks`. All
+  /// elements of lists belong to the share of task 0.
+  void copy(std::size_t k, const bound_field& to, const bound_field& from, int task = 0,
+            int tasks = 1) const;
   /// Combines the elements of `to` with those of `from`.
   void combine(std::size_t k, const bound_field& to, const bound_field& from, batch_function loop,
                const void* op) const;

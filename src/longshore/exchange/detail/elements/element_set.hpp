@@ -19,6 +19,14 @@ struct element_box {
   std::array<std::ptrdiff_t, 3> strides{};
 
   [[nodiscard]] std::size_t size() const noexcept { return extents[0] * extents[1] * extents[2]; }
+  /// Whether the elements follow each other in order, each `step` after the one before.
+  [[nodiscard]] bool is_contiguous(std::ptrdiff_t step) const noexcept {
+    for (int d = 0; d < 3; ++d) {
+      if (extents[d] > 1 && strides[d] != step) return false;
+      step *= static_cast<std::ptrdiff_t>(extents[d]);
+    }
+    return true;
+  }
 };
 
 /// Elements of a memory by their numbers, in order.

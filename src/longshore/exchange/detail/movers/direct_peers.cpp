@@ -33,6 +33,11 @@ bool describe(described_memory& described, const bound_field& memory, bool needs
   const auto address = reinterpret_cast<std::uint64_t>(memory.data);
   described.offset = address;
   if (needs_no_mapping) return true;
+  if (memory.holder) {
+    described.memory = memory.holder->handle;
+    described.offset = address - described.memory.address;
+    return true;
+  }
   const auto found = find_shareable(memory.data);
   if (!found) return false;
   described.memory = found->handle;
@@ -42,22 +47,39 @@ bool describe(described_memory& described, const bound_field& memory, bool needs
 
 }  // namespace
 
-bool direct_peer::can_read(const incoming_message& message) const {
-  return std::all_of(message.parts.begin(), message.parts.end(), [this](const auto& part) {
-    return readable[static_cast<std::size_t>(part.sender_memory)];
+// Both ends of a message decide alike: they know the elements at the sender.
+bool direct_peers::allows(const element_set& elements, std::size_t parts, int memory) const {
+  constexpr std::size_t min_bytes = 16384;
+  if (policy_ == read_policy::all) return true;
+  const auto& fields = memories_[static_cast<std::size_t>(memory)];
+  const auto* const box = elements.box();
+  if (parts != 1 || box == nullptr || fields.size() != 1) return false;
+  // Memories of boxes count bytes.
+  const auto bytes = fields[0].element_bytes;
+  return box->size() * bytes >= min_bytes && fields[0].stride_bytes == 1 &&
+         box->is_contiguous(static_cast<std::ptrdiff_t>(bytes));
+}
+
+bool direct_peers::can_read(const direct_peer& peer, const incoming_message& message) const {
+  return std::all_of(message.parts.begin(), message.parts.end(), [&](const auto& part) {
+    return peer.readable[static_cast<std::size_t>(part.sender_memory)] &&
+           allows(part.sender_elements, message.parts.size(), part.memory);
   });
 }
 
-bool direct_peer::is_read(const outgoing_message& message) const {
-  return std::all_of(message.parts.begin(), message.parts.end(), [this](const auto& part) {
-    return read_by_peer[static_cast<std::size_t>(part.memory)];
+bool direct_peers::is_read(const direct_peer& peer, const outgoing_message& message) const {
+  return std::all_of(message.parts.begin(), message.parts.end(), [&](const auto& part) {
+    return peer.read_by_peer[static_cast<std::size_t>(part.memory)] &&
+           allows(part.elements, message.parts.size(), part.memory);
   });
 }
 
-direct_peers::direct_peers(team& ranks, std::shared_ptr<messenger> neighbours,
+direct_peers::direct_peers(team& ranks, read_policy policy, std::shared_ptr<messenger> neighbours,
                            const rank_memories& memories, std::span<const std::size_t> elements,
                            std::size_t rounds)
     : ranks_(ranks),
+      policy_(policy),
+      memories_(memories),
       access_(node_access::of(ranks)),
       messenger_(std::move(neighbours)),
       rounds_(rounds) {
@@ -182,6 +204,7 @@ bool direct_peers::follow(int rank, std::size_t round) {
   if (binding == peer.binding) [[likely]]
     return false;
   peer.binding = binding;
+  peer.is_unmapped = false;
   auto old = std::move(peer.mappings);  // the signals of the peer stay mapped
   peer.mappings = {old.begin(), old.begin() + static_cast<std::ptrdiff_t>(peer.kept_mappings)};
   const std::byte* next = peer.board;
@@ -198,7 +221,7 @@ bool direct_peers::follow(int rank, std::size_t round) {
       if (header.is_exposed == 0 || !peer.readable[m]) continue;
       field.data = mapped(peer, described);
       field.stride_bytes = static_cast<std::ptrdiff_t>(described.stride_bytes);
-      if (field.data == nullptr && described.memory.address != 0) unmapped_rank_ = rank;
+      if (field.data == nullptr && described.memory.address != 0) peer.is_unmapped = true;
     }
   }
   check_mapped();
@@ -240,15 +263,19 @@ void direct_peers::map_memories(direct_peer& peer, handshake_reader& reader) {
     if (is_known && is_reached) peer.readable.back() = is_exposed != 0;
   }
   if (!is_known) peer.read_by_peer = exposed_;
-  if (is_known && is_reached && !are_all_mapped) unmapped_rank_ = peer.rank;
+  if (is_known && is_reached && !are_all_mapped) peer.is_unmapped = true;
 }
 
+// A peer that is bound to other memory since then may have freed the memory that it described.
 void direct_peers::check_mapped() const {
-  if (unmapped_rank_ >= 0)
-    fail(errc::out_of_memory,
-         "rank {} cannot map memory of rank {}: a process has too many mappings or open files, or "
-         "the memory was freed",
-         ranks_.rank(), unmapped_rank_);
+  for (const auto& peer : peers_)
+    if (peer.is_unmapped && peer.is_source &&
+        peer.signals_from_peer[0].binding.load(std::memory_order_acquire) == peer.binding)
+      fail(
+          errc::out_of_memory,
+          "rank {} cannot map memory of rank {}: a process has too many mappings or open files, or "
+          "the memory was freed",
+          ranks_.rank(), peer.rank);
 }
 
 const direct_peer* direct_peers::find(int rank) const {

@@ -16,10 +16,20 @@ namespace longshore::detail {
 
 struct described_memory;
 
+/// Which messages are read from the memory of their sender, if it can be mapped.
+enum class read_policy {
+  all,
+  /// Contiguous messages of at least 16 KiB. The saved copy gains more than the sender loses by
+  /// waiting for the receiver.
+  large_contiguous
+};
+
 struct direct_peer {
   int rank = -1;
   rank_memories memories;     ///< of the peer, mapped into this process
   std::uint64_t binding = 0;  ///< the number of the binding to which `memories` belong
+  bool is_unmapped = false;   ///< whether a memory that this rank can read is not mapped
+  bool is_source = false;     ///< whether this rank reads a message of the peer
   /// Whether the ranks can signal each other. If not, neither reads memory of the other.
   bool has_signals = false;
   /// Element m of `readable`: this rank can read memory m of the peer. Element m of `read_by_peer`:
@@ -30,10 +40,6 @@ struct direct_peer {
   const std::byte* board = nullptr;                   ///< of the peer, which describes its memories
   std::vector<std::shared_ptr<const void>> mappings;  ///< first those of signals and board
   std::size_t kept_mappings = 0;                      ///< how many those are
-
-  /// REQUIRES: has_signals.
-  [[nodiscard]] bool can_read(const incoming_message& message) const;
-  [[nodiscard]] bool is_read(const outgoing_message& message) const;
 };
 
 /// The direct peers of a plan. Cost per peer: a message of 80 bytes, and of 64 bytes per field
@@ -43,8 +49,9 @@ class direct_peers {
  public:
   /// Local. `elements` has the number of elements of each memory. `neighbours` reaches all ranks of
   /// the node with which this rank exchanges messages.
-  direct_peers(team& ranks, std::shared_ptr<messenger> neighbours, const rank_memories& memories,
-               std::span<const std::size_t> elements, std::size_t rounds);
+  direct_peers(team& ranks, read_policy policy, std::shared_ptr<messenger> neighbours,
+               const rank_memories& memories, std::span<const std::size_t> elements,
+               std::size_t rounds);
   ~direct_peers() = default;
   direct_peers(const direct_peers&) = delete;
   direct_peers& operator=(const direct_peers&) = delete;
@@ -69,11 +76,17 @@ class direct_peers {
   /// bound to other addresses since the last call. Throws errc::out_of_memory.
   bool follow(int rank, std::size_t round);
 
-  /// Throws errc::out_of_memory if this rank could not map memory that its peers expect it to read.
+  /// Throws errc::out_of_memory if this rank could not map memory of a source.
   /// Call when an exchange begins, not earlier, because the peer may have destroyed its plan before
   /// this rank mapped the memory.
   void check_mapped() const;
 
+  /// Whether this rank reads a message from the memory of `peer`.
+  [[nodiscard]] bool can_read(const direct_peer& peer, const incoming_message& message) const;
+  /// Whether `peer` reads a message from the memory of this rank.
+  [[nodiscard]] bool is_read(const direct_peer& peer, const outgoing_message& message) const;
+  /// Tells that this rank reads a message of a peer.
+  void add_source(int rank) { const_cast<direct_peer&>(*find(rank)).is_source = true; }
   /// Returns null if `rank` is on another node, or shares no memory with this rank.
   [[nodiscard]] const direct_peer* find(int rank) const;
   /// Call if an exchange may still be in flight. The signals are not used again, because peers may
@@ -90,12 +103,15 @@ class direct_peers {
   [[nodiscard]] std::byte* mapped(direct_peer& peer, const described_memory& described);
   void map_memories(direct_peer& peer, handshake_reader& reader);
 
+  [[nodiscard]] bool allows(const element_set& elements, std::size_t parts, int memory) const;
+
   team& ranks_;
+  read_policy policy_;
+  const rank_memories& memories_;
   node_access& access_;
   std::shared_ptr<messenger> messenger_;
   std::vector<std::size_t> local_;  // numbers of the peers in the messenger
   bool knows_reach_ = true;
-  int unmapped_rank_ = -1;
   std::vector<bool> exposed_;  // whether others can map a memory of this rank
   std::vector<std::vector<std::byte>> descriptions_;
   std::size_t rounds_;

@@ -1,6 +1,7 @@
 // Divides the messages of a round among direct reads, posted messages and channels.
 #include <longshore/exchange/detail/movers/link_mover.hpp>
 
+#include <algorithm>
 #include <cassert>
 
 namespace longshore::detail {
@@ -11,75 +12,102 @@ void begin(std::vector<std::size_t>& pending, std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) pending.push_back(i);
 }
 
-bool is_posted(const team& ranks, int peer) {
-  return are_posted_between_nodes(ranks) && !ranks.nodes().is_local(peer);
+template <class Messages>
+auto* find_peer(Messages& messages, int peer) {
+  const auto found = std::find_if(messages.begin(), messages.end(),
+                                  [&](const auto& message) { return message.peer == peer; });
+  return found == messages.end() ? nullptr : &*found;
 }
 
 }  // namespace
 
 link_mover::link_mover(const mover_context& context, const exchange_round& round,
                        direct_peers* peers, std::size_t number)
-    : context_(context), peers_(peers), number_(number), store_(context) {
-  const auto direct_peer_of = [&](int rank) {
-    return peers == nullptr ? nullptr : peers->find(rank);
-  };
-  for (const auto& out : round.outgoing) {
-    const auto* const peer = direct_peer_of(out.peer);
-    if (peer != nullptr && peer->is_read(out)) {
-      if (lent_.empty() || lent_.back().peer != out.peer)
-        lent_.push_back(
-            {out.peer, peer->signals_from_peer + number, peer->signals_to_peer + number});
-      continue;
-    }
-    message_packer packed(context, out);
-    ++moved_.messages;
-    moved_.wire_bytes += packed.bytes();
-    if (!context.ranks.nodes().is_local(out.peer)) moved_.offnode_bytes += packed.bytes();
-    if (is_posted(context.ranks, out.peer))
-      posted_outgoing_.push_back({out.peer, std::move(packed)});
-    else
-      sent_.push_back({out.peer, std::move(packed), nullptr});
-  }
-  for (std::size_t i = 0; i < round.incoming.size(); ++i) {
-    const auto& in = round.incoming[i];
-    const auto* const peer = direct_peer_of(in.peer);
-    if (in.peer == context.ranks.rank()) {
-      store_.add(in, &context.memories);
-      own_.push_back(i);
-      link_of_.push_back({way::own, 0});
-    } else if (peer != nullptr && peer->can_read(in)) {
-      store_.add(in, &peer->memories);
-      if (read_.empty() || read_.back().peer != in.peer)
-        read_.push_back(
-            {in.peer, peer->signals_from_peer + number, peer->signals_to_peer + number, {}, 0});
-      link_of_.push_back({way::read, read_.size() - 1});
-      read_.back().numbers.push_back(i);
-    } else if (is_posted(context.ranks, in.peer)) {
-      store_.add(in, nullptr);
-      link_of_.push_back({way::posted, 0});
-      posted_incoming_.push_back({in.peer, i});
-    } else {
-      store_.add(in, nullptr);
-      link_of_.push_back({way::received, received_.size()});
-      received_.push_back({in.peer, i, nullptr});
-    }
-  }
+    : context_(context), peers_(peers), round_(number), store_(context) {
+  for (const auto& out : round.outgoing) add_outgoing(out);
+  for (const auto& in : round.incoming) add_incoming(in);
   store_.sort();
   pending_received_.reserve(received_.size());
   pending_lent_.reserve(lent_.size());
   pending_read_.reserve(read_.size());
   arrived_.reserve(posted_incoming_.size());
-  post();
 }
 
-void link_mover::post() {
-#ifdef LONGSHORE_HAVE_MPI
-  if (!are_posted_between_nodes(context_.ranks)) return;
-  std::vector<posted_end> to, from;
-  for (const auto& out : posted_outgoing_) to.push_back({out.peer, out.message.bytes()});
+void link_mover::add_outgoing(const outgoing_message& out) {
+  const auto* const peer = peers_ == nullptr ? nullptr : peers_->find(out.peer);
+  if (peer != nullptr && peers_->is_read(*peer, out)) {
+    for (const auto& part : out.parts)
+      ways_.read += part.elements.size() * element_bytes_of(context_.memory(part.memory));
+    if (find_peer(lent_, out.peer) == nullptr)
+      lent_.push_back({out.peer, peer->signals_from_peer + round_, peer->signals_to_peer + round_});
+    return;
+  }
+  message_packer packed(context_, out);
+  ++moved_.messages;
+  moved_.wire_bytes += packed.bytes();
+  if (!context_.ranks.nodes().is_local(out.peer)) moved_.offnode_bytes += packed.bytes();
+  if (is_posted(context_, out.peer)) {
+    ways_.posted += packed.payload_bytes();
+    posted_outgoing_.push_back(
+        {out.peer, std::move(packed),
+         context_.posts_in_place ? contiguous_memory(context_, out) : nullptr});
+  } else {
+    ways_.channels += packed.payload_bytes();
+    sent_.push_back({out.peer, std::move(packed), nullptr});
+  }
+}
+
+void link_mover::add_incoming(const incoming_message& in) {
+  const auto* const peer = peers_ == nullptr ? nullptr : peers_->find(in.peer);
+  // Messages that are read from one rank are one message of the store.
+  const auto add = [&](way by, std::size_t index, const rank_memories* sender) {
+    number_of_.push_back(store_.add(in, sender));
+    link_of_.push_back({by, index});
+    return number_of_.back();
+  };
+  const auto append = [&](std::size_t number) {
+    store_.append(number, in);
+    number_of_.push_back(number);
+  };
+  if (in.peer == context_.ranks.rank()) {
+    for (const auto& part : in.parts)
+      ways_.copied += part.elements.size() * element_bytes_of(context_.memory(part.memory));
+    if (own_.empty())
+      own_.push_back(add(way::own, 0, &context_.memories));
+    else
+      append(own_[0]);
+  } else if (peer != nullptr && peers_->can_read(*peer, in)) {
+    if (const auto* const read = find_peer(read_, in.peer)) {
+      append(read->number);
+    } else {
+      peers_->add_source(in.peer);
+      const std::size_t number = add(way::read, read_.size(), &peer->memories);
+      read_.push_back(
+          {in.peer, number, peer->signals_from_peer + round_, peer->signals_to_peer + round_});
+    }
+  } else if (is_posted(context_, in.peer)) {
+    const std::size_t number = add(way::posted, 0, nullptr);
+    posted_incoming_.push_back(
+        {in.peer, number, context_.posts_in_place ? contiguous_memory(context_, in) : nullptr});
+  } else {
+    const std::size_t number = add(way::received, received_.size(), nullptr);
+    received_.push_back({in.peer, number, nullptr});
+  }
+}
+
+link_mover::posted_ends link_mover::ends() const {
+  posted_ends ends;
+  for (const auto& out : posted_outgoing_)
+    ends.to.push_back({out.peer, out.message.bytes(), out.in_place});
   for (const auto& in : posted_incoming_)
-    from.push_back({in.peer, store_.message_bytes(in.number)});
-  posted_ = mpi::make_request_messages(context_.ranks, to, from);
+    ends.from.push_back({in.peer, store_.message_bytes(in.number), in.in_place});
+  return ends;
+}
+
+void link_mover::post([[maybe_unused]] std::size_t piece_bytes) {
+#ifdef LONGSHORE_HAVE_MPI
+  const auto [to, from] = ends();
+  posted_ = mpi::make_request_messages(context_.ranks, to, from, piece_bytes);
 #endif
 }
 
@@ -93,20 +121,28 @@ void link_mover::take_channels(channel_set& set, std::size_t& sender, std::size_
   for (auto& in : received_) in.channel = &set.receiver(receiver++);
 }
 
+const std::byte* link_mover::kept(std::size_t i) const {
+  const std::size_t number = number_of_[i];
+  return has_kept_slots_ && link_of_[number].by == way::received ? store_.packed(number) : nullptr;
+}
+
 // Outgoing messages come first, because other ranks wait for them.
 void link_mover::start(std::span<const combiner> combiners) {
   ++exchange_;
+  if (has_kept_slots_)
+    for (const auto& in : received_) in.channel->release();
+  has_kept_slots_ = false;
   store_.start(combiners);
   next_sent_ = 0;
   begin(pending_received_, received_.size());
   begin(pending_lent_, lent_.size());
   begin(pending_read_, read_.size());
-  for (auto& read : read_) read.missing = read.numbers.size();
   for (const auto& lent : lent_) signal(context_.ranks, lent.to_peer->ready, exchange_, lent.peer);
   if (posted_) {
     posted_->start();
     for (std::size_t i = 0; i < posted_outgoing_.size(); ++i) {
-      posted_outgoing_[i].message.pack(context_, posted_->outgoing(i));
+      const auto& out = posted_outgoing_[i];
+      if (out.in_place == nullptr) out.message.pack(context_, posted_->outgoing(i));
       posted_->send(i);
     }
   }
@@ -124,13 +160,13 @@ void link_mover::send() {
   }
 }
 
-// Message k was stored. So its slot is free. If it was the last one of a peer, the peer may write its
-// memory.
+// Message k was stored. So its slot is free, or its sender may write its memory.
 void link_mover::finish(std::size_t k) {
   const auto [by, index] = link_of_[k];
-  if (by == way::received) received_[index].channel->release();
-  if (by != way::read || --read_[index].missing > 0) return;
-  signal(context_.ranks, read_[index].to_peer->taken, exchange_, read_[index].peer);
+  if (by == way::read)
+    signal(context_.ranks, read_[index].to_peer->taken, exchange_, read_[index].peer);
+  else if (by == way::received && !context_.keeps_slots)
+    received_[index].channel->release();
 }
 
 void link_mover::progress() {
@@ -140,22 +176,25 @@ void link_mover::progress() {
   std::erase_if(pending_read_, [&](std::size_t i) {
     const auto& read = read_[i];
     if (read.from_peer->ready.load(std::memory_order_acquire) < exchange_) return false;
-    if (peers_->follow(read.peer, number_)) store_.rebind();
-    for (const auto number : read.numbers) store_.arrive(number, nullptr, finished);
+    if (peers_->follow(read.peer, round_)) store_.rebind();
+    store_.arrive(read.number, nullptr, finished);
     return true;
   });
   std::erase_if(pending_received_, [&](std::size_t i) {
     const auto message = received_[i].channel->front();
     if (!message) return false;
     assert(message->size() == store_.message_bytes(received_[i].number));
-    store_.arrive(received_[i].number, message->data(), finished);
+    has_kept_slots_ = context_.keeps_slots;
+    store_.arrive(received_[i].number, message->data(), finished, context_.keeps_slots);
     return true;
   });
   if (posted_ && !posted_->is_done()) {
     arrived_.clear();
     posted_->poll(arrived_);
     for (const auto i : arrived_)
-      store_.arrive(posted_incoming_[i].number, posted_->incoming(i), finished);
+      store_.arrive(posted_incoming_[i].number, posted_->incoming(i), finished,
+                    posted_incoming_[i].in_place != nullptr);
+    if (has_arrived() && posted_->is_done()) posted_->prepare_next();
   }
   std::erase_if(pending_lent_, [&](std::size_t i) {
     return lent_[i].from_peer->taken.load(std::memory_order_acquire) >= exchange_;
@@ -167,8 +206,7 @@ int link_mover::awaited_peer() const {
   if (!pending_received_.empty()) return received_[pending_received_.front()].peer;
   if (next_sent_ < sent_.size()) return sent_[next_sent_].peer;
   if (!pending_lent_.empty()) return lent_[pending_lent_.front()].peer;
-  if (!posted_incoming_.empty()) return posted_incoming_.front().peer;
-  return posted_outgoing_.empty() ? -1 : posted_outgoing_.front().peer;
+  return posted_ == nullptr ? -1 : posted_->awaited_peer();
 }
 
 std::size_t link_mover::memory_bytes() const {

@@ -1,6 +1,6 @@
-// The mover of the strategies that use channels and direct reads. If two ranks of a node can map
-// each other's memory, the receiver reads messages from the memory of their sender, by one copy. Two
-// signals per round say that the message may be read, and that it was read (direct_signals.hpp). Any other
+// The mover of the carriers `channels` and `direct`. If two ranks of a node can map each other's
+// memory, the receiver reads messages from the memory of their sender, by one copy. Two signals per
+// round say that the messages may be read, and that they were read (direct_signals.hpp). Any other
 // message is packed. Between nodes it is packed into the buffer of a request if the transport has
 // posted messages. Otherwise it is packed into the slot of a channel.
 //
@@ -21,7 +21,8 @@ namespace longshore::detail {
 class link_mover final : public mover {
  public:
   /// Local. The round has number `number` in the plan. `peers` is null if no message is read
-  /// directly.
+  /// directly. Before the first exchange, call take_channels() if there are channels, and post() if
+  /// there are posted messages.
   link_mover(const mover_context& context, const exchange_round& round, direct_peers* peers,
              std::size_t number);
   static constexpr int slots_per_channel = 2;
@@ -30,6 +31,16 @@ class link_mover final : public mover {
   /// Takes the channels of these ends: the next ones of `set` from `sender` and `receiver` on.
   /// Advances both numbers.
   void take_channels(channel_set& set, std::size_t& sender, std::size_t& receiver);
+  /// The ends of the messages that are posted.
+  struct posted_ends {
+    std::vector<posted_end> to, from;
+  };
+  [[nodiscard]] posted_ends ends() const;
+  /// Makes the posted messages, in pieces of `piece_bytes`.
+  void post(std::size_t piece_bytes);
+  /// The message of incoming message `i` of the round, which stays in its slot until the next
+  /// exchange. Null if the message is not kept.
+  [[nodiscard]] const std::byte* kept(std::size_t i) const;
 
   void start(std::span<const combiner> combiners) override;
   void progress() override;
@@ -39,7 +50,12 @@ class link_mover final : public mover {
            (posted_ == nullptr || posted_->is_done());
   }
   [[nodiscard]] int awaited_peer() const override;
+  [[nodiscard]] std::size_t pending() const override {
+    return store_.unfinished() + sent_.size() - next_sent_ + pending_lent_.size() +
+           (posted_ != nullptr ? posted_->pending_sends() : 0);
+  }
   [[nodiscard]] traffic moved() const override { return moved_; }
+  [[nodiscard]] payload_ways ways() const override { return ways_; }
   [[nodiscard]] std::size_t memory_bytes() const override;
   void rebind() override { store_.rebind(); }
 
@@ -54,40 +70,42 @@ class link_mover final : public mover {
     std::size_t number;  // in store_
     channel_receiver* channel;
   };
-  // The messages of posted_, in its order.
+  // The messages of posted_, in its order. Contiguous messages are not packed.
   struct posted_outgoing {
     int peer;
     message_packer message;
+    std::byte* in_place;
   };
   struct posted_incoming {
     int peer;
     std::size_t number;  // in store_
+    std::byte* in_place;
   };
   // A peer that reads messages from the memory of this rank.
   struct lent_messages {
     int peer;
     direct_signals *from_peer, *to_peer;
   };
-  // The messages that this rank reads from the memory of a peer.
+  // The messages that this rank reads from the memory of a peer, as one message of the store.
   struct read_messages {
     int peer;
+    std::size_t number;  // in store_
     direct_signals *from_peer, *to_peer;
-    std::vector<std::size_t> numbers;  // in store_
-    std::size_t missing;               // messages that are not stored yet
   };
+  void add_outgoing(const outgoing_message& out);
+  void add_incoming(const incoming_message& in);
   void send();
   void finish(std::size_t message);
-  void post();
 
   const mover_context& context_;
   direct_peers* peers_;
-  std::size_t number_;  // of the round
+  std::size_t round_;  // its number in the plan
   message_store store_;
   std::vector<sent_message> sent_;
   std::vector<received_message> received_;
   std::vector<lent_messages> lent_;
   std::vector<read_messages> read_;
-  std::vector<std::size_t> own_;  // numbers of messages of this rank to itself
+  std::vector<std::size_t> own_;  // the number of the message of this rank to itself, if any
   // How each message of the store arrives, and its index in read_ or received_.
   enum class way { own, read, received, posted };
   struct link {
@@ -95,6 +113,7 @@ class link_mover final : public mover {
     std::size_t index;
   };
   std::vector<link> link_of_;
+  std::vector<std::size_t> number_of_;  // in store_, indexed by incoming message of the round
   std::vector<posted_outgoing> posted_outgoing_;
   std::vector<posted_incoming> posted_incoming_;
   std::unique_ptr<posted_messages> posted_;
@@ -102,7 +121,9 @@ class link_mover final : public mover {
   std::uint64_t exchange_ = 0;
   std::size_t next_sent_ = 0;
   std::vector<std::size_t> pending_received_, pending_lent_, pending_read_;
+  bool has_kept_slots_ = false;
   traffic moved_;
+  payload_ways ways_;
 };
 
 }  // namespace longshore::detail

@@ -2,10 +2,16 @@
 // fields one after another.
 #include <longshore/exchange/detail/movers/mover.hpp>
 
+#include <longshore/core/streaming_store.hpp>
+
 #include <algorithm>
 
 namespace longshore::detail {
 namespace {
+
+// Messages of at least this size to far peers are packed with streaming stores. Smaller messages
+// gain nothing.
+constexpr std::size_t streamed_from_bytes = 4096;
 
 // Returns fields like those of `memory` that lie in a packed message.
 bound_memory packed_fields(const bound_memory& memory) {
@@ -24,14 +30,24 @@ bound_field packed_field(const bound_field& like, std::byte* data) {
 }  // namespace
 
 message_packer::message_packer(const mover_context& context, const outgoing_message& message) {
+  bool is_aligned = true;
+  for (const auto& out : message.parts) {
+    const auto& memory = context.memory(out.memory);
+    payload_bytes_ += out.elements.size() * element_bytes_of(memory);
+    for (const auto& field : memory)
+      is_aligned = is_aligned && field.element_bytes % 4 == 0 && out.elements.box() != nullptr;
+  }
+  const bool is_far =
+      std::binary_search(context.far_peers.begin(), context.far_peers.end(), message.peer);
+  if (can_stream_lines && is_aligned && is_far && payload_bytes_ >= streamed_from_bytes)
+    stores_ = copy_stores::streaming;
   parts_.reserve(message.parts.size());
   for (const auto& out : message.parts) {
     const auto& memory = context.memory(out.memory);
     const auto count = out.elements.size();
-    payload_bytes_ += count * element_bytes_of(memory);
     parts_.push_back(
         {out.memory,
-         element_pairs(element_set(0, count), packed_fields(memory), out.elements, memory),
+         element_pairs(element_set(0, count), packed_fields(memory), out.elements, memory, stores_),
          packed_layout(memory, count, bytes_)});
     bytes_ = parts_.back().layout.end();
   }
@@ -39,13 +55,17 @@ message_packer::message_packer(const mover_context& context, const outgoing_mess
 
 void message_packer::pack(const mover_context& context, std::byte* message) const {
   double lines = 0;
-  for (const auto& packed : parts_) {
-    const auto& memory = context.memory(packed.memory);
-    for (std::size_t k = 0; k < memory.size(); ++k)
-      packed.pairs.copy(k, packed_field(memory[k], message + packed.layout.offset(k)), memory[k]);
-    lines += packed.pairs.line_count();
-  }
-  context.ranks.charge_copy(context.ranks.rank(), {payload_bytes_, lines, 2 * payload_bytes_});
+  for (const auto& packed : parts_) lines += packed.pairs.line_count();
+  context.for_shares(payload_bytes_, [&](int task, int tasks) {
+    for (const auto& packed : parts_) {
+      const auto& memory = context.memory(packed.memory);
+      for (std::size_t k = 0; k < memory.size(); ++k)
+        packed.pairs.copy(k, packed_field(memory[k], message + packed.layout.offset(k)), memory[k],
+                          task, tasks);
+    }
+    if (stores_ == copy_stores::streaming) fence_streaming_stores();
+  });
+  context.charge_copy(context.ranks.rank(), payload_bytes_, lines);
 }
 
 std::size_t message_packer::memory_bytes() const noexcept {
@@ -54,13 +74,17 @@ std::size_t message_packer::memory_bytes() const noexcept {
   return bytes;
 }
 
-void message_store::add(const incoming_message& message, const rank_memories* sender) {
-  stored_message stored{message.peer, sender, {}, 0};
-  stored.parts.reserve(message.parts.size());
+std::size_t message_store::add(const incoming_message& message, const rank_memories* sender) {
+  messages_.push_back({message.peer, sender, {}, 0, 0});
+  add_parts(message, messages_.back());
+  return messages_.size() - 1;
+}
+
+void message_store::add_parts(const incoming_message& message, stored_message& stored) {
+  const auto* const sender = stored.sender;
   for (const auto& in : message.parts) {
     const auto& memory = context_.memory(in.memory);
     const auto count = in.elements.size();
-    order_.push_back({messages_.size(), stored.parts.size()});
     stored.parts.push_back(
         {in.memory, in.sender_memory, in.contributor,
          sender == nullptr
@@ -69,11 +93,13 @@ void message_store::add(const incoming_message& message, const rank_memories* se
                              (*sender)[static_cast<std::size_t>(in.sender_memory)]),
          packed_layout(memory, count, stored.bytes), count * element_bytes_of(memory)});
     stored.bytes = stored.parts.back().layout.end();
+    stored.payload_bytes += stored.parts.back().payload_bytes;
   }
-  messages_.push_back(std::move(stored));
 }
 
 void message_store::sort() {
+  for (std::size_t m = 0; m < messages_.size(); ++m)
+    for (std::size_t p = 0; p < messages_[m].parts.size(); ++p) order_.push_back({m, p});
   std::stable_sort(order_.begin(), order_.end(), [this](const place& a, const place& b) {
     return messages_[a.message].parts[a.part].contributor <
            messages_[b.message].parts[b.part].contributor;
@@ -102,34 +128,24 @@ void message_store::for_each_field(const stored_message& message, const part& st
       f(k, memory[k], (*message.sender)[static_cast<std::size_t>(stored.sender_memory)][k]);
 }
 
+// Combines a part.
 void message_store::store(const stored_message& message, const part& stored) const {
   for_each_field(message, stored,
                  [&](std::size_t k, const bound_field& to, const bound_field& from) {
-                   if (combiners_.empty()) return stored.pairs.copy(k, to, from);
                    const auto& by = combiners_[static_cast<std::size_t>(to.number)];
                    stored.pairs.combine(k, to, from, by.loop, by.op);
                  });
-  charge(message, stored);
-}
-
-void message_store::charge(const stored_message& message, const part& stored) const {
-  const bool is_read = message.sender != nullptr && message.peer != context_.ranks.rank();
-  context_.ranks.charge_copy(
-      is_read ? message.peer : context_.ranks.rank(),
-      {stored.payload_bytes, stored.pairs.line_count(), 2 * stored.payload_bytes});
+  context_.charge_copy(message.sender != nullptr ? message.peer : context_.ranks.rank(),
+                       stored.payload_bytes, stored.pairs.line_count());
 }
 
 // Boxes that are read from the same sender are copied as a batch, which loads the rows of opposite
 // faces once.
 void message_store::store_all(stored_message& message) const {
-  const bool are_boxes = message.sender != nullptr &&
-                         std::all_of(message.parts.begin(), message.parts.end(),
-                                     [](const part& stored) { return stored.pairs.are_boxes(); });
-  if (!are_boxes) {
-    for (const auto& stored : message.parts) store(message, stored);
-    return;
-  }
-  if (!message.batch) {
+  const bool is_read = message.sender != nullptr;
+  const bool is_batch = is_read && std::all_of(message.parts.begin(), message.parts.end(),
+                                               [](const part& p) { return p.pairs.are_boxes(); });
+  if (is_batch && !message.batch) {
     message.batch.emplace(message.peer == context_.ranks.rank() ? copy_source::own_memory
                                                                 : copy_source::other_rank);
     for (const auto& stored : message.parts)
@@ -139,10 +155,25 @@ void message_store::store_all(stored_message& message) const {
                        message.batch->add(boxes.to, boxes.from);
                      });
   }
-  message.batch->run(nullptr);
-  context_.ranks.charge_copy(
-      message.peer,
-      {message.batch->line_bytes(), message.batch->line_count(), 2 * message.batch->size_bytes()});
+  if (is_batch) {
+    message.batch->run(context_.workers);
+    const bool is_own = message.peer == context_.ranks.rank();
+    context_.charge_copy(message.peer,
+                         is_own ? message.batch->size_bytes() : message.batch->line_bytes(),
+                         message.batch->line_count());
+    return;
+  }
+  double lines = 0;
+  for (const auto& stored : message.parts) lines += stored.pairs.line_count();
+  context_.for_shares(message.payload_bytes, [&](int task, int tasks) {
+    for (const auto& stored : message.parts)
+      for_each_field(message, stored,
+                     [&](std::size_t k, const bound_field& to, const bound_field& from) {
+                       stored.pairs.copy(k, to, from, task, tasks);
+                     });
+  });
+  context_.charge_copy(is_read ? message.peer : context_.ranks.rank(), message.payload_bytes,
+                       lines);
 }
 
 std::size_t message_store::memory_bytes() const noexcept {

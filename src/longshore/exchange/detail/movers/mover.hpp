@@ -6,10 +6,12 @@
 #include <longshore/exchange/detail/exchange_program.hpp>
 #include <longshore/exchange/detail/movers/carrier.hpp>
 #include <longshore/exchange/detail/plan_memory.hpp>
+#include <longshore/machine/tasks.hpp>
 #include <longshore/transport/team.hpp>
 #include <longshore/transport/traffic.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
@@ -27,9 +29,33 @@ struct combiner {
 struct mover_context {
   team& ranks;
   const rank_memories& memories;
+  /// The tasks that copy large messages of boxes; null if the calling thread copies them.
+  tasks* workers = nullptr;
+  /// The bytes of the cache lines that a run of the plan touches, for computed times; 0 if unknown.
+  std::size_t touched_bytes = 0;
+  /// Whether contiguous messages between nodes are sent and received without packing. The plan is
+  /// then not bound to other memory.
+  bool posts_in_place = false;
+  /// Whether messages of channels stay in their slots until the next exchange.
+  bool keeps_slots = false;
+  /// The ranks of the node whose caches are far from those of this rank, in ascending order. Large
+  /// messages to them are packed by stores that bypass the caches.
+  std::vector<int> far_peers = {};
 
   [[nodiscard]] const bound_memory& memory(int number) const noexcept {
     return memories[static_cast<std::size_t>(number)];
+  }
+  void charge_copy(int peer, std::size_t bytes, double lines) const {
+    ranks.charge_copy(peer, {bytes, lines, touched_bytes > 0 ? touched_bytes : 2 * bytes});
+  }
+  /// Calls body(task, tasks) in each task for large messages, else once.
+  template <class Body>
+  void for_shares(std::size_t bytes, const Body& body) const {
+    constexpr std::size_t tasks_from_bytes = 256 * 1024;
+    if (workers == nullptr || workers->count() == 1 || bytes < tasks_from_bytes)
+      body(0, 1);
+    else
+      workers->run([&](int task) { body(task, workers->count()); });
   }
 };
 
@@ -39,6 +65,7 @@ class message_packer {
   message_packer(const mover_context& context, const outgoing_message& message);
   [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
   [[nodiscard]] std::size_t memory_bytes() const noexcept;
+  [[nodiscard]] std::size_t payload_bytes() const noexcept { return payload_bytes_; }
   void pack(const mover_context& context, std::byte* message) const;
 
  private:
@@ -49,16 +76,36 @@ class message_packer {
   };
   std::vector<part> parts_;
   std::size_t bytes_ = 0, payload_bytes_ = 0;
+  copy_stores stores_ = copy_stores::ordinary;
 };
+
+/// Returns the memory of a message if its elements are one box of one field without gaps, else null.
+template <class Message>
+[[nodiscard]] std::byte* contiguous_memory(const mover_context& context, const Message& message) {
+  if (message.parts.size() != 1) return nullptr;
+  const auto& memory = context.memory(message.parts[0].memory);
+  const auto* const box = message.parts[0].elements.box();
+  if (box == nullptr || memory.size() != 1) return nullptr;
+  const auto& field = memory[0];
+  const auto bytes = static_cast<std::ptrdiff_t>(field.element_bytes);
+  if (bytes % field.stride_bytes != 0 || !box->is_contiguous(bytes / field.stride_bytes))
+    return nullptr;
+  return field.data + box->first * field.stride_bytes;
+}
 
 /// Stores the incoming messages of a round. Parts are copied on arrival, or combined in the order
 /// of their contributors. A message is packed, or is read from the memories of its sender.
 class message_store {
  public:
   explicit message_store(const mover_context& context) : context_(context) {}
-  /// Adds a message. Messages are numbered from 0. `sender` are the memories from which the message
-  /// is read; they outlive the store. If `sender` is null, the message arrives packed.
-  void add(const incoming_message& message, const rank_memories* sender);
+  /// Adds a message, and returns its number. `sender` are the memories from which the message is
+  /// read; they outlive the store. If `sender` is null, the message arrives packed, or where it
+  /// belongs.
+  std::size_t add(const incoming_message& message, const rank_memories* sender);
+  /// Adds the parts of another message to message `number`, which is read from the same sender.
+  void append(std::size_t number, const incoming_message& message) {
+    add_parts(message, messages_[number]);
+  }
   /// Call once, after the last add().
   void sort();
   [[nodiscard]] std::size_t message_bytes(std::size_t i) const noexcept {
@@ -69,9 +116,14 @@ class message_store {
   /// Begins an exchange. Without combiners, parts are copied.
   void start(std::span<const combiner> combiners);
   /// Message i has arrived at `packed`, or can be read from its sender. Stores all parts that may
-  /// be stored now. Calls finished(k) for each message k that is then stored completely.
+  /// be stored now. Calls finished(k) for each message k that is then stored completely. If
+  /// `is_in_place`, nothing is copied.
   template <class F>
-  void arrive(std::size_t i, const std::byte* packed, const F& finished);
+  void arrive(std::size_t i, const std::byte* packed, const F& finished, bool is_in_place = false);
+  /// The packed message i of the last exchange.
+  [[nodiscard]] const std::byte* packed(std::size_t i) const noexcept {
+    return messages_[i].packed;
+  }
   [[nodiscard]] std::size_t unfinished() const noexcept { return unfinished_; }
   /// Call after the memories were bound to other addresses.
   void rebind() noexcept {
@@ -89,7 +141,7 @@ class message_store {
     int peer;
     const rank_memories* sender;
     std::vector<part> parts;
-    std::size_t bytes;
+    std::size_t bytes, payload_bytes;
     const std::byte* packed = nullptr;
     std::size_t missing_parts = 0;
     bool has_arrived = false;
@@ -103,8 +155,8 @@ class message_store {
   template <class F>
   void for_each_field(const stored_message& message, const part& stored, const F& f) const;
   void store(const stored_message& message, const part& stored) const;
+  void add_parts(const incoming_message& message, stored_message& stored);
   void store_all(stored_message& message) const;
-  void charge(const stored_message& message, const part& stored) const;
 
   const mover_context& context_;
   std::vector<stored_message> messages_;
@@ -114,12 +166,13 @@ class message_store {
 };
 
 template <class F>
-void message_store::arrive(std::size_t i, const std::byte* packed, const F& finished) {
+void message_store::arrive(std::size_t i, const std::byte* packed, const F& finished,
+                           bool is_in_place) {
   auto& message = messages_[i];
   message.packed = packed;
   message.has_arrived = true;
   if (combiners_.empty()) {
-    store_all(message);
+    if (!is_in_place) store_all(message);
     --unfinished_;
     finished(i);
     return;
@@ -132,6 +185,11 @@ void message_store::arrive(std::size_t i, const std::byte* packed, const F& fini
     finished(order_[next_].message);
   }
 }
+
+/// The bytes of elements that a rank gives in one exchange, split by the way in which they move.
+struct payload_ways {
+  std::uint64_t copied = 0, read = 0, channels = 0, posted = 0, mpi = 0;
+};
 
 /// Transfers the messages of one round, any number of times. An exchange lasts from start() until
 /// is_done(). Only then may the next exchange start.
@@ -152,8 +210,12 @@ class mover {
   [[nodiscard]] virtual bool is_done() const = 0;
   /// A rank for which this rank waits, or -1. REQUIRES: not is_done().
   [[nodiscard]] virtual int awaited_peer() const = 0;
+  /// The number of messages that were not stored, sent or read at the last progress().
+  [[nodiscard]] virtual std::size_t pending() const = 0;
   /// The traffic of one exchange, without payload.
   [[nodiscard]] virtual traffic moved() const = 0;
+  /// The payload of one exchange, split by the way in which it moves.
+  [[nodiscard]] virtual payload_ways ways() const = 0;
   [[nodiscard]] virtual std::size_t memory_bytes() const = 0;
   /// Call after the memories were bound to other addresses.
   virtual void rebind() = 0;

@@ -24,6 +24,7 @@ class mpi_mover : public detail::mover {
       outgoing_.push_back({out.peer, outgoing_bytes, detail::message_packer(context, out)});
       const std::size_t bytes = outgoing_.back().message.bytes();
       outgoing_bytes += round_up(bytes, cache_line_bytes);
+      ways_.mpi += outgoing_.back().message.payload_bytes();
       ++moved_.messages;
       moved_.wire_bytes += bytes;
       if (!context.ranks.nodes().is_local(out.peer)) moved_.offnode_bytes += bytes;
@@ -31,6 +32,9 @@ class mpi_mover : public detail::mover {
     for (std::size_t i = 0; i < round.incoming.size(); ++i) {
       const auto& in = round.incoming[i];
       const bool is_own = in.peer == context.ranks.rank();
+      for (const auto& part : in.parts)
+        if (is_own)
+          ways_.copied += part.elements.size() * element_bytes_of(context.memory(part.memory));
       store_.add(in, is_own ? &context.memories : nullptr);
       if (is_own) {
         own_.push_back(i);
@@ -71,6 +75,8 @@ class mpi_mover : public detail::mover {
     for (const auto& out : outgoing_) bytes += sizeof(out) + out.message.memory_bytes();
     return bytes + incoming_.size() * sizeof(received_message);
   }
+  [[nodiscard]] std::size_t pending() const override { return in_flight_ ? 1 : 0; }
+  [[nodiscard]] detail::payload_ways ways() const override { return ways_; }
   void rebind() override { store_.rebind(); }
 
  protected:
@@ -108,6 +114,7 @@ class mpi_mover : public detail::mover {
   MPI_Comm comm_;
   int tag_;
   traffic moved_;
+  detail::payload_ways ways_;
   bool in_flight_ = false;
 };
 

@@ -70,11 +70,12 @@ strided_box cells_of_side(const exchanged_field& field, const halo_direction& si
   return field.box(begin, size);
 }
 
-halo_message staged_message(const rank_grid& grid, std::span<const exchanged_field> fields,
-                            const halo_direction& direction, int dimension, message_end end) {
+halo_message staged_message(const plan_fields& fields, const halo_direction& direction,
+                            int dimension, message_end end) {
+  const auto& grid = fields.grid;
   halo_message message;
-  const int peer = grid.neighbour(end == message_end::sender ? direction : direction.opposite());
-  if (peer < 0) return message;
+  message.peer = grid.neighbour(end == message_end::sender ? direction : direction.opposite());
+  if (!message.exists()) return message;
   // The peer exists, so the step from this rank to the peer does, too.
   const auto receiver = end == message_end::sender
                             ? *grid.placed().step_from(grid.coordinates(), direction, grid.wraps())
@@ -82,36 +83,38 @@ halo_message staged_message(const rank_grid& grid, std::span<const exchanged_fie
   const auto sides = sides_of(grid, receiver, direction, dimension);
   std::array<bool, 3> filled{};
   for (int d = 0; d < dimension; ++d) filled[d] = true;
-  const auto add = [&](const strided_box& box) {
-    if (box.size_bytes() > 0) message.parts.push_back(box);
-  };
-  for (const auto& field : fields) {
+  for (std::size_t i = 0; i < fields.mine.size(); ++i) {
     if (!sides.has_near && !sides.far.empty()) {
-      add(message_cells(grid, field, direction, end, filled));  // one box, often contiguous
+      // one box, often contiguous
+      add_part(message, fields, i, end, [&](const exchanged_field& field, message_end at) {
+        return message_cells(grid, field, direction, at, filled);
+      });
       continue;
     }
-    for (const auto& side : sides.far) add(cells_of_side(field, side, dimension, end));
+    for (const auto& side : sides.far)
+      add_part(message, fields, i, end, [&](const exchanged_field& field, message_end at) {
+        return cells_of_side(field, side, dimension, at);
+      });
   }
-  if (!message.parts.empty()) message.peer = peer;
+  if (message.parts.empty()) message.peer = -1;
   return message;
 }
 
 }  // namespace
 
-std::vector<halo_round> hybrid_rounds(const rank_grid& grid,
-                                      std::span<const exchanged_field> fields, halo_reach reach) {
-  if (reach == halo_reach::faces) return standard_rounds(grid, fields, reach);
-  const auto& nodes = grid.ranks().nodes();
+std::vector<halo_round> hybrid_rounds(const plan_fields& fields, halo_reach reach) {
+  if (reach == halo_reach::faces) return standard_rounds(fields, reach);
+  const auto& nodes = fields.grid.ranks().nodes();
   std::vector<halo_round> rounds;
-  rounds.push_back(make_round(grid, fields, all_directions(grid.dimensions())));
+  rounds.push_back(make_round(fields, all_directions(fields.grid.dimensions())));
   for (auto& pair : rounds[0])
     for (auto* const message : {&pair.outgoing, &pair.incoming})
       if (message->exists() && !nodes.is_local(message->peer)) *message = {};
-  for (int d = 0; d < grid.dimensions(); ++d) {
+  for (int d = 0; d < fields.grid.dimensions(); ++d) {
     if (d > 0) rounds.emplace_back();
     for (const auto& direction : directions_along(d)) {
-      auto out = staged_message(grid, fields, direction, d, message_end::sender),
-           in = staged_message(grid, fields, direction, d, message_end::receiver);
+      auto out = staged_message(fields, direction, d, message_end::sender),
+           in = staged_message(fields, direction, d, message_end::receiver);
       if (d > 0) {
         rounds[d].push_back({direction, std::move(out), std::move(in)});
         continue;

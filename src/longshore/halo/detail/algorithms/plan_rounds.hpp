@@ -12,8 +12,8 @@ namespace longshore::detail {
 /// Returns the rounds of an exchange. A round may begin when the round before is complete.
 /// `self_copies` tells that the mode copies the messages of a rank to itself. These messages may
 /// then come last. REQUIRES: not algorithm `automatic`.
-[[nodiscard]] std::vector<halo_round> plan_rounds(halo_algorithm algorithm, const rank_grid& grid,
-                                                  std::span<const exchanged_field> fields,
+[[nodiscard]] std::vector<halo_round> plan_rounds(halo_algorithm algorithm,
+                                                  const plan_fields& fields,
                                                   halo_reach reach = halo_reach::corners,
                                                   bool self_copies = false);
 

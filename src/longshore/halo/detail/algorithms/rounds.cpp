@@ -6,17 +6,17 @@
 namespace longshore::detail {
 namespace {
 
-halo_message make_message(const rank_grid& grid, std::span<const exchanged_field> fields,
-                          const halo_direction& direction, message_end end,
-                          std::array<bool, 3> filled) {
+halo_message make_message(const plan_fields& fields, const halo_direction& direction,
+                          message_end end, std::array<bool, 3> filled) {
   halo_message message;
-  message.peer = grid.neighbour(end == message_end::sender ? direction : direction.opposite());
+  message.peer =
+      fields.grid.neighbour(end == message_end::sender ? direction : direction.opposite());
   if (!message.exists()) return message;
-  message.parts.reserve(fields.size());
-  for (const auto& field : fields) {
-    const auto box = message_cells(grid, field, direction, end, filled);
-    if (box.size_bytes() > 0) message.parts.push_back(box);
-  }
+  message.parts.reserve(fields.mine.size());
+  for (std::size_t i = 0; i < fields.mine.size(); ++i)
+    add_part(message, fields, i, end, [&](const exchanged_field& field, message_end at) {
+      return message_cells(fields.grid, field, direction, at, filled);
+    });
   if (message.parts.empty()) message.peer = -1;
   return message;
 }
@@ -63,13 +63,13 @@ strided_box message_cells(const rank_grid& grid, const exchanged_field& field,
   return field.box(begin, size);
 }
 
-halo_round make_round(const rank_grid& grid, std::span<const exchanged_field> fields,
-                      std::span<const halo_direction> directions, std::array<bool, 3> filled) {
+halo_round make_round(const plan_fields& fields, std::span<const halo_direction> directions,
+                      std::array<bool, 3> filled) {
   halo_round round;
   round.reserve(directions.size());
   for (const auto& direction : directions)
-    round.push_back({direction, make_message(grid, fields, direction, message_end::sender, filled),
-                     make_message(grid, fields, direction, message_end::receiver, filled)});
+    round.push_back({direction, make_message(fields, direction, message_end::sender, filled),
+                     make_message(fields, direction, message_end::receiver, filled)});
   return round;
 }
 

@@ -8,6 +8,7 @@
 #include <longshore/halo/rank_grid.hpp>
 
 #include <array>
+#include <map>
 #include <span>
 #include <vector>
 
@@ -24,28 +25,52 @@ struct exchanged_field {
                                 const std::array<std::size_t, 3>& size) const noexcept;
 };
 
+/// The fields of a plan, and what this rank knows of those of its neighbours.
+struct plan_fields {
+  const rank_grid& grid;
+  std::span<const exchanged_field> mine;
+  /// The fields of each neighbour and of this rank, by rank. Addresses are null.
+  const std::map<int, std::vector<exchanged_field>>& of_rank;
+  int first = 0;  ///< the number of the first field of `mine` in the plan
+
+  /// The field at the other end of a message that belongs to `mine[i]`.
+  [[nodiscard]] const exchanged_field& at(int rank, std::size_t i) const {
+    return of_rank.at(rank)[static_cast<std::size_t>(first) + i];
+  }
+};
+
 /// The two ends of a message: the sender reads cells, and the receiver fills cells.
 enum class message_end { sender, receiver };
 
 /// Makes one message in each direction, with the cells of all fields. A message without cells
 /// exists at neither end. Along `filled` dimensions the halo has been received already. Messages
 /// include this halo, and so carry edges and corners.
-[[nodiscard]] halo_round make_round(const rank_grid& grid, std::span<const exchanged_field> fields,
+[[nodiscard]] halo_round make_round(const plan_fields& fields,
                                     std::span<const halo_direction> directions,
                                     std::array<bool, 3> filled = {});
 
-/// Returns the cells of one field in a message in `direction`. This rank is its end `end`.
+/// Adds the cells of field `i` to a message, unless there are none at either end. box(field, end) is
+/// the box of a field at an end of the message. This rank is its end `end`.
+template <class Box>
+void add_part(halo_message& message, const plan_fields& fields, std::size_t i, message_end end,
+              const Box& box) {
+  const auto other = end == message_end::sender ? message_end::receiver : message_end::sender;
+  const strided_box here = box(fields.mine[i], end), there = box(fields.at(message.peer, i), other);
+  if (here.size_bytes() == 0 && there.size_bytes() == 0) return;
+  message.parts.push_back(here);
+  message.fields.push_back(fields.first + static_cast<int>(i));
+  message.peer_parts.push_back(there);
+}
+
+/// Returns the cells of one field in a message in `direction`, at the end `end`. The grid is that of
+/// either end.
 [[nodiscard]] strided_box message_cells(const rank_grid& grid, const exchanged_field& field,
                                         const halo_direction& direction, message_end end,
                                         std::array<bool, 3> filled = {});
 
 /// Returns the rounds of algorithm standard, which with reach `faces` are those of algorithm faces.
-[[nodiscard]] std::vector<halo_round> standard_rounds(const rank_grid& grid,
-                                                      std::span<const exchanged_field> fields,
-                                                      halo_reach reach);
-[[nodiscard]] std::vector<halo_round> hybrid_rounds(const rank_grid& grid,
-                                                    std::span<const exchanged_field> fields,
-                                                    halo_reach reach);
+[[nodiscard]] std::vector<halo_round> standard_rounds(const plan_fields& fields, halo_reach reach);
+[[nodiscard]] std::vector<halo_round> hybrid_rounds(const plan_fields& fields, halo_reach reach);
 
 /// Whether no message of a round travels between ranks. All ranks get the same result, which
 /// depends on the directions and the shape of the grid only.

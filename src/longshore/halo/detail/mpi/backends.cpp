@@ -40,10 +40,9 @@ std::optional<std::string> why_not_in_library(halo_mode mode) {
 }
 
 std::vector<std::unique_ptr<detail::exchange_backend>> make_backends(
-    halo_mode mode, const rank_grid& grid, std::vector<detail::halo_round> rounds,
-    const detail::backend_options& options) {
+    halo_mode mode, const rank_grid& grid, std::vector<detail::halo_round> rounds, tasks* workers) {
   std::vector<std::unique_ptr<detail::exchange_backend>> backends;
-  for (const auto& setup : make_round_setups(grid, std::move(rounds), options.workers))
+  for (const auto& setup : make_round_setups(grid, std::move(rounds), workers))
     backends.push_back(make_backend(mode, setup));
   return backends;
 }

@@ -2,7 +2,10 @@
 // can include the header.
 #pragma once
 
-#include <longshore/halo/detail/backends/exchange_backend.hpp>
+#include <longshore/halo/detail/halo_round.hpp>
+#include <longshore/halo/detail/mpi/exchange_backend.hpp>
+#include <longshore/halo/rank_grid.hpp>
+#include <longshore/machine/tasks.hpp>
 
 #include <memory>
 #include <optional>
@@ -18,15 +21,6 @@ namespace longshore::mpi {
 /// transport, and a mode that why_not allows. Throws errc::unsupported if a test shows that the MPI
 /// library delivers wrong messages in this mode.
 [[nodiscard]] std::vector<std::unique_ptr<detail::exchange_backend>> make_backends(
-    halo_mode mode, const rank_grid& grid, std::vector<detail::halo_round> rounds,
-    const detail::backend_options& options);
-
-/// Collective. Makes a posted backend for each round, which modes channel and direct use between
-/// nodes. Messages travel in pieces of `piece_bytes`. Without a value, choose_piece_bytes()
-/// decides. REQUIRES: a team of the mpi transport, no messages of a rank to itself, delivery
-/// unpacked.
-[[nodiscard]] std::vector<std::unique_ptr<detail::polled_backend>> make_posted_backends(
-    const rank_grid& grid, const std::vector<detail::halo_round>& rounds,
-    const detail::backend_options& options, std::optional<std::size_t> piece_bytes = {});
+    halo_mode mode, const rank_grid& grid, std::vector<detail::halo_round> rounds, tasks* workers);
 
 }  // namespace longshore::mpi

@@ -9,6 +9,17 @@
 #include <set>
 
 namespace longshore::mpi {
+namespace {
+
+// Adds an outgoing message to the traffic of a rank.
+void count_message(traffic& moved, const longshore::team& ranks,
+                   const detail::halo_message& message) {
+  moved.payload_bytes += message.size_bytes();
+  moved.wire_bytes += message.size_bytes();
+  if (!ranks.nodes().is_local(message.peer)) moved.offnode_bytes += message.size_bytes();
+}
+
+}  // namespace
 
 mode_backend::mode_backend(const round_setup& setup, buffering buffered)
     : round_(setup.round),
@@ -49,7 +60,7 @@ mode_backend::mode_backend(const round_setup& setup, buffering buffered)
     incoming_.push_back(arguments_of(in, direction, unpacking_[i], true));
     if (!out.exists()) continue;
     ++moved_.messages;
-    detail::count_message(moved_, setup.grid.ranks(), out);
+    count_message(moved_, setup.grid.ranks(), out);
   }
   buffers_ = pages(buffer_bytes);
   std::byte* next = buffers_.data();

@@ -3,8 +3,8 @@
 // make the MPI calls.
 #pragma once
 
-#include <longshore/halo/detail/backends/exchange_backend.hpp>
-#include <longshore/halo/detail/copy/packed_message.hpp>
+#include <longshore/halo/detail/mpi/exchange_backend.hpp>
+#include <longshore/halo/detail/mpi/packed_message.hpp>
 #include <longshore/halo/detail/mpi/round_setup.hpp>
 #include <longshore/machine/pages.hpp>
 #include <longshore/transport/detail/watchdog.hpp>

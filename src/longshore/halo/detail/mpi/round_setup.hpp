@@ -43,17 +43,6 @@ struct round_setup {
   return setups;
 }
 
-/// The size of a piece for messages that travel whole: longer than any message.
-inline constexpr std::size_t whole_messages = std::size_t{1} << 31;
-
-/// Collective. The size of the pieces in which the messages of a plan travel, or whole_messages.
-/// MPI sends a short message at once. Before it sends a long message, it asks the receiver, which
-/// costs a round trip and saves copies. Which way is faster depends on the network. So the first
-/// plan of a team that sends messages of this length to other hosts measures both ways. Plans
-/// without long messages to other hosts measure nothing. REQUIRES: sender and receiver agree on the
-/// sizes.
-[[nodiscard]] std::size_t choose_piece_bytes(std::span<const round_setup> rounds);
-
 inline void wait_all(std::vector<MPI_Request>& requests) {
   check(MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE),
         "MPI_Waitall");

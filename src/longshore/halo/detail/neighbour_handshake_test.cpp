@@ -1,6 +1,6 @@
 // Tests that handshake messages of any length arrive complete and in order, and that neighbours on
 // the node can map memory by its handle.
-#include <longshore/halo/detail/backends/grid_handshake.hpp>
+#include <longshore/halo/detail/grid_handshake.hpp>
 #include <longshore/halo/rank_grid.hpp>
 #include <longshore/transport/spmd_test.hpp>
 

@@ -1,7 +1,8 @@
 // Times the messages of a plan, whole and in pieces by turns, and keeps the choice for the team.
-#include <longshore/halo/detail/mpi/round_setup.hpp>
+#include <longshore/exchange/detail/movers/posted_messages.hpp>
 #include <longshore/machine/pages.hpp>
 #include <longshore/transport/mpi/detail/eager_limit.hpp>
+#include <longshore/transport/mpi/detail/team.hpp>
 #include <longshore/transport/team_attribute.hpp>
 #include <longshore/transport/waiter.hpp>
 
@@ -26,48 +27,39 @@ struct kept_choices {
   std::map<int, std::size_t> by_size;  // the key is the bit width of the longest message
 };
 
-// Transfers all messages of a round between scratch buffers.
-void transfer(const round_setup& setup, std::size_t piece, const std::byte* outgoing,
-              std::byte* incoming, std::vector<MPI_Request>& requests) {
+// Transfers all messages between scratch buffers.
+void transfer(mpi::team& ranks, int tag, std::size_t piece, std::span<const detail::posted_end> to,
+              std::span<const detail::posted_end> from, const std::array<pages, 2>& buffers,
+              std::vector<MPI_Request>& requests) {
   requests.clear();
-  const auto for_each_piece = [&](const detail::halo_message& message, const auto& start) {
-    for (std::size_t begin = 0; message.exists() && begin < message.size_bytes(); begin += piece)
-      start(begin, count(std::min(piece, message.size_bytes() - begin), "a halo message"));
+  const auto start = [&](std::span<const detail::posted_end> ends, std::byte* data,
+                         const auto& call) {
+    for (const auto& end : ends)
+      for (std::size_t begin = 0; begin < end.bytes; begin += piece)
+        check(call(data + begin, count(std::min(piece, end.bytes - begin), "a posted message"),
+                   MPI_BYTE, end.peer, tag, ranks.comm(), &requests.emplace_back()),
+              "MPI_Isend, MPI_Irecv");
   };
-  for (const auto& [direction, out, in] : setup.round)
-    for_each_piece(in, [&, peer = in.peer, tag = setup.first_tag + direction.index()](
-                           std::size_t begin, int bytes) {
-      check(MPI_Irecv(incoming + begin, bytes, MPI_BYTE, peer, tag, setup.comm->get(),
-                      &requests.emplace_back()),
-            "MPI_Irecv");
-    });
-  for (const auto& [direction, out, in] : setup.round)
-    for_each_piece(out, [&, peer = out.peer, tag = setup.first_tag + direction.index()](
-                            std::size_t begin, int bytes) {
-      check(MPI_Isend(outgoing + begin, bytes, MPI_BYTE, peer, tag, setup.comm->get(),
-                      &requests.emplace_back()),
-            "MPI_Isend");
-    });
-  for (waiter wait(setup.grid.ranks(), "a halo plan"); !test_all(requests); wait.pause()) {
+  start(from, buffers[1].data(), MPI_Irecv);
+  start(to, buffers[0].data(), MPI_Isend);
+  for (waiter wait(ranks, "a plan that measures messages"); !test_all(requests); wait.pause()) {
   }
 }
 
 }  // namespace
 
-std::size_t choose_piece_bytes(std::span<const round_setup> rounds) {
-  longshore::team& ranks = rounds.front().grid.ranks();
+std::size_t choose_piece_bytes(longshore::team& any_team, std::span<const detail::posted_end> to,
+                               std::span<const detail::posted_end> from) {
+  auto& ranks = dynamic_cast<mpi::team&>(any_team);
   if (ranks.nodes().most_ranks_off_host() == 0) return whole_messages;
   std::size_t longest = 0;  // of all messages, because the buffers must hold all
   std::int64_t longest_off_host = 0;
-  for (const auto& setup : rounds)
-    for (const auto& pair : setup.round)
-      for (const auto* const message : {&pair.outgoing, &pair.incoming}) {
-        if (!message->exists()) continue;
-        longest = std::max(longest, message->size_bytes());
-        if (!ranks.nodes().is_on_host(message->peer))
-          longest_off_host =
-              std::max(longest_off_host, static_cast<std::int64_t>(message->size_bytes()));
-      }
+  for (const auto& ends : {to, from})
+    for (const auto& end : ends) {
+      longest = std::max(longest, end.bytes);
+      if (!ranks.nodes().is_on_host(end.peer))
+        longest_off_host = std::max(longest_off_host, static_cast<std::int64_t>(end.bytes));
+    }
   longest_off_host = ranks.allreduce_value(longest_off_host, reduction::max);
   if (longest_off_host <= static_cast<std::int64_t>(eager_piece_bytes)) return whole_messages;
   auto& known = detail::team_attribute<kept_choices>(ranks).by_size;
@@ -79,6 +71,7 @@ std::size_t choose_piece_bytes(std::span<const round_setup> rounds) {
   // are leaked, because requests still use them.
   auto buffers = std::make_unique<std::array<pages, 2>>(std::array{pages(longest), pages(longest)});
   std::vector<MPI_Request> requests;
+  const int tag = ranks.take_message_tag();
   constexpr std::array sizes{whole_messages, eager_piece_bytes};
   std::array<double, 2> shortest;
   shortest.fill(std::numeric_limits<double>::infinity());
@@ -86,8 +79,7 @@ std::size_t choose_piece_bytes(std::span<const round_setup> rounds) {
     ranks.barrier();
     const double began = ranks.now();
     for (int i = 0; i < exchanges_per_trial; ++i)
-      for (const auto& setup : rounds)
-        transfer(setup, piece, (*buffers)[0].data(), (*buffers)[1].data(), requests);
+      transfer(ranks, tag, piece, to, from, *buffers, requests);
     return ranks.allreduce_value(ranks.now() - began, reduction::max);
   };
   try {
@@ -103,5 +95,7 @@ std::size_t choose_piece_bytes(std::span<const round_setup> rounds) {
   return known[size_class] =
              shortest[1] * min_gain < shortest[0] ? eager_piece_bytes : whole_messages;
 }
+
+std::size_t longest_posted_message() noexcept { return eager_bytes_between_hosts; }
 
 }  // namespace longshore::mpi

@@ -1,0 +1,31 @@
+// Makes the handshakes between a rank and its neighbours, once per grid.
+#include <longshore/halo/detail/grid_handshake.hpp>
+
+#include <set>
+
+namespace longshore::detail {
+
+std::vector<int> neighbours_of(const rank_grid& grid) {
+  std::set<int> peers;
+  for (const auto& direction : all_directions(grid.dimensions()))
+    peers.insert(grid.neighbour(direction));
+  peers.erase(-1);
+  peers.erase(grid.ranks().rank());
+  return {peers.begin(), peers.end()};
+}
+
+const std::shared_ptr<messenger>& messenger_of(const rank_grid& grid) {
+  if (!grid.messenger_)
+    grid.messenger_ = std::make_shared<messenger>(grid.ranks(), neighbours_of(grid));
+  return grid.messenger_;
+}
+
+const std::shared_ptr<neighbour_handshake>& handshake_of(const rank_grid& grid) {
+  if (grid.handshake_) return grid.handshake_;
+  auto peers = neighbours_of(grid);
+  std::erase_if(peers, [&](int peer) { return !grid.ranks().nodes().is_local(peer); });
+  grid.handshake_ = std::make_shared<neighbour_handshake>(grid.ranks(), std::move(peers));
+  return grid.handshake_;
+}
+
+}  // namespace longshore::detail

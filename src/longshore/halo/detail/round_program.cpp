@@ -1,0 +1,161 @@
+// Turns boxes of cells into pieces of memories. Joins small messages between nodes.
+#include <longshore/halo/detail/round_program.hpp>
+
+#include <longshore/core/bytes.hpp>
+#include <longshore/core/error.hpp>
+#include <longshore/halo/detail/grid_handshake.hpp>
+
+#include <algorithm>
+#include <array>
+
+namespace longshore::detail {
+namespace {
+
+// Between nodes, messages of at least this size are not joined. A saved copy, or an earlier start of
+// the receiver, gains more than a saved message.
+constexpr std::size_t unjoined_from_bytes = 16384;
+
+[[noreturn]] void refuse(int sender, const halo_message& sent, int receiver,
+                         const std::vector<strided_box>& sent_boxes,
+                         const std::vector<strided_box>& expected_boxes) {
+  const auto bytes_of = [](const std::vector<strided_box>& boxes) {
+    std::size_t bytes = 0;
+    for (const auto& box : boxes) bytes += box.size_bytes();
+    return bytes;
+  };
+  // The first part that differs.
+  std::size_t i = 0;
+  while (sent_boxes[i].extents == expected_boxes[i].extents &&
+         sent_boxes[i].element_bytes == expected_boxes[i].element_bytes)
+    ++i;
+  const auto &s = sent_boxes[i].extents, &e = expected_boxes[i].extents;
+  fail(
+      errc::usage,
+      "the halo cells of rank {} do not fit those of rank {}: of field {}, rank {} sends {} x {} x "
+      "{} cells along x, y, z ({} bytes in all), and rank {} expects {} x {} x {} ({} bytes): "
+      "blocks "
+      "that are neighbours along one dimension need equal extents along the others, and the same "
+      "fields and widths",
+      sender, receiver, sent.fields[i], sender, s[0], s[1], s[2], bytes_of(sent_boxes), receiver,
+      e[0], e[1], e[2], bytes_of(expected_boxes));
+}
+
+bool fits(const halo_message& message) {
+  return std::equal(message.parts.begin(), message.parts.end(), message.peer_parts.begin(),
+                    [](const strided_box& a, const strided_box& b) {
+                      return a.extents == b.extents && a.element_bytes == b.element_bytes;
+                    });
+}
+
+element_box element_box_of(const strided_box& box, const std::byte* first) {
+  return {reinterpret_cast<std::intptr_t>(box.first) - reinterpret_cast<std::intptr_t>(first),
+          box.extents, box.strides_bytes};
+}
+
+// Returns the earlier message to which a message can be joined, or null. Both ends see the messages
+// between them in the same order and with the same sizes. So both ends join the same messages.
+template <class Message>
+Message* joinable(std::vector<Message>& messages, const std::vector<std::size_t>& bytes,
+                  const halo_message& message) {
+  if (message.size_bytes() >= unjoined_from_bytes) return nullptr;
+  for (std::size_t i = 0; i < messages.size(); ++i)
+    if (messages[i].peer == message.peer && bytes[i] < unjoined_from_bytes) return &messages[i];
+  return nullptr;
+}
+
+// Returns the program of the rounds.
+exchange_program program_of(const team& ranks, std::span<const halo_round> rounds,
+                            std::span<const field_memory> fields) {
+  exchange_program program;
+  const auto first = [&](int field) { return fields[static_cast<std::size_t>(field)].first; };
+  for (const auto& round : rounds) {
+    auto& made = program.rounds.emplace_back();
+    std::vector<std::size_t> outgoing_bytes, incoming_bytes;
+    const auto message_for = [&](auto& messages, std::vector<std::size_t>& bytes,
+                                 const halo_message& message) -> auto& {
+      const bool may_join = !ranks.nodes().is_local(message.peer);
+      auto* joined = may_join ? joinable(messages, bytes, message) : nullptr;
+      if (joined == nullptr) {
+        joined = &messages.emplace_back();
+        joined->peer = message.peer;
+        bytes.push_back(0);
+      }
+      bytes[static_cast<std::size_t>(joined - messages.data())] += message.size_bytes();
+      return joined->parts;
+    };
+    for (const auto& [direction, out, in] : round) {
+      if (out.exists()) program.payload_bytes += out.size_bytes();
+      if (out.exists() && out.peer != ranks.rank()) {
+        auto& parts = message_for(made.outgoing, outgoing_bytes, out);
+        for (std::size_t i = 0; i < out.parts.size(); ++i)
+          parts.push_back({out.fields[i], element_box_of(out.parts[i], first(out.fields[i]))});
+      }
+      if (!in.exists()) continue;
+      auto& parts = message_for(made.incoming, incoming_bytes, in);
+      for (std::size_t i = 0; i < in.parts.size(); ++i) {
+        const int field = in.fields[i];
+        parts.push_back({field, element_box_of(in.parts[i], first(field)), field,
+                         element_box_of(in.peer_parts[i], nullptr), in.peer});
+      }
+    }
+  }
+  return program;
+}
+
+}  // namespace
+
+void check_messages(const team& ranks, std::span<const halo_round> rounds) {
+  for (const auto& round : rounds)
+    for (const auto& pair : round)
+      if (pair.incoming.exists() && !fits(pair.incoming))
+        refuse(pair.incoming.peer, pair.incoming, ranks.rank(), pair.incoming.peer_parts,
+               pair.incoming.parts);
+  for (const auto& round : rounds)
+    for (const auto& pair : round)
+      if (pair.outgoing.exists() && !fits(pair.outgoing))
+        refuse(ranks.rank(), pair.outgoing, pair.outgoing.peer, pair.outgoing.parts,
+               pair.outgoing.peer_parts);
+}
+
+plan_setup halo_setup(const rank_grid& grid, halo_mode mode) {
+  plan_setup setup{
+      .name = "halo",
+      .reads = mode == halo_mode::direct ? read_policy::all : read_policy::large_contiguous,
+      .neighbours = messenger_of(grid)};
+  setup.posts_in_place = true;
+  setup.far_peers = [&grid] {
+    return grid.ranks().nodes().largest_node() > 1 ? handshake_of(grid)->far_peers()
+                                                   : std::vector<int>();
+  };
+  return setup;
+}
+
+// Four runs lie side by side (copy_batch::add), and share the line that they do not fill.
+std::size_t touched_bytes(std::span<const halo_round> rounds) {
+  std::size_t bytes = 0;
+  const auto add = [&](const halo_message& message) {
+    for (const auto& part : message.parts)
+      bytes += part.size_bytes() + part.extents[1] * part.extents[2] * cache_line_bytes / 4;
+  };
+  for (const auto& round : rounds)
+    for (const auto& pair : round) add(pair.outgoing), add(pair.incoming);
+  return bytes;
+}
+
+plan_setup setup_of_rounds(const rank_grid& grid, halo_mode mode,
+                           std::span<const halo_round> rounds,
+                           std::span<const field_memory> fields) {
+  auto setup = halo_setup(grid, mode);
+  setup.touched_bytes = touched_bytes(rounds);
+  rank_memories memories;
+  for (const auto& field : fields) {
+    memories.push_back(memory_of_cells(field, static_cast<int>(memories.size())));
+    setup.types.push_back(field.type);
+  }
+  setup.programs = {program_of(grid.ranks(), rounds, fields)};
+  setup.memory = std::make_unique<plan_memory>(grid.ranks(), std::move(memories),
+                                               std::vector<std::size_t>(fields.size(), 1));
+  return setup;
+}
+
+}  // namespace longshore::detail
