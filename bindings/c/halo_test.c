@@ -1,5 +1,6 @@
 /* Tests sums over copies of cells, fields of vertices, and parts of halo plans, against a serial
- * oracle: each rank computes the cells of all ranks itself. Values are integers, so sums are exact. */
+ * oracle: each rank computes the cells of all ranks itself. Values are integers, so sums are
+ * exact. */
 #include "checked.h"
 
 #include <stdlib.h>

@@ -80,7 +80,8 @@ enum longshore_type {
 };
 
 /* Operations that combine two values. Allreduce has sum, minimum and maximum; accumulates and
- * assembles of halos and ghosts have also OR. Updates have all six operations; XOR, OR and AND combine the bits of integers. */
+ * assembles of halos and ghosts have also OR. Updates have all six operations; XOR, OR and AND
+ * combine the bits of integers. */
 enum longshore_reduction {
   LONGSHORE_SUM = 1,
   LONGSHORE_MIN = 2,
@@ -353,9 +354,9 @@ struct longshore_field {
   int64_t strides[3];
   int low[3];  /* the width of the halo in memory on the low sides, in cells */
   int high[3]; /* the width of the halo in memory on the high sides, in cells */
-  /* the layers along x, y, z that neighbouring blocks have both; 0 for cells. Vertices have 1, 1, 1:
-   * the last layer of a block is the first layer of the next block, so n cells have n + 1 interior
-   * vertices. Faces across x have 1, 0, 0 */
+  /* the layers along x, y, z that neighbouring blocks have both; 0 for cells. Vertices have 1, 1,
+   * 1: the last layer of a block is the first layer of the next block, so n cells have n + 1
+   * interior vertices. Faces across x have 1, 0, 0 */
   int shared[3];
   int items; /* the numbers of a cell, which follow each other; 0 means 1 */
 };
@@ -396,8 +397,8 @@ int longshore_halo_free(longshore_halo* plan);
 int longshore_halo_start(longshore_halo* plan);
 /* Makes progress without waiting. Stores 1 in *complete if the operation is complete, 0 if not. */
 int longshore_halo_test(longshore_halo* plan, int* complete);
-/* Waits until the operation is complete on this rank: the halo is filled, and the interior cells may
- * be written. */
+/* Waits until the operation is complete on this rank: the halo is filled, and the interior cells
+ * may be written. */
 int longshore_halo_wait(longshore_halo* plan);
 /* longshore_halo_start and longshore_halo_wait. */
 int longshore_halo_exchange(longshore_halo* plan);
@@ -410,7 +411,7 @@ struct longshore_halo_part {
   /* at most this many halo cells on every side; if 0, `low` and `high` count. A field with fewer
    * cells keeps its width */
   int width;
-  /* the same for the low sides (x, y, z) and for the high sides; if both are NULL, the whole halo */
+  /* the same for the low sides (x, y, z) and for the high sides; both NULL: the whole halo */
   const int* low;
   const int* high;
   int64_t reserved[4]; /* 0: room for options of later versions */
