@@ -16,6 +16,13 @@
     }                                                                                         \
   } while (0)
 
+/* Returns the result of a check that failed. */
+#define PASS(call)                             \
+  do {                                         \
+    const int status = (call);                 \
+    if (status != LONGSHORE_OK) return status; \
+  } while (0)
+
 #define CHECK_OK(call) CHECK((call) == LONGSHORE_OK)
 
 /* Checks that the call fails with this code, and that the message contains these words. */

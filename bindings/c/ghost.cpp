@@ -1,10 +1,10 @@
 // Functions longshore_ghost_graph_... and longshore_ghost_...: checks what the program gives and
 // calls longshore::ghost_graph and longshore::ghost_exchange.
+#include "elements.hpp"
 #include "handles.hpp"
 #include "longshore.h"
 #include "memory.hpp"
 
-#include <longshore/exchange/runtime_types.hpp>
 #include <longshore/ghost/ghost_exchange.hpp>
 
 #include <limits>
@@ -107,31 +107,21 @@ const int* ranks_in(std::span<const int> ranks, int* count) {
   return ranks.data();
 }
 
-detail::number_type number_type_of(int type) {
-  return static_cast<detail::number_type>(type - LONGSHORE_INT8);
-}
-
 ghost_memory memory_of(const longshore_ghost_field& field, const ghost_graph& graph) {
-  if (field.items < 0)
-    fail(errc::usage, "a field with {} numbers in an element: use 1 or more", field.items);
-  const auto items = static_cast<std::size_t>(std::max(field.items, 1));
-  if (items > 1 && field.type == LONGSHORE_BYTES)
-    fail(errc::usage,
-         "a field of LONGSHORE_BYTES with {} items: give the bytes of the whole element", items);
-  const std::size_t bytes = items * bytes_of_type(field.type, field.element_bytes, "a field");
+  const element_form form = form_of(field.type, field.items, field.element_bytes);
   if (graph.owned() > 0) required(static_cast<std::byte*>(field.owned), "the memory of a field");
   if (graph.ghosts() > 0)
     required(static_cast<std::byte*>(field.ghosts), "the memory for the ghosts of a field");
   const auto stride = [&](std::int64_t given) {
-    return given == 0 ? static_cast<std::ptrdiff_t>(bytes) : static_cast<std::ptrdiff_t>(given);
+    return given == 0 ? static_cast<std::ptrdiff_t>(form.bytes)
+                      : static_cast<std::ptrdiff_t>(given);
   };
   return {.owned = static_cast<std::byte*>(field.owned),
           .ghosts = static_cast<std::byte*>(field.ghosts),
-          .element_bytes = bytes,
+          .element_bytes = form.bytes,
           .owned_stride_bytes = stride(field.owned_stride_bytes),
           .ghost_stride_bytes = stride(field.ghost_stride_bytes),
-          .type = items > 1 ? &detail::element_type_of_items(number_type_of(field.type))
-                            : &element_type_of(field.type)};
+          .type = form.type};
 }
 
 field_list fields_from(const longshore_team& owner, const longshore_ghost_field* fields, int count,
@@ -166,28 +156,10 @@ ghost_options options_of(const longshore_ghost_options* given) {
   return options;
 }
 
-combine_op op_of(int reduction) {
-  switch (reduction) {
-    case LONGSHORE_SUM: return op::add{};
-    case LONGSHORE_MIN: return op::min{};
-    case LONGSHORE_MAX: return op::max{};
-    case LONGSHORE_OR: return op::bit_or{};
-    default:
-      fail(errc::usage,
-           "accumulate with operation {}: it is one of LONGSHORE_SUM, LONGSHORE_MIN, "
-           "LONGSHORE_MAX, LONGSHORE_OR",
-           reduction);
-  }
-}
-
 // The operation for each field.
 std::vector<combine_op> ops_of(const longshore_ghost& plan, int reduction) {
-  const combine_op op = op_of(reduction);
   std::vector<combine_op> ops;
-  for (const auto& field : plan.fields)
-    ops.push_back(field.items > 1 ? detail::op_for_items(op, number_type_of(field.type),
-                                                         static_cast<std::size_t>(field.items))
-                                  : op);
+  for (const auto& field : plan.fields) ops.push_back(op_for(reduction, field.type, field.items));
   return ops;
 }
 
@@ -221,16 +193,6 @@ std::vector<combine_op> ops_of(const longshore_ghost& plan, longshore_ghost_func
   return ops;
 }
 
-// Calls start(plan), and waits if `waits`.
-template <class Start>
-int start_operation(longshore_ghost* plan, bool waits, const Start& start) {
-  return guarded([&] {
-    start(checked(plan, "the plan"));
-    plan->in_flight = true;
-    if (waits) plan->complete();
-  });
-}
-
 int start_update(longshore_ghost* plan, bool waits) {
   return start_operation(plan, waits, [](longshore_ghost& of) { of.plan.start_update(); });
 }
@@ -239,6 +201,11 @@ template <class... How>
 int start_accumulate(longshore_ghost* plan, bool waits, How... how) {
   return start_operation(
       plan, waits, [&](longshore_ghost& of) { of.plan.start_accumulate(ops_of(of, how...)); });
+}
+
+int start_assemble(longshore_ghost* plan, bool waits, int reduction) {
+  return start_operation(
+      plan, waits, [&](longshore_ghost& of) { of.plan.start_assemble(ops_of(of, reduction)); });
 }
 
 }  // namespace
@@ -385,6 +352,13 @@ int longshore_ghost_accumulate_by(longshore_ghost* plan, longshore_ghost_functio
   return start_accumulate(plan, true, function, context);
 }
 
+int longshore_ghost_start_assemble(longshore_ghost* plan, int reduction) {
+  return start_assemble(plan, false, reduction);
+}
+int longshore_ghost_assemble(longshore_ghost* plan, int reduction) {
+  return start_assemble(plan, true, reduction);
+}
+
 int longshore_ghost_test(longshore_ghost* plan, int* complete) {
   return guarded([&] {
     const bool is_complete = checked(plan, "the plan").plan.test();
@@ -418,14 +392,9 @@ int longshore_ghost_moved(const longshore_ghost* plan, const char* operation,
     const std::string_view name = text_or(operation, "update");
     if (name != "update" && name != "accumulate")
       fail(errc::usage, "the traffic of operation '{}': allowed are update, accumulate", name);
-    const traffic bytes =
-        checked(plan, "the plan")
-            .plan.moved(name == "update" ? ghost_operation::update : ghost_operation::accumulate);
-    required(moved, "the pointer for the traffic") = {
-        .messages = static_cast<int64_t>(bytes.messages),
-        .payload_bytes = static_cast<int64_t>(bytes.payload_bytes),
-        .wire_bytes = static_cast<int64_t>(bytes.wire_bytes),
-        .offnode_bytes = static_cast<int64_t>(bytes.offnode_bytes)};
+    const auto which = name == "update" ? ghost_operation::update : ghost_operation::accumulate;
+    const traffic bytes = checked(plan, "the plan").plan.moved(which);
+    required(moved, "the pointer for the traffic") = traffic_of(bytes);
   });
 }
 }

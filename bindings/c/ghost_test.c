@@ -154,12 +154,6 @@ static void add(void* context, const struct longshore_ghost_batch* batch) {
   }
 }
 
-#define PASS(call)                             \
-  do {                                         \
-    const int status = (call);                 \
-    if (status != LONGSHORE_OK) return status; \
-  } while (0)
-
 static int exchange_by(longshore_team* team, const longshore_ghost_graph* graph,
                        const char* strategy, int in_shared_memory) {
   const int rank = longshore_team_rank(team), ranks = longshore_team_size(team);
@@ -225,6 +219,19 @@ static int exchange_by(longshore_team* team, const longshore_ghost_graph* graph,
     CHECK(adder.pairs == (k < 3 ? 0 : 3 * (ranks > 1 ? ranks - 1 : 1) * ghosts_per_rank));
     for (int64_t i = 0; i < count; ++i) CHECK(s->x[owned + i] == ghost_value(rank, i));
   }
+  for (int k = 0; k < 3; ++k) {
+    fill(s, first, owned);
+    fill_ghosts(s, rank, owned, count);
+    CHECK_OK(k < 2 ? longshore_ghost_assemble(numbers, reductions[k])
+                   : longshore_ghost_start_assemble(numbers, reductions[k]));
+    if (k == 2) CHECK_OK(longshore_ghost_wait(numbers));
+    PASS(check_accumulate(s, ranks, first, owned, reductions[k]));
+    for (int64_t i = 0; i < count; ++i)
+      CHECK(s->x[owned + i] == accumulated(ranks, reductions[k], ghosts[i], value_of(ghosts[i])));
+  }
+  CHECK_REFUSED(longshore_ghost_assemble(all, LONGSHORE_SUM), LONGSHORE_ERROR_USAGE, "");
+  CHECK_REFUSED(longshore_ghost_assemble(numbers, LONGSHORE_AND), LONGSHORE_ERROR_USAGE,
+                "LONGSHORE_MAX, LONGSHORE_OR");
   CHECK_REFUSED(longshore_ghost_accumulate(numbers, LONGSHORE_OR), LONGSHORE_ERROR_USAGE, "");
   CHECK_REFUSED(longshore_ghost_accumulate(numbers, LONGSHORE_XOR), LONGSHORE_ERROR_USAGE,
                 "LONGSHORE_MAX, LONGSHORE_OR");

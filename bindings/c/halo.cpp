@@ -1,5 +1,6 @@
 // Functions longshore_grid_..., longshore_field_... and longshore_halo_...: checks what the program
 // gives and calls longshore::halo_exchange.
+#include "elements.hpp"
 #include "grid.hpp"
 #include "handles.hpp"
 #include "longshore.h"
@@ -9,6 +10,8 @@
 
 #include <array>
 #include <optional>
+#include <span>
+#include <string_view>
 
 using namespace longshore;
 using namespace longshore::bindings;
@@ -21,12 +24,16 @@ struct longshore_grid final : resource {
 
 struct longshore_halo final : resource {
   longshore_halo(const longshore_grid& grid, std::vector<const resource*> dependencies, tasks with,
-                 halo_options options, const std::vector<field_memory>& fields)
-      : resource(grid.team(), "halo plan", std::move(dependencies)), workers(std::move(with)) {
+                 halo_options options, const std::vector<field_memory>& memories,
+                 std::span<const longshore_field> given)
+      : resource(grid.team(), "halo plan", std::move(dependencies)),
+        workers(std::move(with)),
+        fields(given.begin(), given.end()) {
     options.workers = &workers;
-    plan.emplace(grid.ranks, options, fields);
+    plan.emplace(grid.ranks, options, memories);
   }
   tasks workers;
+  std::vector<longshore_field> fields;
   // Made in the body of the constructor, because its options hold the address of `workers`.
   std::optional<halo_exchange> plan;
   bool in_flight = false;
@@ -60,6 +67,21 @@ grid_options options_of(const longshore_grid_options* given) {
   return options;
 }
 
+// The widths of options: `width` on every side, or those of `low` and `high`, or none.
+std::optional<halo_widths> widths_from(int width, const int* low, const int* high,
+                                       const char* what) {
+  if ((low == nullptr) != (high == nullptr))
+    fail(errc::usage, "one of low and high of {} is NULL: give both, or neither for the whole halo",
+         what);
+  if (width < 0) fail(errc::usage, "a halo of width {}: use 1 or more", width);
+  if (width > 0 && low != nullptr)
+    fail(errc::usage, "{} with width {} and with low and high: give width, or low and high", what,
+         width);
+  if (width > 0) return halo_widths(width);
+  if (low == nullptr) return {};
+  return halo_widths({low[0], low[1], low[2]}, {high[0], high[1], high[2]});
+}
+
 halo_options options_of(const longshore_halo_options* given) {
   halo_options options;
   if (given == nullptr) return options;
@@ -67,29 +89,65 @@ halo_options options_of(const longshore_halo_options* given) {
   options.algorithm = from_name<halo_algorithm>(text_or(given->algorithm, "standard"));
   options.mode = from_name<halo_mode>(text_or(given->mode, "direct"));
   options.reach = from_name<halo_reach>(text_or(given->reach, "corners"));
-  if ((given->low == nullptr) != (given->high == nullptr))
-    fail(errc::usage,
-         "one of low and high of a halo plan is NULL: give both, or neither for the whole halo in "
-         "memory");
-  if (given->width < 0) fail(errc::usage, "a halo of width {}: use 1 or more", given->width);
-  if (given->width > 0 && given->low != nullptr)
-    fail(errc::usage,
-         "a halo plan with width {} and with low and high: give width, or low and high",
-         given->width);
-  if (given->width > 0) options.width = halo_widths(given->width);
-  if (given->low == nullptr) return options;
-  halo_widths widths;
-  for (int d = 0; d < max_dimensions; ++d)
-    widths.low[d] = given->low[d], widths.high[d] = given->high[d];
-  options.width = widths;
+  options.width = widths_from(given->width, given->low, given->high, "a halo plan");
   return options;
+}
+
+halo_part part_of(const longshore_halo_part* given) {
+  halo_part part;
+  if (given == nullptr) return part;
+  check_reserved(given->reserved, "longshore_halo_part");
+  const std::size_t count = count_from(given->count, "the number of fields of a part");
+  if ((given->fields == nullptr) != (count == 0))
+    fail(errc::usage,
+         "a part of a halo plan with {} fields, whose list is {}: give both, or neither for all "
+         "fields",
+         count, given->fields == nullptr ? "NULL" : "not NULL");
+  part.fields.assign(given->fields, given->fields + count);
+  part.width = widths_from(given->width, given->low, given->high, "a part of a halo plan");
+  return part;
+}
+
+// The operation for each field of a part. Skips numbers without a field: the plan refuses them.
+std::vector<combine_op> ops_of(const longshore_halo& plan, int reduction, const halo_part& part) {
+  std::vector<combine_op> ops;
+  const auto add = [&](const longshore_field& field) {
+    ops.push_back(op_for(reduction, field.type, field.items));
+  };
+  if (part.fields.empty())
+    for (const auto& field : plan.fields) add(field);
+  for (const int f : part.fields)
+    if (f >= 0 && f < static_cast<int>(plan.fields.size()))
+      add(plan.fields[static_cast<std::size_t>(f)]);
+  return ops;
+}
+
+int start_part(longshore_halo* plan, const longshore_halo_part* part, bool waits) {
+  return start_operation(plan, waits, [&](longshore_halo& of) { of.plan->start(part_of(part)); });
+}
+
+int start_accumulate(longshore_halo* plan, int reduction, const longshore_halo_part* given,
+                     bool waits) {
+  return start_operation(plan, waits, [&](longshore_halo& of) {
+    const halo_part part = part_of(given);
+    of.plan->start_accumulate(ops_of(of, reduction, part), part);
+  });
+}
+
+int start_assemble(longshore_halo* plan, int reduction, const longshore_halo_part* given,
+                   bool waits) {
+  return start_operation(plan, waits, [&](longshore_halo& of) {
+    const halo_part part = part_of(given);
+    of.plan->start_assemble(ops_of(of, reduction, part), part);
+  });
 }
 
 field_memory memory_of(const longshore_field& field, int dimensions) {
   field_memory memory;
   memory.first = static_cast<std::byte*>(field.first);
-  memory.element_bytes = bytes_of_type(field.type, field.element_bytes, "a field");
-  memory.type = &element_type_of(field.type);
+  const element_form form = form_of(field.type, field.items, field.element_bytes);
+  memory.element_bytes = form.bytes;
+  memory.type = form.type;
   for (int d = 0; d < max_dimensions; ++d) {
     const bool exists = d < dimensions;
     if (exists && field.extents[d] < 1)
@@ -105,6 +163,7 @@ field_memory memory_of(const longshore_field& field, int dimensions) {
     memory.strides_bytes[d] = field.strides[d] * static_cast<std::ptrdiff_t>(memory.element_bytes);
     memory.widths.low[d] = exists ? field.low[d] : 0;
     memory.widths.high[d] = exists ? field.high[d] : 0;
+    memory.shared[d] = exists ? field.shared[d] : 0;
   }
   required(memory.first, "the memory of a field");
   return memory;
@@ -209,7 +268,8 @@ int longshore_halo_create(const longshore_grid* grid, const struct longshore_hal
       return options_of(options);
     });
     *plan = owner.keep(std::make_unique<longshore_halo>(*grid, std::move(dependencies),
-                                                        std::move(workers), chosen, memories));
+                                                        std::move(workers), chosen, memories,
+                                                        std::span(fields, memories.size())));
   });
 }
 
@@ -248,6 +308,31 @@ int longshore_halo_exchange(longshore_halo* plan) {
   return guarded([&] { checked(plan, "the plan").plan->exchange(); });
 }
 
+int longshore_halo_start_part(longshore_halo* plan, const struct longshore_halo_part* part) {
+  return start_part(plan, part, false);
+}
+int longshore_halo_exchange_part(longshore_halo* plan, const struct longshore_halo_part* part) {
+  return start_part(plan, part, true);
+}
+
+int longshore_halo_start_accumulate(longshore_halo* plan, int reduction,
+                                    const struct longshore_halo_part* part) {
+  return start_accumulate(plan, reduction, part, false);
+}
+int longshore_halo_accumulate(longshore_halo* plan, int reduction,
+                              const struct longshore_halo_part* part) {
+  return start_accumulate(plan, reduction, part, true);
+}
+
+int longshore_halo_start_assemble(longshore_halo* plan, int reduction,
+                                  const struct longshore_halo_part* part) {
+  return start_assemble(plan, reduction, part, false);
+}
+int longshore_halo_assemble(longshore_halo* plan, int reduction,
+                            const struct longshore_halo_part* part) {
+  return start_assemble(plan, reduction, part, true);
+}
+
 const char* longshore_halo_algorithm(const longshore_halo* plan) {
   return name_of(existing(plan, "the plan").plan->algorithm()).data();
 }
@@ -257,10 +342,23 @@ int longshore_halo_rounds(const longshore_halo* plan) {
 }
 
 void longshore_halo_moved(const longshore_halo* plan, struct longshore_traffic* moved) {
-  const traffic bytes = existing(plan, "the plan").plan->moved();
-  *moved = {.messages = static_cast<int64_t>(bytes.messages),
-            .payload_bytes = static_cast<int64_t>(bytes.payload_bytes),
-            .wire_bytes = static_cast<int64_t>(bytes.wire_bytes),
-            .offnode_bytes = static_cast<int64_t>(bytes.offnode_bytes)};
+  *moved = traffic_of(existing(plan, "the plan").plan->moved());
+}
+
+int longshore_halo_moved_in(const longshore_halo* plan, const char* operation,
+                            struct longshore_traffic* moved) {
+  return guarded([&] {
+    const std::string_view name = text_or(operation, "exchange");
+    auto which = halo_operation::exchange;
+    if (name == "accumulate")
+      which = halo_operation::accumulate;
+    else if (name == "assemble")
+      which = halo_operation::assemble;
+    else if (name != "exchange")
+      fail(errc::usage, "the traffic of operation '{}': allowed are exchange, accumulate, assemble",
+           name);
+    const traffic bytes = checked(plan, "the plan").plan->moved(which);
+    required(moved, "the pointer for the traffic") = traffic_of(bytes);
+  });
 }
 }

@@ -6,13 +6,14 @@
 #include "guard.hpp"
 #include "longshore.h"
 
-#include <longshore/exchange/runtime_types.hpp>
 #include <longshore/machine/tasks.hpp>
 #include <longshore/transport/agree_on_errors.hpp>
 #include <longshore/transport/team.hpp>
+#include <longshore/transport/traffic.hpp>
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -69,8 +70,12 @@ class resource {
 [[nodiscard]] std::size_t bytes_of_type(int type, std::size_t element_bytes, const char* what);
 /// "int32", ...
 [[nodiscard]] const char* name_of_type(int type) noexcept;
-/// The type of an element of one number, or of bytes. REQUIRES: bytes_of_type() accepts `type`.
-[[nodiscard]] const detail::element_type& element_type_of(int type) noexcept;
+[[nodiscard]] inline longshore_traffic traffic_of(const traffic& moved) noexcept {
+  return {.messages = static_cast<std::int64_t>(moved.messages),
+          .payload_bytes = static_cast<std::int64_t>(moved.payload_bytes),
+          .wire_bytes = static_cast<std::int64_t>(moved.wire_bytes),
+          .offnode_bytes = static_cast<std::int64_t>(moved.offnode_bytes)};
+}
 
 }  // namespace longshore::bindings
 
@@ -137,6 +142,16 @@ auto read_on_all_ranks(longshore_team& team, std::string_view operation, const R
   std::optional<decltype(read())> result;
   agree_on_errors(team.ranks, operation, [&] { result.emplace(read()); });
   return std::move(*result);
+}
+
+/// Starts an operation of a plan of halos or ghosts by start(plan). Waits for it if `waits`.
+template <class Plan, class Start>
+int start_operation(Plan* plan, bool waits, const Start& start) {
+  return guarded([&] {
+    start(checked(plan, "the plan"));
+    plan->in_flight = true;
+    if (waits) plan->complete();
+  });
 }
 
 /// The object behind a handle, for functions that cannot return a code. With NULL, prints an error

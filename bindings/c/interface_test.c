@@ -795,12 +795,6 @@ static int stream(longshore_team* team) {
   return LONGSHORE_OK;
 }
 
-#define PASS(call)                             \
-  do {                                         \
-    const int status = (call);                 \
-    if (status != LONGSHORE_OK) return status; \
-  } while (0)
-
 enum { most_threads = 8 };
 struct test_context {
   int fault;

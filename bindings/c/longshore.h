@@ -79,8 +79,9 @@ enum longshore_type {
   LONGSHORE_BYTES = 11 /* elements of any type; their size is given in another argument */
 };
 
-/* Operations that combine two values. Allreduce has sum, minimum and maximum, accumulated ghosts
- * have also OR. Updates have all six operations; XOR, OR and AND combine the bits of integers. */
+/* Operations that combine two values. Allreduce has sum, minimum and maximum; accumulates and
+ * assembles of halos and ghosts have also OR. Updates have all six operations; XOR, OR and AND
+ * combine the bits of integers. */
 enum longshore_reduction {
   LONGSHORE_SUM = 1,
   LONGSHORE_MIN = 2,
@@ -342,7 +343,8 @@ int longshore_memory_free(longshore_memory* memory);
 /* The memory that contains the address `cell`; NULL if there is none. */
 longshore_memory* longshore_memory_of(const longshore_team* team, const void* cell);
 
-/* A block of cells with a halo around it, in memory of the program. */
+/* A block of cells with a halo around it, in memory of the program. A cell may also be a vertex, an
+ * edge or a face. Set a field to zero before you set its members. */
 struct longshore_field {
   void* first;          /* the interior cell (0, 0, 0) */
   int type;             /* enum longshore_type */
@@ -352,11 +354,17 @@ struct longshore_field {
   int64_t strides[3];
   int low[3];  /* the width of the halo in memory on the low sides, in cells */
   int high[3]; /* the width of the halo in memory on the high sides, in cells */
+  /* the layers along x, y, z that neighbouring blocks have both; 0 for cells. Vertices have 1, 1,
+   * 1: the last layer of a block is the first layer of the next block, so n cells have n + 1
+   * interior vertices. Faces across x have 1, 0, 0 */
+  int shared[3];
+  int items; /* the numbers of a cell, which follow each other; 0 means 1 */
 };
 
 /* Describes a field that is contiguous in memory together with its halo, with x as the fastest
- * index. `cells` is the corner of the halo that comes first in memory. For LONGSHORE_BYTES the
- * program must set `first` (here NULL) and `element_bytes`. */
+ * index. `cells` is the corner of the halo that comes first in memory. Cells have one number and
+ * blocks share no layers. For LONGSHORE_BYTES the program must set `first` (here NULL) and
+ * `element_bytes`. */
 void longshore_field_dense(struct longshore_field* field, void* cells, int type,
                            const int64_t extents[3], const int low[3], const int high[3]);
 
@@ -387,18 +395,58 @@ int longshore_halo_free(longshore_halo* plan);
 /* Starts an exchange. Until it is complete, do not write the cells that are sent, and neither read
  * nor write the halo. */
 int longshore_halo_start(longshore_halo* plan);
-/* Makes progress without waiting. Stores 1 in *complete if the exchange is complete, 0 if not. */
+/* Makes progress without waiting. Stores 1 in *complete if the operation is complete, 0 if not. */
 int longshore_halo_test(longshore_halo* plan, int* complete);
-/* Waits until the halo of this rank is filled and the interior cells may be written. */
+/* Waits until the operation is complete on this rank: the halo is filled, and the interior cells
+ * may be written. */
 int longshore_halo_wait(longshore_halo* plan);
 /* longshore_halo_start and longshore_halo_wait. */
 int longshore_halo_exchange(longshore_halo* plan);
+
+/* A part of a plan, for one call. */
+struct longshore_halo_part {
+  /* the numbers of the fields, from 0 in the order of longshore_halo_create; NULL: all fields */
+  const int* fields;
+  int count; /* of `fields` */
+  /* at most this many halo cells on every side; if 0, `low` and `high` count. A field with fewer
+   * cells keeps its width */
+  int width;
+  /* the same for the low sides (x, y, z) and for the high sides; both NULL: the whole halo */
+  const int* low;
+  const int* high;
+  int64_t reserved[4]; /* 0: room for options of later versions */
+};
+/* Like longshore_halo_start and longshore_halo_exchange for a part of the plan; NULL: the whole
+ * plan. No message is sent that the part does not need. All ranks give the same part. The first
+ * call with a part is collective and makes a plan of the part, which is kept. */
+int longshore_halo_start_part(longshore_halo* plan, const struct longshore_halo_part* part);
+int longshore_halo_exchange_part(longshore_halo* plan, const struct longshore_halo_part* part);
+
+/* Combines copies of cells into the cells of their owners: cell = reduction(cell, copy). Copies are
+ * halo cells and, in a shared layer, the cells of the block on the high side. Copies keep their
+ * values. `reduction` is LONGSHORE_SUM, LONGSHORE_MIN, LONGSHORE_MAX or LONGSHORE_OR. All ranks
+ * give the same reduction and part; NULL: the whole plan. Copies are taken one after another in the
+ * order of their ranks, so that sums do not depend on the algorithm, the mode or time, not even by
+ * rounding. Until the operation is complete, neither read nor write cells within a halo width of a
+ * border of the block. The first call of this kind is collective. */
+int longshore_halo_start_accumulate(longshore_halo* plan, int reduction,
+                                    const struct longshore_halo_part* part);
+/* Combines copies in the same way, and then gives the value of each cell to all its copies, in the
+ * halo and in shared layers. So a cell has the same bits on all ranks. */
+int longshore_halo_start_assemble(longshore_halo* plan, int reduction,
+                                  const struct longshore_halo_part* part);
+/* Each of these calls starts an operation and waits for it. */
+int longshore_halo_accumulate(longshore_halo* plan, int reduction,
+                              const struct longshore_halo_part* part);
+int longshore_halo_assemble(longshore_halo* plan, int reduction,
+                            const struct longshore_halo_part* part);
+
 /* The algorithm; for "auto", the algorithm that was chosen. */
 const char* longshore_halo_algorithm(const longshore_halo* plan);
 /* The number of rounds of an exchange that depend on each other and send to other ranks. */
 int longshore_halo_rounds(const longshore_halo* plan);
 
-/* The traffic of one rank in one exchange. */
+/* The traffic of one rank in one operation. */
 struct longshore_traffic {
   int64_t messages;      /* to other ranks, without copies by loads and stores */
   int64_t payload_bytes; /* the cells to exchange, also from this rank to itself */
@@ -407,6 +455,10 @@ struct longshore_traffic {
 };
 /* Stores the traffic of this rank in one exchange. */
 void longshore_halo_moved(const longshore_halo* plan, struct longshore_traffic* moved);
+/* Stores the traffic of this rank in one operation: "exchange" (default), "accumulate" or
+ * "assemble". The traffic of the last two is 0 before the first of them. */
+int longshore_halo_moved_in(const longshore_halo* plan, const char* operation,
+                            struct longshore_traffic* moved);
 
 /* ---- ghost exchange ---- */
 
@@ -512,6 +564,9 @@ int longshore_ghost_start_update(longshore_ghost* plan);
  * or on time, not even by rounding. Ghosts keep their values. Until the operation is complete, do
  * not write ghosts, and neither read nor write owned elements. */
 int longshore_ghost_start_accumulate(longshore_ghost* plan, int reduction);
+/* An accumulate, and then an update: each element and all its ghosts get the same value, bit by
+ * bit. Until the operation is complete, neither read nor write elements and ghosts. */
+int longshore_ghost_start_assemble(longshore_ghost* plan, int reduction);
 
 /* Pairs of an element and a ghost. Pair i, below `count`, has the element at `elements` +
  * element_index[i] * element_stride_bytes and the ghost at `ghosts` + ghost_index[i] *
@@ -541,6 +596,7 @@ int longshore_ghost_wait(longshore_ghost* plan);
 /* Each of these calls starts an operation and waits for it. */
 int longshore_ghost_update(longshore_ghost* plan);
 int longshore_ghost_accumulate(longshore_ghost* plan, int reduction);
+int longshore_ghost_assemble(longshore_ghost* plan, int reduction);
 int longshore_ghost_accumulate_by(longshore_ghost* plan, longshore_ghost_function function,
                                   void* context);
 

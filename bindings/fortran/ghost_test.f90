@@ -270,8 +270,23 @@ contains
     do i = 1, n
       call check(k(i) == merge(7, 4, copies_of(team, first + i - 1) > 0), 'bits')
     end do
+    k(:n) = 4
+    k(n + 1:) = 3
+    call integers%assemble(longshore_sum)
+    do i = 1, n
+      call check(k(i) == 4 + 3*copies_of(team, first + i - 1), 'an assembled element')
+    end do
+    do i = 1, size(ghosts)
+      call check(k(n + i) == 4 + 3*copies_of(team, ghosts(i)), 'an assembled ghost')
+    end do
+    k(n + 1:) = 9
+    call integers%start_assemble(longshore_max)
+    call integers%wait()
+    call check(all(k(n + 1:) == max(9, 4 + 3*[(copies_of(team, ghosts(i)), i=1, size(ghosts))])), 'an assembled maximum')
     call reals%update(ierr=code)
     call check(code == longshore_error_usage, 'a plan without updates')
+    call reals%assemble(longshore_sum, ierr=code)
+    call check(code == longshore_error_usage, 'an assemble by a plan without updates')
     call reals%accumulate(longshore_or, ierr=code)
     call check(code == longshore_error_usage, 'bits of reals')
     call reals%free()
@@ -367,6 +382,8 @@ contains
     call check(code == longshore_error_usage, 'a field that is added late')
     call ghost%accumulate(longshore_min, ierr=code)
     call check(code == longshore_error_usage, 'the minimum of complex numbers')
+    call ghost%assemble(longshore_max, ierr=code)
+    call check(code == longshore_error_usage, 'the assembled maximum of complex numbers')
     call ghost%free()
     call graph%free()
   end subroutine errors
