@@ -359,10 +359,10 @@ bool are_equal(const std::vector<int>& numbers) {
 // "halo 1", or "halo (1, 0), (1, 1), shared (0, 1)".
 std::string text_of(const field_layers& layers) {
   const auto& [low, high, shared] = layers;
-  std::string text = low == high && are_equal(low)
-                         ? fmt::format("halo {}", low[0])
-                         : fmt::format("halo ({}), ({})", fmt::join(low, ", "),
-                                       fmt::join(high, ", "));
+  std::string text =
+      low == high && are_equal(low)
+          ? fmt::format("halo {}", low[0])
+          : fmt::format("halo ({}), ({})", fmt::join(low, ", "), fmt::join(high, ", "));
   if (std::any_of(shared.begin(), shared.end(), [](int count) { return count != 0; }))
     text += fmt::format(", shared ({})", fmt::join(shared, ", "));
   return text;
@@ -388,9 +388,9 @@ std::string text_of(const rank_halo& self) {
 #define FIELD_OF_CALL "str | int | numpy.ndarray"
 #define FIELDS_OF_CALL FIELD_OF_CALL " | collections.abc.Sequence[" FIELD_OF_CALL "]"
 #define WIDTH_OF_CALL "int | collections.abc.Sequence[int | tuple[int, int]] | None"
-#define COMBINING_CALL                                                                \
-  "self, op: str | collections.abc.Callable[..., typing.Any] = 'add', *, fields: "    \
-  FIELDS_OF_CALL " = (), width: " WIDTH_OF_CALL " = None) -> None"
+#define COMBINING_CALL                                                                            \
+  "self, op: str | collections.abc.Callable[..., typing.Any] = 'add', *, fields: " FIELDS_OF_CALL \
+  " = (), width: " WIDTH_OF_CALL " = None) -> None"
 
 }  // namespace
 
@@ -523,12 +523,13 @@ Until the operation is complete, neither read nor write cells outside of ``inner
           "op"_a = "add", nb::kw_only(), "fields"_a = nb::tuple(), "width"_a = nb::none(),
           nb::sig("def assemble(" COMBINING_CALL),
           "Gives each cell and all copies of it their combined value: start_assemble() and wait().")
-      .def("start_assemble", &start_combining<halo_operation::assemble>, "op"_a = "add",
-           nb::kw_only(), "fields"_a = nb::tuple(), "width"_a = nb::none(),
-           nb::sig("def start_assemble(" COMBINING_CALL),
-           "Begins an accumulate by ``op``, and then gives the value of each cell to its copies. So "
-           "a cell has the same bits on all ranks. The arguments and the rules are those of "
-           "start_accumulate().")
+      .def(
+          "start_assemble", &start_combining<halo_operation::assemble>, "op"_a = "add",
+          nb::kw_only(), "fields"_a = nb::tuple(), "width"_a = nb::none(),
+          nb::sig("def start_assemble(" COMBINING_CALL),
+          "Begins an accumulate by ``op``, and then gives the value of each cell to its copies. So "
+          "a cell has the same bits on all ranks. The arguments and the rules are those of "
+          "start_accumulate().")
       .def("test", &test, nb::sig("def test(self) -> bool"),
            "Makes progress on the operation. Returns True when it is complete.")
       .def("wait", &wait, nb::sig("def wait(self) -> None"),
@@ -551,7 +552,8 @@ Until the operation is complete, neither read nor write cells outside of ``inner
           "interior",
           [](const rank_halo& self) { return interior(self, layers_of_all(self, "interior")); },
           nb::sig("def interior(self) -> tuple[slice, ...]"),
-          "The slices of the block in a field with its halo. Like ``inner`` and ``shell``, it needs "
+          "The slices of the block in a field with its halo. Like ``inner`` and ``shell``, it "
+          "needs "
           "fields with the same widths and shared layers.")
       .def_prop_ro(
           "inner", [](const rank_halo& self) { return inner(self, layers_of_all(self, "inner")); },

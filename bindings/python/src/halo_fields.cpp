@@ -171,7 +171,8 @@ field_memory new_memory(halo_field& field, const shape_list& cells, const team& 
 
 shape_list field_layers::interior(const shape_list& cells) const {
   shape_list extents = cells;
-  for (std::size_t d = 0; d < extents.size(); ++d) extents[d] += static_cast<std::size_t>(shared[d]);
+  for (std::size_t d = 0; d < extents.size(); ++d)
+    extents[d] += static_cast<std::size_t>(shared[d]);
   return extents;
 }
 
@@ -220,8 +221,8 @@ int number_of(std::span<const halo_field> fields, nb::handle given) {
     fail(errc::usage, "no field is named '{}': the fields are {}", name,
          fmt::format("{}", fmt::join(names, ", ")));
   }
-  const auto array = std::find_if(fields.begin(), fields.end(),
-                                  [&](const auto& f) { return f.array.is(given); });
+  const auto array =
+      std::find_if(fields.begin(), fields.end(), [&](const auto& f) { return f.array.is(given); });
   if (array != fields.end()) return at(array);
   const nb::object number = plain_number(given);
   if (PyLong_Check(number.ptr()) == 0)

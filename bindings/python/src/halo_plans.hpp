@@ -40,8 +40,7 @@ class halo_plans final : public collective_object {
   /// exchange.
   void start(halo_operation operation, std::span<const combine_op> operations,
              const halo_part& part) {
-    if (in_flight_)
-      fail(errc::usage, "halo: an exchange is in progress; wait() ends it");
+    if (in_flight_) fail(errc::usage, "halo: an exchange is in progress; wait() ends it");
     may_be_read_ = true;  // even if start() throws
     switch (operation) {
       case halo_operation::exchange: plan_->start(part); break;

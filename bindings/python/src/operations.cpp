@@ -49,10 +49,9 @@ struct batch_side {
 nb::object rows_of(const batch_side& side, std::size_t elements, const numpy_function& by) {
   const std::ptrdiff_t last = static_cast<std::ptrdiff_t>(elements - 1) * side.stride_bytes;
   const std::ptrdiff_t lowest = std::min<std::ptrdiff_t>(0, last);
-  const nb::object bytes =
-      array_over(const_cast<std::byte*>(side.first) + lowest,
-                 {static_cast<std::size_t>(std::abs(last)) + by.element_bytes}, element::uint8,
-                 nb::none());
+  const nb::object bytes = array_over(const_cast<std::byte*>(side.first) + lowest,
+                                      {static_cast<std::size_t>(std::abs(last)) + by.element_bytes},
+                                      element::uint8, nb::none());
   return nb::module_::import_("numpy").attr("ndarray")(
       nb::make_tuple(elements, by.element_bytes / bytes_of(by.type)), dtype_of(by.type), bytes,
       -lowest, nb::make_tuple(side.stride_bytes, bytes_of(by.type)));
@@ -68,8 +67,8 @@ nb::object indices_of(const batch_side& side, std::size_t count) {
 }
 
 std::size_t elements_of(const batch_side& side, std::size_t count) {
-  return side.index == nullptr ? count : std::size_t{1} + *std::max_element(side.index,
-                                                                            side.index + count);
+  return side.index == nullptr ? count
+                               : std::size_t{1} + *std::max_element(side.index, side.index + count);
 }
 
 // Calls function.at(elements, indices, values).
@@ -146,10 +145,9 @@ std::vector<combine_op> ops_from(nb::handle given, std::span<const element_conte
           "array['name']");
     ops.push_back(is_named ? op_for(field, name, known->op)
                            : combine_op::of_batches(
-                                 &call_numpy,
-                                 std::make_shared<const numpy_function>(
-                                     numpy_function{*field.type, field.bytes, &errors,
-                                                    python_reference(given.attr("at"))})));
+                                 &call_numpy, std::make_shared<const numpy_function>(numpy_function{
+                                                  *field.type, field.bytes, &errors,
+                                                  python_reference(given.attr("at"))})));
   }
   return ops;
 }
