@@ -1,4 +1,5 @@
-// The class Halo of Python: reads its arguments and the parts of its exchanges. Dimension d of Python is dimension (dimensions - 1 - d) of C++.
+// The class Halo of Python: reads its arguments, and starts the operations of its plan. Dimension d
+// of Python is dimension (dimensions - 1 - d) of C++.
 #include "module.hpp"
 
 #include "gil.hpp"

@@ -123,7 +123,7 @@ def test_a_part_has_fields_by_names_numbers_or_arrays_and_a_width() -> None:
         fields = {"pressure": "float64", "velocity": np.float32, "kind": np.zeros(16 // team.size + 4, "int8")}
         halo = longshore.Halo(team, 16, 2, fields)
         assert halo.fields[2] is fields["kind"]
-        forms: list[tuple[Any, Any, list[int]]] = [
+        forms: list[tuple[Any, Any, list[Any]]] = [
             ("velocity", 1, [0, 1, 0]),
             ((1,), 1, [0, 1, 0]),
             (["kind", 0], None, [2, 0, 2]),
