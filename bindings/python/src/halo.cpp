@@ -296,8 +296,8 @@ cell_box interior_box(const rank_halo& self, const field_layers& layers) {
   return interior;
 }
 
-// The cells that need no cell of the halo: all neighbours within the width belong to this rank, and
-// to no other.
+// The cells that need no cell of the halo or of a shared layer: all neighbours within the width
+// belong to this block alone.
 cell_box inner_box(const rank_halo& self, const field_layers& layers) {
   auto [begin, end] = interior_box(self, layers);
   for (std::size_t d = 0; d < begin.size(); ++d) {
@@ -408,9 +408,9 @@ local_cells: instead of cells, the shape of this rank's block. Blocks that are n
 width: the width of the halo: a number, a number for each dimension, or a pair (low, high) for each
     dimension. Or a dict with the widths of fields, by their names or numbers.
 fields: the number of fields to make, in memory that neighbours on the node read directly. Or arrays
-    of the program, which hold the block of this rank with its halo. Arrays may have any strides. The
-    halo keeps a reference to each array. Or a dict, which gives names to the fields: a value is an
-    array, or the type of a field to make.
+    of the program, which hold the block of this rank with its halo. Arrays may have any strides.
+    The halo keeps a reference to each array. Or a dict, which gives names to the fields: a value is
+    an array, or the type of a field to make.
 dtype: the type of the cells, or a list with a type for each field. Complex types are allowed.
 periodic: whether the grid is periodic, for all dimensions or for each dimension (default: True).
 ranks: the number of ranks along each dimension; if 0, Longshore chooses.
@@ -490,8 +490,9 @@ width: at most this many cells of the halo are filled, in the forms of the class
 All ranks give the same fields and the same width. A call is collective when they first occur: it
 makes a plan for them, which is kept.
 
-Until the exchange is complete, do not write cells within a width of a face, and do not read the
-halo. The cells of ``inner`` may be computed meanwhile.)")
+Until the exchange is complete, do not read the halo. Do not write shared layers, or cells within a
+width of these layers or of a face: the wider width, if both sides differ. Cells of ``inner`` may be
+computed for another field meanwhile.)")
       .def(
           "accumulate",
           [](const rank_halo& self, nb::handle op, nb::handle fields, nb::handle width) {
@@ -514,7 +515,8 @@ op: "add", "minimum", "maximum" or "bitwise_or", or the function of NumPy with t
     function of NumPy of two numbers, such as ``numpy.multiply``.
 fields, width: as in start().
 
-Until the operation is complete, neither read nor write cells outside of ``inner``.)")
+Until the operation is complete, neither read nor write cells of shared layers, or within a width of
+these layers or of a face.)")
       .def(
           "assemble",
           [](const rank_halo& self, nb::handle op, nb::handle fields, nb::handle width) {
@@ -559,7 +561,8 @@ Until the operation is complete, neither read nor write cells outside of ``inner
       .def_prop_ro(
           "inner", [](const rank_halo& self) { return inner(self, layers_of_all(self, "inner")); },
           nb::sig("def inner(self) -> tuple[slice, ...]"),
-          "The slices of the cells that need no halo. Compute them during an exchange.")
+          "The slices of the cells that need neither halo nor shared layers. Compute them during an "
+          "exchange.")
       .def_prop_ro(
           "shell", [](const rank_halo& self) { return shell(self, layers_of_all(self, "shell")); },
           nb::sig("def shell(self) -> list[tuple[slice, ...]]"),

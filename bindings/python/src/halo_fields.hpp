@@ -26,7 +26,7 @@ inline constexpr int max_fields_of_halo = 1000;
 struct field_layers {
   std::vector<int> low, high, shared;
 
-  /// The extents of the interior of a field on a block of `cells`: the shared layers are part of it.
+  /// The extents of the interior of a field on a block of `cells`. They include the shared layers.
   [[nodiscard]] shape_list interior(const shape_list& cells) const;
   friend bool operator==(const field_layers&, const field_layers&) = default;
 };
