@@ -561,7 +561,8 @@ these layers or of a face.)")
       .def_prop_ro(
           "inner", [](const rank_halo& self) { return inner(self, layers_of_all(self, "inner")); },
           nb::sig("def inner(self) -> tuple[slice, ...]"),
-          "The slices of the cells that need neither halo nor shared layers. Compute them during an "
+          "The slices of the cells that need neither halo nor shared layers. Compute them during "
+          "an "
           "exchange.")
       .def_prop_ro(
           "shell", [](const rank_halo& self) { return shell(self, layers_of_all(self, "shell")); },

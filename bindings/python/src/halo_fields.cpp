@@ -45,8 +45,8 @@ widths widths_from(nb::handle width, std::size_t dimensions) {
   return found;
 }
 
-// Calls set(field, value): for all fields with the same value, or for the fields of a dict with their
-// values.
+// Calls set(field, value): for all fields with the same value, or for the fields of a dict with
+// their values.
 template <class Set>
 void for_each_field(std::vector<halo_field>& fields, nb::handle given, const Set& set) {
   if (nb::isinstance<nb::dict>(given)) {
