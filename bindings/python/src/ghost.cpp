@@ -5,25 +5,24 @@
 #include "ghost_graphs.hpp"
 #include "ghost_plans.hpp"
 #include "gil.hpp"
+#include "operations.hpp"
 #include "python_number.hpp"
 #include "read_on_all_ranks.hpp"
 
 #include <longshore/core/error.hpp>
-#include <longshore/exchange/runtime_types.hpp>
 
 #include <fmt/format.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 
-#include <algorithm>
-#include <array>
+#include <span>
 #include <string>
+#include <vector>
 
 namespace longshore::python {
 namespace {
 
 using namespace nb::literals;
-using detail::number_type;
 
 struct rank_ghost {
   collective_handle<ghost_plan_of_fields> plans;
@@ -57,8 +56,7 @@ void make_ghost(rank_ghost* self, nb::handle graph, nb::handle fields, nb::handl
   auto plan = std::make_shared<ghost_plan_of_fields>();
   {
     const release_gil unlocked;
-    plan->make(elements, options, std::move(list.fields), std::move(list.arrays),
-               std::move(list.elements));
+    plan->make(elements, options, std::move(list.fields), std::move(list.arrays));
     owner->keep(plan);
   }
   new (self) rank_ghost{{owner, std::move(plan)}, nb::borrow(graph), nb::tuple(list.given)};
@@ -76,111 +74,10 @@ void remake(rank_ghost& self, nb::handle graph, nb::handle fields) {
          self.fields.size());
   {
     const release_gil unlocked;
-    plan.make(elements, {}, std::move(list.fields), std::move(list.arrays),
-              std::move(list.elements));
+    plan.make(elements, {}, std::move(list.fields), std::move(list.arrays));
   }
   self.graph = nb::borrow(graph);
   self.fields = nb::tuple(list.given);
-}
-
-// A function of NumPy that accumulates.
-struct numpy_function {
-  ghost_plan_of_fields* plan;
-  std::size_t field;
-  python_reference at;  // numpy.ufunc.at of the function
-};
-
-// Calls function.at(elements, indices, values).
-void combine_by_numpy(const numpy_function& by, const detail::element_batch& batch) {
-  const ghost_rows& field = by.plan->fields()[by.field];
-  const acquire_gil locked;
-  const nb::handle elements = by.plan->elements(by.field);
-  const nb::object indices = new_array({batch.count}, element::int64);
-  auto* const index =
-      reinterpret_cast<std::int64_t*>(contiguous_for_writing(indices, "indices").data);
-  const std::int64_t first =
-      batch.count > 0 ? (batch.to - field.memory.owned) / field.memory.owned_stride_bytes : 0;
-  for (std::size_t i = 0; i < batch.count; ++i)
-    index[i] = first + static_cast<std::int64_t>(batch.to_index == nullptr ? i : batch.to_index[i]);
-  nb::list shape(nb::object(elements.attr("shape")));
-  shape[0] = batch.count;
-  const nb::object values =
-      nb::module_::import_("numpy").attr("empty")(nb::tuple(shape), elements.attr("dtype"));
-  std::byte* value = rows_for_writing(values, "values").data;
-  for (std::size_t i = 0; i < batch.count; ++i, value += field.memory.element_bytes)
-    std::copy_n(batch.from + static_cast<std::ptrdiff_t>(
-                                 batch.from_index == nullptr ? i : batch.from_index[i]) *
-                                 batch.from_stride_bytes,
-                field.memory.element_bytes, value);
-  by.at.object()(elements, indices, values);
-}
-
-void call_numpy(const void* state, const detail::element_batch& batch) {
-  const auto& by = *static_cast<const numpy_function*>(state);
-  if (by.plan->has_failed()) return;
-  try {
-    combine_by_numpy(by, batch);
-  } catch (...) {
-    by.plan->fail(std::current_exception());
-  }
-}
-
-struct named_op {
-  std::string_view name;
-  combine_op op;
-};
-const std::array<named_op, 8>& named_ops() {
-  static const std::array<named_op, 8> ops = {{{"add", op::add{}},
-                                               {"minimum", op::min{}},
-                                               {"maximum", op::max{}},
-                                               {"bitwise_or", op::bit_or{}},
-                                               {"sum", op::add{}},
-                                               {"min", op::min{}},
-                                               {"max", op::max{}},
-                                               {"or", op::bit_or{}}}};
-  return ops;
-}
-
-combine_op op_for(const ghost_rows& field, std::string_view name, const combine_op& op) {
-  if (!field.type)
-    throw nb::type_error(
-        "accumulate: elements of a structured type have no operations; give its parts as fields, "
-        "such as array['name']");
-  if (is_complex(*field.type) && name != "add" && name != "sum")
-    fail(errc::usage, "accumulate by {} of {}: complex numbers have add only", name,
-         name_of(*field.type));
-  const number_type type = number_type_of(*field.type);
-  if (op.loop_for(detail::element_type_of_number(type)) == nullptr)
-    fail(errc::usage, "accumulate by {} of {}: bitwise operations need integers", name,
-         name_of(*field.type));
-  return field.numbers == 1 ? op : detail::op_for_items(op, type, field.numbers);
-}
-
-bool is_numpy_function(nb::handle given) {
-  const nb::object type = nb::module_::import_("numpy").attr("ufunc");
-  return PyObject_IsInstance(given.ptr(), type.ptr()) == 1 &&
-         nb::cast<int>(given.attr("nin")) == 2 && nb::cast<int>(given.attr("nout")) == 1;
-}
-
-std::vector<combine_op> ops_from(ghost_plan_of_fields& plan, nb::handle given) {
-  const bool has_name = PyCallable_Check(given.ptr()) != 0 && nb::hasattr(given, "__name__");
-  const auto name = nb::cast<std::string>(
-      nb::str(has_name ? nb::object(given.attr("__name__")) : nb::borrow(given)));
-  std::vector<combine_op> ops;
-  for (const auto& [known, op] : named_ops())
-    if (known == name)
-      for (const ghost_rows& field : plan.fields()) ops.push_back(op_for(field, name, op));
-  if (!ops.empty()) return ops;
-  if (!is_numpy_function(given))
-    fail(errc::usage,
-         "accumulate by '{}': allowed are add, minimum, maximum, bitwise_or, or a function of "
-         "NumPy of two numbers, such as numpy.multiply",
-         name);
-  for (std::size_t i = 0; i < plan.fields().size(); ++i)
-    ops.push_back(
-        combine_op::of_batches(&call_numpy, std::make_shared<const numpy_function>(numpy_function{
-                                                &plan, i, python_reference(given.attr("at"))})));
-  return ops;
 }
 
 void start_update(const rank_ghost& self) {
@@ -189,13 +86,16 @@ void start_update(const rank_ghost& self) {
   plan.start_update();
 }
 
-void start_accumulate(const rank_ghost& self, nb::handle operation) {
+using start_of_plan = void (ghost_plan_of_fields::*)(std::span<const combine_op> operations);
+
+template <start_of_plan Start>
+void start_combining(const rank_ghost& self, nb::handle op) {
   ghost_plan_of_fields& plan = self.plan();
-  const std::vector<combine_op> ops = ops_from(plan, operation);
-  {
-    const release_gil unlocked;
-    plan.start_accumulate(ops);
-  }
+  std::vector<element_content> contents;
+  for (const ghost_rows& field : plan.fields()) contents.push_back(field.content);
+  const std::vector<combine_op> ops = ops_from(op, contents, plan.errors());
+  const release_gil unlocked;
+  (plan.*Start)(ops);
 }
 
 bool test(const rank_ghost& self) {
@@ -205,7 +105,7 @@ bool test(const rank_ghost& self) {
     const release_gil unlocked;
     complete = plan.test();
   }
-  if (complete) plan.rethrow();
+  if (complete) plan.errors().rethrow();
   return complete;
 }
 
@@ -215,7 +115,7 @@ void wait(const rank_ghost& self) {
     const release_gil unlocked;
     plan.wait();
   }
-  plan.rethrow();
+  plan.errors().rethrow();
 }
 
 nb::dict moved(const rank_ghost& self, std::string_view operation) {
@@ -286,25 +186,43 @@ updates, accumulates: whether the plan has these operations. A plan with one nee
            "nor write ghosts.")
       .def(
           "accumulate",
-          [](const rank_ghost& self, nb::handle operation) {
-            start_accumulate(self, operation);
+          [](const rank_ghost& self, nb::handle op) {
+            start_combining<&ghost_plan_of_fields::start_accumulate>(self, op);
             wait(self);
           },
-          "operation"_a = "add",
-          nb::sig("def accumulate(self, operation: str | collections.abc.Callable[..., "
-                  "typing.Any] = 'add') -> None"),
+          "op"_a = "add",
+          nb::sig("def accumulate(self, op: str | collections.abc.Callable[..., typing.Any] = "
+                  "'add') -> None"),
           "Combines each element with all ghosts of it: start_accumulate() and wait().")
-      .def("start_accumulate", &start_accumulate, "operation"_a = "add",
-           nb::sig("def start_accumulate(self, operation: str | collections.abc.Callable[..., "
-                   "typing.Any] = 'add') -> None"),
+      .def("start_accumulate", &start_combining<&ghost_plan_of_fields::start_accumulate>,
+           "op"_a = "add",
+           nb::sig("def start_accumulate(self, op: str | collections.abc.Callable[..., typing.Any] "
+                   "= 'add') -> None"),
            R"(Begins to combine each element with all ghosts of it.
 
-The element becomes operation(element, ghost), for one ghost after another.
+The element becomes op(element, ghost), for one ghost after another. Ghosts keep their values.
 
-operation: "add", "minimum", "maximum" or "bitwise_or", or the function of NumPy with this name. Or
-    another function of NumPy of two numbers, such as ``numpy.multiply``.
+op: "add", "minimum", "maximum" or "bitwise_or", or the function of NumPy with this name. Or another
+    function of NumPy of two numbers, such as ``numpy.multiply``.
 
 Until the operation is complete, do not write ghosts, and neither read nor write owned elements.)")
+      .def(
+          "assemble",
+          [](const rank_ghost& self, nb::handle op) {
+            start_combining<&ghost_plan_of_fields::start_assemble>(self, op);
+            wait(self);
+          },
+          "op"_a = "add",
+          nb::sig("def assemble(self, op: str | collections.abc.Callable[..., typing.Any] = "
+                  "'add') -> None"),
+          "Gives each element and all ghosts of it their combined value: start_assemble() and "
+          "wait().")
+      .def("start_assemble", &start_combining<&ghost_plan_of_fields::start_assemble>,
+           "op"_a = "add",
+           nb::sig("def start_assemble(self, op: str | collections.abc.Callable[..., typing.Any] = "
+                   "'add') -> None"),
+           "Begins an accumulate by ``op``, and then an update. Until both are complete, neither "
+           "read nor write the fields.")
       .def("test", &test, nb::sig("def test(self) -> bool"),
            "Makes progress on the operation. Returns True when it is complete.")
       .def("wait", &wait, nb::sig("def wait(self) -> None"),

@@ -5,6 +5,7 @@
 #include "python_number.hpp"
 
 #include <longshore/core/error.hpp>
+#include <longshore/exchange/runtime_types.hpp>
 
 #include <algorithm>
 #include <cstdint>
@@ -12,25 +13,17 @@
 
 namespace longshore::python {
 
-using detail::number_type;
-
-number_type number_type_of(element type) {
-  if (type == element::complex64) return number_type::float32;
-  if (type == element::complex128) return number_type::float64;
-  return static_cast<number_type>(type);
-}
-static_assert(static_cast<int>(element::float64) == static_cast<int>(number_type::float64));
-
 namespace {
 
 ghost_rows field_of(const array_rows& rows) {
   ghost_rows field;
-  field.type = rows.type;
-  field.numbers = rows.numbers * (rows.type && is_complex(*rows.type) ? 2 : 1);
+  // Complex numbers are two numbers each.
+  const std::size_t numbers = rows.numbers * (rows.type && is_complex(*rows.type) ? 2 : 1);
+  field.content = {rows.type, numbers, rows.row_bytes};
   field.memory.element_bytes = rows.row_bytes;
   if (!rows.type)
     field.memory.type = &detail::element_type_of_bytes();
-  else if (field.numbers == 1)
+  else if (numbers == 1)
     field.memory.type = &detail::element_type_of_number(number_type_of(*rows.type));
   else
     field.memory.type = &detail::element_type_of_items(number_type_of(*rows.type));
@@ -60,7 +53,7 @@ void add_array(field_list& list, nb::handle array, const rank_graph& graph) {
   ghost_rows field = field_of(rows);
   set_elements(field, rows);
   set_ghosts(field, rows, graph.owned);
-  list.add(field, nb::borrow(array), nb::borrow(array), graph.owned);
+  list.add(field, nb::borrow(array));
 }
 
 void add_pair(field_list& list, nb::handle pair, const rank_graph& graph) {
@@ -78,7 +71,7 @@ void add_pair(field_list& list, nb::handle pair, const rank_graph& graph) {
   ghost_rows field = field_of(rows);
   set_elements(field, rows);
   set_ghosts(field, ghosts, 0);
-  list.add(field, nb::borrow(pair), pair[0], graph.owned);
+  list.add(field, nb::borrow(pair));
 }
 
 // Makes a field in memory that neighbours on the node can read.

@@ -1,14 +1,13 @@
 // The collective parts of a GhostGraph and of a Ghost.
 #pragma once
 
-#include "arrays.hpp"
+#include "operations.hpp"
 #include "python_reference.hpp"
 #include "team_owner.hpp"
 
 #include <longshore/ghost/ghost_exchange.hpp>
 
 #include <cstdint>
-#include <exception>
 #include <memory>
 #include <optional>
 #include <span>
@@ -31,16 +30,14 @@ class kept_graph final : public collective_object {
 /// A field of a plan. An element is a row of the array.
 struct ghost_rows {
   ghost_memory memory;
-  std::optional<element> type;  ///< of the numbers in an element
-  std::size_t numbers = 1;      ///< in an element
+  element_content content;
 };
 
 class ghost_plan_of_fields final : public collective_object {
  public:
-  /// Collective. `arrays` own the memory of the fields. `elements`: the arrays with the owned
-  /// elements of the fields.
+  /// Collective. `arrays` own the memory of the fields.
   void make(const ghost_graph& graph, const ghost_options& options, std::vector<ghost_rows> fields,
-            std::vector<python_reference> arrays, std::vector<python_reference> elements) {
+            std::vector<python_reference> arrays) {
     std::vector<ghost_memory> memory;
     for (const ghost_rows& field : fields) memory.push_back(field.memory);
     if (plan_)
@@ -49,11 +46,11 @@ class ghost_plan_of_fields final : public collective_object {
       plan_.emplace(graph, options, memory);
     fields_ = std::move(fields);
     arrays_ = std::move(arrays);
-    elements_ = std::move(elements);
   }
   [[nodiscard]] const ghost_exchange& plan() const noexcept { return *plan_; }
   [[nodiscard]] std::span<const ghost_rows> fields() const noexcept { return fields_; }
-  [[nodiscard]] nb::handle elements(std::size_t field) const { return elements_[field].object(); }
+  /// The errors of functions of the program.
+  [[nodiscard]] first_error& errors() noexcept { return errors_; }
 
   void start_update() {
     plan_->start_update();
@@ -61,6 +58,10 @@ class ghost_plan_of_fields final : public collective_object {
   }
   void start_accumulate(std::span<const combine_op> operations) {
     plan_->start_accumulate(operations);
+    in_flight_ = true;
+  }
+  void start_assemble(std::span<const combine_op> operations) {
+    plan_->start_assemble(operations);
     in_flight_ = true;
   }
   [[nodiscard]] bool test() {
@@ -71,17 +72,6 @@ class ghost_plan_of_fields final : public collective_object {
   void wait() {
     plan_->wait();
     in_flight_ = false;
-  }
-
-  /// The first error of a function of the program, which exchanges call. An exchange continues
-  /// after the error, because other ranks wait for it.
-  void fail(std::exception_ptr error) noexcept {
-    if (!error_) error_ = std::move(error);
-  }
-  [[nodiscard]] bool has_failed() const noexcept { return error_ != nullptr; }
-  /// REQUIRES: the thread holds the GIL.
-  void rethrow() {
-    if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
   }
 
   void finish() override {
@@ -100,10 +90,10 @@ class ghost_plan_of_fields final : public collective_object {
 
  private:
   // Members are destroyed in reverse order: first the plan, then the arrays.
-  std::vector<python_reference> arrays_, elements_;
+  std::vector<python_reference> arrays_;
   std::vector<ghost_rows> fields_;
+  first_error errors_;
   std::optional<ghost_exchange> plan_;
-  std::exception_ptr error_;
   bool in_flight_ = false;
 };
 

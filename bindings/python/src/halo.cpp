@@ -1,18 +1,19 @@
-// The class Halo of Python: reads its arguments, makes or checks the arrays of the fields, and
-// gives plans to halo_plans. Dimension d of Python is dimension (dimensions - 1 - d) of C++.
+// The class Halo of Python: reads its arguments, and starts the operations of its plan. Dimension d
+// of Python is dimension (dimensions - 1 - d) of C++.
 #include "module.hpp"
 
-#include "arrays.hpp"
 #include "gil.hpp"
+#include "halo_fields.hpp"
 #include "halo_plans.hpp"
 #include "mpi4py_communicator.hpp"
+#include "operations.hpp"
+#include "per_dimension.hpp"
 #include "python_number.hpp"
 #include "rank_team.hpp"
 #include "read_on_all_ranks.hpp"
 #include "task_arguments.hpp"
 
 #include <longshore/core/error.hpp>
-#include <longshore/exchange/runtime_types.hpp>
 #include <longshore/halo/cart_grid.hpp>
 
 #include <fmt/format.h>
@@ -22,8 +23,8 @@
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <array>
-#include <limits>
 #include <optional>
 #include <string>
 
@@ -31,29 +32,16 @@ namespace longshore::python {
 namespace {
 
 using namespace nb::literals;
-using shape_list = std::vector<std::size_t>;
 
 /// The class Halo. The contiguous dimension comes last, as in NumPy. In C++ the contiguous
 /// dimension comes first.
 struct rank_halo {
   collective_handle<halo_plans> plans;
-  nb::tuple fields = {};  // arrays, in the order of the fields of the plans
+  std::vector<halo_field> fields = {};  // in the order of the fields of the plans
+  nb::tuple arrays = {};
   shape_list cells = {}, local_cells = {}, offset = {};
   std::vector<int> grid = {}, coordinates = {};
-  std::vector<int> low = {}, high = {};
-  std::vector<std::string> types = {};
 };
-
-// Whether the value is a list, a tuple or an array of one dimension, but no text and no scalar of
-// NumPy.
-bool is_sequence(nb::handle value) {
-  return PySequence_Check(value.ptr()) != 0 && PyUnicode_Check(value.ptr()) == 0 &&
-         plain_number(value).is(value);
-}
-
-int count_of(nb::handle given, const char* what) {
-  return static_cast<int>(whole_number(given, what, 0, std::numeric_limits<int>::max()));
-}
 
 shape_list shape_of(nb::handle cells) {
   std::vector<std::int64_t> shape;
@@ -67,139 +55,6 @@ shape_list shape_of(nb::handle cells) {
     if (extent < 1)
       fail(errc::usage, "cells ({}): each at least 1", fmt::format("{}", fmt::join(shape, ", ")));
   return {shape.begin(), shape.end()};
-}
-
-// Reads one value for all dimensions, or a value for each dimension, with `read(value, what)`.
-template <class Read>
-auto per_dimension(nb::handle given, std::size_t dimensions, const char* what, const Read& read) {
-  std::vector<decltype(read(given, what))> values;
-  if (!is_sequence(given)) {
-    values.assign(dimensions, read(given, what));
-    return values;
-  }
-  if (nb::len(given) != dimensions)
-    fail(errc::usage, "{}: {} values for {} dimensions", what, nb::len(given), dimensions);
-  for (const nb::handle value : given) values.push_back(read(value, what));
-  return values;
-}
-
-void read_widths(rank_halo& halo, nb::handle width) {
-  const std::size_t dimensions = halo.cells.size();
-  std::vector<nb::object> sides(dimensions, nb::borrow(width));
-  if (is_sequence(width)) {
-    if (nb::len(width) != dimensions)
-      fail(errc::usage,
-           "width: {} values for {} dimensions; give one for all, one for each, or (low, high) for "
-           "each",
-           nb::len(width), dimensions);
-    for (std::size_t d = 0; d < dimensions; ++d) sides[d] = width[d];
-  }
-  for (const nb::object& side : sides) {
-    const bool pair = is_sequence(side);
-    if (pair && nb::len(side) != 2)
-      fail(errc::usage, "width: {} values for one dimension; give (low, high)", nb::len(side));
-    halo.low.push_back(count_of(pair ? nb::object(side[0]) : side, "width"));
-    halo.high.push_back(count_of(pair ? nb::object(side[1]) : side, "width"));
-  }
-}
-
-shape_list shape_with_halo(const rank_halo& halo) {
-  shape_list shape;
-  for (std::size_t d = 0; d < halo.cells.size(); ++d)
-    shape.push_back(halo.local_cells[d] + static_cast<std::size_t>(halo.low[d] + halo.high[d]));
-  return shape;
-}
-
-field_memory field_in(const rank_halo& halo, std::byte* data, element type,
-                      const std::vector<std::ptrdiff_t>& strides) {
-  field_memory field;
-  field.first = data;
-  field.element_bytes = bytes_of(type);
-  static_assert(static_cast<int>(element::complex128) ==
-                static_cast<int>(detail::number_type::complex128));
-  field.type = &detail::element_type_of_number(static_cast<detail::number_type>(type));
-  field.extents = {1, 1, 1};
-  field.strides_bytes.fill(static_cast<std::ptrdiff_t>(field.element_bytes));
-  const std::size_t dimensions = halo.cells.size();
-  for (std::size_t d = 0; d < dimensions; ++d) {
-    const std::size_t axis = dimensions - 1 - d;
-    field.extents[axis] = halo.local_cells[d];
-    field.strides_bytes[axis] = strides[d];
-    field.widths.low[axis] = halo.low[d];
-    field.widths.high[axis] = halo.high[d];
-    field.first += halo.low[d] * strides[d];
-  }
-  return field;
-}
-
-// Makes a field in memory that neighbours on the node can read.
-nb::object add_new_field(const rank_halo& halo, const team& ranks, element type,
-                         std::vector<field_memory>& fields) {
-  const shape_list shape = shape_with_halo(halo);
-  std::size_t items = 1;
-  for (const std::size_t extent : shape)
-    if (__builtin_mul_overflow(items, extent, &items) || items > PTRDIFF_MAX / bytes_of(type))
-      fail(errc::out_of_memory,
-           "a field of {} cells with its halo is larger than the address space",
-           fmt::format("{}", fmt::join(shape, " x ")));
-  auto memory = std::make_unique<shareable_memory>(ranks, items * bytes_of(type));
-  std::vector<std::ptrdiff_t> strides(shape.size());
-  auto stride = static_cast<std::ptrdiff_t>(bytes_of(type));
-  for (std::size_t d = shape.size(); d-- > 0;) {
-    strides[d] = stride;
-    stride *= static_cast<std::ptrdiff_t>(shape[d]);
-  }
-  field_memory field = field_in(halo, memory->data(), type, strides);
-  field.set_memory(*memory);
-  fields.push_back(field);
-  std::byte* const data = memory->data();
-  return array_over(data, shape, type, owner_of(std::move(memory)));
-}
-
-nb::object add_user_field(const rank_halo& halo, nb::handle array,
-                          std::vector<field_memory>& fields, std::string& type) {
-  const auto memory = array_for_writing(array, "fields");
-  const shape_list shape = shape_with_halo(halo);
-  if (memory.shape != shape)
-    fail(errc::usage,
-         "fields: an array of shape ({}); the block of rank {} with its halo has shape ({})",
-         fmt::format("{}", fmt::join(memory.shape, ", ")), halo.plans.owner().rank(),
-         fmt::format("{}", fmt::join(shape, ", ")));
-  type = name_of(memory.type);
-  fields.push_back(field_in(halo, memory.data, memory.type, memory.strides_bytes));
-  return nb::borrow(array);
-}
-
-std::vector<element> types_of(nb::handle dtype, std::size_t count) {
-  if (!nb::isinstance<nb::list>(dtype) && !nb::isinstance<nb::tuple>(dtype))
-    return std::vector<element>(count, element_of(dtype));
-  if (nb::len(dtype) != count)
-    fail(errc::usage, "dtype: {} types for {} fields", nb::len(dtype), count);
-  std::vector<element> types;
-  for (const nb::handle type : dtype) types.push_back(element_of(type));
-  return types;
-}
-
-void read_fields(rank_halo& halo, nb::handle given, nb::handle dtype, const team& ranks,
-                 std::vector<field_memory>& fields) {
-  nb::list arrays;
-  if (const nb::object number = plain_number(given); PyLong_Check(number.ptr())) {
-    const std::int64_t count = whole_number(number, "fields");
-    if (count < 1 || count > halo_plans::max_fields)
-      fail(errc::usage, "{} fields: 1 to {}", count, halo_plans::max_fields);
-    for (const element type : types_of(dtype, static_cast<std::size_t>(count))) {
-      arrays.append(add_new_field(halo, ranks, type, fields));
-      halo.types.emplace_back(name_of(type));
-    }
-  } else {
-    const bool several = nb::isinstance<nb::list>(given) || nb::isinstance<nb::tuple>(given);
-    const nb::object list = several ? nb::borrow(given) : nb::object(nb::make_tuple(given));
-    if (nb::len(list) < 1 || nb::len(list) > halo_plans::max_fields)
-      fail(errc::usage, "{} fields: 1 to {}", nb::len(list), halo_plans::max_fields);
-    for (const nb::handle array : list)
-      arrays.append(add_user_field(halo, array, fields, halo.types.emplace_back()));
-  }
-  halo.fields = nb::tuple(arrays);
 }
 
 // Sets the position of this rank's block in the whole grid, which is cut into equal blocks.
@@ -295,7 +150,8 @@ void make_halo(rank_halo* self, nb::handle team, nb::handle cells, nb::handle wi
                nb::handle fields, nb::handle dtype, nb::handle periodic, nb::handle ranks,
                std::string_view algorithm, std::string_view mode, std::string_view reach,
                std::string_view placement, nb::handle local_cells, nb::handle cart,
-               std::string_view cart_order, nb::handle tasks_given, std::optional<int> task_count) {
+               std::string_view cart_order, nb::handle tasks_given, std::optional<int> task_count,
+               nb::handle shared) {
   const rank_team mine = team_or_world(team);
   auto& all_ranks = mine.ranks();
   const bool is_block = cells.is_none();
@@ -320,7 +176,7 @@ void make_halo(rank_halo* self, nb::handle team, nb::handle cells, nb::handle wi
           "block of this rank");
     halo.cells = shape = shape_of(is_block ? local_cells : cells);
     if (!has_cart) grid = grid_options_from(given, shape, !is_block);
-    read_widths(halo, width);
+    halo.fields = halo_fields_from(fields, dtype, width, shared, shape.size());
     options.algorithm = from_name<halo_algorithm>(algorithm);
     options.mode = from_name<halo_mode>(mode);
     options.reach = from_name<halo_reach>(reach);
@@ -334,33 +190,24 @@ void make_halo(rank_halo* self, nb::handle team, nb::handle cells, nb::handle wi
   else
     set_position(halo, plans->grid());
   std::vector<field_memory> memory;
-  read_on_all_ranks(all_ranks, "Halo",
-                    [&] { read_fields(halo, fields, dtype, all_ranks, memory); });
+  read_on_all_ranks(all_ranks, "Halo", [&] {
+    for (halo_field& field : halo.fields)
+      memory.push_back(add_memory(field, halo.local_cells, all_ranks));
+  });
   std::vector<python_reference> keep;
-  for (const nb::handle array : halo.fields) keep.emplace_back(nb::borrow(array));
+  nb::list arrays;
+  for (const halo_field& field : halo.fields) {
+    arrays.append(field.array);
+    keep.emplace_back(field.array);
+  }
+  halo.arrays = nb::tuple(arrays);
   {
     const release_gil unlocked;
-    plans->make_plan(std::move(memory), std::move(keep));
+    plans->make_plan(memory, std::move(keep));
   }
   mine.owner->keep(plans);
   halo.plans.hold(std::move(plans));
   new (self) rank_halo(std::move(halo));
-}
-
-// The set of the given fields, which are found by identity, not by equality.
-std::uint64_t set_of(const rank_halo& self, const nb::args& fields) {
-  if (fields.size() == 0) return halo_plans::all_fields;
-  std::uint64_t set = 0;
-  for (const nb::handle field : fields) {
-    std::size_t i = 0;
-    while (i < self.fields.size() && self.fields[i].ptr() != field.ptr()) ++i;
-    if (i == self.fields.size())
-      fail(errc::usage,
-           "exchange of an array that is not one of the {} fields of the halo (halo.fields)",
-           self.fields.size());
-    set |= std::uint64_t{1} << i;
-  }
-  return set;
 }
 
 halo_plans& plans_of(const rank_halo& self) {
@@ -368,11 +215,40 @@ halo_plans& plans_of(const rank_halo& self) {
   return *self.plans.object();
 }
 
-void start(const rank_halo& self, const nb::args& fields) {
+void start(const rank_halo& self, const nb::args& arrays, nb::handle fields, nb::handle width) {
   halo_plans& plans = plans_of(self);
-  const std::uint64_t set = set_of(self, fields);
+  const halo_part part = part_from(self.fields, arrays, fields, width);
   const release_gil unlocked;
-  plans.start(set);
+  plans.start(halo_operation::exchange, {}, part);
+}
+
+template <halo_operation Operation>
+void start_combining(const rank_halo& self, nb::handle op, nb::handle fields, nb::handle width) {
+  halo_plans& plans = plans_of(self);
+  const halo_part part = part_from(self.fields, nb::tuple(), fields, width);
+  const auto ops = ops_from(op, contents_of(self.fields, part), plans.errors());
+  const release_gil unlocked;
+  plans.start(Operation, ops, part);
+}
+
+bool test(const rank_halo& self) {
+  halo_plans& plans = plans_of(self);
+  bool complete = false;
+  {
+    const release_gil unlocked;
+    complete = plans.test();
+  }
+  if (complete) plans.errors().rethrow();
+  return complete;
+}
+
+void wait(const rank_halo& self) {
+  halo_plans& plans = plans_of(self);
+  {
+    const release_gil unlocked;
+    plans.wait();
+  }
+  plans.errors().rethrow();
 }
 
 int neighbour(const rank_halo& self, const std::vector<int>& step) {
@@ -396,30 +272,59 @@ nb::tuple box(const shape_list& begin, const shape_list& end) {
   return nb::tuple(slices);
 }
 
-shape_list interior_begin(const rank_halo& self) { return {self.low.begin(), self.low.end()}; }
-shape_list interior_end(const rank_halo& self) {
-  shape_list end = interior_begin(self);
-  for (std::size_t d = 0; d < end.size(); ++d) end[d] += self.local_cells[d];
-  return end;
+// The layers of all fields, which must be the same. `what`: the property that needs this.
+const field_layers& layers_of_all(const rank_halo& self, const char* what) {
+  for (const halo_field& field : self.fields)
+    if (field.layers != self.fields.front().layers)
+      fail(errc::usage,
+           "{}: the fields of this halo have different widths or shared layers; {}_of(field) gives "
+           "the slices of one",
+           what, what);
+  return self.fields.front().layers;
+}
+const field_layers& layers_of(const rank_halo& self, nb::handle field) {
+  return self.fields[checked_number_of(self.fields, field)].layers;
 }
 
-// The cells that need no cell of the halo: all neighbours within the width belong to this rank.
-std::pair<shape_list, shape_list> inner_box(const rank_halo& self) {
-  shape_list begin = interior_begin(self), end = interior_end(self);
+struct cell_box {
+  shape_list begin, end;
+};
+
+cell_box interior_box(const rank_halo& self, const field_layers& layers) {
+  cell_box interior{{layers.low.begin(), layers.low.end()}, layers.interior(self.local_cells)};
+  for (std::size_t d = 0; d < interior.end.size(); ++d) interior.end[d] += interior.begin[d];
+  return interior;
+}
+
+// The cells that need no cell of the halo or of a shared layer: all neighbours within the width
+// belong to this block alone.
+cell_box inner_box(const rank_halo& self, const field_layers& layers) {
+  auto [begin, end] = interior_box(self, layers);
   for (std::size_t d = 0; d < begin.size(); ++d) {
-    const std::size_t first = std::min(begin[d] + static_cast<std::size_t>(self.low[d]), end[d]);
-    const auto high = static_cast<std::size_t>(self.high[d]);
+    const auto low = static_cast<std::size_t>(layers.low[d] + layers.shared[d]);
+    const auto high = static_cast<std::size_t>(layers.high[d] + layers.shared[d]);
+    const std::size_t first = std::min(begin[d] + low, end[d]);
     end[d] = std::max(first, end[d] - std::min(high, end[d]));
     begin[d] = first;
   }
   return {begin, end};
 }
 
+nb::tuple interior(const rank_halo& self, const field_layers& layers) {
+  const auto [begin, end] = interior_box(self, layers);
+  return box(begin, end);
+}
+
+nb::tuple inner(const rank_halo& self, const field_layers& layers) {
+  const auto [begin, end] = inner_box(self, layers);
+  return box(begin, end);
+}
+
 // The cells of the interior outside of inner_box, in boxes that do not overlap.
-nb::list shell(const rank_halo& self) {
+nb::list shell(const rank_halo& self, const field_layers& layers) {
   nb::list boxes;
-  const auto [inner_begin, inner_end] = inner_box(self);
-  shape_list begin = interior_begin(self), end = interior_end(self);
+  const auto [inner_begin, inner_end] = inner_box(self, layers);
+  auto [begin, end] = interior_box(self, layers);
   for (std::size_t d = 0; d < begin.size(); ++d) {
     const std::size_t first = begin[d], last = end[d];
     if (first < inner_begin[d]) {
@@ -448,15 +353,45 @@ nb::tuple tuple_of(const std::vector<Number>& numbers) {
   return nb::tuple(list);
 }
 
-std::string text_of(const rank_halo& self) {
-  return fmt::format(
-      "<longshore.Halo: {} cells on {} ranks, {} with halo {} on rank {}, fields {}, algorithm {}>",
-      fmt::join(self.cells, " x "), fmt::join(self.grid, " x "), fmt::join(self.local_cells, " x "),
-      self.low == self.high && std::equal(self.low.begin() + 1, self.low.end(), self.low.begin())
-          ? fmt::format("{}", self.low[0])
-          : fmt::format("({}), ({})", fmt::join(self.low, ", "), fmt::join(self.high, ", ")),
-      self.plans.owner().rank(), fmt::join(self.types, ", "), name_of(self.plans->algorithm()));
+bool are_equal(const std::vector<int>& numbers) {
+  return std::equal(numbers.begin() + 1, numbers.end(), numbers.begin());
 }
+
+// "halo 1", or "halo (1, 0), (1, 1), shared (0, 1)".
+std::string text_of(const field_layers& layers) {
+  const auto& [low, high, shared] = layers;
+  std::string text =
+      low == high && are_equal(low)
+          ? fmt::format("halo {}", low[0])
+          : fmt::format("halo ({}), ({})", fmt::join(low, ", "), fmt::join(high, ", "));
+  if (std::any_of(shared.begin(), shared.end(), [](int count) { return count != 0; }))
+    text += fmt::format(", shared ({})", fmt::join(shared, ", "));
+  return text;
+}
+
+std::string text_of(const rank_halo& self) {
+  const field_layers& first = self.fields.front().layers;
+  const bool is_same = std::all_of(self.fields.begin(), self.fields.end(),
+                                   [&](const halo_field& field) { return field.layers == first; });
+  std::vector<std::string> fields;
+  for (const halo_field& field : self.fields)
+    fields.push_back(fmt::format("{}{}{}{}", field.name, field.name.empty() ? "" : ": ",
+                                 name_of(field.type),
+                                 is_same ? "" : fmt::format(" with {}", text_of(field.layers))));
+  return fmt::format(
+      "<longshore.Halo: {} cells on {} ranks, {}{} on rank {}, fields {}, algorithm {}>",
+      fmt::join(self.cells, " x "), fmt::join(self.grid, " x "), fmt::join(self.local_cells, " x "),
+      is_same ? fmt::format(" with {}", text_of(first)) : "", self.plans.owner().rank(),
+      fmt::join(fields, ", "), name_of(self.plans->algorithm()));
+}
+
+// The types of arguments, in signatures.
+#define FIELD_OF_CALL "str | int | numpy.ndarray"
+#define FIELDS_OF_CALL FIELD_OF_CALL " | collections.abc.Sequence[" FIELD_OF_CALL "]"
+#define WIDTH_OF_CALL "int | collections.abc.Sequence[int | tuple[int, int]] | None"
+#define COMBINING_CALL                                                                            \
+  "self, op: str | collections.abc.Callable[..., typing.Any] = 'add', *, fields: " FIELDS_OF_CALL \
+  " = (), width: " WIDTH_OF_CALL " = None) -> None"
 
 }  // namespace
 
@@ -471,10 +406,11 @@ cells: the shape of the whole grid in 1 to 3 dimensions. The contiguous dimensio
 local_cells: instead of cells, the shape of this rank's block. Blocks that are neighbours along one
     dimension have equal extents along the others.
 width: the width of the halo: a number, a number for each dimension, or a pair (low, high) for each
-    dimension.
-fields: the number of fields to make, 1 to 64, in memory that neighbours on the node read directly.
-    Or arrays of the program, which hold the block of this rank with its halo. Arrays may have any
-    strides. The halo keeps a reference to each array.
+    dimension. Or a dict with the widths of fields, by their names or numbers.
+fields: the number of fields to make, in memory that neighbours on the node read directly. Or arrays
+    of the program, which hold the block of this rank with its halo. Arrays may have any strides.
+    The halo keeps a reference to each array. Or a dict, which gives names to the fields: a value is
+    an array, or the type of a field to make.
 dtype: the type of the cells, or a list with a type for each field. Complex types are allowed.
 periodic: whether the grid is periodic, for all dimensions or for each dimension (default: True).
 ranks: the number of ranks along each dimension; if 0, Longshore chooses.
@@ -482,6 +418,10 @@ cart: a Cartesian communicator of mpi4py with the ranks of the team in the same 
     of Team(cart). It decides the grid of ranks, the periods and the neighbours.
 cart_order: 'same': direction d of cart is dimension d of the arrays; 'reversed': direction 0 is the
     last dimension.
+shared: the layers of cells that a block shares with the next block: 0 for a field of cells, 1 for a
+    field of vertices, or a number for each dimension. Or a dict with the layers of fields, by their
+    names or numbers. The interior of a field is the block and the shared layers. Of two blocks that
+    share a layer, the block on the low side owns it.
 algorithm, mode, reach, placement: docs/reference/halo.md lists them, with messages and memory.
 tasks, task_count: the tasking layer that copies large messages ('serial', 'threads', 'openmp',
     'tbb'), and its number of tasks. Without a number: the rank's share of the cores.
@@ -500,12 +440,14 @@ array([4., 1., 2., 3., 4., 1.])
            "ranks"_a = nb::none(), "algorithm"_a = "standard", "mode"_a = "direct",
            "reach"_a = "corners", "placement"_a = "linear", "local_cells"_a = nb::none(),
            "cart"_a = nb::none(), "cart_order"_a = "same", "tasks"_a = nb::none(),
-           "task_count"_a = nb::none(),
+           "task_count"_a = nb::none(), "shared"_a = 0,
            nb::sig("def __init__(self, team: Team | None, cells: int | "
                    "collections.abc.Sequence[int] | None "
                    "= None, "
-                   "width: int | collections.abc.Sequence[int | tuple[int, int]] = 1, "
-                   "fields: int | numpy.ndarray | collections.abc.Sequence[numpy.ndarray] = 1, "
+                   "width: int | collections.abc.Sequence[int | tuple[int, int]] | "
+                   "dict[typing.Any, typing.Any] = 1, "
+                   "fields: int | numpy.ndarray | collections.abc.Sequence[numpy.ndarray] | "
+                   "dict[str, typing.Any] = 1, "
                    "dtype: numpy.typing.DTypeLike | list[numpy.typing.DTypeLike] = 'float64', "
                    "periodic: bool | collections.abc.Sequence[bool] | None = None, *, ranks: "
                    "collections.abc.Sequence[int] | None = None, "
@@ -513,52 +455,91 @@ array([4., 1., 2., 3., 4., 1.])
                    "placement: str = 'linear', "
                    "local_cells: int | collections.abc.Sequence[int] | None = None, "
                    "cart: typing.Any = None, cart_order: str = 'same', tasks: str | None = None, "
-                   "task_count: int | None = None) -> None"),
+                   "task_count: int | None = None, shared: int | collections.abc.Sequence[int] | "
+                   "dict[typing.Any, typing.Any] = 0) -> None"),
            "Collective. The arguments are those of the class.")
       .def(
           "exchange",
           [](const rank_halo& self) {
             halo_plans& plans = plans_of(self);
             const release_gil unlocked;
-            plans.start(halo_plans::all_fields);
+            plans.start(halo_operation::exchange, {}, {});
             plans.wait();
           },
           nb::sig("def exchange(self) -> None"), "Fills the halos of all fields.")
       .def(
           "exchange",
-          [](const rank_halo& self, const nb::args& fields) {
-            halo_plans& plans = plans_of(self);
-            const std::uint64_t set = set_of(self, fields);
-            const release_gil unlocked;
-            plans.start(set);
-            plans.wait();
+          [](const rank_halo& self, const nb::args& arrays, nb::handle fields, nb::handle width) {
+            start(self, arrays, fields, width);
+            wait(self);
           },
-          nb::sig("def exchange(self, *fields: numpy.ndarray) -> None"),
-          "Fills the halos of the given fields, or of all: start() and wait(). All ranks give the "
-          "same fields.")
-      .def("start", &start, nb::sig("def start(self, *fields: numpy.ndarray) -> None"),
+          "arrays"_a, "fields"_a = nb::tuple(), "width"_a = nb::none(),
+          nb::sig("def exchange(self, *arrays: numpy.ndarray, fields: " FIELDS_OF_CALL " = (), "
+                  "width: " WIDTH_OF_CALL " = None) -> None"),
+          "Fills the halos of the given fields, or of all: start() and wait().")
+      .def("start", &start, "arrays"_a, "fields"_a = nb::tuple(), "width"_a = nb::none(),
+           nb::sig("def start(self, *arrays: numpy.ndarray, fields: " FIELDS_OF_CALL " = (), "
+                   "width: " WIDTH_OF_CALL " = None) -> None"),
            R"(Begins an exchange of the given fields, or of all.
 
-Until the exchange is complete, do not write cells within a width of a face, and do not read the
-halo. The cells of ``inner`` may be computed meanwhile. All ranks give the same fields.)")
+arrays: fields of the halo.
+fields: a field or several, by names, numbers or arrays.
+width: at most this many cells of the halo are filled, in the forms of the class. A field with a
+    smaller width keeps it.
+
+All ranks give the same fields and the same width. A call is collective when they first occur: it
+makes a plan for them, which is kept.
+
+Until the exchange is complete, do not read the halo. Do not write shared layers, or cells within a
+width of these layers or of a face: the wider width, if both sides differ. Cells of ``inner`` may be
+computed for another field meanwhile.)")
       .def(
-          "test",
-          [](const rank_halo& self) {
-            halo_plans& plans = plans_of(self);
-            const release_gil unlocked;
-            return plans.test();
+          "accumulate",
+          [](const rank_halo& self, nb::handle op, nb::handle fields, nb::handle width) {
+            start_combining<halo_operation::accumulate>(self, op, fields, width);
+            wait(self);
           },
-          "Makes progress on the exchange. Returns True when it is complete.")
+          "op"_a = "add", nb::kw_only(), "fields"_a = nb::tuple(), "width"_a = nb::none(),
+          nb::sig("def accumulate(" COMBINING_CALL),
+          "Combines the copies of each cell into the cell: start_accumulate() and wait().")
+      .def("start_accumulate", &start_combining<halo_operation::accumulate>, "op"_a = "add",
+           nb::kw_only(), "fields"_a = nb::tuple(), "width"_a = nb::none(),
+           nb::sig("def start_accumulate(" COMBINING_CALL),
+           R"(Begins to combine the copies of cells into the cells of their owners.
+
+The cell becomes op(cell, copy), for one copy after another, in the order of their ranks. Copies are
+the cells of halos, and those of a shared layer in the block on the high side. They keep their
+values.
+
+op: "add", "minimum", "maximum" or "bitwise_or", or the function of NumPy with this name. Or another
+    function of NumPy of two numbers, such as ``numpy.multiply``.
+fields, width: as in start().
+
+Until the operation is complete, neither read nor write cells of shared layers, or within a width of
+these layers or of a face.)")
       .def(
-          "wait",
-          [](const rank_halo& self) {
-            halo_plans& plans = plans_of(self);
-            const release_gil unlocked;
-            plans.wait();
+          "assemble",
+          [](const rank_halo& self, nb::handle op, nb::handle fields, nb::handle width) {
+            start_combining<halo_operation::assemble>(self, op, fields, width);
+            wait(self);
           },
-          "Completes the exchange: returns when the halo of this rank is filled.")
+          "op"_a = "add", nb::kw_only(), "fields"_a = nb::tuple(), "width"_a = nb::none(),
+          nb::sig("def assemble(" COMBINING_CALL),
+          "Gives each cell and all copies of it their combined value: start_assemble() and wait().")
+      .def(
+          "start_assemble", &start_combining<halo_operation::assemble>, "op"_a = "add",
+          nb::kw_only(), "fields"_a = nb::tuple(), "width"_a = nb::none(),
+          nb::sig("def start_assemble(" COMBINING_CALL),
+          "Begins an accumulate by ``op``, and then gives the value of each cell to its copies. So "
+          "a cell has the same bits on all ranks. The arguments and the rules are those of "
+          "start_accumulate().")
+      .def("test", &test, nb::sig("def test(self) -> bool"),
+           "Makes progress on the operation. Returns True when it is complete.")
+      .def("wait", &wait, nb::sig("def wait(self) -> None"),
+           "Returns when the operation is complete on this rank: its halo is filled, or its cells "
+           "are combined.")
       .def_prop_ro(
-          "fields", [](const rank_halo& self) { return self.fields; },
+          "fields", [](const rank_halo& self) { return self.arrays; },
           nb::sig("def fields(self) -> tuple[numpy.ndarray, ...]"),
           "The arrays of the fields, with their halos.")
       .def_prop_ro(
@@ -572,21 +553,45 @@ halo. The cells of ``inner`` may be computed meanwhile. All ranks give the same 
                    "The slices of this rank's block in the whole grid.")
       .def_prop_ro(
           "interior",
-          [](const rank_halo& self) { return box(interior_begin(self), interior_end(self)); },
+          [](const rank_halo& self) { return interior(self, layers_of_all(self, "interior")); },
           nb::sig("def interior(self) -> tuple[slice, ...]"),
-          "The slices of the block in a field with its halo.")
+          "The slices of the block in a field with its halo. Like ``inner`` and ``shell``, it "
+          "needs "
+          "fields with the same widths and shared layers.")
       .def_prop_ro(
-          "inner",
-          [](const rank_halo& self) {
-            const auto [begin, end] = inner_box(self);
-            return box(begin, end);
-          },
+          "inner", [](const rank_halo& self) { return inner(self, layers_of_all(self, "inner")); },
           nb::sig("def inner(self) -> tuple[slice, ...]"),
-          "The slices of the cells that need no halo. Compute them during an exchange.")
-      .def_prop_ro("shell", &shell, nb::sig("def shell(self) -> list[tuple[slice, ...]]"),
-                   "The interior outside of ``inner``, in boxes that do not overlap. Compute these "
-                   "cells after an "
-                   "exchange.")
+          "The slices of the cells that need neither halo nor shared layers. Compute them during "
+          "an "
+          "exchange.")
+      .def_prop_ro(
+          "shell", [](const rank_halo& self) { return shell(self, layers_of_all(self, "shell")); },
+          nb::sig("def shell(self) -> list[tuple[slice, ...]]"),
+          "The interior outside of ``inner``, in boxes that do not overlap. Compute these cells "
+          "after an exchange.")
+      .def(
+          "interior_of",
+          [](const rank_halo& self, nb::handle field) {
+            return interior(self, layers_of(self, field));
+          },
+          "field"_a,
+          nb::sig("def interior_of(self, field: " FIELD_OF_CALL ") -> tuple[slice, ...]"),
+          "``interior`` of one field, given by its name, number or array.")
+      .def(
+          "inner_of",
+          [](const rank_halo& self, nb::handle field) {
+            return inner(self, layers_of(self, field));
+          },
+          "field"_a, nb::sig("def inner_of(self, field: " FIELD_OF_CALL ") -> tuple[slice, ...]"),
+          "``inner`` of one field.")
+      .def(
+          "shell_of",
+          [](const rank_halo& self, nb::handle field) {
+            return shell(self, layers_of(self, field));
+          },
+          "field"_a,
+          nb::sig("def shell_of(self, field: " FIELD_OF_CALL ") -> list[tuple[slice, ...]]"),
+          "``shell`` of one field.")
       .def_prop_ro(
           "grid", [](const rank_halo& self) { return tuple_of(self.grid); },
           nb::sig("def grid(self) -> tuple[int, ...]"), "The number of ranks along each dimension.")
@@ -601,7 +606,7 @@ halo. The cells of ``inner`` may be computed meanwhile. All ranks give the same 
           "algorithm",
           [](const rank_halo& self) { return std::string(name_of(self.plans->algorithm())); },
           "The algorithm; for 'auto', the algorithm that was chosen.")
-      .def("__repr__", &text_of);
+      .def("__repr__", [](const rank_halo& self) { return text_of(self); });
 }
 
 }  // namespace longshore::python

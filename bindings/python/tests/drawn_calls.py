@@ -51,6 +51,14 @@ def halo_of_arrays(team: longshore.Team, given: Arguments) -> None:
     longshore.Halo(team, local_cells=(4, 5), width=1, fields=arrays, **own).exchange()
 
 
+def halo_part(team: longshore.Team, given: Arguments) -> None:
+    longshore.Halo(team, (8, 8), 2, fields=3).exchange(**given)
+
+
+def halo_assemble(team: longshore.Team, given: Arguments) -> None:
+    longshore.Halo(team, (9, 8), 1, {"u": "float64", "v": "int32"}, shared={"v": (1, 0)}).assemble(**given)
+
+
 def ghost(team: longshore.Team, given: Arguments) -> None:
     ghosts = np.array([(team.rank + 1) % team.size * 10 + 3, (team.rank - 1) % team.size * 10])
     plan = longshore.Ghost(longshore.GhostGraph(team, 10, ghosts), **given)
@@ -87,7 +95,7 @@ CALLS: tuple[tuple[Callable[[longshore.Team, Arguments], None], dict[str, tuple[
         halo,
         {
             "cells": ((8, 8), (12, 8), (8, 0)),
-            "fields": (1, 2, 3, 65),
+            "fields": (1, 2, 3, 1001),
             "dtype": TYPES,
             "periodic": (True, False, (True, False), (True, True, True)),
             "ranks": ((0, 0), (1, 0), (0, 1), (5, 5)),
@@ -95,8 +103,11 @@ CALLS: tuple[tuple[Callable[[longshore.Team, Arguments], None], dict[str, tuple[
             "mode": ("direct", "channel", "isend-recv", "persistent", "dirct"),
             "reach": ("corners", "faces", "edges"),
             "placement": ("linear", "auto", "cart", "levels"),
+            "shared": (0, 1, (0, 1), (1, 1, 1), {0: 1}, {1: 1}),
         },
     ),
+    (halo_part, {"fields": (0, 1, (0, 2), 7), "width": (None, 0, 1, ((1, 0), (2, 1)))}),
+    (halo_assemble, {"fields": ("u", "v", 5), "width": (0, 1, ((1, 0), (1, 1)))}),
     (
         halo_of_arrays,
         {

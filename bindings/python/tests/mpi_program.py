@@ -28,6 +28,13 @@ def check_everything(team: longshore.Team) -> None:
     halo.exchange(u)
     axes = [np.arange(s.start - 1, s.stop + 1) % n for s, n in zip(halo.owned, cells.shape, strict=True)]
     assert np.array_equal(u, cells[np.ix_(*axes)])
+    halo.exchange(fields=1, width=((0, 1), 0, 0))
+    for mode in ("direct", "channel", "isend-recv", "persistent"):
+        edges = longshore.Halo(team, 6 * team.size, 1, {"u": "float64", "v": "int32"}, shared={"v": 1}, mode=mode)
+        v = edges.fields[1]
+        v[:] = 1
+        edges.assemble(np.add, fields="v")
+        assert v.tolist() == [2, 2, 2, 1, 1, 1, 2, 2, 2]
     graph = longshore.GhostGraph(team, 2, np.arange(2 * team.size))
     for strategy in ("direct", "standard", "mpi-persistent", "auto"):
         own = np.zeros(2 + graph.ghosts, "int32")
@@ -40,6 +47,9 @@ def check_everything(team: longshore.Team) -> None:
         ghost.accumulate("add")
         for x in ghost.fields:
             assert np.array_equal(x[:2], (team.size + 1) * (2 * team.rank + np.arange(2)))
+        ghost.assemble("maximum")
+        for x in ghost.fields:
+            assert np.array_equal(x[2:], (team.size + 1) * np.arange(2 * team.size))
     keys = np.random.default_rng(team.rank).normal(size=200)
     mine = longshore.sort(team, keys)
     assert team.allreduce(len(mine)) == 200 * team.size

@@ -135,6 +135,41 @@ def test_an_accumulate_combines_ghosts_with_their_element(ranks: int, function: 
     longshore.run(main, ranks)
 
 
+@pytest.mark.parametrize("ranks", [1, 2, 3, 4])
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_an_assemble_gives_elements_and_ghosts_the_same_value(ranks: int, strategy: str) -> None:
+    def ghost_values(rank: int) -> Any:
+        return np.random.default_rng(rank).integers(1, 3, 9)
+
+    def main(team: longshore.Team) -> None:
+        graph = graph_of(team)
+        ghosts = ghosts_of(team.rank, team.size)
+        wide = np.zeros((graph.owned + graph.ghosts, 3), "int64")
+        fields = [wide[::-1, 1], np.zeros(len(wide), "complex128")]
+        plan = longshore.Ghost(graph, fields, strategy=strategy)
+        operations: list[tuple[Any, Any]] = [("add", np.add), (np.add, np.add), (np.multiply, np.multiply)]
+        for given, function in operations:
+            whole = np.arange(5, 5 + first_of(team.size))
+            expected = accumulated(function, team.size, whole.copy(), ghost_values)
+            for x in fields:
+                x[: graph.owned] = whole[mine(team)]
+                x[graph.owned :] = ghost_values(team.rank)[: graph.ghosts]
+            plan.start_assemble(given)
+            plan.wait()
+            for x in fields:
+                assert np.array_equal(x[: graph.owned], expected[mine(team)])
+                assert np.array_equal(x[graph.owned :], expected[ghosts])
+        assert not wide[:, [0, 2]].any()
+        with pytest.raises(longshore.UsageError, match="complex numbers have add only"):
+            plan.assemble("maximum")
+        plan.assemble()
+        one_way = longshore.Ghost(graph, accumulates=False)
+        with pytest.raises(longshore.UsageError):
+            one_way.assemble()
+
+    longshore.run(main, ranks, ranks_per_node=2)
+
+
 def test_parts_of_a_structured_array_and_reversed_views_are_fields() -> None:
     particle = np.dtype([("mass", "float64"), ("kind", "int8"), ("place", "float32", 3)], align=True)
 
