@@ -45,8 +45,7 @@ detail::exchanged_field checked_field(const rank_grid& grid,
                                       const std::optional<halo_widths>& widths,
                                       const field_memory& field, std::size_t index) {
   detail::exchanged_field exchanged{field, widths.value_or(field.widths)};
-  if (field.type == nullptr)
-    fail(errc::usage, "field {} of a halo exchange has no type", index);
+  if (field.type == nullptr) fail(errc::usage, "field {} of a halo exchange has no type", index);
   for (int d = 0; d < 3; ++d) {
     if (d < grid.dimensions()) {
       check_dimension(grid, exchanged, index, d);
@@ -84,9 +83,9 @@ common_arguments arguments_of(const rank_grid& grid, const halo_options& options
       .add("reach", name_of(options.reach))
       .add("fields:", fields.size());
   for (const auto& field : fields)
-    same.add("a field of", fmt::format("{} ({} bytes){}",
-                                       field.type != nullptr ? field.type->name() : "no type",
-                                       field.element_bytes, shared_text(field)));
+    same.add("a field of",
+             fmt::format("{} ({} bytes){}", field.type != nullptr ? field.type->name() : "no type",
+                         field.element_bytes, shared_text(field)));
   return same;
 }
 
@@ -124,6 +123,7 @@ halo_exchange::halo_exchange(const rank_grid& grid, const halo_options& options,
                  detail::make_backends(options.mode, grid, std::move(rounds), backend))};
 }
 
+halo_exchange::halo_exchange() = default;
 halo_exchange::~halo_exchange() = default;
 halo_exchange::halo_exchange(halo_exchange&& other) noexcept = default;
 halo_exchange& halo_exchange::operator=(halo_exchange&& other) noexcept = default;
@@ -148,19 +148,20 @@ halo_exchange& halo_exchange::plan_of(const halo_part& part) {
   if (part.width)
     same.add("widths", fmt::format("{}; {}", fmt::join(part.width->low, ","),
                                    fmt::join(part.width->high, ",")));
-  agree_on_call(grid_.ranks(), "a part of a halo plan", same, [&] {
+  agree_on_call(grid_->ranks(), "a part of a halo plan", same, [&] {
     for (const int f : part.fields)
       if (f < 0 || static_cast<std::size_t>(f) >= fields_.size())
         fail(errc::usage, "field {} of a part: the halo plan has the fields 0 to {}", f,
              fields_.size() - 1);
     if (part.fields.empty())
       for (const auto& field : fields_) fields.push_back(narrower(field));
-    for (const int f : part.fields) fields.push_back(narrower(fields_[static_cast<std::size_t>(f)]));
+    for (const int f : part.fields)
+      fields.push_back(narrower(fields_[static_cast<std::size_t>(f)]));
   });
   auto options = options_;
   options.algorithm = algorithm_;
   options.width = {};
-  parts_.push_back({part, std::make_unique<halo_exchange>(grid_, options, fields)});
+  parts_.push_back({part, std::make_unique<halo_exchange>(*grid_, options, fields)});
   return *parts_.back().plan;
 }
 
@@ -168,6 +169,7 @@ void halo_exchange::start() { start(halo_operation::exchange, {}, {}); }
 
 void halo_exchange::start(halo_operation operation, std::span<const combine_op> operations,
                           const halo_part& part) {
+  rounds_.check_made("a halo plan");
   if (running_ != running::nothing)
     fail(errc::usage, "a halo exchange was started twice: call wait() in between");
   rounds_.check_team();
@@ -194,10 +196,10 @@ void halo_exchange::start_combining(halo_operation operation,
                                     std::span<const combine_op> operations) {
   using detail::program_accumulate, detail::program_update;
   if (!accumulate_plan_)
-    accumulate_plan_ = {grid_.ranks(), "a halo plan",
-                        detail::make_accumulate_plan(
-                            grid_, exchanged_fields(grid_, options_.width, fields_),
-                            filled_by(algorithm_, options_.reach), options_.mode)};
+    accumulate_plan_ = {
+        grid_->ranks(), "a halo plan",
+        detail::make_accumulate_plan(*grid_, exchanged_fields(*grid_, options_.width, fields_),
+                                     filled_by(algorithm_, options_.reach), options_.mode)};
   constexpr std::array<std::size_t, 2> programs{program_accumulate, program_update};
   const bool is_assemble = operation == halo_operation::assemble;
   accumulate_plan_->start(std::span(programs).first(is_assemble ? 2 : 1), operations);
@@ -205,6 +207,7 @@ void halo_exchange::start_combining(halo_operation operation,
 }
 
 bool halo_exchange::test() {
+  rounds_.check_made("a halo plan");
   const auto is_complete = [&] {
     switch (running_) {
       case running::nothing: return true;
@@ -227,6 +230,7 @@ bool halo_exchange::test() {
 }
 
 void halo_exchange::wait() {
+  rounds_.check_made("a halo plan");
   switch (running_) {
     case running::nothing:
       fail(errc::usage, "wait() on a halo exchange that was not started: call start() first");
@@ -244,6 +248,7 @@ void halo_exchange::wait() {
 }
 
 traffic halo_exchange::moved(halo_operation operation) const {
+  rounds_.check_made("a halo plan");
   traffic total;
   if (operation == halo_operation::exchange)
     for (const auto& round : *rounds_) total += round->moved();
@@ -255,6 +260,7 @@ traffic halo_exchange::moved(halo_operation operation) const {
 }
 
 halo_transfers halo_exchange::transfers() const {
+  rounds_.check_made("a halo plan");
   halo_transfers total;
   for (const auto& round : *rounds_) total += round->transfers();
   return total;
