@@ -4,8 +4,8 @@
 #include "longshore.h"
 #include "memory.hpp"
 
-#include <longshore/ghost/ghost_exchange.hpp>
 #include <longshore/exchange/runtime_types.hpp>
+#include <longshore/ghost/ghost_exchange.hpp>
 
 #include <limits>
 #include <optional>
@@ -108,8 +108,8 @@ int remake_graph(const longshore_ghost_graph* graph, longshore_ghost_graph** rem
     required(remade, "the pointer for the remade graph") = nullptr;
     longshore_team& owner = checked(graph, "the graph").team();
     *remade = owner.keep(std::make_unique<longshore_ghost_graph>(
-        owner, std::apply([&](const auto&... given) { return graph->graph.remade(given...); },
-                          read())));
+        owner,
+        std::apply([&](const auto&... given) { return graph->graph.remade(given...); }, read())));
   });
 }
 
@@ -222,12 +222,13 @@ void call_program(const void* state, const detail::element_batch& batch) {
 }
 
 std::vector<combine_op> ops_of(const longshore_ghost& plan, longshore_ghost_function function,
-                             void* context) {
+                               void* context) {
   if (function == nullptr) fail(errc::usage, "the function of an accumulate is NULL");
   std::vector<combine_op> ops;
   for (int i = 0; i < static_cast<int>(plan.fields.size()); ++i)
-    ops.push_back(combine_op::of_batches(&call_program, std::make_shared<const program_function>(
-                                                          program_function{function, context, i})));
+    ops.push_back(combine_op::of_batches(
+        &call_program,
+        std::make_shared<const program_function>(program_function{function, context, i})));
   return ops;
 }
 
@@ -305,7 +306,8 @@ int longshore_ghost_graph_remake_owners(const longshore_ghost_graph* graph, cons
 int longshore_ghost_graph_remake_pairs(const longshore_ghost_graph* graph, const int* ranks,
                                        const int64_t* elements, int64_t count,
                                        longshore_ghost_graph** remade) {
-  return remake_graph(graph, remade, [&] { return std::tuple(pairs_from(ranks, elements, count)); });
+  return remake_graph(graph, remade,
+                      [&] { return std::tuple(pairs_from(ranks, elements, count)); });
 }
 
 int longshore_ghost_graph_copy(const longshore_ghost_graph* graph, longshore_ghost_graph** copy) {

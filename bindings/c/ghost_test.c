@@ -345,11 +345,11 @@ static int wrong_graphs_are_refused(longshore_team* team) {
       longshore_ghost_graph_create_ids(team, NULL, 0, is_last ? &absent : NULL, is_last, &graph),
       LONGSHORE_ERROR_USAGE, "999999");
   const int nobody = ranks;
-  CHECK_REFUSED(longshore_ghost_graph_create_owners(team, &zero, 1, &rank, is_last ? &absent : &zero,
-                                                    1, &graph),
+  CHECK_REFUSED(longshore_ghost_graph_create_owners(team, &zero, 1, &rank,
+                                                    is_last ? &absent : &zero, 1, &graph),
                 LONGSHORE_ERROR_USAGE, "index 999999");
-  CHECK_REFUSED(longshore_ghost_graph_create_owners(team, &zero, 1, is_last ? &nobody : &rank, &zero,
-                                                    1, &graph),
+  CHECK_REFUSED(longshore_ghost_graph_create_owners(team, &zero, 1, is_last ? &nobody : &rank,
+                                                    &zero, 1, &graph),
                 LONGSHORE_ERROR_USAGE, "there are ranks 0 to");
   /* These errors are found on each rank alone. */
   CHECK_REFUSED(longshore_ghost_graph_create_owners(team, &zero, 1, NULL, &zero, 1, &graph),

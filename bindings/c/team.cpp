@@ -170,10 +170,9 @@ const char* name_of_type(int type) noexcept {
 }
 
 const detail::element_type& element_type_of(int type) noexcept {
-  return type == LONGSHORE_BYTES
-             ? detail::element_type_of_bytes()
-             : detail::element_type_of_number(
-                   static_cast<detail::number_type>(type - LONGSHORE_INT8));
+  return type == LONGSHORE_BYTES ? detail::element_type_of_bytes()
+                                 : detail::element_type_of_number(
+                                       static_cast<detail::number_type>(type - LONGSHORE_INT8));
 }
 
 tasks tasks_named(const team& ranks, const char* layer, int count) {

@@ -40,7 +40,8 @@ std::span<const std::int64_t> indices_of(const array_to_read& array) {
 // The ghosts of a rank. The arrays stay in memory as long as this object.
 class ghost_list {
  public:
-  ghost_list(nb::handle ghosts, nb::handle ranks) : numbers_(vector_of(ghosts, "ghosts", index_types)) {
+  ghost_list(nb::handle ghosts, nb::handle ranks)
+      : numbers_(vector_of(ghosts, "ghosts", index_types)) {
     if (ranks.is_none()) return;
     const auto owners = vector_of(ranks, "ranks", rank_types);
     if (owners.items != numbers_.items)
@@ -94,9 +95,8 @@ void make_graph(rank_graph* self, nb::handle team, nb::handle owned, nb::handle 
     kept = std::make_shared<kept_graph>(
         is_count && has_ranks ? ghost_graph(all_ranks, count, list->pairs())
         : is_count            ? ghost_graph(all_ranks, count, list->indices())
-        : has_ranks
-            ? ghost_graph(all_ranks, indices_of(*ids), list->indices(), list->owners())
-            : ghost_graph(all_ranks, indices_of(*ids), list->indices()));
+        : has_ranks ? ghost_graph(all_ranks, indices_of(*ids), list->indices(), list->owners())
+                    : ghost_graph(all_ranks, indices_of(*ids), list->indices()));
     mine.owner->keep(kept);
   }
   const std::size_t elements = kept->graph().owned(), copies = kept->graph().ghosts();
@@ -117,9 +117,8 @@ rank_graph remade(const rank_graph& self, nb::handle ghosts, nb::handle ranks) {
     const release_gil unlocked;
     owner->free_dropped();
     kept = std::make_shared<kept_graph>(!self.has_ranks ? graph.remade(list.indices())
-                                        : self.has_ids
-                                            ? graph.remade(list.indices(), list.owners())
-                                            : graph.remade(list.pairs()));
+                                        : self.has_ids ? graph.remade(list.indices(), list.owners())
+                                                       : graph.remade(list.pairs()));
     owner->keep(kept);
   }
   const std::size_t copies = kept->graph().ghosts();
