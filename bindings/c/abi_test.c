@@ -26,6 +26,7 @@ double longshore_team_seconds(const longshore_team*);
 int longshore_barrier(longshore_team*);
 int longshore_broadcast(longshore_team*, void*, size_t, int);
 int longshore_allreduce(longshore_team*, void*, int64_t, int, int);
+int longshore_reduce(longshore_team*, void*, int64_t, int, int, int);
 int longshore_allgather(longshore_team*, const void*, size_t, void*);
 int longshore_alltoall(longshore_team*, const void*, size_t, void*);
 int longshore_array_create(longshore_team*, int, size_t, int64_t, const char*, longshore_array**);
@@ -100,8 +101,13 @@ int longshore_ghost_graph_create_ids(longshore_team*, const int64_t*, int64_t, c
                                      int64_t, longshore_ghost_graph**);
 int longshore_ghost_graph_create_pairs(longshore_team*, int64_t, const int*, const int64_t*,
                                        int64_t, longshore_ghost_graph**);
+int longshore_ghost_graph_create_owners(longshore_team*, const int64_t*, int64_t, const int*,
+                                        const int64_t*, int64_t, longshore_ghost_graph**);
 int longshore_ghost_graph_remake(const longshore_ghost_graph*, const int64_t*, int64_t,
                                  longshore_ghost_graph**);
+int longshore_ghost_graph_remake_owners(const longshore_ghost_graph*, const int*, const int64_t*,
+                                        int64_t, longshore_ghost_graph**);
+int longshore_ghost_graph_locations(const longshore_ghost_graph*, int*, int64_t*);
 int longshore_ghost_graph_remake_pairs(const longshore_ghost_graph*, const int*, const int64_t*,
                                        int64_t, longshore_ghost_graph**);
 int longshore_ghost_graph_copy(const longshore_ghost_graph*, longshore_ghost_graph**);

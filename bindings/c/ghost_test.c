@@ -262,7 +262,7 @@ static int accumulate_bits(longshore_team* team, const longshore_ghost_graph* gr
 }
 
 /* Changes the ghosts of a graph and of a plan, first at the same addresses and then at others. */
-static int remake(longshore_team* team, const longshore_ghost_graph* graph, int by_pairs) {
+static int remake(longshore_team* team, const longshore_ghost_graph* graph, char form) {
   const int rank = longshore_team_rank(team), ranks = longshore_team_size(team);
   const int64_t first = first_of(rank), owned = owned_by(rank);
   struct state one, other;
@@ -276,7 +276,10 @@ static int remake(longshore_team* team, const longshore_ghost_graph* graph, int 
     const int64_t count = ghosts_of(rank, ranks, turn, ghosts);
     for (int64_t i = 0; i < count; ++i) owners[i] = owner_of(ghosts[i], &elements[i]);
     longshore_ghost_graph* next = NULL;
-    if (by_pairs)
+    if (form == 'o') {
+      for (int64_t i = 0; i < count; ++i) elements[i] = id_of(ghosts[i]);
+      CHECK_OK(longshore_ghost_graph_remake_owners(graph, owners, elements, count, &next));
+    } else if (form == 'p')
       CHECK_OK(longshore_ghost_graph_remake_pairs(graph, owners, elements, count, &next));
     else
       CHECK_OK(longshore_ghost_graph_remake(graph, ghosts, count, &next));
@@ -315,6 +318,12 @@ static int queries(longshore_team* team, const longshore_ghost_graph* graph) {
     if (count > 0 && reader != rank) CHECK(readers[readers_seen++] == reader);
   }
   CHECK(readers_seen == reader_count);
+  int owner_of_ghost[ghosts_per_rank];
+  count = ghosts_of(rank, ranks, 0, ghosts);
+  CHECK_OK(longshore_ghost_graph_locations(graph, owner_of_ghost, found));
+  for (int64_t i = 0; i < count; ++i)
+    CHECK(owner_of_ghost[i] == owner_of(ghosts[i], &element) && found[i] == element);
+  CHECK_OK(longshore_ghost_graph_locations(graph, NULL, NULL));
   CHECK_REFUSED(longshore_ghost_graph_needed_by(graph, ranks, NULL, &count), LONGSHORE_ERROR_USAGE,
                 "the ranks are 0 to");
   return LONGSHORE_OK;
@@ -342,7 +351,18 @@ static int wrong_graphs_are_refused(longshore_team* team) {
   CHECK_REFUSED(
       longshore_ghost_graph_create_ids(team, NULL, 0, is_last ? &absent : NULL, is_last, &graph),
       LONGSHORE_ERROR_USAGE, "999999");
+  const int nobody = ranks;
+  CHECK_REFUSED(longshore_ghost_graph_create_owners(team, &zero, 1, &rank,
+                                                    is_last ? &absent : &zero, 1, &graph),
+                LONGSHORE_ERROR_USAGE, "index 999999");
+  CHECK_REFUSED(longshore_ghost_graph_create_owners(team, &zero, 1, is_last ? &nobody : &rank,
+                                                    &zero, 1, &graph),
+                LONGSHORE_ERROR_USAGE, "there are ranks 0 to");
   /* These errors are found on each rank alone. */
+  CHECK_REFUSED(longshore_ghost_graph_create_owners(team, &zero, 1, NULL, &zero, 1, &graph),
+                LONGSHORE_ERROR_USAGE, "the array of ranks is NULL");
+  CHECK_REFUSED(longshore_ghost_graph_locations(NULL, NULL, NULL), LONGSHORE_ERROR_USAGE,
+                "the graph is NULL");
   CHECK_REFUSED(longshore_ghost_graph_create(team, -1, NULL, 0, &graph), LONGSHORE_ERROR_USAGE,
                 "owned elements is -1");
   CHECK_REFUSED(longshore_ghost_graph_create(team, 0, NULL, 3, &graph), LONGSHORE_ERROR_USAGE,
@@ -415,11 +435,13 @@ static int run_all_checks(longshore_team* team, void* context) {
     ghost_ids[i] = id_of(ghosts[i]);
   }
   for (int64_t i = 0; i < owned; ++i) ids[i] = id_of(first_of(rank) + i);
-  longshore_ghost_graph* graphs[3] = {NULL, NULL, NULL};
+  longshore_ghost_graph* graphs[4] = {NULL, NULL, NULL, NULL};
   CHECK_OK(longshore_ghost_graph_create(team, owned, ghosts, count, &graphs[0]));
   CHECK_OK(longshore_ghost_graph_create_ids(team, ids, owned, ghost_ids, count, &graphs[1]));
   CHECK_OK(longshore_ghost_graph_create_pairs(team, owned, owners, elements, count, &graphs[2]));
-  for (int g = 0; g < 3; ++g) {
+  CHECK_OK(
+      longshore_ghost_graph_create_owners(team, ids, owned, owners, ghost_ids, count, &graphs[3]));
+  for (int g = 0; g < 4; ++g) {
     PASS(queries(team, graphs[g]));
     PASS(exchange_by(team, graphs[g], NULL, g == 0));
   }
@@ -430,11 +452,12 @@ static int run_all_checks(longshore_team* team, void* context) {
   for (int k = 0; k < (is_mpi ? 8 : 5); ++k)
     PASS(exchange_by(team, graphs[0], strategies[k], k % 2));
   PASS(accumulate_bits(team, graphs[2]));
-  PASS(remake(team, graphs[0], 0));
-  PASS(remake(team, graphs[2], 1));
+  PASS(remake(team, graphs[0], 'i'));
+  PASS(remake(team, graphs[2], 'p'));
+  PASS(remake(team, graphs[3], 'o'));
   PASS(wrong_graphs_are_refused(team));
   PASS(wrong_plans_are_refused(team));
-  for (int g = 0; g < 3; ++g) CHECK_OK(longshore_ghost_graph_free(graphs[g]));
+  for (int g = 0; g < 4; ++g) CHECK_OK(longshore_ghost_graph_free(graphs[g]));
   (void)context;
   return LONGSHORE_OK;
 }

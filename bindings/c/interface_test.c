@@ -39,6 +39,23 @@ static int collectives(longshore_team* team) {
       rank == 0 ? UINT64_MAX : 1; /* as int64 the first value would be below the second */
   CHECK_OK(longshore_allreduce(team, &mixed, 1, LONGSHORE_UINT64, LONGSHORE_MAX));
   CHECK(mixed == UINT64_MAX);
+  const int last = size - 1;
+  double order[2] = {1e16 / (rank + 1), 3.0 * rank}, in_order[2] = {1e16, 0};
+  for (int r = 1; r < size; ++r) in_order[0] += 1e16 / (r + 1), in_order[1] += 3.0 * r;
+  CHECK_OK(longshore_reduce(team, order, 2, LONGSHORE_FLOAT64, LONGSHORE_SUM, last));
+  CHECK(rank == last ? order[0] == in_order[0] && order[1] == in_order[1]
+                     : order[0] == 1e16 / (rank + 1) && order[1] == 3.0 * rank);
+  int32_t count = rank + 1;
+  CHECK_OK(longshore_reduce(team, &count, 1, LONGSHORE_INT32, LONGSHORE_SUM, 0));
+  CHECK(count == (rank == 0 ? size * (size + 1) / 2 : rank + 1));
+  mixed = UINT64_MAX - (uint64_t)rank;
+  CHECK_OK(longshore_reduce(team, &mixed, 1, LONGSHORE_UINT64, LONGSHORE_MIN, last));
+  CHECK(mixed == UINT64_MAX - (uint64_t)rank); /* also the result of the last rank */
+  CHECK(longshore_reduce(team, narrow, 2, LONGSHORE_INT8, LONGSHORE_SUM, last) ==
+        (size == 1 ? LONGSHORE_OK : LONGSHORE_ERROR_USAGE));
+  CHECK(narrow[0] == 1 && narrow[1] == 100);
+  CHECK_REFUSED(longshore_reduce(team, order, 1, LONGSHORE_FLOAT64, LONGSHORE_SUM, size),
+                LONGSHORE_ERROR_USAGE, "the ranks are 0 to");
   int value = rank == size - 1 ? 42 : 0;
   CHECK_OK(longshore_broadcast(team, &value, sizeof value, size - 1));
   CHECK(value == 42);

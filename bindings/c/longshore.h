@@ -166,7 +166,7 @@ const char* longshore_team_transport(const longshore_team* team);
 /* The time of the transport's clock in seconds. Compare times of the same rank only. */
 double longshore_team_seconds(const longshore_team* team);
 
-/* The following five calls are collective. */
+/* The following six calls are collective. */
 
 /* Waits until all ranks have called longshore_barrier. Afterwards every rank sees the values that
  * any rank stored before the barrier. Cost: O(log nodes) messages. */
@@ -179,6 +179,12 @@ int longshore_broadcast(longshore_team* team, void* data, size_t bytes, int root
  * LONGSHORE_BYTES. If a sum of integers does not fit the type, all ranks get
  * LONGSHORE_ERROR_USAGE, and no value has changed. Floating values are combined as float64. */
 int longshore_allreduce(longshore_team* team, void* values, int64_t count, int type, int reduction);
+/* Like longshore_allreduce, but stores the results on rank `root` only. The values of the other
+ * ranks do not change. Floating values are combined in the order of ranks, so a sum has the same bits
+ * in every run and over every transport. `root` receives the values of all ranks. Sums of integers
+ * cost an allreduce, by which all ranks learn whether they fit. */
+int longshore_reduce(longshore_team* team, void* values, int64_t count, int type, int reduction,
+                     int root);
 /* Stores the `bytes` bytes at `mine` of rank r at offset r x bytes in `all` of every rank. Over mpi
  * the block of one rank has at most 2^31 - 1 bytes. */
 int longshore_allgather(longshore_team* team, const void* mine, size_t bytes, void* all);
@@ -485,16 +491,25 @@ int longshore_ghost_graph_create(longshore_team* team, int64_t owned, const int6
 int longshore_ghost_graph_create_ids(longshore_team* team, const int64_t* ids, int64_t owned,
                                      const int64_t* ghosts, int64_t count,
                                      longshore_ghost_graph** graph);
-/* The same for owners that the program knows: ghost i is element elements[i] of rank ranks[i].
- * Collective. */
+/* The same for ghosts whose owners the program knows: rank ranks[i] owns the element with index
+ * ghosts[i]. The ranks ask the owners where the elements are. Only the elements of one rank must have
+ * different indices. Collective. */
+int longshore_ghost_graph_create_owners(longshore_team* team, const int64_t* ids, int64_t owned,
+                                        const int* ranks, const int64_t* ghosts, int64_t count,
+                                        longshore_ghost_graph** graph);
+/* The same for owners and elements that the program knows: ghost i is element elements[i] of rank
+ * ranks[i]. Collective. */
 int longshore_ghost_graph_create_pairs(longshore_team* team, int64_t owned, const int* ranks,
                                        const int64_t* elements, int64_t count,
                                        longshore_ghost_graph** graph);
 /* Creates a graph with other ghosts for the owned elements of `graph`. Cheap when few ghosts
- * change. The ghosts are given in the form in which those of `graph` were given: global indices, or
- * ranks and elements. Collective. */
+ * change. The ghosts are given in the form in which those of `graph` were given: global indices,
+ * global indices and owners, or ranks and elements. Collective. */
 int longshore_ghost_graph_remake(const longshore_ghost_graph* graph, const int64_t* ghosts,
                                  int64_t count, longshore_ghost_graph** remade);
+int longshore_ghost_graph_remake_owners(const longshore_ghost_graph* graph, const int* ranks,
+                                        const int64_t* ghosts, int64_t count,
+                                        longshore_ghost_graph** remade);
 int longshore_ghost_graph_remake_pairs(const longshore_ghost_graph* graph, const int* ranks,
                                        const int64_t* elements, int64_t count,
                                        longshore_ghost_graph** remade);
@@ -506,6 +521,10 @@ int longshore_ghost_graph_free(longshore_ghost_graph* graph);
 /* The number of elements that this rank owns, and the number of its ghosts. */
 int64_t longshore_ghost_graph_owned(const longshore_ghost_graph* graph);
 int64_t longshore_ghost_graph_ghosts(const longshore_ghost_graph* graph);
+/* Stores the owner of ghost i in ranks[i], and its element there in elements[i], for all ghosts of
+ * this rank. Either array may be NULL. Local. */
+int longshore_ghost_graph_locations(const longshore_ghost_graph* graph, int* ranks,
+                                    int64_t* elements);
 /* The other ranks that own ghosts of this rank, and those that have ghosts of this rank's elements,
  * in ascending order. Stores their number in *count. The memory belongs to the graph. */
 const int* longshore_ghost_graph_owners(const longshore_ghost_graph* graph, int* count);

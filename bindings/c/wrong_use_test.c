@@ -21,6 +21,7 @@ static int null_is_refused(longshore_team* team, longshore_array* table) {
   NULL_REFUSED(longshore_barrier(NULL));
   NULL_REFUSED(longshore_broadcast(NULL, &some, 4, 0));
   NULL_REFUSED(longshore_allreduce(NULL, &some, 1, LONGSHORE_INT32, LONGSHORE_SUM));
+  NULL_REFUSED(longshore_reduce(NULL, &some, 1, LONGSHORE_INT32, LONGSHORE_SUM, 0));
   NULL_REFUSED(longshore_allgather(NULL, &some, 4, out));
   NULL_REFUSED(longshore_alltoall(NULL, &some, 4, out));
   NULL_REFUSED(longshore_array_create(NULL, LONGSHORE_INT64, 0, 10, NULL, &array));

@@ -23,6 +23,15 @@ contains
     largest = real(team%rank(), real32)
     call team%allreduce(largest, longshore_max)
     call check(nint(largest) == team%size() - 1, 'a maximum over ranks')
+    counts = team%rank() + 1
+    call team%reduce(counts, longshore_sum, team%size() - 1)
+    call check(counts(2) == merge(team%size()*(team%size() + 1)/2, team%rank() + 1, team%rank() == team%size() - 1), &
+               'a sum at a root')
+    largest = real(team%rank(), real32)
+    call team%reduce(largest, longshore_max, 0)
+    call check(nint(largest) == merge(team%size() - 1, team%rank(), team%rank() == 0), 'a maximum at a root')
+    call team%reduce(largest, longshore_max, -1, ierr)
+    call check_refused(ierr, 'the ranks are 0 to', 'a refused reduction')
     received = merge(1.5_real64, 0.0_real64, team%rank() == team%size() - 1)
     call team%broadcast(received, team%size() - 1)
     call check(all(received == 1.5_real64), 'a broadcast')

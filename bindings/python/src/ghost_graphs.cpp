@@ -37,86 +37,92 @@ std::span<const std::int64_t> indices_of(const array_to_read& array) {
   return {reinterpret_cast<const std::int64_t*>(array.data), array.items};
 }
 
-// Replaces a negative element by an element beyond every table. The graph refuses it on all ranks.
-std::vector<location> pairs_of(nb::handle ranks, nb::handle elements) {
-  const auto owners = vector_of(ranks, "ranks", rank_types);
-  const auto numbers = vector_of(elements, "ghosts", index_types);
-  if (owners.items != numbers.items)
-    fail(errc::usage, "{} ranks for {} ghosts: give the owner of each ghost", owners.items,
-         numbers.items);
-  std::vector<location> pairs(numbers.items);
-  for (std::size_t i = 0; i < pairs.size(); ++i) {
-    const std::int64_t rank = owners.type == element::int32
-                                  ? reinterpret_cast<const std::int32_t*>(owners.data)[i]
-                                  : reinterpret_cast<const std::int64_t*>(owners.data)[i];
-    const bool is_int = rank == static_cast<int>(rank);
-    pairs[i] = {is_int ? static_cast<int>(rank) : -1,
-                static_cast<std::uint64_t>(indices_of(numbers)[i])};
+// The ghosts of a rank. The arrays stay in memory as long as this object.
+class ghost_list {
+ public:
+  ghost_list(nb::handle ghosts, nb::handle ranks)
+      : numbers_(vector_of(ghosts, "ghosts", index_types)) {
+    if (ranks.is_none()) return;
+    const auto owners = vector_of(ranks, "ranks", rank_types);
+    if (owners.items != numbers_.items)
+      fail(errc::usage, "{} ranks for {} ghosts: give the owner of each ghost", owners.items,
+           numbers_.items);
+    for (std::size_t i = 0; i < owners.items; ++i) {
+      const std::int64_t rank = owners.type == element::int32
+                                    ? reinterpret_cast<const std::int32_t*>(owners.data)[i]
+                                    : reinterpret_cast<const std::int64_t*>(owners.data)[i];
+      owners_.push_back(rank == static_cast<int>(rank) ? static_cast<int>(rank) : -1);
+    }
   }
-  return pairs;
-}
+  [[nodiscard]] std::span<const std::int64_t> indices() const { return indices_of(numbers_); }
+  [[nodiscard]] std::span<const int> owners() const { return owners_; }
+  // A negative element becomes an element beyond every table. The graph refuses it on all ranks.
+  [[nodiscard]] std::vector<location> pairs() const {
+    std::vector<location> pairs;
+    for (std::size_t i = 0; i < owners_.size(); ++i)
+      pairs.push_back({owners_[i], static_cast<std::uint64_t>(indices()[i])});
+    return pairs;
+  }
+
+ private:
+  array_to_read numbers_;
+  std::vector<int> owners_;
+};
 
 void make_graph(rank_graph* self, nb::handle team, nb::handle owned, nb::handle ghosts,
                 nb::handle ranks) {
   const rank_team mine = team_or_world(team);
   auto& all_ranks = mine.ranks();
   const bool has_ranks = !ranks.is_none(), is_count = PyLong_Check(plain_number(owned).ptr()) != 0;
-  std::optional<array_to_read> ids, indices;
-  std::vector<location> pairs;
+  std::optional<array_to_read> ids;
+  std::optional<ghost_list> list;
   std::uint64_t count = 0;
   common_arguments same;
   same.add("ranks", has_ranks ? "yes" : "no")
       .add("owned as", is_count ? "a number" : "an array of indices");
   read_on_all_ranks(all_ranks, "GhostGraph", same, [&] {
-    if (has_ranks && !is_count)
-      fail(errc::usage, "owned: indices of elements together with ranks: give their number");
     if (is_count)
       count = static_cast<std::uint64_t>(
           whole_number(owned, "owned", 0, std::numeric_limits<std::int64_t>::max()));
     else
       ids = vector_of(owned, "owned", index_types);
-    if (has_ranks)
-      pairs = pairs_of(ranks, ghosts);
-    else
-      indices = vector_of(ghosts, "ghosts", index_types);
+    list.emplace(ghosts, ranks);
   });
   std::shared_ptr<kept_graph> kept;
   {
     const release_gil unlocked;
     mine.owner->free_dropped();
     kept = std::make_shared<kept_graph>(
-        has_ranks  ? ghost_graph(all_ranks, count, std::span<const location>(pairs))
-        : is_count ? ghost_graph(all_ranks, count, indices_of(*indices))
-                   : ghost_graph(all_ranks, indices_of(*ids), indices_of(*indices)));
+        is_count && has_ranks ? ghost_graph(all_ranks, count, list->pairs())
+        : is_count            ? ghost_graph(all_ranks, count, list->indices())
+        : has_ranks ? ghost_graph(all_ranks, indices_of(*ids), list->indices(), list->owners())
+                    : ghost_graph(all_ranks, indices_of(*ids), list->indices()));
     mine.owner->keep(kept);
   }
   const std::size_t elements = kept->graph().owned(), copies = kept->graph().ghosts();
-  new (self) rank_graph{{mine.owner, std::move(kept)}, has_ranks, elements, copies};
+  new (self) rank_graph{{mine.owner, std::move(kept)}, has_ranks, !is_count, elements, copies};
 }
 
 rank_graph remade(const rank_graph& self, nb::handle ghosts, nb::handle ranks) {
   const ghost_graph& graph = self.graph();
   if (ranks.is_none() == self.has_ranks)
     fail(errc::usage, "remade: give ghosts in the form of the graph, {}",
-         self.has_ranks ? "by ranks and elements" : "by indices without ranks");
-  std::optional<array_to_read> indices;
-  std::vector<location> pairs;
-  if (self.has_ranks)
-    pairs = pairs_of(ranks, ghosts);
-  else
-    indices = vector_of(ghosts, "ghosts", index_types);
+         !self.has_ranks ? "by indices without ranks"
+         : self.has_ids  ? "by ranks and indices"
+                         : "by ranks and elements");
+  const ghost_list list(ghosts, ranks);
   const auto owner = self.kept.shared_owner();
   std::shared_ptr<kept_graph> kept;
   {
     const release_gil unlocked;
     owner->free_dropped();
-    kept =
-        std::make_shared<kept_graph>(self.has_ranks ? graph.remade(std::span<const location>(pairs))
-                                                    : graph.remade(indices_of(*indices)));
+    kept = std::make_shared<kept_graph>(!self.has_ranks ? graph.remade(list.indices())
+                                        : self.has_ids ? graph.remade(list.indices(), list.owners())
+                                                       : graph.remade(list.pairs()));
     owner->keep(kept);
   }
   const std::size_t copies = kept->graph().ghosts();
-  return {{owner, std::move(kept)}, self.has_ranks, self.owned, copies};
+  return {{owner, std::move(kept)}, self.has_ranks, self.has_ids, self.owned, copies};
 }
 
 template <class Number>
@@ -132,6 +138,16 @@ nb::object needed_by(const rank_graph& self, nb::handle reader) {
   const auto rank = whole_number(reader, "reader", 0, self.kept.owner().size() - 1);
   const auto needed = graph.needed_by(static_cast<int>(rank));
   return array_of(std::span<const std::uint32_t>(needed), element::int64);
+}
+
+nb::tuple locations(const rank_graph& self) {
+  std::vector<std::int64_t> ranks, elements;
+  for (const auto& [rank, offset] : self.graph().locations()) {
+    ranks.push_back(rank);
+    elements.push_back(static_cast<std::int64_t>(offset));
+  }
+  return nb::make_tuple(array_of(std::span<const std::int64_t>(ranks), element::int64),
+                        array_of(std::span<const std::int64_t>(elements), element::int64));
 }
 
 std::string text_of(const rank_graph& self) {
@@ -158,8 +174,10 @@ owned: the number of elements of this rank. Global indices number the elements o
     those of rank 1, and so on. Or an array of the global indices of this rank's elements: any
     numbers that are not negative.
 ghosts: the global indices of the ghosts, in any order. An array of int64.
-ranks: the owners of the ghosts, if the program knows them. ``ghosts`` are then numbers of elements
-    at these ranks.
+ranks: the owners of the ghosts, if the program knows them. If ``owned`` is a number, ``ghosts`` are
+    then numbers of elements at these ranks. If ``owned`` is an array, ``ghosts`` are global indices,
+    and the owners are asked where the elements are; only the elements of one rank must have
+    different indices.
 
 >>> graph = longshore.GhostGraph(None, 3, np.array([2, 0]))
 >>> x = np.array([5.0, 6.0, 7.0, 0.0, 0.0])
@@ -182,6 +200,9 @@ ranks: the owners of the ghosts, if the program knows them. ``ghosts`` are then 
       .def_prop_ro(
           "ghosts", [](const rank_graph& self) { return self.ghosts; },
           "The number of ghosts of this rank.")
+      .def_prop_ro("locations", &locations,
+                   nb::sig("def locations(self) -> tuple[numpy.ndarray, numpy.ndarray]"),
+                   "The owners of the ghosts of this rank, and the numbers of the elements there.")
       .def_prop_ro(
           "owners",
           [](const rank_graph& self) { return array_of(self.graph().owners(), element::int64); },

@@ -10,7 +10,8 @@ namespace longshore::python {
 /// The class GhostGraph.
 struct rank_graph {
   collective_handle<kept_graph> kept;
-  bool has_ranks;  // its ghosts are given by ranks and elements
+  // Its ghosts are given by ranks and elements, or by ranks and global indices if it has_ids.
+  bool has_ranks, has_ids;
   std::size_t owned, ghosts;
 
   /// Throws errc::usage if the team cannot be used here.

@@ -16,8 +16,13 @@
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <array>
+#include <optional>
+#include <span>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace longshore::python {
 namespace {
@@ -25,24 +30,24 @@ namespace {
 using namespace nb::literals;
 using unlocked = nb::call_guard<release_gil>;
 
-reduction reduction_of(std::string_view name) {
+reduction reduction_of(const char* what, std::string_view name) {
   if (name == "sum") return reduction::sum;
   if (name == "min") return reduction::min;
   if (name == "max") return reduction::max;
-  fail(errc::usage, "allreduce: operation '{}'; allowed are sum, min, max", name);
+  fail(errc::usage, "{}: operation '{}'; allowed are sum, min, max", what, name);
 }
 
 // The arguments of a rank in a collective call. All ranks compare their arguments before data
 // moves. Between threads, bytes go straight from array to array, so a longer array would be written
 // past the end of a shorter array.
-enum class call : std::int64_t { allreduce, broadcast, allgather, alltoall };
+enum class call : std::int64_t { allreduce, broadcast, allgather, alltoall, reduce };
 // The type of a number that is not in an array. The values are below all values of `element`.
 enum class number : std::int64_t { integer = -2, floating = -1 };
 struct call_arguments {
   call made;
   std::int64_t type;  // a number or an element
   std::size_t bytes = 0;
-  int choice = 0;  // the root or the operation
+  int choice = 0;  // the root, the operation, or both
 };
 
 // The lowest and the highest type over the ranks.
@@ -84,55 +89,90 @@ void require_alike(team& ranks, call made, const auto& array, int choice, const 
          what, name_of(array.type), ranks.rank());
 }
 
+// An allreduce, or a reduction to a root.
+struct reduction_call {
+  team& ranks;
+  reduction operation;
+  std::optional<int> root;
+
+  [[nodiscard]] const char* name() const { return root ? "reduce" : "allreduce"; }
+  [[nodiscard]] call made() const { return root ? call::reduce : call::allreduce; }
+  [[nodiscard]] int choice() const {
+    return static_cast<int>(operation) + (root ? *root * 4 : 0);  // 4 is more than the operations
+  }
+  [[nodiscard]] bool has_result() const { return !root || ranks.rank() == *root; }
+  void run(std::span<double> values) const {
+    if (root)
+      ranks.reduce(values, operation, *root);
+    else
+      ranks.allreduce(values, operation);
+  }
+  // All ranks learn whether sums of integers fit.
+  void run(std::span<std::int64_t> values) const {
+    if (operation == reduction::sum) {
+      std::vector<std::int64_t> sums(values.begin(), values.end());
+      sum_exactly(ranks, std::span(sums));
+      if (has_result()) std::copy(sums.begin(), sums.end(), values.begin());
+    } else if (root) {
+      ranks.reduce(values, operation, *root);
+    } else {
+      ranks.allreduce(values, operation);
+    }
+  }
+};
+
 // Reduces numbers as integers, or as floats if any rank gives a float.
-nb::object reduce_number(team& ranks, nb::handle value, bool floating, reduction operation) {
+nb::object reduce_number(const reduction_call& reduced, nb::handle value, bool floating) {
   const double real = floating ? PyFloat_AsDouble(value.ptr()) : 0;
-  const std::int64_t integer = floating ? 0 : whole_number(value, "allreduce");
-  std::int64_t whole = integer;
-  double sum = floating ? real : static_cast<double>(integer);
+  std::int64_t whole = floating ? 0 : whole_number(value, reduced.name());
+  double sum = floating ? real : static_cast<double>(whole);
   bool all_whole = false;
   {
     const release_gil unlock;
     const auto mine = static_cast<std::int64_t>(floating ? number::floating : number::integer);
     const type_range types =
-        compare(ranks, {call::allreduce, mine, 0, static_cast<int>(operation)}, "allreduce");
+        compare(reduced.ranks, {reduced.made(), mine, 0, reduced.choice()}, reduced.name());
     if (types.max > static_cast<std::int64_t>(number::floating))
-      fail(errc::usage,
-           "allreduce: a number on rank {}, an array on another: all must give the same",
-           ranks.rank());
+      fail(errc::usage, "{}: a number on rank {}, an array on another: all must give the same",
+           reduced.name(), reduced.ranks.rank());
     all_whole = types.max == static_cast<std::int64_t>(number::integer);
-    if (all_whole && operation == reduction::sum)
-      sum_exactly(ranks, std::span(&whole, 1));
-    else if (all_whole)
-      whole = ranks.allreduce_value(whole, operation);
+    if (all_whole)
+      reduced.run(std::span(&whole, 1));
     else
-      sum = ranks.allreduce_value(sum, operation);
+      reduced.run(std::span(&sum, 1));
   }
+  if (!reduced.has_result()) return nb::none();
   return all_whole ? nb::cast(whole) : nb::cast(sum);
 }
 
-nb::object allreduce(const rank_team& self, nb::object value, std::string_view name) {
-  const reduction operation = reduction_of(name);
-  team& ranks = self.ranks();
+nb::object reduce_value(const reduction_call& reduced, nb::object value) {
   if (!nb::hasattr(value, "__len__")) {
     const nb::object number = plain_number(value);
-    if (PyFloat_Check(number.ptr())) return reduce_number(ranks, number, true, operation);
-    if (PyIndex_Check(number.ptr()) != 0) return reduce_number(ranks, number, false, operation);
+    if (PyFloat_Check(number.ptr())) return reduce_number(reduced, number, true);
+    if (PyIndex_Check(number.ptr()) != 0) return reduce_number(reduced, number, false);
   }
   const auto values =
-      contiguous_for_writing(value, "allreduce", std::array{element::int64, element::float64});
+      contiguous_for_writing(value, reduced.name(), std::array{element::int64, element::float64});
   {
     const release_gil unlock;
-    require_alike(ranks, call::allreduce, values, static_cast<int>(operation), "allreduce");
-    const std::span integers(reinterpret_cast<std::int64_t*>(values.data), values.items);
-    if (values.type == element::int64 && operation == reduction::sum)
-      sum_exactly(ranks, integers);
-    else if (values.type == element::int64)
-      ranks.allreduce(integers, operation);
+    require_alike(reduced.ranks, reduced.made(), values, reduced.choice(), reduced.name());
+    if (values.type == element::int64)
+      reduced.run(std::span(reinterpret_cast<std::int64_t*>(values.data), values.items));
     else
-      ranks.allreduce(std::span(reinterpret_cast<double*>(values.data), values.items), operation);
+      reduced.run(std::span(reinterpret_cast<double*>(values.data), values.items));
   }
-  return value;
+  return reduced.has_result() ? value : nb::none();
+}
+
+nb::object allreduce(const rank_team& self, nb::object value, std::string_view name) {
+  return reduce_value({self.ranks(), reduction_of("allreduce", name), {}}, std::move(value));
+}
+
+nb::object reduce(const rank_team& self, nb::object value, std::string_view name, int root) {
+  team& ranks = self.ranks();
+  if (root < 0 || root >= ranks.size())
+    fail(errc::usage, "reduce: root {}; ranks are 0 to {}", root, ranks.size() - 1);
+  return reduce_value({ranks, reduction_of("reduce", name), root}, std::move(value));
 }
 
 nb::object broadcast(const rank_team& self, nb::object array, int root) {
@@ -294,6 +334,16 @@ Raises UsageError on all ranks if their arguments differ, or if a sum of integer
 int64; then no value has changed.
 
 >>> longshore.run(lambda team: team.allreduce(0.5 * team.rank, 'max'), ranks=3)
+1.0
+)")
+      .def("reduce", &reduce, "value"_a, "op"_a = "sum", "root"_a = 0,
+           nb::sig("def reduce(self, value: V, op: str = 'sum', root: int = 0) -> V | None"),
+           R"(Collective. Like allreduce, but only rank root gets the result; the others get None.
+
+Arrays of the other ranks do not change. Floats are combined in the order of ranks, so a sum has the
+same bits in every run and over every transport.
+
+>>> longshore.run(lambda team: team.reduce(0.5 * team.rank, 'max'), ranks=3)
 1.0
 )")
       .def("broadcast", &broadcast, "array"_a, "root"_a = 0,

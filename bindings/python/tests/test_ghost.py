@@ -43,6 +43,8 @@ def graph_of(team: longshore.Team, form: str = "count") -> longshore.GhostGraph:
     ghosts, owned = ghosts_of(team.rank, team.size), owned_by(team.rank)
     if form == "ids":
         return longshore.GhostGraph(team, ids_of(mine(team)), ids_of(ghosts))
+    if form == "owners":
+        return longshore.GhostGraph(team, ids_of(mine(team)), ids_of(ghosts), ranks=pairs_of(ghosts, team.size)[0])
     if form == "pairs":
         ranks, elements = pairs_of(ghosts, team.size)
         return longshore.GhostGraph(team, owned, elements, ranks=ranks)
@@ -61,7 +63,7 @@ def accumulated(function: Any, ranks: int, before: Any, ghost_values: Any) -> An
 
 
 @pytest.mark.parametrize("ranks", RANKS)
-@pytest.mark.parametrize("form", ["count", "ids", "pairs"])
+@pytest.mark.parametrize("form", ["count", "ids", "pairs", "owners"])
 def test_an_update_copies_elements_to_their_ghosts(ranks: int, form: str) -> None:
     def main(team: longshore.Team) -> None:
         graph = graph_of(team, form)
@@ -222,7 +224,7 @@ def test_a_graph_says_who_needs_what() -> None:
     longshore.run(main, 4)
 
 
-@pytest.mark.parametrize("form", ["count", "pairs"])
+@pytest.mark.parametrize("form", ["count", "pairs", "owners"])
 def test_ghosts_may_change(form: str) -> None:
     def main(team: longshore.Team) -> None:
         graph = graph_of(team, form)
@@ -234,6 +236,8 @@ def test_ghosts_may_change(form: str) -> None:
             if form == "pairs":
                 ranks, elements = pairs_of(ghosts, team.size)
                 graph = graph.remade(elements, ranks=ranks.astype("int32"))
+            elif form == "owners":
+                graph = graph.remade(ids_of(ghosts), ranks=pairs_of(ghosts, team.size)[0])
             else:
                 graph = graph.remade(ghosts)
             if turn < 3:
@@ -305,8 +309,10 @@ def test_wrong_arguments_are_refused_with_what_is_needed() -> None:
         longshore.GhostGraph(None, 1, one.astype("int32"))
     with pytest.raises(ValueError, match="2 ranks for 1 ghosts"):
         longshore.GhostGraph(None, 1, one, ranks=np.array([0, 0]))
-    with pytest.raises(ValueError, match="give their number"):
-        longshore.GhostGraph(None, one, one, ranks=one)
+    with pytest.raises(longshore.UsageError, match="rank 0 does not own that element"):
+        longshore.GhostGraph(None, one, one + 1, ranks=one)
+    with pytest.raises(ValueError, match="by ranks and indices"):
+        longshore.GhostGraph(None, one, one, ranks=one).remade(one)
     with pytest.raises(ValueError, match="an array of 2 dimensions"):
         longshore.GhostGraph(None, 1, one[None])
     with pytest.raises(ValueError, match="owned"):

@@ -38,6 +38,21 @@ def test_collectives_of_numbers_and_arrays(ranks: int) -> None:
         values = np.array([team.rank, 1], "int64")
         assert team.allreduce(values) is values
         assert values.tolist() == [ranks * (ranks - 1) // 2, ranks]
+        last = ranks - 1
+        assert team.reduce(team.rank, root=last) == (ranks * last // 2 if team.rank == last else None)
+        assert team.reduce(0.5 * team.rank, "max") == (0.5 * last if team.rank == 0 else None)
+        floats = np.array([1e16 / (team.rank + 1), 3.0 * team.rank])
+        assert (team.reduce(floats, root=last) is floats) == (team.rank == last)
+        in_order = np.array([1e16, 0.0])
+        for r in range(1, ranks):
+            in_order += [1e16 / (r + 1), 3.0 * r]
+        mine = np.array([1e16 / (team.rank + 1), 3.0 * team.rank])
+        assert (floats == (in_order if team.rank == last else mine)).all()
+        if ranks > 1:
+            whole = np.full(2, 2**62)
+            with pytest.raises(longshore.UsageError, match="does not fit 64 bits"):
+                team.reduce(whole)
+            assert (whole == 2**62).all()
         sent = np.full((2, 3), float(team.rank))
         team.broadcast(sent, root=ranks - 1)
         assert (sent == ranks - 1).all()
@@ -133,6 +148,7 @@ def test_a_reduced_number_has_one_type_on_all_ranks() -> None:
         ("allreduce", np.zeros(3), np.zeros(3000)),
         ("allreduce", np.zeros(3), np.zeros(3, "int64")),
         ("allreduce", np.zeros(0), 1),
+        ("reduce", np.zeros(3), np.zeros(3000)),
     ],
 )
 def test_arrays_that_differ_between_ranks_are_refused_on_all(
@@ -156,6 +172,10 @@ def test_different_calls_and_roots_are_refused() -> None:
             (team.allgather if team.rank == 0 else team.broadcast)(np.zeros(2))
         with pytest.raises(longshore.UsageError, match="another root"):
             team.broadcast(np.zeros(2), root=team.rank)
+        with pytest.raises(longshore.UsageError, match="another root"):
+            team.reduce(1.0, root=team.rank)
+        with pytest.raises(longshore.UsageError, match="reduce: root 2; ranks are 0 to 1"):
+            team.reduce(1.0, root=2)
 
     longshore.run(main, 2)
 

@@ -8,9 +8,10 @@ namespace longshore {
 ghost_exchange::ghost_exchange(const ghost_graph& graph, const ghost_options& options,
                                const std::vector<ghost_memory>& fields)
     : graph_(graph), options_(options) {
-  remake(graph, fields);
+  make(graph, fields);
 }
 
+ghost_exchange::ghost_exchange() = default;
 ghost_exchange::~ghost_exchange() = default;
 ghost_exchange::ghost_exchange(ghost_exchange&& other) noexcept = default;
 ghost_exchange& ghost_exchange::operator=(ghost_exchange&& other) noexcept = default;
@@ -18,6 +19,16 @@ ghost_exchange& ghost_exchange::operator=(ghost_exchange&& other) noexcept = def
 void ghost_exchange::remake(const ghost_graph& graph) { remake(graph, fields_); }
 
 void ghost_exchange::remake(const ghost_graph& graph, const std::vector<ghost_memory>& fields) {
+  (void)made_plan();
+  make(graph, fields);
+}
+
+detail::exchange_plan& ghost_exchange::made_plan() const {
+  plan_.check_made("a ghost plan");
+  return *plan_;
+}
+
+void ghost_exchange::make(const ghost_graph& graph, const std::vector<ghost_memory>& fields) {
   auto arguments = detail::check_ghost_plan(graph, options_, fields);
   auto strategy = options_.strategy;
   if (strategy == ghost_strategy::automatic)
@@ -58,16 +69,17 @@ void ghost_exchange::rebind(const std::vector<ghost_memory>& fields) {
 
 void ghost_exchange::start(std::initializer_list<ghost_operation> programs,
                            std::span<const combine_op> operations) {
+  auto& plan = made_plan();
   plan_.check_team();
   std::vector<std::size_t> numbers;
   for (const auto program : programs) {
     const bool is_update = program == ghost_operation::update;
     numbers.push_back(static_cast<std::size_t>(program));
-    if (!plan_->has(numbers.back()))
+    if (!plan.has(numbers.back()))
       fail(errc::usage, "the ghost plan was made without {}: set ghost_options::{}",
            is_update ? "updates" : "accumulates", is_update ? "updates" : "accumulates");
   }
-  plan_->start(numbers, operations);
+  plan.start(numbers, operations);
 }
 void ghost_exchange::start_update() { start({ghost_operation::update}, {}); }
 void ghost_exchange::start_accumulate(std::span<const combine_op> operations) {
@@ -76,12 +88,12 @@ void ghost_exchange::start_accumulate(std::span<const combine_op> operations) {
 void ghost_exchange::start_assemble(std::span<const combine_op> operations) {
   start({ghost_operation::accumulate, ghost_operation::update}, operations);
 }
-bool ghost_exchange::test() { return plan_->test(); }
-void ghost_exchange::wait() { plan_->wait(); }
+bool ghost_exchange::test() { return made_plan().test(); }
+void ghost_exchange::wait() { made_plan().wait(); }
 traffic ghost_exchange::moved(ghost_operation operation) const {
-  return plan_->moved(static_cast<std::size_t>(operation));
+  return made_plan().moved(static_cast<std::size_t>(operation));
 }
-std::size_t ghost_exchange::neighbours() const { return plan_->neighbours(); }
-std::size_t ghost_exchange::memory_bytes() const { return plan_->memory_bytes(); }
+std::size_t ghost_exchange::neighbours() const { return made_plan().neighbours(); }
+std::size_t ghost_exchange::memory_bytes() const { return made_plan().memory_bytes(); }
 
 }  // namespace longshore

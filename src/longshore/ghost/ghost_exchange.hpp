@@ -50,6 +50,9 @@ enum class ghost_operation {
 /// Destroying a plan is collective, and not allowed while the plan is in flight. Movable.
 class ghost_exchange {
  public:
+  /// An empty plan, to which a plan can be assigned. Its operations throw errc::usage, like those of
+  /// a plan that was moved from.
+  ghost_exchange();
   /// Collective. REQUIRES: the memory of the fields outlives the plan and has an element for each
   /// owned element and each ghost of the graph. All ranks pass the same options, and fields of the
   /// same types in the same order; otherwise all ranks throw errc::usage. Throws errc::unsupported
@@ -134,7 +137,10 @@ class ghost_exchange {
   /// REQUIRES: the fields have memory for the new number of ghosts, at the same addresses. The call
   /// is cheap if few ghosts change.
   void remake(std::span<const location> ghosts) { remake(graph_.remade(ghosts)); }
-  void remake(std::span<const std::int64_t> ghosts) { remake(graph_.remade(ghosts)); }
+  void remake(const global_indices& ghosts) { remake(graph_.remade(ghosts)); }
+  void remake(const global_indices& ghosts, std::span<const int> owners) {
+    remake(graph_.remade(ghosts, owners));
+  }
   /// Collective. Remakes the plan for another graph. `fields` are the fields at other addresses;
   /// without them, the addresses stay the same.
   void remake(const ghost_graph& graph);
@@ -155,6 +161,8 @@ class ghost_exchange {
   [[nodiscard]] std::size_t memory_bytes() const;
 
  private:
+  void make(const ghost_graph& graph, const std::vector<ghost_memory>& fields);
+  [[nodiscard]] detail::exchange_plan& made_plan() const;
   void start(std::initializer_list<ghost_operation> programs,
              std::span<const combine_op> operations);
 

@@ -6,6 +6,7 @@
 
 #include <longshore/array/distribution.hpp>
 #include <longshore/core/error.hpp>
+#include <longshore/ghost/global_indices.hpp>
 #include <longshore/transport/team.hpp>
 
 #include <cstddef>
@@ -21,12 +22,19 @@ namespace detail {
 
 class ghost_links;
 /// Collective. Returns the owners of global indices. Throws if an index of this rank is invalid,
-/// possibly on some ranks only.
-using ghost_locator =
-    std::function<std::vector<location>(team& ranks, std::span<const std::int64_t> indices)>;
+/// possibly on some ranks only. `owners` is empty unless the program gives it.
+using locate_ghosts = std::function<std::vector<location>(
+    team& ranks, std::span<const std::int64_t> indices, std::span<const int> owners)>;
+/// How a graph finds the owners of its ghosts. It is empty if the program gives owners and offsets.
+struct ghost_locator {
+  locate_ghosts find = nullptr;
+  bool takes_owners = false;
+  explicit operator bool() const noexcept { return find != nullptr; }
+};
 /// Throws errc::usage for an index that no rank owns.
 [[noreturn]] void refuse_ghost_index(int rank, std::size_t ghost, std::int64_t index,
                                      std::uint64_t size);
+[[noreturn]] void refuse_empty_graph();
 
 }  // namespace detail
 
@@ -46,55 +54,71 @@ using ghost_locator =
 /// If the arguments of any rank are wrong, all ranks throw errc::usage with the rank and the index.
 class ghost_graph {
  public:
+  /// An empty graph, to which a graph can be assigned. Its other functions throw errc::usage.
+  ghost_graph() = default;
   /// Collective. Takes ghosts by owner: `ghosts[i].offset` is the number of the element there.
   ghost_graph(team& ranks, std::uint64_t owned, std::span<const location> ghosts);
   /// Collective. Takes ghosts by global indices. They number the elements of rank 0 first, then
   /// those of rank 1, and so on. Needs 8 bytes per rank of the team.
-  ghost_graph(team& ranks, std::uint64_t owned, std::span<const std::int64_t> ghosts);
+  ghost_graph(team& ranks, std::uint64_t owned, const global_indices& ghosts);
   /// Collective. Takes ghosts by global indices. `owned[i]` is the index of this rank's element i.
   /// Indices are any numbers that are not negative, in any order. All ranks throw if two elements
   /// have the same index, or if a ghost has no owner. A directory that is distributed over the
   /// ranks finds the owners. It needs 24 bytes per owned element, and messages between all ranks.
-  ghost_graph(team& ranks, std::span<const std::int64_t> owned,
-              std::span<const std::int64_t> ghosts);
+  ghost_graph(team& ranks, const global_indices& owned, const global_indices& ghosts);
+  /// Collective. Like the constructor above, for ghosts whose owners are known: rank `owners[i]` owns
+  /// the element with index `ghosts[i]`. The ranks ask the owners where these elements are, and no
+  /// directory is made. The elements of one rank have different indices. All ranks throw if an owner
+  /// does not have the element. Takes one message to each owner and one back, besides the messages
+  /// of every graph. Needs 8 bytes per owned element if the indices ascend, else 12.
+  ghost_graph(team& ranks, const global_indices& owned, const global_indices& ghosts,
+              std::span<const int> owners);
   /// Collective. Takes ghosts by indices of a distribution (array/): block, cyclic, block_cyclic.
   /// All ranks pass the same map.
   template <distribution_map Map>
-  ghost_graph(team& ranks, const Map& map, std::span<const std::int64_t> ghosts)
-      : ghost_graph(ranks, map.local_size(ranks.rank()), ghosts,
-                    [map](team& team, std::span<const std::int64_t> indices) {
-                      return located(team.rank(), map, indices);
-                    }) {}
+  ghost_graph(team& ranks, const Map& map, const global_indices& ghosts)
+      : ghost_graph(ranks, map.local_size(ranks.rank()), ghosts.values(), {},
+                    {[map](team& team, std::span<const std::int64_t> indices,
+                           std::span<const int>) { return located(team.rank(), map, indices); }}) {}
 
-  [[nodiscard]] team& ranks() const noexcept;
+  [[nodiscard]] team& ranks() const;
   /// The number of elements that this rank owns, and the number of its ghosts.
-  [[nodiscard]] std::size_t owned() const noexcept;
-  [[nodiscard]] std::size_t ghosts() const noexcept;
+  [[nodiscard]] std::size_t owned() const;
+  [[nodiscard]] std::size_t ghosts() const;
+  /// The owner of each ghost of this rank, and the number of the element there, in the order of the
+  /// ghosts.
+  [[nodiscard]] std::vector<location> locations() const;
   /// The other ranks that own ghosts of this rank, and the other ranks that have ghosts of this
   /// rank's elements. Both are in ascending order.
-  [[nodiscard]] std::span<const int> owners() const noexcept;
-  [[nodiscard]] std::span<const int> readers() const noexcept;
+  [[nodiscard]] std::span<const int> owners() const;
+  [[nodiscard]] std::span<const int> readers() const;
   /// The elements of this rank that are ghosts on `reader`, in the order of that rank's ghosts. The
   /// list is empty if `reader` has no such ghosts. `reader` may be this rank.
   [[nodiscard]] std::vector<std::uint32_t> needed_by(int reader) const;
   /// The memory of the graph on this rank.
-  [[nodiscard]] std::size_t memory_bytes() const noexcept;
+  [[nodiscard]] std::size_t memory_bytes() const;
 
-  /// Collective. Makes a graph of the same owned elements with other ghosts. `ghosts` has the same
-  /// form as in the constructor. The call is cheap if few ghosts change, because only differences
-  /// are sent to known neighbours.
+  /// Collective. Makes a graph of the same owned elements with other ghosts. They have the same form
+  /// as in the constructor, or are given by owner. The call is cheap if few ghosts change, because
+  /// only differences are sent to known neighbours.
   [[nodiscard]] ghost_graph remade(std::span<const location> ghosts) const;
-  [[nodiscard]] ghost_graph remade(std::span<const std::int64_t> ghosts) const;
+  [[nodiscard]] ghost_graph remade(const global_indices& ghosts) const;
+  [[nodiscard]] ghost_graph remade(const global_indices& ghosts, std::span<const int> owners) const;
 
   /// @cond For plans.
-  [[nodiscard]] const detail::ghost_links& links() const noexcept { return *links_; }
+  [[nodiscard]] const detail::ghost_links& links() const {
+    if (!links_) detail::refuse_empty_graph();
+    return *links_;
+  }
   /// @endcond
 
  private:
   explicit ghost_graph(std::shared_ptr<const detail::ghost_links> links)
       : links_(std::move(links)) {}
   ghost_graph(team& ranks, std::uint64_t owned, std::span<const std::int64_t> ghosts,
-              detail::ghost_locator locate);
+              std::span<const int> owners, const detail::ghost_locator& locator);
+  [[nodiscard]] ghost_graph remade(std::span<const std::int64_t> ghosts,
+                                   std::span<const int> owners, bool has_owners) const;
 
   template <class Map>
   static std::vector<location> located(int rank, const Map& map,

@@ -36,26 +36,199 @@ void expect_error(team& team, errc code, const std::vector<std::string>& words, 
   }
 }
 
+// A case in all forms of indices, as one rank gives them.
+struct indexed_case {
+  indexed_case(const ghost_case& c, int rank) {
+    const auto me = static_cast<std::size_t>(rank);
+    std::vector<std::int64_t> first(c.owned.size() + 1);
+    for (std::size_t r = 0; r < c.owned.size(); ++r)
+      first[r + 1] = first[r] + static_cast<std::int64_t>(c.owned[r]);
+    const auto scatter = [](std::int64_t index) { return index * 7919 % 100003 + index / 100003; };
+    for (const auto& ghost : c.ghosts[me]) {
+      indices.push_back(first[static_cast<std::size_t>(ghost.rank)] +
+                        static_cast<std::int64_t>(ghost.offset));
+      scattered.push_back(scatter(indices.back()));
+      owners.push_back(ghost.rank);
+    }
+    for (auto i = first[me]; i < first[me + 1]; ++i) {
+      ascending_ids.push_back(i);
+      ids.push_back(scatter(i));
+    }
+  }
+  std::vector<std::int64_t> indices, scattered;  // of the ghosts
+  std::vector<int> owners;                       // of the ghosts
+  std::vector<std::int64_t> ascending_ids, ids;  // of the elements
+};
+
 TEST(GhostGraph, all_forms_of_indices_give_the_same_graph) {
   spmd([](team& team) {
     for (const auto& c : ghost_cases(team.size())) {
-      const auto me = static_cast<std::size_t>(team.rank());
-      const ghost_graph pairs(team, c.owned[me], pairs_of(c, team.rank()));
-      std::vector<std::int64_t> first(c.owned.size() + 1), indices, scattered, ids;
-      for (std::size_t r = 0; r < c.owned.size(); ++r)
-        first[r + 1] = first[r] + static_cast<std::int64_t>(c.owned[r]);
-      const auto scatter = [](std::int64_t index) {
-        return index * 7919 % 100003 + index / 100003;
-      };
-      for (const auto& ghost : c.ghosts[me]) {
-        indices.push_back(first[static_cast<std::size_t>(ghost.rank)] +
-                          static_cast<std::int64_t>(ghost.offset));
-        scattered.push_back(scatter(indices.back()));
-      }
-      for (auto i = first[me]; i < first[me + 1]; ++i) ids.push_back(scatter(i));
-      expect_same(pairs, ghost_graph(team, c.owned[me], indices));
-      expect_same(pairs, ghost_graph(team, ids, scattered));
+      const auto owned = c.owned[static_cast<std::size_t>(team.rank())];
+      const ghost_graph pairs(team, owned, pairs_of(c, team.rank()));
+      const indexed_case by(c, team.rank());
+      expect_same(pairs, ghost_graph(team, owned, by.indices));
+      expect_same(pairs, ghost_graph(team, by.ids, by.scattered));
+      expect_same(pairs, ghost_graph(team, by.ids, by.scattered, by.owners));
+      expect_same(pairs, ghost_graph(team, by.ascending_ids, by.indices, by.owners));
     }
+  });
+}
+
+TEST(GhostLocations, a_graph_tells_the_location_of_each_ghost) {
+  spmd([](team& team) {
+    for (const auto& c : ghost_cases(team.size())) {
+      const auto& expected = c.ghosts[static_cast<std::size_t>(team.rank())];
+      const indexed_case by(c, team.rank());
+      EXPECT_EQ(ghost_graph(team, by.ids, by.scattered, by.owners).locations(), expected) << c.name;
+      EXPECT_EQ(ghost_graph(team, by.ids, by.scattered).locations(), expected) << c.name;
+    }
+  });
+}
+
+template <class Index>
+std::vector<Index> as(const std::vector<std::int64_t>& indices) {
+  return std::vector<Index>(indices.begin(), indices.end());
+}
+
+template <class Index>
+void expect_graphs_of(team& team, const ghost_case& c) {
+  const ghost_graph pairs(team, c.owned[static_cast<std::size_t>(team.rank())],
+                          pairs_of(c, team.rank()));
+  const indexed_case by(c, team.rank());
+  const auto ids = as<Index>(by.ids), scattered = as<Index>(by.scattered);
+  expect_same(pairs, ghost_graph(team, pairs.owned(), as<Index>(by.indices)));
+  expect_same(pairs, ghost_graph(team, ids, scattered));
+  expect_same(pairs, ghost_graph(team, std::span(ids), by.scattered, by.owners));
+  expect_same(pairs, pairs.remade(pairs_of(c, team.rank())));
+  expect_same(pairs, ghost_graph(team, by.ids, std::vector<Index>()).remade(scattered));
+  const global_indices list(scattered);
+  EXPECT_EQ(as<std::int64_t>(by.scattered),
+            std::vector(list.values().begin(), list.values().end()));
+  const bool is_copied = static_cast<const void*>(list.values().data()) != scattered.data();
+  EXPECT_EQ(is_copied, !scattered.empty() && sizeof(Index) != sizeof(std::int64_t));
+}
+
+TEST(GhostGraph, lists_of_any_integers_are_taken) {
+  spmd([](team& team) {
+    const auto c = ghost_cases(team.size()).front();
+    expect_graphs_of<int>(team, c);
+    expect_graphs_of<unsigned>(team, c);
+    expect_graphs_of<long>(team, c);
+    expect_graphs_of<long long>(team, c);
+    expect_graphs_of<std::size_t>(team, c);
+    const bool is_last = team.rank() == team.size() - 1;
+    const auto name = fmt::format("ghost 1 of rank {}", team.size() - 1);
+    expect_error(team, errc::usage, {name, "index -7"}, [&] {
+      (void)ghost_graph(team, 4, std::vector<int>{0, is_last ? -7 : 1});
+    });
+    const auto large = std::numeric_limits<std::size_t>::max();
+    expect_error(team, errc::usage, {name, "index -1"}, [&] {
+      (void)ghost_graph(team, 4, std::vector<std::size_t>{0, is_last ? large : 1});
+    });
+  });
+}
+
+// Each rank has copies of all elements of all ranks, and one rank owns most of them.
+TEST(GhostLocations, owners_answer_many_ranks) {
+  spmd([](team& team) {
+    const int size = team.size(), rank = team.rank(), large = size / 2;
+    const auto owned_by = [&](int r) { return r == large ? 3000 : r % 2 == 0 ? 0 : 7 + r; };
+    const auto id = [](int r, int i) { return std::int64_t{1'000'000} * (r + 1) - 17 * i; };
+    std::vector<std::int64_t> ids, wanted;
+    std::vector<int> owners;
+    std::vector<location> expected;
+    for (int i = 0; i < owned_by(rank); ++i) ids.push_back(id(rank, i));
+    for (int i = 0; i < 3000; ++i)
+      for (int k = 0; k < size; ++k) {
+        const int r = (rank + k) % size;
+        if (i >= owned_by(r)) continue;
+        wanted.push_back(id(r, i));
+        owners.push_back(r);
+        expected.push_back({r, static_cast<std::uint64_t>(i)});
+      }
+    ASSERT_FALSE(wanted.empty());
+    const ghost_graph graph(team, ids, wanted, owners);
+    EXPECT_EQ(graph.locations(), expected);
+    expect_same(graph, ghost_graph(team, ids, wanted));
+  });
+}
+
+TEST(GhostGraph, wrong_ghosts_with_owners_are_refused_on_all_ranks) {
+  spmd([](team& team) {
+    const int last = team.size() - 1, me = team.rank();
+    const bool is_last = me == last;
+    const auto name = fmt::format("rank {}", last);
+    const std::vector<std::int64_t> ids{10 * me + 3, 10 * me}, ghosts{3, 0};
+    const std::vector<int> owners{0, 0};
+    using list = std::vector<std::int64_t>;
+    const auto expect = [&](const std::vector<std::string>& words, const list& elements,
+                            const list& wanted, const std::vector<int>& from) {
+      expect_error(team, errc::usage, words, [&] {
+        (void)ghost_graph(team, is_last ? elements : ids, is_last ? wanted : ghosts,
+                          is_last ? from : owners);
+      });
+    };
+    expect({"ghost 1 of " + name, "index 5", "rank 0 does not own"}, ids, {3, 5}, {0, 0});
+    if (last > 0)
+      expect({"ghost 0 of " + name, "index 3", name + " does not own"}, ids, {3, 0}, {last, 0});
+    expect({"ghost 0 of " + name, "owner -1"}, ids, {3, 0}, {-1, 0});
+    expect({"ghost 1 of " + name, fmt::format("owner {}:", last + 1)}, ids, {3, 0}, {0, last + 1});
+    expect({name + " has 2 ghosts and 1 owners"}, ids, {3, 0}, {0});
+    if (last > 0) {
+      expect({"elements 0 and 2 of " + name, "same index 77"}, {77, 5, 77}, {3, 0}, {0, 0});
+      expect({"element 1 of " + name, "index -4"}, {77, -4}, {3, 0}, {0, 0});
+    }
+    // The team can go on, and two ranks may own elements with the same index.
+    const ghost_graph graph(team, list{5, 6}, list{6, 5, 6}, std::vector<int>{last, 0, 0});
+    EXPECT_EQ(graph.locations(), (std::vector<location>{{last, 1}, {0, 0}, {0, 1}}));
+    expect_error(team, errc::usage, {"global indices and owners"},
+                 [&] { (void)graph.remade(list{5}); });
+    expect_error(team, errc::usage, {"by pairs"}, [&] {
+      (void)graph.remade(std::span<const location>()).remade(list{5}, std::vector<int>{last});
+      (void)ghost_graph(team, 2, std::span<const location>()).remade(list{1}, std::vector<int>{0});
+    });
+    // Ghosts by pairs are checked by their owners in a graph of any form.
+    expect_error(team, errc::usage, {"ghost 0 of " + name, "element 2 of rank 0"}, [&] {
+      const std::vector<location> wrong{{0, is_last ? 2u : 1u}};
+      (void)ghost_graph(team, ids, list{}).remade(std::span<const location>(wrong));
+    });
+  });
+}
+
+TEST(GhostGraph, an_empty_graph_and_an_empty_plan_can_be_assigned) {
+  spmd([](team& team) {
+    ghost_graph graph;
+    ghost_exchange plan;
+    const std::vector<std::int64_t> ghosts{0, 3};
+    const std::vector<std::string> graph_is_empty{"ghost graph is empty"},
+        plan_is_empty{"ghost plan is empty"};
+    const auto expect_empty = [&] {
+      expect_error(team, errc::usage, graph_is_empty, [&] { (void)graph.ghosts(); });
+      expect_error(team, errc::usage, graph_is_empty, [&] { (void)graph.locations(); });
+      expect_error(team, errc::usage, graph_is_empty, [&] { graph = graph.remade(ghosts); });
+      expect_error(team, errc::usage, plan_is_empty, [&] { plan.update(); });
+      expect_error(team, errc::usage, plan_is_empty, [&] { plan.accumulate(op::add{}); });
+      expect_error(team, errc::usage, plan_is_empty, [&] { plan.assemble(op::add{}); });
+      expect_error(team, errc::usage, plan_is_empty, [&] { (void)plan.test(); });
+      expect_error(team, errc::usage, plan_is_empty, [&] { plan.wait(); });
+      expect_error(team, errc::usage, plan_is_empty, [&] { (void)plan.moved(); });
+      expect_error(team, errc::usage, plan_is_empty, [&] { (void)plan.memory_bytes(); });
+      expect_error(team, errc::usage, plan_is_empty, [&] { plan.remake(graph); });
+      expect_error(team, errc::usage, graph_is_empty, [&] { plan.remake(ghosts); });
+    };
+    expect_empty();
+    std::vector<double> x(6, team.rank());
+    expect_error(team, errc::usage, graph_is_empty,
+                 [&] { plan = ghost_exchange(graph, {}, ghost_field(x.data(), x.data() + 4)); });
+    graph = ghost_graph(team, 4, ghosts);
+    plan = ghost_exchange(graph, {}, ghost_field(x.data(), x.data() + 4));
+    x[0] = 7, x[3] = 8;
+    plan.update();
+    EXPECT_EQ(x[4], 7);
+    EXPECT_EQ(x[5], 8);
+    const ghost_exchange other = std::move(plan);
+    const ghost_graph kept = std::move(graph);
+    expect_empty();
   });
 }
 
@@ -117,6 +290,10 @@ TEST(GhostGraph, a_remade_graph_is_that_of_its_ghosts) {
       ghost_graph graph(team, c.owned[me], indices);
       test_field<double> a(graph.owned(), indices.size() + 60);
       ghost_exchange plan(graph, {}, ghost_field(&a.at(0), &a.at(graph.owned())));
+      ghost_graph asked(team, indexed_case(c, team.rank()).ascending_ids,
+                        std::vector<std::int64_t>(), {});
+      test_field<double> b(graph.owned(), indices.size() + 60);
+      ghost_exchange by_owner(asked, {}, ghost_field(&b.at(0), &b.at(graph.owned())));
       // Changed, removed, added, reordered, none, all.
       for (int step = 0; step < 6; ++step) {
         const auto pick = [&](std::size_t i) {
@@ -136,12 +313,21 @@ TEST(GhostGraph, a_remade_graph_is_that_of_its_ghosts) {
           for (std::size_t i = 0; i < 40; ++i) indices.push_back(pick(i));
         graph = graph.remade(indices);
         expect_same(graph, ghost_graph(team, c.owned[me], indices));
+        std::vector<int> owners;
+        for (const auto& ghost : graph.locations()) owners.push_back(ghost.rank);
+        asked = asked.remade(indices, owners);
+        expect_same(asked, graph);
+        by_owner.remake(indices, owners);
         plan.remake(indices);
         for (std::size_t i = 0; i < c.owned[me]; ++i)
           a.at(i) = static_cast<double>(first[me] + static_cast<std::int64_t>(i));
+        for (std::size_t i = 0; i < c.owned[me]; ++i) b.at(i) = a.at(i);
         plan.update();
-        for (std::size_t i = 0; i < indices.size(); ++i)
+        by_owner.update();
+        for (std::size_t i = 0; i < indices.size(); ++i) {
           EXPECT_EQ(a.ghost(i), static_cast<double>(indices[i]));
+          EXPECT_EQ(b.ghost(i), static_cast<double>(indices[i]));
+        }
       }
     }
   });

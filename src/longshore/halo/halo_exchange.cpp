@@ -143,9 +143,15 @@ halo_exchange::halo_exchange(const rank_grid& grid, const halo_options& options,
       std::make_unique<detail::exchange_plan>(grid.ranks(), std::move(setup), std::move(messages))};
 }
 
+halo_exchange::halo_exchange() = default;
 halo_exchange::~halo_exchange() = default;
 halo_exchange::halo_exchange(halo_exchange&& other) noexcept = default;
 halo_exchange& halo_exchange::operator=(halo_exchange&& other) noexcept = default;
+
+// A plan has a plan of layer exchange, or the backends of a mode of MPI calls.
+void halo_exchange::check_made() const {
+  if (!plan_) rounds_.check_made("a halo plan");
+}
 
 // A part with all fields and their whole widths is the plan itself.
 halo_exchange& halo_exchange::plan_of(const halo_part& part) {
@@ -167,11 +173,15 @@ halo_exchange& halo_exchange::plan_of(const halo_part& part) {
   if (part.width)
     same.add("widths", fmt::format("{}; {}", fmt::join(part.width->low, ","),
                                    fmt::join(part.width->high, ",")));
-  agree_on_call(grid_.ranks(), "a part of a halo plan", same, [&] {
+  agree_on_call(grid_->ranks(), "a part of a halo plan", same, [&] {
     for (const int f : part.fields)
       if (f < 0 || static_cast<std::size_t>(f) >= fields_.size())
         fail(errc::usage, "field {} of a part: the halo plan has the fields 0 to {}", f,
              fields_.size() - 1);
+    auto sorted = part.fields;
+    std::sort(sorted.begin(), sorted.end());
+    if (const auto twice = std::adjacent_find(sorted.begin(), sorted.end()); twice != sorted.end())
+      fail(errc::usage, "field {} is twice in a part of a halo plan", *twice);
     if (part.fields.empty())
       for (const auto& field : fields_) fields.push_back(narrower(field));
     for (const int f : part.fields)
@@ -180,7 +190,7 @@ halo_exchange& halo_exchange::plan_of(const halo_part& part) {
   auto options = options_;
   options.algorithm = algorithm_;
   options.width = {};
-  parts_.push_back({part, std::make_unique<halo_exchange>(grid_, options, fields)});
+  parts_.push_back({part, std::make_unique<halo_exchange>(*grid_, options, fields)});
   return *parts_.back().plan;
 }
 
@@ -188,6 +198,7 @@ void halo_exchange::start() { start(halo_operation::exchange, {}, {}); }
 
 void halo_exchange::start(halo_operation operation, std::span<const combine_op> operations,
                           const halo_part& part) {
+  check_made();
   if (running_ != running::nothing)
     fail(errc::usage, "a halo exchange was started twice: call wait() in between");
   if (plan_)
@@ -224,8 +235,8 @@ void halo_exchange::start_combining(halo_operation operation,
   using detail::program_accumulate, detail::program_update;
   if (!accumulate_plan_)
     accumulate_plan_ = {
-        grid_.ranks(), "a halo plan",
-        detail::make_accumulate_plan(grid_, exchanged_fields(grid_, options_.width, fields_),
+        grid_->ranks(), "a halo plan",
+        detail::make_accumulate_plan(*grid_, exchanged_fields(*grid_, options_.width, fields_),
                                      filled_by(algorithm_, options_.reach), options_.mode)};
   constexpr std::array<std::size_t, 2> programs{program_accumulate, program_update};
   const bool is_assemble = operation == halo_operation::assemble;
@@ -235,6 +246,7 @@ void halo_exchange::start_combining(halo_operation operation,
 }
 
 bool halo_exchange::test() {
+  check_made();
   const auto is_complete = [&] {
     switch (running_) {
       case running::nothing: return true;
@@ -257,6 +269,7 @@ bool halo_exchange::test() {
 }
 
 void halo_exchange::wait() {
+  check_made();
   switch (running_) {
     case running::nothing:
       fail(errc::usage, "wait() on a halo exchange that was not started: call start() first");
@@ -274,6 +287,7 @@ void halo_exchange::wait() {
 }
 
 traffic halo_exchange::moved(halo_operation operation) const {
+  check_made();
   traffic total;
   if (operation == halo_operation::exchange && plan_)
     total = plan_->moved(0);
@@ -287,6 +301,7 @@ traffic halo_exchange::moved(halo_operation operation) const {
 }
 
 halo_transfers halo_exchange::transfers() const {
+  check_made();
   if (plan_) return detail::transfers_of(plan_->ways(0));
   halo_transfers total;
   for (const auto& round : *rounds_) total += round->transfers();

@@ -65,6 +65,9 @@ enum class halo_operation {
 /// plan is collective, and not allowed while the plan is in flight. Movable.
 class halo_exchange {
  public:
+  /// An empty plan, to which a plan can be assigned. Its operations throw errc::usage, like those of
+  /// a plan that was moved from.
+  halo_exchange();
   /// Collective. All ranks pass the same grid, algorithm, mode and reach, and fields of the same
   /// types in the same order; otherwise all ranks throw errc::usage. Blocks that are neighbours
   /// along one dimension must have equal extents along the others. The memory of the fields must
@@ -175,11 +178,12 @@ class halo_exchange {
  private:
   void start(halo_operation operation, std::span<const combine_op> operations,
              const halo_part& part);
+  void check_made() const;
   void start_rounds();
   void start_combining(halo_operation operation, std::span<const combine_op> operations);
   halo_exchange& plan_of(const halo_part& part);
 
-  rank_grid grid_;
+  std::optional<rank_grid> grid_;
   halo_options options_;
   std::vector<field_memory> fields_;
   halo_algorithm algorithm_ = halo_algorithm::standard;

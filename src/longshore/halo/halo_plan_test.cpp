@@ -46,6 +46,36 @@ TEST(HaloPlan, ranks_may_run_ahead_of_their_neighbours) {
   });
 }
 
+TEST(HaloPlan, an_empty_plan_can_be_assigned) {
+  spmd([](team& team) {
+    const rank_grid grid(team);
+    field<double> u(grid, {4, 4, 4}, 1);
+    halo_exchange halos;
+    const auto expect_empty = [&] {
+      for (const auto& call : std::vector<std::function<void()>>{
+               [&] { halos.start(); }, [&] { halos.exchange({.width = 1}); }, [&] { halos.wait(); },
+               [&] { halos.accumulate(op::add{}); }, [&] { halos.assemble(op::add{}); },
+               [&] { (void)halos.test(); }, [&] { (void)halos.moved(); },
+               [&] { (void)halos.transfers(); }}) {
+        try {
+          call();
+          ADD_FAILURE() << "no error on rank " << team.rank();
+        } catch (const error& e) {
+          EXPECT_EQ(e.code(), errc::usage);
+          EXPECT_NE(std::string(e.what()).find("a halo plan is empty"), std::string::npos);
+        }
+      }
+    };
+    expect_empty();
+    halos = halo_exchange(grid, {}, u);
+    fill_cells(u, grid, 5);
+    halos.exchange();
+    expect_right(u, 5, grid, {});
+    const halo_exchange other = std::move(halos);
+    expect_empty();
+  });
+}
+
 TEST(HaloPlan, many_plans_are_in_flight_together) {
   spmd([](team& team) {
     const rank_grid grid(team);

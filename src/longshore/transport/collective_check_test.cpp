@@ -31,6 +31,14 @@ call_of_a_rank reduce(std::string text, std::size_t count, reduction operation) 
           }};
 }
 
+template <class T>
+call_of_a_rank reduce_to(std::string text, reduction operation, int root) {
+  return {std::move(text), [=](team& team) {
+            T value{1};
+            team.reduce(std::span(&value, 1), operation, root);
+          }};
+}
+
 call_of_a_rank send(std::string text, std::size_t bytes, int root) {
   return {std::move(text), [=](team& team) {
             std::vector<std::byte> data(bytes);
@@ -99,6 +107,12 @@ const std::vector<pair_of_calls> pairs = {
     {"allreduce_of_many_and_of_no_values",
      reduce<double>("an allreduce (sum) of 100000 floating-point numbers", 100'000, reduction::sum),
      reduce<double>("an allreduce (sum) of 0 floating-point numbers", 0, reduction::sum)},
+    {"reduction_and_allreduce",
+     reduce_to<double>("a reduction (sum) of 1 floating-point number to rank 0", reduction::sum, 0),
+     reduce<double>("an allreduce (sum) of 1 floating-point number", 1, reduction::sum)},
+    {"reduction_roots",
+     reduce_to<std::int64_t>("a reduction (max) of 1 integer to rank 0", reduction::max, 0),
+     reduce_to<std::int64_t>("a reduction (max) of 1 integer to rank 1", reduction::max, 1)},
     {"broadcast_roots", send("a broadcast of 8 bytes from rank 0", 8, 0),
      send("a broadcast of 8 bytes from rank 1", 8, 1)},
     {"broadcast_sizes", send("a broadcast of 8 bytes from rank 0", 8, 0),
@@ -160,7 +174,7 @@ TEST_P(CollectiveCheck, names_two_ranks_in_different_calls) {
 TEST_P(CollectiveCheck, lets_equal_calls_pass) {
   const pair_of_calls& calls = pairs[GetParam()];
   spmd([&](team& team) {
-    if (team.size() == 1 && calls.name == "broadcast_roots") return;
+    if (team.size() == 1 && calls.name.ends_with("_roots")) return;
     for (int round = 0; round < 3; ++round)
       for (const auto* call : {&calls.usual, &calls.odd}) call->make(team);
   });

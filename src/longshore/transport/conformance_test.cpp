@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cmath>
 #include <cstring>
 #include <fstream>
 #include <functional>
@@ -176,6 +177,53 @@ TEST(Team, collectives_give_the_results_of_a_loop_over_ranks) {
       EXPECT_EQ(in[2 * peer], peer * 100 + rank);
       EXPECT_EQ(in[2 * peer + 1], -rank);
     }
+  });
+}
+
+// Numbers whose sum depends on the order, in fields that are longer than a piece of a transport.
+TEST(Team, a_reduction_to_a_root_combines_in_the_order_of_ranks) {
+  spmd([](team& team) {
+    const int size = team.size(), rank = team.rank();
+    const auto number = [](int of, std::size_t i) {
+      return std::ldexp(1.0 + 0.1 * of, static_cast<int>((of * 37 + i * 11) % 60));
+    };
+    const auto integer = [](int of, std::size_t i) {
+      return (of % 2 == 0 ? -1 : 1) * static_cast<std::int64_t>(of * 1000 + i % 991);
+    };
+    for (const std::size_t count : {1, 0, 3, 700, 20'000})
+      for (int root = 0; root < size; ++root)
+        for (const auto operation : {reduction::sum, reduction::min, reduction::max}) {
+          if (count > 1000 && operation == reduction::min) continue;
+          std::vector<double> numbers, expected_numbers;
+          std::vector<std::int64_t> integers, expected_integers;
+          for (std::size_t i = 0; i < count; ++i) {
+            numbers.push_back(number(rank, i));
+            integers.push_back(integer(rank, i));
+            expected_numbers.push_back(number(0, i));
+            expected_integers.push_back(integer(0, i));
+            for (int r = 1; r < size; ++r) {
+              expected_numbers[i] = combined(expected_numbers[i], number(r, i), operation);
+              expected_integers[i] = combined(expected_integers[i], integer(r, i), operation);
+            }
+          }
+          if (rank != root) expected_numbers = numbers, expected_integers = integers;
+          if (rank == (root + 1) % size && count == 3) sleep_for_seconds(team, 1e-3);
+          team.reduce(std::span(numbers), operation, root);
+          team.reduce(std::span(integers), operation, root);
+          EXPECT_EQ(numbers, expected_numbers) << count << " to " << root;
+          EXPECT_EQ(integers, expected_integers) << count << " to " << root;
+        }
+    const int last = size - 1;
+    EXPECT_EQ(team.reduce_value(rank + 1, reduction::sum, last),
+              rank == last ? size * (size + 1) / 2 : rank + 1);
+    EXPECT_EQ(team.reduce_value(0.5F + static_cast<float>(rank), reduction::max, 0),
+              rank == 0 ? 0.5F + static_cast<float>(last) : 0.5F + static_cast<float>(rank));
+    const int most = std::numeric_limits<int>::max();
+    EXPECT_EQ(code_of([&] { (void)team.reduce_value(most, reduction::sum, last); }),
+              size > 1 ? errc::usage : errc{});
+    for (const int root : {-1, size})
+      EXPECT_EQ(code_of([&] { (void)team.reduce_value(1.0, reduction::sum, root); }), errc::usage);
+    team.barrier();
   });
 }
 

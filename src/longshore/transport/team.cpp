@@ -20,7 +20,7 @@ team::team(int rank, int size, node_map nodes, wait_policy waiting, std::vector<
 team::~team() = default;
 
 void detail::throw_for_narrow_sum(std::int64_t sum, std::size_t bits) {
-  fail(errc::usage, "allreduce: the sum {} does not fit {} bits: use a wider type", sum, bits);
+  fail(errc::usage, "the sum {} over the ranks does not fit {} bits: use a wider type", sum, bits);
 }
 
 void* team::find_attribute(const std::type_info& type) const noexcept {

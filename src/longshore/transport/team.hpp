@@ -17,6 +17,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <typeinfo>
 #include <utility>
 #include <vector>
@@ -98,8 +99,24 @@ class team {
                          std::size_t element_bytes) = 0;
   /// Collective. Reduces element by element over the ranks, in place. The result is the same on all
   /// ranks. Sums of integers wrap around, as in MPI; those of sum_exactly() (exact_sum.hpp) do not.
+  ///
+  /// The order in which floating-point numbers are added decides their rounding. On threads it is
+  /// the order of ranks. On shmem and ucx, the ranks of each node are added in their order, and then
+  /// the nodes in theirs. So these sums have the same bits in every run on the same nodes. On mpi
+  /// the order is that of ranks if all ranks share a node and pass up to 256 values; otherwise
+  /// MPI_Iallreduce chooses the order, which may differ between runs.
   virtual void allreduce(std::span<std::int64_t> values, reduction operation) = 0;
   virtual void allreduce(std::span<double> values, reduction operation) = 0;
+  /// Collective. Like allreduce, but only rank `root` gets the result. The values of the other ranks
+  /// do not change. Ranks are combined one after another in their order: ((v0 + v1) + v2) + ... So a
+  /// floating-point sum has the same bits on all transports, all nodes, and in all runs.
+  ///
+  /// Cost: the root reads or receives the values of all ranks. On mpi this is an MPI_Igather of each
+  /// piece of up to 16 MiB, or a barrier if all ranks share a node and their values fit 4 KiB. On
+  /// shmem and ucx it is one barrier for each 64 bytes of a rank, or for longer pieces on few ranks;
+  /// the messages of the barrier take the values to all nodes.
+  virtual void reduce(std::span<std::int64_t> values, reduction operation, int root) = 0;
+  virtual void reduce(std::span<double> values, reduction operation, int root) = 0;
 
   /// Collective. A segment of `bytes` bytes on each rank. Throws errc::usage if the ranks pass
   /// different numbers. Throws errc::out_of_memory on all ranks if a node does not have the memory
@@ -176,6 +193,21 @@ class team {
       allreduce(std::span<double>(&wide, 1), operation);
       return static_cast<T>(wide);
     }
+  }
+  /// Returns the result on rank `root`, and `value` on the other ranks. A sum of integers of up to
+  /// 32 bits also costs a broadcast, by which all ranks learn whether it fits.
+  template <class T>
+  requires std::integral<T> || std::floating_point<T>
+  [[nodiscard]] T reduce_value(T value, reduction operation, int root) {
+    using wide_type = std::conditional_t<std::integral<T>, std::int64_t, double>;
+    auto wide = static_cast<wide_type>(value);
+    reduce(std::span<wide_type>(&wide, 1), operation, root);
+    if constexpr (std::integral<T> && sizeof(T) < sizeof(std::int64_t))
+      if (operation == reduction::sum) {
+        const auto sum = broadcast_value(wide, root);
+        if (!std::in_range<T>(sum)) detail::throw_for_narrow_sum(sum, 8 * sizeof(T));
+      }
+    return rank_ == root ? static_cast<T>(wide) : value;
   }
 
  protected:

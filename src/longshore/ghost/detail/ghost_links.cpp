@@ -157,7 +157,8 @@ ghost_links::ghost_links(team& ranks, std::uint64_t owned, std::size_t ghosts,
     : ranks_(ranks),
       owned_(static_cast<std::size_t>(owned)),
       ghosts_(ghosts),
-      locator_(std::move(locator)) {
+      locator_(std::move(locator)),
+      is_located_(locator_) {
   const auto error = kept_error([&] {
     const auto locations = locate_all();
     if (owned > max_owned)
@@ -168,13 +169,14 @@ ghost_links::ghost_links(team& ranks, std::uint64_t owned, std::size_t ghosts,
   connect(nullptr, error);
 }
 
-ghost_links::ghost_links(const ghost_links& before, std::size_t ghosts,
+ghost_links::ghost_links(const ghost_links& before, std::size_t ghosts, bool is_located,
                          const std::function<std::vector<location>()>& locate_all)
     : ranks_(before.ranks_),
       owned_(before.owned_),
       ghosts_(ghosts),
       messenger_(before.messenger_),
-      locator_(before.locator_) {
+      locator_(before.locator_),
+      is_located_(is_located) {
   connect(&before, kept_error([&] { to_owners_ = links_of(locate_all()); }));
 }
 
@@ -299,7 +301,7 @@ bool ghost_links::exchange_lists(const ghost_links* before, const std::exception
     messages.push_back(writer.take());
   }
   agreed_numbers numbers;
-  if (!locator_ && ranks_.size() <= max_ranks_that_tell) numbers = owned_and_needed();
+  if (!is_located_ && ranks_.size() <= max_ranks_that_tell) numbers = owned_and_needed();
   const auto count = static_cast<std::ptrdiff_t>(numbers.size() / 2);
   bool all_exist = count > 0;
   numbers.push_back(error ? 1 : 0);
@@ -340,7 +342,7 @@ void ghost_links::check_links(bool all_exist) {
   const auto throw_error = [&] {
     if (error) std::rethrow_exception(error);
   };
-  if (locator_) return throw_error();
+  if (is_located_) return throw_error();
   messenger_->agree({error ? 1 : 0}, [&](const agreed_numbers& largest) {
     if (largest[0] != 0) agree_on_error_of_lowest_rank(ranks_, "a ghost graph", throw_error);
   });

@@ -30,8 +30,9 @@ class ghost_links {
   /// ranks only; then all ranks throw.
   ghost_links(team& ranks, std::uint64_t owned, std::size_t ghosts,
               const std::function<std::vector<location>()>& locate_all, ghost_locator locator);
-  /// Collective. Like the constructor above, but sends only what differs from `before`.
-  ghost_links(const ghost_links& before, std::size_t ghosts,
+  /// Collective. Like the constructor above, but sends only what differs from `before`. If
+  /// `is_located`, the locator returns the owners, and so all ghosts are elements of them.
+  ghost_links(const ghost_links& before, std::size_t ghosts, bool is_located,
               const std::function<std::vector<location>()>& locate_all);
 
   [[nodiscard]] team& ranks() const noexcept { return ranks_; }
@@ -65,12 +66,18 @@ class ghost_links {
   std::vector<int> owners_, readers_;
   std::shared_ptr<messenger> messenger_;
   ghost_locator locator_;
+  bool is_located_;
 };
 
 /// Returns a locator of indices; this rank owns the indices `owned`. The first call of the locator
 /// makes the directory, and must happen while `owned` exists. Each call exchanges blocks between
 /// all ranks by alltoallv. Memory per rank: 24 bytes per owned element of a mean rank.
 [[nodiscard]] ghost_locator locator_by_directory(std::span<const std::int64_t> owned);
+
+/// Returns a locator of indices with owners; this rank owns the indices `owned`. The first call of
+/// the locator must happen while `owned` exists. Each call sends a message to each owner, and gets
+/// one back. Memory per rank: 8 bytes per owned element if the indices ascend, else 12.
+[[nodiscard]] ghost_locator locator_by_owners(std::span<const std::int64_t> owned);
 
 /// Returns the link with `rank` in a list that is sorted by rank, or null if there is none.
 [[nodiscard]] const ghost_link* find_link(std::span<const ghost_link> links, int rank);

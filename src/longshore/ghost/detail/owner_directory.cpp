@@ -131,11 +131,11 @@ class directory {
 
 ghost_locator locator_by_directory(std::span<const std::int64_t> owned) {
   // Copies of the locator share the directory.
-  return [owned, made = std::make_shared<std::optional<directory>>()](
-             team& ranks, std::span<const std::int64_t> indices) {
+  return {[owned, made = std::make_shared<std::optional<directory>>()](
+              team& ranks, std::span<const std::int64_t> indices, std::span<const int>) {
     if (!*made) made->emplace().make(ranks, owned);
     return (*made)->find(ranks, indices);
-  };
+  }};
 }
 
 }  // namespace longshore::detail

@@ -46,6 +46,8 @@ const char* name_of(collective kind) noexcept {
     case collective::alltoallv: return "an alltoallv";
     case collective::allreduce_integers:
     case collective::allreduce_numbers: return "an allreduce";
+    case collective::reduce_integers:
+    case collective::reduce_numbers: return "a reduction";
     case collective::allocate: return "the allocation of a segment";
     case collective::open_channels: return "the opening of channels";
     case collective::raw_calls: return "the making of raw calls";
@@ -72,6 +74,12 @@ std::string collective_call::text() const {
     case collective::allreduce_numbers:
       return fmt::format("{} ({}) of {}", name, name_of(operation),
                          counted(size, "floating-point number"));
+    case collective::reduce_integers:
+      return fmt::format("{} ({}) of {} to rank {}", name, name_of(operation),
+                         counted(size, "integer"), root);
+    case collective::reduce_numbers:
+      return fmt::format("{} ({}) of {} to rank {}", name, name_of(operation),
+                         counted(size, "floating-point number"), root);
     default: return name;
   }
 }
@@ -84,9 +92,10 @@ void call_mismatch::throw_error() const {
        sentence(first), sentence(second));
 }
 
-void check_root(int root, int size) {
+void check_root(collective call, int root, int size) {
   if (root < 0 || root >= size)
-    fail(errc::usage, "a broadcast from rank {}: the ranks are 0 to {}", root, size - 1);
+    fail(errc::usage, "{} {} rank {}: the ranks are 0 to {}", name_of(call),
+         call == collective::broadcast ? "from" : "to", root, size - 1);
 }
 
 void fail_size_mismatch(int rank, std::size_t bytes, std::size_t smallest, std::size_t largest) {

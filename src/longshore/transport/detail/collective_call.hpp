@@ -22,6 +22,8 @@ enum class collective : std::uint8_t {
   alltoallv,
   allreduce_integers,
   allreduce_numbers,
+  reduce_integers,
+  reduce_numbers,
   allocate,
   open_channels,
   raw_calls,
@@ -36,9 +38,9 @@ enum class collective : std::uint8_t {
 /// The properties of a collective call that must be the same on all ranks.
 struct collective_call {
   collective kind = collective::barrier;
-  reduction operation = reduction::sum;  ///< for an allreduce
-  std::int32_t root = 0;                 ///< for a broadcast
-  /// Number of elements of an allreduce; bytes of an element of an alltoallv; otherwise bytes.
+  reduction operation = reduction::sum;  ///< for a reduction
+  std::int32_t root = 0;                 ///< for a broadcast, or a reduction to a root
+  /// Number of elements of a reduction; bytes of an element of an alltoallv; otherwise bytes.
   std::uint64_t size = 0;
 
   friend bool operator==(const collective_call&, const collective_call&) = default;
@@ -80,8 +82,9 @@ struct call_mismatch {
   [[noreturn]] void throw_error() const;
 };
 
-/// Throws errc::usage unless `root` is a rank of a team of `size` ranks.
-void check_root(int root, int size);
+/// Throws errc::usage unless `root` is a rank of a team of `size` ranks. `call` is a broadcast or a
+/// reduction to a root.
+void check_root(collective call, int root, int size);
 
 /// Throws errc::usage: `rank` requests a segment of `bytes`, the ranks request `smallest` to
 /// `largest`.

@@ -25,8 +25,8 @@
 //                            node has left.
 //
 // Cost per rank and piece, on N nodes: one barrier within the node. The first rank of a node sends
-// ceil(log2 N) messages. Together these messages carry the whole result of an allgather, or N times
-// the values of an allreduce. For a broadcast each message carries at most one copy. Allgather:
+// ceil(log2 N) messages. Together these messages carry the whole result of an allgather, the values
+// of all ranks for a reduction to a root, or N times the values of an allreduce. For a broadcast each message carries at most one copy. Allgather:
 // Bruck et al. 1997, IEEE TPDS 8(11), over nodes. Broadcast: a binomial tree.
 #pragma once
 
@@ -146,6 +146,31 @@ class shared_memory_collectives {
                      };
                      team_.checked_barrier(call, send_with, combine_node, combine_all);
                      std::copy_n(result, n, piece);
+                   });
+  }
+
+  /// Moves the values like an allgather. The root combines them in the order of ranks, whatever the
+  /// nodes are.
+  template <class T>
+  void reduce(std::span<T> values, reduction operation, int root, collective kind) {
+    const collective_call call{kind, operation, root, values.size()};
+    for_each_piece(values.size(), team_.staging_bytes() / ranks() / sizeof(T),
+                   [&](std::size_t first, std::size_t n) {
+                     const std::size_t offset = team_.next_staging_offset();
+                     T* const staging =
+                         reinterpret_cast<T*>(team_.part_of(team_.nodes().my_leader()) + offset);
+                     T* const piece = values.data() + first;
+                     std::copy_n(piece, n, staging + block_index(team_.rank()) * n);
+                     const auto send_with = [&](int distance, int to) {
+                       put_blocks(distance, to, offset, [&](int before) {
+                         return team_.ranks_before(before) * n * sizeof(T);
+                       });
+                     };
+                     team_.checked_barrier(call, send_with, nothing, nothing);
+                     if (team_.rank() != root) return;
+                     std::copy_n(staging + block_index(0) * n, n, piece);
+                     for (int peer = 1; peer < team_.size(); ++peer)
+                       combine(piece, staging + block_index(peer) * n, n, operation);
                    });
   }
 

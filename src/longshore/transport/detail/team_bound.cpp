@@ -29,4 +29,8 @@ void team_watch::throw_for_ended_team(const char* kind) {
        kind);
 }
 
+void throw_for_empty(const char* what) {
+  fail(errc::usage, "{} is empty, or was moved from: assign a plan before you use it", what);
+}
+
 }  // namespace longshore::detail

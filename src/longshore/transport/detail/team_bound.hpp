@@ -29,6 +29,8 @@ class team_watch {
   std::weak_ptr<const void> lifetime_;
 };
 
+[[noreturn]] void throw_for_empty(const char* what);
+
 /// A std::unique_ptr whose object is leaked if its team is gone. `kind` names the object in the
 /// message, and lives as long as the program.
 template <class T>
@@ -50,6 +52,11 @@ class team_bound {
   }
   /// Throws errc::usage if the team is gone.
   void check_team() const { team_.check(kind_); }
+  /// Throws errc::usage if there is no object. `what` names it, such as "a halo plan".
+  void check_made(const char* what) const {
+    if (object_ == nullptr) [[unlikely]]
+      throw_for_empty(what);
+  }
   explicit operator bool() const noexcept { return object_ != nullptr; }
   [[nodiscard]] T& operator*() const noexcept { return *object_; }
   [[nodiscard]] T* operator->() const noexcept { return object_.get(); }

@@ -4,6 +4,7 @@
 #include <longshore/core/failing_exit.hpp>
 #include <longshore/transport/detail/channel_slots.hpp>
 #include <longshore/transport/detail/dissemination.hpp>
+#include <longshore/transport/detail/for_each_piece.hpp>
 #include <longshore/transport/mpi/detail/channels.hpp>
 #include <longshore/transport/mpi/detail/layout.hpp>
 #include <longshore/transport/mpi/detail/segment.hpp>
@@ -22,6 +23,8 @@ namespace longshore::mpi {
 namespace {
 
 constexpr std::size_t tag_block_count = 511;
+// The root of a reduction gathers the values of all ranks in pieces of this length.
+constexpr std::size_t max_gathered_bytes = std::size_t{16} << 20;
 // No message on the communicator of barriers has this tag. It is the largest tag that MPI
 // guarantees.
 constexpr int unused_tag = 32767;
@@ -238,7 +241,7 @@ void team::barrier_between_nodes(const collective_call& call, call_mismatch& mis
 
 void team::broadcast(std::span<std::byte> data, int root) {
   check_not_ended(*this, name_of(collective::broadcast));
-  detail::check_root(root, size());
+  detail::check_root(collective::broadcast, root, size());
   if (fits_staging(data.size())) {
     detail::shared_memory_collectives(*this).broadcast(data, root);
     return;
@@ -346,6 +349,51 @@ void team::allreduce(std::span<std::int64_t> values, reduction operation) {
 
 void team::allreduce(std::span<double> values, reduction operation) {
   allreduce_values(values, operation, collective::allreduce_numbers, MPI_DOUBLE);
+}
+
+// MPI_Reduce is free to combine in any order. So the root gathers the values, and combines them in
+// the order of ranks.
+template <class T>
+void team::reduce_values(std::span<T> values, const collective_call& call, MPI_Datatype type) {
+  check_not_ended(*this, name_of(call.kind));
+  detail::check_root(call.kind, call.root, size());
+  const auto ranks = static_cast<std::size_t>(size());
+  if (fits_staging(ranks * values.size_bytes())) {
+    detail::shared_memory_collectives(*this).reduce(values, call.operation, call.root, call.kind);
+    return;
+  }
+  barrier_if_checked(call);
+  const bool is_root = rank() == call.root;
+  const std::size_t longest =
+      std::min(values.size(), std::max<std::size_t>(max_gathered_bytes / sizeof(T) / ranks, 1));
+  auto gathered = std::make_unique<std::vector<T>>(is_root ? longest * ranks : 0);
+  try {
+    detail::for_each_piece(
+        values.size(), std::max<std::size_t>(longest, 1), [&](std::size_t first, std::size_t n) {
+          T* const piece = values.data() + first;
+          MPI_Request request = MPI_REQUEST_NULL;
+          const int items = count(n, "MPI_Igather");
+          check(MPI_Igather(piece, items, type, gathered->data(), items, type, call.root,
+                            ranks_.get(), &request),
+                "MPI_Igather");
+          complete(request, "a reduction");
+          if (!is_root) return;
+          std::copy_n(gathered->data(), n, piece);
+          for (std::size_t i = n; i < n * ranks; ++i)
+            piece[i % n] = combined(piece[i % n], (*gathered)[i], call.operation);
+        });
+  } catch (...) {
+    static_cast<void>(gathered.release());  // leaked, because a request may still use it
+    throw;
+  }
+}
+
+void team::reduce(std::span<std::int64_t> values, reduction operation, int root) {
+  reduce_values(values, {collective::reduce_integers, operation, root, values.size()}, MPI_INT64_T);
+}
+
+void team::reduce(std::span<double> values, reduction operation, int root) {
+  reduce_values(values, {collective::reduce_numbers, operation, root, values.size()}, MPI_DOUBLE);
 }
 
 std::unique_ptr<longshore::segment> team::allocate(std::size_t bytes) {

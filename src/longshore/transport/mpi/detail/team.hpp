@@ -67,6 +67,8 @@ class team final : public longshore::team {
                  std::size_t element_bytes) override;
   void allreduce(std::span<std::int64_t> values, reduction operation) override;
   void allreduce(std::span<double> values, reduction operation) override;
+  void reduce(std::span<std::int64_t> values, reduction operation, int root) override;
+  void reduce(std::span<double> values, reduction operation, int root) override;
   std::unique_ptr<longshore::segment> allocate(std::size_t bytes) override;
   std::unique_ptr<channel_set> open_channels(std::span<const channel_end> to,
                                              std::span<const channel_end> from, int slots) override;
@@ -156,6 +158,8 @@ class team final : public longshore::team {
   template <class T>
   void allreduce_values(std::span<T> values, reduction operation, detail::collective kind,
                         MPI_Datatype type);
+  template <class T>
+  void reduce_values(std::span<T> values, const collective_call& call, MPI_Datatype type);
   void barrier_between_nodes(const collective_call& call, call_mismatch& mismatch);
   /// Makes a dissemination among nodes. Each round sends pair[0], receives pair[1], and calls
   /// update(pair[0], pair[1]).

@@ -8,7 +8,7 @@
 namespace longshore::one_sided {
 
 void team::broadcast(std::span<std::byte> data, int root) {
-  detail::check_root(root, size());
+  detail::check_root(collective::broadcast, root, size());
   detail::shared_memory_collectives(*this).broadcast(data, root);
 }
 
@@ -24,6 +24,18 @@ void team::allreduce(std::span<std::int64_t> values, reduction operation) {
 void team::allreduce(std::span<double> values, reduction operation) {
   detail::shared_memory_collectives(*this).allreduce(values, operation,
                                                      collective::allreduce_numbers);
+}
+
+void team::reduce(std::span<std::int64_t> values, reduction operation, int root) {
+  detail::check_root(collective::reduce_integers, root, size());
+  detail::shared_memory_collectives(*this).reduce(values, operation, root,
+                                                  collective::reduce_integers);
+}
+
+void team::reduce(std::span<double> values, reduction operation, int root) {
+  detail::check_root(collective::reduce_numbers, root, size());
+  detail::shared_memory_collectives(*this).reduce(values, operation, root,
+                                                  collective::reduce_numbers);
 }
 
 block_exchange& team::blocks() {

@@ -52,6 +52,8 @@ class team final : public longshore::team {
                  std::size_t element_bytes) override;
   void allreduce(std::span<std::int64_t> values, reduction operation) override;
   void allreduce(std::span<double> values, reduction operation) override;
+  void reduce(std::span<std::int64_t> values, reduction operation, int root) override;
+  void reduce(std::span<double> values, reduction operation, int root) override;
   std::unique_ptr<longshore::segment> allocate(std::size_t bytes) override;
   std::unique_ptr<channel_set> open_channels(std::span<const channel_end> to,
                                              std::span<const channel_end> from, int slots) override;

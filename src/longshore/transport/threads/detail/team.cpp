@@ -48,7 +48,7 @@ void team::share(const collective_call& call, const T& own, const Read& read) {
 }
 
 void team::broadcast(std::span<std::byte> data, int root) {
-  detail::check_root(root, size());
+  detail::check_root(collective::broadcast, root, size());
   share({collective::broadcast, {}, root, data.size()}, data,
         [&](int peer, const std::span<std::byte>& peer_data) {
           if (peer == root && peer != rank())
@@ -99,23 +99,34 @@ void team::alltoallv(const std::byte* outgoing, std::span<const std::size_t> out
 }
 
 template <class T>
-void team::allreduce_values(std::span<T> values, reduction operation, detail::collective kind) {
+void team::combine_values(const collective_call& call, std::span<T> values, bool has_result) {
   std::vector<T> result;
-  share({kind, operation, 0, values.size()}, values, [&](int, const std::span<T>& peer_values) {
+  share(call, values, [&](int, const std::span<T>& peer_values) {
+    if (!has_result) return;
     if (result.empty())
       result.assign(peer_values.begin(), peer_values.end());
     else
       std::transform(result.begin(), result.end(), peer_values.begin(), result.begin(),
-                     [&](T a, T b) { return combined(a, b, operation); });
+                     [&](T a, T b) { return combined(a, b, call.operation); });
   });
   std::copy(result.begin(), result.end(), values.begin());
 }
 
 void team::allreduce(std::span<std::int64_t> values, reduction operation) {
-  allreduce_values(values, operation, collective::allreduce_integers);
+  combine_values({collective::allreduce_integers, operation, 0, values.size()}, values, true);
 }
 void team::allreduce(std::span<double> values, reduction operation) {
-  allreduce_values(values, operation, collective::allreduce_numbers);
+  combine_values({collective::allreduce_numbers, operation, 0, values.size()}, values, true);
+}
+void team::reduce(std::span<std::int64_t> values, reduction operation, int root) {
+  detail::check_root(collective::reduce_integers, root, size());
+  combine_values({collective::reduce_integers, operation, root, values.size()}, values,
+                 rank() == root);
+}
+void team::reduce(std::span<double> values, reduction operation, int root) {
+  detail::check_root(collective::reduce_numbers, root, size());
+  combine_values({collective::reduce_numbers, operation, root, values.size()}, values,
+                 rank() == root);
 }
 
 namespace {

@@ -28,6 +28,8 @@ class team final : public longshore::team {
                  std::size_t element_bytes) override;
   void allreduce(std::span<std::int64_t> values, reduction operation) override;
   void allreduce(std::span<double> values, reduction operation) override;
+  void reduce(std::span<std::int64_t> values, reduction operation, int root) override;
+  void reduce(std::span<double> values, reduction operation, int root) override;
   std::unique_ptr<longshore::segment> allocate(std::size_t bytes) override;
   std::unique_ptr<channel_set> open_channels(std::span<const channel_end> to,
                                              std::span<const channel_end> from, int slots) override;
@@ -45,8 +47,9 @@ class team final : public longshore::team {
   // when all ranks have read.
   template <class T, class Read>
   void share(const collective_call& call, const T& own, const Read& read);
+  // Replaces the values by those of all ranks, combined in the order of ranks, if `has_result`.
   template <class T>
-  void allreduce_values(std::span<T> values, reduction operation, detail::collective kind);
+  void combine_values(const collective_call& call, std::span<T> values, bool has_result);
 
   shared_state& shared_;
   detail::node_barrier barrier_;
