@@ -119,7 +119,7 @@ VIOLATIONS = {
     "MPI outside its folders": (
         "src/longshore/array/block.cpp",
         "#include <mpi.h>",
-        "block.cpp:1: layer 'array' includes <mpi.h>, which is allowed only under transport/mpi/, halo/detail/mpi/",
+        "block.cpp:1: layer 'array' includes <mpi.h>, which is allowed only under transport/mpi/, exchange/detail/mpi/",
     ),
     "MPI in the threads transport": (
         "src/longshore/transport/threads/start.cpp",
