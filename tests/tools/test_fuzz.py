@@ -20,6 +20,7 @@ from typing import Any
 import pytest
 from fuzzing.capabilities import UsageError, read_capabilities
 from fuzzing.combination import Combination, combination_of
+from fuzzing.drawing import EXCLUSIONS, Choice, draw
 from fuzzing.judging import SCARCE_BYTES, SKIPPED, judge
 from fuzzing.leftovers import MARK
 from fuzzing.running import Run
@@ -95,6 +96,18 @@ def test_every_listed_level_and_many_sizes_are_drawn(fuzz: Fuzz) -> None:
 def test_checks_of_collective_calls_are_on_in_half_of_the_runs(fuzz: Fuzz) -> None:
     drawn = fuzz("--dry-run", "--runs", "400", "--seed", "1").stdout.splitlines()
     assert 150 < sum("LONGSHORE_CHECK=1" in line for line in drawn) < 250
+
+
+def test_options_that_exclude_each_other_are_rarely_drawn_together() -> None:
+    bench = BUILD / "bench" / "longshore-bench"
+    assert bench.exists(), "build first: tools/run_tests.py build"
+    choice = Choice(read_capabilities(bench), ("halo",), ("mpi",))
+    drawn = [dict(draw("1", number, choice).options) for number in range(1000)]
+    of_halo = [exclusion for exclusion in EXCLUSIONS if exclusion.pattern == "halo"]
+    for option in {option for exclusion in of_halo for option in (*exclusion.options, exclusion.other)}:
+        assert sum(option in options for options in drawn) > 30, option
+    refused = sum(any(exclusion.is_violated(options) for exclusion in of_halo) for options in drawn)
+    assert 0 < refused < 150
 
 
 # ---- judging

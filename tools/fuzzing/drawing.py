@@ -75,6 +75,7 @@ def factor_options(random_numbers: random.Random, pattern: Pattern, transport: s
     if pattern.factor_of("--node"):
         options = use_placement_by_levels(random_numbers, options, ranks)
     options = drop_options_without_their_need(random_numbers, pattern.name, options)
+    options = drop_one_of_two_that_exclude_each_other(random_numbers, pattern.name, options)
     position = {factor.option: index for index, factor in enumerate(pattern.factors)}
     return sorted(options, key=lambda option: position[option[0]])
 
@@ -141,6 +142,50 @@ def drop_options_without_their_need(random_numbers: random.Random, pattern: str,
         ignored = random_numbers.random() < SHARE_THAT_IGNORES
         if pattern == need.pattern and not ignored and not need.is_met(given):
             given = {option: levels for option, levels in given.items() if option not in need.options}
+    return list(given.items())
+
+
+@dataclass(frozen=True)
+class Exclusion:
+    pattern: str
+    options: tuple[str, ...]
+    other: str
+    levels: tuple[str, ...]
+    """The levels of the option `other` with which `options` make sense. Without `other` they do."""
+
+    def is_violated(self, options: dict[str, tuple[str, ...]]) -> bool:
+        given = options.get(self.other)
+        return (
+            given is not None and not set(given) <= set(self.levels) and any(name in options for name in self.options)
+        )
+
+
+KINDS_OF_HALOS = ("--operation", "--centring", "--boxes")
+EXCLUSIONS = (
+    Exclusion("halo", ("--contiguous",), "--algorithm", ("faces",)),
+    Exclusion("halo", ("--contiguous",), "--memory", ()),
+    Exclusion("halo", ("--contiguous", *KINDS_OF_HALOS), "--language", ("c++",)),
+    Exclusion("halo", KINDS_OF_HALOS, "--contiguous", ()),
+    Exclusion("halo", ("--operation", "--boxes"), "--algorithm", ("standard", "faces")),
+    Exclusion("halo", ("--boxes",), "--algorithm", ("standard",)),
+    Exclusion("halo", ("--boxes",), "--reach", ("corners",)),
+    Exclusion("halo", ("--boxes",), "--mode", ("channel", "direct")),
+    Exclusion("halo", ("--operation",), "--mode", ("channel", "direct", "waitall", "persistent", "neighbor")),
+)
+
+
+def drop_one_of_two_that_exclude_each_other(
+    random_numbers: random.Random, pattern: str, options: list[Option]
+) -> list[Option]:
+    """Drops either side of an exclusion. A small share of both stays on purpose."""
+    given = dict(options)
+    for exclusion in EXCLUSIONS:
+        if pattern != exclusion.pattern or not exclusion.is_violated(given):
+            continue
+        if random_numbers.random() < SHARE_THAT_IGNORES:
+            continue
+        dropped = exclusion.options if random_numbers.random() < 0.5 else (exclusion.other,)
+        given = {option: levels for option, levels in given.items() if option not in dropped}
     return list(given.items())
 
 

@@ -41,6 +41,7 @@ SIZE_HINTS = {
     "domain": SizeHint(40, always=True),
     "halo": SizeHint(5),
     "fields": SizeHint(6),
+    "boxes": SizeHint(40, preferred=(0, 1, 3, 12)),
     "contiguous": SizeHint(20_000),
     "bytes": SizeHint(300_000, always=True),
     "ghosts": SizeHint(5_000, always=True),

@@ -32,7 +32,7 @@ struct cell_element {
   friend auto operator<=>(const cell_element&, const cell_element&) = default;
 };
 
-struct cell_box {
+struct part_box {
   point low{}, high{};  // in quarters
 };
 
@@ -58,7 +58,7 @@ class cut_box {
     for (std::size_t d = 0; d < 3; ++d) at[d] += quarters * of.cell[d];
     return at;
   }
-  [[nodiscard]] static bool contains(const cell_box& within, const point& at) {
+  [[nodiscard]] static bool contains(const part_box& within, const point& at) {
     bool inside = true;
     for (std::size_t d = 0; d < 3; ++d)
       inside = inside && at[d] >= within.low[d] && at[d] < within.high[d];
@@ -71,8 +71,8 @@ class cut_box {
   // Follows the bisection from the whole box to a part. goes_left(second, d, cut) chooses a side of
   // the cut at `cut` through dimension d. `second` is the first part on the right of the cut.
   template <class GoesLeft>
-  std::pair<int, cell_box> find(const GoesLeft& goes_left) const {
-    cell_box around = whole_;
+  std::pair<int, part_box> find(const GoesLeft& goes_left) const {
+    part_box around = whole_;
     int first = 0;
     for (int parts = parts_; parts > 1;) {
       const int left = parts / 2;
@@ -91,7 +91,7 @@ class cut_box {
     }
     return {first, around};
   }
-  [[nodiscard]] cell_box box_of(int part) const {
+  [[nodiscard]] part_box box_of(int part) const {
     return find([&](int second, std::size_t, std::int64_t) { return part < second; }).second;
   }
   [[nodiscard]] location locate(const cell_element& sought) const {
@@ -102,7 +102,7 @@ class cut_box {
   }
 
   // The number of elements in a box that come before `end`, in the order of z, y, x and kind.
-  [[nodiscard]] std::uint64_t number_in(const cell_box& within, const cell_element& end) const {
+  [[nodiscard]] std::uint64_t number_in(const part_box& within, const cell_element& end) const {
     std::int64_t before = 0;
     for (std::size_t kind = 0; kind < kinds_.size(); ++kind) {
       std::array<std::int64_t, 3> count{}, skipped{};
@@ -128,7 +128,7 @@ class cut_box {
 
   // Calls visit(element) for the elements of a box in the order of their numbers.
   template <class Visit>
-  void for_each(const cell_box& within, const Visit& visit) const {
+  void for_each(const part_box& within, const Visit& visit) const {
     point low{}, high{};  // cells
     for (std::size_t d = 0; d < 3; ++d) {
       low[d] = within.low[d] / quarters;
@@ -163,7 +163,7 @@ class cut_box {
   }
 
  private:
-  static std::int64_t extent(const cell_box& of, std::size_t d) { return of.high[d] - of.low[d]; }
+  static std::int64_t extent(const part_box& of, std::size_t d) { return of.high[d] - of.low[d]; }
   static cell_element moved(cell_element from, std::size_t d, int step, std::size_t kind) {
     from.cell[d] += step;
     from.kind = kind;
@@ -180,7 +180,7 @@ class cut_box {
     return static_cast<std::size_t>(std::find(kinds_.begin(), kinds_.end(), at) - kinds_.begin());
   }
   // Cuts between two cells, or through the middle of a cell of tetrahedra.
-  [[nodiscard]] std::int64_t cut_of(const cell_box& around, std::size_t d, int left,
+  [[nodiscard]] std::int64_t cut_of(const part_box& around, std::size_t d, int left,
                                     int parts) const {
     const double share = static_cast<double>(left) / parts;
     const double cells = share * static_cast<double>(extent(around, d)) / quarters;
@@ -193,7 +193,7 @@ class cut_box {
 
   int parts_;
   std::span<const point> kinds_;
-  cell_box whole_;
+  part_box whole_;
 };
 
 void keep_sorted_and_unique(std::vector<cell_element>& elements) {
@@ -203,7 +203,7 @@ void keep_sorted_and_unique(std::vector<cell_element>& elements) {
 
 // The elements of `layer`, and those within `steps` steps of them on ways outside of box `avoided`.
 std::vector<cell_element> grow(const cut_box& mesh, std::vector<cell_element> layer,
-                               std::uint64_t steps, const cell_box& avoided) {
+                               std::uint64_t steps, const part_box& avoided) {
   keep_sorted_and_unique(layer);
   std::vector<cell_element> found = layer, previous;
   for (std::uint64_t step = 0; step < steps && !layer.empty(); ++step) {
@@ -225,7 +225,7 @@ std::vector<cell_element> grow(const cut_box& mesh, std::vector<cell_element> la
 }
 
 // The elements outside of a box within `layers` steps of its elements.
-std::vector<cell_element> surrounding(const cut_box& mesh, const cell_box& part,
+std::vector<cell_element> surrounding(const cut_box& mesh, const part_box& part,
                                       std::uint64_t layers) {
   std::vector<cell_element> first;
   mesh.for_each(part, [&](const cell_element& of) {
@@ -244,7 +244,7 @@ std::vector<cell_element> surrounding(const cut_box& mesh, const cell_box& part,
 
 mesh_part part_of(const box_mesh& mesh, int part, int parts) {
   const cut_box cut(mesh, parts);
-  const cell_box own = cut.box_of(part);
+  const part_box own = cut.box_of(part);
   mesh_part made;
   std::map<int, std::vector<cell_element>> ghosts_of;  // by owner
   for (const auto& ghost : surrounding(cut, own, mesh.layers)) {

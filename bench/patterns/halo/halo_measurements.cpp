@@ -3,6 +3,7 @@
 #include "patterns/halo/halo_measurements.hpp"
 
 #include "harness/task_factors.hpp"
+#include "patterns/halo/block_check.hpp"
 #include "patterns/memory_check.hpp"
 
 #include <longshore/core/error.hpp>
@@ -19,10 +20,23 @@
 
 namespace longshore::bench {
 
-std::vector<metric> exchange_measurement::metrics(const summary& seconds) {
-  team& ranks = grid_.ranks();
+std::string operation_name(const variant& levels) { return levels.value("operation", "exchange"); }
+
+halo_operation operation_of(const variant& levels) {
+  const auto name = operation_name(levels);
+  if (name == "accumulate") return halo_operation::accumulate;
+  return name == "assemble" ? halo_operation::assemble : halo_operation::exchange;
+}
+
+int shared_layers(const variant& levels) {
+  return levels.value("centring", "cell") == "vertex" ? 1 : 0;
+}
+
+std::size_t boxes_per_rank(const variant& levels) { return levels.value("boxes", std::size_t{0}); }
+
+std::vector<metric> exchange_metrics(team& ranks, const traffic& moved, const summary& seconds) {
   const auto bytes =
-      static_cast<double>(ranks.allreduce_value(moved().payload_bytes, reduction::sum));
+      static_cast<double>(ranks.allreduce_value(moved.payload_bytes, reduction::sum));
   return {
       {"exchange_bandwidth", 2e-9 * bytes / seconds.median, "GB/s"},
       per_rank("process_bandwidth", bytes / ranks.size() / (1 << 20) / seconds.median, "MiB/s")};
@@ -52,6 +66,25 @@ tasks tasks_of(const variant& levels, const team& ranks) {
   return tasks({.layer = layer, .count = count, .cpus = {}});
 }
 
+// The blocks of all ranks of a grid.
+block_layout blocks_of(const rank_grid& grid, const std::array<std::size_t, 3>& cells) {
+  block_layout layout;
+  layout.blocks.resize(static_cast<std::size_t>(grid.ranks().size()));
+  layout.periodic = grid.periodic();
+  cell_box block;
+  for (int d = 0; d < 3; ++d) {
+    block.cells[d] = static_cast<std::int64_t>(cells[d]);
+    layout.domain.cells[d] = grid.shape()[d] * block.cells[d];
+  }
+  for (int z = 0; z < grid.shape()[2]; ++z)
+    for (int y = 0; y < grid.shape()[1]; ++y)
+      for (int x = 0; x < grid.shape()[0]; ++x) {
+        block.first = {x * block.cells[0], y * block.cells[1], z * block.cells[2]};
+        layout.blocks[static_cast<std::size_t>(grid.rank_at({x, y, z}))] = block;
+      }
+  return layout;
+}
+
 // Fields with a halo. Before each repetition all cells get new values, so that results of an
 // earlier exchange are wrong.
 template <class T>
@@ -59,22 +92,28 @@ class field_measurement final : public exchange_measurement {
  public:
   field_measurement(team& team, const variant& levels, const launch_facts& facts)
       : exchange_measurement(team, levels),
+        operation_(operation_of(levels)),
+        shared_(shared_layers(levels)),
         width_(levels.at("halo").get<int>()),
         workers_(tasks_of(levels, team)),
         tag_(mix_bits(facts.seed)) {
-    const auto extents = triple<std::size_t>(levels.at("domain"));
+    const auto cells = triple<std::size_t>(levels.at("domain"));
     const auto count = levels.at("fields").get<std::size_t>();
+    auto extents = cells;
     double bytes = static_cast<double>(count) * sizeof(T);
-    for (const auto cells : extents) bytes *= static_cast<double>(cells) + 2.0 * width_;
+    for (auto& extent : extents) {
+      extent += static_cast<std::size_t>(shared_);
+      bytes *= static_cast<double>(extent) + 2.0 * width_;
+    }
     check_memory(team, "the fields", bytes);
     std::vector<field_memory> memories;
     const bool is_own = levels.contains("memory") && levels.at("memory") == "own";
     for (std::size_t i = 0; i < count; ++i) {
       fields_.push_back(is_own ? in_own_memory(extents)
-                               : shared_.emplace_back(grid_, extents, width_));
+                               : in_shared_.emplace_back(grid_, extents, width_, all_shared()));
       memories.push_back(fields_.back().memory());
     }
-    block_ = equal_block(grid_, extents);
+    block_ = equal_block(grid_, cells);
     const halo_options options{
         .width = width_,
         .algorithm = from_name<halo_algorithm>(levels.at("algorithm").get<std::string>()),
@@ -84,28 +123,66 @@ class field_measurement final : public exchange_measurement {
     team.barrier();
     const double began = team.now();
     exchange_ = std::make_unique<halo_exchange>(grid_, options, memories);
+    // The first sum makes a plan. Blocks that are too thin are refused here.
+    if (operation_ != halo_operation::exchange) run();
     plan_seconds_ = team.allreduce_value(team.now() - began, reduction::max);
+    if (is_plain()) return;
+    blocks_ = blocks_of(grid_, cells);
+    blocks_.shared = shared_;
+    blocks_.width = width_;
+    blocks_.reach = exchange_->filled();
   }
 
   void reset() override {
     tag_ += fields_.size();
-    for (std::size_t i = 0; i < fields_.size(); ++i) fill_cells(fields_[i], block_, tag_ + i);
+    runs_ = 0;
+    for (std::size_t i = 0; i < fields_.size(); ++i)
+      if (is_plain())
+        fill_cells(fields_[i], block_, tag_ + i);
+      else
+        check_of_block().fill(fields_[i], tag_ + i);
   }
-  void run() override { exchange_->exchange(); }
+  // Each assemble multiplies the values, which would soon be infinite.
+  [[nodiscard]] bool repeatable() const override { return operation_ != halo_operation::assemble; }
+  void run() override {
+    ++runs_;
+    switch (operation_) {
+      case halo_operation::exchange: exchange_->exchange(); break;
+      case halo_operation::accumulate: exchange_->accumulate(op::add{}); break;
+      case halo_operation::assemble: exchange_->assemble(op::add{}); break;
+    }
+  }
   [[nodiscard]] bool verify() override {
-    return cells_are_right<T>(fields_, block_, tag_, grid_, exchange_->filled(), width_);
+    if (is_plain())
+      return cells_are_right<T>(fields_, block_, tag_, grid_, exchange_->filled(), width_);
+    auto check = check_of_block();
+    for (std::size_t i = 0; i < fields_.size(); ++i)
+      if (const auto wrong = check.first_wrong(fields_[i], tag_ + i, runs_)) {
+        fmt::print(stderr, "longshore-bench: halo: field {}: {}\n", i, *wrong);
+        return false;
+      }
+    return true;
   }
-  [[nodiscard]] traffic moved() const override { return exchange_->moved(); }
+  [[nodiscard]] traffic moved() const override { return exchange_->moved(operation_); }
   [[nodiscard]] json facts() override {
     json facts = exchange_measurement::facts();
     facts["algorithm"] = name_of(exchange_->algorithm());
-    facts["rounds"] = exchange_->rounds();
     facts["plan_seconds"] = plan_seconds_;
+    if (operation_ != halo_operation::exchange) return facts;
+    facts["rounds"] = exchange_->rounds();
     facts["transfers"] = transfers_of(exchange_->transfers());
     return facts;
   }
 
  private:
+  // Whether the check of the library knows the operation.
+  [[nodiscard]] bool is_plain() const {
+    return operation_ == halo_operation::exchange && shared_ == 0;
+  }
+  [[nodiscard]] std::array<int, 3> all_shared() const { return {shared_, shared_, shared_}; }
+  [[nodiscard]] block_check<T> check_of_block() const {
+    return {blocks_, operation_, static_cast<std::size_t>(grid_.ranks().rank())};
+  }
   // A field in a std::vector, with the layout of class field.
   field_view<T> in_own_memory(const std::array<std::size_t, 3>& extents) {
     std::array<std::ptrdiff_t, 3> strides{};
@@ -116,17 +193,19 @@ class field_measurement final : public exchange_measurement {
       cells *= static_cast<std::ptrdiff_t>(extents[d]) + 2 * width_;
     }
     T* const memory = own_.emplace_back(static_cast<std::size_t>(cells)).data();
-    return {memory + first, extents, strides, width_};
+    return {memory + first, extents, strides, width_, {.shared = all_shared()}};
   }
 
-  int width_;
+  halo_operation operation_;
+  int shared_, width_;
   tasks workers_;
   double plan_seconds_ = 0;
-  std::uint64_t tag_;
+  std::uint64_t tag_, runs_ = 0;
   domain_block block_;
-  std::vector<field<T>> shared_;
+  block_layout blocks_;  // empty for plain exchanges
+  std::vector<field<T>> in_shared_;
   std::vector<std::vector<T>> own_;
-  std::vector<field_view<T>> fields_;  // in shared_ or in own_
+  std::vector<field_view<T>> fields_;  // in in_shared_ or in own_
   std::unique_ptr<halo_exchange> exchange_;
 };
 
@@ -217,6 +296,7 @@ std::unique_ptr<measurement> measure_halo(team& team, const variant& levels,
                                           const launch_facts& facts) {
   if (levels.contains("language") && levels.at("language") != "c++")
     return measure_in_its_language(team, levels, facts);
+  if (boxes_per_rank(levels) > 0) return measure_boxes(team, levels, facts);
   return levels.at("type") == "float" ? make<float>(team, levels, facts)
                                       : make<double>(team, levels, facts);
 }

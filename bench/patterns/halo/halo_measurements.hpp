@@ -6,6 +6,7 @@
 #include "patterns/halo/placement_factors.hpp"
 
 #include <longshore/halo/cell_check.hpp>
+#include <longshore/halo/halo_exchange.hpp>
 #include <longshore/halo/mode.hpp>
 #include <longshore/halo/rank_grid.hpp>
 
@@ -17,16 +18,33 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace longshore::bench {
 
-/// Figures are defined in docs/reference/figures.md.
+// The factors that old records lack, and their levels there.
+
+/// exchange, accumulate or assemble.
+[[nodiscard]] std::string operation_name(const variant& levels);
+[[nodiscard]] halo_operation operation_of(const variant& levels);
+/// The layers that neighbouring blocks share: 1 for vertices, 0 for cells.
+[[nodiscard]] int shared_layers(const variant& levels);
+/// Boxes per rank, or 0 for one block per rank.
+[[nodiscard]] std::size_t boxes_per_rank(const variant& levels);
+
+/// Collective. The figures of all measurements of the pattern, which are defined in
+/// docs/reference/figures.md.
+[[nodiscard]] std::vector<metric> exchange_metrics(team& ranks, const traffic& moved,
+                                                   const summary& seconds);
+
 class exchange_measurement : public measurement {
  public:
   exchange_measurement(team& team, const variant& levels)
       : options_(grid_of(levels)), grid_(team, options_) {}
 
-  [[nodiscard]] std::vector<metric> metrics(const summary& seconds) override;
+  [[nodiscard]] std::vector<metric> metrics(const summary& seconds) override {
+    return exchange_metrics(grid_.ranks(), moved(), seconds);
+  }
   [[nodiscard]] json facts() override {
     return {{"placement", placement_facts(grid_.ranks(), grid_.placed(), options_)}};
   }
@@ -56,6 +74,13 @@ template <class T, class Fields>
 
 /// Why a variant cannot be measured in its language, or nothing. The default language is C++.
 [[nodiscard]] std::optional<std::string> why_not_in_its_language(const variant& levels);
+
+/// Why a variant with several boxes per rank cannot be measured, or nothing.
+[[nodiscard]] std::optional<std::string> why_not_in_boxes(const variant& levels);
+
+/// Collective. REQUIRES: a variant with several boxes per rank that can run.
+[[nodiscard]] std::unique_ptr<measurement> measure_boxes(team& team, const variant& levels,
+                                                         const launch_facts& facts);
 
 /// Collective. REQUIRES: a variant in C or Fortran that can run.
 [[nodiscard]] std::unique_ptr<measurement> measure_in_its_language(team& team,

@@ -153,6 +153,11 @@ std::optional<std::string> why_not_in_its_language(const variant& levels) {
   if (levels.contains("contiguous")) return "contiguous buffers are measured in c++ alone";
   if (levels.contains("memory") && levels.at("memory") != "shared")
     return "language " + language + " has memory shared alone";
+  if (operation_of(levels) != halo_operation::exchange || shared_layers(levels) != 0 ||
+      boxes_per_rank(levels) > 0)
+    return "language " + language +
+           " has exchanges of cells between blocks alone: leave out --operation, --centring and "
+           "--boxes";
   const auto placement = levels.at("placement").get<std::string>();
   if (placement != "linear" && placement != "cart")
     return "language " + language + " has placements linear and cart, not " + placement;

@@ -28,9 +28,19 @@ def _items(levels: Levels) -> int:
     if "contiguous" in levels:
         return 6 * int(levels["contiguous"])
     domain = [int(length) for length in levels.get("domain", [64, 64, 64])]
-    width, fields = int(levels.get("halo", 1)), int(levels.get("fields", 1))
-    outer = math.prod(length + 2 * width for length in domain)
-    return fields * (outer - math.prod(domain))
+    width, fields, boxes = (
+        int(levels.get(name, default)) for name, default in (("halo", 1), ("fields", 1), ("boxes", 0))
+    )
+    parts = max(boxes, 1)
+    # A box is about as long along each dimension as a block is divided by the cube root.
+    sides = [length / math.cbrt(parts) + (levels.get("centring") == "vertex") for length in domain]
+    halos = parts * math.prod(side + 2 * width for side in sides) - math.prod(domain)
+    return math.ceil(fields * halos * (2 if levels.get("operation") == "assemble" else 1))
+
+
+def _traffic(levels: Levels) -> float:
+    """A sum also reads the value to which it adds. Half of the bytes of an assemble are added."""
+    return {"accumulate": 3.0, "assemble": 2.5}.get(str(levels.get("operation")), 2.0)
 
 
 PATTERN = Pattern(
@@ -49,6 +59,9 @@ PATTERN = Pattern(
             "channel direct sendrecv redblack isend-recv irecv-send pairwise waitall persistent neighbor partitioned "
             "subarray rma-fence rma-pscw rma-flush",
         ),
+        "operation": words(WORK, "exchange accumulate assemble"),
+        "centring": words(WORK, "cell vertex"),
+        "boxes": count(WORK, 0, 2**16),
         "contiguous": count(WORK),
         "domain": triple(WORK, 1, LARGEST_COUNT),
         "halo": count(WORK, 1, 1024),
@@ -64,7 +77,13 @@ PATTERN = Pattern(
         "order": words(WAY, "xyz xzy yxz yzx zxy zyx"),
         **TASKS,
     },
-    sizes={"halo": "halo width, cells", "contiguous": "elements per face", "fields": "fields", "task_count": "tasks"},
+    sizes={
+        "halo": "halo width, cells",
+        "contiguous": "elements per face",
+        "fields": "fields",
+        "boxes": "boxes per rank",
+        "task_count": "tasks",
+    },
     auto="algorithm",
     guidelines=(
         Guideline(
@@ -83,7 +102,9 @@ PATTERN = Pattern(
             why="concurrent messages could always be sent one after the other, but not the reverse",
         ),
     ),
-    traffic=lambda _: 2.0,
-    traffic_text="each payload byte once read and once written, on all ranks of the node",
+    traffic=_traffic,
+    traffic_text="each payload byte once read and once written, on all ranks of the node; a sum also reads the value "
+    "to which it adds",
+    traffic_factors=("operation",),
     repetition_seconds=_seconds,
 )

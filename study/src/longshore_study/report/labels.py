@@ -14,7 +14,7 @@ from longshore_study.report.markup import Child, element
 # Factors whose levels are understood without the name of the factor ("persistent", "mpi"). The
 # first factor of this list that a variant has is printed in bold.
 SELF_EXPLAINING = (
-    "strategy", "mode", "exchange", "kernel", "algorithm", "operation", "scope", "order", "transport",
+    "strategy", "mode", "exchange", "kernel", "algorithm", "operation", "centring", "scope", "order", "transport",
     "mesh", "tasks", "memory", "distribution", "type", "key_pattern", "placement", "scaling",
 )  # fmt: skip
 NO_BREAK = "\u00a0"
