@@ -148,6 +148,7 @@ void link_mover::start(std::span<const combiner> combiners) {
   }
   send();
   for (const auto i : own_) store_.arrive(i, nullptr, [this](std::size_t k) { finish(k); });
+  set_state();
 }
 
 void link_mover::send() {
@@ -194,11 +195,12 @@ void link_mover::progress() {
     for (const auto i : arrived_)
       store_.arrive(posted_incoming_[i].number, posted_->incoming(i), finished,
                     posted_incoming_[i].in_place != nullptr);
-    if (has_arrived() && posted_->is_done()) posted_->prepare_next();
+    if (store_.unfinished() == 0 && posted_->is_done()) posted_->prepare_next();
   }
   std::erase_if(pending_lent_, [&](std::size_t i) {
     return lent_[i].from_peer->taken.load(std::memory_order_acquire) >= exchange_;
   });
+  set_state();
 }
 
 int link_mover::awaited_peer() const {

@@ -44,11 +44,6 @@ class link_mover final : public mover {
 
   void start(std::span<const combiner> combiners) override;
   void progress() override;
-  [[nodiscard]] bool has_arrived() const override { return store_.unfinished() == 0; }
-  [[nodiscard]] bool is_done() const override {
-    return has_arrived() && next_sent_ == sent_.size() && pending_lent_.empty() &&
-           (posted_ == nullptr || posted_->is_done());
-  }
   [[nodiscard]] int awaited_peer() const override;
   [[nodiscard]] std::size_t pending() const override {
     return store_.unfinished() + sent_.size() - next_sent_ + pending_lent_.size() +
@@ -95,6 +90,11 @@ class link_mover final : public mover {
   void add_outgoing(const outgoing_message& out);
   void add_incoming(const incoming_message& in);
   void send();
+  void set_state() noexcept {
+    has_arrived_ = store_.unfinished() == 0;
+    is_done_ = has_arrived_ && next_sent_ == sent_.size() && pending_lent_.empty() &&
+               (posted_ == nullptr || posted_->is_done());
+  }
   void finish(std::size_t message);
 
   const mover_context& context_;

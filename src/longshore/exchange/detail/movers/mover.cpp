@@ -98,6 +98,10 @@ void message_store::add_parts(const incoming_message& message, stored_message& s
 }
 
 void message_store::sort() {
+  for (auto& message : messages_)
+    message.is_batch =
+        message.sender != nullptr && std::all_of(message.parts.begin(), message.parts.end(),
+                                                 [](const part& p) { return p.pairs.are_boxes(); });
   for (std::size_t m = 0; m < messages_.size(); ++m)
     for (std::size_t p = 0; p < messages_[m].parts.size(); ++p) order_.push_back({m, p});
   std::stable_sort(order_.begin(), order_.end(), [this](const place& a, const place& b) {
@@ -142,10 +146,7 @@ void message_store::store(const stored_message& message, const part& stored) con
 // Boxes that are read from the same sender are copied as a batch, which loads the rows of opposite
 // faces once.
 void message_store::store_all(stored_message& message) const {
-  const bool is_read = message.sender != nullptr;
-  const bool is_batch = is_read && std::all_of(message.parts.begin(), message.parts.end(),
-                                               [](const part& p) { return p.pairs.are_boxes(); });
-  if (is_batch && !message.batch) {
+  if (message.is_batch && !message.batch) {
     message.batch.emplace(message.peer == context_.ranks.rank() ? copy_source::own_memory
                                                                 : copy_source::other_rank);
     for (const auto& stored : message.parts)
@@ -155,7 +156,7 @@ void message_store::store_all(stored_message& message) const {
                        message.batch->add(boxes.to, boxes.from);
                      });
   }
-  if (is_batch) {
+  if (message.is_batch) {
     message.batch->run(context_.workers);
     const bool is_own = message.peer == context_.ranks.rank();
     context_.charge_copy(message.peer,
@@ -172,8 +173,8 @@ void message_store::store_all(stored_message& message) const {
                        stored.pairs.copy(k, to, from, task, tasks);
                      });
   });
-  context_.charge_copy(is_read ? message.peer : context_.ranks.rank(), message.payload_bytes,
-                       lines);
+  context_.charge_copy(message.sender != nullptr ? message.peer : context_.ranks.rank(),
+                       message.payload_bytes, lines);
 }
 
 std::size_t message_store::memory_bytes() const noexcept {

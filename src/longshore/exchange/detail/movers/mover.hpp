@@ -146,6 +146,7 @@ class message_store {
     std::size_t missing_parts = 0;
     bool has_arrived = false;
     // The copies of all parts, if they are boxes that are read from the sender.
+    bool is_batch = false;
     std::optional<copy_batch> batch = {};
   };
   struct place {
@@ -204,10 +205,10 @@ class mover {
   virtual void start(std::span<const combiner> combiners) = 0;
   /// Continues the exchange as far as possible without blocking.
   virtual void progress() = 0;
-  /// The state after the last progress(). has_arrived(): all incoming messages are stored.
-  /// is_done(): in addition, all outgoing messages were sent or read.
-  [[nodiscard]] virtual bool has_arrived() const = 0;
-  [[nodiscard]] virtual bool is_done() const = 0;
+  /// The state after the last start() or progress(). has_arrived(): all incoming messages are
+  /// stored. is_done(): in addition, all outgoing messages were sent or read.
+  [[nodiscard]] bool has_arrived() const noexcept { return has_arrived_; }
+  [[nodiscard]] bool is_done() const noexcept { return is_done_; }
   /// A rank for which this rank waits, or -1. REQUIRES: not is_done().
   [[nodiscard]] virtual int awaited_peer() const = 0;
   /// The number of messages that were not stored, sent or read at the last progress().
@@ -219,6 +220,9 @@ class mover {
   [[nodiscard]] virtual std::size_t memory_bytes() const = 0;
   /// Call after the memories were bound to other addresses.
   virtual void rebind() = 0;
+
+ protected:
+  bool has_arrived_ = true, is_done_ = true;
 };
 
 }  // namespace longshore::detail

@@ -56,16 +56,14 @@ class mpi_mover : public detail::mover {
     store_.start(combiners);
     for (const auto& out : outgoing_) out.message.pack(context_, at(out.offset));
     start_calls();
-    in_flight_ = true;
+    has_arrived_ = is_done_ = false;
     for (const auto i : own_) store_.arrive(i, nullptr, [](std::size_t) {});
   }
   void progress() override {
-    if (!in_flight_ || !test_calls()) return;
-    in_flight_ = false;
+    if (is_done() || !test_calls()) return;
     for (const auto& in : incoming_) store_.arrive(in.number, at(in.offset), [](std::size_t) {});
+    has_arrived_ = is_done_ = true;
   }
-  [[nodiscard]] bool has_arrived() const override { return !in_flight_; }
-  [[nodiscard]] bool is_done() const override { return !in_flight_; }
   [[nodiscard]] int awaited_peer() const override {
     return incoming_.empty() ? -1 : incoming_.front().peer;
   }
@@ -75,7 +73,7 @@ class mpi_mover : public detail::mover {
     for (const auto& out : outgoing_) bytes += sizeof(out) + out.message.memory_bytes();
     return bytes + incoming_.size() * sizeof(received_message);
   }
-  [[nodiscard]] std::size_t pending() const override { return in_flight_ ? 1 : 0; }
+  [[nodiscard]] std::size_t pending() const override { return is_done() ? 0 : 1; }
   [[nodiscard]] detail::payload_ways ways() const override { return ways_; }
   void rebind() override { store_.rebind(); }
 
@@ -115,7 +113,6 @@ class mpi_mover : public detail::mover {
   int tag_;
   traffic moved_;
   detail::payload_ways ways_;
-  bool in_flight_ = false;
 };
 
 // Calls MPI_Irecv and MPI_Isend for all messages, or starts persistent requests.

@@ -16,8 +16,8 @@ using detail::posted_end;
 using testing::spmd;
 
 std::byte value_of(int rank, std::size_t message, std::size_t byte, int exchange) {
-  return static_cast<std::byte>(31 * rank + 7 * static_cast<int>(message) +
-                                static_cast<int>(byte) + 3 * exchange);
+  return static_cast<std::byte>(31 * rank + 7 * static_cast<int>(message) + static_cast<int>(byte) +
+                                3 * exchange);
 }
 
 // Each rank sends two messages of `bytes` bytes to the next rank of a ring, and receives two. The
