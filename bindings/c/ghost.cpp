@@ -9,6 +9,8 @@
 
 #include <limits>
 #include <optional>
+#include <tuple>
+#include <utility>
 
 using namespace longshore;
 using namespace longshore::bindings;
@@ -76,29 +78,38 @@ std::vector<location> pairs_from(const int* ranks, const std::int64_t* elements,
   return pairs;
 }
 
-// `read` returns a pair: the number or the ids of this rank's elements, and its ghosts. Stores the
-// handle of the graph.
+std::span<const int> ranks_from(const int* ranks, std::int64_t count) {
+  const std::size_t size = count_from(count, "the number of ghosts");
+  if (size > 0) required(ranks, "the array of ranks");
+  return {ranks, size};
+}
+
+// `read` returns a tuple: the number or the ids of this rank's elements, its ghosts, and their owners
+// if they are given apart. Stores the handle of the graph.
 template <class Read>
 int create_graph(longshore_team* team, longshore_ghost_graph** graph, const Read& read) {
   return guarded([&] {
     longshore_team& owner = checked(team);
-    const auto [elements, ghosts] = read_on_all_ranks(owner, "a ghost graph", [&] {
+    const auto given = read_on_all_ranks(owner, "a ghost graph", [&] {
       required(graph, "the pointer for the graph") = nullptr;
       return read();
     });
-    *graph = owner.keep(
-        std::make_unique<longshore_ghost_graph>(owner, ghost_graph(owner.ranks, elements, ghosts)));
+    *graph = owner.keep(std::make_unique<longshore_ghost_graph>(
+        owner, std::apply([&](const auto&... parts) { return ghost_graph(owner.ranks, parts...); },
+                          given)));
   });
 }
 
-template <class Ghosts>
+// `read` returns a tuple: the ghosts, and their owners if they are given apart.
+template <class Read>
 int remake_graph(const longshore_ghost_graph* graph, longshore_ghost_graph** remade,
-                 const Ghosts& ghosts) {
+                 const Read& read) {
   return guarded([&] {
     required(remade, "the pointer for the remade graph") = nullptr;
     longshore_team& owner = checked(graph, "the graph").team();
-    *remade =
-        owner.keep(std::make_unique<longshore_ghost_graph>(owner, graph->graph.remade(ghosts())));
+    *remade = owner.keep(std::make_unique<longshore_ghost_graph>(
+        owner,
+        std::apply([&](const auto&... given) { return graph->graph.remade(given...); }, read())));
   });
 }
 
@@ -237,15 +248,33 @@ int longshore_ghost_graph_create_pairs(longshore_team* team, int64_t owned, cons
   });
 }
 
+int longshore_ghost_graph_create_owners(longshore_team* team, const int64_t* ids, int64_t owned,
+                                        const int* ranks, const int64_t* ghosts, int64_t count,
+                                        longshore_ghost_graph** graph) {
+  return create_graph(team, graph, [&] {
+    return std::tuple(indices_from(ids, owned, "the number of owned elements", "the array of ids"),
+                      ghosts_from(ghosts, count), ranks_from(ranks, count));
+  });
+}
+
 int longshore_ghost_graph_remake(const longshore_ghost_graph* graph, const int64_t* ghosts,
                                  int64_t count, longshore_ghost_graph** remade) {
-  return remake_graph(graph, remade, [&] { return ghosts_from(ghosts, count); });
+  return remake_graph(graph, remade, [&] { return std::tuple(ghosts_from(ghosts, count)); });
+}
+
+int longshore_ghost_graph_remake_owners(const longshore_ghost_graph* graph, const int* ranks,
+                                        const int64_t* ghosts, int64_t count,
+                                        longshore_ghost_graph** remade) {
+  return remake_graph(graph, remade, [&] {
+    return std::tuple(ghosts_from(ghosts, count), ranks_from(ranks, count));
+  });
 }
 
 int longshore_ghost_graph_remake_pairs(const longshore_ghost_graph* graph, const int* ranks,
                                        const int64_t* elements, int64_t count,
                                        longshore_ghost_graph** remade) {
-  return remake_graph(graph, remade, [&] { return pairs_from(ranks, elements, count); });
+  return remake_graph(graph, remade,
+                      [&] { return std::tuple(pairs_from(ranks, elements, count)); });
 }
 
 int longshore_ghost_graph_copy(const longshore_ghost_graph* graph, longshore_ghost_graph** copy) {
@@ -266,6 +295,16 @@ int64_t longshore_ghost_graph_owned(const longshore_ghost_graph* graph) {
 
 int64_t longshore_ghost_graph_ghosts(const longshore_ghost_graph* graph) {
   return static_cast<int64_t>(existing(graph, "the graph").graph.ghosts());
+}
+
+int longshore_ghost_graph_locations(const longshore_ghost_graph* graph, int* ranks,
+                                    int64_t* elements) {
+  return guarded([&] {
+    for (const auto& [rank, element] : checked(graph, "the graph").graph.locations()) {
+      if (ranks != nullptr) *ranks++ = rank;
+      if (elements != nullptr) *elements++ = static_cast<int64_t>(element);
+    }
+  });
 }
 
 const int* longshore_ghost_graph_owners(const longshore_ghost_graph* graph, int* count) {

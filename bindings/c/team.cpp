@@ -11,9 +11,13 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
+#include <optional>
+#include <span>
 #include <type_traits>
+#include <vector>
 
 namespace longshore::bindings {
 namespace {
@@ -39,57 +43,92 @@ reduction reduction_of(int which) {
   if (which == LONGSHORE_MIN) return reduction::min;
   if (which == LONGSHORE_MAX) return reduction::max;
   fail(errc::usage,
-       "allreduce with operation {}: it is one of LONGSHORE_SUM, LONGSHORE_MIN, LONGSHORE_MAX",
+       "a reduction with operation {}: it is one of LONGSHORE_SUM, LONGSHORE_MIN, LONGSHORE_MAX",
        which);
 }
+
+// A reduction to all ranks, or to one.
+struct reduction_call {
+  team& ranks;
+  reduction how;
+  std::optional<int> root;
+
+  [[nodiscard]] bool has_result() const { return !root || ranks.rank() == *root; }
+  template <class Wide>
+  void run(std::span<Wide> values) const {
+    if (root)
+      ranks.reduce(values, how, *root);
+    else
+      ranks.allreduce(values, how);
+  }
+  // All ranks learn whether the sums fit.
+  template <class T>
+  void sum(std::span<T> values) const {
+    std::vector<T> sums(values.begin(), values.end());
+    sum_exactly(ranks, std::span(sums));
+    if (has_result()) std::copy(sums.begin(), sums.end(), values.begin());
+  }
+};
 
 // Converts the values to a type that the team can reduce (int64 or double), and converts the
 // results back.
 template <class Wide, class T>
-void allreduce_as(team& ranks, T* values, std::size_t count, reduction how) {
+void reduce_as(const reduction_call& call, T* values, std::size_t count) {
   std::vector<Wide> wide(values, values + count);
-  ranks.allreduce(std::span<Wide>(wide), how);
+  call.run(std::span<Wide>(wide));
+  if (!call.has_result()) return;
   for (std::size_t i = 0; i < count; ++i) values[i] = static_cast<T>(wide[i]);
 }
 
 // Reduces uint64 as int64. The highest bit is flipped, so that int64 has the order of uint64.
-void allreduce_order_of_uint64(team& ranks, std::uint64_t* values, std::size_t count,
-                               reduction how) {
+void reduce_order_of_uint64(const reduction_call& call, std::uint64_t* values, std::size_t count) {
   constexpr std::uint64_t flip = std::uint64_t{1} << 63;
   std::vector<std::int64_t> wide(count);
   for (std::size_t i = 0; i < count; ++i) wide[i] = static_cast<std::int64_t>(values[i] ^ flip);
-  ranks.allreduce(std::span(wide), how);
+  call.run(std::span(wide));
   for (std::size_t i = 0; i < count; ++i) values[i] = static_cast<std::uint64_t>(wide[i]) ^ flip;
 }
 
 template <class T>
-void allreduce_typed(team& ranks, void* data, std::size_t count, reduction how) {
+void reduce_typed(const reduction_call& call, void* data, std::size_t count) {
   T* const values = static_cast<T*>(data);
   if constexpr (std::is_floating_point_v<T>)
-    allreduce_as<double>(ranks, values, count, how);
-  else if (how == reduction::sum)
-    sum_exactly(ranks, std::span(values, count));
+    reduce_as<double>(call, values, count);
+  else if (call.how == reduction::sum)
+    call.sum(std::span(values, count));
   else if constexpr (std::is_same_v<T, std::uint64_t>)
-    allreduce_order_of_uint64(ranks, values, count, how);
+    reduce_order_of_uint64(call, values, count);
   else
-    allreduce_as<std::int64_t>(ranks, values, count, how);
+    reduce_as<std::int64_t>(call, values, count);
 }
 
-void allreduce(team& ranks, void* values, std::size_t count, int type, reduction how) {
+void reduce(const reduction_call& call, void* values, std::size_t count, int type) {
   switch (type) {
-    case LONGSHORE_INT8: return allreduce_typed<std::int8_t>(ranks, values, count, how);
-    case LONGSHORE_INT16: return allreduce_typed<std::int16_t>(ranks, values, count, how);
-    case LONGSHORE_INT32: return allreduce_typed<std::int32_t>(ranks, values, count, how);
-    case LONGSHORE_INT64: return allreduce_typed<std::int64_t>(ranks, values, count, how);
-    case LONGSHORE_UINT8: return allreduce_typed<std::uint8_t>(ranks, values, count, how);
-    case LONGSHORE_UINT16: return allreduce_typed<std::uint16_t>(ranks, values, count, how);
-    case LONGSHORE_UINT32: return allreduce_typed<std::uint32_t>(ranks, values, count, how);
-    case LONGSHORE_UINT64: return allreduce_typed<std::uint64_t>(ranks, values, count, how);
-    case LONGSHORE_FLOAT32: return allreduce_typed<float>(ranks, values, count, how);
-    case LONGSHORE_FLOAT64: return allreduce_typed<double>(ranks, values, count, how);
+    case LONGSHORE_INT8: return reduce_typed<std::int8_t>(call, values, count);
+    case LONGSHORE_INT16: return reduce_typed<std::int16_t>(call, values, count);
+    case LONGSHORE_INT32: return reduce_typed<std::int32_t>(call, values, count);
+    case LONGSHORE_INT64: return reduce_typed<std::int64_t>(call, values, count);
+    case LONGSHORE_UINT8: return reduce_typed<std::uint8_t>(call, values, count);
+    case LONGSHORE_UINT16: return reduce_typed<std::uint16_t>(call, values, count);
+    case LONGSHORE_UINT32: return reduce_typed<std::uint32_t>(call, values, count);
+    case LONGSHORE_UINT64: return reduce_typed<std::uint64_t>(call, values, count);
+    case LONGSHORE_FLOAT32: return reduce_typed<float>(call, values, count);
+    case LONGSHORE_FLOAT64: return reduce_typed<double>(call, values, count);
     // Always throws: the type is LONGSHORE_BYTES, here without a size, or unknown.
-    default: static_cast<void>(bytes_of_type(type, 0, "an allreduce"));
+    default: static_cast<void>(bytes_of_type(type, 0, "a reduction"));
   }
+}
+
+int reduce(longshore_team* team, void* values, std::int64_t count, int type, int reduction,
+           std::optional<int> root) {
+  return guarded([&] {
+    longshore::team& ranks = checked(team).ranks;
+    const std::size_t items = count_from(count, "the number of values");
+    if (items > 0) required(static_cast<std::byte*>(values), "the array of values");
+    if (root && (*root < 0 || *root >= ranks.size()))
+      fail(errc::usage, "a reduction to rank {}: the ranks are 0 to {}", *root, ranks.size() - 1);
+    reduce({ranks, reduction_of(reduction), root}, values, items, type);
+  });
 }
 
 // The size of the blocks of all ranks together.
@@ -251,11 +290,12 @@ int longshore_broadcast(longshore_team* team, void* data, size_t bytes, int root
 
 int longshore_allreduce(longshore_team* team, void* values, int64_t count, int type,
                         int reduction) {
-  return guarded([&] {
-    const std::size_t items = count_from(count, "the number of values");
-    if (items > 0) required(static_cast<std::byte*>(values), "the array of values");
-    allreduce(checked(team).ranks, values, items, type, reduction_of(reduction));
-  });
+  return reduce(team, values, count, type, reduction, {});
+}
+
+int longshore_reduce(longshore_team* team, void* values, int64_t count, int type, int reduction,
+                     int root) {
+  return reduce(team, values, count, type, reduction, root);
 }
 
 int longshore_allgather(longshore_team* team, const void* mine, size_t bytes, void* all) {
