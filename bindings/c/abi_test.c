@@ -137,6 +137,39 @@ const char* longshore_ghost_strategy(const longshore_ghost*);
 int longshore_ghost_neighbours(const longshore_ghost*);
 int64_t longshore_ghost_memory_bytes(const longshore_ghost*);
 int longshore_ghost_moved(const longshore_ghost*, const char*, struct longshore_traffic*);
+int longshore_boxes_create(longshore_team*, const struct longshore_box*, int,
+                           const struct longshore_boxes_options*, longshore_boxes**);
+int longshore_boxes_free(longshore_boxes*);
+int longshore_boxes_count(const longshore_boxes*);
+int longshore_boxes_total(const longshore_boxes*);
+int longshore_boxes_first(const longshore_boxes*, int);
+int longshore_boxes_owner(const longshore_boxes*, int);
+int longshore_boxes_get(const longshore_boxes*, int, struct longshore_box*);
+int longshore_box_exchange_create(const longshore_boxes*,
+                                  const struct longshore_box_exchange_options*,
+                                  const struct longshore_box_field*, int, longshore_box_exchange**);
+int longshore_box_exchange_free(longshore_box_exchange*);
+int longshore_box_exchange_start_update(longshore_box_exchange*);
+int longshore_box_exchange_start_accumulate(longshore_box_exchange*, int);
+int longshore_box_exchange_start_assemble(longshore_box_exchange*, int);
+int longshore_box_exchange_test(longshore_box_exchange*, int*);
+int longshore_box_exchange_wait(longshore_box_exchange*);
+int longshore_box_exchange_update(longshore_box_exchange*);
+int longshore_box_exchange_accumulate(longshore_box_exchange*, int);
+int longshore_box_exchange_assemble(longshore_box_exchange*, int);
+int longshore_box_exchange_neighbours(const longshore_box_exchange*);
+int64_t longshore_box_exchange_memory_bytes(const longshore_box_exchange*);
+int longshore_box_exchange_moved(const longshore_box_exchange*, const char*,
+                                 struct longshore_traffic*);
+int longshore_box_copy_create(const longshore_boxes*, const struct longshore_box_field*,
+                              const longshore_boxes*, const struct longshore_box_field*, int,
+                              const struct longshore_box_copy_options*, longshore_box_copy**);
+int longshore_box_copy_free(longshore_box_copy*);
+int longshore_box_copy_start(longshore_box_copy*);
+int longshore_box_copy_test(longshore_box_copy*, int*);
+int longshore_box_copy_wait(longshore_box_copy*);
+int longshore_box_copy_run(longshore_box_copy*);
+void longshore_box_copy_moved(const longshore_box_copy*, struct longshore_traffic*);
 int longshore_sorter_create(longshore_team*, int, size_t, const struct longshore_sort_options*,
                             longshore_sorter**);
 int longshore_sorter_free(longshore_sorter*);
@@ -228,6 +261,38 @@ AT(longshore_ghost_batch, element_index, 32);
 AT(longshore_ghost_batch, ghosts, 40);
 AT(longshore_ghost_batch, ghost_stride_bytes, 48);
 AT(longshore_ghost_batch, ghost_index, 56);
+SIZE(longshore_box, 48);
+AT(longshore_box, first, 0);
+AT(longshore_box, cells, 24);
+SIZE(longshore_glued_cells, 96);
+AT(longshore_glued_cells, first, 0);
+AT(longshore_glued_cells, cells, 24);
+AT(longshore_glued_cells, axis, 48);
+AT(longshore_glued_cells, sign, 60);
+AT(longshore_glued_cells, offset, 72);
+SIZE(longshore_boxes_options, 112);
+AT(longshore_boxes_options, reserved, 80);
+AT(longshore_boxes_options, domain_first, 0);
+AT(longshore_boxes_options, domain_cells, 24);
+AT(longshore_boxes_options, periodic, 48);
+AT(longshore_boxes_options, glued, 64);
+AT(longshore_boxes_options, glued_count, 72);
+SIZE(longshore_box_field, 64);
+AT(longshore_box_field, boxes, 0);
+AT(longshore_box_field, count, 8);
+AT(longshore_box_field, type, 12);
+AT(longshore_box_field, element_bytes, 16);
+AT(longshore_box_field, items, 24);
+AT(longshore_box_field, low, 28);
+AT(longshore_box_field, high, 40);
+AT(longshore_box_field, shared, 52);
+SIZE(longshore_box_exchange_options, 40);
+AT(longshore_box_exchange_options, reserved, 8);
+AT(longshore_box_exchange_options, mode, 0);
+SIZE(longshore_box_copy_options, 48);
+AT(longshore_box_copy_options, reserved, 16);
+AT(longshore_box_copy_options, mode, 0);
+AT(longshore_box_copy_options, fills_halos, 8);
 SIZE(longshore_sort_options, 112);
 AT(longshore_sort_options, reserved, 80);
 AT(longshore_sort_options, exchange, 0);

@@ -47,6 +47,7 @@ struct longshore_ghost final : resource {
   ghost_exchange plan;
   bool in_flight = false;
 
+  ghost_exchange& operations() { return plan; }
   void complete() override {
     if (in_flight) plan.wait();
     in_flight = false;
@@ -167,11 +168,8 @@ ghost_options options_of(const longshore_ghost_options* given) {
   return options;
 }
 
-// The operation for each field.
 std::vector<combine_op> ops_of(const longshore_ghost& plan, int reduction) {
-  std::vector<combine_op> ops;
-  for (const auto& field : plan.fields) ops.push_back(op_for(reduction, field.type, field.items));
-  return ops;
+  return ops_for(reduction, plan.fields);
 }
 
 struct program_function {
@@ -348,14 +346,7 @@ int longshore_ghost_create(const longshore_ghost_graph* graph,
   });
 }
 
-int longshore_ghost_free(longshore_ghost* plan) {
-  return guarded([&] {
-    if (plan != nullptr && plan->in_flight)
-      fail(errc::usage,
-           "the ghost plan has an operation in flight: wait for it before you free the plan");
-    longshore_team::free(plan);
-  });
-}
+int longshore_ghost_free(longshore_ghost* plan) { return free_plan(plan); }
 
 int longshore_ghost_remake(longshore_ghost* plan, const longshore_ghost_graph* graph,
                            const struct longshore_ghost_field* fields, int count) {
@@ -399,19 +390,9 @@ int longshore_ghost_assemble(longshore_ghost* plan, int reduction) {
 }
 
 int longshore_ghost_test(longshore_ghost* plan, int* complete) {
-  return guarded([&] {
-    const bool is_complete = checked(plan, "the plan").plan.test();
-    if (is_complete) plan->in_flight = false;
-    if (complete != nullptr) *complete = is_complete ? 1 : 0;
-  });
+  return test_operation(plan, complete);
 }
-
-int longshore_ghost_wait(longshore_ghost* plan) {
-  return guarded([&] {
-    checked(plan, "the plan").plan.wait();
-    plan->in_flight = false;
-  });
-}
+int longshore_ghost_wait(longshore_ghost* plan) { return wait_for_operation(plan); }
 
 const char* longshore_ghost_strategy(const longshore_ghost* plan) {
   return name_of(existing(plan, "the plan").plan.strategy()).data();

@@ -1,10 +1,10 @@
-// Functions longshore_grid_..., longshore_field_... and longshore_halo_...: checks what the program
-// gives and calls longshore::halo_exchange.
+// Functions longshore_grid_... and longshore_halo_...: checks what the program gives and calls
+// longshore::halo_exchange.
 #include "elements.hpp"
+#include "fields.hpp"
 #include "grid.hpp"
 #include "handles.hpp"
 #include "longshore.h"
-#include "memory.hpp"
 
 #include <longshore/halo/halo_exchange.hpp>
 
@@ -38,6 +38,7 @@ struct longshore_halo final : resource {
   std::optional<halo_exchange> plan;
   bool in_flight = false;
 
+  halo_exchange& operations() { return *plan; }
   void complete() override {
     if (in_flight) plan->wait();
     in_flight = false;
@@ -110,16 +111,12 @@ halo_part part_of(const longshore_halo_part* given) {
 
 // The operation for each field of a part. Skips numbers without a field: the plan refuses them.
 std::vector<combine_op> ops_of(const longshore_halo& plan, int reduction, const halo_part& part) {
-  std::vector<combine_op> ops;
-  const auto add = [&](const longshore_field& field) {
-    ops.push_back(op_for(reduction, field.type, field.items));
-  };
-  if (part.fields.empty())
-    for (const auto& field : plan.fields) add(field);
+  if (part.fields.empty()) return ops_for(reduction, plan.fields);
+  std::vector<longshore_field> fields;
   for (const int f : part.fields)
     if (f >= 0 && f < static_cast<int>(plan.fields.size()))
-      add(plan.fields[static_cast<std::size_t>(f)]);
-  return ops;
+      fields.push_back(plan.fields[static_cast<std::size_t>(f)]);
+  return ops_for(reduction, fields);
 }
 
 int start_part(longshore_halo* plan, const longshore_halo_part* part, bool waits) {
@@ -140,33 +137,6 @@ int start_assemble(longshore_halo* plan, int reduction, const longshore_halo_par
     const halo_part part = part_of(given);
     of.plan->start_assemble(ops_of(of, reduction, part), part);
   });
-}
-
-field_memory memory_of(const longshore_field& field, int dimensions) {
-  field_memory memory;
-  memory.first = static_cast<std::byte*>(field.first);
-  const element_form form = form_of(field.type, field.items, field.element_bytes);
-  memory.element_bytes = form.bytes;
-  memory.type = form.type;
-  for (int d = 0; d < max_dimensions; ++d) {
-    const bool exists = d < dimensions;
-    if (exists && field.extents[d] < 1)
-      fail(errc::usage, "a field of {} cells along {}: use 1 or more", field.extents[d],
-           axis_names[d]);
-    if (!exists && field.extents[d] > 1)
-      fail(errc::usage, "a field of {} cells along {}, on a grid of {} dimensions",
-           field.extents[d], axis_names[d], dimensions);
-    if (field.low[d] < 0 || field.high[d] < 0)
-      fail(errc::usage, "a halo of {} and {} cells along {}: use 0 or more", field.low[d],
-           field.high[d], axis_names[d]);
-    memory.extents[d] = exists ? static_cast<std::size_t>(field.extents[d]) : 1;
-    memory.strides_bytes[d] = field.strides[d] * static_cast<std::ptrdiff_t>(memory.element_bytes);
-    memory.widths.low[d] = exists ? field.low[d] : 0;
-    memory.widths.high[d] = exists ? field.high[d] : 0;
-    memory.shared[d] = exists ? field.shared[d] : 0;
-  }
-  required(memory.first, "the memory of a field");
-  return memory;
 }
 
 }  // namespace
@@ -227,24 +197,6 @@ void longshore_grid_piece(const longshore_grid* grid, int dimension, int64_t cel
   *count = cells / ranks + (coordinate < rest ? 1 : 0);
 }
 
-void longshore_field_dense(struct longshore_field* field, void* cells, int type,
-                           const int64_t extents[3], const int low[3], const int high[3]) {
-  *field = {};
-  field->type = type;
-  int64_t stride = 1, first = 0;
-  for (int d = 0; d < max_dimensions; ++d) {
-    field->extents[d] = extents[d];
-    field->strides[d] = stride;
-    field->low[d] = low[d];
-    field->high[d] = high[d];
-    first += low[d] * stride;
-    stride *= std::max<int64_t>(extents[d], 1) + low[d] + high[d];
-  }
-  const std::size_t bytes = longshore_type_bytes(type);
-  if (bytes > 0)
-    field->first = static_cast<std::byte*>(cells) + static_cast<std::size_t>(first) * bytes;
-}
-
 int longshore_halo_create(const longshore_grid* grid, const struct longshore_halo_options* options,
                           const struct longshore_field* fields, int count, longshore_halo** plan) {
   return guarded([&] {
@@ -256,13 +208,8 @@ int longshore_halo_create(const longshore_grid* grid, const struct longshore_hal
     const auto chosen = read_on_all_ranks(owner, "a halo plan", [&] {
       if (count < 1) fail(errc::usage, "a halo plan for {} fields: use 1 or more", count);
       required(fields, "the array of fields");
-      for (int i = 0; i < count; ++i) {
-        memories.push_back(memory_of(fields[i], grid->ranks.dimensions()));
-        const longshore_memory* const memory_of_field = find_memory(owner, memories.back().first);
-        if (memory_of_field == nullptr) continue;
-        memories.back().set_memory(memory_of_field->cells);
-        dependencies.push_back(memory_of_field);
-      }
+      for (int i = 0; i < count; ++i)
+        memories.push_back(memory_of(owner, fields[i], grid->ranks.dimensions(), dependencies));
       if (options != nullptr)
         workers = tasks_named(owner.ranks, options->tasks, options->task_count);
       return options_of(options);
@@ -273,14 +220,7 @@ int longshore_halo_create(const longshore_grid* grid, const struct longshore_hal
   });
 }
 
-int longshore_halo_free(longshore_halo* plan) {
-  return guarded([&] {
-    if (plan != nullptr && plan->in_flight)
-      fail(errc::usage,
-           "the halo plan has an exchange in flight: wait for it before you free the plan");
-    longshore_team::free(plan);
-  });
-}
+int longshore_halo_free(longshore_halo* plan) { return free_plan(plan); }
 
 int longshore_halo_start(longshore_halo* plan) {
   return guarded([&] {
@@ -290,19 +230,9 @@ int longshore_halo_start(longshore_halo* plan) {
 }
 
 int longshore_halo_test(longshore_halo* plan, int* complete) {
-  return guarded([&] {
-    const bool is_complete = checked(plan, "the plan").plan->test();
-    if (is_complete) plan->in_flight = false;
-    if (complete != nullptr) *complete = is_complete ? 1 : 0;
-  });
+  return test_operation(plan, complete);
 }
-
-int longshore_halo_wait(longshore_halo* plan) {
-  return guarded([&] {
-    checked(plan, "the plan").plan->wait();
-    plan->in_flight = false;
-  });
-}
+int longshore_halo_wait(longshore_halo* plan) { return wait_for_operation(plan); }
 
 int longshore_halo_exchange(longshore_halo* plan) {
   return guarded([&] { checked(plan, "the plan").plan->exchange(); });

@@ -144,13 +144,39 @@ auto read_on_all_ranks(longshore_team& team, std::string_view operation, const R
   return std::move(*result);
 }
 
-/// Starts an operation of a plan of halos or ghosts by start(plan). Waits for it if `waits`.
+/// Starts an operation of a plan of halos, ghosts or boxes by start(plan). Waits for it if `waits`.
 template <class Plan, class Start>
 int start_operation(Plan* plan, bool waits, const Start& start) {
   return guarded([&] {
     start(checked(plan, "the plan"));
     plan->in_flight = true;
     if (waits) plan->complete();
+  });
+}
+
+/// Continues the operation of such a plan without waiting.
+template <class Plan>
+int test_operation(Plan* plan, int* complete) {
+  return guarded([&] {
+    const bool is_complete = checked(plan, "the plan").operations().test();
+    if (is_complete) plan->in_flight = false;
+    if (complete != nullptr) *complete = is_complete ? 1 : 0;
+  });
+}
+template <class Plan>
+int wait_for_operation(Plan* plan) {
+  return guarded([&] {
+    checked(plan, "the plan").operations().wait();
+    plan->in_flight = false;
+  });
+}
+template <class Plan>
+int free_plan(Plan* plan) {
+  return guarded([&] {
+    if (plan != nullptr && plan->in_flight)
+      fail(errc::usage, "the {} has an operation in flight: wait for it before you free the plan",
+           plan->kind());
+    longshore_team::free(plan);
   });
 }
 

@@ -1,5 +1,5 @@
 /* The C interface of Longshore: teams of ranks, distributed arrays, gather, scatter, histogram and
- * update, halo exchange, ghost exchange, sorting, STREAM. The header is C99 and also valid C++. The
+ * update, halos, ghosts, boxes, sorting, STREAM. The header is C99 and also valid C++. The
  * Fortran module is generated from this header.
  *
  * Conventions
@@ -25,7 +25,7 @@
  *   before the objects that it uses. Creating and freeing are collective unless documented
  *   otherwise. The end of the run or of the team frees all remaining objects. ..._free accepts
  *   NULL. When a call has returned, the library no longer uses the memory that the program gave to
- *   this call, except for the fields of halo and ghost plans.
+ *   this call, except for the fields of halo, ghost and box plans.
  * - Collective calls are made by all ranks of the team in the same order.
  * - Threads. Use a team, and the objects made with it, only in the thread in which the team was
  *   made. In another thread, functions that can fail return LONGSHORE_ERROR_USAGE.
@@ -80,8 +80,8 @@ enum longshore_type {
 };
 
 /* Operations that combine two values. Allreduce has sum, minimum and maximum; accumulates and
- * assembles of halos and ghosts have also OR. Updates have all six operations; XOR, OR and AND
- * combine the bits of integers. */
+ * assembles of halos, ghosts and boxes have also OR. Updates have all six operations; XOR, OR and
+ * AND combine the bits of integers. */
 enum longshore_reduction {
   LONGSHORE_SUM = 1,
   LONGSHORE_MIN = 2,
@@ -102,6 +102,9 @@ typedef struct longshore_memory longshore_memory;
 typedef struct longshore_halo longshore_halo;
 typedef struct longshore_ghost_graph longshore_ghost_graph;
 typedef struct longshore_ghost longshore_ghost;
+typedef struct longshore_boxes longshore_boxes;
+typedef struct longshore_box_exchange longshore_box_exchange;
+typedef struct longshore_box_copy longshore_box_copy;
 typedef struct longshore_sorter longshore_sorter;
 typedef struct longshore_stream longshore_stream;
 
@@ -180,9 +183,9 @@ int longshore_broadcast(longshore_team* team, void* data, size_t bytes, int root
  * LONGSHORE_ERROR_USAGE, and no value has changed. Floating values are combined as float64. */
 int longshore_allreduce(longshore_team* team, void* values, int64_t count, int type, int reduction);
 /* Like longshore_allreduce, but stores the results on rank `root` only. The values of the other
- * ranks do not change. Floating values are combined in the order of ranks, so a sum has the same bits
- * in every run and over every transport. `root` receives the values of all ranks. Sums of integers
- * cost an allreduce, by which all ranks learn whether they fit. */
+ * ranks do not change. Floating values are combined in the order of ranks, so a sum has the same
+ * bits in every run and over every transport. `root` receives the values of all ranks. Sums of
+ * integers cost an allreduce, by which all ranks learn whether they fit. */
 int longshore_reduce(longshore_team* team, void* values, int64_t count, int type, int reduction,
                      int root);
 /* Stores the `bytes` bytes at `mine` of rank r at offset r x bytes in `all` of every rank. Over mpi
@@ -339,7 +342,7 @@ int longshore_grid_neighbour(const longshore_grid* grid, const int step[3]);
 void longshore_grid_piece(const longshore_grid* grid, int dimension, int64_t cells, int64_t* first,
                           int64_t* count);
 
-/* Allocates memory for fields of halos and ghosts that other ranks of the node can read. Plans
+/* Allocates memory for fields of halos, ghosts and boxes that the ranks of the node can read. Plans
  * recognise the fields by their addresses. Mode and strategy "direct" do not pack these fields for
  * other processes. The memory is initially zero, and aligned to at least 64 bytes. Local. */
 int longshore_memory_create(longshore_team* team, size_t bytes, longshore_memory** memory,
@@ -492,8 +495,8 @@ int longshore_ghost_graph_create_ids(longshore_team* team, const int64_t* ids, i
                                      const int64_t* ghosts, int64_t count,
                                      longshore_ghost_graph** graph);
 /* The same for ghosts whose owners the program knows: rank ranks[i] owns the element with index
- * ghosts[i]. The ranks ask the owners where the elements are. Only the elements of one rank must have
- * different indices. Collective. */
+ * ghosts[i]. The ranks ask the owners where the elements are. Only the elements of one rank must
+ * have different indices. Collective. */
 int longshore_ghost_graph_create_owners(longshore_team* team, const int64_t* ids, int64_t owned,
                                         const int* ranks, const int64_t* ghosts, int64_t count,
                                         longshore_ghost_graph** graph);
@@ -628,6 +631,152 @@ int64_t longshore_ghost_memory_bytes(const longshore_ghost* plan);
 /* Stores the traffic of this rank in one operation: "update" (default) or "accumulate". */
 int longshore_ghost_moved(const longshore_ghost* plan, const char* operation,
                           struct longshore_traffic* moved);
+
+/* ---- boxes ---- */
+
+/* Halos of any number of boxes per rank, of any sizes, anywhere in an index space: for adaptive
+ * meshes, load balance, and domains that are not blocks. Ranks may have no box. A layout says which
+ * rank has which boxes. Box exchanges fill and combine halos, box copies copy fields between two
+ * layouts. A layout may be freed before its plans. */
+
+/* The cells with first[d] <= index < first[d] + cells[d] along x, y, z. Unused dimensions have one
+ * cell, at the same index in all boxes. */
+struct longshore_box {
+  int64_t first[3];
+  int64_t cells[3];
+};
+
+/* Cells outside of all boxes that are copies of cells elsewhere, with turned axes: faces of a cubed
+ * sphere, or the fold of a tripolar grid. Cell c is cell o, where o[axis[d]] = sign[d] * c[d] +
+ * offset[d] for each dimension d. */
+struct longshore_glued_cells {
+  int64_t first[3]; /* the cells outside of all boxes */
+  int64_t cells[3];
+  int axis[3]; /* 0, 1 and 2, each once */
+  int sign[3]; /* 1 or -1 */
+  int64_t offset[3];
+};
+
+struct longshore_boxes_options {
+  /* the whole domain, as in struct longshore_box. Only its periodic dimensions are used */
+  int64_t domain_first[3];
+  int64_t domain_cells[3];
+  int periodic[3]; /* 1 if the domain is periodic along x, y, z */
+  const struct longshore_glued_cells* glued;
+  int glued_count;     /* of `glued` */
+  int64_t reserved[4]; /* 0: room for options of later versions */
+};
+
+/* Creates a layout from the `count` boxes of this rank, 0 or more. Boxes are numbered from 0 in the
+ * order of ranks, and on each rank in the order of `mine`. Collective: all ranks give the same
+ * options. All ranks get LONGSHORE_ERROR_USAGE if boxes overlap, a box has no cells, a box lies
+ * outside of the domain along a periodic dimension, or glued cells lie in a box. Takes some 150
+ * bytes per box of all ranks. */
+int longshore_boxes_create(longshore_team* team, const struct longshore_box* mine, int count,
+                           const struct longshore_boxes_options* options, longshore_boxes** boxes);
+/* Collective. */
+int longshore_boxes_free(longshore_boxes* boxes);
+/* The number of boxes of this rank, and of all ranks. */
+int longshore_boxes_count(const longshore_boxes* boxes);
+int longshore_boxes_total(const longshore_boxes* boxes);
+/* The number of the first box of a rank, whose other boxes follow; -1 if there is no such rank. */
+int longshore_boxes_first(const longshore_boxes* boxes, int rank);
+/* The rank that has a box; -1 if there is no such box. */
+int longshore_boxes_owner(const longshore_boxes* boxes, int box);
+/* Stores the cells of a box of any rank. Local. */
+int longshore_boxes_get(const longshore_boxes* boxes, int box, struct longshore_box* found);
+
+/* A field on the boxes of a layout. All ranks give the same, but for the blocks. Set it to zero
+ * before you set its members. */
+struct longshore_box_field {
+  /* a block for each box of this rank, with the extents of the box plus `shared`, the same elements
+   * as this field, and memory for a halo of at least `low` and `high`. Their member `shared` does
+   * not count */
+  const struct longshore_field* boxes;
+  int count;            /* of `boxes` */
+  int type;             /* enum longshore_type */
+  size_t element_bytes; /* for LONGSHORE_BYTES; otherwise 0 */
+  int items;            /* the numbers of a cell; 0 means 1 */
+  int low[3];           /* the halo to fill, on the low sides (x, y, z) */
+  int high[3];          /* and on the high sides */
+  /* the layers that neighbouring boxes have both: 0 for cells, 1, 1, 1 for vertices. n cells have
+   * n + 1 vertices */
+  int shared[3];
+};
+
+struct longshore_box_exchange_options {
+  const char* mode;    /* "direct" (default) or "channel" */
+  int64_t reserved[4]; /* 0: room for options of later versions */
+};
+
+/* Creates a plan that exchanges `count` fields together. The fields may have different types,
+ * widths and shared layers. Collective. The memory of the fields must stay valid until the plan is
+ * freed; the descriptions need not. */
+int longshore_box_exchange_create(const longshore_boxes* boxes,
+                                  const struct longshore_box_exchange_options* options,
+                                  const struct longshore_box_field* fields, int count,
+                                  longshore_box_exchange** plan);
+/* Collective. LONGSHORE_ERROR_USAGE between start and wait. */
+int longshore_box_exchange_free(longshore_box_exchange* plan);
+/* Copies cells to the halos of other boxes. Halo cells that no box owns do not change, nor do
+ * shared layers. Until the operation is complete, neither read nor write halos, and do not write
+ * cells within a halo width of a border of their box. */
+int longshore_box_exchange_start_update(longshore_box_exchange* plan);
+/* Combines the copies of each cell into the owner's cell: cell = reduction(cell, copy). Copies lie
+ * in halos and in shared layers, whose owner is the box with the lowest number. They keep their
+ * values. `reduction` is LONGSHORE_SUM, LONGSHORE_MIN, LONGSHORE_MAX or LONGSHORE_OR, on all ranks
+ * the same. Copies are taken in the order of their boxes, so that sums do not depend on the mode or
+ * on time, not even by rounding. The first accumulate or assemble is collective. */
+int longshore_box_exchange_start_accumulate(longshore_box_exchange* plan, int reduction);
+/* An accumulate, and then an update of all copies, in halos and in shared layers. So a cell has the
+ * same bits everywhere. */
+int longshore_box_exchange_start_assemble(longshore_box_exchange* plan, int reduction);
+/* Makes progress without waiting. Stores 1 in *complete if the operation is complete, 0 if not. */
+int longshore_box_exchange_test(longshore_box_exchange* plan, int* complete);
+/* Waits until the operation is complete on this rank. */
+int longshore_box_exchange_wait(longshore_box_exchange* plan);
+/* Each of these calls starts an operation and waits for it. */
+int longshore_box_exchange_update(longshore_box_exchange* plan);
+int longshore_box_exchange_accumulate(longshore_box_exchange* plan, int reduction);
+int longshore_box_exchange_assemble(longshore_box_exchange* plan, int reduction);
+/* The number of other ranks with which this rank exchanges messages, or whose memory it reads. */
+int longshore_box_exchange_neighbours(const longshore_box_exchange* plan);
+/* The memory of the plan on this rank, without the layout and the fields. */
+int64_t longshore_box_exchange_memory_bytes(const longshore_box_exchange* plan);
+/* Stores the traffic of this rank in one operation: "update" (default), "accumulate" or "assemble".
+ * The traffic of the last two is 0 before the first of them. */
+int longshore_box_exchange_moved(const longshore_box_exchange* plan, const char* operation,
+                                 struct longshore_traffic* moved);
+
+struct longshore_box_copy_options {
+  const char* mode;    /* "direct" (default) or "channel" */
+  int fills_halos;     /* 1: halo cells of the target are filled, too */
+  int64_t reserved[4]; /* 0: room for options of later versions */
+};
+
+/* Creates a plan that copies field i of `from_fields` to field i of `to_fields`, which has the same
+ * elements and shares the same layers. Cells that the source does not have do not change. Both
+ * layouts are of one team. Collective. The memory of the two fields must not overlap, and must stay
+ * valid until the plan is freed. */
+int longshore_box_copy_create(const longshore_boxes* from,
+                              const struct longshore_box_field* from_fields,
+                              const longshore_boxes* to,
+                              const struct longshore_box_field* to_fields, int count,
+                              const struct longshore_box_copy_options* options,
+                              longshore_box_copy** plan);
+/* Collective. LONGSHORE_ERROR_USAGE between start and wait. */
+int longshore_box_copy_free(longshore_box_copy* plan);
+/* Starts to copy. Until the copy is complete, do not write the source, and neither read nor write
+ * the target. */
+int longshore_box_copy_start(longshore_box_copy* plan);
+/* Makes progress without waiting. Stores 1 in *complete if the copy is complete, 0 if not. */
+int longshore_box_copy_test(longshore_box_copy* plan, int* complete);
+/* Waits until the copy is complete on this rank. */
+int longshore_box_copy_wait(longshore_box_copy* plan);
+/* longshore_box_copy_start and longshore_box_copy_wait. */
+int longshore_box_copy_run(longshore_box_copy* plan);
+/* Stores the traffic of this rank in one copy. */
+void longshore_box_copy_moved(const longshore_box_copy* plan, struct longshore_traffic* moved);
 
 /* ---- sorting ---- */
 

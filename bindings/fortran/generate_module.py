@@ -97,7 +97,8 @@ ZERO = {"int": "0", "int64_t": "0", "size_t": "0", "double": "0"}
 OBJECTS = {
     "longshore_team": "a team", "longshore_array": "a distributed array", "longshore_grid": "a grid",
     "longshore_halo": "the plan of a halo", "longshore_ghost_graph": "a ghost graph",
-    "longshore_ghost": "the plan of a ghost exchange", "longshore_stream": "a stream",
+    "longshore_ghost": "the plan of a ghost exchange", "longshore_boxes": "a layout of boxes",
+    "longshore_box_exchange": "the plan of a box exchange", "longshore_stream": "a stream",
 }  # fmt: skip
 
 FUNCTION_HEAD = """\
