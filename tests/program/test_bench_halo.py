@@ -126,6 +126,10 @@ def test_the_seed_decides_the_boxes(run: Run, tmp_path: Path) -> None:
         (["--boxes", "2", "--reach", "faces"], "boxes fill the whole halo: they need --reach corners, not faces"),
         (["--boxes", "9", "--domain", "2,2,2"], "9 boxes per rank need as many cells per rank, and the domain has 8"),
         (["--boxes", "2", "--domain", "1,1,2", "--halo", "3"], "is wider than the periodic domain"),
+        (
+            ["--boxes", "1", "--domain", "1,1,6", "--centring", "vertex"],
+            "of 1 and 1 cells, with 1 shared layers, is wider",
+        ),
         (["--boxes", "-1"], "'-1' is not a whole number from 0"),
         (["--operation", "assemble", "--algorithm", "staged"], "it needs algorithm standard or faces, not staged"),
         (["--operation", "assemble", "--domain", "2,2,2", "--halo", "2", "--centring", "vertex"], "a block needs 4"),

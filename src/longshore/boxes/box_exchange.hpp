@@ -52,9 +52,9 @@ class box_exchange {
  public:
   /// Collective. All ranks pass the same options, and fields of the same types, widths and shared
   /// layers in the same order; otherwise all ranks throw errc::usage. So they do if a view does not
-  /// have the extents of its box or memory for its halo, if a halo is wider than a periodic domain,
-  /// and if a field shares layers in a layout with glued cells. The memory of the fields outlives
-  /// the plan.
+  /// have the extents of its box or memory for its halo, if a halo with the shared layers is wider
+  /// than a periodic domain, and if a field shares layers in a layout with glued cells. The memory of
+  /// the fields outlives the plan.
   ///
   /// Neighbours are found by a tree over all boxes, in O((n + k) log N) for n boxes of this rank, N
   /// boxes of all ranks and k pairs of neighbours. Memory per rank: about 300 bytes per pair of

@@ -507,6 +507,18 @@ TEST(BoxExchange, wrong_layouts_and_fields_are_refused_on_all_ranks) {
       (void)box_layout(team, mine,
                        {.domain = {{0, 0, 0}, {100, 3, 4}}, .periodic = {false, true, false}});
     });
+    expect("of 2 and 2 cells, with 1 shared layers, is wider than the periodic domain along x",
+           [&] {
+             const box_domain small{.domain = {{0, 0, 0}, {2, 4 * team.size(), 4}},
+                                    .periodic = {true, false, false}};
+             const box_layout thin(team, std::vector<cell_box>{{{0, 4 * r, 0}, {2, 4, 4}}}, small);
+             box_field<double> fits(thin, halo_widths({1, 0, 0}, {1, 0, 0}), {1, 1, 1});
+             box_exchange(thin, {}, fits);
+             box_field<double> cells(thin, halo_widths({2, 0, 0}, {2, 0, 0}));
+             box_exchange(thin, {}, cells);
+             box_field<double> wide(thin, halo_widths({2, 0, 0}, {2, 0, 0}), {1, 1, 1});
+             box_exchange(thin, {}, wide);
+           });
     expect("use each axis once", [&] {
       const std::vector<cell_box> mine{{{4 * r, 0, 0}, {4, 4, 4}}};
       (void)box_layout(team, mine,

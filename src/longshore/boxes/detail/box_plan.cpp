@@ -212,12 +212,14 @@ void check_box_fields(const layout_data& layout, std::span<const box_field_memor
              "field {}: a halo of {} and {} cells and {} shared layers along {}: use 0 "
              "or more",
              f, field.widths.low[d], field.widths.high[d], field.shared[d], axis_names[d]);
+      // The maps of a layout lead once around the domain, so a copy and its owner must be that close.
       if (layout.domain().periodic[d] &&
-          std::max(field.widths.low[d], field.widths.high[d]) > layout.domain().domain.cells[d])
+          std::max(field.widths.low[d], field.widths.high[d]) + field.shared[d] >
+              layout.domain().domain.cells[d])
         fail(errc::usage,
-             "field {}: a halo of {} and {} cells is wider than the periodic domain "
-             "along {}",
-             f, field.widths.low[d], field.widths.high[d], axis_names[d]);
+             "field {}: a halo of {} and {} cells, with {} shared layers, is wider than the "
+             "periodic domain along {}",
+             f, field.widths.low[d], field.widths.high[d], field.shared[d], axis_names[d]);
       if (field.shared[d] > 0 && !layout.domain().glued.empty())
         fail(errc::unsupported,
              "field {} shares layers, in a layout with glued cells: only fields "
