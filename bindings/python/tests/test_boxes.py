@@ -404,3 +404,29 @@ def test_a_layout_may_be_empty() -> None:
 
     for ranks in (1, 2):
         longshore.run(main, ranks)
+
+
+def test_boxes_and_copies_in_flight_are_freed_when_dropped_and_when_a_rank_fails() -> None:
+    def begun(team: longshore.Team) -> list[Any]:
+        layout = longshore.BoxLayout(team, [((4 * team.rank,), (4,))], ((0,), (4 * team.size,)), periodic=True)
+        boxes = longshore.Boxes(layout)
+        copy = longshore.BoxCopy(boxes, longshore.Boxes(layout, 0))
+        boxes.start_update()
+        copy.start()
+        return [boxes, copy]
+
+    def dropping(team: longshore.Team) -> None:
+        for _ in range(3):
+            begun(team)
+
+    def failing(team: longshore.Team) -> None:
+        plans = begun(team)
+        if team.rank == 1:
+            raise KeyError("mine")
+        for plan in plans:
+            plan.wait()
+        team.barrier()
+
+    longshore.run(dropping, 3)
+    with pytest.raises(KeyError, match="mine"):
+        longshore.run(failing, 3)
