@@ -1,4 +1,4 @@
-"""Communication patterns of parallel programs: gather, scatter, update, halo, ghost, sort, stream.
+"""Communication patterns: gather, scatter, update, halo, boxes, ghost, sort, stream.
 
 Ranks are threads of this process, or processes over MPI. The same script runs on both::
 
@@ -20,6 +20,9 @@ from __future__ import annotations
 from importlib.metadata import version as _version
 
 from longshore._core import (
+    BoxCopy,
+    Boxes,
+    BoxLayout,
     Ghost,
     GhostGraph,
     Halo,
@@ -50,6 +53,9 @@ from longshore.frames import results
 __version__ = _version("longshore")
 
 __all__ = [
+    "BoxCopy",
+    "BoxLayout",
+    "Boxes",
     "DeadlineError",
     "Error",
     "Ghost",

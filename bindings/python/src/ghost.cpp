@@ -83,10 +83,10 @@ void remake(rank_ghost& self, nb::handle graph, nb::handle fields) {
 void start_update(const rank_ghost& self) {
   ghost_plan_of_fields& plan = self.plan();
   const release_gil unlocked;
-  plan.start_update();
+  plan.start([](ghost_exchange& ghosts) { ghosts.start_update(); });
 }
 
-using start_of_plan = void (ghost_plan_of_fields::*)(std::span<const combine_op> operations);
+using start_of_plan = void (ghost_exchange::*)(std::span<const combine_op> operations);
 
 template <start_of_plan Start>
 void start_combining(const rank_ghost& self, nb::handle op) {
@@ -95,40 +95,17 @@ void start_combining(const rank_ghost& self, nb::handle op) {
   for (const ghost_rows& field : plan.fields()) contents.push_back(field.content);
   const std::vector<combine_op> ops = ops_from(op, contents, plan.errors());
   const release_gil unlocked;
-  (plan.*Start)(ops);
+  plan.start([&](ghost_exchange& ghosts) { (ghosts.*Start)(ops); });
 }
 
-bool test(const rank_ghost& self) {
-  ghost_plan_of_fields& plan = self.plan();
-  bool complete = false;
-  {
-    const release_gil unlocked;
-    complete = plan.test();
-  }
-  if (complete) plan.errors().rethrow();
-  return complete;
-}
-
-void wait(const rank_ghost& self) {
-  ghost_plan_of_fields& plan = self.plan();
-  {
-    const release_gil unlocked;
-    plan.wait();
-  }
-  plan.errors().rethrow();
-}
+bool test(const rank_ghost& self) { return test_plan(self.plan()); }
+void wait(const rank_ghost& self) { wait_for_plan(self.plan()); }
 
 nb::dict moved(const rank_ghost& self, std::string_view operation) {
   if (operation != "update" && operation != "accumulate")
     fail(errc::usage, "moved: operation '{}': allowed are update, accumulate", operation);
-  const traffic bytes = self.plan().plan().moved(
-      operation == "update" ? ghost_operation::update : ghost_operation::accumulate);
-  nb::dict found;
-  found["messages"] = bytes.messages;
-  found["payload_bytes"] = bytes.payload_bytes;
-  found["wire_bytes"] = bytes.wire_bytes;
-  found["offnode_bytes"] = bytes.offnode_bytes;
-  return found;
+  return dict_of(self.plan().plan().moved(operation == "update" ? ghost_operation::update
+                                                                : ghost_operation::accumulate));
 }
 
 std::string text_of(const rank_ghost& self) {
@@ -187,15 +164,14 @@ updates, accumulates: whether the plan has these operations. A plan with one nee
       .def(
           "accumulate",
           [](const rank_ghost& self, nb::handle op) {
-            start_combining<&ghost_plan_of_fields::start_accumulate>(self, op);
+            start_combining<&ghost_exchange::start_accumulate>(self, op);
             wait(self);
           },
           "op"_a = "add",
           nb::sig("def accumulate(self, op: str | collections.abc.Callable[..., typing.Any] = "
                   "'add') -> None"),
           "Combines each element with all ghosts of it: start_accumulate() and wait().")
-      .def("start_accumulate", &start_combining<&ghost_plan_of_fields::start_accumulate>,
-           "op"_a = "add",
+      .def("start_accumulate", &start_combining<&ghost_exchange::start_accumulate>, "op"_a = "add",
            nb::sig("def start_accumulate(self, op: str | collections.abc.Callable[..., typing.Any] "
                    "= 'add') -> None"),
            R"(Begins to combine each element with all ghosts of it.
@@ -209,7 +185,7 @@ Until the operation is complete, do not write ghosts, and neither read nor write
       .def(
           "assemble",
           [](const rank_ghost& self, nb::handle op) {
-            start_combining<&ghost_plan_of_fields::start_assemble>(self, op);
+            start_combining<&ghost_exchange::start_assemble>(self, op);
             wait(self);
           },
           "op"_a = "add",
@@ -217,8 +193,7 @@ Until the operation is complete, do not write ghosts, and neither read nor write
                   "'add') -> None"),
           "Gives each element and all ghosts of it their combined value: start_assemble() and "
           "wait().")
-      .def("start_assemble", &start_combining<&ghost_plan_of_fields::start_assemble>,
-           "op"_a = "add",
+      .def("start_assemble", &start_combining<&ghost_exchange::start_assemble>, "op"_a = "add",
            nb::sig("def start_assemble(self, op: str | collections.abc.Callable[..., typing.Any] = "
                    "'add') -> None"),
            "Begins an accumulate by ``op``, and then an update. Until both are complete, neither "

@@ -99,7 +99,7 @@ void make_graph(rank_graph* self, nb::handle team, nb::handle owned, nb::handle 
                     : ghost_graph(all_ranks, indices_of(*ids), list->indices()));
     mine.owner->keep(kept);
   }
-  const std::size_t elements = kept->graph().owned(), copies = kept->graph().ghosts();
+  const std::size_t elements = kept->value().owned(), copies = kept->value().ghosts();
   new (self) rank_graph{{mine.owner, std::move(kept)}, has_ranks, !is_count, elements, copies};
 }
 
@@ -121,7 +121,7 @@ rank_graph remade(const rank_graph& self, nb::handle ghosts, nb::handle ranks) {
                                                        : graph.remade(list.pairs()));
     owner->keep(kept);
   }
-  const std::size_t copies = kept->graph().ghosts();
+  const std::size_t copies = kept->value().ghosts();
   return {{owner, std::move(kept)}, self.has_ranks, self.has_ids, self.owned, copies};
 }
 

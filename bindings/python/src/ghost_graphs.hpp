@@ -17,7 +17,7 @@ struct rank_graph {
   /// Throws errc::usage if the team cannot be used here.
   [[nodiscard]] const ghost_graph& graph() const {
     (void)kept.owner().ranks();
-    return kept->graph();
+    return kept->value();
   }
 };
 

@@ -37,7 +37,7 @@ using namespace nb::literals;
 /// dimension comes first.
 struct rank_halo {
   collective_handle<halo_plans> plans;
-  std::vector<halo_field> fields = {};  // in the order of the fields of the plans
+  std::vector<cell_field> fields = {};  // in the order of the fields of the plans
   nb::tuple arrays = {};
   shape_list cells = {}, local_cells = {}, offset = {};
   std::vector<int> grid = {}, coordinates = {};
@@ -146,6 +146,15 @@ rank_grid make_grid(team& ranks, const grid_options& options) {
   return rank_grid(ranks, options);
 }
 
+// Makes the array of a field, or checks the array of the program.
+field_memory add_memory(cell_field& field, const shape_list& cells, const team& ranks) {
+  if (field.arrays.is_valid())
+    return memory_of(field.arrays, field, cells, fmt::format("the block of rank {}", ranks.rank()));
+  field_block block = new_blocks(field, {&cells, 1}, ranks).front();
+  field.arrays = std::move(block.array);
+  return block.memory;
+}
+
 void make_halo(rank_halo* self, nb::handle team, nb::handle cells, nb::handle width,
                nb::handle fields, nb::handle dtype, nb::handle periodic, nb::handle ranks,
                std::string_view algorithm, std::string_view mode, std::string_view reach,
@@ -176,7 +185,7 @@ void make_halo(rank_halo* self, nb::handle team, nb::handle cells, nb::handle wi
           "block of this rank");
     halo.cells = shape = shape_of(is_block ? local_cells : cells);
     if (!has_cart) grid = grid_options_from(given, shape, !is_block);
-    halo.fields = halo_fields_from(fields, dtype, width, shared, shape.size());
+    halo.fields = cell_fields_from(fields, dtype, width, shared, shape.size());
     options.algorithm = from_name<halo_algorithm>(algorithm);
     options.mode = from_name<halo_mode>(mode);
     options.reach = from_name<halo_reach>(reach);
@@ -191,14 +200,14 @@ void make_halo(rank_halo* self, nb::handle team, nb::handle cells, nb::handle wi
     set_position(halo, plans->grid());
   std::vector<field_memory> memory;
   read_on_all_ranks(all_ranks, "Halo", [&] {
-    for (halo_field& field : halo.fields)
+    for (cell_field& field : halo.fields)
       memory.push_back(add_memory(field, halo.local_cells, all_ranks));
   });
   std::vector<python_reference> keep;
   nb::list arrays;
-  for (const halo_field& field : halo.fields) {
-    arrays.append(field.array);
-    keep.emplace_back(field.array);
+  for (const cell_field& field : halo.fields) {
+    arrays.append(field.arrays);
+    keep.emplace_back(field.arrays);
   }
   halo.arrays = nb::tuple(arrays);
   {
@@ -231,25 +240,8 @@ void start_combining(const rank_halo& self, nb::handle op, nb::handle fields, nb
   plans.start(Operation, ops, part);
 }
 
-bool test(const rank_halo& self) {
-  halo_plans& plans = plans_of(self);
-  bool complete = false;
-  {
-    const release_gil unlocked;
-    complete = plans.test();
-  }
-  if (complete) plans.errors().rethrow();
-  return complete;
-}
-
-void wait(const rank_halo& self) {
-  halo_plans& plans = plans_of(self);
-  {
-    const release_gil unlocked;
-    plans.wait();
-  }
-  plans.errors().rethrow();
-}
+bool test(const rank_halo& self) { return test_plan(plans_of(self)); }
+void wait(const rank_halo& self) { wait_for_plan(plans_of(self)); }
 
 int neighbour(const rank_halo& self, const std::vector<int>& step) {
   const halo_plans& plans = plans_of(self);
@@ -272,16 +264,6 @@ nb::tuple box(const shape_list& begin, const shape_list& end) {
   return nb::tuple(slices);
 }
 
-// The layers of all fields, which must be the same. `what`: the property that needs this.
-const field_layers& layers_of_all(const rank_halo& self, const char* what) {
-  for (const halo_field& field : self.fields)
-    if (field.layers != self.fields.front().layers)
-      fail(errc::usage,
-           "{}: the fields of this halo have different widths or shared layers; {}_of(field) gives "
-           "the slices of one",
-           what, what);
-  return self.fields.front().layers;
-}
 const field_layers& layers_of(const rank_halo& self, nb::handle field) {
   return self.fields[checked_number_of(self.fields, field)].layers;
 }
@@ -353,36 +335,13 @@ nb::tuple tuple_of(const std::vector<Number>& numbers) {
   return nb::tuple(list);
 }
 
-bool are_equal(const std::vector<int>& numbers) {
-  return std::equal(numbers.begin() + 1, numbers.end(), numbers.begin());
-}
-
-// "halo 1", or "halo (1, 0), (1, 1), shared (0, 1)".
-std::string text_of(const field_layers& layers) {
-  const auto& [low, high, shared] = layers;
-  std::string text =
-      low == high && are_equal(low)
-          ? fmt::format("halo {}", low[0])
-          : fmt::format("halo ({}), ({})", fmt::join(low, ", "), fmt::join(high, ", "));
-  if (std::any_of(shared.begin(), shared.end(), [](int count) { return count != 0; }))
-    text += fmt::format(", shared ({})", fmt::join(shared, ", "));
-  return text;
-}
-
 std::string text_of(const rank_halo& self) {
-  const field_layers& first = self.fields.front().layers;
-  const bool is_same = std::all_of(self.fields.begin(), self.fields.end(),
-                                   [&](const halo_field& field) { return field.layers == first; });
-  std::vector<std::string> fields;
-  for (const halo_field& field : self.fields)
-    fields.push_back(fmt::format("{}{}{}{}", field.name, field.name.empty() ? "" : ": ",
-                                 name_of(field.type),
-                                 is_same ? "" : fmt::format(" with {}", text_of(field.layers))));
+  const bool is_same = have_same_layers(self.fields);
   return fmt::format(
       "<longshore.Halo: {} cells on {} ranks, {}{} on rank {}, fields {}, algorithm {}>",
       fmt::join(self.cells, " x "), fmt::join(self.grid, " x "), fmt::join(self.local_cells, " x "),
-      is_same ? fmt::format(" with {}", text_of(first)) : "", self.plans.owner().rank(),
-      fmt::join(fields, ", "), name_of(self.plans->algorithm()));
+      is_same ? fmt::format(" with {}", text_of(self.fields.front().layers)) : "",
+      self.plans.owner().rank(), text_of(self.fields), name_of(self.plans->algorithm()));
 }
 
 // The types of arguments, in signatures.
@@ -553,19 +512,23 @@ these layers or of a face.)")
                    "The slices of this rank's block in the whole grid.")
       .def_prop_ro(
           "interior",
-          [](const rank_halo& self) { return interior(self, layers_of_all(self, "interior")); },
+          [](const rank_halo& self) {
+            return interior(self, layers_of_all(self.fields, "interior"));
+          },
           nb::sig("def interior(self) -> tuple[slice, ...]"),
           "The slices of the block in a field with its halo. Like ``inner`` and ``shell``, it "
           "needs "
           "fields with the same widths and shared layers.")
       .def_prop_ro(
-          "inner", [](const rank_halo& self) { return inner(self, layers_of_all(self, "inner")); },
+          "inner",
+          [](const rank_halo& self) { return inner(self, layers_of_all(self.fields, "inner")); },
           nb::sig("def inner(self) -> tuple[slice, ...]"),
           "The slices of the cells that need neither halo nor shared layers. Compute them during "
           "an "
           "exchange.")
       .def_prop_ro(
-          "shell", [](const rank_halo& self) { return shell(self, layers_of_all(self, "shell")); },
+          "shell",
+          [](const rank_halo& self) { return shell(self, layers_of_all(self.fields, "shell")); },
           nb::sig("def shell(self) -> list[tuple[slice, ...]]"),
           "The interior outside of ``inner``, in boxes that do not overlap. Compute these cells "
           "after an exchange.")

@@ -41,6 +41,7 @@ NB_MODULE(_core, module) {
   bind_run(module);
   bind_table(module);
   bind_halo(module);
+  bind_boxes(module);
   bind_ghost(module);
   bind_sort(module);
   bind_stream(module);

@@ -11,6 +11,8 @@ void bind_run(nanobind::module_& module);
 /// Table, gather(), scatter(), update(), histogram().
 void bind_table(nanobind::module_& module);
 void bind_halo(nanobind::module_& module);
+/// BoxLayout, Boxes, BoxCopy.
+void bind_boxes(nanobind::module_& module);
 /// GhostGraph, Ghost.
 void bind_ghost(nanobind::module_& module);
 void bind_sort(nanobind::module_& module);

@@ -59,6 +59,20 @@ def halo_assemble(team: longshore.Team, given: Arguments) -> None:
     longshore.Halo(team, (9, 8), 1, {"u": "float64", "v": "int32"}, shared={"v": (1, 0)}).assemble(**given)
 
 
+def layout(team: longshore.Team, given: Arguments) -> None:
+    boxes = [((3 * team.rank, 0), (3, 4))]
+    longshore.BoxLayout(team, boxes, ((0, 0), (3 * team.size, 4)), **given)
+
+
+def boxes(team: longshore.Team, given: Arguments) -> None:
+    longshore.Boxes(longshore.BoxLayout(team, [((3 * team.rank, 0), (3, 4))]), **given).assemble()
+
+
+def copy(team: longshore.Team, given: Arguments) -> None:
+    layout = longshore.BoxLayout(team, [((3 * team.rank, 0), (3, 4))])
+    longshore.BoxCopy(longshore.Boxes(layout, 0), longshore.Boxes(layout, 1), **given).copy()
+
+
 def ghost(team: longshore.Team, given: Arguments) -> None:
     ghosts = np.array([(team.rank + 1) % team.size * 10 + 3, (team.rank - 1) % team.size * 10])
     plan = longshore.Ghost(longshore.GhostGraph(team, 10, ghosts), **given)
@@ -117,6 +131,24 @@ CALLS: tuple[tuple[Callable[[longshore.Team, Arguments], None], dict[str, tuple[
             "mode": ("direct", "channel"),
         },
     ),
+    (
+        layout,
+        {
+            "periodic": (False, True, (True, False), (True, True, True)),
+            "glued": ((), ({"beyond": ((0, 4), (2, 1)), "sign": (1, -1), "offset": (0, 7)},), ({},)),
+        },
+    ),
+    (
+        boxes,
+        {
+            "width": (0, 1, ((1, 0), (2, 1)), {0: 1}, {1: 1}, 1.5),
+            "fields": (1, 2, 1001),
+            "dtype": TYPES,
+            "shared": (0, 1, (0, 1), {0: 1}),
+            "mode": ("direct", "channel", "dirct"),
+        },
+    ),
+    (copy, {"fills_halos": (False, True, 2), "mode": ("direct", "channel", "dirct")}),
     (
         ghost,
         {

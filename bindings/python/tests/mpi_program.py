@@ -9,6 +9,25 @@ import numpy as np
 import pytest
 
 
+def check_boxes(team: longshore.Team) -> None:
+    """Pairs of rows, dealt in turn, and one box of all cells on the last rank."""
+    whole = ((0, 0), (8, 5))
+    pairs = longshore.BoxLayout(team, [((r, 0), (2, 5)) for r in range(2 * team.rank, 8, 2 * team.size)], whole)
+    one = longshore.BoxLayout(team, [whole], whole, owners=[team.size - 1])
+    for mode in ("direct", "channel"):
+        rows = longshore.Boxes(pairs, fields=[[np.zeros((4, 7), "float32") for _ in pairs.mine]], mode=mode)
+        all_rows = longshore.Boxes(one, width=0, dtype="float32")
+        for x, ((first, _), _) in zip(rows.fields[0], pairs.mine, strict=True):
+            x[rows.interior] = np.arange(first, first + 2)[:, None]
+        rows.update()
+        for x, ((first, _), _) in zip(rows.fields[0], pairs.mine, strict=True):
+            assert x[:, 1].tolist() == [max(first - 1, 0), first, first + 1, (first + 2) % 8]
+        rows.assemble("add")
+        longshore.BoxCopy(rows, all_rows, mode=mode).copy()
+        for x in all_rows.fields[0]:
+            assert x[:, 4].tolist() == [0, 2, 4, 6, 8, 10, 12, 7]
+
+
 def check_everything(team: longshore.Team) -> None:
     """Checks all patterns on the ranks of the team."""
     size = 301
@@ -35,6 +54,7 @@ def check_everything(team: longshore.Team) -> None:
         v[:] = 1
         edges.assemble(np.add, fields="v")
         assert v.tolist() == [2, 2, 2, 1, 1, 1, 2, 2, 2]
+    check_boxes(team)
     graph = longshore.GhostGraph(team, 2, np.arange(2 * team.size))
     for strategy in ("direct", "standard", "mpi-persistent", "auto"):
         own = np.zeros(2 + graph.ghosts, "int32")

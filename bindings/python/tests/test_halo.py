@@ -112,7 +112,7 @@ def test_only_the_given_fields_are_exchanged() -> None:
         assert u[0] == w[0] == -1
         halo.exchange(w, u)
         assert u[0] == w[0] == v[0]
-        with pytest.raises(longshore.UsageError, match="not one of the 3 fields of the halo"):
+        with pytest.raises(longshore.UsageError, match="not one of the 3 fields:"):
             halo.exchange(u.copy())
 
     longshore.run(main, 3)
@@ -369,7 +369,7 @@ def test_wrong_parts_and_operations_are_refused_and_the_halo_goes_on() -> None:
         for arguments, words in (
             ({"shared": 1 if last and team.size > 1 else 0}, "that shares 1,0,0 layers" if team.size > 1 else ""),
             ({"shared": -1 if last else 1}, "shared"),
-            ({"width": {1: 1} if last else {0: 1}}, "field 1: the halo has the fields 0 to 0"),
+            ({"width": {1: 1} if last else {0: 1}}, "field 1: there are the fields 0 to 0"),
             ({"width": {"u": 1} if last else 1}, "no field is named 'u': fields have names if"),
             ({"fields": {"u": "text" if last else "int8"}}, "text"),
             ({"fields": {1 if last else "u": "int8"}}, "names of fields"),
