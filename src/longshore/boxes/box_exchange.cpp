@@ -5,6 +5,7 @@
 #include <longshore/boxes/detail/box_plan.hpp>
 #include <longshore/core/error.hpp>
 
+#include <algorithm>
 #include <array>
 
 namespace longshore {
@@ -36,12 +37,12 @@ box_exchange::box_exchange(box_exchange&& other) noexcept = default;
 box_exchange& box_exchange::operator=(box_exchange&& other) noexcept = default;
 
 void box_exchange::start(box_operation operation, std::span<const combine_op> operations) {
-  updates_.check_team();
+  (updates_ ? updates_ : accumulates_).check_team();
   if (running_ != nullptr)
     fail(errc::usage, "a box exchange was started while it is in flight: call wait() in between");
   if (operation == box_operation::update) {
-    updates_->start(std::array{program_update}, {});
-    running_ = &*updates_;
+    update_plan().start(std::array{program_update}, {});
+    running_ = &update_plan();
     return;
   }
   if (!accumulates_)
@@ -51,6 +52,11 @@ void box_exchange::start(box_operation operation, std::span<const combine_op> op
                                            .owners = layout_.data(),
                                            .owner_fields = fields_},
                                           options_.mode, true, true, {})};
+  // Without shared layers, its program `update` is that of the first plan.
+  const bool shares = std::any_of(fields_.begin(), fields_.end(), [](const auto& field) {
+    return field.shared != std::array<int, 3>{};
+  });
+  if (!shares) updates_ = {};
   constexpr std::array<std::size_t, 2> programs{program_accumulate, program_update};
   const bool is_assemble = operation == box_operation::assemble;
   accumulates_->start(std::span(programs).first(is_assemble ? 2 : 1), operations);
@@ -71,17 +77,22 @@ void box_exchange::wait() {
   running_ = nullptr;
 }
 
+detail::exchange_plan& box_exchange::update_plan() const {
+  return updates_ ? *updates_ : *accumulates_;
+}
+
 traffic box_exchange::moved(box_operation operation) const {
-  if (operation == box_operation::update) return updates_->moved(program_update);
+  if (operation == box_operation::update) return update_plan().moved(program_update);
   if (!accumulates_) return {};
   traffic total = accumulates_->moved(program_accumulate);
   if (operation == box_operation::assemble) total += accumulates_->moved(program_update);
   return total;
 }
 
-std::size_t box_exchange::neighbours() const { return updates_->neighbours(); }
+std::size_t box_exchange::neighbours() const { return update_plan().neighbours(); }
 std::size_t box_exchange::memory_bytes() const {
-  return updates_->memory_bytes() + (accumulates_ ? accumulates_->memory_bytes() : 0);
+  return (updates_ ? updates_->memory_bytes() : 0) +
+         (accumulates_ ? accumulates_->memory_bytes() : 0);
 }
 
 box_copy::box_copy(const box_layout& from_layout, std::vector<box_field_memory> from,

@@ -123,10 +123,12 @@ class box_exchange {
 
  private:
   void start(box_operation operation, std::span<const combine_op> operations);
+  [[nodiscard]] detail::exchange_plan& update_plan() const;
 
   box_layout layout_;
   box_options options_;
   std::vector<box_field_memory> fields_;
+  // After the first accumulate, the first plan is kept only if a field shares layers.
   detail::team_bound<detail::exchange_plan> updates_;
   detail::team_bound<detail::exchange_plan> accumulates_;  // null until the first accumulate
   detail::exchange_plan* running_ = nullptr;

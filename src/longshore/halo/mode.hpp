@@ -4,10 +4,9 @@
 // To add a mode:
 // 1. Here: add a value to the enumeration, and its name at the same position. If some runs cannot
 //    use the mode, add the reason to why_not() of mode.cpp.
-// 2. Write an exchange backend, and list its file in CMakeLists.txt. A mode of MPI calls has its
-//    backend in detail/mpi/. Another mode has its backend in detail/backends/, and make_backends()
-//    in mixed_backend.cpp selects it. Every mode has a case in detail/mpi/backends.cpp. The tests
-//    try every mode of the enumeration.
+// 2. A mode of MPI calls: write a backend in detail/mpi/, list its file in CMakeLists.txt, and add a
+//    case in detail/mpi/backends.cpp. Another mode: let halo_setup() of detail/round_program.cpp
+//    choose what carries the messages. The tests try every mode of the enumeration.
 // 3. For studies: the word in study/src/longshore_study/patterns/halo.py. For readers: the
 //    table in docs/reference/halo.md.
 #pragma once

@@ -2,6 +2,7 @@
 // be bound to other addresses.
 #pragma once
 
+#include <longshore/exchange/detail/elements/index_list.hpp>
 #include <longshore/exchange/field_view.hpp>
 #include <longshore/transport/shareable_memory.hpp>
 
@@ -28,6 +29,8 @@ struct bound_field {
   const std::uint32_t* places = nullptr;  ///< of elements in lists
   /// Null if plans look for shareable memory at `data`.
   std::shared_ptr<const memory_holder> holder = nullptr;
+
+  [[nodiscard]] element_memory elements() const noexcept { return {data, stride_bytes}; }
 };
 
 /// A memory has the same elements of one or several fields.

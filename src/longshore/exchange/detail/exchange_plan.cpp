@@ -194,14 +194,18 @@ std::unique_ptr<mover> exchange_plan::make_mover(const exchange_round& round, st
   return made;
 }
 
-// The channels of all rounds are opened together. Both ends of a channel list the rounds in the same
-// order.
+// Both ends of a channel list the channels in the same order.
 void exchange_plan::open_channels() {
-  std::vector<channel_end> to, from;
+  shared_channels to, from;
   for (const auto* mover : link_movers_) mover->add_channels(to, from);
-  channels_ = ranks_.open_channels(to, from, link_mover::slots_per_channel);
-  std::size_t sender = 0, receiver = 0;
-  for (auto* mover : link_movers_) mover->take_channels(*channels_, sender, receiver);
+  channels_ = ranks_.open_channels(to.ends(), from.ends(), link_mover::slots_per_channel);
+  for (auto* mover : link_movers_) mover->take_channels(*channels_, to, from);
+  // On a node, the slots lie at the sender.
+  for (const auto& end : to.ends())
+    channel_bytes_ += link_mover::slots_per_channel * end.slot_bytes;
+  for (const auto& end : from.ends())
+    if (!ranks_.nodes().is_local(end.peer))
+      channel_bytes_ += link_mover::slots_per_channel * end.slot_bytes;
 }
 
 // Ghosts are cut into messages of a size that MPI sends at once. Boxes travel in pieces if that is
@@ -231,6 +235,8 @@ void exchange_plan::count_neighbours(std::span<const exchange_program> programs)
 }
 
 void exchange_plan::set_combiners(std::span<const combine_op> operations) {
+  ops_.clear();
+  combiners_.clear();
   if (operations.size() != 1 && operations.size() != types_.size())
     fail(errc::usage, "{} operations for a {} plan of {} fields: give one, or one per field",
          operations.size(), name_, types_.size());
@@ -252,16 +258,17 @@ void exchange_plan::start(std::span<const std::size_t> programs,
          name_);
   watch_.check();
   if (direct_peers_) direct_peers_->check_mapped();
-  current_.clear();
-  ops_.clear();
-  combiners_.clear();
-  bool combines = false;
-  for (const auto program : programs)
-    for (const auto& round : programs_[program].rounds) {
-      current_.push_back(&round);
-      combines = combines || round.combines;
-    }
-  if (combines) set_combiners(operations);
+  if (!std::equal(programs.begin(), programs.end(), running_.begin(), running_.end())) {
+    running_.assign(programs.begin(), programs.end());
+    current_.clear();
+    combines_ = false;
+    for (const auto program : programs)
+      for (const auto& round : programs_[program].rounds) {
+        current_.push_back(&round);
+        combines_ = combines_ || round.combines;
+      }
+  }
+  if (combines_) set_combiners(operations);
   in_flight_ = true;
   current_round_ = 0;
   start_round();
@@ -345,6 +352,7 @@ const std::byte* exchange_plan::kept(std::size_t i) const { return link_movers_.
 
 std::size_t exchange_plan::memory_bytes() const {
   std::size_t bytes = sizeof(*this) + memory_->buffer_bytes();
+  bytes += channel_bytes_;
   for (const auto& program : programs_)
     for (const auto& round : program.rounds) bytes += round.by->memory_bytes();
   return bytes;

@@ -120,8 +120,11 @@ class exchange_plan {
   std::vector<prepared_program> programs_;
   std::vector<link_mover*> link_movers_;
   std::unique_ptr<channel_set> channels_;
+  std::size_t channel_bytes_ = 0;
   std::size_t neighbours_ = 0;
-  // The rounds of the programs that run.
+  // The programs that run, or ran last, and their rounds.
+  std::vector<std::size_t> running_;
+  bool combines_ = false;  // whether a round combines
   std::vector<const prepared_round*> current_;
   std::size_t current_round_ = 0;
   bool in_flight_ = false;

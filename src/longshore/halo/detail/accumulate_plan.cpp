@@ -63,22 +63,6 @@ std::vector<two_boxes> boxes_on_side(const exchanged_field& copy, const exchange
   return boxes;
 }
 
-void check_thickness(const rank_grid& grid, std::span<const exchanged_field> fields) {
-  for (std::size_t f = 0; f < fields.size(); ++f)
-    for (int d = 0; d < grid.dimensions(); ++d) {
-      const auto& [memory, widths] = fields[f];
-      const auto needed =
-          static_cast<std::size_t>(std::max(widths.low[d], widths.high[d]) + 2 * memory.shared[d]);
-      if (memory.extents[d] < needed)
-        fail(
-            errc::usage,
-            "field {} on rank {} has {} cells along {}: to combine a halo of {} and {} cells, with "
-            "{} shared, a block needs {}",
-            f, grid.ranks().rank(), memory.extents[d], axis_names[d], widths.low[d], widths.high[d],
-            memory.shared[d], needed);
-    }
-}
-
 carrier carrier_of(halo_mode mode) {
   switch (mode) {
     case halo_mode::direct: return carrier::direct;
@@ -103,9 +87,9 @@ std::unique_ptr<exchange_plan> make_accumulate_plan(const rank_grid& grid,
   team& ranks = grid.ranks();
   const int me = ranks.rank();
   plan_setup setup{.name = "halo", .by = carrier_of(mode), .neighbours = messenger_of(grid)};
+  const auto known = learn_fields_of_neighbours(ranks, *setup.neighbours, fields, {});
   plan_arguments arguments("an accumulate of halos", {});
-  arguments.attempt([&] { check_thickness(grid, fields); });
-  const auto known = learn_fields_of_neighbours(ranks, *setup.neighbours, fields, arguments);
+  arguments.attempt([&] { check_thickness(grid, fields, known, true); });
   std::array<bool, 3> has_low_neighbour{};
   for (int d = 0; d < grid.dimensions(); ++d)
     has_low_neighbour[d] = grid.neighbour(directions_along(d)[0]) >= 0;
@@ -163,7 +147,7 @@ std::unique_ptr<exchange_plan> make_accumulate_plan(const rank_grid& grid,
   }
   std::vector<std::size_t> elements(fields.size(), 1);  // no field is empty
   setup.memory = std::make_unique<plan_memory>(ranks, std::move(memories), std::move(elements));
-  return std::make_unique<exchange_plan>(ranks, std::move(setup), plan_arguments());
+  return std::make_unique<exchange_plan>(ranks, std::move(setup), std::move(arguments));
 }
 
 }  // namespace longshore::detail

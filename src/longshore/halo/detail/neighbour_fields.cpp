@@ -1,6 +1,8 @@
 // Neighbours tell each other extents, strides and widths of their fields.
 #include <longshore/halo/detail/neighbour_fields.hpp>
 
+#include <longshore/core/error.hpp>
+#include <longshore/machine/placement.hpp>
 #include <longshore/transport/detail/handshake_message.hpp>
 
 namespace longshore::detail {
@@ -47,6 +49,30 @@ fields_by_rank learn_fields_of_neighbours(team& ranks, messenger& neighbours,
       of_peer.push_back(learned(reader.take<told_field>()));
   }
   return all;
+}
+
+void check_thickness(const rank_grid& grid, std::span<const exchanged_field> fields,
+                     const fields_by_rank& known, bool combines) {
+  for (int d = 0; d < grid.dimensions(); ++d) {
+    const auto [down, up] = directions_along(d);
+    for (const auto& direction : {down, up}) {
+      const int neighbour = grid.neighbour(direction);
+      if (neighbour < 0) continue;
+      for (std::size_t f = 0; f < fields.size(); ++f) {
+        const auto& theirs = known.at(neighbour)[f].widths;
+        const int width = direction.step[d] < 0 ? theirs.high[d] : theirs.low[d];
+        const int shared = fields[f].memory.shared[d];
+        const auto cells = fields[f].memory.extents[d];
+        const auto needed = static_cast<std::size_t>(width + (combines ? 2 : 1) * shared);
+        if (cells < needed)
+          fail(errc::usage,
+               "field {} on rank {} has {} cells along {}: rank {} has a halo of {} cells there, "
+               "and "
+               "{} layers are shared, so a block needs {}",
+               f, grid.ranks().rank(), cells, axis_names[d], neighbour, width, shared, needed);
+      }
+    }
+  }
 }
 
 }  // namespace longshore::detail

@@ -67,12 +67,11 @@ element_pairs::element_pairs(const element_set& to, const bound_memory& to_field
   }
 }
 
-void element_pairs::copy(std::size_t k, const bound_field& to, const bound_field& from, int task,
-                         int tasks) const {
+void element_pairs::copy(std::size_t k, const element_memory& to, const element_memory& from,
+                         std::size_t element_bytes, int task, int tasks) const {
   if (copies_.empty()) {
     if (task > 0) return;
-    lists_[lists_.size() > 1 ? k : 0].copy({to.data, to.stride_bytes},
-                                           {from.data, from.stride_bytes}, to.element_bytes);
+    lists_[lists_.size() > 1 ? k : 0].copy(to, from, element_bytes);
     return;
   }
   const auto& copy = copies_[k];
@@ -83,19 +82,18 @@ void element_pairs::copy(std::size_t k, const bound_field& to, const bound_field
   copy.prepared.copy_pieces(to_box, from_box, share.begin, share.end);
 }
 
-element_pairs::two_boxes element_pairs::boxes(std::size_t k, const bound_field& to,
-                                              const bound_field& from) const noexcept {
+element_pairs::two_boxes element_pairs::boxes(std::size_t k, const element_memory& to,
+                                              const element_memory& from) const noexcept {
   auto placed = copies_[k].boxes;
   placed.to.first = to.data + copies_[k].to_offset;
   placed.from.first = from.data + copies_[k].from_offset;
   return placed;
 }
 
-void element_pairs::combine(std::size_t k, const bound_field& to, const bound_field& from,
+void element_pairs::combine(std::size_t k, const element_memory& to, const element_memory& from,
                             batch_function loop, const void* op) const {
   if (copies_.empty()) {
-    lists_[lists_.size() > 1 ? k : 0].combine({to.data, to.stride_bytes},
-                                              {from.data, from.stride_bytes}, loop, op);
+    lists_[lists_.size() > 1 ? k : 0].combine(to, from, loop, op);
     return;
   }
   const auto [to_box, from_box] = boxes(k, to, from);

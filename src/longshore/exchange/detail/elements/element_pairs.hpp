@@ -32,17 +32,17 @@ class element_pairs {
   }
   /// Copies the elements of field number `k` of the memory: the share of task `task` of `tasks`. All
   /// elements of lists belong to the share of task 0.
-  void copy(std::size_t k, const bound_field& to, const bound_field& from, int task = 0,
-            int tasks = 1) const;
+  void copy(std::size_t k, const element_memory& to, const element_memory& from,
+            std::size_t element_bytes, int task = 0, int tasks = 1) const;
   /// Combines the elements of `to` with those of `from`.
-  void combine(std::size_t k, const bound_field& to, const bound_field& from, batch_function loop,
-               const void* op) const;
+  void combine(std::size_t k, const element_memory& to, const element_memory& from,
+               batch_function loop, const void* op) const;
   /// The boxes of field `k`. REQUIRES: are_boxes().
   struct two_boxes {
     strided_box to, from;
   };
-  [[nodiscard]] two_boxes boxes(std::size_t k, const bound_field& to,
-                                const bound_field& from) const noexcept;
+  [[nodiscard]] two_boxes boxes(std::size_t k, const element_memory& to,
+                                const element_memory& from) const noexcept;
   /// About the number of cache lines that the elements of all fields touch. A run over 64 bytes
   /// counts as one.
   [[nodiscard]] double line_count() const noexcept { return lines_; }

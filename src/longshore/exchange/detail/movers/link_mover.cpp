@@ -111,14 +111,18 @@ void link_mover::post([[maybe_unused]] std::size_t piece_bytes) {
 #endif
 }
 
-void link_mover::add_channels(std::vector<channel_end>& to, std::vector<channel_end>& from) const {
-  for (const auto& out : sent_) to.push_back({out.peer, out.message.bytes()});
-  for (const auto& in : received_) from.push_back({in.peer, store_.message_bytes(in.number)});
+void link_mover::add_channels(shared_channels& to, shared_channels& from) const {
+  std::map<int, std::size_t> sent, received;
+  for (const auto& out : sent_) to.add(out.peer, sent[out.peer]++, out.message.bytes());
+  for (const auto& in : received_)
+    from.add(in.peer, received[in.peer]++, store_.message_bytes(in.number));
 }
 
-void link_mover::take_channels(channel_set& set, std::size_t& sender, std::size_t& receiver) {
-  for (auto& out : sent_) out.channel = &set.sender(sender++);
-  for (auto& in : received_) in.channel = &set.receiver(receiver++);
+void link_mover::take_channels(channel_set& set, const shared_channels& to,
+                               const shared_channels& from) {
+  std::map<int, std::size_t> sent, received;
+  for (auto& out : sent_) out.channel = &set.sender(to.index(out.peer, sent[out.peer]++));
+  for (auto& in : received_) in.channel = &set.receiver(from.index(in.peer, received[in.peer]++));
 }
 
 const std::byte* link_mover::kept(std::size_t i) const {
@@ -214,10 +218,8 @@ int link_mover::awaited_peer() const {
 std::size_t link_mover::memory_bytes() const {
   std::size_t bytes = sizeof(*this) + store_.memory_bytes() +
                       (lent_.size() + read_.size()) * (sizeof(read_messages) + 128);
-  for (const auto& out : sent_)
-    bytes += sizeof(out) + out.message.memory_bytes() + slots_per_channel * out.message.bytes();
-  for (const auto& in : received_)
-    bytes += sizeof(in) + slots_per_channel * store_.message_bytes(in.number);
+  for (const auto& out : sent_) bytes += sizeof(out) + out.message.memory_bytes();
+  bytes += received_.size() * sizeof(received_message);
   for (const auto& out : posted_outgoing_) bytes += sizeof(out) + out.message.memory_bytes();
   if (posted_) bytes += posted_->memory_bytes();
   return bytes;

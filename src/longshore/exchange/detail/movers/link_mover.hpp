@@ -4,7 +4,8 @@
 // message is packed. Between nodes it is packed into the buffer of a request if the transport has
 // posted messages. Otherwise it is packed into the slot of a channel.
 //
-// Memory per rank: a buffer per posted message at both ends, and two slots per channel.
+// Memory per rank: a buffer per posted message at both ends, and two slots per channel. The rounds of
+// a plan share their channels.
 #pragma once
 
 #include <longshore/exchange/detail/movers/direct_peers.hpp>
@@ -12,11 +13,42 @@
 #include <longshore/exchange/detail/movers/posted_messages.hpp>
 #include <longshore/transport/channel.hpp>
 
+#include <algorithm>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <vector>
 
 namespace longshore::detail {
+
+/// The channels of a plan in one direction. All rounds and programs share them, because a pair of
+/// ranks runs one round after another: the j-th message of a round to a rank takes the j-th channel.
+class shared_channels {
+ public:
+  /// Makes channel `number` with `peer` large enough.
+  void add(int peer, std::size_t number, std::size_t bytes) {
+    auto& sizes = bytes_[peer];
+    sizes.resize(std::max(sizes.size(), number + 1));
+    sizes[number] = std::max(sizes[number], bytes);
+  }
+  /// In the order of peers and numbers.
+  [[nodiscard]] std::vector<channel_end> ends() const {
+    std::vector<channel_end> ends;
+    for (const auto& [peer, sizes] : bytes_)
+      for (const auto bytes : sizes) ends.push_back({peer, bytes});
+    return ends;
+  }
+  /// The place of a channel in ends().
+  [[nodiscard]] std::size_t index(int peer, std::size_t number) const {
+    std::size_t before = 0;
+    for (const auto& [other, sizes] : bytes_)
+      if (other < peer) before += sizes.size();
+    return before + number;
+  }
+
+ private:
+  std::map<int, std::vector<std::size_t>> bytes_;
+};
 
 class link_mover final : public mover {
  public:
@@ -27,10 +59,9 @@ class link_mover final : public mover {
              std::size_t number);
   static constexpr int slots_per_channel = 2;
   /// Adds the ends of the channels that the round needs.
-  void add_channels(std::vector<channel_end>& to, std::vector<channel_end>& from) const;
-  /// Takes the channels of these ends: the next ones of `set` from `sender` and `receiver` on.
-  /// Advances both numbers.
-  void take_channels(channel_set& set, std::size_t& sender, std::size_t& receiver);
+  void add_channels(shared_channels& to, shared_channels& from) const;
+  /// Takes its channels from the set of all channels of the plan.
+  void take_channels(channel_set& set, const shared_channels& to, const shared_channels& from);
   /// The ends of the messages that are posted.
   struct posted_ends {
     std::vector<posted_end> to, from;

@@ -23,8 +23,8 @@ bound_memory packed_fields(const bound_memory& memory) {
   return packed;
 }
 
-bound_field packed_field(const bound_field& like, std::byte* data) {
-  return {data, static_cast<std::ptrdiff_t>(like.element_bytes), like.element_bytes, like.number};
+element_memory packed_elements(const std::byte* data, const bound_field& like) {
+  return {const_cast<std::byte*>(data), static_cast<std::ptrdiff_t>(like.element_bytes)};
 }
 
 }  // namespace
@@ -60,8 +60,8 @@ void message_packer::pack(const mover_context& context, std::byte* message) cons
     for (const auto& packed : parts_) {
       const auto& memory = context.memory(packed.memory);
       for (std::size_t k = 0; k < memory.size(); ++k)
-        packed.pairs.copy(k, packed_field(memory[k], message + packed.layout.offset(k)), memory[k],
-                          task, tasks);
+        packed.pairs.copy(k, packed_elements(message + packed.layout.offset(k), memory[k]),
+                          memory[k].elements(), memory[k].element_bytes, task, tasks);
     }
     if (stores_ == copy_stores::streaming) fence_streaming_stores();
   });
@@ -126,18 +126,18 @@ void message_store::for_each_field(const stored_message& message, const part& st
   const auto& memory = context_.memory(stored.memory);
   for (std::size_t k = 0; k < memory.size(); ++k)
     if (message.sender == nullptr)
-      f(k, memory[k],
-        packed_field(memory[k], const_cast<std::byte*>(message.packed) + stored.layout.offset(k)));
+      f(k, memory[k], packed_elements(message.packed + stored.layout.offset(k), memory[k]));
     else
-      f(k, memory[k], (*message.sender)[static_cast<std::size_t>(stored.sender_memory)][k]);
+      f(k, memory[k],
+        (*message.sender)[static_cast<std::size_t>(stored.sender_memory)][k].elements());
 }
 
 // Combines a part.
 void message_store::store(const stored_message& message, const part& stored) const {
   for_each_field(message, stored,
-                 [&](std::size_t k, const bound_field& to, const bound_field& from) {
+                 [&](std::size_t k, const bound_field& to, const element_memory& from) {
                    const auto& by = combiners_[static_cast<std::size_t>(to.number)];
-                   stored.pairs.combine(k, to, from, by.loop, by.op);
+                   stored.pairs.combine(k, to.elements(), from, by.loop, by.op);
                  });
   context_.charge_copy(message.sender != nullptr ? message.peer : context_.ranks.rank(),
                        stored.payload_bytes, stored.pairs.line_count());
@@ -151,8 +151,8 @@ void message_store::store_all(stored_message& message) const {
                                                                 : copy_source::other_rank);
     for (const auto& stored : message.parts)
       for_each_field(message, stored,
-                     [&](std::size_t k, const bound_field& to, const bound_field& from) {
-                       const auto boxes = stored.pairs.boxes(k, to, from);
+                     [&](std::size_t k, const bound_field& to, const element_memory& from) {
+                       const auto boxes = stored.pairs.boxes(k, to.elements(), from);
                        message.batch->add(boxes.to, boxes.from);
                      });
   }
@@ -169,8 +169,8 @@ void message_store::store_all(stored_message& message) const {
   context_.for_shares(message.payload_bytes, [&](int task, int tasks) {
     for (const auto& stored : message.parts)
       for_each_field(message, stored,
-                     [&](std::size_t k, const bound_field& to, const bound_field& from) {
-                       stored.pairs.copy(k, to, from, task, tasks);
+                     [&](std::size_t k, const bound_field& to, const element_memory& from) {
+                       stored.pairs.copy(k, to.elements(), from, to.element_bytes, task, tasks);
                      });
   });
   context_.charge_copy(message.sender != nullptr ? message.peer : context_.ranks.rank(),

@@ -52,13 +52,14 @@ staged_sides sides_of(const rank_grid& grid, const std::array<int, 3>& receiver,
 // dimension of travel the cells lie inside the sender's block, and in the receiver's halo. Along
 // other dimensions the cells have the same indices at both ends.
 strided_box cells_of_side(const exchanged_field& field, const halo_direction& side, int dimension,
-                          message_end end) {
+                          message_end end, const halo_widths& of_receiver) {
   std::array<std::ptrdiff_t, 3> begin{};
   std::array<std::size_t, 3> size = field.memory.extents;
   for (int d = 0; d < 3; ++d) {
     if (side.step[d] == 0) continue;
     const auto cells = static_cast<std::ptrdiff_t>(field.memory.extents[d]);
-    const int width = side.step[d] < 0 ? field.widths.low[d] : field.widths.high[d];
+    const auto& widths = d == dimension ? of_receiver : field.widths;
+    const int width = side.step[d] < 0 ? widths.low[d] : widths.high[d];
     const bool is_interior = end == message_end::sender && d == dimension;
     const int shared = field.memory.shared[d];
     if (side.step[d] < 0)
@@ -86,15 +87,17 @@ halo_message staged_message(const plan_fields& fields, const halo_direction& dir
   for (std::size_t i = 0; i < fields.mine.size(); ++i) {
     if (!sides.has_near && !sides.far.empty()) {
       // one box, often contiguous
-      add_part(message, fields, i, end, [&](const exchanged_field& field, message_end at) {
-        return message_cells(grid, field, direction, at, filled);
-      });
+      add_part(message, fields, i, end,
+               [&](const exchanged_field& field, message_end at, const halo_widths& widths) {
+                 return message_cells(grid, field, direction, at, widths, filled);
+               });
       continue;
     }
     for (const auto& side : sides.far)
-      add_part(message, fields, i, end, [&](const exchanged_field& field, message_end at) {
-        return cells_of_side(field, side, dimension, at);
-      });
+      add_part(message, fields, i, end,
+               [&](const exchanged_field& field, message_end at, const halo_widths& widths) {
+                 return cells_of_side(field, side, dimension, at, widths);
+               });
   }
   if (message.parts.empty()) message.peer = -1;
   return message;

@@ -14,9 +14,10 @@ halo_message make_message(const plan_fields& fields, const halo_direction& direc
   if (!message.exists()) return message;
   message.parts.reserve(fields.mine.size());
   for (std::size_t i = 0; i < fields.mine.size(); ++i)
-    add_part(message, fields, i, end, [&](const exchanged_field& field, message_end at) {
-      return message_cells(fields.grid, field, direction, at, filled);
-    });
+    add_part(message, fields, i, end,
+             [&](const exchanged_field& field, message_end at, const halo_widths& widths) {
+               return message_cells(fields.grid, field, direction, at, widths, filled);
+             });
   if (message.parts.empty()) message.peer = -1;
   return message;
 }
@@ -36,14 +37,14 @@ strided_box exchanged_field::box(const std::array<std::ptrdiff_t, 3>& begin,
 // are.
 strided_box message_cells(const rank_grid& grid, const exchanged_field& field,
                           const halo_direction& direction, message_end end,
-                          std::array<bool, 3> filled) {
+                          const halo_widths& widths, std::array<bool, 3> filled) {
   std::array<std::ptrdiff_t, 3> begin{};
   std::array<std::size_t, 3> size = field.memory.extents;
   for (int d = 0; d < 3; ++d) {
     const int step = direction.step[d];
     const auto cells = static_cast<std::ptrdiff_t>(field.memory.extents[d]);
     if (step != 0) {
-      const int width = step > 0 ? field.widths.low[d] : field.widths.high[d];
+      const int width = step > 0 ? widths.low[d] : widths.high[d];
       const int shared = field.memory.shared[d];
       if (end == message_end::sender)
         begin[d] = step > 0 ? cells - shared - width : shared;

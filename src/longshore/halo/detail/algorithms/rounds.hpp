@@ -49,24 +49,27 @@ enum class message_end { sender, receiver };
                                     std::span<const halo_direction> directions,
                                     std::array<bool, 3> filled = {});
 
-/// Adds the cells of field `i` to a message, unless there are none at either end. box(field, end) is
-/// the box of a field at an end of the message. This rank is its end `end`.
+/// Adds the cells of field `i` to a message, unless there are none at either end. box(field, end,
+/// widths) is the box of a field at an end of the message, whose receiver has `widths`. This rank is
+/// its end `end`.
 template <class Box>
 void add_part(halo_message& message, const plan_fields& fields, std::size_t i, message_end end,
               const Box& box) {
   const auto other = end == message_end::sender ? message_end::receiver : message_end::sender;
-  const strided_box here = box(fields.mine[i], end), there = box(fields.at(message.peer, i), other);
+  const auto &mine = fields.mine[i], &theirs = fields.at(message.peer, i);
+  const auto& widths = (end == message_end::receiver ? mine : theirs).widths;
+  const strided_box here = box(mine, end, widths), there = box(theirs, other, widths);
   if (here.size_bytes() == 0 && there.size_bytes() == 0) return;
   message.parts.push_back(here);
   message.fields.push_back(fields.first + static_cast<int>(i));
   message.peer_parts.push_back(there);
 }
 
-/// Returns the cells of one field in a message in `direction`, at the end `end`. The grid is that of
-/// either end.
+/// Returns the cells of one field in a message in `direction`, at the end `end`. `widths` are those
+/// of the receiver. The grid is that of either end.
 [[nodiscard]] strided_box message_cells(const rank_grid& grid, const exchanged_field& field,
                                         const halo_direction& direction, message_end end,
-                                        std::array<bool, 3> filled = {});
+                                        const halo_widths& widths, std::array<bool, 3> filled = {});
 
 /// Returns the rounds of algorithm standard, which with reach `faces` are those of algorithm faces.
 [[nodiscard]] std::vector<halo_round> standard_rounds(const plan_fields& fields, halo_reach reach);
