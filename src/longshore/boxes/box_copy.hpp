@@ -53,6 +53,8 @@ class box_copy {
   [[nodiscard]] std::size_t memory_bytes() const;
 
  private:
+  detail::exchange_plan& made_plan() const;
+
   box_layout from_, to_;
   detail::team_bound<detail::exchange_plan> plan_;
 };

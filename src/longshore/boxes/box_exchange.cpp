@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 namespace longshore {
 namespace {
@@ -33,10 +34,25 @@ box_exchange::box_exchange(const box_layout& layout, const box_options& options,
 }
 
 box_exchange::~box_exchange() = default;
-box_exchange::box_exchange(box_exchange&& other) noexcept = default;
-box_exchange& box_exchange::operator=(box_exchange&& other) noexcept = default;
+box_exchange::box_exchange(box_exchange&& other) noexcept
+    : layout_(other.layout_),
+      options_(other.options_),
+      fields_(std::move(other.fields_)),
+      updates_(std::move(other.updates_)),
+      accumulates_(std::move(other.accumulates_)),
+      running_(std::exchange(other.running_, nullptr)) {}
+box_exchange& box_exchange::operator=(box_exchange&& other) noexcept {
+  layout_ = other.layout_;
+  options_ = other.options_;
+  fields_ = std::move(other.fields_);
+  updates_ = std::move(other.updates_);
+  accumulates_ = std::move(other.accumulates_);
+  running_ = std::exchange(other.running_, nullptr);
+  return *this;
+}
 
 void box_exchange::start(box_operation operation, std::span<const combine_op> operations) {
+  (void)update_plan();
   (updates_ ? updates_ : accumulates_).check_team();
   if (running_ != nullptr)
     fail(errc::usage, "a box exchange was started while it is in flight: call wait() in between");
@@ -78,6 +94,7 @@ void box_exchange::wait() {
 }
 
 detail::exchange_plan& box_exchange::update_plan() const {
+  if (!updates_) accumulates_.check_made("a plan of boxes");
   return updates_ ? *updates_ : *accumulates_;
 }
 
@@ -109,6 +126,9 @@ box_copy::box_copy(const box_layout& from_layout, std::vector<box_field_memory> 
       fail(errc::usage, "a copy of boxes between layouts of two teams: use one team for both");
     detail::check_box_fields(from_layout.data(), from);
     detail::check_box_fields(to_layout.data(), to);
+    if (options.fills_halos)
+      for (std::size_t f = 0; f < to.size(); ++f)
+        detail::check_widths_in_domain(from_layout.data(), f, to[f]);
     if (from.size() != to.size())
       fail(errc::usage, "a copy of {} fields to {} fields", from.size(), to.size());
     for (std::size_t f = 0; f < from.size(); ++f)
@@ -134,12 +154,17 @@ box_copy::box_copy(box_copy&& other) noexcept = default;
 box_copy& box_copy::operator=(box_copy&& other) noexcept = default;
 
 void box_copy::start() {
+  made_plan();
   plan_.check_team();
   plan_->start(std::array{program_update}, {});
 }
-bool box_copy::test() { return plan_->test(); }
-void box_copy::wait() { plan_->wait(); }
-traffic box_copy::moved() const { return plan_->moved(program_update); }
-std::size_t box_copy::memory_bytes() const { return plan_->memory_bytes(); }
+detail::exchange_plan& box_copy::made_plan() const {
+  plan_.check_made("a copy of boxes");
+  return *plan_;
+}
+bool box_copy::test() { return made_plan().test(); }
+void box_copy::wait() { made_plan().wait(); }
+traffic box_copy::moved() const { return made_plan().moved(program_update); }
+std::size_t box_copy::memory_bytes() const { return made_plan().memory_bytes(); }
 
 }  // namespace longshore

@@ -5,7 +5,10 @@
 #include <longshore/core/error.hpp>
 #include <longshore/transport/spmd_test.hpp>
 
+#include <array>
+#include <chrono>
 #include <numeric>
+#include <thread>
 
 namespace longshore {
 namespace {
@@ -138,6 +141,40 @@ TEST(GhostBinding, assembled_values_are_the_same_at_the_owner_and_at_its_ghosts)
         ghost_exchange updates(graph, {.strategy = strategy, .accumulates = false}, a.view());
         EXPECT_THROW(updates.assemble(op::add{}), error);
       }
+    }
+  });
+}
+
+// Rank 0 has ghosts of the ranks 1 and 2, and rank 2 has a ghost of rank 0. Rank 1 is late, so the
+// messages to it wait. Messages of the next round must not get ahead of those that wait.
+TEST(GhostBinding, a_late_rank_does_not_change_the_order_of_rounds) {
+  spmd([](team& team) {
+    if (team.size() != 3) return;
+    const int me = team.rank();
+    std::vector<location> ghosts;
+    if (me == 0) ghosts = {{1, 0}, {2, 0}};
+    if (me == 2) ghosts = {{0, 0}};
+    const ghost_graph graph(team, 1, std::span<const location>(ghosts));
+    for (const auto strategy : possible_strategies(team)) {
+      test_field<double> field(1, ghosts.size());
+      const auto fill = [&] {
+        field.owned(0) = 100 * (me + 1);
+        for (std::size_t i = 0; i < ghosts.size(); ++i)
+          field.ghost(i) = 1 + me * 10 + static_cast<double>(i);
+      };
+      fill();
+      ghost_exchange plan(graph, {.strategy = strategy}, field.view());
+      if (me == 1) std::this_thread::sleep_for(std::chrono::milliseconds(30));
+      plan.accumulate(op::add{});
+      plan.accumulate(op::add{});
+      fill();
+      plan.assemble(op::add{});
+      const std::array<double, 3> assembled{121, 201, 302};
+      EXPECT_EQ(field.owned(0), assembled[static_cast<std::size_t>(me)]) << name_of(strategy);
+      for (std::size_t i = 0; i < ghosts.size(); ++i)
+        EXPECT_EQ(field.ghost(i), assembled[static_cast<std::size_t>(ghosts[i].rank)])
+            << name_of(strategy);
+      team.barrier();
     }
   });
 }

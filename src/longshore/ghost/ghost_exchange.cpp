@@ -42,6 +42,7 @@ void ghost_exchange::make(const ghost_graph& graph, const std::vector<ghost_memo
 }
 
 void ghost_exchange::rebind(const std::vector<ghost_memory>& fields) {
+  (void)made_plan();
   plan_.check_team();
   if (fields.size() != fields_.size())
     fail(errc::usage, "a ghost plan of {} fields is bound to {} fields", fields_.size(),

@@ -120,7 +120,7 @@ halo_exchange::halo_exchange(const rank_grid& grid, const halo_options& options,
     if (const auto reason =
             why_not(options.mode, grid.ranks().transport_name(), grid.shape(), grid.wraps()))
       fail(errc::unsupported, "{}", *reason);
-    detail::check_thickness(grid, exchanged, known, false);
+    detail::check_widths(grid, exchanged, known, false);
     detail::check_messages(grid.ranks(), rounds);
   });
 #ifdef LONGSHORE_HAVE_MPI

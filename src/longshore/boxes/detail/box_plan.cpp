@@ -195,6 +195,19 @@ void add_arguments(common_arguments& same, std::span<const box_field_memory> fie
                          fmt::join(field.widths.high, ","), fmt::join(field.shared, ",")));
 }
 
+void check_widths_in_domain(const layout_data& layout, std::size_t number,
+                            const box_field_memory& field) {
+  const auto& domain = layout.domain();
+  for (int d = 0; d < 3; ++d)
+    if (domain.periodic[d] &&
+        std::max(field.widths.low[d], field.widths.high[d]) + field.shared[d] >
+            domain.domain.cells[d])
+      fail(errc::usage,
+           "field {}: a halo of {} and {} cells, with {} shared layers, is wider than the periodic "
+           "domain along {}",
+           number, field.widths.low[d], field.widths.high[d], field.shared[d], axis_names[d]);
+}
+
 void check_box_fields(const layout_data& layout, std::span<const box_field_memory> fields) {
   const int me = layout.ranks().rank();
   const std::size_t first = layout.first_box(me), mine = layout.first_box(me + 1) - first;
@@ -206,19 +219,12 @@ void check_box_fields(const layout_data& layout, std::span<const box_field_memor
     if (field.boxes.size() != mine)
       fail(errc::usage, "field {} has {} views on rank {}, which has {} boxes", f,
            field.boxes.size(), me, mine);
+    check_widths_in_domain(layout, f, field);
     for (int d = 0; d < 3; ++d) {
       if (field.widths.low[d] < 0 || field.widths.high[d] < 0 || field.shared[d] < 0)
         fail(errc::usage,
              "field {}: a halo of {} and {} cells and {} shared layers along {}: use 0 "
              "or more",
-             f, field.widths.low[d], field.widths.high[d], field.shared[d], axis_names[d]);
-      // The maps of a layout lead once around the domain, so a copy and its owner must be that close.
-      if (layout.domain().periodic[d] &&
-          std::max(field.widths.low[d], field.widths.high[d]) + field.shared[d] >
-              layout.domain().domain.cells[d])
-        fail(errc::usage,
-             "field {}: a halo of {} and {} cells, with {} shared layers, is wider than the "
-             "periodic domain along {}",
              f, field.widths.low[d], field.widths.high[d], field.shared[d], axis_names[d]);
       if (field.shared[d] > 0 && !layout.domain().glued.empty())
         fail(errc::unsupported,

@@ -29,6 +29,11 @@ struct box_copies {
   bool takes_halo = true, takes_shared = true;
 };
 
+/// Local. Throws errc::usage if the halo of a field reaches further than once around a periodic
+/// domain: the maps of a layout lead once around.
+void check_widths_in_domain(const layout_data& layout, std::size_t number,
+                            const box_field_memory& field);
+
 /// Local. Throws errc::usage if views do not fit the boxes of this rank.
 void check_box_fields(const layout_data& layout, std::span<const box_field_memory> fields);
 

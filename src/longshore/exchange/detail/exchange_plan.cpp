@@ -289,7 +289,8 @@ bool exchange_plan::progress() {
       in_flight_ = !are_done;
       return are_done;
     }
-    if (!current_[current_round_]->by->has_arrived()) return false;
+    const auto& latest = *current_[current_round_]->by;
+    if (!latest.has_arrived() || !latest.has_sent()) return false;
     ++current_round_;
     start_round();
   }

@@ -89,7 +89,7 @@ std::unique_ptr<exchange_plan> make_accumulate_plan(const rank_grid& grid,
   plan_setup setup{.name = "halo", .by = carrier_of(mode), .neighbours = messenger_of(grid)};
   const auto known = learn_fields_of_neighbours(ranks, *setup.neighbours, fields, {});
   plan_arguments arguments("an accumulate of halos", {});
-  arguments.attempt([&] { check_thickness(grid, fields, known, true); });
+  arguments.attempt([&] { check_widths(grid, fields, known, true); });
   std::array<bool, 3> has_low_neighbour{};
   for (int d = 0; d < grid.dimensions(); ++d)
     has_low_neighbour[d] = grid.neighbour(directions_along(d)[0]) >= 0;

@@ -51,8 +51,35 @@ fields_by_rank learn_fields_of_neighbours(team& ranks, messenger& neighbours,
   return all;
 }
 
-void check_thickness(const rank_grid& grid, std::span<const exchanged_field> fields,
-                     const fields_by_rank& known, bool combines) {
+namespace {
+
+void check_equal_widths(const rank_grid& grid, int neighbour, const halo_direction& direction,
+                        std::size_t field, const halo_widths& mine, const halo_widths& theirs) {
+  const auto there = *grid.placed().step_from(grid.coordinates(), direction, grid.wraps());
+  for (int d = 0; d < grid.dimensions(); ++d) {
+    const auto sides = directions_along(d);
+    for (const bool is_low : {true, false}) {
+      const auto& side = sides[is_low ? 0 : 1];
+      const int my_width = is_low ? mine.low[d] : mine.high[d],
+                their_width = is_low ? theirs.low[d] : theirs.high[d];
+      if (my_width == their_width || grid.neighbour(side) < 0 || grid.neighbour(there, side) < 0)
+        continue;
+      fail(errc::usage,
+           "the halo cells of rank {} do not fit those of rank {}: field {} has a halo of {} cells "
+           "on "
+           "the {} side along {} on rank {}, and of {} on rank {}: use equal widths on all sides "
+           "with "
+           "neighbours",
+           neighbour, grid.ranks().rank(), field, their_width, is_low ? "low" : "high",
+           axis_names[d], neighbour, my_width, grid.ranks().rank());
+    }
+  }
+}
+
+}  // namespace
+
+void check_widths(const rank_grid& grid, std::span<const exchanged_field> fields,
+                  const fields_by_rank& known, bool combines) {
   for (int d = 0; d < grid.dimensions(); ++d) {
     const auto [down, up] = directions_along(d);
     for (const auto& direction : {down, up}) {
@@ -60,6 +87,7 @@ void check_thickness(const rank_grid& grid, std::span<const exchanged_field> fie
       if (neighbour < 0) continue;
       for (std::size_t f = 0; f < fields.size(); ++f) {
         const auto& theirs = known.at(neighbour)[f].widths;
+        check_equal_widths(grid, neighbour, direction, f, fields[f].widths, theirs);
         const int width = direction.step[d] < 0 ? theirs.high[d] : theirs.low[d];
         const int shared = fields[f].memory.shared[d];
         const auto cells = fields[f].memory.extents[d];

@@ -20,10 +20,10 @@ using fields_by_rank = std::map<int, std::vector<exchanged_field>>;
                                                         std::span<const exchanged_field> fields,
                                                         const plan_arguments& arguments);
 
-/// Throws errc::usage if a neighbour has a halo of more cells than this block has beyond its shared
-/// layers. To combine them, the cells must be this block's own: it also needs the layers that the
-/// block on its low side owns.
-void check_thickness(const rank_grid& grid, std::span<const exchanged_field> fields,
-                     const fields_by_rank& known, bool combines);
+/// Throws errc::usage if a neighbour has other widths on a side on which both have neighbours, or a
+/// halo of more cells than this block has beyond its shared layers. To combine them, the cells must
+/// be this block's own: it also needs the layers that the block on its low side owns.
+void check_widths(const rank_grid& grid, std::span<const exchanged_field> fields,
+                  const fields_by_rank& known, bool combines);
 
 }  // namespace longshore::detail

@@ -15,6 +15,10 @@ constexpr std::size_t tasks_from_bytes = 256 * 1024;
 // face of one block. A wrong guess costs time only, because interleaved copies are independent.
 constexpr std::ptrdiff_t max_row_bytes = 16 * 1024;
 
+// Copies that share rows are added soon after each other: the pieces of one block and some fields. So
+// adding a copy does not look at all copies before.
+constexpr std::size_t searched_groups = 64;
+
 // Cells are prefetched this many runs ahead, so that stores of a row delay no later loads.
 constexpr std::ptrdiff_t runs_ahead = 16;
 
@@ -35,7 +39,9 @@ void copy_batch::add(const strided_box& to, const strided_box& from) {
   constexpr double runs_together = 4;
   const double together_bytes = runs_together * static_cast<double>(added.prepared.run_bytes());
   lines_ += added.prepared.line_count(2 * (1 + together_bytes / cache_line_bytes) / runs_together);
-  for (std::size_t i = 0; i < copies_.size(); i += 1 + copies_[i].interleaved) {
+  for (std::size_t g = groups_.size() - std::min(groups_.size(), searched_groups);
+       g < groups_.size(); ++g) {
+    const std::size_t i = groups_[g];
     placed_copy& first = copies_[i];
     if (!may_share_rows(first.to, added.to)) continue;
     // Two copies with the same steps form a group of their own. Other copies with the same number
@@ -49,8 +55,10 @@ void copy_batch::add(const strided_box& to, const strided_box& from) {
     const auto position = copies_.begin() + static_cast<std::ptrdiff_t>(i + 1 + first.interleaved);
     ++first.interleaved;
     copies_.insert(position, added);
+    for (std::size_t later = g + 1; later < groups_.size(); ++later) ++groups_[later];
     return;
   }
+  groups_.push_back(copies_.size());
   copies_.push_back(added);
 }
 

@@ -52,6 +52,7 @@ class copy_batch {
   // Invariant: a sequence of groups, which are interleaved. The first copy of a group tells how
   // many copies follow in the group, and all copies of a group have the same number of pieces.
   std::vector<placed_copy> copies_;
+  std::vector<std::size_t> groups_;  // the first copy of each group, for add()
   std::size_t bytes_ = 0, runs_ = 0;
   double lines_ = 0;
 };

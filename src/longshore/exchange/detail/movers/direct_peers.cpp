@@ -92,6 +92,7 @@ direct_peers::direct_peers(team& ranks, read_policy policy, std::shared_ptr<mess
   const auto described_fields = describe_memories(memories, elements, exposed_);
   board_ = access_.signals().take(
       ranks, local_.empty() ? 0 : 1 + described_fields.size() / sizeof(direct_signals));
+  if (!local_.empty()) write_board(described_fields);
   description_header header{.memories = memories.size()};
   (void)describe(header.board, {reinterpret_cast<std::byte*>(board_.data())}, is_one_process);
   for (std::size_t i = 0; i < local_.size(); ++i) {
@@ -191,18 +192,22 @@ void direct_peers::rebind(const rank_memories& memories, std::span<const std::si
            "for memory that they read: use memory of longshore::shared_allocator for both",
            ranks_.rank());
   if (local_.empty()) return;
-  std::memcpy(static_cast<void*>(board_.data()), descriptions.data(), descriptions.size());
+  write_board(descriptions);
   ++binding_;
-  for (auto& peer : peers_)
-    for (std::size_t r = 0; peer.has_signals && r < rounds_; ++r)
-      peer.signals_to_peer[r].binding.store(binding_, std::memory_order_release);
 }
 
-bool direct_peers::follow(int rank, std::size_t round) {
+void direct_peers::write_board(std::span<const std::byte> descriptions) {
+  std::memcpy(static_cast<void*>(board_.data()), descriptions.data(), descriptions.size());
+}
+
+std::uint64_t direct_peers::follow(int rank, std::size_t round) {
   auto& peer = const_cast<direct_peer&>(*find(rank));
   const auto binding = peer.signals_from_peer[round].binding.load(std::memory_order_acquire);
-  if (binding == peer.binding) [[likely]]
-    return false;
+  if (binding == peer.binding) [[likely]] {
+    if (peer.is_unmapped) [[unlikely]]
+      throw_for_unmapped(rank);
+    return binding;
+  }
   peer.binding = binding;
   peer.is_unmapped = false;
   auto old = std::move(peer.mappings);  // the signals of the peer stay mapped
@@ -224,8 +229,8 @@ bool direct_peers::follow(int rank, std::size_t round) {
       if (field.data == nullptr && described.memory.address != 0) peer.is_unmapped = true;
     }
   }
-  check_mapped();
-  return true;
+  if (peer.is_unmapped) throw_for_unmapped(rank);
+  return binding;
 }
 
 // Until confirm(), a peer whose signals are mapped is assumed to map all that this rank exposes.
@@ -241,6 +246,7 @@ void direct_peers::map_memories(direct_peer& peer, handshake_reader& reader) {
     const bool are_described = is_one_process || header.signals.memory.address != 0;
     are_all_mapped = are_described && peer.signals_to_peer != nullptr;
     if (!is_known) peer.has_signals = are_all_mapped;
+    peer.has_lost_signals = is_known && !are_all_mapped;
   }
   peer.kept_mappings = peer.mappings.size();
   peer.readable.clear();
@@ -266,16 +272,18 @@ void direct_peers::map_memories(direct_peer& peer, handshake_reader& reader) {
   if (is_known && is_reached && !are_all_mapped) peer.is_unmapped = true;
 }
 
-// A peer that is bound to other memory since then may have freed the memory that it described.
 void direct_peers::check_mapped() const {
   for (const auto& peer : peers_)
-    if (peer.is_unmapped && peer.is_source &&
-        peer.signals_from_peer[0].binding.load(std::memory_order_acquire) == peer.binding)
-      fail(
-          errc::out_of_memory,
-          "rank {} cannot map memory of rank {}: a process has too many mappings or open files, or "
-          "the memory was freed",
-          ranks_.rank(), peer.rank);
+    if (peer.has_lost_signals) [[unlikely]]
+      throw_for_unmapped(peer.rank);
+}
+
+void direct_peers::throw_for_unmapped(int rank) const {
+  fail(
+      errc::out_of_memory,
+      "rank {} cannot map memory of rank {}: a process has too many mappings or open files, or the "
+      "memory was freed",
+      ranks_.rank(), rank);
 }
 
 const direct_peer* direct_peers::find(int rank) const {

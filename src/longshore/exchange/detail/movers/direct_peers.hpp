@@ -26,10 +26,10 @@ enum class read_policy {
 
 struct direct_peer {
   int rank = -1;
-  rank_memories memories;     ///< of the peer, mapped into this process
-  std::uint64_t binding = 0;  ///< the number of the binding to which `memories` belong
-  bool is_unmapped = false;   ///< whether a memory that this rank can read is not mapped
-  bool is_source = false;     ///< whether this rank reads a message of the peer
+  rank_memories memories;         ///< of the peer, mapped into this process
+  std::uint64_t binding = 0;      ///< the number of the binding to which `memories` belong
+  bool has_lost_signals = false;  ///< whether the signals of a known peer could not be mapped
+  bool is_unmapped = false;       ///< whether a memory that this rank can read is not mapped
   /// Whether the ranks can signal each other. If not, neither reads memory of the other.
   bool has_signals = false;
   /// Element m of `readable`: this rank can read memory m of the peer. Element m of `read_by_peer`:
@@ -68,25 +68,27 @@ class direct_peers {
   /// peers which memories they have mapped.
   void confirm(const agreed_numbers& numbers, const when_agreed& agreed);
 
-  /// Local. The memories of this rank are bound to other addresses. Tells the peers, which read their
-  /// descriptions in the next exchange. Throws errc::usage if peers read a memory, and cannot map it
+  /// Local. The memories of this rank are bound to other addresses. Peers read their descriptions in
+  /// the next exchange. Throws errc::usage if peers read a memory, and cannot map it
   /// at its new address. REQUIRES: no exchange is in flight on this rank.
   void rebind(const rank_memories& memories, std::span<const std::size_t> elements);
-  /// Call when `peer` has signalled that its messages may be read. Returns whether its memories were
-  /// bound to other addresses since the last call. Throws errc::out_of_memory.
-  bool follow(int rank, std::size_t round);
+  /// Call before this rank signals that its messages may be read: tells which binding they have.
+  void tell_binding(direct_signals& to_peer) const noexcept {
+    to_peer.binding.store(binding_, std::memory_order_relaxed);
+  }
+  /// Call when `peer` has signalled that its messages may be read. Returns the number of the binding
+  /// to which its memories now belong. Throws errc::out_of_memory if they cannot be mapped.
+  std::uint64_t follow(int rank, std::size_t round);
 
-  /// Throws errc::out_of_memory if this rank could not map memory of a source.
-  /// Call when an exchange begins, not earlier, because the peer may have destroyed its plan before
-  /// this rank mapped the memory.
+  /// Throws errc::out_of_memory if this rank could not map the signals of a peer. Call when an
+  /// exchange begins, not earlier, because the peer may have destroyed its plan before this rank
+  /// mapped them.
   void check_mapped() const;
 
   /// Whether this rank reads a message from the memory of `peer`.
   [[nodiscard]] bool can_read(const direct_peer& peer, const incoming_message& message) const;
   /// Whether `peer` reads a message from the memory of this rank.
   [[nodiscard]] bool is_read(const direct_peer& peer, const outgoing_message& message) const;
-  /// Tells that this rank reads a message of a peer.
-  void add_source(int rank) { const_cast<direct_peer&>(*find(rank)).is_source = true; }
   /// Returns null if `rank` is on another node, or shares no memory with this rank.
   [[nodiscard]] const direct_peer* find(int rank) const;
   /// Call if an exchange may still be in flight. The signals are not used again, because peers may
@@ -102,6 +104,8 @@ class direct_peers {
                                                          std::vector<bool>& exposed) const;
   [[nodiscard]] std::byte* mapped(direct_peer& peer, const described_memory& described);
   void map_memories(direct_peer& peer, handshake_reader& reader);
+  void write_board(std::span<const std::byte> descriptions);
+  [[noreturn]] void throw_for_unmapped(int rank) const;
 
   [[nodiscard]] bool allows(const element_set& elements, std::size_t parts, int memory) const;
 

@@ -80,7 +80,6 @@ void link_mover::add_incoming(const incoming_message& in) {
     if (const auto* const read = find_peer(read_, in.peer)) {
       append(read->number);
     } else {
-      peers_->add_source(in.peer);
       const std::size_t number = add(way::read, read_.size(), &peer->memories);
       read_.push_back(
           {in.peer, number, peer->signals_from_peer + round_, peer->signals_to_peer + round_});
@@ -141,7 +140,10 @@ void link_mover::start(std::span<const combiner> combiners) {
   begin(pending_received_, received_.size());
   begin(pending_lent_, lent_.size());
   begin(pending_read_, read_.size());
-  for (const auto& lent : lent_) signal(context_.ranks, lent.to_peer->ready, exchange_, lent.peer);
+  for (const auto& lent : lent_) {
+    peers_->tell_binding(*lent.to_peer);
+    signal(context_.ranks, lent.to_peer->ready, exchange_, lent.peer);
+  }
   if (posted_) {
     posted_->start();
     for (std::size_t i = 0; i < posted_outgoing_.size(); ++i) {
@@ -179,9 +181,12 @@ void link_mover::progress() {
   send();
   before_polls(context_.ranks);
   std::erase_if(pending_read_, [&](std::size_t i) {
-    const auto& read = read_[i];
+    auto& read = read_[i];
     if (read.from_peer->ready.load(std::memory_order_acquire) < exchange_) return false;
-    if (peers_->follow(read.peer, round_)) store_.rebind();
+    if (const auto binding = peers_->follow(read.peer, round_); binding != read.binding) {
+      read.binding = binding;
+      store_.rebind();
+    }
     store_.arrive(read.number, nullptr, finished);
     return true;
   });
@@ -199,12 +204,12 @@ void link_mover::progress() {
     for (const auto i : arrived_)
       store_.arrive(posted_incoming_[i].number, posted_->incoming(i), finished,
                     posted_incoming_[i].in_place != nullptr);
-    if (store_.unfinished() == 0 && posted_->is_done()) posted_->prepare_next();
   }
   std::erase_if(pending_lent_, [&](std::size_t i) {
     return lent_[i].from_peer->taken.load(std::memory_order_acquire) >= exchange_;
   });
   set_state();
+  if (is_done_ && posted_) posted_->prepare_next();
 }
 
 int link_mover::awaited_peer() const {

@@ -21,8 +21,9 @@
 
 namespace longshore::detail {
 
-/// The channels of a plan in one direction. All rounds and programs share them, because a pair of
-/// ranks runs one round after another: the j-th message of a round to a rank takes the j-th channel.
+/// The channels of a plan in one direction. All rounds and programs share them: the j-th message of
+/// a round to a rank takes the j-th channel. A round begins when the round before has sent all of its
+/// messages, so that the messages of a channel are in the order of rounds.
 class shared_channels {
  public:
   /// Makes channel `number` with `peer` large enough.
@@ -117,13 +118,15 @@ class link_mover final : public mover {
     int peer;
     std::size_t number;  // in store_
     direct_signals *from_peer, *to_peer;
+    std::uint64_t binding = 0;  // to which the copies of the message belong
   };
   void add_outgoing(const outgoing_message& out);
   void add_incoming(const incoming_message& in);
   void send();
   void set_state() noexcept {
     has_arrived_ = store_.unfinished() == 0;
-    is_done_ = has_arrived_ && next_sent_ == sent_.size() && pending_lent_.empty() &&
+    has_sent_ = next_sent_ == sent_.size();
+    is_done_ = has_arrived_ && has_sent_ && pending_lent_.empty() &&
                (posted_ == nullptr || posted_->is_done());
   }
   void finish(std::size_t message);

@@ -209,6 +209,9 @@ class mover {
   /// stored. is_done(): in addition, all outgoing messages were sent or read.
   [[nodiscard]] bool has_arrived() const noexcept { return has_arrived_; }
   [[nodiscard]] bool is_done() const noexcept { return is_done_; }
+  /// Whether all outgoing messages were given to what carries them. The next round may then send,
+  /// also by the same channels.
+  [[nodiscard]] bool has_sent() const noexcept { return has_sent_; }
   /// A rank for which this rank waits, or -1. REQUIRES: not is_done().
   [[nodiscard]] virtual int awaited_peer() const = 0;
   /// The number of messages that were not stored, sent or read at the last progress().
@@ -222,7 +225,7 @@ class mover {
   virtual void rebind() = 0;
 
  protected:
-  bool has_arrived_ = true, is_done_ = true;
+  bool has_arrived_ = true, has_sent_ = true, is_done_ = true;
 };
 
 }  // namespace longshore::detail

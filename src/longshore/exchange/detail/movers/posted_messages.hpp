@@ -66,8 +66,9 @@ class posted_messages {
 
 namespace longshore::mpi {
 
-/// The size of a piece for messages that travel whole: longer than any message.
-inline constexpr std::size_t whole_messages = std::size_t{1} << 31;
+/// The size of a piece for messages that travel whole. A message of MPI has less than 2 GiB, so even
+/// these are cut at 1 GiB.
+inline constexpr std::size_t whole_messages = std::size_t{1} << 30;
 
 /// Local. All ranks call it in the same order. Messages longer than `piece_bytes` travel in pieces of
 /// this size. REQUIRES: a team of the mpi transport; all ranks pass the same size. Several messages

@@ -25,7 +25,7 @@ class request_messages final : public detail::posted_messages {
  public:
   request_messages(mpi::team& ranks, std::span<const detail::posted_end> to,
                    std::span<const detail::posted_end> from, std::size_t piece_bytes)
-      : ranks_(ranks), tag_(ranks.take_message_tag()), piece_bytes_(piece_bytes) {
+      : ranks_(ranks), tag_(ranks.hold_message_tag()), piece_bytes_(piece_bytes) {
     const auto place = [this](const detail::posted_end& end) {
       const std::size_t offset = buffer_bytes_;
       if (end.in_place == nullptr) buffer_bytes_ += round_up(end.bytes, cache_line_bytes);
@@ -82,6 +82,7 @@ class request_messages final : public detail::posted_messages {
       }
     for (auto* const requests : {&receives_, &sends_, &late_[0], &late_[1]})
       for (auto& request : *requests) MPI_Request_free(&request);
+    ranks_.release_message_tag(tag_);
   }
 
   void start() override {
@@ -96,6 +97,7 @@ class request_messages final : public detail::posted_messages {
     turn_ = 1 - turn_;
   }
   void prepare_next() override {
+    if (is_prepared_) return;
     for (const auto& in : incoming_)
       if (in.is_early) start_all(receives_, in.first_request, in.pieces);
     is_prepared_ = true;

@@ -368,20 +368,23 @@ void team::reduce_values(std::span<T> values, const collective_call& call, MPI_D
       std::min(values.size(), std::max<std::size_t>(max_gathered_bytes / sizeof(T) / ranks, 1));
   auto gathered = std::make_unique<std::vector<T>>(is_root ? longest * ranks : 0);
   try {
-    detail::for_each_piece(
-        values.size(), std::max<std::size_t>(longest, 1), [&](std::size_t first, std::size_t n) {
-          T* const piece = values.data() + first;
-          MPI_Request request = MPI_REQUEST_NULL;
-          const int items = count(n, "MPI_Igather");
-          check(MPI_Igather(piece, items, type, gathered->data(), items, type, call.root,
-                            ranks_.get(), &request),
-                "MPI_Igather");
-          complete(request, "a reduction");
-          if (!is_root) return;
-          std::copy_n(gathered->data(), n, piece);
-          for (std::size_t i = n; i < n * ranks; ++i)
-            piece[i % n] = combined(piece[i % n], (*gathered)[i], call.operation);
-        });
+    detail::for_each_piece(values.size(), std::max<std::size_t>(longest, 1),
+                           [&](std::size_t first, std::size_t n) {
+                             T* const piece = values.data() + first;
+                             MPI_Request request = MPI_REQUEST_NULL;
+                             const int items = count(n, "MPI_Igather");
+                             check(MPI_Igather(piece, items, type, gathered->data(), items, type,
+                                               call.root, ranks_.get(), &request),
+                                   "MPI_Igather");
+                             complete(request, "a reduction");
+                             if (!is_root) return;
+                             std::copy_n(gathered->data(), n, piece);
+                             for (std::size_t r = 1; r < ranks; ++r) {
+                               const T* const of_rank = gathered->data() + r * n;
+                               for (std::size_t i = 0; i < n; ++i)
+                                 piece[i] = combined(piece[i], of_rank[i], call.operation);
+                             }
+                           });
   } catch (...) {
     static_cast<void>(gathered.release());  // leaked, because a request may still use it
     throw;
@@ -426,8 +429,20 @@ int team::take_tag_block() {
 
 int team::take_message_tag() {
   constexpr int first_tag = 64;  // the barrier's tags are the numbers of its rounds
-  const int tag = first_tag + message_tags_taken_;
-  message_tags_taken_ = (message_tags_taken_ + 1) % (unused_tag - first_tag);
+  const int tags = unused_tag - first_tag;
+  if (held_tags_.size() >= static_cast<std::size_t>(tags))
+    fail(errc::unsupported, "{} plans hold a tag of MPI, which is the most: destroy some first",
+         tags);
+  while (true) {
+    const int tag = first_tag + message_tags_taken_;
+    message_tags_taken_ = (message_tags_taken_ + 1) % tags;
+    if (held_tags_.count(tag) == 0) return tag;
+  }
+}
+
+int team::hold_message_tag() {
+  const int tag = take_message_tag();
+  held_tags_.insert(tag);
   return tag;
 }
 

@@ -18,6 +18,7 @@
 #include <array>
 #include <memory>
 #include <optional>
+#include <set>
 #include <vector>
 
 namespace longshore::mpi {
@@ -113,6 +114,10 @@ class team final : public longshore::team {
   /// on comm(). Tags repeat after some 32,000 calls. Two objects with the same tag must send their
   /// messages in the same order on all ranks.
   [[nodiscard]] int take_message_tag();
+  /// Like take_message_tag(), but no other call gets the tag before it is released. For objects that
+  /// receive between their exchanges.
+  [[nodiscard]] int hold_message_tag();
+  void release_message_tag(int tag) { held_tags_.erase(tag); }
 
  private:
   team(communicator ranks, layout facts, double timeout_seconds);
@@ -199,6 +204,7 @@ class team final : public longshore::team {
   std::size_t host_eager_bytes_;
   std::vector<bool> tag_blocks_;
   int message_tags_taken_ = 0;
+  std::set<int> held_tags_;
   int ranks_on_host_;
   detail::deferred_frees<collective_resource> deferred_frees_;
   int unwinding_;
