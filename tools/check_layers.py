@@ -7,7 +7,7 @@ have an order of the same kind. Each header that an installed header includes is
 a few files outside of transport/simulated/ name the simulated machine.
 
 Usage: check_layers.py [REPOSITORY]. Prints a line `file:line: message` per violation. The exit
-status is 1 if there is a violation or no source. Needs only Python.
+status is 1 if there is a violation, or if no C++ source was found. Needs only Python.
 """
 
 from __future__ import annotations

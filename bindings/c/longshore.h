@@ -462,10 +462,11 @@ struct longshore_traffic {
   int64_t wire_bytes;    /* the bytes in the messages */
   int64_t offnode_bytes; /* the part of wire_bytes that goes to other nodes */
 };
-/* Stores the traffic of this rank in one exchange. */
+/* Stores in *moved the traffic of this rank in one exchange. */
 void longshore_halo_moved(const longshore_halo* plan, struct longshore_traffic* moved);
-/* Stores the traffic of this rank in one operation: "exchange" (default), "accumulate" or
- * "assemble". The traffic of the last two is 0 before the first of them. */
+/* Stores in *moved the traffic of this rank in one call of `operation`: "exchange" (the default,
+ * for NULL), "accumulate" or "assemble". The traffic of the last two is 0 before the first such
+ * call. */
 int longshore_halo_moved_in(const longshore_halo* plan, const char* operation,
                             struct longshore_traffic* moved);
 
@@ -628,7 +629,8 @@ const char* longshore_ghost_strategy(const longshore_ghost* plan);
 int longshore_ghost_neighbours(const longshore_ghost* plan);
 /* The memory of the plan on this rank, without the graph and the fields. */
 int64_t longshore_ghost_memory_bytes(const longshore_ghost* plan);
-/* Stores the traffic of this rank in one operation: "update" (default) or "accumulate". */
+/* Stores in *moved the traffic of this rank in one call of `operation`: "update" (the default, for
+ * NULL) or "accumulate". */
 int longshore_ghost_moved(const longshore_ghost* plan, const char* operation,
                           struct longshore_traffic* moved);
 
@@ -743,8 +745,9 @@ int longshore_box_exchange_assemble(longshore_box_exchange* plan, int reduction)
 int longshore_box_exchange_neighbours(const longshore_box_exchange* plan);
 /* The memory of the plan on this rank, without the layout and the fields. */
 int64_t longshore_box_exchange_memory_bytes(const longshore_box_exchange* plan);
-/* Stores the traffic of this rank in one operation: "update" (default), "accumulate" or "assemble".
- * The traffic of the last two is 0 before the first of them. */
+/* Stores in *moved the traffic of this rank in one call of `operation`: "update" (the default, for
+ * NULL), "accumulate" or "assemble". The traffic of the last two is 0 before the first such
+ * call. */
 int longshore_box_exchange_moved(const longshore_box_exchange* plan, const char* operation,
                                  struct longshore_traffic* moved);
 
@@ -775,7 +778,7 @@ int longshore_box_copy_test(longshore_box_copy* plan, int* complete);
 int longshore_box_copy_wait(longshore_box_copy* plan);
 /* longshore_box_copy_start and longshore_box_copy_wait. */
 int longshore_box_copy_run(longshore_box_copy* plan);
-/* Stores the traffic of this rank in one copy. */
+/* Stores in *moved the traffic of this rank in one copy. */
 void longshore_box_copy_moved(const longshore_box_copy* plan, struct longshore_traffic* moved);
 
 /* ---- sorting ---- */

@@ -40,7 +40,8 @@ json hops_of(team& ranks, const char* direction, const engine_stats& stats, doub
   return hops;
 }
 
-// Collective. The histogram of a latency has the same number of counts on all ranks.
+// Collective. The latency histogram has the same buckets on all ranks, so an allreduce adds the
+// histograms.
 json latency_of(team& ranks, engine_stats stats) {
   ranks.allreduce(stats.latency.counts(), reduction::sum);
   return {{"samples", stats.latency.count()},

@@ -450,8 +450,8 @@ All ranks give the same fields and the same width. A call is collective when the
 makes a plan for them, which is kept.
 
 Until the exchange is complete, do not read the halo. Do not write shared layers, or cells within a
-width of these layers or of a face: the wider width, if both sides differ. Cells of ``inner`` may be
-computed for another field meanwhile.)")
+width of these layers or of a face; if both sides differ, the wider width counts. Meanwhile the
+program may read the cells of ``inner``, to compute another field.)")
       .def(
           "accumulate",
           [](const rank_halo& self, nb::handle op, nb::handle fields, nb::handle width) {

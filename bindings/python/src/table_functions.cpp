@@ -423,8 +423,9 @@ ranks update one element. Elements of 1 or 2 bytes raise UnsupportedError.
 values: one number for all indices, or a contiguous array with the type of the table and one element
     per index.
 op: 'add', 'minimum' or 'maximum' (also 'sum', 'min', 'max'); for integers also 'bitwise_xor',
-    'bitwise_or', 'bitwise_and'; or the function of NumPy with this name. The old value of the
-    element takes part, which is zero in a new table. Minimum and maximum do not support NaN.
+    'bitwise_or', 'bitwise_and'; or the function of NumPy with this name. The first operand of
+    ``op`` is the old value of the element. In a new table this value is zero. Minimum and maximum
+    do not support NaN.
 {}
 
 >>> table = longshore.Table(None, 3, "int64")

@@ -86,8 +86,8 @@ class conveyor {
   [[nodiscard]] int hops() const noexcept { return static_cast<int>(hops_.size()); }
   /// Links of all hops, including links to this rank itself.
   [[nodiscard]] std::size_t link_count() const noexcept { return buffers_.size(); }
-  /// The items that fill all slots of the links between hosts, on the rank with the most such
-  /// items.
+  /// The number of items for which the slots of all links between hosts have room. In each hop the
+  /// rank with the most such links counts, so all ranks get the same number.
   [[nodiscard]] std::size_t items_between_hosts() const noexcept { return items_between_hosts_; }
   /// The memory of the buffers of this rank.
   [[nodiscard]] std::size_t memory_bytes() const noexcept { return memory_bytes_; }
@@ -345,12 +345,12 @@ class exstack2 : public conveyor {
 };
 
 /// A conveyor with one stream of messages per pair of nodes, which all ranks of the two nodes
-/// share. No other scheme makes messages fewer and fuller: aggregators of Chapel have a buffer per
-/// core and node. The 3 hops of an item lead to the rank of the same node that owns the stream to
+/// share. So it sends few and full messages. Chapel's aggregators have a buffer per core and node,
+/// and send more. The 3 hops of an item lead to the rank of the same node that owns the stream to
 /// the destination's node, over this stream to that node, and to the destination. The ranks of a
-/// node own its streams in turn. Groups are always the nodes. Links per rank on the 3 hops, with L
-/// ranks per node and N nodes: up to L - 1; N / L (if L > N, one rank in L / N has one link, and
-/// the other ranks have none); L.
+/// node own its streams in turn. Groups are always the nodes. With L ranks per node and N nodes, a
+/// rank has these links: up to L - 1 on the first hop; on the second N / L (if L > N, one rank in
+/// L / N has one link, and the other ranks have none); L on the third.
 ///
 /// The engine is a conveyor of one hop in three cases. On one node, no message leaves the node.
 /// Between nodes of one rank, a pair of ranks is a pair of nodes. With few ranks, each rank fills a

@@ -1,4 +1,5 @@
-// Gathers the boxes of all ranks, and checks them.
+// Gathers the boxes of all ranks, or sorts given boxes by their owners. Class layout_data checks
+// them.
 #include <longshore/boxes/box_layout.hpp>
 
 #include <longshore/boxes/detail/layout_data.hpp>

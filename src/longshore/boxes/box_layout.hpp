@@ -37,17 +37,18 @@ struct box_domain {
 };
 
 /// The boxes of a domain, which do not overlap, and their ranks. Boxes are numbered in the order of
-/// ranks, and on each rank in its own order. Copies of a layout share its memory: some 150 bytes per
-/// box of all ranks. The team must outlive the layout.
+/// ranks, and on each rank in its own order. Each rank stores the boxes of all ranks, with some 150
+/// bytes per box. Copies of a layout on a rank share this memory. The team must outlive the layout.
 class box_layout {
  public:
   /// Collective: an allgather of 48 bytes per box. `mine` are the boxes of this rank, none or more.
   /// All ranks pass the same domain. Throws errc::usage on all ranks if boxes overlap, a box has no
-  /// cells, a box lies outside of the domain along a periodic dimension, or glued cells lie in a box.
+  /// cells, a box lies outside of the domain along a periodic dimension, or glued cells lie in a
+  /// box.
   box_layout(team& ranks, std::span<const cell_box> mine, const box_domain& domain = {});
-  /// Collective: one allreduce. All ranks know all boxes: box i belongs to rank owners[i]. All ranks
-  /// pass the same arguments. Boxes are renumbered in the order of ranks. Throws like the constructor
-  /// above.
+  /// Collective: one allreduce. All ranks know all boxes: box i belongs to rank owners[i]. All
+  /// ranks pass the same arguments. Boxes are renumbered in the order of ranks. Throws like the
+  /// constructor above.
   box_layout(team& ranks, std::span<const cell_box> all, std::span<const int> owners,
              const box_domain& domain = {});
 

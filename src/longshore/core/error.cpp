@@ -1,5 +1,5 @@
-// Turns failures into text. Has the names of error codes and the messages of exceptions with which
-// a run may end, and formats all messages of the library.
+// Turns failures into text. Gives each error code its name, makes a message from any exception that
+// ends a run, and formats all messages of the library.
 #include <longshore/core/error.hpp>
 
 #include <cxxabi.h>

@@ -23,8 +23,9 @@ struct task_options {
   /// Whether idle tasks spin. Use false if tasks outnumber cores (see team::waiting().spin): idle
   /// tasks then release their cores at once.
   bool spin = true;
-  /// Whether a region that starts inside a task of another object runs on these tasks if they are
-  /// free. If false, its parts run one after the other in that task, so no additional threads run.
+  /// If true, and a task of another `tasks` object starts a region of this object, the region runs
+  /// on the tasks of this object if they are free. Otherwise the parts of the region run one after
+  /// the other in the task that started it, so no additional threads run.
   bool nested = false;
 };
 
@@ -111,8 +112,8 @@ class tasks {
   [[nodiscard]] const std::string& layer() const noexcept { return name_; }
 
   /// Number of tasks that are inside a region now: count() while a region runs, 0 between regions.
-  /// A nested region counts as one more task, unless the region runs inside one of these tasks. Any
-  /// thread may call this function.
+  /// A nested region that runs in a task of another `tasks` object counts as one more task. A
+  /// nested region inside a task of this object counts as none. Any thread may call this function.
   [[nodiscard]] int running() const noexcept;
 
   /// Calls body(task) once for each task, at the same time if the layer can. Returns when all tasks

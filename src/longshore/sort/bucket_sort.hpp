@@ -110,7 +110,8 @@ class bucket_sorter {
   /// The traffic of this rank in the last sort() or exchange(). Items are payload bytes; counts and
   /// offsets of blocks are wire bytes.
   [[nodiscard]] const traffic& moved() const noexcept { return driver_.moved(); }
-  /// The part of moved() in the phase exchange. The rest of moved() belongs to the phase offsets.
+  /// The part of moved() in the phase `exchange`. The rest of moved() is the traffic of the phase
+  /// `offsets`, which exchanges the counts.
   [[nodiscard]] const traffic& moved_in_exchange() const noexcept {
     return driver_.moved_in_exchange();
   }

@@ -125,8 +125,9 @@ class stream {
     return static_cast<std::size_t>(a.data() - arrays_.local(0).data());
   }
 
-  // With several NUMA nodes, all tasks write first regardless of the threshold, because pages that
-  // one thread wrote first are slow for tasks on other nodes.
+  // With several NUMA nodes, all tasks do the first touch even below the threshold, because pages
+  // that one thread touched first are slow for tasks on other nodes. Only arrays with less than a
+  // page per task are left to one thread.
   [[nodiscard]] bool should_touch_in_parallel() {
     if (options_.first_touch != first_touch::automatic)
       return options_.first_touch == first_touch::parallel;

@@ -111,10 +111,10 @@ class team {
   /// do not change. Ranks are combined one after another in their order: ((v0 + v1) + v2) + ... So a
   /// floating-point sum has the same bits on all transports, all nodes, and in all runs.
   ///
-  /// Cost: the root reads or receives the values of all ranks. On mpi this is an MPI_Igather of each
-  /// piece of up to 16 MiB, or a barrier if all ranks share a node and their values fit 4 KiB. On
-  /// shmem and ucx it is one barrier for each 64 bytes of a rank, or for longer pieces on few ranks;
-  /// the messages of the barrier take the values to all nodes.
+  /// Cost: the root reads or receives the values of all ranks. On mpi this is an MPI_Igather of
+  /// each piece of up to 16 MiB, or a barrier if all ranks share a node and their values fit 4 KiB.
+  /// On shmem and ucx the values travel in pieces: 64 bytes of each rank, or more if there are few
+  /// ranks. Each piece costs one barrier, whose messages carry the values to all nodes.
   virtual void reduce(std::span<std::int64_t> values, reduction operation, int root) = 0;
   virtual void reduce(std::span<double> values, reduction operation, int root) = 0;
 

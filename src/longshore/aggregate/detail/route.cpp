@@ -129,8 +129,8 @@ void route::make_two_hops() {
     }
   for (int group = 0; group < groups_.count(); ++group)
     links_[1].from.push_back(groups_.members(group)[position_ % groups_.size_of(group)]);
-  // The rank at position 0 of the smallest group has the most links: in each group, one link to
-  // each position that is a multiple of the size of the smallest group.
+  // The rank at position 0 of the smallest group has the most links. If that group has s ranks,
+  // this rank has links to positions 0, s, 2s, ... of each group.
   std::size_t max_links = 0;
   const int smallest = groups_.smallest();
   for (int group = 0; group < groups_.count(); ++group)

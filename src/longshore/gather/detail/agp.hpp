@@ -15,12 +15,12 @@
 
 namespace longshore::detail {
 
-/// With this number of gets or puts in flight, the rank waits for their completion. They are enough
-/// to hide their latency, and few enough for any communication library.
+/// With this number of gets or puts in flight, the rank waits until they are complete. They are
+/// enough to hide their latency, and few enough for any communication library.
 inline constexpr std::size_t max_in_flight = 512;
 
-/// Adds the traffic of accesses to other nodes, with `data_bytes` of data and a request of 8 bytes
-/// per access. (Within a node, all parts can be reached directly.)
+/// Adds the traffic of `accesses` accesses to other nodes. Each access moves `data_bytes` bytes of
+/// data and a request of 8 bytes. (Within a node, all parts can be reached directly.)
 inline void count_accesses(traffic& moved, std::uint64_t accesses, std::size_t data_bytes) {
   constexpr std::size_t request_bytes = 8;
   moved.messages += accesses;

@@ -35,9 +35,9 @@ class size_agreement {
 };
 
 /// Buffers have options.buffer_items items, unless the buffers of a rank would then take more than
-/// 4 MiB. In that case they are as large as one message to each rank needs, in a call of
-/// options.expected_requests requests to random ranks. If expected_requests is unknown, buffers
-/// begin small and grow with the calls. The ranks then agree on the size of a call by class
+/// 4 MiB. In that case a buffer is just large enough that a call of options.expected_requests
+/// requests, to random ranks, needs only one message to each rank. If expected_requests is unknown,
+/// buffers begin small and grow with the calls. The ranks then agree on the size of a call by class
 /// size_agreement, like plans of strategy auto.
 class buffer_sizing {
  public:

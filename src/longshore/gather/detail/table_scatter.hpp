@@ -14,7 +14,7 @@ namespace longshore::detail {
 /// Local. Strategy direct: table[indices[i]] = values[i], by stores to the memory of every rank,
 /// without messages. REQUIRES: `indices` and `values` have equal sizes; table.is_all_direct().
 /// Throws errc::usage for an index out of range; part of the table is then written. Cost per
-/// element: 8 bytes of index and sizeof(T) bytes of value read, and a store.
+/// element: reads of 8 bytes (index) and of sizeof(T) bytes (value), and one store.
 template <trivially_copyable T, distribution Distribution>
 requires is_one_word<T>
 void scatter_direct(const char* operation, const table_view<T, Distribution>& table,

@@ -129,7 +129,8 @@ std::vector<int> ranks_of(std::span<const ghost_link> links, int without) {
   return ranks;
 }
 
-// Calls `step`, and returns an error of this rank's arguments. The ranks agree on it later.
+// Calls `step`. If `step` throws because of this rank's arguments or memory, returns that error
+// instead of throwing it. The ranks agree on it later.
 template <class Step>
 std::exception_ptr kept_error(const Step& step) {
   try {

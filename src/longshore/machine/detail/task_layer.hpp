@@ -27,8 +27,8 @@ class task_layer {
 /// thread inherits the binding of its creator.
 [[nodiscard]] std::vector<std::vector<int>> cpus_of_tasks(const task_options& options);
 
-/// Binds the calling thread, which is task 0, while the object lives. Binds nothing unless tasks
-/// are pinned.
+/// Binds the calling thread, which is task 0, while the object lives. If tasks are not pinned, the
+/// object does nothing.
 class task_0_binding {
  public:
   task_0_binding(const task_options& options, const std::vector<std::vector<int>>& cpus);

@@ -61,13 +61,14 @@ class radix_sorter {
     }
   }
 
-  /// By how many of its highest bits sort() splits `items` keys of `bits` bits; 0 if it does not.
+  /// The number of highest bits by which sort() splits `items` keys of `bits` bits; 0 if it does
+  /// not split them.
   [[nodiscard]] static int split_bits_for(std::size_t items, int bits) noexcept {
     return choose_split(items, bits);
   }
-  /// Sorts, in place, items that are already split. Part p lies from parts[starts[p]] to
-  /// parts[starts[p + 1]]. Its items have p in the highest split_bits of the `bits` bits of (radix
-  /// key - lowest). Overwrites `scratch`, which has room for all items.
+  /// Sorts, in place, items that are already divided into parts by their highest bits. Part p lies
+  /// from parts[starts[p]] to parts[starts[p + 1]]. Its items have p in the highest split_bits of
+  /// the `bits` bits of (radix key - lowest). Overwrites `scratch`, which has room for all items.
   void sort_split(Item* parts, Item* scratch, const std::vector<std::size_t>& starts,
                   radix_key lowest, int bits, int split_bits) {
     sort_split(parts, scratch, starts, {starts.back(), lowest, bits, split_bits});

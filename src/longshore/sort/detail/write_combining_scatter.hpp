@@ -65,8 +65,8 @@ class write_combining_scatter {
                   : std::max<std::size_t>(1, 4 * cache_line_bytes / sizeof(Item));
   static constexpr std::size_t block_bytes =
       fills_lines ? cache_line_bytes : round_up(block_items * sizeof(Item), cache_line_bytes);
-  // Positions have 32 bits, because more of them than of pointers fit into the cache. After each
-  // batch, the positions begin anew.
+  // Positions have 32 bits, so twice as many of them fit into the cache as pointers would. After
+  // each batch, the positions begin anew.
   static constexpr std::size_t max_batch_items = std::size_t{1} << 31;
 
   // Items that fill lines have the same index in the collecting line as in the line of their

@@ -16,8 +16,8 @@ class raw_calls {
   raw_calls(const raw_calls&) = delete;
   raw_calls& operator=(const raw_calls&) = delete;
 
-  /// Puts the same bytes to `peer` `count` times. After each put the bytes at `from` may change.
-  /// All puts are complete at the target on return.
+  /// Puts the same bytes `count` times to rank `peer`. After each put the bytes at `from` may
+  /// change. All puts are complete at the target on return.
   virtual void put(int peer, const void* from, std::size_t bytes, int count) = 0;
   /// Memory for the next message, registered with the library. After send(), the caller must not
   /// write to this memory before the peer has answered.

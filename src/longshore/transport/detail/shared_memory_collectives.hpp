@@ -149,8 +149,8 @@ class shared_memory_collectives {
                    });
   }
 
-  /// Moves the values like an allgather. The root combines them in the order of ranks, whatever the
-  /// nodes are.
+  /// Moves the values like an allgather. The root combines them in the order of ranks, however the
+  /// ranks are spread over nodes.
   template <class T>
   void reduce(std::span<T> values, reduction operation, int root, collective kind) {
     const collective_call call{kind, operation, root, values.size()};

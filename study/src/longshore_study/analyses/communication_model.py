@@ -143,8 +143,8 @@ def _channels(exchange: Exchange, costs: Costs) -> Parts:
 
 def _two_hop(exchange: Exchange, costs: Costs) -> Parts:
     """In the first hop, a rank sends to each rank of its node the blocks that the receiver keeps or
-    forwards. In the second hop, a rank sends the blocks of its whole node to one rank of each other
-    node. The blocks that a rank keeps or forwards itself are copied in its memory."""
+    forwards. It copies in its own memory those of its blocks that it keeps or forwards itself. In
+    the second hop, a rank sends the blocks of its whole node to one rank of each other node."""
     node = exchange.near + 1
     nodes = exchange.ranks // node
     block = exchange.block_bytes

@@ -200,9 +200,10 @@ class _PatternResults:
         return list((ordered | with_results).values())
 
     def cell(self, step: Step, column: Factors) -> StepCell:
-        """The figures of the cell. Without figures, the first reason of these: a result is absent,
-        a launch failed, a planned launch did not run yet, the study does not plan the cell. If no
-        plan is known, the last two cannot be told apart, and the reason is NOT_MEASURED."""
+        """The figures of the cell. If there are none, the cell has the first of these reasons that
+        applies: a result is absent; a launch failed; a planned launch has not run yet; the study
+        does not plan the cell. If no plan is known, the last two cannot be told apart, and the
+        reason is NOT_MEASURED."""
         figures = [f for factors, f in self.figures.get(canonical(column), ()) if agree(factors, step.levels)]
         if figures:
             lacking = [name for name in step.changes if name not in figures[0].key.factors]

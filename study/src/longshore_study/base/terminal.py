@@ -111,7 +111,8 @@ def varying(rows: Sequence[Mapping[str, Any]]) -> tuple[dict[str, Any], list[str
 
 
 def side(study: str, tag: str) -> str:
-    """The label of a study's tag. A tag with the name of its study appears once."""
+    """The label of a study's tag. If the tag has the same name as its study, the label shows this
+    name once."""
     return study if study == tag else f"{study}, tag {tag}"
 
 

@@ -1,12 +1,13 @@
 """Importer of Chapel's index-gather. One task per core requests N elements. The strategy AGP
-requests single elements, AGG uses an aggregator.
+requests single elements, and AGG uses an aggregator.
 
     ./ig-block -nl 16 --N=10000000
            AGP:     6.823 seconds   0.844 GB/s/node
 
 The distribution of the table follows from the name of the program: ig is cyclic, ig-block is block,
 and ig-block-rad is block with optimised arithmetic to find the owner of an element (radical). The
-number of tasks per node follows from the bandwidth, with 16 bytes per request.
+number of tasks per node is not printed. It is computed as seconds x GB/s / (16 bytes x requests of
+a task).
 """
 
 from __future__ import annotations

@@ -55,7 +55,8 @@ def unit_of_whom(unit: str, per: str) -> str:
     return f"{unit} per {per}" if per else unit
 
 
-# A store has many figures and few different keys, so figures share the key objects.
+# A store has many measured values (figures) but few different keys, so figures with equal keys
+# share one key object.
 _shared_key = lru_cache(maxsize=200_000)(Key)
 
 

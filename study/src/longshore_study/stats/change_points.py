@@ -5,10 +5,10 @@
 2. Test: each step is tested against the margin. As long as a step of a row fails, the weakest step
    of that row is removed, and the remaining steps are tested again.
 
-The noise is estimated from differences of neighbouring sessions, of which a step changes only one.
-Neighbouring sessions may be correlated, which increases the standard error. The correlation is
-estimated from differences over one and over two sessions (Chakar, Lebarbier, Levy-Leduc, Robin
-2017). If a slope explains a change as well as a step, the change is a drift.
+The noise is estimated from differences of neighbouring sessions; a step changes only one of these
+differences. Neighbouring sessions may be correlated, which increases the standard error. The
+correlation is estimated from differences over one and over two sessions (Chakar, Lebarbier,
+Levy-Leduc, Robin 2017). If a slope explains a change as well as a step, the change is a drift.
 """
 
 from __future__ import annotations
@@ -110,8 +110,8 @@ def find_changes(
         for values, known in zip(series, events or [()] * len(series), strict=True)
     ]
     correlation = pooled_correlation(series)
-    # Events come first, because an event without a change must not divide the series for the
-    # search.
+    # Known events are tested before the search for steps. Otherwise an event without a change would
+    # divide the series that is searched.
     for row in rows:
         row.steps = _spaced(row.known)
     _eliminate(rows, correlation, limit)
@@ -273,8 +273,8 @@ def _order_p(values: Sequence[float], position: int, counts: tuple[int, int]) ->
     the same distribution, of any kind. The p value is exact if the two sides do not overlap, else a
     normal approximation.
 
-    Long series have to pass this test as well. The result is 0 for few sessions, or if the gap
-    between the two sides exceeds the range of the longer side.
+    Long series have to pass this test as well. The result is 0 if there are few sessions, or if the
+    gap between the two sides exceeds the range of the longer side.
     """
     if sum(counts) < _MIN_SESSIONS_FOR_ORDER_TEST:
         return 0.0

@@ -14,8 +14,8 @@ sessions (tests/stats/test_simulation.py). Two corrections reduce the degrees of
   degrees of freedom are computed as if the variances differed more, by half a standard error.
 - Cells measured in the same session or launch deviate together, so their variances are not
   independent estimates. So t has at most the degrees of freedom of the variance pooled over the
-  cells, by Satterthwaite's rule (1946). The rule separates the deviation that all cells of a unit
-  share from the remaining deviation.
+  cells, by Satterthwaite's rule (1946). The rule uses two parts of the deviation: the part that all
+  cells of a unit share, and the rest.
 """
 
 from __future__ import annotations

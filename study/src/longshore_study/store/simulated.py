@@ -9,8 +9,8 @@ from longshore_study.store.launch_store import Launch
 
 
 def by_machine(launches: Iterable[Launch]) -> dict[str | None, list[Launch]]:
-    """The launches by simulated machine, in order of their names. The key None has the measured
-    launches and comes first, if there are any."""
+    """The launches of each simulated machine, in the order of the machines' names. The key None has
+    the measured launches and comes first, if there are any."""
     groups: dict[str | None, list[Launch]] = {}
     for launch in launches:
         groups.setdefault(launch.simulated, []).append(launch)

@@ -30,7 +30,8 @@ class copy_batch {
   void run(tasks* workers) const;
   [[nodiscard]] bool empty() const noexcept { return copies_.empty(); }
   [[nodiscard]] std::size_t size_bytes() const noexcept { return bytes_; }
-  /// About the number of cache lines that the runs touch. A run over 64 bytes counts as one.
+  /// About the number of cache lines that the runs touch. A run longer than 64 bytes counts as one
+  /// line, because its lines follow each other.
   [[nodiscard]] double line_count() const noexcept { return lines_; }
   /// About the bytes of the cache lines that the runs touch. Each run adds half a line, because the
   /// last run of a row shares a line with the first run of the next row.

@@ -95,7 +95,8 @@ class strided_copy {
   [[nodiscard]] bool has_short_runs() const noexcept { return run_bytes_ <= longest_short_run; }
   struct kernels {
     void (*single)(const strided_copy&, std::byte* to, const std::byte* from);
-    // Null if runs of this length have no kernel for pairs.
+    // The kernel of copy_pair(), which copies two boxes together. Null if there is none for runs of
+    // this length or for these stores.
     void (*pair)(const strided_copy&, std::byte* to, const std::byte* from,
                  const second_box& second);
   };

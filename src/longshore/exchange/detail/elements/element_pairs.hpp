@@ -13,14 +13,15 @@
 namespace longshore::detail {
 
 /// Prepared copies between two sets of elements, of all fields of a memory. Two boxes are copied by
-/// strided copies, and two lists by runs. A box and a packed message are two boxes.
+/// strided copies, and two lists by runs. If one set is a box and the other is a contiguous list,
+/// such as a packed message, the list is treated as a box.
 class element_pairs {
  public:
   element_pairs() = default;
-  /// REQUIRES: sets of equal sizes. Two boxes have equal extents. If one set is a box, the other set
-  /// is a box or a contiguous list. The addresses of the fields and the
-  /// element_bytes of `from_fields` are not used.
-  /// Streaming stores need boxes whose runs begin and end at multiples of 4 bytes.
+  /// REQUIRES: the sets have equal sizes; two boxes have equal extents. If one set is a box, the
+  /// other set is a box or a contiguous list. The addresses of the fields and the element_bytes of
+  /// `from_fields` are not used. Streaming stores need boxes whose runs begin and end at multiples
+  /// of 4 bytes.
   element_pairs(const element_set& to, const bound_memory& to_fields, const element_set& from,
                 const bound_memory& from_fields, copy_stores stores = copy_stores::ordinary);
 
@@ -43,8 +44,8 @@ class element_pairs {
   };
   [[nodiscard]] two_boxes boxes(std::size_t k, const element_memory& to,
                                 const element_memory& from) const noexcept;
-  /// About the number of cache lines that the elements of all fields touch. A run over 64 bytes
-  /// counts as one.
+  /// About the number of cache lines that the elements of all fields touch; 0 for lists. A run
+  /// longer than 64 bytes counts as one line, because its lines follow each other.
   [[nodiscard]] double line_count() const noexcept { return lines_; }
 
  private:

@@ -88,7 +88,8 @@ std::pair<gather_choice, double> best_for(const std::vector<candidate_regret>& r
       std::find_if(regrets.begin(), regrets.end(), [&](const candidate_regret& candidate) {
         return largest_regret(candidate) <= tie_ratio * lowest;
       });
-  // Another size of buffers makes a strategy no simpler, so the fastest size is taken.
+  // Choices that differ only in the size of buffers are equally simple, so the one with the lowest
+  // regret is taken.
   auto chosen = simplest;
   for (auto other = simplest; other != regrets.end(); ++other)
     if (other->choice.strategy == simplest->choice.strategy &&

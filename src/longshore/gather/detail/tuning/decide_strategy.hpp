@@ -58,15 +58,15 @@ struct tuning_limits {
 };
 
 /// Collective; all ranks pass the same arguments and get the same result. Calls the candidates by
-/// turns (time_by_turns) with 100 requests, which only finds out who is slow, and then with the
-/// number of each class of requests. Each number may use a fifth of the budget, and an equal share
-/// of what smaller numbers left over.
+/// turns (time_by_turns): first with 100 requests, only to find out which are slow, and then with
+/// the number of each class of requests. Each number may use a fifth of the budget, and an equal
+/// share of what smaller numbers left over.
 ///
 /// The best candidate can take at most ten times as long as with a tenth of the requests. A
 /// candidate that took longer than that with fewer requests cannot win, and is not called. From
-/// 10,000 requests on, the candidates that are expected to be fastest are measured, as many as the
-/// share of time allows. The whole takes at most about twice the budget, and the time of some calls
-/// with 100 and 1000 requests.
+/// 10,000 requests on, only the candidates that are expected to be fastest are measured: as many as
+/// fit into the time for this number of requests. All measurements together take at most about
+/// twice the budget, plus the time of some calls with 100 and 1000 requests.
 [[nodiscard]] std::vector<timed_choice> measure_candidates(
     team& team, std::span<const gather_choice> candidates, const make_candidate& make,
     const tuning_limits& limits);

@@ -144,7 +144,8 @@ class mode_backend : public detail::exchange_backend {
   traffic moved_;
 };
 
-// The backends, by groups of modes. Collective, except for blocking and nonblocking modes.
+// Each function makes the backends of a group of modes. make_neighbor_backend and make_rma_backend
+// are collective; the other two are local.
 using made_backend = std::unique_ptr<detail::exchange_backend>;
 [[nodiscard]] made_backend make_blocking_backend(halo_mode mode, const round_setup& setup);
 [[nodiscard]] made_backend make_nonblocking_backend(halo_mode mode, const round_setup& setup);

@@ -38,7 +38,8 @@ class packed_message {
   }
 
   [[nodiscard]] std::size_t size_bytes() const noexcept { return bytes_; }
-  /// About the number of cache lines that runs of cells touch. A run over 64 bytes counts as one.
+  /// About the number of cache lines that runs of cells touch. A run longer than 64 bytes counts as
+  /// one line, because its lines follow each other.
   [[nodiscard]] double line_count() const noexcept { return lines_; }
   /// REQUIRES: with streaming stores, `message` is aligned to 4 bytes. Other cores see the stores
   /// of pack() before later stores.

@@ -29,7 +29,8 @@ class segment_memory final : public collective_resource {
   [[nodiscard]] MPI_Win window() const noexcept { return window_; }
   /// The part of a rank of this node.
   [[nodiscard]] std::byte* part(int rank) const noexcept { return memory_->part(index_of(rank)); }
-  /// The rank and the offset in window() of byte `offset` of the part of `peer`.
+  /// Where byte `offset` of peer's part lies in window(): a rank of the window, and an offset in
+  /// that rank's memory.
   struct target {
     int rank;
     MPI_Aint offset;

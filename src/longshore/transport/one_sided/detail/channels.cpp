@@ -208,9 +208,9 @@ channels::channels(team& team, std::span<const channel_end> to, std::span<const 
   quiet_ = lib.quiet(receivers_);
 }
 
-// 1. Lay out the memory of all ends. Make the ends that use messages of the library.
-// 2. Publish offsets and numbers of the ends in the directory; barrier.
-// 3. Look up the other end of each end, and connect the two ends.
+// 1. Lay out the memory of all ends of this rank. Make the ends that use messages of the library.
+// 2. Publish the offset and the number of each channel end in the directory. Then call a barrier.
+// 3. For each end of this rank, look up the matching end of the peer, and connect the two.
 void channels::open_remote(std::span<const channel_end> to, std::span<const channel_end> from,
                            std::size_t directory_offset) {
   library& lib = team_.lib();

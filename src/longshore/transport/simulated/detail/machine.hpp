@@ -45,7 +45,7 @@ struct rate_by_size {
   }
 };
 
-/// Bytes that one copy of `bytes` bytes reads and writes.
+/// The memory traffic of a copy of `bytes` bytes: the bytes read plus the bytes written.
 [[nodiscard]] inline std::size_t bytes_touched_by_copy(std::size_t bytes) noexcept {
   return 2 * bytes;
 }
