@@ -46,7 +46,8 @@ struct exchange_round {
   bool combines = false;  ///< whether elements are combined; all other rounds copy them
 };
 
-/// A round begins on a rank when all messages of the round before have arrived there.
+/// A round begins on a rank when all messages of the round before have arrived there, and all of its
+/// own were given to what carries them.
 struct exchange_program {
   std::vector<exchange_round> rounds;
   /// The bytes of elements that this rank gives to others and to itself, without detours.
