@@ -139,8 +139,7 @@ void message_store::store(const stored_message& message, const part& stored) con
                    const auto& by = combiners_[static_cast<std::size_t>(to.number)];
                    stored.pairs.combine(k, to.elements(), from, by.loop, by.op);
                  });
-  context_.charge_copy(message.sender != nullptr ? message.peer : context_.ranks.rank(),
-                       stored.payload_bytes, stored.pairs.line_count());
+  context_.charge_copy(message.peer, stored.payload_bytes, stored.pairs.line_count());
 }
 
 // Boxes that are read from the same sender are copied as a batch, which loads the rows of opposite
@@ -173,8 +172,7 @@ void message_store::store_all(stored_message& message) const {
                        stored.pairs.copy(k, to.elements(), from, to.element_bytes, task, tasks);
                      });
   });
-  context_.charge_copy(message.sender != nullptr ? message.peer : context_.ranks.rank(),
-                       message.payload_bytes, lines);
+  context_.charge_copy(message.peer, message.payload_bytes, lines);
 }
 
 std::size_t message_store::memory_bytes() const noexcept {

@@ -2,6 +2,7 @@
 #include <longshore/halo/detail/algorithms/rounds.hpp>
 
 #include <algorithm>
+#include <cstdint>
 
 namespace longshore::detail {
 namespace {
@@ -26,8 +27,12 @@ halo_message make_message(const plan_fields& fields, const halo_direction& direc
 
 strided_box exchanged_field::box(const std::array<std::ptrdiff_t, 3>& begin,
                                  const std::array<std::size_t, 3>& size) const noexcept {
-  strided_box box{memory.first, memory.element_bytes, size, memory.strides_bytes};
-  for (int d = 0; d < 3; ++d) box.first += begin[d] * memory.strides_bytes[d];
+  strided_box box{nullptr, memory.element_bytes, size, memory.strides_bytes};
+  // The field of a neighbour has no address, so this is arithmetic with integers.
+  auto address = reinterpret_cast<std::uintptr_t>(memory.first);
+  for (int d = 0; d < 3; ++d)
+    address += static_cast<std::uintptr_t>(begin[d] * memory.strides_bytes[d]);
+  box.first = reinterpret_cast<std::byte*>(address);
   return box;
 }
 
