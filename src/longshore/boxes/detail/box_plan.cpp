@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 
 namespace longshore::detail {
@@ -97,14 +98,16 @@ class known_fields {
     return writer.take();
   }
   void learn(int rank, handshake_reader& reader) {
-    const std::size_t boxes = layout_.first_box(rank + 1) - layout_.first_box(rank);
-    strides_[rank] = reader.take_all<strides_bytes>(boxes * fields_.size());
+    strides_[rank] = reader.take_all<strides_bytes>(memories(rank));
+  }
+  /// The number of memories of a rank: one per box and field.
+  [[nodiscard]] std::size_t memories(int rank) const {
+    return (layout_.first_box(rank + 1) - layout_.first_box(rank)) * fields_.size();
   }
   [[nodiscard]] int memory(std::uint32_t box, std::size_t field) const {
     const std::size_t local = box - layout_.first_box(layout_.owner(box));
     return static_cast<int>(local * fields_.size() + field);
   }
-  /// The cell `first` of a box, and `extents` cells that follow along the strides.
   [[nodiscard]] strides_bytes strides(std::uint32_t box, std::size_t field) const {
     const int rank = layout_.owner(box);
     if (rank == layout_.ranks().rank())
@@ -151,12 +154,6 @@ two_sets sets_of(const copy_piece& piece, std::size_t field, const known_fields&
           {owners.offset(owner_box, map(cells.first), owner_strides), extents, turned}};
 }
 
-// The parts of the messages between this rank and one other.
-struct link_parts {
-  std::vector<outgoing_part> copies_out, owned_out;  // to the owner, to the rank with the copies
-  std::vector<incoming_part> copies_in, owned_in;
-};
-
 // The numbers of the boxes of other ranks that may have copies of cells of this rank.
 std::set<std::uint32_t> boxes_with_copies(const box_copies& what,
                                           std::span<const field_shape> shapes) {
@@ -181,6 +178,23 @@ rank_memories memories_of(const layout_data& layout, std::span<const box_field_m
     for (std::size_t f = 0; f < fields.size(); ++f)
       memories.push_back(memory_of_cells(fields[f].boxes[b], static_cast<int>(f)));
   return memories;
+}
+
+// Collective. Tells the neighbours the strides of this rank's memory, unless all ranks can compute
+// them. Each of `all` belongs to another layout.
+void learn_strides(team& ranks, messenger& neighbours, std::span<known_fields* const> all) {
+  const bool is_dense =
+      std::all_of(all.begin(), all.end(), [](const auto* fields) { return fields->is_dense(); });
+  if (ranks.allreduce_value<int>(is_dense ? 0 : 1, reduction::max) == 0) return;
+  handshake_writer writer;
+  for (const auto* fields : all) writer.add_all(std::span<const std::byte>(fields->told()));
+  const std::vector<std::vector<std::byte>> messages(neighbours.peers().size(), writer.take());
+  const auto received =
+      neighbours.exchange(messages, agreed_numbers(1), [](const agreed_numbers&) {});
+  for (std::size_t i = 0; i < received.size(); ++i) {
+    handshake_reader reader(received[i]);
+    for (auto* fields : all) fields->learn(neighbours.peers()[i], reader);
+  }
 }
 
 }  // namespace
@@ -257,7 +271,10 @@ std::unique_ptr<exchange_plan> make_box_plan(const box_copies& what, box_mode mo
   team& ranks = what.owners.ranks();
   const int me = ranks.rank();
   arguments.agree_now(ranks);
-  known_fields copies(what.copies, what.copy_fields), owners(what.owners, what.owner_fields);
+  known_fields copies(what.copies, what.copy_fields);
+  std::optional<known_fields> other;
+  if (!what.is_same) other.emplace(what.owners, what.owner_fields);
+  const known_fields& owners = what.is_same ? copies : *other;
 
   // Pieces of which this rank has the copies, and then those that it owns. Both ends of a link list
   // them in the order of the boxes that have the copies.
@@ -285,80 +302,31 @@ std::unique_ptr<exchange_plan> make_box_plan(const box_copies& what, box_mode mo
                    .by = mode == box_mode::direct ? carrier::direct : carrier::channels,
                    .neighbours = std::make_shared<messenger>(
                        ranks, std::vector<int>(peers.begin(), peers.end()))};
-  const bool is_dense = copies.is_dense() && owners.is_dense();
-  if (ranks.allreduce_value<int>(is_dense ? 0 : 1, reduction::max) != 0) {
-    handshake_writer writer;
-    writer.add_all(std::span<const std::byte>(copies.told()));
-    if (!what.is_same) writer.add_all(std::span<const std::byte>(owners.told()));
-    const std::vector<std::vector<std::byte>> messages(peers.size(), writer.take());
-    const auto received =
-        setup.neighbours->exchange(messages, agreed_numbers(1), [](const agreed_numbers&) {});
-    for (std::size_t i = 0; i < received.size(); ++i) {
-      handshake_reader reader(received[i]);
-      copies.learn(setup.neighbours->peers()[i], reader);
-      if (what.is_same) {
-        handshake_reader again(received[i]);
-        owners.learn(setup.neighbours->peers()[i], again);
-      } else {
-        owners.learn(setup.neighbours->peers()[i], reader);
-      }
-    }
-  }
+  std::vector<known_fields*> known{&copies};
+  if (other) known.push_back(&*other);
+  learn_strides(ranks, *setup.neighbours, known);
 
   // The memories of the owners follow those of the copies.
   auto memories = memories_of(what.copies, what.copy_fields);
   const auto owner_memory = [&](std::uint32_t box, std::size_t f) {
-    const int rank = what.owners.owner(box);
-    const std::size_t before =
-        what.is_same ? 0
-                     : (what.copies.first_box(rank + 1) - what.copies.first_box(rank)) *
-                           what.copy_fields.size();
+    const std::size_t before = what.is_same ? 0 : copies.memories(what.owners.owner(box));
     return static_cast<int>(before) + owners.memory(box, f);
   };
   if (!what.is_same) {
     auto more = memories_of(what.owners, what.owner_fields);
     std::move(more.begin(), more.end(), std::back_inserter(memories));
   }
-  std::map<int, link_parts> links;
-  std::size_t copied_bytes = 0, owned_bytes = 0;
+  copy_links links(me, accumulates, updates);
   for (std::size_t f = 0; f < what.copy_fields.size(); ++f) {
     setup.types.push_back(what.copy_fields[f].type);
     for (const auto& piece : pieces[shapes.of_field[f]]) {
       const auto sets = sets_of(piece, f, copies, owners, what.owners.maps());
-      const int with_copy = what.copies.owner(piece.copy_box),
-                owner = what.owners.owner(piece.owner.box);
-      const int copy_memory = copies.memory(piece.copy_box, f),
-                own_memory = owner_memory(piece.owner.box, f);
-      const std::size_t bytes = sets.copy.size() * what.copy_fields[f].element_bytes;
-      if (owner == me) {
-        auto& link = links[with_copy];
-        if (updates) link.owned_out.push_back({own_memory, sets.owner});
-        if (accumulates)
-          link.copies_in.push_back({own_memory, sets.owner, copy_memory, sets.copy, with_copy});
-        owned_bytes += bytes;
-      }
-      if (with_copy == me) {
-        auto& link = links[owner];
-        if (accumulates) link.copies_out.push_back({copy_memory, sets.copy});
-        if (updates)
-          link.owned_in.push_back({copy_memory, sets.copy, own_memory, sets.owner, owner});
-        copied_bytes += bytes;
-      }
+      links.add({what.copies.owner(piece.copy_box), copies.memory(piece.copy_box, f), sets.copy},
+                {what.owners.owner(piece.owner.box), owner_memory(piece.owner.box, f), sets.owner},
+                what.copy_fields[f].element_bytes);
     }
   }
-  exchange_round accumulate{.combines = true}, update;
-  for (auto& [peer, link] : links) {
-    if (peer != me) {
-      if (!link.copies_out.empty())
-        accumulate.outgoing.push_back({peer, std::move(link.copies_out)});
-      if (!link.owned_out.empty()) update.outgoing.push_back({peer, std::move(link.owned_out)});
-    }
-    if (!link.copies_in.empty()) accumulate.incoming.push_back({peer, std::move(link.copies_in)});
-    if (!link.owned_in.empty()) update.incoming.push_back({peer, std::move(link.owned_in)});
-  }
-  setup.programs.resize(2);
-  if (accumulates) setup.programs[program_accumulate] = {{std::move(accumulate)}, copied_bytes};
-  if (updates) setup.programs[program_update] = {{std::move(update)}, owned_bytes};
+  setup.programs = std::move(links).programs();
   std::vector<std::size_t> elements(memories.size(), 1);  // no box is empty
   setup.memory = std::make_unique<plan_memory>(ranks, std::move(memories), std::move(elements));
   return std::make_unique<exchange_plan>(ranks, std::move(setup), plan_arguments());

@@ -3,18 +3,14 @@
 
 #include <longshore/boxes/box_exchange.hpp>
 #include <longshore/boxes/detail/layout_data.hpp>
+#include <longshore/exchange/detail/copy_links.hpp>
 #include <longshore/exchange/detail/exchange_plan.hpp>
 
-#include <cstddef>
 #include <memory>
 #include <span>
-#include <string_view>
 #include <vector>
 
 namespace longshore::detail {
-
-/// The programs of a plan.
-inline constexpr std::size_t program_accumulate = 0, program_update = 1;
 
 /// Fields that have copies of the cells of others.
 struct box_copies {
@@ -37,8 +33,7 @@ void check_widths_in_domain(const layout_data& layout, std::size_t number,
 /// Local. Throws errc::usage if views do not fit the boxes of this rank.
 void check_box_fields(const layout_data& layout, std::span<const box_field_memory> fields);
 
-/// Collective. Makes a plan with the programs `accumulate` (owners get copies) and `update` (copies
-/// get owners' values). One that is not wanted has no rounds.
+/// Collective. Makes a plan with the programs of copy_links. One that is not wanted has no rounds.
 [[nodiscard]] std::unique_ptr<exchange_plan> make_box_plan(const box_copies& what, box_mode mode,
                                                            bool accumulates, bool updates,
                                                            plan_arguments arguments);

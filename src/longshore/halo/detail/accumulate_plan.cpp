@@ -1,7 +1,6 @@
 // Finds the copies that blocks have of each other's cells.
 #include <longshore/halo/detail/accumulate_plan.hpp>
 
-#include <longshore/core/error.hpp>
 #include <longshore/halo/detail/grid_handshake.hpp>
 #include <longshore/halo/detail/neighbour_fields.hpp>
 
@@ -73,12 +72,6 @@ carrier carrier_of(halo_mode mode) {
   }
 }
 
-// The parts of the messages between this rank and one other.
-struct link_parts {
-  std::vector<outgoing_part> copies_out, owned_out;  // to the owner, to the rank with the copies
-  std::vector<incoming_part> copies_in, owned_in;
-};
-
 }  // namespace
 
 std::unique_ptr<exchange_plan> make_accumulate_plan(const rank_grid& grid,
@@ -94,29 +87,14 @@ std::unique_ptr<exchange_plan> make_accumulate_plan(const rank_grid& grid,
   for (int d = 0; d < grid.dimensions(); ++d)
     has_low_neighbour[d] = grid.neighbour(directions_along(d)[0]) >= 0;
 
-  std::map<int, link_parts> links;
-  std::size_t owned_bytes = 0, copied_bytes = 0;
+  copy_links links(me, true, true);
   const auto add = [&](const halo_direction& side, int with_copies, int owner) {
     if (with_copies < 0 || owner < 0) return;
-    for (std::size_t f = 0; f < fields.size(); ++f) {
-      const int memory = static_cast<int>(f);
+    for (std::size_t f = 0; f < fields.size(); ++f)
       for (const auto& boxes : boxes_on_side(known.at(with_copies)[f], known.at(owner)[f], side,
-                                             reach, has_low_neighbour)) {
-        const std::size_t bytes = boxes.copy.size() * fields[f].memory.element_bytes;
-        if (owner == me) {
-          auto& link = links[with_copies];
-          link.owned_out.push_back({memory, boxes.owner});
-          link.copies_in.push_back({memory, boxes.owner, memory, boxes.copy, with_copies});
-          owned_bytes += bytes;
-        }
-        if (with_copies == me) {
-          auto& link = links[owner];
-          link.copies_out.push_back({memory, boxes.copy});
-          link.owned_in.push_back({memory, boxes.copy, memory, boxes.owner, owner});
-          copied_bytes += bytes;
-        }
-      }
-    }
+                                             reach, has_low_neighbour))
+        links.add({with_copies, static_cast<int>(f), boxes.copy},
+                  {owner, static_cast<int>(f), boxes.owner}, fields[f].memory.element_bytes);
   };
   for (const auto& side : all_directions(grid.dimensions())) {
     const int owner = grid.neighbour(side), with_copies = grid.neighbour(side.opposite());
@@ -125,20 +103,7 @@ std::unique_ptr<exchange_plan> make_accumulate_plan(const rank_grid& grid,
     if (with_copies != me) add(side, with_copies, me);
   }
 
-  exchange_round accumulate{.combines = true}, update;
-  for (auto& [peer, link] : links) {
-    if (peer != me) {
-      if (!link.copies_out.empty())
-        accumulate.outgoing.push_back({peer, std::move(link.copies_out)});
-      if (!link.owned_out.empty()) update.outgoing.push_back({peer, std::move(link.owned_out)});
-    }
-    if (!link.copies_in.empty()) accumulate.incoming.push_back({peer, std::move(link.copies_in)});
-    if (!link.owned_in.empty()) update.incoming.push_back({peer, std::move(link.owned_in)});
-  }
-  setup.programs.resize(2);
-  setup.programs[program_accumulate] = {{std::move(accumulate)}, copied_bytes};
-  setup.programs[program_update] = {{std::move(update)}, owned_bytes};
-
+  setup.programs = std::move(links).programs();
   rank_memories memories;
   for (const auto& field : fields) {
     const int number = static_cast<int>(memories.size());

@@ -1,22 +1,19 @@
 // The plan by which halo cells are combined into the cells of their owners, and get their values.
 #pragma once
 
+#include <longshore/exchange/detail/copy_links.hpp>
 #include <longshore/exchange/detail/exchange_plan.hpp>
 #include <longshore/halo/detail/algorithms/rounds.hpp>
 #include <longshore/halo/mode.hpp>
 
-#include <cstddef>
 #include <memory>
 #include <span>
 
 namespace longshore::detail {
 
-/// The programs of the plan.
-inline constexpr std::size_t program_accumulate = 0, program_update = 1;
-
 /// Collective. Each cell of a field has one owner: the block of which it is an interior cell, and
 /// among blocks that share it the lowest. All other blocks have copies. The program `accumulate`
-/// combines the copies into the owner's cell, in the order of the ranks that have them; the copies of
+/// (copy_links.hpp) combines the copies into the owner's cell, in the order of the ranks that have them; the copies of
 /// one rank in the order of the sides of its block. The program `update` gives the owner's value to
 /// all copies. Each pair of neighbours has one message. All ranks throw errc::usage if a block is too
 /// thin: the copies that its neighbours have must be its own cells.
