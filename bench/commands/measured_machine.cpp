@@ -259,7 +259,7 @@ class machine_measurements {
   // The seconds that each cache line of a short run costs in addition to its bytes. All ranks are
   // in a row along z, so cells at the ends of z go to other ranks, in rows of n cells. The rank
   // then copies the cells at the ends of x, in runs of one cell, and those at the ends of y, in
-  // rows that include the halo along x. halo/detail/copy says how many lines a run counts.
+  // rows that include the halo along x. exchange/detail/copy says how many lines a run counts.
   struct block {
     long length;
     int fields;

@@ -19,8 +19,8 @@ template <trivially_copyable T>
 class field : public field_view<T> {
  public:
   /// Local. `extents` are the interior cells of this rank along x, y, z. Dimensions that the grid
-  /// does not have get extent 1 and no halo. `shared` is that of field_options. Throws errc::usage for a negative width,
-  /// errc::out_of_memory. Memory: interior and halo cells.
+  /// does not have get extent 1 and no halo. `shared` is that of field_options. Throws errc::usage
+  /// for a negative width, errc::out_of_memory. Memory: interior and halo cells.
   field(const rank_grid& grid, std::array<std::size_t, 3> extents, halo_widths widths,
         const std::array<int, 3>& shared = {}) {
     std::array<std::ptrdiff_t, 3> strides{};

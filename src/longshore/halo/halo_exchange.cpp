@@ -1,5 +1,6 @@
-// Makes a plan: checks the fields, lets the algorithm plan the rounds, and makes a backend for each
-// round. An exchange runs the rounds one after another.
+// Makes a plan: checks the fields, lets the algorithm plan the rounds, and makes an exchange_plan of
+// them. A mode of MPI calls makes a backend for each round instead, and an exchange runs these one
+// after another.
 #include <longshore/halo/halo_exchange.hpp>
 
 #include <longshore/core/error.hpp>
@@ -109,8 +110,8 @@ halo_exchange::halo_exchange(const rank_grid& grid, const halo_options& options,
   algorithm_ = options.algorithm == halo_algorithm::automatic
                    ? detail::choose_algorithm(grid, options, fields)
                    : options.algorithm;
-  const auto known = detail::learn_fields_of_neighbours(grid.ranks(), *detail::messenger_of(grid),
-                                                        exchanged, detail::plan_arguments());
+  const auto known =
+      detail::learn_fields_of_neighbours(grid.ranks(), *detail::messenger_of(grid), exchanged);
   auto rounds = detail::plan_rounds(algorithm_, {grid, exchanged, known}, options.reach,
                                     !is_mpi_mode(options.mode));
   for (const auto& round : rounds)

@@ -81,7 +81,7 @@ class halo_exchange {
   ///
   /// The memory per rank and the number of messages depend on the algorithm
   /// (detail/algorithms/plan_rounds.cpp, hybrid.cpp) and on the mode
-  /// (detail/backends/mixed_backend.cpp, detail/mpi/).
+  /// (../exchange/detail/movers/link_mover.hpp, detail/mpi/).
   template <class... T>
   halo_exchange(const rank_grid& grid, const halo_options& options, const field_view<T>&... fields)
       : halo_exchange(grid, options, std::vector<field_memory>{fields.memory()...}) {}

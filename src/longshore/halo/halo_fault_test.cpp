@@ -55,8 +55,8 @@ void exchange(const rank_grid& grid, halo_mode mode, std::vector<detail::halo_ro
 std::vector<detail::halo_round> rounds_of(halo_algorithm algorithm, const rank_grid& grid,
                                           const field<double>& u) {
   const detail::exchanged_field part{u.memory(), halo};
-  const auto known = detail::learn_fields_of_neighbours(
-      grid.ranks(), *detail::messenger_of(grid), std::span(&part, 1), detail::plan_arguments());
+  const auto known = detail::learn_fields_of_neighbours(grid.ranks(), *detail::messenger_of(grid),
+                                                        std::span(&part, 1));
   return detail::plan_rounds(algorithm, {grid, std::span(&part, 1), known});
 }
 

@@ -43,8 +43,8 @@ std::optional<std::string> wrong_after_streaming(team& team, const auto& fault) 
   std::vector<T> cells;
   const auto u = view_of(cells, {24, 20, 22}, 3);
   const detail::exchanged_field part{u.memory(), 3};
-  const auto known = detail::learn_fields_of_neighbours(
-      team, *detail::messenger_of(grid), std::span(&part, 1), detail::plan_arguments());
+  const auto known =
+      detail::learn_fields_of_neighbours(team, *detail::messenger_of(grid), std::span(&part, 1));
   auto rounds = detail::plan_rounds(halo_algorithm::standard, {grid, std::span(&part, 1), known});
   fault(rounds[0]);
   std::vector<int> all_ranks(static_cast<std::size_t>(team.size()));

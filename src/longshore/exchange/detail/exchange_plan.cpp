@@ -36,7 +36,7 @@ exchange_plan::exchange_plan(team& ranks, plan_setup setup, plan_arguments argum
                           memory_->elements(), rounds);
   // The ranks agree after this check, so that all refuse a plan that one rank cannot make.
   if (is_mpi_carrier(by_) || are_posted_between_nodes(ranks_))
-    arguments.attempt([&] { check_messages(programs); });
+    arguments.attempt([&] { check_sizes(programs); });
   auto agreed = agree(*setup.neighbours, arguments, programs, setup.attachments);
   if (setup.complete) setup.complete(programs, std::move(agreed.attachments));
   if (agreed.has_channels && setup.far_peers) context_.far_peers = setup.far_peers();
@@ -88,7 +88,7 @@ exchange_plan::~exchange_plan() {
 }
 
 // Throws if this rank has too little memory for its messages, or if they are too long for MPI.
-void exchange_plan::check_messages(std::span<const exchange_program> programs) const {
+void exchange_plan::check_sizes(std::span<const exchange_program> programs) const {
   constexpr std::size_t max_mpi_bytes = std::numeric_limits<int>::max(),
                         checked_from_bytes = std::size_t{1} << 20;
   const bool is_mpi = is_mpi_carrier(by_);
@@ -156,8 +156,7 @@ exchange_plan::agreement exchange_plan::agree(
 
 // Returns whether a message of this rank needs a channel. Without `has_mapped`, only outgoing
 // messages count, because the peers have not described their memory yet.
-bool exchange_plan::any_needs_channel(std::span<const exchange_program> programs,
-                                      bool has_mapped) const {
+bool exchange_plan::any_needs_channel(std::span<const exchange_program> programs, bool has_mapped) {
   const auto needs = [&](const auto& message, const auto& is_direct) {
     if (message.peer == ranks_.rank() || is_posted(context_, message.peer)) return false;
     const auto* const peer = direct_peers_ ? direct_peers_->find(message.peer) : nullptr;
@@ -352,8 +351,7 @@ payload_ways exchange_plan::ways(std::size_t program) const {
 const std::byte* exchange_plan::kept(std::size_t i) const { return link_movers_.front()->kept(i); }
 
 std::size_t exchange_plan::memory_bytes() const {
-  std::size_t bytes = sizeof(*this) + memory_->buffer_bytes();
-  bytes += channel_bytes_;
+  std::size_t bytes = sizeof(*this) + memory_->buffer_bytes() + channel_bytes_;
   for (const auto& program : programs_)
     for (const auto& round : program.rounds) bytes += round.by->memory_bytes();
   return bytes;

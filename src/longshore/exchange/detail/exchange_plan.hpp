@@ -93,9 +93,8 @@ class exchange_plan {
   [[nodiscard]] agreement agree(messenger& neighbours, const plan_arguments& arguments,
                                 std::span<const exchange_program> programs,
                                 const std::vector<std::vector<std::byte>>& attachments);
-  [[nodiscard]] bool any_needs_channel(std::span<const exchange_program> programs,
-                                       bool has_mapped) const;
-  void check_messages(std::span<const exchange_program> programs) const;
+  [[nodiscard]] bool any_needs_channel(std::span<const exchange_program> programs, bool has_mapped);
+  void check_sizes(std::span<const exchange_program> programs) const;
   void cut(exchange_program& program) const;
   [[nodiscard]] std::unique_ptr<mover> make_mover(const exchange_round& round, std::size_t number);
   void open_channels();

@@ -80,7 +80,7 @@ std::unique_ptr<exchange_plan> make_accumulate_plan(const rank_grid& grid,
   team& ranks = grid.ranks();
   const int me = ranks.rank();
   plan_setup setup{.name = "halo", .by = carrier_of(mode), .neighbours = messenger_of(grid)};
-  const auto known = learn_fields_of_neighbours(ranks, *setup.neighbours, fields, {});
+  const auto known = learn_fields_of_neighbours(ranks, *setup.neighbours, fields);
   plan_arguments arguments("an accumulate of halos", {});
   arguments.attempt([&] { check_widths(grid, fields, known, true); });
   std::array<bool, 3> has_low_neighbour{};

@@ -30,29 +30,7 @@ exchanged_field learned(const told_field& told) {
   return {memory, memory.widths};
 }
 
-}  // namespace
-
-fields_by_rank learn_fields_of_neighbours(team& ranks, messenger& neighbours,
-                                          std::span<const exchanged_field> fields,
-                                          const plan_arguments& arguments) {
-  handshake_writer writer;
-  for (const auto& field : fields) writer.add(told(field));
-  const std::vector<std::vector<std::byte>> messages(neighbours.peers().size(), writer.take());
-  const auto received =
-      neighbours.exchange(messages, arguments.numbers(),
-                          [&](const agreed_numbers& largest) { arguments.agree(ranks, largest); });
-  fields_by_rank all;
-  for (const auto& field : fields) all[ranks.rank()].push_back(learned(told(field)));
-  for (std::size_t i = 0; i < received.size(); ++i) {
-    auto& of_peer = all[neighbours.peers()[i]];
-    for (handshake_reader reader(received[i]); !reader.at_end();)
-      of_peer.push_back(learned(reader.take<told_field>()));
-  }
-  return all;
-}
-
-namespace {
-
+// Throws if a width differs on a side on which both ranks have neighbours.
 void check_equal_widths(const rank_grid& grid, int neighbour, const halo_direction& direction,
                         std::size_t field, const halo_widths& mine, const halo_widths& theirs) {
   const auto there = *grid.placed().step_from(grid.coordinates(), direction, grid.wraps());
@@ -64,19 +42,35 @@ void check_equal_widths(const rank_grid& grid, int neighbour, const halo_directi
                 their_width = is_low ? theirs.low[d] : theirs.high[d];
       if (my_width == their_width || grid.neighbour(side) < 0 || grid.neighbour(there, side) < 0)
         continue;
-      fail(errc::usage,
-           "the halo cells of rank {} do not fit those of rank {}: field {} has a halo of {} cells "
-           "on "
-           "the {} side along {} on rank {}, and of {} on rank {}: use equal widths on all sides "
-           "with "
-           "neighbours",
-           neighbour, grid.ranks().rank(), field, their_width, is_low ? "low" : "high",
-           axis_names[d], neighbour, my_width, grid.ranks().rank());
+      fail(
+          errc::usage,
+          "the halo cells of rank {} do not fit those of rank {}: field {} has a halo of {} cells "
+          "on the {} side along {} on rank {}, and of {} on rank {}: use equal widths on all sides "
+          "with neighbours",
+          neighbour, grid.ranks().rank(), field, their_width, is_low ? "low" : "high",
+          axis_names[d], neighbour, my_width, grid.ranks().rank());
     }
   }
 }
 
 }  // namespace
+
+fields_by_rank learn_fields_of_neighbours(team& ranks, messenger& neighbours,
+                                          std::span<const exchanged_field> fields) {
+  handshake_writer writer;
+  for (const auto& field : fields) writer.add(told(field));
+  const std::vector<std::vector<std::byte>> messages(neighbours.peers().size(), writer.take());
+  const auto received =
+      neighbours.exchange(messages, agreed_numbers(1), [](const agreed_numbers&) {});
+  fields_by_rank all;
+  for (const auto& field : fields) all[ranks.rank()].push_back(learned(told(field)));
+  for (std::size_t i = 0; i < received.size(); ++i) {
+    auto& of_peer = all[neighbours.peers()[i]];
+    for (handshake_reader reader(received[i]); !reader.at_end();)
+      of_peer.push_back(learned(reader.take<told_field>()));
+  }
+  return all;
+}
 
 void check_widths(const rank_grid& grid, std::span<const exchanged_field> fields,
                   const fields_by_rank& known, bool combines) {
@@ -95,8 +89,7 @@ void check_widths(const rank_grid& grid, std::span<const exchanged_field> fields
         if (cells < needed)
           fail(errc::usage,
                "field {} on rank {} has {} cells along {}: rank {} has a halo of {} cells there, "
-               "and "
-               "{} layers are shared, so a block needs {}",
+               "and {} layers are shared, so a block needs {}",
                f, grid.ranks().rank(), cells, axis_names[d], neighbour, width, shared, needed);
       }
     }

@@ -1,7 +1,7 @@
 // What a rank knows of the fields of its neighbours in the grid.
 #pragma once
 
-#include <longshore/exchange/detail/agreement/plan_arguments.hpp>
+#include <longshore/exchange/detail/agreement/messenger.hpp>
 #include <longshore/halo/detail/algorithms/rounds.hpp>
 
 #include <map>
@@ -14,11 +14,9 @@ namespace longshore::detail {
 /// The fields of a rank and of its neighbours, by rank, without addresses.
 using fields_by_rank = std::map<int, std::vector<exchanged_field>>;
 
-/// Collective: one exchange of messages of some 130 bytes per field with each neighbour. The ranks
-/// agree on `arguments` before.
+/// Collective: one exchange of messages of some 130 bytes per field with each neighbour.
 [[nodiscard]] fields_by_rank learn_fields_of_neighbours(team& ranks, messenger& neighbours,
-                                                        std::span<const exchanged_field> fields,
-                                                        const plan_arguments& arguments);
+                                                        std::span<const exchanged_field> fields);
 
 /// Throws errc::usage if a neighbour has other widths on a side on which both have neighbours, or a
 /// halo of more cells than this block has beyond its shared layers. To combine them, the cells must

@@ -2,14 +2,13 @@
 // batches are shared by tasks.
 #include <longshore/exchange/detail/copy/copy_batch.hpp>
 
+#include <longshore/exchange/detail/copy/task_shares.hpp>
+
 #include <algorithm>
 #include <cstdlib>
 
 namespace longshore::detail {
 namespace {
-
-// Starting tasks costs some microseconds. Copies of at least this size take longer.
-constexpr std::size_t tasks_from_bytes = 256 * 1024;
 
 // Two copies that start within this distance are taken to share rows: they are the low and the high
 // face of one block. A wrong guess costs time only, because interleaved copies are independent.
@@ -63,11 +62,7 @@ void copy_batch::add(const strided_box& to, const strided_box& from) {
 }
 
 void copy_batch::run(tasks* workers) const {
-  if (workers != nullptr && workers->count() > 1 && bytes_ >= tasks_from_bytes) {
-    workers->run([&](int task) { run_share(task, workers->count()); });
-    return;
-  }
-  run_share(0, 1);
+  for_task_shares(workers, bytes_, [this](int task, int count) { run_share(task, count); });
 }
 
 void copy_batch::run_share(int task, int count) const {

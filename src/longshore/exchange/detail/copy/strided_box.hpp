@@ -71,6 +71,8 @@ class strided_copy {
   [[nodiscard]] std::size_t piece_count() const noexcept;
   /// Copies the pieces [begin, end). `to` and `from` are the starts of the whole boxes.
   void copy_pieces(std::byte* to, const std::byte* from, std::size_t begin, std::size_t end) const;
+  /// Copies the share of task `task` of `count` tasks.
+  void copy_share(std::byte* to, const std::byte* from, int task, int count) const;
   /// Whether this copy and `other` have the same steps and short runs of the same length.
   /// copy_pair() does two such copies together, such as those of the low and the high face of a
   /// block.

@@ -2,7 +2,6 @@
 #include <longshore/exchange/detail/elements/element_pairs.hpp>
 
 #include <longshore/core/bytes.hpp>
-#include <longshore/machine/tasks.hpp>
 
 #include <algorithm>
 #include <cassert>
@@ -75,11 +74,7 @@ void element_pairs::copy(std::size_t k, const element_memory& to, const element_
     return;
   }
   const auto& copy = copies_[k];
-  std::byte* const to_box = to.data + copy.to_offset;
-  const std::byte* const from_box = from.data + copy.from_offset;
-  if (tasks == 1) return copy.prepared(to_box, from_box);
-  const index_range share = static_share(copy.prepared.piece_count(), task, tasks);
-  copy.prepared.copy_pieces(to_box, from_box, share.begin, share.end);
+  copy.prepared.copy_share(to.data + copy.to_offset, from.data + copy.from_offset, task, tasks);
 }
 
 element_pairs::two_boxes element_pairs::boxes(std::size_t k, const element_memory& to,

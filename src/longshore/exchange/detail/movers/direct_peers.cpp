@@ -200,12 +200,11 @@ void direct_peers::write_board(std::span<const std::byte> descriptions) {
   std::memcpy(static_cast<void*>(board_.data()), descriptions.data(), descriptions.size());
 }
 
-std::uint64_t direct_peers::follow(int rank, std::size_t round) {
-  auto& peer = const_cast<direct_peer&>(*find(rank));
+std::uint64_t direct_peers::follow(direct_peer& peer, std::size_t round) {
   const auto binding = peer.signals_from_peer[round].binding.load(std::memory_order_acquire);
   if (binding == peer.binding) [[likely]] {
     if (peer.is_unmapped) [[unlikely]]
-      throw_for_unmapped(rank);
+      throw_for_unmapped(peer.rank);
     return binding;
   }
   peer.binding = binding;
@@ -229,7 +228,7 @@ std::uint64_t direct_peers::follow(int rank, std::size_t round) {
       if (field.data == nullptr && described.memory.address != 0) peer.is_unmapped = true;
     }
   }
-  if (peer.is_unmapped) throw_for_unmapped(rank);
+  if (peer.is_unmapped) throw_for_unmapped(peer.rank);
   return binding;
 }
 
@@ -286,7 +285,7 @@ void direct_peers::throw_for_unmapped(int rank) const {
       ranks_.rank(), rank);
 }
 
-const direct_peer* direct_peers::find(int rank) const {
+direct_peer* direct_peers::find(int rank) {
   const auto peer = std::lower_bound(peers_.begin(), peers_.end(), rank,
                                      [](const direct_peer& p, int r) { return p.rank < r; });
   return peer == peers_.end() || peer->rank != rank || !peer->has_signals ? nullptr : &*peer;

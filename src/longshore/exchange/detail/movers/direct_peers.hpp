@@ -42,9 +42,9 @@ struct direct_peer {
   std::size_t kept_mappings = 0;                      ///< how many those are
 };
 
-/// The direct peers of a plan. Cost per peer: a message of 80 bytes, and of 64 bytes per field
-/// of a memory; 128 bytes of signals per round. Processes that share a plan for the first time also send
-/// a message of a byte per memory.
+/// The direct peers of a plan. Cost per peer: a message of 136 bytes, and of 64 bytes per field of a
+/// memory; 128 bytes of signals per round. Processes that share a plan for the first time also send a
+/// message of a byte per memory.
 class direct_peers {
  public:
   /// Local. `elements` has the number of elements of each memory. `neighbours` reaches all ranks of
@@ -69,8 +69,8 @@ class direct_peers {
   void confirm(const agreed_numbers& numbers, const when_agreed& agreed);
 
   /// Local. The memories of this rank are bound to other addresses. Peers read their descriptions in
-  /// the next exchange. Throws errc::usage if peers read a memory, and cannot map it
-  /// at its new address. REQUIRES: no exchange is in flight on this rank.
+  /// the next exchange. Throws errc::usage if peers read a memory, and cannot map it at its new
+  /// address. REQUIRES: no exchange is in flight on this rank.
   void rebind(const rank_memories& memories, std::span<const std::size_t> elements);
   /// Call before this rank signals that its messages may be read: tells which binding they have.
   void tell_binding(direct_signals& to_peer) const noexcept {
@@ -78,7 +78,7 @@ class direct_peers {
   }
   /// Call when `peer` has signalled that its messages may be read. Returns the number of the binding
   /// to which its memories now belong. Throws errc::out_of_memory if they cannot be mapped.
-  std::uint64_t follow(int rank, std::size_t round);
+  std::uint64_t follow(direct_peer& peer, std::size_t round);
 
   /// Throws errc::out_of_memory if this rank could not map the signals of a peer. Call when an
   /// exchange begins, not earlier, because the peer may have destroyed its plan before this rank
@@ -90,7 +90,7 @@ class direct_peers {
   /// Whether `peer` reads a message from the memory of this rank.
   [[nodiscard]] bool is_read(const direct_peer& peer, const outgoing_message& message) const;
   /// Returns null if `rank` is on another node, or shares no memory with this rank.
-  [[nodiscard]] const direct_peer* find(int rank) const;
+  [[nodiscard]] direct_peer* find(int rank);
   /// Call if an exchange may still be in flight. The signals are not used again, because peers may
   /// still write to them.
   void abandon_signals() noexcept {
@@ -106,7 +106,6 @@ class direct_peers {
   void map_memories(direct_peer& peer, handshake_reader& reader);
   void write_board(std::span<const std::byte> descriptions);
   [[noreturn]] void throw_for_unmapped(int rank) const;
-
   [[nodiscard]] bool allows(const element_set& elements, std::size_t parts, int memory) const;
 
   team& ranks_;

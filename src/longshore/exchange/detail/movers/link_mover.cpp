@@ -58,7 +58,7 @@ void link_mover::add_outgoing(const outgoing_message& out) {
 }
 
 void link_mover::add_incoming(const incoming_message& in) {
-  const auto* const peer = peers_ == nullptr ? nullptr : peers_->find(in.peer);
+  auto* const peer = peers_ == nullptr ? nullptr : peers_->find(in.peer);
   // Messages that are read from one rank are one message of the store.
   const auto add = [&](way by, std::size_t index, const rank_memories* sender) {
     number_of_.push_back(store_.add(in, sender));
@@ -72,17 +72,17 @@ void link_mover::add_incoming(const incoming_message& in) {
   if (in.peer == context_.ranks.rank()) {
     for (const auto& part : in.parts)
       ways_.copied += part.elements.size() * element_bytes_of(context_.memory(part.memory));
-    if (own_.empty())
-      own_.push_back(add(way::own, 0, &context_.memories));
+    if (own_)
+      append(*own_);
     else
-      append(own_[0]);
+      own_ = add(way::own, 0, &context_.memories);
   } else if (peer != nullptr && peers_->can_read(*peer, in)) {
     if (const auto* const read = find_peer(read_, in.peer)) {
       append(read->number);
     } else {
       const std::size_t number = add(way::read, read_.size(), &peer->memories);
-      read_.push_back(
-          {in.peer, number, peer->signals_from_peer + round_, peer->signals_to_peer + round_});
+      read_.push_back({in.peer, number, peer->signals_from_peer + round_,
+                       peer->signals_to_peer + round_, peer});
     }
   } else if (is_posted(context_, in.peer)) {
     const std::size_t number = add(way::posted, 0, nullptr);
@@ -153,7 +153,7 @@ void link_mover::start(std::span<const combiner> combiners) {
     }
   }
   send();
-  for (const auto i : own_) store_.arrive(i, nullptr, [this](std::size_t k) { finish(k); });
+  if (own_) store_.arrive(*own_, nullptr, [this](std::size_t k) { finish(k); });
   set_state();
 }
 
@@ -183,7 +183,7 @@ void link_mover::progress() {
   std::erase_if(pending_read_, [&](std::size_t i) {
     auto& read = read_[i];
     if (read.from_peer->ready.load(std::memory_order_acquire) < exchange_) return false;
-    if (const auto binding = peers_->follow(read.peer, round_); binding != read.binding) {
+    if (const auto binding = peers_->follow(*read.source, round_); binding != read.binding) {
       read.binding = binding;
       store_.rebind();
     }

@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace longshore::detail {
@@ -118,6 +119,7 @@ class link_mover final : public mover {
     int peer;
     std::size_t number;  // in store_
     direct_signals *from_peer, *to_peer;
+    direct_peer* source;
     std::uint64_t binding = 0;  // to which the copies of the message belong
   };
   void add_outgoing(const outgoing_message& out);
@@ -139,7 +141,7 @@ class link_mover final : public mover {
   std::vector<received_message> received_;
   std::vector<lent_messages> lent_;
   std::vector<read_messages> read_;
-  std::vector<std::size_t> own_;  // the number of the message of this rank to itself, if any
+  std::optional<std::size_t> own_;  // the number of the message of this rank to itself
   // How each message of the store arrives, and its index in read_ or received_.
   enum class way { own, read, received, posted };
   struct link {

@@ -3,6 +3,7 @@
 #include <longshore/exchange/detail/movers/mover.hpp>
 
 #include <longshore/core/streaming_store.hpp>
+#include <longshore/exchange/detail/copy/task_shares.hpp>
 
 #include <algorithm>
 
@@ -56,7 +57,7 @@ message_packer::message_packer(const mover_context& context, const outgoing_mess
 void message_packer::pack(const mover_context& context, std::byte* message) const {
   double lines = 0;
   for (const auto& packed : parts_) lines += packed.pairs.line_count();
-  context.for_shares(payload_bytes_, [&](int task, int tasks) {
+  for_task_shares(context.workers, payload_bytes_, [&](int task, int tasks) {
     for (const auto& packed : parts_) {
       const auto& memory = context.memory(packed.memory);
       for (std::size_t k = 0; k < memory.size(); ++k)
@@ -165,7 +166,7 @@ void message_store::store_all(stored_message& message) const {
   }
   double lines = 0;
   for (const auto& stored : message.parts) lines += stored.pairs.line_count();
-  context_.for_shares(message.payload_bytes, [&](int task, int tasks) {
+  for_task_shares(context_.workers, message.payload_bytes, [&](int task, int tasks) {
     for (const auto& stored : message.parts)
       for_each_field(message, stored,
                      [&](std::size_t k, const bound_field& to, const element_memory& from) {

@@ -48,15 +48,6 @@ struct mover_context {
   void charge_copy(int peer, std::size_t bytes, double lines) const {
     ranks.charge_copy(peer, {bytes, lines, touched_bytes > 0 ? touched_bytes : 2 * bytes});
   }
-  /// Calls body(task, tasks) in each task for large messages, else once.
-  template <class Body>
-  void for_shares(std::size_t bytes, const Body& body) const {
-    constexpr std::size_t tasks_from_bytes = 256 * 1024;
-    if (workers == nullptr || workers->count() == 1 || bytes < tasks_from_bytes)
-      body(0, 1);
-    else
-      workers->run([&](int task) { body(task, workers->count()); });
-  }
 };
 
 /// Packs the parts of a message one after another.
