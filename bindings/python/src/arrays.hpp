@@ -2,6 +2,7 @@
 // array says how to make a suitable array.
 #pragma once
 
+#include <longshore/exchange/runtime_types.hpp>
 #include <longshore/transport/shareable_memory.hpp>
 
 #include <fmt/format.h>
@@ -36,20 +37,7 @@ template <class... Values>
 
 /// Types of elements. Complex elements can be moved, but not used in computations. element_names,
 /// bytes_of() and the functions is_...() depend on the order of these types.
-enum class element {
-  int8,
-  int16,
-  int32,
-  int64,
-  uint8,
-  uint16,
-  uint32,
-  uint64,
-  float32,
-  float64,
-  complex64,
-  complex128
-};
+using element = longshore::detail::number_type;
 inline constexpr std::array<std::string_view, 12> element_names = {
     "int8",   "int16",  "int32",   "int64",   "uint8",     "uint16",
     "uint32", "uint64", "float32", "float64", "complex64", "complex128"};

@@ -157,7 +157,7 @@ void make_boxes(rank_boxes* self, nb::handle layout, nb::handle width, nb::handl
     for (std::size_t f = 0; f < found.size(); ++f) {
       if (types[f] < 0 && types_elsewhere[f] >= 0)
         found[f].type = static_cast<element>(types_elsewhere[f]);
-      memory[f].type = &type_of_cells(found[f].type);
+      memory[f].type = &detail::element_type_of_number(found[f].type);
       memory[f].element_bytes = bytes_of(found[f].type);
     }
     plan->hold(std::make_unique<box_exchange>(boxes, options, memory));

@@ -124,7 +124,7 @@ field_memory memory_at(std::byte* data, const cell_field& of, const shape_list& 
   field_memory field;
   field.first = data;
   field.element_bytes = bytes_of(of.type);
-  field.type = &type_of_cells(of.type);
+  field.type = &detail::element_type_of_number(of.type);
   field.extents = {1, 1, 1};
   field.strides_bytes.fill(static_cast<std::ptrdiff_t>(field.element_bytes));
   field.widths = of.layers.widths_of_cpp();
@@ -189,12 +189,6 @@ std::vector<cell_field> cell_fields_from(nb::handle fields, nb::handle dtype, nb
 halo_widths widths_from(nb::handle width, std::size_t dimensions) {
   const auto [low, high] = side_widths_from(width, dimensions);
   return {reversed(low), reversed(high)};
-}
-
-const detail::element_type& type_of_cells(element type) {
-  static_assert(static_cast<int>(element::complex128) ==
-                static_cast<int>(detail::number_type::complex128));
-  return detail::element_type_of_number(static_cast<detail::number_type>(type));
 }
 
 std::vector<field_block> new_blocks(const cell_field& field, std::span<const shape_list> cells,

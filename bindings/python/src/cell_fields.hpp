@@ -64,8 +64,6 @@ struct field_block {
 /// error for a wrong shape.
 [[nodiscard]] field_memory memory_of(nb::handle array, cell_field& field, const shape_list& cells,
                                      std::string_view block);
-/// The type of C++ for elements of a field.
-[[nodiscard]] const detail::element_type& type_of_cells(element type);
 
 /// Returns the number of a field, which is given by its number, its name, or its arrays. The number
 /// itself is not checked.

@@ -24,9 +24,9 @@ ghost_rows field_of(const array_rows& rows) {
   if (!rows.type)
     field.memory.type = &detail::element_type_of_bytes();
   else if (numbers == 1)
-    field.memory.type = &detail::element_type_of_number(number_type_of(*rows.type));
+    field.memory.type = &detail::element_type_of_number(real_type_of(*rows.type));
   else
-    field.memory.type = &detail::element_type_of_items(number_type_of(*rows.type));
+    field.memory.type = &detail::element_type_of_items(real_type_of(*rows.type));
   return field;
 }
 

@@ -20,14 +20,11 @@
 
 namespace longshore::python {
 
-using detail::number_type;
-
-number_type number_type_of(element type) {
-  if (type == element::complex64) return number_type::float32;
-  if (type == element::complex128) return number_type::float64;
-  return static_cast<number_type>(type);
+element real_type_of(element type) {
+  if (type == element::complex64) return element::float32;
+  if (type == element::complex128) return element::float64;
+  return type;
 }
-static_assert(static_cast<int>(element::float64) == static_cast<int>(number_type::float64));
 
 namespace {
 
@@ -109,7 +106,7 @@ combine_op op_for(const element_content& field, std::string_view name, const com
   if (is_complex(*field.type) && name != "add" && name != "sum")
     fail(errc::usage, "operation {} on {}: complex numbers have add only", name,
          name_of(*field.type));
-  const number_type type = number_type_of(*field.type);
+  const element type = real_type_of(*field.type);
   if (op.loop_for(detail::element_type_of_number(type)) == nullptr)
     fail(errc::usage, "operation {} on {}: bitwise operations need integers", name,
          name_of(*field.type));

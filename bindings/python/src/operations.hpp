@@ -16,12 +16,12 @@
 namespace longshore::python {
 
 /// The type of a real number, or of each of the two numbers of a complex one.
-[[nodiscard]] detail::number_type number_type_of(element type);
+[[nodiscard]] element real_type_of(element type);
 
 /// What an element of a field consists of.
 struct element_content {
   std::optional<element> type;  ///< of the numbers; nothing for structured types
-  /// Numbers of type number_type_of(type) that are combined one by one. It is 1 for a field whose
+  /// Numbers of type real_type_of(type) that are combined one by one. It is 1 for a field whose
   /// elements are one number each, which may be complex.
   std::size_t numbers = 1;
   std::size_t bytes = 0;

@@ -535,6 +535,12 @@ TEST(BoxExchange, wrong_layouts_and_fields_are_refused_on_all_ranks) {
       memory.widths = 2;
       box_exchange(layout, {}, std::vector{memory});
     });
+    expect("more than any memory holds", [&] {
+      // The bytes of its cells are a multiple of 2^64.
+      const std::int64_t n = std::int64_t{1} << 21;
+      const box_layout large(team, std::vector<cell_box>{{{0, 0, n * r}, {n, n, n}}});
+      (void)box_field<double>(large, 0);
+    });
     if (team.size() > 1)
       expect("passes mode", [&] {
         box_exchange(layout, {.mode = is_last ? box_mode::channel : box_mode::direct}, u);

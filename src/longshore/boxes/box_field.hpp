@@ -4,12 +4,15 @@
 #include <longshore/boxes/box_layout.hpp>
 #include <longshore/core/bytes.hpp>
 #include <longshore/core/error.hpp>
+#include <longshore/exchange/detail/dense_layout.hpp>
 #include <longshore/exchange/field_view.hpp>
 #include <longshore/machine/placement.hpp>
 #include <longshore/transport/shareable_memory.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <utility>
 #include <vector>
@@ -62,37 +65,33 @@ class box_field : public box_field_view<T> {
  public:
   /// Local. Throws errc::usage for a negative width, errc::out_of_memory.
   box_field(const box_layout& layout, halo_widths widths, const std::array<int, 3>& shared = {}) {
-    std::vector<std::array<std::ptrdiff_t, 3>> strides;
-    std::vector<std::size_t> begins;  // of the first cells of the halos
-    std::size_t cells = 0;
     for (int d = 0; d < 3; ++d)
       if (widths.low[d] < 0 || widths.high[d] < 0 || shared[d] < 0)
         fail(errc::usage, "a halo of {} and {} cells along {}, and {} shared layers: use 0 or more",
              widths.low[d], widths.high[d], axis_names[d], shared[d]);
+    const auto extents_of = [&](const cell_box& box) {
+      std::array<std::size_t, 3> extents{};
+      for (int d = 0; d < 3; ++d)
+        extents[d] = static_cast<std::size_t>(box.cells[d]) + static_cast<std::size_t>(shared[d]);
+      return extents;
+    };
+    constexpr std::size_t line = std::max<std::size_t>(1, cache_line_bytes / sizeof(T));
+    std::vector<detail::dense_layout> layouts;
+    std::size_t cells = 0;  // of the boxes so far, which begin at cache lines
     for (const auto& box : layout.mine()) {
-      begins.push_back(cells);
-      std::ptrdiff_t stride = 1;
-      for (int d = 0; d < 3; ++d) {
-        auto& here = d == 0 ? strides.emplace_back() : strides.back();
-        here[d] = stride;
-        stride *=
-            static_cast<std::ptrdiff_t>(box.cells[d]) + shared[d] + widths.low[d] + widths.high[d];
-      }
-      constexpr std::size_t line = std::max<std::size_t>(1, cache_line_bytes / sizeof(T));
-      cells = round_up(cells + static_cast<std::size_t>(stride), line);
+      auto& here =
+          layouts.emplace_back(detail::dense_layout_of(extents_of(box), widths, sizeof(T)));
+      here.first += cells;
+      cells = round_up(cells + here.cells, line);
+      if (cells > PTRDIFF_MAX / 2 / sizeof(T))
+        fail(errc::out_of_memory, "the boxes of a field are more than any memory holds");
     }
     memory_ = shareable_memory(layout.ranks(), std::max<std::size_t>(cells, 1) * sizeof(T));
     std::vector<field_view<T>> views;
-    for (std::size_t b = 0; b < begins.size(); ++b) {
-      std::array<std::size_t, 3> extents{};
-      T* first = reinterpret_cast<T*>(memory_.data()) + begins[b];
-      for (int d = 0; d < 3; ++d) {
-        extents[d] = static_cast<std::size_t>(layout.mine()[b].cells[d] + shared[d]);
-        first += widths.low[d] * strides[b][d];
-      }
-      views.push_back(field_view<T>(first, extents, strides[b], widths,
+    for (std::size_t b = 0; b < layouts.size(); ++b)
+      views.push_back(field_view<T>(reinterpret_cast<T*>(memory_.data()) + layouts[b].first,
+                                    extents_of(layout.mine()[b]), layouts[b].strides, widths,
                                     {.shared = shared, .shareable = &memory_}));
-    }
     static_cast<box_field_view<T>&>(*this) = box_field_view<T>(views, widths, shared);
   }
 

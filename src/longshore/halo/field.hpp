@@ -3,6 +3,7 @@
 
 #include <longshore/core/bytes.hpp>
 #include <longshore/core/error.hpp>
+#include <longshore/exchange/detail/dense_layout.hpp>
 #include <longshore/exchange/field_view.hpp>
 #include <longshore/halo/rank_grid.hpp>
 #include <longshore/machine/placement.hpp>
@@ -23,26 +24,17 @@ class field : public field_view<T> {
   /// for a negative width, errc::out_of_memory. Memory: interior and halo cells.
   field(const rank_grid& grid, std::array<std::size_t, 3> extents, halo_widths widths,
         const std::array<int, 3>& shared = {}) {
-    std::array<std::ptrdiff_t, 3> strides{};
-    std::ptrdiff_t stride = 1, first = 0;
     for (int d = 0; d < 3; ++d) {
       if (d >= grid.dimensions()) extents[d] = 1, widths.low[d] = widths.high[d] = 0;
       if (widths.low[d] < 0 || widths.high[d] < 0)
         fail(errc::usage, "a halo of {} and {} cells along {}: widths must be 0 or more",
              widths.low[d], widths.high[d], axis_names[d]);
-      strides[d] = stride;
-      first += widths.low[d] * stride;
-      const auto row = static_cast<std::ptrdiff_t>(extents[d]) + widths.low[d] + widths.high[d];
-      if (__builtin_mul_overflow(stride, row, &stride) ||
-          stride > PTRDIFF_MAX / static_cast<std::ptrdiff_t>(2 * sizeof(T)))
-        fail(errc::out_of_memory,
-             "a field of {} x {} x {} cells with its halo is more than any memory holds",
-             extents[0], extents[1], extents[2]);
     }
-    cells_ = shareable_memory(grid.ranks(), static_cast<std::size_t>(stride) * sizeof(T));
+    const auto layout = detail::dense_layout_of(extents, widths, sizeof(T));
+    cells_ = shareable_memory(grid.ranks(), layout.cells * sizeof(T));
     static_cast<field_view<T>&>(*this) =
-        field_view<T>(reinterpret_cast<T*>(cells_.data()) + first, extents, strides, widths,
-                      {.shared = shared, .shareable = &cells_});
+        field_view<T>(reinterpret_cast<T*>(cells_.data()) + layout.first, extents, layout.strides,
+                      widths, {.shared = shared, .shareable = &cells_});
   }
 
  private:
